@@ -53,7 +53,7 @@ it.each(files.filter((file) => file.includes('/')))('%s imports only what its la
 });
 
 const DOMAINS = ['swap', 'payments', 'tokens', 'asry', 'reserve', 'policy'];
-/** Rooms of custody beside the kernel that a room may import. */
+/** Folders of custody besides the kernel that a folder may import. */
 const MAY_IMPORT_ROOM: Record<string, string[]> = {
   swap: ['policy'],
 };
@@ -72,7 +72,7 @@ it.each(files.filter((file) => file.startsWith('custody/kernel/')))('%s names no
   expect(read(file)).not.toMatch(/'(swap|token|asry|absr|refund)'/);
 });
 
-it('only the attempt of an operation and the proof have anything signed', () => {
+it('only the attempt of an operation and the proof request signatures', () => {
   const callers = files.filter((file) => /\bsigner\.sign\(/.test(read(file)));
   expect(callers).toEqual(['custody/kernel/sign-attempt.ts', 'custody/reserve/proof.ts']);
 });
@@ -103,7 +103,7 @@ it.each(files.filter((file) => /^custody\/[\w-]+\.ts$/.test(file) && file !== 'c
   },
 );
 
-it('no room of custody holds more than 20 files', () => {
+it('no folder of custody has more than 20 files', () => {
   const rooms = files.filter((file) => file.startsWith('custody/')).map((file) => posix.dirname(file));
   const sizes = [...new Set(rooms)].map(
     (room) => [room, rooms.filter((one) => one === room).length] as const,
@@ -131,7 +131,7 @@ it('only chain/solana imports the Solana library', () => {
   expect(users.filter((file) => !/^chain\/solana\/|^providers\/solana-rpc\.ts$/.test(file))).toEqual([]);
 });
 
-// The MCP server is a program of its own on the agent's machine: it reads API_BASE_URL and holds no secret.
+// The MCP server is a separate program on the agent's machine: it reads API_BASE_URL and holds no secret.
 it('only config.ts reads variables and secrets', () => {
   const readers = files
     .filter((file) => !file.startsWith('mcp/'))

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, expect } from 'vitest';
 
-/** The same cases each time, so that a run is red for a change and not by chance; `FC_SEED` looks elsewhere. */
+/** The same cases each time, so that only a change can fail a run; `FC_SEED` selects other cases. */
 fc.configureGlobal({ seed: Number(process.env.FC_SEED ?? 20_261_120) });
 
-/** What the next file of this process would find changed. */
+/** Globals that the next file of this process would find changed. */
 const shared = () => ({
   cwd: process.cwd(),
   Date: globalThis.Date,

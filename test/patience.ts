@@ -1,7 +1,7 @@
 /**
- * Milliseconds after which a test that hangs ends. No test is decided by time: a busy machine may need most of it.
+ * Milliseconds after which a test that hangs ends. No test depends on time: a busy machine may need most of it.
  */
 export const PATIENCE_MS = 600_000;
 
-/** For one wait inside a test: its failure names what has not happened, before the test itself times out. */
+/** For one wait inside a test: its failure names the missing event before the test itself times out. */
 export const WAIT_MS = PATIENCE_MS / 2;

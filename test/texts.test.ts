@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '..');
 /** A text that ends with a word, joined to one that begins with a word on the next line. */
 const GLUED = /(?<!\\)[\w.,;:)’]['"`] ?\+\n\s*['"`][A-Za-z]/;
 
-it('a text that is written on several lines has a space between their words', () => {
+it('a text on several lines has a space between the words at each line end', () => {
   const files = globSync('{src,site,packages}/**/*.{ts,tsx}', {
     cwd: root,
     exclude: ['**/dist/**', '**/node_modules/**'],

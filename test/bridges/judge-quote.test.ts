@@ -46,12 +46,12 @@ describe('an honest quote', () => {
     });
   });
 
-  it('that is dry has no deposit address and no end', async () => {
+  it('that is dry has no deposit address and no deadline', async () => {
     expect(await judge({}, dry)).toMatchObject({
       ok: true,
       quote: { depositAddress: null, expiresAt: null },
     });
-    // Even when the service gives one: nothing is ever paid for a dry quote.
+    // Even if the service returns one: no payment is ever made for a dry quote.
     expect(await judge({ quote: { depositAddress: DEPOSIT } }, dry)).toMatchObject({
       quote: { depositAddress: null },
     });
@@ -119,7 +119,7 @@ describe('an honest quote', () => {
   });
 });
 
-describe('one field changed and signed again is refused for its own reason', () => {
+describe('refuses a changed and newly signed field for its own reason', () => {
   it.each<[string, string, Change]>([
     ['dry', 'quote_dry', { quoteRequest: { dry: true } }],
     ['another coin in', 'quote_origin_asset', { quoteRequest: { originAsset: 'nep141:usdc.omft.near' } }],

@@ -68,7 +68,7 @@ it('the published addresses are those that the programs derive', () => {
   expect(vaults).toContain(NATIVE_VAULT);
 });
 
-it('no part of an order is an order', () => {
+it('refuses every incomplete order', () => {
   const read = VECTOR.map((_, length) => Number(decodeVaultSwap(VECTOR.slice(0, length)).ok));
   expect([...read]).toEqual(Array.from(VECTOR, () => 0));
 });
@@ -89,7 +89,7 @@ it.each<[string, number, number, string]>([
   expect(decodeVaultSwap(data)).toEqual({ ok: false, reason });
 });
 
-it('a byte behind the order is refused, inside its parameters too', () => {
+it('refuses a trailing byte, inside the parameters too', () => {
   expect(decodeVaultSwap(Uint8Array.from([...VECTOR, 0]))).toEqual({
     ok: false,
     reason: 'chainflip_trailing_bytes',

@@ -91,7 +91,7 @@ it("1Click's own signed quote for the deposit address confirms where the BTC goe
 it.each<[string, Change, string]>([
   ['a deposit that is known', { status: 'KNOWN_DEPOSIT_TX' }, 'near_status'],
   ['a swap that is over', { status: 'SUCCESS' }, 'near_status'],
-  ['a state that nobody documented', { status: 'READY' }, 'near_status'],
+  ['an undocumented state', { status: 'READY' }, 'near_status'],
   ['a deposit in its list', { swapDetails: { originChainTxHashes: [{ hash: 'a' }] } }, 'near_deposit_seen'],
   [
     'a payout in its list',
@@ -114,7 +114,7 @@ it.each<[string, Change, string]>([
   ['slippage of a tenth', { quoteRequest: { slippageTolerance: 1_000 } }, 'quote_slippage'],
   ['slippage that is no number', { quoteRequest: { slippageTolerance: Number.NaN } }, 'quote_slippage'],
   ['a detour', { quoteRequest: { virtualChainRecipient: '0x1' } }, 'quote_detour'],
-  ['fees for somebody', { quoteRequest: { appFees: [{ recipient: 'a', fee: 26 }] } }, 'quote_app_fees'],
+  ['fees for a third party', { quoteRequest: { appFees: [{ recipient: 'a', fee: 26 }] } }, 'quote_app_fees'],
   ['an end that is near', { quote: { deadline: '2026-11-20T10:15:00.000Z' } }, 'quote_deadline'],
   [
     'an address that goes cold soon',

@@ -74,7 +74,7 @@ describe('a quote of LI.FI', () => {
     expect(await route.quote({ amount: AMOUNT, dry: false })).toEqual({ ok: false, reason });
   });
 
-  it('that LI.FI fails to give is a failure', async () => {
+  it('is a failure when LI.FI fails to return one', async () => {
     const { route } = setUp({ quote: () => Promise.reject(upstreamFailed('lifi', 'status_500')) });
     await expect(route.quote({ amount: AMOUNT, dry: false })).rejects.toMatchObject({
       code: 'UPSTREAM_FAILED',
@@ -82,7 +82,7 @@ describe('a quote of LI.FI', () => {
   });
 });
 
-describe('what became of a swap', () => {
+describe('the state of a swap', () => {
   const refunded: LifiStatus = { status: 'DONE', substatus: 'REFUNDED', tool: 'near' };
 
   it("of a deposit comes from 1Click, regardless of LI.FI's answer", async () => {

@@ -24,7 +24,7 @@ const PRODUCTION_KEY = 'ed25519:reYaWhvwu8Jzo3WUM3zhn6VrhuMEF4eADL17qtRVifc';
 const OTHER_BTC_ID = 'nep141:btc.omft.near';
 const BASE = 'https://1click.test';
 
-/** The answers as the provider reads them. */
+/** The responses as parsed by the provider. */
 const readQuote = (body: object): Promise<OneClickQuote> =>
   createNearIntents({
     baseUrl: BASE,
@@ -104,7 +104,7 @@ const ours: OneClickRequest = {
   deadline: '2026-11-20T11:00:02.000Z',
 };
 
-/** Every pairing of the id that was signed and the id that is echoed. */
+/** Every combination of signed id and echoed id. */
 const pairs = [BTC_ASSET, OTHER_BTC_ID].flatMap((signed) =>
   [BTC_ASSET, OTHER_BTC_ID].map((echoed) => ({ signed, echoed })),
 );

@@ -14,7 +14,7 @@ const SENT = { signature: 's', depositAddress: DEPOSIT, tool: null };
 const BITCOIN = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 const BASE = 'https://1click.test';
 
-/** The route over a bridge that answers what a test records. */
+/** The route over a bridge that returns what a test sets. */
 function setUp(answers: Parameters<typeof replay>[0]) {
   const { fetch, requests } = replay(answers);
   const route = createNearIntentsRoute({
@@ -109,7 +109,7 @@ describe('a quote', () => {
     expect(await alarmed({ quoteRequest: { recipient: 'bc1qother' } })).toMatchObject({ ok: false });
     expect(alarms).toEqual([]);
     expect(await alarmed(appFees(26))).toEqual({ ok: false, reason: 'quote_app_fees' });
-    // A quote that differs in another way says nothing about fees.
+    // A quote that is refused for another reason reports no fees.
     expect(fees).toEqual([false, true]);
     expect(alarms).toEqual([
       { level: 'alarm', event: 'bridge_fees_over_cap', feesBps: [26], maximumBps: 25 },

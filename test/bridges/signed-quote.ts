@@ -1,4 +1,4 @@
-/** Quotes as 1Click would sign them, under a key of the tests' own. */
+/** Quotes as 1Click would sign them, signed with a test key. */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import type { OneClickQuote, OneClickRequest } from '../../src/providers/near-intents.ts';
@@ -8,7 +8,7 @@ const SEED = new Uint8Array(32).fill(5);
 
 export const QUOTE_KEY = `ed25519:${base58.encode(ed25519.getPublicKey(SEED))}`;
 
-/** Signs again whatever stands in it now, so that a refusal has another reason than the signature. */
+/** Signs the changed quote again, so that a refusal is not due to the signature. */
 export function resign(quote: OneClickQuote): OneClickQuote {
   const message = quoteMessage(quote.quoteRequest, quote.quote, quote.timestamp);
   return { ...quote, signature: `ed25519:${base58.encode(ed25519.sign(message, SEED))}` };

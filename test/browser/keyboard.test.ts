@@ -1,4 +1,4 @@
-/** Every flow with the keyboard alone: no click, no focus set by the test. */
+/** Every flow with only the keyboard: the test neither clicks nor sets the focus. */
 import type { Locator, Page } from 'playwright-core';
 import { afterEach, it } from 'vitest';
 import { control, settled, useBrowser, type Visit, visit } from './visit.ts';

@@ -31,11 +31,11 @@ async function watch(url: string): Promise<{ page: Page; pass(): Promise<void> }
     async pass() {
       for (let second = 0; second < WITHIN_MS / 1000; second += 1) {
         await page.clock.runFor(1000);
-        // By the answer of the page, the requests that its timers made are known here.
+        // When the page responds, the requests of its timers have been recorded.
         await page.evaluate('0');
         await expect.poll(() => underWay.size).toBe(0);
       }
-      // Time to draw what the last answers changed.
+      // Time to draw the changes of the last responses.
       await page.clock.runFor(100);
     },
   };
@@ -44,7 +44,7 @@ async function watch(url: string): Promise<{ page: Page; pass(): Promise<void> }
 const at = (path: string, origin = siteUrl): string => new URL(path, origin).href;
 
 async function read<T>(path: string, origin = siteUrl): Promise<T> {
-  // As a page does after a change: the service reads anew what is older than its last operation.
+  // As a page does after a change: the service reads every value again that is older than its last operation.
   return (await (await fetch(at(path, origin), { headers: { 'cache-control': 'no-cache' } })).json()) as T;
 }
 

@@ -51,7 +51,7 @@ for (let i = 0; i < 8_000_000; i++) sum = (sum * 31 + i) % 1_000_003;
 sum;`;
 /** Longest task of a load, in yardsticks: the 100 ms that a visitor notices. */
 const LONG_TASK = 1.7;
-/** A neighbour on the machine lengthens a task and never shortens it, so the best of some loads counts. */
+/** Other load on the machine only lengthens a task, so the shortest of several loads counts. */
 const LOADS = 4;
 
 type TraceEvent = {

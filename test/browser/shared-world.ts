@@ -6,7 +6,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Where site and API are served. */
     siteUrl: string;
-    /** The world's own endpoint, by which tests pay, break and mend. */
+    /** The world's control endpoint, with which tests pay, cause faults and remove them. */
     controlUrl: string;
   }
 }

@@ -25,7 +25,7 @@ export type Visit = {
 
 let browser: Browser;
 
-/** Call once a file. */
+/** Call once per file. */
 export function useBrowser(): void {
   beforeAll(async () => {
     if (!existsSync(CHROMIUM)) throw new Error(`no browser at ${CHROMIUM}: apt-get install -y chromium`);
@@ -58,7 +58,7 @@ export async function visit(
   return { page, complaints, foreign, close: () => context.close() };
 }
 
-/** Until nothing is awaited on the page any more. */
+/** Waits until the page shows no waiting text. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
   await page.waitForFunction("document.querySelectorAll('main .waiting').length === 0");
@@ -87,7 +87,10 @@ export async function violations(page: Page): Promise<string[]> {
   return found as string[];
 }
 
-/** Nothing for axe to find, and nothing beyond the screen: on a desk and a phone, in light and dark. */
+/**
+ * Asserts that axe finds no problem and no content overflows the screen, on desktop and phone, in light and
+ * dark.
+ */
 export async function expectAccessible(page: Page): Promise<void> {
   const before = page.viewportSize();
   for (const viewport of [DESK, PHONE])

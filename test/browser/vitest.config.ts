@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** No test is decided by time: this only ends one that hangs, on a machine that may be busy. */
+/** No test depends on time: this limit only ends a test that hangs, on a machine that may be busy. */
 const PATIENCE_MS = 300_000;
 
 export default defineConfig({

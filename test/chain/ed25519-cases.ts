@@ -13,9 +13,12 @@ export type SignatureCase = {
   readonly publicKey: Uint8Array;
   readonly message: Uint8Array;
   readonly signature: Uint8Array;
-  /** What is asked of ours; undefined where platforms differ: only the holder of the key can make such a one. */
+  /**
+   * The expected verdict of our verifier; undefined where platforms differ, which only the key's holder can
+   * cause.
+   */
   readonly passes: boolean | undefined;
-  /** What the strict mode of noble says, which ours must never be looser than. */
+  /** The verdict of noble's strict mode; our verifier must never accept more. */
   readonly peer: boolean;
 };
 
@@ -37,7 +40,7 @@ const orderOf = (place: number): bigint => [1n, 8n, 4n, 8n, 2n, 8n, 4n, 8n][plac
 type Parts = {
   secret: bigint;
   nonce: bigint;
-  /** What of small order is added to the key and to the commitment. */
+  /** The small-order points added to the key and to the commitment. */
   inKey: number;
   inCommitment: number;
   /** Written in place of the points. */

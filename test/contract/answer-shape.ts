@@ -33,10 +33,10 @@ export function valuesAt(body: unknown, path: string): unknown[] {
   return values;
 }
 
-/** What is wrong with the values at a path; empty when every one of them, and at least one, has the shape. */
+/** The faults of the values at a path; empty if there is at least one value and all have the shape. */
 export function shapeFaults(body: unknown, path: string, shape: Shape, nullable: boolean): string[] {
   const values = valuesAt(body, path);
-  if (values.length === 0) return [`${path}: no entry to look at`];
+  if (values.length === 0) return [`${path}: no entry to check`];
   return values
     .filter((value) => !(isOf(value, shape) || (nullable && value === null)))
     .map((value) => `${path}: ${JSON.stringify(value)} is no ${shape}${nullable ? ' or null' : ''}`);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A table of the contract as its text has it. */
+/** A table of the contract, as parsed from its text. */
 export interface DocumentTable {
   /** Headings down to the table, and its number when one heading has several: `Errors (2)`. */
   readonly title: string;

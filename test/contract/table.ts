@@ -21,13 +21,13 @@ export interface Table {
 
 interface FieldOptions {
   readonly nullable?: boolean;
-  /** Throws when a value is not what the contract says beyond its type. */
+  /** Throws when a value breaks a rule of the contract beyond its type. */
   readonly is?: (value: unknown, contract: Contract) => void;
-  /** Where the answer has it, when that is not the row's name. */
+  /** Its path in the response, if it differs from the row's name. */
   readonly at?: string;
 }
 
-/** A field of the answer to a call. */
+/** A field of the response to a call. */
 export function field(call: string, name: string, shape: Shape, options: FieldOptions = {}): Row {
   const { nullable = false, is, at = name } = options;
   return {

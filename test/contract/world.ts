@@ -3,19 +3,19 @@ import { tourService, type Visit } from '../e2e/service-tour.ts';
 import { type Answer, type Body, read } from '../e2e/swap-desk.ts';
 import { startWorld, type World } from '../world/world.ts';
 
-/** The service on its world, and what it said to one customer who used everything once. */
+/** The service on its world, and its responses to a customer who used every feature once. */
 export interface Contract {
   readonly world: World;
-  /** A world where the reserve has next to nothing and some areas are not configured. */
+  /** A world with an almost empty reserve, in which some areas are not configured. */
   readonly poor: World;
-  /** What a call answered on the tour; the last such answer. */
+  /** The last response to a call on the tour. */
   answer(call: string): Body;
   /** What was sent with it. */
   sent(call: string): Body;
   ask(call: string, request?: Request): Promise<Answer>;
-  /** What `make` made when this name was first asked for. */
+  /** The result of `make` at the first request for this name. */
   once<T>(name: string, make: () => Promise<T>): Promise<T>;
-  /** Everything that the service has said: answers, log lines, rows of its database. */
+  /** All output of the service: responses, log lines, rows of its database. */
   said(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }

@@ -6,7 +6,7 @@ it.each(Object.entries(ERRORS))('%s has an HTTP status that fits its meaning', (
   expect(entry.status).toBeGreaterThanOrEqual(400);
   expect(entry.status).toBeLessThan(600);
   expect(entry.meaning.length).toBeGreaterThan(10);
-  // What only a changed request can mend must not be called retryable.
+  // An error that only a changed request resolves must not be retryable.
   if (entry.action === 'fix_request') expect(entry.retryable).toBe(false);
   if (entry.action === 'retry_later') expect(entry.retryable).toBe(true);
 });

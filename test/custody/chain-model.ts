@@ -1,5 +1,5 @@
 /**
- * The Solana chain as it truly is: slots, block heights, forks, what lands and what is thrown out again. Nodes see it
+ * The true state of the Solana chain: slots, block heights, forks, landings and their rollbacks. Nodes see it
  * through `node-model.ts`, each with its own delay.
  * @module
  */
@@ -13,7 +13,7 @@ const BLOCKHASH_LIFE = 150;
 export const FINALITY = 32;
 /** The tip when a run begins: far enough from zero for any lag. */
 const FIRST_SLOT = 100_000;
-/** Every so many slots one has no block. */
+/** One of this number of slots has no block. */
 const SKIPPED = 16;
 
 /** Slots `from` to `to` lost their blocks when the tip was at `at`. */
@@ -26,7 +26,7 @@ export type ChainEntry = {
   readonly movement: Movement | null;
   /** Change of the reserve in lamports. */
   readonly delta: bigint;
-  /** The tip that threw it out; infinite while it stands. */
+  /** The tip at which a fork removed it; infinite while it is on the chain. */
   droppedAt: number;
 };
 
@@ -41,7 +41,7 @@ export type SendFates = {
   readonly forked: number;
   /** Transactions that only the losing side of a later fork does not have. */
   readonly hidden: number;
-  /** Transactions of such slots that come back by themselves. */
+  /** Transactions of such slots that land again without a resend. */
   readonly returning: number;
 };
 
@@ -57,7 +57,7 @@ export function createChainModel(p: {
   onLanding: (entry: ChainEntry) => void;
   onDropped: (entry: ChainEntry) => void;
   onFinal: (entry: ChainEntry) => void;
-  /** What was signed is more than the reserve has. */
+  /** The reserve has less than the signed amount. */
   onUncovered: (signature: string, balance: bigint) => void;
 }) {
   const { scheduler, random, slotMs } = p;
@@ -74,7 +74,7 @@ export function createChainModel(p: {
   const isSkipped = (slot: number, seenFrom: number): boolean =>
     slot % SKIPPED === 0 || gaps.some((gap) => gap.at <= seenFrom && gap.from <= slot && slot <= gap.to);
 
-  /** Blocks up to a slot, as somebody knows it whose tip is `seenFrom`. */
+  /** Blocks up to a slot, as seen by a node with the tip `seenFrom`. */
   function height(slot: number, seenFrom: number): number {
     let blocks = regular(slot);
     for (const gap of gaps) {
@@ -135,7 +135,7 @@ export function createChainModel(p: {
     return tip() + Math.ceil((Math.max(left, 0) * SKIPPED) / (SKIPPED - 1));
   }
 
-  /** A leader has it: when it tries to land is chance. */
+  /** A leader has received it; the time of its landing is random. */
   function queue(signature: string): void {
     const movement = known.get(signature);
     if (!movement || elsewhere.has(signature)) return;
@@ -147,14 +147,14 @@ export function createChainModel(p: {
     scheduler.at(timeOf(isLate ? lateSlot(random, quick, last) : quick), () => tryLand(signature));
   }
 
-  /** Only the other branch of a coming fork has it, and that branch wins when its time seemed to be over. */
+  /** Only the other branch of a coming fork has it, and that branch wins after it seemed to have expired. */
   function hide(signature: string, movement: Movement): void {
     elsewhere.add(signature);
     const overdue = random.between(1, FINALITY - 8);
     scheduler.at(timeOf(lastSlot(movement) + overdue), () => fork(overdue + random.between(2, 6)));
   }
 
-  /** Somebody pays the reserve, and goes on until it is on the chain. */
+  /** A third party pays the reserve, and resends until the payment is on the chain. */
   function credit(signature: string, lamports: bigint): void {
     scheduler.at(timeOf(tip() + 1), () => {
       const slot = tip();

@@ -1,4 +1,4 @@
-/** Work that waits for a time which a clock, set back since, is far from. */
+/** Work that is due at a time far ahead, because the clock was set back. */
 import { describe, expect, it } from 'vitest';
 import { openAsryStore } from '../../src/custody/asry/asry-store.ts';
 import { createQuorum } from '../../src/custody/kernel/quorum.ts';

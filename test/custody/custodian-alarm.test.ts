@@ -21,7 +21,7 @@ async function alarms(
     w.clock.now = Math.max(w.clock.now, w.storage.alarm);
     await custody.alarm();
   }
-  throw new Error('never came to be');
+  throw new Error('the condition was never met');
 }
 const stateOf = (w: CustodianWorld, id = 'swap:key-a') => w.journal.get(id)?.state;
 const pay = (w: CustodianWorld) => {
@@ -129,7 +129,7 @@ describe('the alarm', () => {
     }
   });
 
-  it('cannot be put off by calls that never cease', async () => {
+  it('is not postponed by an endless stream of calls', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     const due = w.storage.alarm ?? 0;
@@ -203,7 +203,7 @@ describe('without D1', () => {
     expect(answer).toMatchObject({
       refusal: { code: 'SWAPS_PAUSED', details: { reason: 'database_unavailable' } },
     });
-    // The first one is still known to whoever asks.
+    // The first swap is still returned to callers.
     expect((await w.custody.createSwap(keyed('a'))).replayed).toBe(true);
     expect((await w.custody.findSwap('signature-1'))?.status).toBe('waiting');
   });
@@ -218,11 +218,11 @@ describe('without D1', () => {
     w.mirror.state = 'up';
     await w.custody.wake();
     expect(w.mirror.operation('swap:key-a')).toEqual(w.journal.get('swap:key-a'));
-    // A mirror that has what it was given is no reason to freeze the next instance.
+    // The next instance does not freeze, because the mirror has only what it was given.
     expect((await w.start().createSwap(keyed('b', { client: 'other' }))).type).toBe('created');
   });
 
-  it('a new instance carries nothing on and signs nothing until it has been compared with the mirror', async () => {
+  it('a new instance processes and signs nothing before the comparison with the mirror', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     w.mirror.state = 'down';
@@ -331,7 +331,7 @@ it('a landing that took more than it may freezes all signing, and the report sho
   expect(await w.custody.createSwap(request({ client: 'other' }))).toMatchObject({
     refusal: { code: 'SWAPS_PAUSED', details: { reason: 'unexpected_debit' } },
   });
-  // What was signed before goes on, and the mirror hears of it.
+  // Earlier signed operations continue, and the mirror receives their changes.
   pay(w);
   await alarms(w, () => stateOf(w) === 'done');
   expect(w.mirror.operation('swap:key-a')?.state).toBe('done');

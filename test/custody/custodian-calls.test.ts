@@ -9,7 +9,7 @@ import { historyOf } from './history.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
 import { closed, FEE, outstanding, PAYOUT, planned, SIGNED_AT, SOL, signed } from './sample-operations.ts';
 
-/** A payout that moves nothing but its fee. */
+/** A payout that costs only its fee. */
 const payoutKind: OperationKind = {
   rules: PAYOUT,
   prepare: async () => ({
@@ -101,7 +101,7 @@ describe('beginning something that is not a swap', () => {
     });
   });
 
-  it('of a kind that this instance cannot carry out is kept and held', async () => {
+  it('is kept and held if this instance does not support its kind', async () => {
     const w = createCustodianWorld();
     await w.custody.begin('token', 'token:i', () => intent({ claims: [] }));
     expect(w.journal.get('token:i')).toMatchObject({
@@ -159,7 +159,7 @@ describe('reading a swap', () => {
 });
 
 describe('reading a payment request', () => {
-  /** A listing that is paid for; nobody has looked yet. */
+  /** A paid listing whose payment has not been searched for yet. */
   async function paid(change: Partial<CustodyDeps> = {}) {
     const payers = createPaymentWorld();
     const { ports } = payers;

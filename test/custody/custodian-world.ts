@@ -55,7 +55,7 @@ export function createCustodianWorld(
     custody: start(),
     /** Another instance on the same storage. */
     start,
-    /** What is stored, as a new instance would find it. */
+    /** The stored state, as a new instance would read it. */
     journal: openJournal(storage),
     /** How many signatures were made. */
     signatures: () => signatures,

@@ -1,4 +1,4 @@
-/** A bridge at a fair price, two price venues and a Bitcoin index that say what a test tells them to. */
+/** A bridge at a fair price, two price venues and a Bitcoin index, whose results a test sets. */
 
 import { base58 } from '@scure/base';
 import type { BridgeReport, QuoteVerdict, SwapQuote, SwapRoute } from '../../src/bridges/route.ts';
@@ -63,7 +63,7 @@ export function createFakeBridge(): FakeBridge {
 
 export type FakeSwapPorts = SwapPorts & {
   prices: PriceReport[];
-  /** What each index answers for a txid. */
+  /** The response of each index for a txid. */
   indexes: ((txid: string) => BitcoinTx | null | Error)[];
   /** The reserve's finalized transactions, newest first. */
   listed: SignatureEntry[];
@@ -93,7 +93,7 @@ export function createSwapPorts(routes: readonly SwapRoute[]): FakeSwapPorts {
   return ports;
 }
 
-/** A Bitcoin transaction with these outputs, in a block unless told otherwise. */
+/** A Bitcoin transaction with these outputs, in a block by default. */
 export const bitcoinTx = (
   txid: string,
   outputs: readonly { address?: string | null; value: bigint }[],
@@ -105,7 +105,7 @@ export const bitcoinTx = (
   block,
 });
 
-/** A finalized transfer of `change` lamports to the reserve, kept as the newest of its history. */
+/** A finalized transfer of `change` lamports to the reserve, added as the newest of its history. */
 export function credit(ports: FakeSwapPorts, signature: string, change: bigint, failed = false): void {
   ports.listed.unshift({ signature, slot: 960n, err: failed ? 'failed' : null, blockTime: NOW / 1_000 });
   ports.transactions.set(signature, {

@@ -1,4 +1,4 @@
-/** A chain that says what a test tells it to. */
+/** A chain whose results a test sets. */
 import { lamports } from '../../src/core/amount.ts';
 import type { Landing } from '../../src/custody/kernel/operation.ts';
 import type { ChainPort } from '../../src/custody/kernel/solana-view.ts';
@@ -10,14 +10,14 @@ export type FakeChain = ChainPort & {
   /** Wire bytes in the order in which they were sent. */
   readonly sent: string[];
   reads: { balance: number; views: number; landing: number };
-  /** What the next calls answer; a function may throw or wait. */
+  /** The results of the next calls; a function may throw or wait. */
   nextBalance: (minSlot: bigint) => Promise<Balance>;
   nextViews: () => NodeView[];
   nextLanding: () => Landing | null;
   accepts: boolean;
 };
 
-/** One node, which contradicts nobody. */
+/** A single node, so there are no contradictions. */
 export const AGREEMENT = { nodes: 1, quorum: 1, disagreement: null, quorumMissingSince: null };
 
 export function createFakeChain(): FakeChain {

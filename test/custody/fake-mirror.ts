@@ -1,10 +1,10 @@
-/** D1 as the outbox sees it: upserts that an older revision cannot undo, and the ways in which they go wrong. */
+/** D1 as used by the outbox: upserts that an older revision cannot undo, and their possible failures. */
 import { encodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
 import type { Mirror, MirrorRow } from '../../src/custody/kernel/ports.ts';
 
 export type FakeMirror = Mirror & {
   readonly rows: Map<string, MirrorRow>;
-  /** `down` takes nothing; `loses answers` writes and then fails. */
+  /** `down` accepts nothing; `loses answers` writes and then fails. */
   state: 'up' | 'down' | 'loses answers';
   applied: number;
   reads: number;

@@ -1,6 +1,6 @@
 import type { History, HistoryNode } from '../../src/custody/kernel/quorum.ts';
 
-/** The reserve's history of one node that proves the absence of nothing. */
+/** One node's history of the reserve, which proves no absence. */
 export const historyOf = (
   signatures: HistoryNode['signatures'] = async () => [],
   firstAvailableBlock: HistoryNode['firstAvailableBlock'] = async () => 0n,

@@ -3,7 +3,7 @@ import type { CustodyLimits } from '../../src/custody/budgets.ts';
 
 const SOL = 10n ** 9n;
 
-/** Limits of a test's custodian. Caps that a test does not name are too wide to be reached. */
+/** Limits of a test's custodian. Caps that a test does not set are too high to be reached. */
 export const LIMITS: CustodyLimits = {
   maxOperation: lamports(2n * SOL),
   maxHour: lamports(4n * SOL),

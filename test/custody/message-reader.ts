@@ -1,11 +1,11 @@
 /**
- * What a signed message moves, read from its bytes alone: the chain believes no one's bookkeeping.
+ * Decodes the effects of a signed message from its bytes alone, as the chain does.
  * @module
  */
 import { base58 } from '@scure/base';
 
 export type Movement = {
-  /** What one intent is known by on the chain: the exact sum of a swap, or the name in a payout's own bytes. */
+  /** Identifies an intent on the chain: the exact amount of a swap, or the name in a payout's bytes. */
   readonly intent: string;
   /** Where it goes, base58. */
   readonly to: string;
@@ -16,7 +16,7 @@ export type Movement = {
 };
 
 const PAYOUT = 'payout|';
-/** Lamports a signature. */
+/** Lamports per signature. */
 export const SIGNATURE_FEE = 5_000n;
 /** System program, instruction 2: Transfer { lamports: u64 }. */
 const SYSTEM = 32;
@@ -38,7 +38,7 @@ export function readMessage(message: Uint8Array): Movement {
   return readTransfer(text);
 }
 
-/** A version 0 message of Solana with one System transfer beside compute budget instructions. */
+/** A version 0 message of Solana with one System transfer and compute budget instructions. */
 function readTransfer(bytes: Buffer): Movement {
   if (bytes[0] !== 0x80) throw new Error('not a version 0 message');
   let offset = 4;
@@ -69,7 +69,7 @@ function readTransfer(bytes: Buffer): Movement {
   return { ...transfer, intent: `amount:${transfer.lamports}`, fee, blockhash };
 }
 
-/** 64 bytes that stand for an ed25519 signature: the same message always has the same one. */
+/** 64 bytes in place of an ed25519 signature: the same message always has the same one. */
 export function signatureOf(message: Uint8Array): Uint8Array {
   let a = 0x811c9dc5;
   let b = 0x1b873593;

@@ -1,6 +1,6 @@
 /**
- * A node of the chain: it lags, follows an abandoned fork until it hears of the other, fails, forgets its history, or
- * stands for several machines behind one address, no two answers of which need to be equally old.
+ * A node of the chain. It lags, follows an abandoned fork for a while, fails or prunes its history. It may
+ * also be several machines behind one address, whose responses differ in age.
  * @module
  */
 
@@ -11,14 +11,14 @@ import type { Random } from '../simulator/random.ts';
 import { blockhashOf, type ChainEntry, type ChainModel, FINALITY } from './chain-model.ts';
 
 export type NodeFaults = {
-  /** Chance of a call that finds the node well to bring it down. */
+  /** Chance that a call to a working node starts an outage. */
   readonly failing: number;
   /** Chance of a new lag at a call. */
   readonly shifting: number;
   readonly lags: readonly number[];
   /** Each answer may come from another machine. */
   readonly balanced: boolean;
-  /** Sends that are taken although the answer says otherwise. */
+  /** Sends that are accepted although the response is an error. */
   readonly lostAnswers: number;
 };
 
@@ -42,7 +42,7 @@ export function createNodeModel(p: {
   let lag = 0;
   let isDown = false;
 
-  /** The newest slot that this answer knows of. @throws when the node is down */
+  /** The newest slot of this response. @throws when the node is down */
   function view(): number {
     const { failing, shifting, lags, balanced } = p.faults();
     isDown = isDown ? failing > 0 && !random.chance(0.3) : random.chance(failing);
@@ -56,7 +56,7 @@ export function createNodeModel(p: {
 
   const firstAvailable = (): number => Math.max(chain.tip() - p.retention, 0);
 
-  /** What this node holds for the chain. */
+  /** This node's view of the chain. */
   const isSeen = (entry: ChainEntry, seen: number): boolean =>
     entry.slot <= seen && entry.droppedAt > seen && entry.slot >= firstAvailable();
 
@@ -73,7 +73,7 @@ export function createNodeModel(p: {
       return { slot: BigInt(slot), blockHeight: BigInt(chain.height(slot, seen)) };
     },
 
-    /** `wholeHistory` false: only the recent cache is asked, which forgets after about 150 blocks. */
+    /** `wholeHistory` false: only the recent cache is searched, which covers about 150 blocks. */
     async signatureStatus(signature: string, wholeHistory: boolean) {
       const seen = view();
       const entry = latest(signature, seen);
@@ -155,7 +155,7 @@ export function createNodeModel(p: {
   };
 }
 
-/** Fee payer first: the reserve pays what it signs, somebody else what it receives. */
+/** Fee payer first: the reserve for a payment that it signs, a third party for one that it receives. */
 function chainTransaction(entry: ChainEntry, reserve: string, blockTime: number): ChainTransaction {
   const { signature, failed, movement, delta } = entry;
   const other = movement?.to ?? 'Somebody1111111111111111111111111111111111';

@@ -1,4 +1,4 @@
-/** One row whose work throws must hold up no other row, and must call the operator. */
+/** A row whose work throws must not block other rows, and must alert the operator. */
 import { expect, it } from 'vitest';
 import { payoutId } from '../../src/custody/asry/payout-operation.ts';
 import type { OperationKind } from '../../src/custody/kernel/module.ts';

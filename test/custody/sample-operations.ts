@@ -1,4 +1,4 @@
-/** Rows in each state, as the machine leaves them. */
+/** Rows in each state, as written by the state machine. */
 import { lamports } from '../../src/core/amount.ts';
 import {
   type Operation,
@@ -13,10 +13,10 @@ export const SOL = 1_000_000_000n;
 export const FEE = 5_900n;
 
 export const SWAP: KindRules = { maxAttempts: 1, retriesPreparation: false, settles: true };
-/** A payout: signed again after a proven death, over with its landing. */
+/** A payout: signed again after a proven expiry, done with its landing. */
 export const PAYOUT: KindRules = { maxAttempts: 3, retriesPreparation: true, settles: false };
 
-/** Both nodes had the height 818: a death is provable from the finalized height 1,001 on. */
+/** Both nodes had the height 818: expiry is provable from the finalized height 1,001 on. */
 export const SIGNED_AT: SignedAt = {
   slot: 900n,
   witnesses: ['one', 'two'].map((node) => ({ node, slot: 900n, height: 818n })),
@@ -66,7 +66,7 @@ export const settling = (change: Partial<Operation> = {}): Operation =>
 export const done = (change: Partial<Operation> = {}): Operation =>
   settling({ state: 'done', detail: 'done', unsettled: lamports(0n), dueAt: null, ...change });
 
-/** Failed with money still on its way: it may yet arrive. */
+/** Failed with money still on its way, which may still arrive. */
 export const outstanding = (change: Partial<Operation> = {}): Operation =>
   settling({ state: 'failed', detail: 'bridge_failed', reason: 'bridge_failed', ...change });
 
@@ -94,7 +94,7 @@ export const view = (change: Partial<NodeView> = {}): NodeView => ({
   ...change,
 });
 
-/** The whole proof that `signingOf` never can land. */
+/** The complete proof that `signingOf` can never land. */
 export const deathProof = (change: Partial<NodeView> = {}): NodeView =>
   view({
     finalizedSlot: 1_200n,

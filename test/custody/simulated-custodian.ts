@@ -100,7 +100,7 @@ const CALM = {
   latencyMs: 1,
 };
 
-/** How one instance of the custodian reaches the world outside. */
+/** The outside world as called by one instance of the custodian. */
 export type Reach = {
   /** A call over the network. */
   readonly net: <T>(label: string, ask: () => Promise<T>) => Promise<T>;
@@ -117,14 +117,14 @@ export type SimulatedCustodian<Order extends { readonly memo: string | undefined
 
 export function simulateCustodian<Order extends { readonly memo: string | undefined }>(p: {
   readonly options: RunOptions;
-  /** Sets its runs apart from those of other tests with the same seed. */
+  /** Distinguishes its runs from those of other tests with the same seed. */
   readonly salt: number;
   readonly rates: Rates;
   readonly startLamports?: bigint;
   /** Whether a send fails on the chain, where the rates do not say it. */
   readonly failing?: (() => number) | undefined;
   readonly onFinal?: (entry: ChainEntry) => void;
-  /** What a message orders, read from its bytes. */
+  /** The effect of a message, decoded from its bytes. */
   readonly readOrder: (message: Uint8Array) => Order;
   /** The line of text that the chain model reads in place of those bytes. */
   readonly lineOf: (order: Order) => Uint8Array;
@@ -133,7 +133,7 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
   readonly modules: (reach: Reach) => Partial<CustodyDeps>;
   /** Whether nothing is under way in the tables of those modules. */
   readonly isQuiet: () => boolean;
-  /** Whether a call may fail: its caller hears of it. An alarm may not. */
+  /** Whether a call may fail, because its caller receives the error. An alarm may not. */
   readonly callsFail?: boolean;
 }) {
   const { options } = p;
@@ -162,7 +162,7 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
     schema: production.schema,
     faults: () => faults.d1,
   });
-  /** Whatever is wrong with D1 at the moment: the model reads its faults when it is asked. */
+  /** The current faults of D1; the model reads them at each call. */
   async function rowsOf(sql: string): Promise<SqlRow[]> {
     const kept = faults;
     faults = CALM;
@@ -186,7 +186,7 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
   );
   const netRandom = random.fork();
 
-  /** What stands on the chain of what the reserve has signed, the failed ones left out. */
+  /** The successful reserve transactions on the chain. */
   const landed = () =>
     chain.entries.flatMap((entry) => {
       const order = orders.get(entry.signature);
@@ -271,7 +271,7 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
       swapsDisabled: false,
       maxCreatesPerClientHour: 6,
       assemble: (message, signature) => {
-        // The chain model reads a line of text; what the real bytes order is kept beside it.
+        // The chain model reads a line of text; the effect of the real bytes is stored with it.
         const order = p.readOrder(message);
         const { signature: id } = assemble(message, signature);
         orders.set(id, order);
@@ -300,7 +300,7 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
   });
   host.allow(options);
 
-  /** A call at a time, and what it answers; undefined when the instance was lost under it. */
+  /** A call at a given time, and its result; undefined if the instance was lost during the call. */
   function at<T>(
     time: number,
     ask: (custody: Custody) => Promise<T>,
@@ -332,7 +332,7 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
     rowsOf,
     at,
 
-    /** A call now, with as much time as it takes; undefined when the instance was lost under it. */
+    /** A call now, without a time limit; undefined if the instance was lost during the call. */
     async call<T>(ask: (custody: Custody) => Promise<T>): Promise<T | undefined> {
       let value: T | undefined;
       let answered = false;
@@ -344,7 +344,7 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
       return value;
     },
 
-    /** Lets time go by; it stands still where nothing happens. */
+    /** Advances the time to the next event. */
     async pass(ms: number): Promise<void> {
       let over = false;
       scheduler.after(ms, () => {
@@ -353,7 +353,7 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
       await scheduler.run(scheduler.now() + ms, () => over);
     },
 
-    /** Runs to a time with the faults, then without them until nothing moves any more. */
+    /** Runs with faults until a time, then without them until nothing changes any more. */
     async play(until: number): Promise<void> {
       await scheduler.run(until, () => false);
       faults = CALM;
@@ -366,14 +366,14 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
       };
       scheduler.after(10_000, look);
       await scheduler.run(until + 48 * 60 * MINUTE, () => resting);
-      if (!resting) errors.push('not everything came to rest');
+      if (!resting) errors.push('some work never ended');
     },
 
     calm: (): void => {
       faults = CALM;
     },
 
-    /** The custodian's storage is emptied, or set back to what `rows` were. */
+    /** Empties the custodian's storage, or restores it to `rows`. */
     loseJournal: (rows: Contents = []): void => host.restore(rows, 'lost'),
     remember: (): Contents => host.disk.contents(),
 

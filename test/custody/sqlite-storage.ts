@@ -13,7 +13,7 @@ export type SqliteStorage = Storage & {
 /** The Storage port over SQLite in memory; every write is durable at once. */
 export function createSqliteStorage(): SqliteStorage {
   const db = new DatabaseSync(':memory:');
-  /** As the platform does, which prepares a text once. */
+  /** Like the platform, which prepares a statement text once. */
   const prepared = new Map<string, StatementSync>();
   let depth = 0;
   const self: SqliteStorage = {

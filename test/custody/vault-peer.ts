@@ -1,4 +1,4 @@
-/** A Vault with one transit key, as far as its HTTP API is used, and the ways in which such a service goes wrong. */
+/** A Vault with one transit key: the used part of its HTTP API, and the possible faults of such a service. */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
 
@@ -17,7 +17,7 @@ type Mode =
 
 export type VaultPeer = ReturnType<typeof createVaultPeer>;
 
-/** @param key the key itself, 32 bytes, or the byte that fills one */
+/** @param key the 32 bytes of the key, or one byte that fills it */
 export function createVaultPeer(key: number | Uint8Array = 5) {
   const secret = typeof key === 'number' ? new Uint8Array(32).fill(key) : key;
   const other = secret.map((byte) => byte + 1);
@@ -30,10 +30,10 @@ export function createVaultPeer(key: number | Uint8Array = 5) {
     versions: [secret],
     type: 'ed25519',
     token: 'hvs.test',
-    /** Messages that signatures were requested for, in order. */
+    /** Messages for which signatures were requested, in order. */
     messages: [] as Uint8Array[],
     renewals: 0,
-    /** Answers everything that hangs. */
+    /** Answers all hanging requests. */
     release(): void {
       for (const answer of waiting.splice(0)) answer();
     },

@@ -1,4 +1,4 @@
-/** What becomes of each command that a page shows. One that fits no row, or two, fails the test. */
+/** How each command of a page is tested. A command that matches no row, or two, fails the test. */
 
 /** `run` on the offline world; `resolved` against the scripts and their options; `account`: against wrangler's own help. */
 export type Kind = 'run' | 'resolved' | 'account' | 'elsewhere';

@@ -75,14 +75,14 @@ describe('each command on an account', () => {
   }
 
   it.each(ofKind('account'))(
-    '“%s” is one that wrangler has, with these options',
+    '“%s” is a command of wrangler with these options',
     { tags: ['deep'] },
     async (command) => {
       const words = SUBCOMMANDS.exec(command)?.[1]?.split(' ') ?? [];
       const { stdout } = await help(words);
       expect(stdout).toContain(`wrangler ${words.join(' ')}`);
       for (const [flag] of command.matchAll(/--[a-z-]+/g)) expect(stdout).toContain(`${flag} `);
-      // What it acts on has the name that the configuration gives it.
+      // Its resource has the configured name.
       if (words[0] === 'd1')
         expect(readFileSync('wrangler.toml', 'utf8')).toContain('database_name = "sluice"');
     },
@@ -92,7 +92,7 @@ describe('each command on an account', () => {
 describe('each example of a file', () => {
   const files = named.filter(([, { language }]) => ['json', 'ini', 'toml'].includes(language));
 
-  it.each(files)('%s is one that its reader takes', async (_name, { file, language, text }) => {
+  it.each(files)('the reader of %s accepts it', async (_name, { file, language, text }) => {
     if (language === 'ini') {
       const settings = parseSettings(text);
       expect(Object.keys(settings).length).toBeGreaterThan(0);
@@ -100,7 +100,7 @@ describe('each example of a file', () => {
     }
     if (language === 'toml') {
       const path = join(folder, 'wrangler.toml');
-      // What it points at stays where it is.
+      // Its paths point to the repository.
       writeFileSync(
         path,
         `${text}\n${readFileSync('wrangler.toml', 'utf8').replaceAll('"./', `"${process.cwd()}/`)}`,

@@ -6,7 +6,7 @@ import { ERRORS } from '../../src/core/errors.ts';
 
 const pages = generatedPages();
 
-it.each(Object.keys(pages))('%s is what `npm run docs` writes', (file) => {
+it.each(Object.keys(pages))('%s equals the output of `npm run docs`', (file) => {
   expect(readFileSync(file, 'utf8')).toBe(pages[file]);
 });
 
@@ -40,7 +40,7 @@ it('SKILL.md explains every detail of a swap, and no other', () => {
   const set = [...machine.matchAll(/\bdetail: (?:\S+ \? '(\w+)' : )?'(\w+)'/g)].flatMap(
     ([, ...words]) => words,
   );
-  // Nobody has an id of a swap that was planned or refused: nothing is signed there.
+  // A planned or refused swap has no id, because nothing is signed.
   const inside = ['planned', 'refused'];
   const shown = set.filter((word) => word && !inside.includes(word));
   expect(shown.length).toBeGreaterThan(5);

@@ -7,7 +7,7 @@ const links = PAGES.flatMap((file) =>
   linksOf(readFileSync(file, 'utf8')).map((target) => [file, target] as const),
 );
 const local = links.filter(([, target]) => !/^[a-z]+:/i.test(target));
-/** Pages of other people that we point at; nothing of ours can check that they are there. */
+/** Linked external pages, which no offline test can check. */
 const ELSEWHERE = ['https://www.surfpool.run'];
 
 describe.each(local)('%s: %s', (file, target) => {
@@ -33,7 +33,7 @@ it('every file that a page names in code is there', () => {
     ),
   );
   expect(named.length).toBeGreaterThan(10);
-  // Made, not kept.
+  // Generated, not stored in git.
   const made = ['test/fixtures/probe'];
   expect(named.filter(([, path]) => !existsSync(path) && !made.includes(path))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Everything that a reader of the repository reads. */
+/** All pages for readers of the repository. */
 export const PAGES = [
   'README.md',
   'SKILL.md',
@@ -41,7 +41,7 @@ const prose = (markdown: string): string =>
 export const linksOf = (markdown: string): string[] =>
   [...prose(markdown).matchAll(/\[[^\]]*\]\(([^)\s]+)\)/g)].flatMap(([, target]) => (target ? [target] : []));
 
-/** Anchors of a page as the forge makes them from its headings. */
+/** Anchors of a page, as the code host derives them from its headings. */
 export const anchorsOf = (markdown: string): string[] =>
   [...markdown.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#{1,6} (.+)$/gm)].map(([, title = '']) =>
     title

@@ -46,7 +46,7 @@ function dataset(): DatabaseSync {
   return db;
 }
 
-/** SQL of ClickHouse's kind in the words of SQLite. */
+/** Translates ClickHouse SQL to SQLite. */
 const translated = (sql: string): string =>
   sql
     .replaceAll(/quantileExactWeighted\([\d.]+\)\((\w+), _sample_interval\)/g, 'MAX($1)')

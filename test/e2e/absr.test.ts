@@ -36,7 +36,7 @@ const mintsOf = (world: World) =>
   >;
 const listOf = async (world: World) =>
   (await get<{ transactions: Json[] }>(world, '/api/arbitrage/transactions')).transactions;
-/** Reads anew what the cron reads. */
+/** Reads the values of the cron again. */
 async function fresh<T = Json>(world: World, path: string): Promise<T> {
   await world.control.cron(EVERY_MINUTE);
   return get<T>(world, path);
@@ -66,7 +66,7 @@ describe('a day of the reserve', () => {
   });
 
   it('mints sats that are three blocks deep once the indexes agree, to the treasury, once', async () => {
-    // Two confirmations are too few for this one.
+    // Two confirmations are not enough for this deposit.
     await world.control.sendBitcoin(world.reserve.bitcoin, 50_000n);
     await world.control.mine(2);
     const [mint] = await until('a mint', async () => {
@@ -207,7 +207,7 @@ describe('POST /cron with a time', () => {
   });
   afterAll(() => world?.stop());
 
-  /** Six minutes after midnight UTC of a day to come. */
+  /** Six minutes after midnight UTC of a future day. */
   const dayAhead = (days: number): number => (Math.floor(Date.now() / DAY_MS) + days) * DAY_MS + 6 * 60_000;
   const dayOfService = async (): Promise<string> =>
     (await get<{ as_of: string }>(world, '/api/health')).as_of.slice(0, 10);

@@ -40,7 +40,7 @@ it('200 page views at once are all logged and all counted', async () => {
   expect(counted.reduce((sum, { count }) => sum + count, 0)).toBe(200);
 });
 
-it('who waits together with a caller that hangs up is answered all the same', async () => {
+it('callers that wait together with one that disconnects get their response', async () => {
   const before = await logged();
   const leaving = Array.from({ length: 20 }, (_, n) => {
     const gone = new AbortController();
@@ -86,7 +86,7 @@ const SPOOFS = [
 const LIMITED = '203.0.113.50';
 const spoofed = (name: string, value: string) => view({ path: '/spoof' }, LIMITED, { [name]: value });
 
-/** Sends plain views until one is refused. The window is a minute by the clock: its turn lets 600 more pass. */
+/** Sends plain views until one is refused. The window is a clock minute, so a new minute allows 600 more. */
 async function reachLimit(): Promise<Response | undefined> {
   for (let sent = 0; sent <= 1_200; sent += 40) {
     const more = Array.from({ length: 40 }, () => view({ path: '/spoof' }, LIMITED));
@@ -98,7 +98,8 @@ async function reachLimit(): Promise<Response | undefined> {
 
 it('an address that reached its limit stays refused with any other headers, and no other address is', async () => {
   let passed: string[] = [...SPOOFS];
-  // Again only when the minute turned between: what passes three times passes by its header.
+  // Retried only if a new minute began in between: a request that passes three times passes because of its
+  // header.
   for (let attempt = 0; attempt < 3 && passed.length > 0; attempt++) {
     const refused = await reachLimit();
     expect(refused?.headers.get('retry-after')).toBe('60');
@@ -153,7 +154,7 @@ it('no raw address is public or in a log line', async () => {
   expect(world.worker.logs().join('\n')).not.toContain('203.0.113.77');
 });
 
-it('a log that is away is 500 with the code of each route', async () => {
+it('an unavailable log is 500 with the code of each route', async () => {
   for (const sql of TAKE_LOG_AWAY) await world.worker.query(sql);
   const write = await view({ path: '/' }, '203.0.113.60');
   expect([write.status, await write.json()]).toEqual([

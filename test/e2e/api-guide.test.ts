@@ -38,7 +38,7 @@ const commandsUnder = (heading: string): string[] => {
 
 /**
  * Runs a section. Every command must end with status 0, and every `curl` must give an answer without an error code.
- * @param placeholders what makes the value that the reader puts in place of `the-…`, by its variable
+ * @param placeholders by variable, the function that creates the reader's value for `the-…`
  */
 async function follow(heading: string, placeholders: Record<string, () => Promise<string>> = {}) {
   const answers: { readonly command: string; readonly text: string }[] = [];

@@ -1,4 +1,4 @@
-/** Deposits on the world's chain, and claims of them as a caller makes them. */
+/** Deposits on the world's chain, and claims of them by callers. */
 
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
@@ -155,7 +155,7 @@ export function createAsryStage(world: World) {
   };
 }
 
-/** What deposits earn one after the other in a fresh epoch. */
+/** The rewards of consecutive deposits in a new epoch. */
 export function createExpectedCurve() {
   let deposits = 0n;
   return {

@@ -269,7 +269,7 @@ describe("regardless of the caller's input", () => {
     expect(await stage.asryOf(user.address)).toBe(reward);
   });
 
-  it("a stranger's tiny rewardUsd leaves the rest to the next call", async () => {
+  it("a third party's tiny rewardUsd leaves the rest to the next call", async () => {
     const user = await stage.user();
     const signature = await stage.deposit(user, 100n);
     const { reward } = curve.next(100n * DOLLAR);
@@ -293,7 +293,7 @@ describe("regardless of the caller's input", () => {
 });
 
 describe('a repeated call', () => {
-  it('learns its result, with the key of its first call or without one', async () => {
+  it('gets its result, with the key of its first call or without one', async () => {
     const user = await stage.user();
     const signature = await stage.deposit(user, 9n);
     const key = crypto.randomUUID();
@@ -346,9 +346,9 @@ describe('500 claims of one deposit at once', () => {
       expect(told.filter((each) => !/^(200|409|500 UPSTREAM_FAILED|502|503|lost)/.test(each))).toEqual([]);
       await world.worker.kill();
       await world.worker.start();
-      // The cron finds what was left half done; without it the alarm does, half a minute later.
+      // The cron continues unfinished work; without it the alarm does, half a minute later.
       await world.control.cron();
-      // Whoever comes back as told is told of the one claim, or makes it.
+      // A repeated call gets the only claim, or makes it.
       const again = await until(
         'a last word',
         async () => {
@@ -366,7 +366,7 @@ describe('500 claims of one deposit at once', () => {
     },
   );
 
-  it('left nothing paid that was not earned', async () => {
+  it('paid nothing that was not earned', async () => {
     const { deposits } = curve;
     const earned = rewardsAt(CURVE, deposits());
     const epoch = await currentEpoch();

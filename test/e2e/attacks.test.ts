@@ -1,5 +1,6 @@
 /**
- * The attacks of the adversarial audit on one running world: of its two nodes the first lies when a case says so. Each
+ * The attacks of the adversarial audit on one running world: the first of its two nodes lies when a case
+ * requires it. Each
  * case prints nothing; docs/threat-model.md has the figures.
  */
 import { address } from '@solana/web3.js';
@@ -116,7 +117,7 @@ function enlarged(shown: Shown, more: number): Shown {
   return copy;
 }
 
-/** The liar shows these, finalized, wherever it is asked. */
+/** The lying node returns these as finalized in every response. */
 function invent(shown: readonly Shown[]): void {
   const bySignature = new Map(shown.map((tx) => [tx.transaction.signatures[0] ?? '', tx]));
   const row = ({ slot, transaction }: Shown) => ({
@@ -293,7 +294,7 @@ it('an owner who closes the account between four partial payouts is paid its ren
 });
 
 describe('dust', () => {
-  /** Few enough that the last one lands before the block hash of its batch expires. */
+  /** Few enough that the last transaction lands before the blockhash of its batch expires. */
   const BATCH = 20;
 
   /** Lands transfers of 0.001 SOL, each a transaction of its own. */
@@ -376,7 +377,7 @@ describe('a reserve that runs out of SOL', () => {
       const drained = await swaps.lamports();
       expect(drained).toBeGreaterThanOrEqual(FLOOR + FLOAT);
       expect(drained).toBeLessThan(FLOOR + FLOAT + BigInt(Math.round(smallest * 1e9)) + TRANSFER_FEE);
-      // The rest above the float is removed as well: what follows has the float alone.
+      // The rest above the float is removed as well, so that only the float is left for the next steps.
       const { ledger, bank, reserve } = world.solana;
       await transferSol(ledger, reserve.signer, bank.address, drained - FLOOR - FLOAT - TRANSFER_FEE);
       await desk.finality();

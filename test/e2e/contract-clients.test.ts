@@ -1,4 +1,4 @@
-/** Clients as a reader of the contract writes them, which know no more of the service than its fields. */
+/** Clients written from the contract alone, without other knowledge of the service. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
 import { type Body, createTokenDesk } from './token-desk.ts';
@@ -54,7 +54,7 @@ it('a script that pays and confirms once has its token, and a tab that searches 
   expect(newest).toMatchObject({ name: 'Paid Once', symbol: 'ONCE' });
 });
 
-it('a page that adds its amounts as floating point numbers swaps what it meant, to the lamport', async () => {
+it('a page that adds its amounts as floating point numbers swaps the intended amount, to the lamport', async () => {
   const { call } = createTokenDesk(world);
   const amountSol = 0.1 + 0.2;
   expect(String(amountSol)).toBe('0.30000000000000004');

@@ -40,7 +40,7 @@ interface Said {
   readonly stdout: string;
 }
 
-/** Runs a page's commands in its order, in one shell, against this world. `ID` is the id that was answered last. */
+/** Runs a page's commands in its order, in one shell, against this world. `ID` is the last returned id. */
 async function runPage(commands: readonly string[]): Promise<Said[]> {
   const here = (command: string): string =>
     command
@@ -97,7 +97,7 @@ describe('README.md', () => {
       return { command, output: output.join('\n') };
     });
 
-  it('shows answers with the members that the service really gives', async () => {
+  it('shows responses with the members that the service really returns', async () => {
     const curls = shown.filter(({ command }) => command.startsWith('curl'));
     expect(curls.length).toBeGreaterThan(2);
     const known = /"id":"(\w{60,})"/.exec(curls.map(({ output }) => output).join())?.[1] ?? '';
@@ -143,7 +143,7 @@ describe('/llms.txt', () => {
     readonly codes: readonly string[];
   }
 
-  /** What a reader finds who has nothing else: links, example bodies and codes. */
+  /** The information in the text alone: links, example bodies and codes. */
   const entriesOf = (text: string): Entry[] =>
     text
       .split(/^- (?=\[)/m)
@@ -163,7 +163,7 @@ describe('/llms.txt', () => {
             ];
       });
 
-  it('leads a reader who has nothing else to every route', async () => {
+  it('is enough to call every route', async () => {
     const text = await (await world.fetch('/llms.txt')).text();
     const entries = entriesOf(text);
     const document = (await (await world.fetch('/api/openapi.json')).json()) as {
@@ -191,7 +191,7 @@ describe('/llms.txt', () => {
     // Ids in the examples are of another day: their routes say so, with a code that the text has announced.
     const undeclared = answers.filter(
       ({ path, status, code, codes }) =>
-        // A pool that the pool API does not know is answered in its own words.
+        // For an unknown pool the response is the pool API's own.
         status >= 400 && !codes.includes(String(code)) && !path.startsWith('/api/dex/pool/'),
     );
     expect(undeclared.map(({ path, status, code }) => [path, status, code])).toEqual([]);

@@ -309,7 +309,7 @@ describe('from a terminal', () => {
   });
 });
 
-it('hides secrets wherever a text got them from', () => {
+it('hides secrets in every text', () => {
   const settings = { OPS_SECRET: 'abcdefghij', SOLANA_RPC_URL: 'https://node.test/v2/key123?x=1' };
   expect(hideSecrets('a abcdefghij b v2/key123?x=1 c', settings)).toBe('a [hidden] b [hidden] c');
 });

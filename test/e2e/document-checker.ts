@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { type ApiDocument, type Operation, operationsOf } from '../../scripts/documents/api-document.ts';
 
-/** A request as it was sent, and what came back. */
+/** A request as it was sent, and its response. */
 export interface Exchange {
   readonly operationId: string;
   readonly method: string;
@@ -12,7 +12,7 @@ export interface Exchange {
 }
 
 export interface DocumentChecker {
-  /** What in an answer the document does not say; empty when all is as declared. */
+  /** Undeclared parts of a response; empty if everything is declared. */
   violations(exchange: Exchange): string[];
   /** Problems of a recorded example body of an operation. */
   bodyViolations(operationId: string, status: number, body: unknown): string[];
@@ -26,8 +26,8 @@ const NUMERIC_FORMATS = ['int32', 'int64', 'float', 'double'];
 const LISTS = ['allOf', 'anyOf', 'oneOf'];
 
 /**
- * A schema of OpenAPI 3.0 as JSON Schema 2020-12, closed: a member that the document does not name is refused unless
- * the schema says that more may come.
+ * A schema of OpenAPI 3.0 as JSON Schema 2020-12, closed: an undeclared member is refused unless the schema
+ * allows further members.
  */
 export function closedSchema(schema: unknown, closed = true): unknown {
   if (!isObject(schema)) return schema;

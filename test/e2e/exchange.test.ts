@@ -35,7 +35,7 @@ async function existing(): Promise<SimulatedExchange[]> {
   return (await response.json()) as SimulatedExchange[];
 }
 
-/** What a create made of its own, whatever earlier tests left. */
+/** The exchanges that this create opened, without those of earlier tests. */
 async function newExchanges(work: () => Promise<unknown>): Promise<SimulatedExchange[]> {
   const before = (await existing()).length;
   await work();
@@ -74,7 +74,7 @@ it('create answers every contract field, and the exchange exists as ordered', as
 it.each(['0.1', '0.00000001', '123456789.12345678', '100000000', '0.123456789012345678'])(
   'an amount of %s reaches the provider unchanged, as a number and as text',
   async (amount) => {
-    // A coin so dear that the smallest amount is in range.
+    // A coin so expensive that the smallest amount is within the range.
     if (amount === '0.00000001') world.prices.set({ SOL: '1000000000' });
     try {
       for (const written of [amount, `"${amount}"`]) {
@@ -162,7 +162,7 @@ it('one key with another body is refused, and creates nothing', async () => {
   expect(made).toEqual([]);
 });
 
-it('a caller who hangs up finds the answer under the same key', async () => {
+it('a caller that disconnects finds the response under the same key', async () => {
   const key = freshKey();
   world.resetStats();
   world.faults.set('changenow', { kind: 'delay', ms: 300, match: 'POST /v2/exchange' });
@@ -198,7 +198,7 @@ it('a Worker that is killed while it waits for the provider does not call a seco
   await cut;
   await world.worker.start();
   world.faults.clear();
-  // As long after it as the timeouts could have let it run.
+  // After the longest time that the timeouts allow.
   await world.worker.query(
     "UPDATE exchange_requests SET created_at = '2026-01-01T00:00:00.000Z' WHERE state = 'in_progress'",
   );

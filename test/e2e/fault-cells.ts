@@ -3,31 +3,31 @@ import type { Fault } from '../world/fault-book.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * When a fault is there: while the swap is prepared, while its transaction is sent, or from the create's answer on.
+ * When a fault is active: during the preparation, during the send, or from the create's response on.
  */
 export const PHASES = ['before', 'during', 'after'] as const;
 export type Phase = (typeof PHASES)[number];
 
-/** How long a fault stays: until the upstream was asked so often under it, or until the swap is over. */
+/** How long a fault lasts: for this number of requests to the upstream, or until the swap has ended. */
 export type Hold = { readonly asked: number } | 'over';
 
 export interface Cell {
-  /** Who fails: an upstream, or several at once. */
+  /** The failing upstream, or several at once. */
   readonly target: string;
   readonly upstreams: readonly UpstreamName[];
   readonly fault: string;
   readonly phase: Phase;
-  /** The stated result, as `describeOutcome` words it. */
+  /** The stated result, in the words of `describeOutcome`. */
   readonly result: string;
   readonly faults: readonly Fault[];
   readonly hold: Hold;
-  /** Swaps that are asked for at once. */
+  /** Concurrent swap requests. */
   readonly swaps?: number;
   /** The swap ends in `waiting`, on purpose. */
   readonly neverEnds?: boolean;
-  /** Bends more than a fault can, or waits for what the fault needs. */
+  /** Changes that no fault can make, or a wait for the fault's precondition. */
   readonly prepare?: (world: World) => Promise<void> | void;
-  /** Whether the short run has it. */
+  /** Whether the short run includes it. */
   readonly short: boolean;
 }
 
@@ -53,7 +53,7 @@ const TARGETS = {
 } as const satisfies Readonly<Record<string, readonly UpstreamName[]>>;
 type Target = keyof typeof TARGETS;
 
-/** What everything that carries HTTP can do wrong, and the reason that it leaves in a refusal. */
+/** Faults of any HTTP upstream, and the reason in the refusal. */
 const TRANSPORT: Readonly<Record<string, { readonly fault: Fault; readonly reason: string | null }>> = {
   delay: { fault: { kind: 'delay', ms: 1_000 }, reason: null },
   '429': { fault: { kind: '429', retryAfterSeconds: 7 }, reason: 'rate_limited' },
@@ -68,7 +68,7 @@ const TRANSPORT: Readonly<Record<string, { readonly fault: Fault; readonly reaso
 const PREPARATION = ['getBalance', 'getLatestBlockhash'];
 const isRpc = (target: string): boolean => target.includes('rpc') || target.includes('RPC');
 
-/** Only the calls of a phase: a node that fails its reads may still take the send. */
+/** Only the calls of a phase: a node that fails its reads may still accept the send. */
 function ofPhase(fault: Fault, target: string, phase: Phase): Fault[] {
   if (!isRpc(target) || phase === 'after') return [fault];
   const methods = phase === 'before' ? PREPARATION : ['sendTransaction'];
@@ -84,12 +84,12 @@ function transportResult(target: string, kind: string, phase: Phase): string {
   if (phase === 'before' && isRpc(target)) return NO_QUORUM;
   if (phase === 'before' && target === 'all venues')
     return refused(502, 'PRICE_UNAVAILABLE', 'price_unavailable');
-  // Bytes that no node ever takes cannot land: the attempt is proven dead.
+  // Bytes that no node accepts cannot land: the attempt provably expires.
   if (phase === 'during' && target === 'both RPCs' && kind === 'hang') return EXPIRED;
   return FINISHED;
 }
 
-/** In the short run, each upstream meets another fault in each phase in which a swap asks it. */
+/** In the short run, each upstream has a different fault in each phase in which a swap calls it. */
 const SHORT = new Set([
   'rpc1/hang/before',
   'rpc2/500/before',
@@ -204,7 +204,7 @@ const settlements: Cell[] = [
   }),
 ];
 
-/** A block hash so old that nothing signed with it can land any more. */
+/** A blockhash so old that no transaction with it can land. */
 const OLD_SLOTS = 200;
 const oldHashExists = async (world: World): Promise<void> => {
   const { clock } = world.solana.ledger;
@@ -214,7 +214,7 @@ const oldHashExists = async (world: World): Promise<void> => {
 };
 
 const LAG_SLOTS = 40;
-/** Else the nodes are behind the last swap, and the custodian rightly refuses to count with their balance. */
+/** Otherwise the nodes are behind the last swap, and the custodian rightly refuses their balance. */
 async function lagShowsLastSwap(world: World): Promise<void> {
   const { clock } = world.solana.ledger;
   await clock.reached(clock.slot('processed') + LAG_SLOTS + clock.finality);

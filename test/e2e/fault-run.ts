@@ -6,12 +6,12 @@ import type { Cell } from './fault-cells.ts';
 import { judge, type Verdict } from './fault-verdict.ts';
 import { type Answer, type Body, openSwapDesk, type SwapDesk, until } from './swap-desk.ts';
 
-/** A little above the smallest that the simulated bridge makes worth while. */
+/** A little above the smallest swap whose cost passes at the simulated bridge. */
 const AMOUNT_SOL = 0.3;
 const AMOUNT_LAMPORTS = 300_000_000n;
 /** The custodian's share of bridge quotes is 60 in two hours. */
 const CELLS_A_WORLD = 50;
-/** Looks at the bridge after which a swap that is still waiting counts as one that stays so. */
+/** After this number of status requests to the bridge, a waiting swap counts as permanently waiting. */
 const LOOKS_IN_VAIN = 3;
 /** Milliseconds for which the custodian shares one answer about the balance, a failure too. */
 const BALANCE_SHARED_MS = 1_000;
@@ -37,7 +37,7 @@ const startMatrixWorld = (): Promise<World> =>
     },
   });
 
-/** Requests with this in their label that each of these has had; the fewest of them. */
+/** Number of requests with this text in their label: the minimum over these upstreams. */
 function asked(world: World, upstreams: readonly UpstreamName[], label: string): number {
   const stats = world.stats();
   const counts = upstreams.map((name) =>
@@ -57,7 +57,7 @@ const isNodes = ({ upstreams }: Cell): boolean => upstreams.some((name) => RPCS.
 /** The calls that a cell's fault is about. */
 const labelOf = (cell: Cell): string => (cell.phase === 'during' && isNodes(cell) ? 'sendTransaction' : '');
 
-/** A fault of a node meets the send itself; one of anybody else begins while a send is held. */
+/** A node's fault affects the send itself; any other fault begins while a send is delayed. */
 async function armDuringSend(world: World, cell: Cell): Promise<void> {
   if (isNodes(cell)) return arm(world, cell);
   for (const rpc of RPCS)
@@ -67,7 +67,7 @@ async function armDuringSend(world: World, cell: Cell): Promise<void> {
   arm(world, cell);
 }
 
-/** Keeps the fault as long as the cell says, or until every swap is over under it. */
+/** Keeps the fault for the cell's duration, or until every swap has ended. */
 async function hold(
   world: World,
   desk: SwapDesk,
@@ -85,7 +85,7 @@ async function hold(
   });
 }
 
-/** The status of a swap that waits on although the bridge was asked about it again and again. */
+/** The status of a swap that still waits after repeated requests to the bridge. */
 async function waitInVain(world: World, desk: SwapDesk, id: string): Promise<Body> {
   const before = asked(world, ['oneclick'], 'GET /v0/status');
   await until('the bridge was asked in vain', () =>
@@ -94,7 +94,7 @@ async function waitInVain(world: World, desk: SwapDesk, id: string): Promise<Bod
   return (await desk.status(id)).body;
 }
 
-/** One cell: the fault, the swap under it, then what both chains and the service say. */
+/** One cell: the fault, the swap, then the state of both chains and the service. */
 async function runCell(world: World, desk: SwapDesk, cell: Cell, number: number): Promise<Outcome> {
   const payments = desk.payments().length;
   const sats = desk.sats();
@@ -107,7 +107,7 @@ async function runCell(world: World, desk: SwapDesk, cell: Cell, number: number)
   let before = asked(world, cell.upstreams, labelOf(cell));
   if (cell.phase === 'before') arm(world, cell);
   const arming = cell.phase === 'during' ? armDuringSend(world, cell) : undefined;
-  // Three digits of the amount are its quote's key in the cache: each cell asks the bridge anew.
+  // Three digits of the amount are part of its quote's cache key, so that each cell requests a new quote.
   const estimate =
     cell.phase === 'before' ? desk.get(`/api/swap/estimate?amountSol=0.${400 + number}`) : undefined;
   const answers = await Promise.all(keys.map(create));
@@ -144,8 +144,8 @@ async function runCell(world: World, desk: SwapDesk, cell: Cell, number: number)
 }
 
 /**
- * Runs cells on so many worlds at a time, each swap with a key and an address of its own. Worlds start and stop
- * together: they share one thread, and an upstream that stands still for a start would be one more fault.
+ * Runs cells on this number of worlds at a time, each swap with its own key and address. Worlds start and stop
+ * together: they share one thread, and an upstream that is blocked by a start would be an additional fault.
  *
  * @returns their outcomes in the order of the cells
  */
@@ -167,7 +167,7 @@ export async function runCells(
       outcomes.set(cell, outcome);
       if (isNodes(cell)) await sleep(BALANCE_SHARED_MS + 1);
       options.onOutcome?.(outcome);
-      // What broke off may have left anything behind.
+      // An aborted cell may have left any state behind.
       if (outcome.result === 'broke off') return;
     }
   }

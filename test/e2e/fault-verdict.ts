@@ -1,8 +1,8 @@
 import type { Answer, Body, ReservePayment } from './swap-desk.ts';
 
-/** All that one cell left behind, on both chains, in the mirror and in the answers. */
+/** The results of one cell: on both chains, in the mirror and in the responses. */
 export interface Observation {
-  /** What each swap asks for. */
+  /** The requested amount of each swap. */
   readonly amountSol: number;
   readonly amountLamports: bigint;
   readonly answers: readonly Answer[];
@@ -15,18 +15,18 @@ export interface Observation {
   /** Satoshis that came to the reserve in this time. */
   readonly arrivedSats: bigint;
   readonly bitcoinPayment: (txid: string) => { readonly sats: bigint; readonly confirmed: boolean } | null;
-  /** Rows of the mirror that are new. */
+  /** New rows of the mirror. */
   readonly rows: readonly Body[];
   /** The same creates with the same keys once more; none when there was no row to read. */
   readonly repeats: readonly Answer[];
-  /** Of an estimate that was asked for under the fault. */
+  /** Response to an estimate during the fault. */
   readonly estimate: Answer | undefined;
 }
 
 export interface Verdict {
   /** What happened, in the words of the matrix. */
   readonly result: string;
-  /** Broken promises; empty when all is well. */
+  /** Violations; empty if there are none. */
   readonly violations: readonly string[];
 }
 
@@ -44,7 +44,7 @@ function wordRefusal({ status, body }: Answer, isSigned: boolean): string {
 
 const withoutRequestId = ({ body: { request_id: _, ...body } }: Answer): string => JSON.stringify(body);
 
-/** Words what happened and holds it against what every cell promises. */
+/** Describes the outcome and compares it with the guarantees of every cell. */
 export function judge(o: Observation): Verdict {
   const violations: string[] = [];
   const promise = (kept: boolean, otherwise: string): void => void (kept || violations.push(otherwise));

@@ -16,10 +16,10 @@ afterAll(() => world?.stop());
 const VIEW = '/api/analytics/pageview';
 const GOOD = '{"path":"/slow"}';
 
-/** A socket to the Worker itself: the world's edge would mend some of what these tests send. */
+/** A socket to the Worker itself, because the world's edge would correct some of these requests. */
 function open(): Socket {
   const { hostname, port } = new URL(world.worker.url() ?? '');
-  // What is sent to one that has already answered breaks the pipe.
+  // Writing to a socket that has already responded causes EPIPE.
   return connect(Number(port), hostname).on('error', () => undefined);
 }
 
@@ -110,7 +110,7 @@ describe('a cache in front of the service', () => {
   );
 
   it.each(gets.map(({ path }) => [path.replace(/\?.*/, '')] as const))(
-    'is not talked into keeping %s as a file of the site',
+    'does not store %s as a file of the site',
     async (path) => {
       for (const suffix of ['/x.css', '%2fx.css', '%0ax.css', ';x.css', '%3fx.css']) {
         const answer = await askFor(`${path}${suffix}`);
@@ -212,7 +212,7 @@ describe('a slow client', () => {
   it.each([
     ['in its headers', head.slice(0, 60), `${head.slice(60)}\r\n${GOOD}`],
     ['in its body', `${head}\r\n${GOOD.slice(0, 3)}`, GOOD.slice(3)],
-  ])('%s delays no other client, 200 at a time, and is answered in the end', async (_where, begin, rest) => {
+  ])('%s delays no other client, 200 at a time, and gets its response', async (_where, begin, rest) => {
     const slow = Array.from({ length: 200 }, open);
     for (const socket of slow) socket.write(begin);
     await sleep(200);

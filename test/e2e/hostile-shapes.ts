@@ -1,12 +1,12 @@
 /**
- * HTTP as attackers and broken clients send it, byte for byte, and the answer that each must get.
+ * HTTP requests of attackers and broken clients, byte for byte, and the required response.
  * @module
  */
 import { gzipSync } from 'node:zlib';
 
 export interface Shape {
   readonly name: string;
-  /** Status and error code, or the status alone where the runtime answers before the service sees it. */
+  /** Status and error code, or only the status if the runtime responds before the service. */
   readonly answer: string;
   readonly bytes: Buffer;
 }
@@ -57,7 +57,7 @@ const BAD_JSON = '400 INVALID_JSON';
 const BAD_INPUT = '400 INVALID_INPUT';
 const NO_ROUTE = '404 ROUTE_NOT_FOUND';
 const WRONG_METHOD = '405 METHOD_NOT_ALLOWED';
-/** What the runtime says of bytes that are no HTTP. */
+/** The runtime's response to bytes that are not HTTP. */
 const NOT_HTTP = '400';
 
 const framing: Shape[] = [
@@ -106,7 +106,7 @@ const bodies: Shape[] = [
   view('a required member in __proto__ only', BAD_INPUT, '{"__proto__":{"path":"/a"}}'),
   view('constructor.prototype', COUNTED, '{"path":"/a","constructor":{"prototype":{"x":1}}}'),
   swap('__proto__ where members are closed', BAD_INPUT, '{"amountSol":0.5,"__proto__":{"dry_run":true}}'),
-  swap('a member nobody asked for', BAD_INPUT, '{"amountSol":0.5,"to":"bc1qthief","dry_run":true}'),
+  swap('an unknown member', BAD_INPUT, '{"amountSol":0.5,"to":"bc1qthief","dry_run":true}'),
   view('a UTF-8 byte order mark', COUNTED, Buffer.concat([Buffer.from('efbbbf', 'hex'), Buffer.from(GOOD)])),
   view('UTF-16', BAD_JSON, Buffer.from(`\ufeff${GOOD}`, 'utf16le')),
   view('an overlong slash', BAD_JSON, Buffer.from('7b2270617468223a22c0af227d', 'hex')),

@@ -1,4 +1,4 @@
-/** Resident memory of what runs the Worker, as the kernel counts it. */
+/** Resident memory of the Worker's processes, as counted by the kernel. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 interface Process {
@@ -23,7 +23,7 @@ function processes(): Process[] {
           { pid: Number(name), parent: field('PPid'), command, megabytes: field('VmRSS') / MEGABYTE_KIB },
         ];
       } catch {
-        // Gone since it was listed.
+        // The process has ended since it was listed.
         return [];
       }
     });

@@ -1,5 +1,5 @@
 /**
- * Mixed traffic on a world whose upstreams fail by turns, and what came of it.
+ * Mixed traffic on a world whose upstreams fail in turn, and its results.
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +15,7 @@ export interface LoadReport extends Money {
   /** Megabytes of the Worker's runtime, sampled evenly. */
   readonly megabytes: readonly number[];
   readonly faults: number;
-  /** Log lines of what nobody expected. */
+  /** Log lines of unexpected events. */
   readonly unexpected: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export const startLoadWorld = (): Promise<World> =>
       SWAP_MAX_SOL_DAY: '1000',
       SWAP_MAX_UNSETTLED_SOL: '1000',
       SWAP_MAX_COST_SOL_DAY: '100',
-      // Each reward goes to somebody new.
+      // Each reward goes to a new sender.
       RENT_BUDGET_SOL_DAY: '10',
     },
   });

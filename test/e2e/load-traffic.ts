@@ -1,6 +1,6 @@
 /**
- * What callers do all at once: read, poll, look at pages, swap, buy tokens, claim rewards. Everything that moves money
- * is written down, so that afterwards the chain can be held against it.
+ * Concurrent callers: they read, poll, view pages, swap, buy tokens and claim rewards. Everything that moves
+ * money is recorded and later compared with the chain.
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,21 +8,21 @@ import type { World } from '../world/world.ts';
 import { createAsryStage, DOLLAR } from './asry-stage.ts';
 import { type Answer, read } from './swap-desk.ts';
 
-/** What callers were told, to be compared with what happened. */
+/** The responses to callers, to be compared with the real results. */
 export interface Told {
-  /** Signatures that the answers to one idempotency key named. */
+  /** Signatures in the responses to one idempotency key. */
   readonly swaps: Map<string, Set<string>>;
   readonly invoices: string[];
   readonly deposits: string[];
   pageviewsCounted: number;
-  /** Views whose answer never came: they may be counted or not. */
+  /** Views without a response; they may be counted or not. */
   pageviewsUnknown: number;
 }
 
 export interface Sample {
   readonly kind: string;
   readonly ms: number;
-  /** Status and error code; `none` where no answer came. */
+  /** Status and error code; `none` without a response. */
   readonly outcome: string;
 }
 
@@ -30,7 +30,7 @@ type Call = { readonly kind: string; readonly path: string; readonly init?: Requ
 
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0';
 const SWAP_SOL = 0.3;
-/** Callers repeat what is slow: so often at once. */
+/** Number of concurrent repeats of a slow call. */
 const REPEATS = 3;
 const READS = [
   '/api/reserves',
@@ -164,9 +164,9 @@ export function createTraffic(world: World, onSample: (sample: Sample) => void) 
     stage,
     createSwap,
     claim,
-    /** What never stops: the next call begins when the last one is answered. */
+    /** Continuous callers: the next call begins with the response to the last one. */
     look,
-    /** What money does, one thing after the other, with a pause that spreads it over the run. */
+    /** Spending calls, one after the other, with a pause that spreads them over the run. */
     async spend(what: 'swap' | 'token' | 'reward', pauseMs: number): Promise<void> {
       await { swap, token, reward }[what]();
       await sleep(pauseMs);

@@ -1,5 +1,5 @@
 /**
- * What callers were told against what the chain, D1 and the page-view log have: nothing lost, nothing twice.
+ * Compares the responses with the chain, D1 and the page-view log: nothing lost, nothing twice.
  * @module
  */
 import type { World } from '../world/world.ts';
@@ -15,10 +15,10 @@ export interface Money {
   readonly doubled: readonly string[];
 }
 
-/** Far longer than anything takes: it only ends a run that will never pass. */
+/** Far longer than any step takes; it only ends a run that would never pass. */
 const PATIENCE_MS = 180_000;
 
-/** Call it when the traffic is over and the faults are gone: it asks everything again and waits for its end. */
+/** Call it after the traffic and the faults: it repeats every request and waits for its end. */
 export async function judgeMoney(world: World, traffic: Traffic): Promise<Money> {
   const { told, stage } = traffic;
   const desk = openSwapDesk(world);

@@ -1,9 +1,9 @@
-/** A JSON-RPC node that forwards every call to another one, and changes what comes back while it lies. */
+/** A JSON-RPC node that forwards every call to another one, and changes the results while it lies. */
 import { createServer } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { listen } from '../world/fault-gate.ts';
 
-/** @returns what the node answers in place of `result` */
+/** @returns the node's result in place of `result` */
 export type Lie = (method: string, params: readonly unknown[], result: unknown) => unknown;
 
 type Message = { readonly method?: unknown; readonly params?: unknown };

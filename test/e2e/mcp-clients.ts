@@ -1,4 +1,4 @@
-/** Clients of the MCP server as hosts are: both SDKs and the inspector, over stdio and over HTTP. */
+/** Clients of the MCP server like those of hosts: both SDKs and the inspector, over stdio and over HTTP. */
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ export type McpClient = {
   close(): Promise<void>;
 };
 
-/** A tool's result as any client gives it. */
+/** A tool's result, as returned by any client. */
 export function resultOf(given: unknown): Result {
   const { isError, structuredContent, content } = given as {
     isError?: boolean;
@@ -48,7 +48,7 @@ export function resultOf(given: unknown): Result {
   return { text: content[0]?.text ?? '', isError: isError ?? false, structured: structuredContent ?? {} };
 }
 
-/** What the stdio server needs of its environment. */
+/** The environment of the stdio server. */
 const environment = (world: World): Record<string, string> => ({
   API_BASE_URL: world.url,
   PROOF_EXPLORER_URLS: `${world.endpoints.esplora1}/api,${world.endpoints.esplora2}/api`,
@@ -96,7 +96,7 @@ export async function olderClient(world: World, over: 'stdio' | 'http', ip = '10
   return wrapped(client);
 }
 
-/** @param mode which protocol is spoken: negotiated, or the revision of 2026 only */
+/** @param mode the protocol: negotiated, or only the revision of 2026 */
 export async function modernClient(
   world: World,
   over: 'stdio' | 'http',

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-/** Reading tools, with arguments that any world answers. */
+/** Reading tools, with arguments that work on any world. */
 const READS: readonly (readonly [name: string, given: Record<string, unknown>])[] = [
   ['get_reserves', {}],
   ['swap_min', {}],
@@ -33,7 +33,7 @@ const READS: readonly (readonly [name: string, given: Record<string, unknown>])[
   ['pool_get', { pool: 'default' }],
   ['service_status', {}],
 ];
-/** Tools that answer an error for an id that does not exist, with its code. */
+/** Tools that return an error for an unknown id, with its code. */
 const UNKNOWN_IDS: readonly (readonly [name: string, given: Record<string, unknown>])[] = [
   ['swap_status', { id: 'unknown' }],
   ['token_get', { id: 999_999 }],

@@ -9,7 +9,7 @@ import { until } from './swap-desk.ts';
 const run = promisify(execFile);
 type Json = Record<string, unknown>;
 
-// The reserve's Bitcoin key is kept elsewhere, as is recommended.
+// The reserve's Bitcoin key is kept outside the service, as recommended.
 const offlineKey = createBitcoinKey();
 let world: World;
 beforeAll(async () => {
@@ -78,7 +78,7 @@ describe('balances', () => {
     ]);
   });
 
-  it('are a table in the terminal, and the exit code shows whether all could be read', async () => {
+  it('are a table in the terminal, and the exit code shows whether all were read', async () => {
     const { code, stdout } = await ops(['balances']);
     expect(code).toBe(0);
     expect(stdout).toContain(world.reserve.solana);
@@ -168,7 +168,7 @@ describe('refund-due', () => {
 });
 
 describe('an offline proof', () => {
-  it('is drafted as bytes for a signer, handed in, checked and published', async () => {
+  it('is drafted as bytes for a signer, submitted, checked and published', async () => {
     const { code, stdout: message, stderr } = await ops(['proof', 'message']);
     expect([code, stderr]).toEqual([0, expect.stringContaining('Sign exactly these bytes')]);
     expect(message).toContain(offlineKey.address);
@@ -191,7 +191,7 @@ describe('an offline proof', () => {
     expect(proof).toMatchObject({ message, bitcoin: { watchOnly: true, offline: true } });
   });
 
-  it('is not taken twice, nor without a draft', async () => {
+  it('is not accepted twice, nor without a draft', async () => {
     const { code, stdout } = await ops(['proof', 'submit', 'AkgwRQIhAA==']);
     expect([code, stdout]).toEqual([1, expect.stringContaining('NOT_FOUND')]);
   });

@@ -42,7 +42,7 @@ it('a pool is returned exactly as the pool API sends it', async () => {
   const upstream = await (await fetch(`${world.endpoints.orca}/v2/solana/pools/${pool.address}`)).text();
   const { status, text, headers } = await get(pathOf(pool));
   expect(status).toBe(200);
-  // The slot moves on between two reads of the simulator.
+  // The slot advances between two reads of the simulator.
   const sameSlot = (body: string) => body.replace(/"updatedSlot":\d+/, '"updatedSlot":0');
   expect(sameSlot(text)).toBe(sameSlot(upstream));
   expect(headers.get('x-data-source')).toBe('orca');
@@ -132,7 +132,7 @@ it('an account that is not a pool gets the pool API’s own refusal', async () =
 });
 
 it('a pool is served from the shared cache while everything is down', async () => {
-  // A copy that nothing has read before, so that no older answer runs out between the two.
+  // A copy that has not been read before, so that no cached value expires between the two reads.
   const path = `/api/dex/pool/${await copyOf(world.pools.sabtcUsdc)}`;
   const before = await get(path);
   for (const upstream of ['orca', 'rpc1', 'rpc2'] as const) world.faults.set(upstream, { kind: 'drop' });

@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 let runs = 0;
-/** Runs the probe as an operator does, and gives back its lines by name and the folder of its fixtures. */
+/** Runs the probe like an operator; returns its lines by name and the folder of its fixtures. */
 async function probe(change: Readonly<Record<string, string>> = {}) {
   const out = join(folder, `run-${++runs}`);
   mkdirSync(out);
@@ -108,7 +108,7 @@ it('rates every upstream, and ends with 0 when all is well', async () => {
 });
 
 it('shows how the shape of a quote differs from the recorded one', async () => {
-  // With a token the service takes no fee of its own.
+  // With a token 1Click charges no own fee.
   expect((await probe()).said).toContain('shape POST /v0/quote: quoteRequest.appFees: the list is empty');
   const keyless = await probe({ NEAR_INTENTS_JWT: '' });
   expect(keyless.said).toContain('shape POST /v0/quote: as recorded');
@@ -141,7 +141,7 @@ it('moves nothing: one dry quote, no deposit address, no transaction', async () 
   expect(world.solana.ledger.transactionsOf(world.reserve.solana).length).toBe(before);
 });
 
-it('keeps answers that the providers read again without a network', async () => {
+it('stores responses that the providers can parse again without a network', async () => {
   const { kept } = await probe();
   const { oneclick, esplora2, kraken, relay1 } = world.endpoints;
   const asked = exchangesOf(kept, oneclick).find(({ request }) => request.method === 'POST');
@@ -194,7 +194,7 @@ it.each([
     'pinned key',
   ],
   [
-    'a quote to a stranger',
+    'a quote to a third party',
     () => world.faults.set('oneclick', { kind: 'wrongRecipient' }),
     'route near-intents',
     'quote_recipient',

@@ -37,7 +37,7 @@ async function get<T = Json>(path: string): Promise<{ status: number; body: T }>
   const response = await world.fetch(path);
   return { status: response.status, body: (await response.json()) as T };
 }
-/** The cron reads everything anew; then the answer is of now. */
+/** The cron reads everything again, so that the response is current. */
 async function getFresh<T = Json>(path: string): Promise<{ status: number; body: T }> {
   await world.control.cron('* * * * *');
   return get<T>(path);
@@ -211,7 +211,7 @@ describe('the lists', () => {
       world.faults.clear();
       world.faults.set(down, { kind: '500' });
       const source = down === 'esplora1' ? 'esplora-2' : 'esplora-1';
-      // After a failure an upstream is left alone for a moment.
+      // After a failure an upstream is not called for a moment.
       const body = await until(`a list of ${source}`, async () => {
         const list = await getFresh<{ transactions: Json[]; source: string }>('/api/transactions/bitcoin');
         return list.body.source === source && list.body.transactions.length > 2 ? list.body : undefined;

@@ -1,4 +1,7 @@
-/** The reserve's key is in a Vault, not in the Worker: everything that signs, while the Vault is honest and while it is not. */
+/**
+ * The reserve's key is in a Vault, not in the Worker: every kind of signature, with an honest and a faulty
+ * Vault.
+ */
 import { createServer } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { base58 } from '@scure/base';
@@ -89,7 +92,7 @@ const swapped = ({ key, ip }: { key: string; ip: string }) =>
     return answer.status === 200 || isStored ? answer : undefined;
   });
 
-/** Everything that was asked for happens once or, for a swap, not at all. */
+/** Every request takes effect once or, for a swap, not at all. */
 async function judge(asked: Awaited<ReturnType<typeof prepare>>, before: number): Promise<void> {
   const { body: swap, status } = await swapped(asked);
   const end: Body = status === 200 ? await swaps.settled(String(swap.id)) : {};
@@ -106,7 +109,7 @@ async function judge(asked: Awaited<ReturnType<typeof prepare>>, before: number)
   const fresh = signed().slice(0, signed().length - before);
   expect(fresh.map(({ err }) => err)).toEqual(fresh.map(() => null));
   const hasMoved = status === 200 && end.reason !== 'expired';
-  // A creation, a reward, and the swap where it was made.
+  // A creation, a reward, and the swap if it was made.
   expect(fresh).toHaveLength(2 + (hasMoved ? 1 : 0));
   expect(stage.payoutsOf(asked.deposit)).toHaveLength(1);
   const paid = swaps.payments().filter(({ signature }) => signature === swap.id);
@@ -160,7 +163,7 @@ describe('a Vault that fails', () => {
       await until('the Vault has failed', () => (logged(event) >= seen + 3 ? true : undefined));
       expect(signed()).toHaveLength(before);
       peer.mode = 'honest';
-      // Whatever hangs is answered now, late; what was asked for again meanwhile is answered twice.
+      // Hanging requests are answered late, and those that were repeated meanwhile are answered twice.
       peer.release();
       await waiting;
       await judge(asked, before);

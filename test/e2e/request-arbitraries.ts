@@ -40,7 +40,7 @@ interface Parameter {
   readonly schema?: Schema;
 }
 
-/** Text that finds the places where something is parsed, compared, counted or passed on. */
+/** Text that tests parsing, comparing, counting and forwarding. */
 const ODD_TEXT = [
   '0',
   '-1',
@@ -105,7 +105,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null ? (value as Fields) : {};
 
-/** The parameters of a path that was really asked for. */
+/** The parameters of a path that was really requested. */
 function parametersOf(template: string, path: string): Fields {
   const [bare = '', query = ''] = path.split('?');
   const parts = bare.split('/');
@@ -117,7 +117,7 @@ function parametersOf(template: string, path: string): Fields {
 }
 
 /**
- * @param known     real ids, signatures and addresses of this world, tried wherever text is asked for
+ * @param known real ids, signatures and addresses of this world, used for every text parameter
  * @param successes real requests, which are repeated, varied and spoiled
  */
 export function requestArbitraries(
@@ -136,7 +136,7 @@ export function requestArbitraries(
   );
   const knownText = known.length > 0 ? fc.constantFrom(...known) : oddText;
 
-  /** A value that the schema allows, as far as it says what it allows. */
+  /** A value that the schema allows, as far as the schema restricts it. */
   function fitting(given: Schema, depth = 0): fc.Arbitrary<unknown> {
     const schema = resolve(given);
     const options: fc.Arbitrary<unknown>[] = [];
@@ -184,7 +184,7 @@ export function requestArbitraries(
       );
   }
 
-  /** A body that succeeded, with some of what is optional left out. */
+  /** A body that succeeded, without some optional members. */
   const repeated = (schema: Schema, bodies: readonly Fields[]): fc.Arbitrary<Fields> => {
     const required = new Set(resolve(schema).required ?? []);
     return fc

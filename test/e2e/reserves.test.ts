@@ -3,7 +3,7 @@ import type { UpstreamName } from '../world/bindings.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { type Body, openSwapDesk, type SwapDesk, until } from './swap-desk.ts';
 
-/** A value is read anew at most so often by one isolate, in milliseconds. */
+/** Minimum interval between two reads of a value by one isolate, in milliseconds. */
 const FRESH_MS = 75_000;
 const NODES: readonly UpstreamName[] = ['rpc1', 'rpc2'];
 const INDEXES: readonly UpstreamName[] = ['esplora1', 'esplora2'];
@@ -11,7 +11,7 @@ const INDEXES: readonly UpstreamName[] = ['esplora1', 'esplora2'];
 let world: World;
 let desk: SwapDesk;
 beforeAll(async () => {
-  // No mint: what the reserve holds changes only when these tests say so.
+  // No mint, so that only these tests change the reserve.
   world = await startWorld({ cron: false, blockMs: 300, vars: { ABSR_MINT_ADDRESS: undefined } });
   desk = openSwapDesk(world);
 });
@@ -22,14 +22,14 @@ const fail = (upstreams: readonly UpstreamName[]): void => {
   for (const upstream of upstreams) world.faults.set(upstream, { kind: '500' });
 };
 
-/** The report once it is so; a source that has failed is left alone for a moment. */
+/** The report once the condition holds; a failed source is not called for a moment. */
 const report = (what: string, isSo: (body: Body) => boolean): Promise<Body> =>
   until(what, async () => {
     const { status, body } = await desk.get('/api/reserves');
     return status === 200 && isSo(body) ? body : undefined;
   });
 
-test('a report of which nothing can be read is an error; one half of it is a half with its error', async () => {
+test('returns an error when nothing can be read, and the other half with an error when one half cannot', async () => {
   fail([...NODES, ...INDEXES]);
   const { status, body, headers } = await desk.get('/api/reserves');
   expect([status, body.error_code, body.retryable]).toEqual([503, 'UPSTREAM_FAILED', true]);

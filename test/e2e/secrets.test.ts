@@ -14,7 +14,7 @@ const WEBHOOK_PATH = 'hook-canary-a91f4c7d20';
 const NOSTR_KEY = new Uint8Array(32).fill(0x5b);
 
 let world: World;
-/** Everything that anybody was told. */
+/** All responses to all callers. */
 const said: string[] = [];
 /** Each secret as it is configured, and its key in the other forms that a dump might have. */
 let secrets: [string, string | Uint8Array][];
@@ -60,7 +60,10 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-/** What the service says while everything around it fails, and to callers who send it nonsense or its own secrets. */
+/**
+ * The responses of the service while every upstream fails, and to callers that send invalid values or its own
+ * secrets.
+ */
 async function complain(): Promise<void> {
   const ask = async (path: string, init: RequestInit = {}) => {
     const response = await world.fetch(path, init);

@@ -4,7 +4,7 @@ import { createExtensionMint } from '../world/extension-mint.ts';
 import type { World } from '../world/world.ts';
 import { until } from './swap-desk.ts';
 
-/** One call of the tour: what was asked and what the service really said. */
+/** One call of the tour: the request and the real response. */
 export interface Visit {
   readonly operationId: string;
   readonly path: string;
@@ -27,13 +27,13 @@ export function operationAt(document: ApiDocument, method: string, path: string)
       entry.method.toUpperCase() === method &&
       new RegExp(`^${entry.path.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`).test(bare),
   );
-  // A path without parameters wins over one with them.
+  // A path without parameters takes precedence over one with parameters.
   return found.sort((a, b) => a.path.split('{').length - b.path.split('{').length)[0]?.operation.operationId;
 }
 
 /**
  * Uses everything that the service offers once, as a customer would: swaps, pays for a token and waits for it, claims,
- * opens an exchange, reads everything back. Answers every call with its answer, in order.
+ * opens an exchange, reads everything back. Returns every call with its response, in order.
  */
 export async function tourService(world: World, document: ApiDocument): Promise<Visit[]> {
   const visits: Visit[] = [];
@@ -69,7 +69,7 @@ export async function tourService(world: World, document: ApiDocument): Promise<
       return response.ok && done(members(await response.json())) ? true : undefined;
     });
 
-  /** Pays what an invoice or a listing asks for, as a wallet does that opened its link. */
+  /** Pays an invoice or a listing request, like a wallet that opened its link. */
   async function pay(request: Members): Promise<string> {
     const [user] = world.users;
     if (!user) throw new Error('the world has no user');
@@ -82,7 +82,7 @@ export async function tourService(world: World, document: ApiDocument): Promise<
     });
   }
 
-  /** Posts until it succeeds: what it asks about is not final at once. Only the last answer is kept. */
+  /** Posts until it succeeds, because the transaction is not final at once. Only the last response is kept. */
   const patient = (path: string, requestBody: unknown) =>
     until(`POST ${path}`, async () => {
       const visit = await call('POST', path, requestBody);
@@ -190,7 +190,7 @@ export async function tourService(world: World, document: ApiDocument): Promise<
   }
 }
 
-/** Ids, addresses and signatures in answers: what a caller could put into another request. */
+/** Ids, addresses and signatures in responses, which a caller could use in another request. */
 export function knownTexts(visits: readonly Visit[]): string[] {
   const found = new Set<string>();
   const queryAll = (value: unknown): void => {

@@ -58,7 +58,7 @@ afterAll(async () => {
 });
 
 const read = async (): Promise<Status> => (await desk.get('/api/status')).body as Status;
-/** The status once it shows something: its parts are a few seconds old at most. */
+/** The status once the condition holds; its parts are at most a few seconds old. */
 const shows = (what: string, found: (status: Status) => boolean): Promise<Status> =>
   until(
     what,
@@ -75,7 +75,7 @@ const ops = (name: string) =>
     body: JSON.stringify({ name }),
   });
 
-/** What the status calls each upstream of the world, and whether money waits for it. */
+/** The status's name for each upstream of the world, and whether money depends on it. */
 const NAMES: Readonly<Partial<Record<UpstreamName, readonly [name: string, needed: boolean]>>> = {
   rpc1: ['solana-rpc-1', true],
   rpc2: ['solana-rpc-2', true],
@@ -166,7 +166,7 @@ it('names why nothing new is signed, and is red meanwhile', async () => {
   await shows('the end of the pause', ({ custody }) => custody.paused === null);
 });
 
-it('is red while something that money needs is down, and green while something else is', {
+it('is red while an upstream needed for money is down, and green while any other one is', {
   tags: ['deep'],
 }, async () => {
   for (const name of ['orca', 'changenow'] as const) world.faults.set(name, { kind: '500' });

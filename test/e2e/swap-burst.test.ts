@@ -6,14 +6,14 @@ import { openSwapDesk, until } from './swap-desk.ts';
 
 const CALLERS = 500;
 const FULL = 'SWAP_LIMIT_REACHED';
-/** Centi-SOL of unlike sizes, so that the gap that is left under the cap is a small one. */
+/** Different amounts in centi-SOL, so that only a small gap is left below the cap. */
 const amountOf = (caller: number): number => 30 + (caller % 7);
 const LAMPORTS = 10_000_000n;
 const LARGEST_LAMPORTS = 36n * LAMPORTS;
 const CAP_LAMPORTS = 400n * LAMPORTS;
 
 it.each([1, 2, 3])(
-  '500 creates at once exceed no cap, and leave room for less than one swap (round %i)',
+  '500 creates at once exceed no cap, and leave less than one swap below it (round %i)',
   async (round) => {
     const world = await startWorld({
       cron: false,
@@ -37,7 +37,8 @@ it.each([1, 2, 3])(
         return { status, code: body.error_code, lamports: BigInt(amount) * LAMPORTS };
       };
       const answers = await Promise.all(Array.from({ length: CALLERS }, call));
-      // A caller whom a busy upstream failed has left its place: others take it, until there is no room again.
+      // A create that failed at a busy upstream frees its place; further creates use it until the cap is
+      // reached.
       const isFailed = ({ code }: { code: unknown }): boolean =>
         code === 'PRICE_UNAVAILABLE' || code === 'UPSTREAM_FAILED';
       for (let last = answers; last.some(isFailed) || !last.some(({ code }) => code === FULL); ) {

@@ -35,7 +35,7 @@ export interface SwapDesk {
   /** The status once it is no longer `waiting`. */
   settled(id: string): Promise<Body>;
   history(): Promise<readonly Body[]>;
-  /** What the reserve has paid since the world began, oldest first. */
+  /** Payments of the reserve since the start of the world, oldest first. */
   payments(): ReservePayment[];
   /** Lamports of the reserve in the newest slot. */
   lamports(): Promise<bigint>;
@@ -66,7 +66,7 @@ export async function read(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, body };
 }
 
-/** The service and both chains of a world, as someone sees them who checks one against the other. */
+/** The service and both chains of a world, for comparing one with the other. */
 export function openSwapDesk(world: World): SwapDesk {
   const { ledger } = world.solana;
   const { index } = world.bitcoin;

@@ -8,7 +8,7 @@ import type { Answer, Body } from './swap-desk.ts';
 
 const short = CELLS.filter((cell) => cell.short);
 
-describe('a swap under a fault ends as it is stated, and breaks no promise', () => {
+describe('a swap under a fault ends as stated and breaks no guarantee', () => {
   const outcomes = new Map<Cell, Outcome>();
   beforeAll(async () => {
     for (const outcome of await runCells(short, { worlds: 3 })) outcomes.set(outcome.cell, outcome);
@@ -30,7 +30,7 @@ test('the short run leaves out no upstream, no kind of fault and no phase of the
   expect(seen(CELLS).phases).toEqual(new Set(PHASES));
 });
 
-describe('the judge of a cell', () => {
+describe('the verdict of a cell', () => {
   const answer = (status: number, body: Body, replayed = false): Answer => ({
     status,
     body,

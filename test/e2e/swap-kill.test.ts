@@ -11,15 +11,15 @@ const RPCS: readonly UpstreamName[] = ['rpc1', 'rpc2'];
 
 let world: World;
 let desk: SwapDesk;
-/** Both chains and the mirror as a test finds them. */
+/** The state of both chains and the mirror. */
 let before: { lamports: bigint; sats: bigint; payments: number; rows: number };
 let tests = 0;
 
 beforeAll(async () => {
-  // No cron: what brings a swap back after a kill is the custodian's own alarm, or its caller. No mint in between.
+  // No cron, so that only the custodian's alarm or a caller resumes a swap after a kill. No mint in between.
   world = await startWorld({
     cron: false,
-    // A block hash lives 15 seconds: a Worker is up again before that on all but the busiest machine.
+    // A blockhash lives for 15 seconds; a Worker restarts faster on all but the busiest machine.
     slotMs: 100,
     blockMs: 300,
     settleDelayMs: 1_000,
@@ -45,7 +45,7 @@ const create = (key?: string): Promise<Answer> =>
 
 const asked = (upstream: UpstreamName, label: string): number => world.stats()[upstream]?.byLabel[label] ?? 0;
 
-/** SIGKILL while a create is under way: its caller hears nothing, or that the Worker is down. */
+/** SIGKILL during a create: its caller gets no response, or a 502. */
 async function killDuring(creating: Promise<Answer>, isThere: () => boolean): Promise<void> {
   const answer = creating.catch(() => undefined);
   await until('the moment to kill', () => isThere() || undefined);
@@ -85,7 +85,7 @@ test('a Worker killed right after the create answered finishes that swap after i
   expect(desk.payments()).toHaveLength(before.payments + 1);
 });
 
-test('killed while the quote is pending, it swaps once, and the repeated call learns the id', {
+test('killed while the quote is pending, it swaps once, and the repeated call gets the id', {
   tags: ['deep'],
 }, async () => {
   const key = randomUUID();
@@ -111,7 +111,10 @@ test('killed while the quote is pending, without another call, it still ends the
   await expectPaidOnce(String(row?.signature));
 });
 
-/** Bytes that have not left when their time is up never land: then the swap has failed, and nothing is gone. */
+/**
+ * Bytes that were not sent before their expiry never land: the swap has then failed, and nothing has left the
+ * reserve.
+ */
 async function expectPaidOnceOrExpired(id: string): Promise<void> {
   const end = await desk.settled(id);
   if (end.status === 'finished') return void (await expectPaidOnce(id));
@@ -128,7 +131,7 @@ test.each([
   const key = randomUUID();
   for (const rpc of RPCS) {
     world.faults.set(rpc, { kind, match: 'sendTransaction' });
-    // Nobody is told that it was sent: the kill comes first.
+    // No caller receives the response, because the kill comes first.
     world.faults.set(rpc, { kind: 'delay', ms: 500, match: 'sendTransaction' });
   }
   const isSending = () => RPCS.every((rpc) => asked(rpc, 'sendTransaction') >= 1);

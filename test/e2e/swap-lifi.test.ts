@@ -14,12 +14,12 @@ const NEAR_DOWN: Fault = { kind: '500', match: '/v0/quote' };
 let world: World;
 let desk: SwapDesk;
 let callers = 0;
-/** Nobody meets the limit of an address, and nothing is on its way to anybody else. */
+/** The limits per address and on unsettled SOL are too high to be reached. */
 const create = (amount = AMOUNT, key?: string): Promise<Answer> => {
   callers += 1;
   return desk.create(amount, { ip: `10.${callers}.0.1`, ...(key === undefined ? {} : { key }) });
 };
-/** What the reserve signed, newest first. */
+/** Transactions signed by the reserve, newest first. */
 const signed = () =>
   world.solana.ledger
     .transactionsOf(world.reserve.solana)
@@ -49,7 +49,7 @@ afterEach(() => world.faults.clear());
 afterAll(() => world.stop());
 
 // First, because the minimum is cached for ten minutes and an estimate reads it too.
-test('the minimum that LI.FI allows is one that it really carries', async () => {
+test('a swap of the minimum that LI.FI allows succeeds', async () => {
   world.faults.set('oneclick', NEAR_DOWN);
   const { body } = await desk.get('/api/swap/min');
   const minimum = Number(body.minAmountSol);
@@ -113,7 +113,7 @@ describe.each(['near', 'chainflip'])('with the first route down, LI.FI by %s', (
   });
 });
 
-test("while 1Click's status is silent after the landing, LI.FI's substatus is believed as far as the chains show it", async () => {
+test("while 1Click's status is unavailable after the landing, LI.FI's substatus counts as far as the chains confirm it", async () => {
   viaLifi('near');
   world.faults.set('oneclick', { kind: 'settle', mode: 'refund', times: 1 });
   const { body } = await create();
@@ -121,7 +121,7 @@ test("while 1Click's status is silent after the landing, LI.FI's substatus is be
   expect(await desk.settled(String(body.id))).toMatchObject({ status: 'failed', reason: 'refunded' });
 });
 
-test('LI.FI saying DONE COMPLETED pays nothing: without the output it stays open', async () => {
+test('a status DONE COMPLETED of LI.FI is not enough: without the output the swap stays open', async () => {
   viaLifi('chainflip');
   world.faults.set('lifi', [
     { kind: 'settle', mode: 'never', times: 1 },
@@ -136,7 +136,7 @@ test('LI.FI saying DONE COMPLETED pays nothing: without the output it stays open
   expect((await desk.status(id)).body).toMatchObject({ status: 'waiting', txId: null });
 });
 
-/** By tool and the name of what the simulator does. */
+/** By tool and the name of the simulator's fault. */
 const ATTACKS: [tool: string, hostile: string, reason: string][] = [
   ['near', 'drain', 'payment_count'],
   ['near', 'owner', 'system_owner_change'],
@@ -201,7 +201,7 @@ describe('a hostile answer is refused with its reason, and nothing is signed', {
     await refused({ reason: 'quote_too_expensive' }, 'QUOTE_REFUSED');
   });
 
-  it('two nodes that do not agree: one is all that is left', async () => {
+  it('two nodes that do not agree leave only one view', async () => {
     viaLifi('near');
     world.faults.set('rpc2', { kind: '500', match: 'getMultipleAccounts' });
     await refused({ reason: 'table_unread' }, 'QUOTE_REFUSED');

@@ -119,7 +119,7 @@ describe('a swap', () => {
     expect(desk.payments()).toHaveLength(before + 1);
   });
 
-  test('that was refused is refused again under its key, marked, although the reason has gone', async () => {
+  test('that was refused is refused again under its key, marked, although the reason no longer applies', async () => {
     const key = randomUUID();
     world.faults.set('oneclick', { kind: 'wrongSignature' });
     const first = await desk.create(AMOUNT, { key, ip: '203.0.113.2' });
@@ -179,7 +179,7 @@ describe('a swap', () => {
     expect(world.stats()).toEqual({});
   });
 
-  test('with a bad key is refused before any call', async () => {
+  test('with an invalid key is refused before any call', async () => {
     world.resetStats();
     for (const key of ['short', 'x'.repeat(129), 'has a space in it', 'schön-und-lang-genug']) {
       const response = await world.fetch('/api/swap/create', {

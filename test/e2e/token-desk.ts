@@ -1,4 +1,4 @@
-/** A caller of the token routes, and a wallet that knows no more of a request than its Solana Pay URL. */
+/** A caller of the token routes, and a wallet that has only the Solana Pay URL of a request. */
 import { base58 } from '@scure/base';
 import { AccountRole, address, type Instruction } from '@solana/web3.js';
 import { getTransferSolInstruction } from '@solana-program/system';
@@ -60,7 +60,7 @@ export function createTokenDesk(world: World) {
     return found;
   };
 
-  /** What a wallet reads from a Solana Pay transfer request. */
+  /** The parts of a Solana Pay transfer request that a wallet reads. */
   function payRequest(text: unknown): { to: string; lamports: bigint; references: string[] } {
     const url = new URL(String(text));
     if (url.protocol !== 'solana:') throw new Error(`no Solana Pay URL: ${text}`);
@@ -160,7 +160,7 @@ export function createTokenDesk(world: World) {
       return body;
     },
 
-    /** Pays what the URL says, and nothing else is known. */
+    /** Pays the request of the URL, without other information. */
     async pay(
       body: Body,
       over: { lamports?: bigint; references?: readonly string[]; from?: SolanaKey } = {},
@@ -171,7 +171,7 @@ export function createTokenDesk(world: World) {
       return land(from, transfer(from, to, lamports, references));
     },
 
-    /** Points at a payment until the answer is final. */
+    /** Confirms a payment until the response is final. */
     confirm: (body: Body, signature: string): Promise<Answer> =>
       until(
         () =>
@@ -209,7 +209,7 @@ export function createTokenDesk(world: World) {
       return BigInt(account?.lamports ?? 0);
     },
 
-    /** Past finality of what landed until now. */
+    /** Waits until every transaction landed so far is final. */
     finality: (): Promise<void> =>
       ledger.clock.reached(ledger.clock.slot('processed') + ledger.clock.finality + 2),
   };

@@ -83,7 +83,7 @@ describe('one transaction serves one purpose', () => {
   });
 });
 
-describe("a stranger's confirm changes nothing", () => {
+describe("a third party's confirm changes nothing", () => {
   it.each([
     [
       "another payer's plain transfer",

@@ -143,7 +143,7 @@ describe('from a form to a token', () => {
           token_program: program,
           mint_authority: flags[index]?.revoke_mint_authority ? null : creator,
           freeze_authority: flags[index]?.revoke_freeze_authority ? null : creator,
-          // A classic mint without Metaplex metadata has none that anybody could change.
+          // A classic mint without Metaplex metadata has no metadata to change.
           update_authority: flags[index]?.revoke_update_authority || program === 'token' ? null : creator,
           as_of: expect.any(String),
         });
@@ -223,7 +223,7 @@ describe('a payment belongs to one request', () => {
     expect((await confirm(body, signature)).status).toBe(200);
   });
 
-  it("a stranger's plain transfer confirms nothing, and the payer's own confirm still works", async () => {
+  it("a third party's plain transfer confirms nothing, and the payer's own confirm still works", async () => {
     const { body } = await invoice();
     const foreign = await pay(body, { lamports: 500_000_000n, references: [], user: 1 });
     const refused = await confirm(body, foreign);
@@ -232,7 +232,7 @@ describe('a payment belongs to one request', () => {
     expect((await confirm(body, own)).status).toBe(200);
   });
 
-  it("another invoice's payment is refused by the name of what it serves", async () => {
+  it("another invoice's payment is refused with the name of its purpose", async () => {
     const [first, second] = await Promise.all([invoice(), invoice()]);
     const signature = await pay(first.body);
     expect((await confirm(first.body, signature)).status).toBe(200);

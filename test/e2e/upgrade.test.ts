@@ -77,7 +77,7 @@ async function buildNext(): Promise<Release> {
     writeFileSync(join(root, file), text.replace(from, to));
   };
   edit('src/custody/versioned-store.ts', /STORAGE_VERSION = \d+/, `STORAGE_VERSION = ${STORAGE_VERSION + 1}`);
-  // The site is built already, and is another's.
+  // The site is already built, by another release.
   edit('wrangler.toml', /^\[build\]\n(?:.+\n)+/m, '');
   return { bundlePath: await bundleWorker(root, join(folder, 'next-bundle'), folder), schema: [] };
 }
@@ -122,11 +122,12 @@ async function expectPaidOnce(): Promise<void> {
   const finished = operations.filter(({ status }) => status === 'finished');
   expect(signedByReserve().toSorted()).toEqual(finished.map(({ signature }) => String(signature)).toSorted());
   const failed = operations.filter(({ status }) => status === 'failed');
-  // What was signed and never sent may expire during a restart on a busy machine; it has then paid nothing.
+  // An operation that was signed and never sent may expire during a restart on a busy machine; it has then
+  // paid nothing.
   expect(failed.filter(({ reason }) => reason !== 'expired')).toEqual([]);
 }
 
-/** Customers have what they paid for. */
+/** Customers have received their purchases. */
 async function expectPaid({ invoice, unsettled, deposit, refunded }: Owed): Promise<void> {
   expect((await swaps.status(unsettled)).body).toMatchObject({ status: 'finished' });
   expect((await tokens.read(invoice.invoice_id)).body).toMatchObject({ status: 'completed' });
@@ -183,7 +184,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What is owed to customers by the operations that `openOneOfEach` leaves open. */
+/** The amounts that the open operations of `openOneOfEach` owe to customers. */
 type Owed = {
   readonly invoice: Body;
   readonly unsettled: string;

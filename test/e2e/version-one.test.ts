@@ -11,7 +11,10 @@ import { createAsryStage, DOLLAR } from './asry-stage.ts';
 import { openSwapDesk, until } from './swap-desk.ts';
 import { createTokenDesk } from './token-desk.ts';
 
-/** Only ends a run that hangs: at 400 ms a transaction is final after 13 s, and a flow has several of them. */
+/**
+ * Only ends a run that hangs: with slots of 400 ms a transaction is final after 13 s, and a flow has several
+ * transactions.
+ */
 const LIMIT_MS = 400_000;
 const DUST = 100;
 
@@ -200,7 +203,7 @@ describe('on a chain of version 1', () => {
             }),
           );
       await desk.finality();
-      // Half of the dust is of a version that no client of today reads.
+      // Half of the dust has a version that no current client reads.
       for (const front of ['rpc1', 'rpc2'] as const)
         from.faults.set(front, {
           kind: 'version',

@@ -101,7 +101,7 @@ describe('the summary', () => {
     expect(summary).not.toHaveProperty('errors');
   });
 
-  it('reads the supply of the node that is furthest, and of the other while one is down', async () => {
+  it('reads the supply of the node at the highest slot, and of the other while one is down', async () => {
     const behind = { atoms: 900_000n, decimals: 0, slot: 4n };
     const ahead = { atoms: 1_000_000n, decimals: 0, slot: 9n };
     expect((await service({ supplies: [behind, ahead] }).read()).absrTokenSupply).toBe(1_000_000);
@@ -217,7 +217,7 @@ describe('backing', () => {
     );
   });
 
-  it('a part of a sat counts whole, and no token has no ratio', () => {
+  it('a fraction of a sat counts as a whole one, and without tokens there is no ratio', () => {
     expect(backingOf(10n, { atoms: 9_001n, decimals: 3 }).gapSats).toBe(0n);
     expect(backingOf(10n, { atoms: 0n, decimals: 3 })).toEqual({ gapSats: 10n, ratio: null });
   });

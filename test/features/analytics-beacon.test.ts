@@ -8,7 +8,7 @@ const script = readFileSync(file, 'utf8');
 
 type Page = { pathname?: string; referrer?: string; navigator?: object; prerendering?: boolean };
 
-/** Runs the beacon on a page; answers the requests that it made, and what shows a prerendered page. */
+/** Runs the beacon on a page; returns its requests and a function that shows a prerendered page. */
 function run({ pathname = '/reserves', referrer = '', navigator = {}, prerendering = false }: Page) {
   const sent: { url: string; init: { method: string; headers: object; body: string } }[] = [];
   let show = () => {};

@@ -1,4 +1,7 @@
-/** The HTTP face of claims over a custodian, a chain and a D1 that say what a test tells them to; its clock is the test's. */
+/**
+ * The HTTP routes of claims over a custodian, a chain and a D1 whose results a test sets, with the test's
+ * clock.
+ */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -66,11 +69,11 @@ export const TREASURY = '7dYB1c7akmzEoLwdmh1NXV9gN4zvhc2oWmxJKTGSJ22k';
 
 export type Service = {
   clock: number;
-  /** What the nodes say, poll by poll; the last stays. */
+  /** The nodes' results, one per poll; the last one repeats. */
   statuses: (TransactionStatus | AppError)[];
   polls: number;
   asked: ClaimRequest[];
-  /** What the custodian says, call by call; the last stays. */
+  /** The custodian's results, one per call; the last one repeats. */
   answers: ClaimAnswer[];
   found: ClaimView | null;
   epochs: AsryEpochView[];
@@ -96,11 +99,11 @@ export function newService(): Service {
 
 const next = <T>(list: readonly T[], index: number): T => {
   const item = list[Math.min(index, list.length - 1)];
-  if (item === undefined) throw new Error('nothing was told');
+  if (item === undefined) throw new Error('the list of results is empty');
   return item;
 };
 
-/** As much of D1 as reads need. */
+/** The part of D1 that reads use. */
 function d1Of(db: DatabaseSync): D1Database {
   const prepare = (sql: string) => {
     const bound = (params: readonly (string | number | null)[]) => ({

@@ -163,14 +163,14 @@ describe('POST /api/asry/claim-from-deposit', () => {
     { treasury: SENDER, mint: SENDER },
     { constructor: { prototype: { asset: 'USDT' } } },
     { force: true, dry_run: true, admin: true },
-  ])('takes no notice of %j', async (extra) => {
+  ])('ignores %j', async (extra) => {
     expect((await claim(extra)).status).toBe(200);
     expect(service.asked).toEqual([
       { signature: SIGNATURE, asset: 'USDC', skipReward: false, client: expect.any(String) },
     ]);
   });
 
-  it('takes no notice of __proto__', async () => {
+  it('ignores __proto__', async () => {
     const body = `{"asset":"USDC","depositTxSignature":"${SIGNATURE}","__proto__":{"skipReward":true,"rewardUsd":1}}`;
     expect((await post(body)).status).toBe(200);
     expect(service.asked[0]).toMatchObject({ skipReward: false });

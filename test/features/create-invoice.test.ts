@@ -106,7 +106,7 @@ describe('before anything is charged', () => {
     expect([service.opened, service.simulated]).toEqual([[], []]);
   });
 
-  it('a refusal of the custodian reaches the caller as it is', async () => {
+  it('a refusal of the custodian reaches the caller unchanged', async () => {
     const deps = invoiceDeps(newTokenService());
     const refusal = { code: 'TOO_MANY_OPEN_REQUESTS', message: 'Too many.', retryAfterSeconds: 600 };
     const custody = { openRequest: async () => ({ type: 'refused' as const, refusal }) };

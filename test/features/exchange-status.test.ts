@@ -94,7 +94,7 @@ it.each([
   });
 });
 
-it('many polls at once are one question to the provider', async () => {
+it('many concurrent polls cause one call to the provider', async () => {
   const { read, reads } = over(() => ({ ok: true, value: STATE }));
   await Promise.all(Array.from({ length: 50 }, () => read()));
   expect(reads()).toBe(1);

@@ -98,7 +98,7 @@ it('continues despite a write that never ends', async () => {
   expect(await second).toBe('written');
 });
 
-it('keeps every write alive beyond the caller who began it', async () => {
+it('keeps every write alive after its caller has disconnected', async () => {
   const { add, end, deferred } = setUp();
   void add(1);
   await settle();

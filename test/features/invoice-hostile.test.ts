@@ -1,4 +1,4 @@
-/** Names, symbols and bodies that nobody means well: each is refused by its code, and none becomes an invoice. */
+/** Hostile names, symbols and bodies: each is refused with its code, and none becomes an invoice. */
 import { describe, expect, it } from 'vitest';
 import { CREATOR, newTokenService, tokenApp } from './token-service.ts';
 
@@ -11,7 +11,7 @@ const asked = (over: Record<string, unknown>) => ({
   ...over,
 });
 
-/** Characters that are drawn as nothing, or change how their neighbours are drawn. */
+/** Characters that are invisible or change the display of their neighbours. */
 const HIDDEN = [
   0x00, 0x01, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x1b, 0x1f, 0x7f, 0x80, 0x85, 0x9f, 0xad, 0x034f,
   0x0600, 0x061c, 0x06dd, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x180b, 0x180e, 0x200b, 0x200c, 0x200d, 0x200e,
@@ -57,7 +57,7 @@ const LONG: (readonly [field: 'name' | 'symbol', name: string, text: string])[] 
   ['symbol', '6 letters of two bytes', 'É'.repeat(6)],
   ['symbol', '4 letters of three bytes', '日'.repeat(4)],
   ['symbol', '3 emoji', '🚀🚀🚀'],
-  ['symbol', 'a letter under a heap of marks', `A${'\u0323'.repeat(6)}`],
+  ['symbol', 'a letter with many combining marks', `A${'\u0323'.repeat(6)}`],
   ['symbol', 'a ligature of 18 letters', '\ufdfa\ufdfa\ufdfa\ufdfa'],
   ['name', 'markup', '<script>alert(document.cookie)</script>'],
   ['name', 'a query', "'; DROP TABLE tokens; DROP TABLE invoices; --"],
@@ -190,7 +190,7 @@ describe('bodies', () => {
       'INVALID_TOKEN_TEXT',
     ],
     [
-      'no supply and nobody who could make any',
+      'no supply and no mint authority',
       JSON.stringify(asked({ supply: '0', revoke_mint_authority: true })),
       'CONTRADICTING_OPTIONS',
     ],

@@ -109,7 +109,7 @@ const relaysOf = ({
 }) =>
   relays.map(({ share, cap }, at) => ({
     cap,
-    // The first relay has what no other has, so that every event is somewhere.
+    // The first relay has every event that no other has.
     events: events.filter((_, index) => share[index] || (at === 0 && !relays.some((r) => r.share[index]))),
   }));
 
@@ -225,7 +225,7 @@ describe('a window', () => {
     expect((await read([], 500)).partial).toBe(false);
   });
 
-  it('of an empty relay takes one question', async () => {
+  it('of an empty relay takes one query', async () => {
     const session = modelSession([], 500, chance(1));
     const reading = await readRelay({ open: () => session }, 'wss://r', scopeOf(10), NOW);
     expect(reading).toMatchObject({ events: [], exhausted: true, end: 'eose' });

@@ -123,7 +123,7 @@ describe('600 posts on two relays, 150 of them in one second', () => {
   });
 });
 
-describe('what relays send is not believed', () => {
+describe('relays are not trusted', () => {
   const good = note({ created_at: NOW - 10, content: 'good' });
   const bad = {
     'a forged id': { ...note({ created_at: NOW - 11, content: 'forged id' }), id: 'a'.repeat(64) },
@@ -171,7 +171,7 @@ describe('what relays send is not believed', () => {
     expect(contents(body)).toEqual(['good']);
   });
 
-  it('nor do they from a real relay that stored them', async () => {
+  it('nor do they appear from a real relay that stored them', async () => {
     const stored = Object.values(bad).filter(
       (event): event is NostrEvent & { tags: string[][] } => event.id !== 5,
     );
@@ -235,7 +235,7 @@ describe('relays that fail', () => {
     ]);
   });
 
-  it('one that never answers costs the deadline and no more', async () => {
+  it('one that never answers delays the feed only until the deadline', async () => {
     const hanging = await scripted(() => []);
     const service = nostrService([await relayWith(note({ created_at: NOW, content: 'there' })), hanging], {
       deadlineMs: 1_000,
@@ -436,7 +436,7 @@ describe('posts of the server identity', () => {
     expect(body.posts).toHaveLength(500);
   });
 
-  it('without an identity: 200, ok false, NO_IDENTITY, nulls and no question to a relay', async () => {
+  it('without an identity: 200, ok false, NO_IDENTITY, nulls and no query to a relay', async () => {
     const { status, body } = await both().get('posts?until=5');
     expect(status).toBe(200);
     expect(body).toEqual({

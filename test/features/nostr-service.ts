@@ -1,4 +1,4 @@
-/** A router of the Nostr feeds that reads real relays on loopback, and what such relays are filled with. */
+/** A router of the Nostr feeds that reads real relays on loopback, and the events of such relays. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { requestId } from 'hono/request-id';
@@ -43,7 +43,7 @@ export function note(fields: {
   >;
 }
 
-/** No test waits so long: only a relay that is meant to be late may be. */
+/** No test waits this long; only relays that are late on purpose exceed their deadline. */
 const PATIENCE_MS = 20_000;
 
 /** A service with an empty cache. */
@@ -78,7 +78,7 @@ export function nostrService(
   };
 }
 
-/** A relay that answers every question with the same messages, whatever was asked. `$` stands for the subscription. */
+/** A relay that answers every query with the same messages. `$` is replaced by the subscription. */
 export async function startScriptedRelay(messages: () => readonly string[]) {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   await once(server, 'listening');

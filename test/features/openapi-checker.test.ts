@@ -39,7 +39,7 @@ const problem = {
   retryable: false,
 };
 
-// What the run over the whole service relies on: each of these would fail it.
+// The checks on which the run over the whole service relies: each of these responses fails it.
 describe('an answer that differs from the document is found', () => {
   it('and one that does not is passed', () => {
     expect(answer(200, swap)).toEqual([]);
@@ -53,8 +53,8 @@ describe('an answer that differs from the document is found', () => {
     ['a code that this status does not have', () => answer(404, { ...problem, error_code: 'RATE_LIMITED' })],
     ['a 5xx without a code', () => answer(500, { error: 'oops' })],
     ['a member that is missing', () => answer(200, { ...swap, detail: undefined })],
-    ['a member that nobody described', () => answer(200, { ...swap, more: 1 })],
-    ['a member that nobody described in an error', () => answer(404, { ...problem, stack: 'at x' })],
+    ['an undeclared member', () => answer(200, { ...swap, more: 1 })],
+    ['an undeclared member of an error', () => answer(404, { ...problem, stack: 'at x' })],
     ['a null where none may be', () => answer(200, { ...swap, amountLamports: null })],
     ['a number as text', () => answer(200, { ...swap, btcSats: '12' })],
     ['a value beside the enum', () => answer(200, { ...swap, status: 'sent' })],

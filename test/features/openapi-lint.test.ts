@@ -15,7 +15,7 @@ const noDeps = (): Deps => {
   throw new Error('routes are listed, not called');
 };
 
-/** Warnings that are as they should be: a redirect has no 2XX, and a read without parameters cannot be asked wrongly. */
+/** Expected warnings: a redirect has no 2XX, and a read without parameters has no 4XX. */
 const MEANT = ['operation-2xx-response', 'operation-4xx-response'];
 
 type Report = { problems: { ruleId: string; severity: string; message: string }[] };

@@ -26,7 +26,7 @@ const document = (await served.clone().json()) as ApiDocument;
 const operations = operationsOf(document);
 const named = operations.map((found) => [`${found.method.toUpperCase()} ${found.path}`, found] as const);
 
-/** Codes of paths and methods that are none, of the operator's door, and of one part of a report or feed. */
+/** Codes of unknown paths and methods, of the operator's route, and of one part of a report or feed. */
 const OUTSIDE = ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'UNAUTHORIZED', 'PRICE_DIVERGENT', 'RELAYS_FAILED'];
 
 describe('the document', () => {

@@ -1,4 +1,4 @@
-/** Accounts around a Whirlpool as a chain would hold them: vaults, mints, names and the oracle. */
+/** The accounts of a Whirlpool on the chain: vaults, mints, names and the oracle. */
 import { base64 } from '@scure/base';
 import { address, none } from '@solana/web3.js';
 import { AccountState, getMintEncoder, getTokenEncoder } from '@solana-program/token';
@@ -69,7 +69,7 @@ export function vaultsOf(pool: string): readonly [string, string] {
   return [state.tokenVaultA, state.tokenVaultB];
 }
 
-/** Both pools with all that belongs to them. */
+/** Both pools with all their accounts. */
 export function chainWithPools(): Map<string, ChainAccount> {
   const [vaultSol, vaultUsdc] = vaultsOf(FIXED_POOL);
   const [vaultSpyx, vaultDollars] = vaultsOf(ADAPTIVE_POOL);

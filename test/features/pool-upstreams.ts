@@ -1,4 +1,4 @@
-/** The pool API and the chain's RPC as loopback servers, with a router of the pools feature that asks them. */
+/** The pool API and the chain's RPC as loopback servers, with a router of the pools feature that calls them. */
 import {
   createServer,
   type IncomingMessage,
@@ -19,7 +19,7 @@ import { type ChainAccount, createSolanaRpc } from '../../src/providers/solana-r
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** The platform's counter of floods, without a limit. */
+/** The platform's rate limiter, without a limit. */
 const ENV = { LIMITER: { limit: async () => ({ success: true }) } };
 
 async function listen(listener: RequestListener): Promise<{ server: Server; url: string }> {

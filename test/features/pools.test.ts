@@ -33,7 +33,9 @@ const send =
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
   };
 
-/** What no parser and writer would give back: digits, exponents, escapes, order, spacing, members without a name here. */
+/**
+ * Text that no parser and writer would preserve: digits, exponents, escapes, order, spacing, unknown members.
+ */
 const poolText = (balanceA: string, balanceB: string): string => {
   const [vaultA, vaultB] = vaultsOf(FIXED_POOL);
   return `{ "meta": {"cursor":null},\r\n "data" : {"address":"${FIXED_POOL}","price":"73.20551387", "tokenBalanceA" : ${balanceA},
@@ -110,7 +112,7 @@ describe('the pool API answers', () => {
     ['cannot be read', () => upstreams.breakChain()],
     ['are not there', () => upstreams.chain.clear()],
     ['hold another token', () => upstreams.chain.set(vaultsOf(FIXED_POOL)[0], vault(USDC, 5n))],
-  ])('vaults that %s leave the body as it came, unmarked', async (_name, spoil) => {
+  ])('vaults that %s leave the body unchanged and unmarked', async (_name, spoil) => {
     plantPools();
     spoil();
     const body = poolText('"0"', '"0"');
@@ -133,7 +135,7 @@ describe('the pool API answers', () => {
     expect(await (await service.get(PATH)).text()).toContain('"vault_balances_source":"chain_rpc"');
   });
 
-  it('a pool of unlikely size is handed on and not kept', async () => {
+  it('a pool of unusual size is passed on and not cached', async () => {
     let now = Date.now();
     const body = POOL.replace('"unknown_member":[ ]', `"unknown_member":"${'x'.repeat(300_000)}"`);
     upstreams.answerWith(send(200, body));
@@ -167,7 +169,7 @@ const json = (body: string) => ({ is: 'json' as const, body });
 const nonJson = (preview: string) => ({ is: 'non-json' as const, preview });
 const silent = (reason: string) => ({ is: 'silent' as const, reason });
 
-/** What the upstream does, and what the caller gets when the chain has no such pool. */
+/** The upstream's behaviour, and the response when the chain has no such pool. */
 const REFUSALS = [
   ['404', send(404, '{"message": "unknown whirlpool"}'), 404, json('{"message": "unknown whirlpool"}')],
   ['400', send(400, '{"error":1.50}'), 400, json('{"error":1.50}')],
@@ -192,7 +194,7 @@ const REFUSALS = [
 
 describe.each(REFUSALS)('the pool API sends %s', (_name, handler, status, expected) => {
   beforeEach(() => upstreams.answerWith(handler));
-  /** Waits shortly only where nothing will ever come. */
+  /** Uses a short timeout only where no response will ever arrive. */
   const service = () => upstreams.service({}, handler === NEVER ? 300 : undefined);
 
   it('and the chain has the pool: the chain’s data, with 200', async () => {
@@ -225,7 +227,7 @@ describe.each(REFUSALS)('the pool API sends %s', (_name, handler, status, expect
       expect(body).toMatchObject({ error_code: 'UPSTREAM_FAILED', details: { upstream: 'orca' } });
       expect(body.details).toMatchObject({ reason: expected.reason });
     }
-    // A redirect's target is never asked.
+    // A redirect's target is never called.
     expect(upstreams.requests).toHaveLength(1);
   });
 });

@@ -1,4 +1,4 @@
-/** A relay as its answers look from outside: newest first, ties in any order, cut at a bound that it does not say. */
+/** A relay's responses: newest first, ties in any order, cut at an undocumented limit. */
 import { matches, type NostrEvent } from '../../src/chain/nostr/nip01.ts';
 import type { RelaySession } from '../../src/providers/nostr-relays.ts';
 
@@ -24,7 +24,7 @@ export function modelSession(
   return session;
 }
 
-/** An event whose order is all that matters. */
+/** An event of which only the order matters. */
 export const placed = (created_at: number, id: number, tags: string[][] = []): NostrEvent => ({
   id: id.toString(16).padStart(64, '0'),
   pubkey: 'a'.repeat(64),

@@ -97,7 +97,7 @@ describe('the newest proof', () => {
     });
   });
 
-  it('names the variables that it lacks, without asking anyone', async () => {
+  it('names the variables that it lacks, without a call', async () => {
     const { d, calls } = service([at(NOW)]);
     await expect(getProof({ ...d, missingForProof: ['PUBLIC_BASE_URL'] })).rejects.toMatchObject({
       code: 'NOT_CONFIGURED',

@@ -1,4 +1,4 @@
-/** Texts in place of a pool address that would lead a careless proxy to another host, path or method. */
+/** Texts in place of a pool address that would lead an unsafe proxy to another host, path or method. */
 const POOL = 'Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE';
 
 export const SSRF_ADDRESSES: readonly string[] = [

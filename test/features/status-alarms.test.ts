@@ -189,7 +189,7 @@ describe('a heartbeat', () => {
 });
 
 describe('the fingerprint of a schema', () => {
-  it('does not mind the order of columns, and minds every name', () => {
+  it('does not depend on the order of columns, but on every name', () => {
     expect(schemaFingerprint(['a.x', 'b.y'])).toBe(schemaFingerprint(['b.y', 'a.x']));
     for (const other of [['a.x'], ['a.x', 'b.z'], ['a.xb.y'], ['a.x', 'b.y', 'c.z']])
       expect(schemaFingerprint(other)).not.toBe(schemaFingerprint(['a.x', 'b.y']));

@@ -117,7 +117,7 @@ describe('the status', () => {
     expect(failedParts(status)).toEqual(['custody', 'backing', 'database', 'relay-1']);
   });
 
-  it('shows null for what it cannot read, and no reason from the inside', async () => {
+  it('shows null for a part that it cannot read, and no internal reason', async () => {
     const status = await look({
       custody: { report: broken },
       heartbeat: { read: broken },

@@ -9,7 +9,7 @@ import { quoteFor } from '../custody/fake-bridge.ts';
 const SOL = 1_000_000_000n;
 const MARKET: PriceReport = { source: 'one', btcUsd: 80_000_000_000n, solUsd: 100_000_000n };
 
-/** A bridge that takes a spread, a fixed fee in sats, and allows itself some slippage. */
+/** A bridge with a spread, a fixed fee in sats, and some slippage. */
 type Bridge = { readonly spreadBps: bigint; readonly fee: bigint; readonly slippageBps: bigint };
 function outputOf(bridge: Bridge, amount: bigint, price: PriceReport): { expected: bigint; minimum: bigint } {
   const gross = (amount * price.solUsd * (10_000n - bridge.spreadBps)) / (price.btcUsd * 10n * 10_000n);
@@ -72,7 +72,7 @@ describe('the smallest amount', () => {
         if (smallest === null) return;
         const least = leastPassing(bridge, price, 200);
         expect(smallest).toBeGreaterThanOrEqual(least);
-        // What is left for the fixed fee once spread and slippage are paid, with and without the drift.
+        // The rest for the fixed fee after spread and slippage, with and without the price drift.
         const room = 200n - bridge.spreadBps - bridge.slippageBps;
         const atMost = (least * (room + 2n) * 105n) / ((room - 20n > 2n ? room - 20n - 2n : 1n) * 100n);
         expect(smallest).toBeLessThanOrEqual(atMost);
@@ -81,7 +81,7 @@ describe('the smallest amount', () => {
     );
   });
 
-  it('is honest at usual terms: 1,500 sats of fee, half a percent of slippage, nothing for drift lost twice', () => {
+  it('is plausible at usual terms: 1,500 sats of fee, half a percent of slippage, price drift counted once', () => {
     const bridge = { spreadBps: 20n, fee: 1_500n, slippageBps: 50n };
     const smallest = smallestAmount(termsOf(bridge, MARKET), MARKET, 200);
     expect(smallest).not.toBeNull();

@@ -1,4 +1,4 @@
-/** The HTTP face of swaps over a custodian and a D1 that say what a test tells them to. */
+/** The HTTP routes of swaps over a custodian and a D1 whose results a test sets. */
 import { base58 } from '@scure/base';
 import { requestId } from 'hono/request-id';
 import { lamports } from '../../src/core/amount.ts';
@@ -40,7 +40,7 @@ export const row: SwapRow = {
   final: true,
 };
 
-/** What the custodian and D1 will say, and what they were asked. */
+/** The results of the custodian and D1, and the calls that they received. */
 export type Service = {
   asked: SwapRequest[];
   previewed: Omit<SwapRequest, 'key'>[];

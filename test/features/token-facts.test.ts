@@ -11,7 +11,7 @@ import { wallet } from '../custody/addresses.ts';
 const NAMES = { name: 'Moon', symbol: 'MOON', uri: '' };
 const [MODERN, CLASSIC, GONE] = [wallet(71), wallet(72), wallet(73)];
 
-/** A mint of so many atoms, with both authorities or neither. */
+/** A mint with this supply in atoms, with both authorities or neither. */
 function mintBytes(supply: bigint, authority: string | null): Uint8Array {
   const bytes = new Uint8Array(82);
   const key = authority === null ? undefined : decodeBase58(authority, 32);
@@ -47,7 +47,7 @@ let calls: (readonly string[])[];
 let state: { now: number; down: boolean };
 let read: ReadTokenFacts;
 
-/** Behind the texts, the fee, the creators and the first sale: whether it may change. */
+/** The flag after texts, fee, creators and first sale: whether the metadata may change. */
 const IS_MUTABLE = 1 + 32 + 32 + (4 + 32) + (4 + 10) + (4 + 200) + 2 + 1 + 1;
 
 beforeEach(() => {
@@ -114,7 +114,7 @@ describe("the chain's data in a record", () => {
       mint_authority: null,
       update_authority: expect.any(String),
     });
-    // What we made names itself: one account is enough.
+    // A mint created here names itself: one account is enough.
     await read([row(wallet(76), 'token-2022', { requestId: 'r-1' })]);
     expect(calls.map((batch) => batch.length)).toEqual([2, 1]);
   });

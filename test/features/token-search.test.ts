@@ -16,7 +16,7 @@ type Token = {
   listed: boolean;
 };
 
-/** As much of D1 as the store uses. */
+/** The part of D1 that the store uses. */
 function database() {
   const db = new DatabaseSync(':memory:');
   db.exec(readFileSync('schema.sql', 'utf8'));

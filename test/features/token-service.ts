@@ -1,4 +1,4 @@
-/** The HTTP face of invoices and tokens over a custodian, a chain and a D1 that say what a test tells them to. */
+/** The HTTP routes of invoices and tokens over a custodian, a chain and a D1 whose results a test sets. */
 import { requestId } from 'hono/request-id';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import type { OpenRequest, RequestView } from '../../src/custody/api.ts';
@@ -12,15 +12,15 @@ export const CREATOR = wallet(21);
 export const RESERVE = wallet(22);
 export const TREASURY = wallet(23);
 
-/** 6,960 lamports a byte and 128 bytes of overhead, as on mainnet. */
+/** 6,960 lamports per byte and 128 bytes of overhead, as on mainnet. */
 export const rentOf = (bytes: number): bigint => BigInt(bytes + 128) * 6_960n;
 
 export type TokenService = {
-  /** Requests that the custodian was asked to open. */
+  /** Requests sent to the custodian. */
   readonly opened: OpenRequest[];
   /** Messages that were simulated. */
   readonly simulated: Uint8Array[];
-  /** Why the chain refuses a simulation. */
+  /** The reason with which the chain refuses a simulation. */
   refuses: string | null;
   metaplex: boolean;
 };

@@ -1,4 +1,4 @@
-/** Every field of every request in the API document, given wrongly in several ways. */
+/** Sends several wrong values for every field of every request in the API document. */
 import { describe, expect, it } from 'vitest';
 import { type ApiDocument, apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { createApp, type Deps } from '../../src/app.ts';
@@ -37,10 +37,10 @@ const VALUES: readonly unknown[] = [
   '\u0007'.repeat(50),
   LONG,
 ];
-/** Words of the library, and codes in place of sentences. */
+/** Terms of the library, and codes instead of sentences. */
 const JARGON =
   /Invalid input|Invalid (?:string|option|key)|expected|received|\btoo_|Too (?:big|small)|undefined|NaN|\[object|unrecognized/i;
-/** What a message says of the value: its beginning, its kind or its length, or that nothing was given. */
+/** The description of a value in a message: its beginning, kind or length, or its absence. */
 const GIVEN =
   / was given$|^\S+ is required$|^\S+ must not be empty$| is [\d,]+ (?:bytes|characters) long; at most [\d,]+$|^Unknown member: | are required\.$|^Give either /;
 /** Fields that take any text: an id of no known form is not found, not wrong. */

@@ -1,10 +1,10 @@
-/** An answer that is kept says what its parts say now, and is the same text for as long as they are the same. */
+/** A cached response has the current parts, and the same text as long as they are the same. */
 import fc from 'fast-check';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { memoizedJson, tagged } from '../../src/http/memoized-json.ts';
 
-/** A route whose answer is made of what the test sets. */
+/** A route whose response consists of values that the test sets. */
 function service<Parts extends readonly unknown[]>(first: Parts) {
   const state: { parts: Parts; made: number } = { parts: first, made: 0 };
   const answer = memoizedJson((...parts: Parts) => {

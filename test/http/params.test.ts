@@ -8,7 +8,7 @@ const app = createApp(() => deps);
 const ENV = { LIMITER: { limit: async () => ({ success: true }) } };
 const document = apiDocument(app, ERRORS, {}, '');
 
-/** Every integer that a query can carry, and whatever else its route cannot do without. */
+/** Every integer parameter of a query, and the other parameters that its route requires. */
 const integers = operationsOf(document).flatMap(({ path, operation }) => {
   const parameters = (operation.parameters ?? []).flatMap((one) =>
     'in' in one && one.in === 'query' && one.schema && 'type' in one.schema

@@ -7,7 +7,7 @@ import { createWaiting, MAX_WAITING } from '../../src/http/wait.ts';
 const POLL_MS = 400;
 const WAITERS = 500;
 
-/** A record whose state changes at set times, read under a clock that only sleepers move. */
+/** A record whose state changes at set times, read under a clock that only `sleep` advances. */
 function scene(changes: readonly (readonly [atMs: number, state: string])[], maximum?: number) {
   let time = 0;
   const sleepers: { readonly at: number; readonly wake: () => void }[] = [];

@@ -106,11 +106,11 @@ describe('requests', () => {
     expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code } });
   });
 
-  it('a body without the media type of JSON', async () => {
+  it('refuses a body without the media type of JSON', async () => {
     expect((await handler()(post(PING, { 'content-type': 'text/plain' }))).status).toBe(415);
   });
 
-  it('over the limit of its client, and of no other client', async () => {
+  it('refuses requests over the limit of their client, and of no other client', async () => {
     const asked: string[] = [];
     const limited = handler({
       admit: async (client) => {

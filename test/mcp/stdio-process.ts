@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 type Message = Readonly<Record<string, unknown>>;
 
 export interface StdioProcess {
-  /** Writes text as it is to the server's stdin. */
+  /** Writes text unchanged to the server's stdin. */
   write(text: string): void;
   /** Sends a request and answers the message with its id. */
   request(method: string, params?: unknown): Promise<Message>;
@@ -21,7 +21,7 @@ export interface StdioProcess {
   stderr(): string;
 }
 
-/** Starts a stdio server; every line of its stdout is kept, whatever it is. */
+/** Starts a stdio server; every line of its stdout is stored. */
 export function startStdio(
   command: string,
   args: readonly string[],
@@ -43,7 +43,7 @@ export function startStdio(
   child.stderr.on('data', (data: Buffer) => {
     err += data.toString('utf8');
   });
-  // A write after the process has ended fails, which no test cares about.
+  // A write after the end of the process fails, which does not matter to any test.
   child.stdin.on('error', () => undefined);
   createInterface(child.stdout).on('line', (line) => {
     if (!line.startsWith('{')) return;
@@ -74,7 +74,7 @@ export function startStdio(
   };
 }
 
-/** Everything on stdout that is not one JSON-RPC message a line. */
+/** Lines on stdout that are not exactly one JSON-RPC message. */
 export function strayOutput(stdout: string): string[] {
   const lines = stdout.split('\n');
   const rest = lines.pop();

@@ -6,7 +6,7 @@ import { openLegacy, type StdioProcess, startApi, startStdio, strayOutput } from
 
 const ENTRY = join(import.meta.dirname, '../../src/mcp/stdio.ts');
 const NAMES = TOOLS.map(({ name }) => name);
-/** What every request of the 2026 protocol carries. */
+/** The members of every request of the 2026 protocol. */
 const ENVELOPE = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },

@@ -23,7 +23,7 @@ const CREATED = exampleOf('createSwap');
 const CONTRACT_TOOLS = ['get_reserves', 'swap_min', 'swap_estimate', 'swap_create', 'swap_status'];
 const SIGNATURE = '5fFK6dZeVLSmuXCgLUbXRWsKPZBj7jUaicdZfyVMdY7NJeZTtUfbCwkgZwGh35zr6t7bs4GaMCCdhrqgNfz8obY1';
 const ADDRESS = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
-/** Each tool that passes on one answer of the API: its operation and arguments that it accepts. */
+/** Each tool that passes on one response of the API: its operation and accepted arguments. */
 const PASSED_ON: readonly (readonly [tool: string, operationId: string, given: Record<string, unknown>])[] = [
   ['get_reserves', 'getReserves', {}],
   ['swap_min', 'getSwapMinimum', {}],
@@ -48,7 +48,7 @@ const PASSED_ON: readonly (readonly [tool: string, operationId: string, given: R
   ['pool_get', 'getPool', { address: ADDRESS }],
   ['service_status', 'getStatus', {}],
 ];
-/** Members that the tools add to the answer of the API. */
+/** Members that the tools add to the response of the API. */
 const OWN_MEMBERS = [
   'idempotencyKey',
   'replayed',
@@ -62,7 +62,7 @@ const OWN_MEMBERS = [
   'stale',
 ];
 
-/** What a tool gets besides the API. */
+/** The dependencies of a tool besides the API. */
 const contextOf = (api: ReturnType<typeof createApi>) => ({
   api,
   verifyProof: async () => ({}),
@@ -74,7 +74,7 @@ function service(...answers: (Answer | Error)[]) {
   return serviceFor('test', ...answers);
 }
 
-/** As one client of several meets it. */
+/** The service as called by one of several clients. */
 function serviceFor(client: string, ...answers: (Answer | Error)[]) {
   const sent: Sent[] = [];
   const api = createApi({
@@ -415,7 +415,7 @@ describe('swap_create', () => {
     expect(keyOf(sent, 1)).toBe(keyOf(sent, 0));
   });
 
-  it('lets go of a key that the service has refused for good', async () => {
+  it('discards a key that the service has refused permanently', async () => {
     const refused = {
       status: 400,
       body: { ...PROBLEM, error_code: 'AMOUNT_TOO_SMALL', action: 'fix_request' },
@@ -438,7 +438,7 @@ describe('swap_create', () => {
     expect(keyOf(other.sent)).not.toBe(keyOf(lost.sent));
   });
 
-  it('keeps the key of a call that the host has given up', async () => {
+  it('keeps the key of a call that the host has aborted', async () => {
     const given = new AbortController();
     const { api, sent } = service({ body: CREATED }, { body: CREATED, replayed: true });
     given.abort();

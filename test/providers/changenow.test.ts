@@ -7,7 +7,7 @@ const ASSETS = { fromCurrency: 'sol', fromNetwork: 'sol', toCurrency: 'btc', toN
 
 type Sent = { url: URL; method: string; headers: Headers; body: string };
 
-/** A provider that gives one answer; also what it was asked. */
+/** A provider with one response, and the requests that it received. */
 function answering(status: number, body: unknown) {
   const sent: Sent[] = [];
   const changenow = createChangeNow({
@@ -39,7 +39,7 @@ it.each([
   expect(readCoins(amount)).toBe(BigInt(atto));
 });
 
-it('digits beyond the 18th are dropped, or rounded up where nothing may be undercut', () => {
+it('decimal places beyond the 18th are dropped, or rounded up for minimum amounts', () => {
   expect(readCoins('0.0000000000000000011')).toBe(1n);
   expect(readCoins('0.0000000000000000011', 'up')).toBe(2n);
   expect(readCoins('1e-19', 'up')).toBe(1n);

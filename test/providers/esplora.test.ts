@@ -163,7 +163,7 @@ describe('a transaction', () => {
     expect(await read({ status: 404, body: 'Transaction not found' })).toBeNull();
   });
 
-  it('a different transaction is an error: any payment could be passed off as ours', async () => {
+  it('a different transaction is an error, because any payment could be presented as ours', async () => {
     await expect(read({ body: tx('e'.repeat(64)) })).rejects.toMatchObject({
       details: { reason: 'other_txid' },
     });

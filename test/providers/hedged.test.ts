@@ -4,7 +4,7 @@ import { hedged } from '../../src/providers/http.ts';
 const never = new Promise<string>(() => {});
 const SLOW_MS = 2_000;
 
-/** Asks sources that act as given; answers what was asked and what came of it. */
+/** Queries sources with the given behaviour; returns the queries and their result. */
 async function ask(acts: readonly (() => Promise<string>)[]) {
   const asked: number[] = [];
   const answer = hedged(
@@ -34,14 +34,14 @@ describe('of several sources', () => {
     expect(await ask([says('a'), says('b')])).toEqual({ asked: [0], outcome: { value: 'a' } });
   });
 
-  it('one that fails hands over at once', async () => {
+  it('the next starts at once when one fails', async () => {
     expect(await ask([fails('a'), fails('b'), says('c')])).toEqual({
       asked: [0, 1, 2],
       outcome: { value: 'c' },
     });
   });
 
-  it('one that hangs costs no more than some patience', async () => {
+  it('a hanging one delays the result only by the hedging interval', async () => {
     expect(await ask([() => never, says('b')])).toEqual({ asked: [0, 1], outcome: { value: 'b' } });
   });
 
@@ -49,7 +49,7 @@ describe('of several sources', () => {
     expect(await ask([late('a', SLOW_MS), fails('b')])).toEqual({ asked: [0, 1], outcome: { value: 'a' } });
   });
 
-  it('all that fail leave the failure of the first', async () => {
+  it('the first failure is returned when all fail', async () => {
     expect(await ask([fails('a'), fails('b')])).toMatchObject({ outcome: { error: { message: 'a' } } });
     const slowly = () => late('', SLOW_MS)().then(fails('a'));
     expect(await ask([slowly, fails('b')])).toMatchObject({ outcome: { error: { message: 'a' } } });

@@ -97,7 +97,7 @@ describe('retries', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('a POST is never repeated, since the first may have acted', async () => {
+  it('a POST is never repeated, since the first may have taken effect', async () => {
     for (const first of [new TypeError('fetch failed'), { status: 503, body: '' }, { body: '<html>' }]) {
       const { fetch, requests } = replay({ [`POST ${URL}`]: [first, GOOD] });
       await expect(postJson({ fetch, upstream: 'up', url: URL }, Shape)).rejects.toThrow();

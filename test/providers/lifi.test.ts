@@ -87,13 +87,21 @@ const failed = (...codes: string[]) => ({
 
 it.each<[string, Recorded, string]>([
   [
-    'every tool says too low, in the newer shape',
+    'every tool reports too low, in the newer shape',
     noRoute(failed('AMOUNT_TOO_LOW', 'FEES_HIGHER_THAN_AMOUNT')),
     'amount_too_low',
   ],
-  ['every tool says too low, in the older shape', noRoute([toolError('AMOUNT_TOO_LOW')]), 'amount_too_low'],
-  ['one tool of two says too low', noRoute(failed('AMOUNT_TOO_LOW', 'INSUFFICIENT_LIQUIDITY')), 'no_route'],
-  ['no tool says anything', noRoute(undefined), 'no_route'],
+  [
+    'every tool reports too low, in the older shape',
+    noRoute([toolError('AMOUNT_TOO_LOW')]),
+    'amount_too_low',
+  ],
+  [
+    'one tool of two reports too low',
+    noRoute(failed('AMOUNT_TOO_LOW', 'INSUFFICIENT_LIQUIDITY')),
+    'no_route',
+  ],
+  ['no tool reports a reason', noRoute(undefined), 'no_route'],
   ['the errors have a third shape', noRoute('none'), 'no_route'],
   ['a tool error has no code', noRoute([{}]), 'no_route'],
   ['404 is a page', { status: 404, body: '<html>' }, 'no_route'],

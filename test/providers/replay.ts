@@ -1,4 +1,4 @@
-/** A fetch over a table of answers; a request without a recorded answer fails loudly. */
+/** A fetch over a table of responses; a request without a recorded response throws. */
 import type { Fetch } from '../../src/providers/http.ts';
 
 export type Recorded = {
@@ -46,7 +46,7 @@ export function replay(answers: Readonly<Record<string, Recorded | Error | (Reco
   return { fetch, requests };
 }
 
-/** The page that mempool.space answers with when it has had enough. */
+/** The page that mempool.space returns when its rate limit is exceeded. */
 export const HTML_429: Recorded = {
   status: 429,
   headers: { 'content-type': 'text/html' },

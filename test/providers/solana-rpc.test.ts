@@ -66,7 +66,7 @@ describe('signatureStatus', () => {
   const status = (row: unknown) => node('getSignatureStatuses', inContext([row]));
   const row = { slot: 90, confirmations: null, err: null, confirmationStatus: 'finalized' };
 
-  it('searches the whole history: the cache alone forgets', async () => {
+  it('searches the whole history, because the cache covers only recent slots', async () => {
     const { node: rpc, requests } = status(row);
     await rpc.signatureStatus(SIGNATURE);
     expect(params(requests[0])).toEqual([[SIGNATURE], { searchTransactionHistory: true }]);

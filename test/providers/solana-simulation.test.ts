@@ -78,6 +78,6 @@ it.each([
       },
     },
   ],
-])('%s cannot be read, and so nothing is judged by it', (_name, instruction) => {
+])('%s cannot be read, so no decision is based on it', (_name, instruction) => {
   expect(() => read(instruction)).toThrow(expect.objectContaining({ code: 'UPSTREAM_FAILED' }));
 });

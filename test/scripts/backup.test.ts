@@ -23,7 +23,7 @@ const d1 = async (name: string, ...args: string[]): Promise<{ results: unknown[]
   return JSON.parse(stdout) as { results: unknown[] }[];
 };
 
-/** Texts that a careless dump would break on. */
+/** Texts that break a dump without proper escaping. */
 const HOSTILE = ["O'Brien; DROP TABLE tokens; --", 'two\nlines "quoted" \\ back', '漢字 🪙', ''];
 
 it('a database is the same after its backup went into a new one, search index included', async () => {
@@ -94,7 +94,7 @@ describe('a database that is written while it is read', () => {
     const statements = await dumpRows({ schema, without: ['operations'], page: 2 }, (queries) => {
       const answers = read(db, queries);
       pages += 1;
-      // What sorts before all that was read so far comes, and what was read goes.
+      // Rows that sort before all read ones are inserted, and read rows are deleted.
       db.exec(source(`a${pages}`));
       db.exec(`DELETE FROM pageview_visitors WHERE visitor = '${names[pages - 1]?.replaceAll("'", "''")}'`);
       return answers;

@@ -5,7 +5,7 @@ import { EXAMPLES } from '../../scripts/documents/examples.ts';
 
 const copy = (operationId: string) => JSON.parse(JSON.stringify(EXAMPLES[operationId]?.responses[0]?.body));
 
-/** What the doctor finds of a service that is well but for this. */
+/** The doctor's findings for a healthy service with this change. */
 async function found(custody: object) {
   const status = copy('getStatus');
   const bodies: Readonly<Record<string, unknown>> = {
@@ -27,11 +27,11 @@ async function found(custody: object) {
   );
 }
 
-it('nothing is wrong with a service that is well', async () => {
+it('finds nothing wrong with a healthy service', async () => {
   expect(await found({})).toEqual([]);
 });
 
-it('a mint that waits is explained where its reasons are', async () => {
+it('refers to the page that explains why a mint waits', async () => {
   const [finding] = await found({ mint: { ok: false, reason: 'upstream_tips_apart' } });
   expect(finding).toMatchObject({ name: 'mint-skipped', level: 'problem' });
   const page = /docs\/\w+\.md/.exec(finding?.fix ?? '')?.[0] ?? '';
@@ -48,7 +48,7 @@ it.each([
   expect(finding?.fix).toContain(fix);
 });
 
-it('names every limit that has no room left, whichever module declares it', async () => {
+it('names every exhausted limit, regardless of its module', async () => {
   const limits = [
     { name: 'day', left: '1' },
     { name: 'creations_day', left: '0' },

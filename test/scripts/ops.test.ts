@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'sluice-keygen-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Any try to reach a network ends the process. */
+/** Any attempt to use a network ends the process. */
 const CUT = `data:text/javascript,${encodeURIComponent(`
 import net from 'node:net'; import dgram from 'node:dgram'; import dns from 'node:dns';
 const end = () => { process.stderr.write('network'); process.exit(99); };
@@ -55,13 +55,13 @@ describe('keygen', () => {
     expect(readConfig(settings).invalid).toEqual([]);
   });
 
-  it('would end where it reached for one', async () => {
+  it('would end if it used a network', async () => {
     const env = { PATH: '', OPS_SECRET: 'x', API_BASE_URL: 'http://127.0.0.1:9' };
     const asking = run(process.execPath, ['--import', CUT, 'scripts/ops.ts', 'pause'], { env });
     await expect(asking).rejects.toMatchObject({ code: 99, stderr: 'network' });
   });
 
-  it('makes others each time', async () => {
+  it('creates different keys each time', async () => {
     const [one, two] = (await Promise.all([keygen(), keygen()])).map(({ stdout }) => parseSettings(stdout));
     for (const name of Object.keys(one ?? {})) expect(one?.[name]).not.toBe(two?.[name]);
   });

@@ -4,7 +4,7 @@ import { replay } from '../providers/replay.ts';
 
 const rpc = (method: string) => ({ jsonrpc: '2.0', id: 1, method, params: [] });
 
-describe('the probe’s way to the network', () => {
+describe('the probe’s network access', () => {
   it.each([
     ['GET', 'https://a.test/api/address/x', undefined],
     ['POST', 'https://a.test/v0/quote', { dry: true, amount: '1' }],
@@ -21,7 +21,7 @@ describe('the probe’s way to the network', () => {
     ['a transaction', 'POST', 'https://a.test/', rpc('sendTransaction')],
     ['an airdrop', 'POST', 'https://a.test/', rpc('requestAirdrop')],
     ['an order', 'POST', 'https://a.test/exchange', { type: 'order' }],
-    ['another question of the venue', 'POST', 'https://a.test/info', { type: 'order' }],
+    ['another request to the venue', 'POST', 'https://a.test/info', { type: 'order' }],
     ['a batch', 'POST', 'https://a.test/', [rpc('sendTransaction')]],
     ['an upload', 'PUT', 'https://a.test/', undefined],
     ['a deletion', 'DELETE', 'https://a.test/', undefined],
@@ -33,7 +33,7 @@ describe('the probe’s way to the network', () => {
     expect(requests).toEqual([]);
   });
 
-  it('keeps request, status, limits and the body as it came, and no header of ours', async () => {
+  it('stores request, status, limits and the unchanged body, and no header of ours', async () => {
     const kept: Exchange[] = [];
     const headers = { 'content-type': 'text/html', 'ratelimit-remaining': '74', 'set-cookie': 'a=b' };
     const { fetch } = replay({ 'GET https://a.test/x': { status: 429, headers, body: '{"big":1e400} ' } });

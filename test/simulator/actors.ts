@@ -1,6 +1,6 @@
 /**
- * The callers: honest ones who ask, pay, lose the answer and ask again, and an adversary with a small budget. What one
- * key was answered must stay its answer.
+ * The callers: honest ones that call, pay, lose a response and repeat, and an adversary with a small budget.
+ * Every call with one key must get the same result.
  * @module
  */
 import type { ClaimAnswer, RequestView, SwapAnswer } from '../../src/custody/api.ts';
@@ -12,12 +12,12 @@ import type { Attack, Deposit, Order, PaidBy, SwapWish } from './wishes.ts';
 import { mostReward, type World, wallet } from './world.ts';
 
 export type Actors = {
-  /** Calls that have not had their answer yet, and those that are still to come. */
+  /** Calls without a response yet, and future calls. */
   waiting(): number;
-  /** Requests that customers know of, with the payments that they made, in the order of the scenario. */
+  /** The customers' requests with their payments, in the order of the scenario. */
   readonly orders: ReadonlyMap<number, Placed>;
   readonly deposits: ReadonlyMap<number, string>;
-  /** One more customer comes: payments are looked for while a request is open. */
+  /** Adds a customer, because payments are searched for only while a request is open. */
   comeAgain(): void;
   /** Whether every payment was final when the last customer came. */
   isAllSought(): boolean;
@@ -42,7 +42,7 @@ const OPENED = wallet(907);
 /** Until a lost journal has been rebuilt. */
 const LAST_PATIENCE = 200;
 
-/** What a caller of the API sees of an answer, and what a repeat must show again. */
+/** The part of a result that a caller sees, and that a repeat must return again. */
 const visible = (answer: SwapAnswer): string =>
   answer.type === 'created'
     ? `created ${answer.swap.signature} ${answer.swap.amountLamports} ${answer.swap.expectedSats} ${answer.swap.minimumSats}`
@@ -66,7 +66,7 @@ export function startActors(world: World): Actors {
     scheduler.at(at, () => void task().finally(() => waiting--));
   }
 
-  /** A transaction of anybody but the reserve; its sender has what it spends. */
+  /** A transaction of any party except the reserve; its sender has the spent amount. */
   function send(
     from: string,
     actions: readonly Action[],
@@ -129,20 +129,20 @@ export function startActors(world: World): Actors {
 
   // Swaps.
 
-  /** After a journal was lost nobody repeats a call: what was never mirrored, no journal can know again. */
+  /** No call is repeated after a journal was lost, because a row that was never mirrored cannot be restored. */
   function mayAsk(what: string): boolean {
     if (world.state.wasLost) return !asked.has(what);
     asked.add(what);
     return true;
   }
 
-  /** What a wish asks for, the same at every repeat. */
+  /** The request of a wish, the same at every repeat. */
   async function amountOf(wish: SwapWish): Promise<bigint> {
     if (!wish.most) return wish.amount;
     const known = most.get(wish);
     if (known !== undefined) return known;
     const room = await host.event('swapRoom', (custodian) => custodian.swapRoom());
-    // Less by the digits that tell this wish from others.
+    // Less the digits that distinguish this wish from others.
     const amount = room.ok ? room.value.maximumLamports - (wish.amount % 1_000n) : 0n;
     if (amount > 0n) most.set(wish, amount);
     return amount;
@@ -186,7 +186,7 @@ export function startActors(world: World): Actors {
       witness.broken('same_answer', `${name.keyHash} moved money for another body`);
   }
 
-  // Requests that are paid for.
+  // Paid requests.
 
   const subjectOf = (kind: Order['kind'], index: number) => ({
     program: 'token',
@@ -305,7 +305,7 @@ export function startActors(world: World): Actors {
       const answered = `${name} ${signature} ${microUsd}`;
       const first = parts.get(answered);
       parts.set(answered, outcome.value.part);
-      // What was never mirrored, a rebuilt journal cannot know.
+      // A rebuilt journal lacks rows that were never mirrored.
       if (first !== undefined && first !== outcome.value.part && !world.state.wasLost)
         witness.broken('same_answer', `${name} was given part ${first}, then part ${outcome.value.part}`);
       if (first === undefined) later(scheduler.now() + 3_000, () => claim(signature, wish, call, 0));
@@ -380,7 +380,7 @@ export function startActors(world: World): Actors {
     }
   }
 
-  /** Moves the rewards to another account and takes the rent of the emptied one. */
+  /** Moves the rewards to another account and collects the rent of the empty one. */
   function closeAccount(index: number): void {
     const owner = wallet(400 + index);
     const account = ataOf(owner, addresses.asry);
@@ -400,7 +400,7 @@ export function startActors(world: World): Actors {
     );
   }
 
-  /** A transaction that never was, known only to the lying node; the adversary points at it. */
+  /** An invented transaction that only the lying node shows; the adversary uses it. */
   async function forge(what: 'payment' | 'overpayment' | 'deposit'): Promise<void> {
     const request = what === 'deposit' ? undefined : await openRequest('token', 710, 'adversary');
     if (what !== 'deposit' && !request) return;

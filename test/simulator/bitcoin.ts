@@ -18,7 +18,7 @@ type Payment = {
 export type BitcoinFaults = {
   readonly failing: number;
   readonly lagMs: number;
-  /** Chance that the index which lies shows ten times the reserve. */
+  /** Chance that the lying index shows ten times the reserve. */
   readonly lying: number;
 };
 
@@ -35,7 +35,7 @@ export function createBitcoin(p: {
   /** Unix milliseconds of a virtual time. */
   timeOf: (virtual: number) => number;
   startSats: bigint;
-  /** Place of the index that lies. */
+  /** Number of the lying index. */
   liar: number;
   faults: () => BitcoinFaults;
 }) {
@@ -79,7 +79,7 @@ export function createBitcoin(p: {
     };
   }
 
-  /** One index as one instance of the custodian reaches it. */
+  /** One index as called by one instance of the custodian. */
   function indexOver(
     index: number,
     traced: (label: string) => <T>(ask: () => Promise<T>) => Promise<T>,
@@ -141,7 +141,7 @@ export function createBitcoin(p: {
         p.startSats,
       ),
 
-    /** The newest blocks are replaced; what they held confirms later. */
+    /** Replaces the newest blocks; their transactions confirm later. */
     reorg(depth: number): void {
       reorgs++;
       const now = scheduler.now();
@@ -152,7 +152,7 @@ export function createBitcoin(p: {
       }
     },
 
-    /** The output as it truly is once it is in a block. */
+    /** The true output once it is in a block. */
     confirmed(txid: string, vout: number): { address: string; value: bigint } | undefined {
       const payment = payments.get(txid);
       return payment && payment.confirmedAt <= scheduler.now() ? payment.outputs[vout] : undefined;

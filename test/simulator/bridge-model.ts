@@ -1,6 +1,6 @@
 /**
- * A bridge: quotes, then takes a final deposit and does with it what its fate says. What it reports may be early, late
- * or untrue.
+ * A bridge: it quotes, accepts a final deposit and settles it as its fate determines. Its reports may be
+ * early, late or false.
  * @module
  */
 import { base58 } from '@scure/base';
@@ -30,7 +30,7 @@ export type Fate =
 
 export type BridgeFaults = {
   readonly failing: number;
-  /** Chance of a quote that is refused, too dear, or names a deposit address that was used before. */
+  /** Chance of a quote that is refused, too expensive, or has a deposit address that was used before. */
   readonly refusing: number;
   readonly dear: number;
   readonly reused: number;
@@ -49,7 +49,7 @@ export type Order = {
   readonly minimumSats: bigint;
   fate: Fate | null;
   report: BridgeReport;
-  /** When all that will ever come of it has come; null until then. */
+  /** When its last payment has arrived; null until then. */
   arrivedAt: number | null;
   /** The bridge has no further step to take. */
   isOver: boolean;
@@ -66,7 +66,7 @@ const CRUMBS = 1_000n;
 const MAX_COST_BPS = 200n;
 
 const addresses: string[] = [];
-/** The same in every run, so that base58 is paid once a process. */
+/** The same in every run, so that base58 is computed once per process. */
 function depositAddress(index: number): string {
   addresses[index] ??= base58.encode(
     Buffer.alloc(32, 3)
@@ -76,16 +76,16 @@ function depositAddress(index: number): string {
   return addresses[index];
 }
 
-/** Sats for a lamport at the model's price, times 1e9: 100,000 USD a BTC, 200 USD a SOL. */
+/** Sats per lamport at the model's price, times 1e9: 100,000 USD per BTC, 200 USD per SOL. */
 const fairSats = (amount: bigint): bigint => amount / 5_000n;
 
-/** LI.FI says itself when it is less; of the other route only the output tells. */
+/** LI.FI itself reports a smaller amount; for the other route only the output shows it. */
 const arriving = ({ route, fate }: Order, txids: readonly string[]): BridgeReport => ({
   state: route === 'lifi' && fate === 'partial' ? 'partial' : 'delivered',
   txids,
 });
 
-/** A transaction of a third party, of which only the place that it pays matters here: it is the quote's id. */
+/** A third party's transaction; only its destination matters here: the quote's id. */
 function thirdPartyOffer(deposit: string): ThirdPartyOffer {
   const token = { address: '', chainId: 0, decimals: 0 };
   const none = { fromAmount: '0', toAmount: '0', toAmountMin: '0' };
@@ -227,7 +227,7 @@ export function createBridgeModel(p: {
     }
   }
 
-  /** One Bitcoin transaction for all of them, an output each, in no order that means anything. */
+  /** One Bitcoin transaction with an output for each of them, in an arbitrary order. */
   function payOut(paid: readonly Order[]): void {
     const order = paid.toSorted(() => (random.chance(0.5) ? 1 : -1));
     const outputs = order.map(({ fate, expectedSats, minimumSats }) => ({

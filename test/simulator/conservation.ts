@@ -1,6 +1,6 @@
 /**
- * Compares, when everything has come to rest, what the chain moved with what the journal paid, and the journal's records
- * with those of D1.
+ * Compares, after all work has ended, the amounts moved on the chain with the journal's payments, and the
+ * journal's records with those of D1.
  * @module
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -24,8 +24,9 @@ function sumsOf(parts: readonly (readonly [name: string, amount: bigint])[]): Ma
 }
 
 /**
- * Atoms of rewards, lamports of refunds and atoms of mints: the chain moved exactly what the journal says it paid. A
- * journal that was lost may lack payments of its past, and what awaits the operator is not booked yet.
+ * Atoms of rewards, lamports of refunds and atoms of mints: the chain moved exactly the amounts that the
+ * journal paid. A lost journal may lack earlier payments, and operations that await the operator are not
+ * booked yet.
  */
 export function judgeSums(world: World, operations: readonly Operation[]): void {
   const { witness, ledger, addresses } = world;
@@ -115,7 +116,7 @@ export function judgeCurve(world: World): void {
     witness.broken('claims_end', `a payout has begun as ${id}, which does not exist`);
 }
 
-/** Every record of the journal is in D1 as it is in the journal. */
+/** D1 has every record of the journal, unchanged. */
 export function judgeRecords(world: World): void {
   const inD1 = (table: string): Map<string, Row> =>
     new Map(

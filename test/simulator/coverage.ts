@@ -1,10 +1,10 @@
 /**
- * What a range of seeds must have met, so that a run in which nothing happened cannot pass.
+ * Events that a range of seeds must contain, so that a run without them cannot pass.
  * @module
  */
 import { LIES } from './nodes.ts';
 
-/** From this many seeds on, all of it happens; fewer may miss something rare. */
+/** From this number of seeds on all events happen; fewer seeds may miss a rare one. */
 export const COVERED_FROM = 2_000;
 
 export const REQUIRED: readonly string[] = [

@@ -1,6 +1,6 @@
 /**
- * D1 with the service's own schema: batches are atomic, an answer may be lost after the commit, and a batch that was
- * given up may still be written later.
+ * D1 with the service's own schema: batches are atomic, a response may be lost after the commit, and an
+ * abandoned batch may still be written later.
  * @module
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
@@ -9,7 +9,7 @@ import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 
 export type D1Faults = {
-  /** Chance that a call which finds it well takes it down for a while. */
+  /** Chance that a call to a working D1 starts an outage. */
   readonly failing: number;
   readonly outageMs: number;
   /** Committed, but the answer is an error. */
@@ -24,7 +24,7 @@ export type D1Faults = {
 
 type Statement = { readonly sql: string; readonly params: readonly SqlValue[] };
 
-/** As much of a D1Database as the mirror uses. */
+/** The part of a D1Database that the mirror uses. */
 export type D1Like = {
   prepare(sql: string): Statement;
   batch(list: readonly Statement[]): Promise<{ results: SqlRow[] }[]>;
@@ -34,9 +34,9 @@ type Traced = (label: string) => <T>(ask: () => Promise<T>) => Promise<T>;
 
 export type D1Model = {
   readonly database: D1Like;
-  /** The database as one instance of the custodian reaches it. */
+  /** The database as called by one instance of the custodian. */
   over(traced: Traced): D1Like;
-  /** Rows of a table in the order of their ids, whatever is wrong with D1 at the moment. */
+  /** Rows of a table in the order of their ids, regardless of current faults. */
   rows(table: string): SqlRow[];
   /** The highest revision in any table. */
   highest(): number;
@@ -60,7 +60,7 @@ const TABLES = [
 
 let opened: { schema: string; db: DatabaseSync; statements: Map<string, StatementSync> } | undefined;
 
-/** One database a process: a new model starts with it empty. */
+/** One database per process; a new model starts with it empty. */
 export function createD1Model(p: {
   scheduler: Scheduler;
   random: Random;
@@ -73,7 +73,7 @@ export function createD1Model(p: {
   const { scheduler, random, schema } = p;
   if (opened?.schema !== schema) {
     opened = { schema, db: new DatabaseSync(':memory:'), statements: new Map() };
-    // Of a few rows, an index costs more to keep than it saves.
+    // For a few rows, an index costs more than it saves.
     opened.db.exec(schema.replaceAll(/^CREATE INDEX[^;]*;/gm, ''));
   }
   const { db, statements } = opened;
@@ -141,7 +141,7 @@ export function createD1Model(p: {
           try {
             atomically(list);
           } catch {
-            // Refused by a constraint: nobody is there to hear it.
+            // Refused by a constraint; no caller waits for the error.
           }
         });
         throw new Error('D1_ERROR: timed out');

@@ -12,9 +12,9 @@ export type Contents = readonly { readonly table: string; readonly rows: readonl
 export type Disk = {
   exec(query: string, params: readonly SqlValue[]): SqlRow[];
   transaction<T>(work: () => T): T;
-  /** What is written so far survives a crash. */
+  /** Makes all writes so far survive a crash. */
   commit(): void;
-  /** What was not committed is gone. */
+  /** Drops uncommitted writes. */
   rollback(): void;
   contents(): Contents;
   /** Replaces everything, durably. */
@@ -36,7 +36,7 @@ export function returnDisk(disk: Disk): void {
   free.push(disk as Pooled);
 }
 
-/** A second disk with the same rows: what a replaced instance goes on with. */
+/** A second disk with the same rows, which a replaced instance continues to use. */
 export function copyDisk(disk: Disk): Disk {
   const copy = takeDisk();
   for (const statement of (disk as Pooled).schema()) copy.exec(statement, []);
@@ -44,11 +44,11 @@ export function copyDisk(disk: Disk): Disk {
   return copy;
 }
 
-/** One statement, with what is needed to know its answer without running it. */
+/** One statement, with the data for finding its cached result. */
 type Prepared = {
   readonly statement: StatementSync;
   readonly isRead: boolean;
-  /** Tables that the answer depends on; for a write, the table that it changes. */
+  /** Tables on which the result depends; for a write, the table that it changes. */
   readonly tables: readonly Table[];
   /** The table whose rows it returns or changes: without rows there, nothing is returned or changed. */
   readonly rows: Table | undefined;
@@ -57,7 +57,7 @@ type Prepared = {
    * inserts or replaces the row of its first parameter and no other.
    */
   readonly key: string | undefined;
-  /** The last answers of a read, by parameters. */
+  /** The last results of a read, by parameters. */
   readonly answers: Map<string, { readonly version: number; readonly rows: SqlRow[] }>;
   /** The same statement with the number in place of the parameter of its LIMIT; undefined when it has none. */
   readonly limited: Map<SqlValue, Prepared> | undefined;
@@ -76,7 +76,7 @@ type Table = {
 const NO_ROWS: SqlRow[] = [];
 const MOST_ANSWERS = 64;
 const IS_READ = /^\s*SELECT\b/;
-/** Of a few rows, an index costs more to keep than it saves. A unique one is a rule. */
+/** For a few rows, an index costs more than it saves. A unique index is a rule and stays. */
 const IS_INDEX = /^\s*CREATE INDEX\b/;
 const HAS_LIMIT = /\bLIMIT \?\s*$/;
 /** A read of the rows of one value of a column; a write of the row of one value of its first column. */
@@ -129,7 +129,10 @@ function openDisk(): Pooled {
     return made;
   }
 
-  /** SQLite plans a statement anew each time that the parameter of a LIMIT is bound, which costs more than its run. */
+  /**
+   * SQLite plans a statement again whenever the parameter of a LIMIT is bound, which costs more than its
+   * execution.
+   */
   function withLimit(query: Prepared, sql: string, limit: SqlValue): Prepared {
     const known = query.limited?.get(limit);
     if (known) return known;
@@ -138,7 +141,7 @@ function openDisk(): Pooled {
     return made;
   }
 
-  /** Whatever was remembered of the rows is not known any more. */
+  /** Discards all cached results. */
   function forget(): void {
     for (const table of known.values()) {
       table.version++;
@@ -151,7 +154,7 @@ function openDisk(): Pooled {
     return table.isEmpty;
   }
 
-  /** The custodian asks the same question many times between two changes: the answer is read once. */
+  /** The custodian repeats the same reads between two changes, so their results are cached. */
   function read(query: Prepared, params: readonly SqlValue[]): SqlRow[] {
     const { tables, rows, answers, statement, key } = query;
     if (tables.length === 0) return statement.all(...params) as SqlRow[];

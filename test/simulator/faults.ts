@@ -1,5 +1,5 @@
 /**
- * How wild each part of the world may be while faults last, and how it is when they have ended.
+ * The fault rates of each part of the world while faults last, and after they have ended.
  * @module
  */
 import type { BitcoinFaults } from './bitcoin.ts';
@@ -31,7 +31,7 @@ const MANY: readonly Fate[] = ['delivered', 'delivered', 'delivered', 'delivered
 const SAD: readonly Fate[] = ['partial', 'refunded', 'refunded', 'failed', 'failed_late'];
 const WORST: readonly Fate[] = ['silent', 'untrue'];
 
-/** Each seed has its own weather: most parts are calm in it and some are not. */
+/** Each seed has its own faults: most parts have none, and some have many. */
 export function wildFaults(r: Random, hasCron: boolean, crowd: Crowd): Faults {
   const wild = weather(r, hasCron);
   if (crowd === 'pair') return lagging(wild);
@@ -89,7 +89,7 @@ function weather(r: Random, hasCron: boolean): Faults {
       alarmLost: hasCron ? r.pick([0, 0.05, 0.3]) : 0,
       alarmRepeated: r.pick([0, 0.2]),
       alarmLateMs: r.pick([0, 0, 1_000, 30_000]),
-      // Without cron nothing else would wake the object.
+      // Without cron, only the alarm wakes the object.
       alarmRetried: hasCron ? r.pick([0, 1]) : 1,
     },
     latencyMs: r.pick([5, 50, 400, 3_000]),
@@ -98,7 +98,7 @@ function weather(r: Random, hasCron: boolean): Faults {
   };
 }
 
-/** The one thing that goes wrong is the age of what the nodes say. */
+/** The only fault is the age of the nodes' responses. */
 const lagging = (wild: Faults): Faults => ({
   ...wild,
   sends: { ...wild.sends, dropped: 0, late: 0, failing: 0, hidden: 0 },

@@ -1,5 +1,5 @@
 /**
- * The platform under one Durable Object: instances that crash or are replaced, storage that is durable only once it is,
+ * The platform of one Durable Object: instances that crash or are replaced, storage with delayed durability,
  * one alarm that may be lost, late or repeated.
  * @module
  */
@@ -12,7 +12,7 @@ export type HostFaults = {
   /** Chance at each await of the custodian. */
   readonly crash: number;
   readonly replace: number;
-  /** Chance that what is written reaches the disk at an await that does not ask for it. */
+  /** Chance that writes become durable at an await without a sync. */
   readonly flush: number;
   readonly alarmLost: number;
   readonly alarmRepeated: number;
@@ -28,9 +28,9 @@ export type Instance = {
   /** In a replaced one: storage that throws at once, not only when it is synced. */
   throws: boolean;
   readonly storage: Storage;
-  /** Every await of the custodian on the outside goes through here. */
+  /** Wraps every external await of the custodian. */
   readonly cross: <T>(label: string, effect: () => Promise<T>) => Promise<T>;
-  /** What the platform does to events that are under way when it goes. */
+  /** Rejects the running events of an instance that ends. */
   readonly events: Set<() => void>;
 };
 
@@ -38,7 +38,7 @@ export type Outcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: string };
 
-/** Thrown in instances that are gone; nobody is there to see what they make of it. */
+/** Thrown in instances that have ended; their reaction has no effect. */
 export class Gone extends Error {
   override readonly name = 'Gone';
 }
@@ -136,7 +136,7 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
         if (crashes > 0 && random.chance(crashing)) {
           crashes--;
           happened.crashes++;
-          // Before the outside hears of it, or after; its answer is lost either way.
+          // Before or after the call takes effect; its response is lost in both cases.
           if (random.chance(0.5)) effect().catch(() => undefined);
           trace(() => `instance ${instance.number} crashes at ${label}`);
           crash();
@@ -184,7 +184,10 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
     for (const lose of instance.events) lose();
   }
 
-  /** The instance goes on with a copy of what it believes; the next event starts another from what is durable. */
+  /**
+   * The instance continues with a copy of its state; the next event starts another instance from the durable
+   * state.
+   */
   function replace(instance: Instance): void {
     instance.state = 'replaced';
     instance.throws = random.chance(0.5);
@@ -197,7 +200,7 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
     for (const lose of instance.events) lose();
   }
 
-  /** One event of the object. Its answer leaves only after its writes are durable. */
+  /** One event of the object. Its response is sent only after its writes are durable. */
   function event<T>(call: string, ask: (object: C) => Promise<T>): Promise<Outcome<T>> {
     const { instance, object } = current ?? start();
     return new Promise((resolve) => {
@@ -227,7 +230,7 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
       return;
     }
     const { alarmLost, alarmRepeated, alarmRetried } = p.faults();
-    // A fired alarm is spent, whatever becomes of its handler.
+    // A fired alarm is deleted, regardless of its handler's result.
     alarm = null;
     durableAlarm = null;
     if (random.chance(alarmLost)) {
@@ -257,19 +260,19 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
   return {
     event,
 
-    /** So many crashes and replacements may come from now on. */
+    /** The number of crashes and replacements that may follow. */
     allow(allowed: { crashes: number; replacements: number }): void {
       crashes = allowed.crashes;
       replacements = allowed.replacements;
     },
 
-    /** A deploy, an eviction: what is durable stays. */
+    /** A deployment or an eviction: the durable state stays. */
     restart(why: string): void {
       trace(() => `restart: ${why}`);
       crash();
     },
 
-    /** The journal is taken away, or an older one is put in its place. */
+    /** Removes the journal, or replaces it by an older one. */
     restore(contents: Contents, why: string): void {
       trace(() => `journal restored: ${why}`);
       crash();
@@ -279,16 +282,16 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
       arm();
     },
 
-    /** A backup of the journal: a copy of what is durable. */
+    /** A backup of the journal: a copy of the durable state. */
     backup(): Contents {
       commit();
       return disk.contents();
     },
 
-    /** The clock of the machine has jumped: what is armed is armed anew. */
+    /** The machine's clock has jumped: the alarm is set again. */
     rearm: arm,
 
-    /** How often what the platform may do has been done. */
+    /** Counts of the platform's faults. */
     happened: happened as Readonly<Record<string, number>>,
 
     disk,

@@ -1,5 +1,5 @@
 /**
- * What happens at a time of its own: deploys, pauses, jumps of the clock, a journal that is lost, reorganized blocks.
+ * Incidents at a given time: deployments, pauses, jumps of the clock, a lost journal, reorganized blocks.
  * @module
  */
 import type { Random } from './random.ts';
@@ -12,14 +12,14 @@ export type Incident =
   | { readonly at: number; readonly type: 'clock'; readonly ms: number }
   | { readonly at: number; readonly type: 'fork' | 'reorg'; readonly depth: number }
   | { readonly at: number; readonly type: 'remember' }
-  /** `to`: what is left of the journal. D1 keeps what it has. */
+  /** `to`: the rest of the journal. D1 is unchanged. */
   | { readonly at: number; readonly type: 'journal_lost'; readonly to: 'nothing' | 'older' }
-  /** D1 goes back to an older state by itself. */
+  /** Only D1 goes back to an older state. */
   | { readonly at: number; readonly type: 'd1_restored' };
 
 const HOUR = 3_600_000;
 
-/** @param swapsAt when swaps are asked for */
+/** @param swapsAt times of swap requests */
 export function planIncidents(r: Random, spread: number, swapsAt: readonly number[]): Incident[] {
   const list: Incident[] = [];
   const at = () => r.between(0, spread);
@@ -42,14 +42,14 @@ export function planIncidents(r: Random, spread: number, swapsAt: readonly numbe
     const from = r.pick(swapsAt) + r.between(0, 5_000);
     list.push({ at: from, type: 'pause' }, { at: from + r.between(1_000, 30_000), type: 'resume' });
   }
-  // A refund that is on its way when the journal is lost is known to the chain alone.
+  // Only the chain shows a refund that is on its way when the journal is lost.
   const lost = list.find(({ type }) => type === 'journal_lost');
   if (r.chance(lost ? 0.8 : 0.2))
     list.push({ at: Math.max((lost?.at ?? at() + 30_000) - r.between(500, 15_000), 0), type: 'refund' });
   return list;
 }
 
-/** When the operator makes everything due that is open. */
+/** When the operator retries every open operation. */
 export const planRetries = (r: Random, spread: number): Incident[] =>
   r.chance(0.15) ? [{ at: r.between(0, spread), type: 'retry' }] : [];
 

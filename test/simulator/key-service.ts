@@ -1,5 +1,6 @@
 /**
- * A key service that lies, hangs, answers late or twice. Its signatures differ from request to request, as those of a
+ * A key service that returns wrong signatures, hangs, or responds late or twice. Its signatures differ from
+ * request to request, as those of a
  * service with random nonces do.
  * @module
  */
@@ -22,7 +23,7 @@ export function createKeyService(p: {
   readonly address: string;
   readonly random: Random;
   readonly scheduler: Scheduler;
-  /** Chance that a request meets a fault. */
+  /** Chance of a fault per request. */
   readonly rate: () => number;
   readonly count: (name: string) => void;
 }) {

@@ -1,6 +1,6 @@
 /**
- * The Solana chain as it truly is: slots, block heights, forks until finality, accounts with lamports and token atoms.
- * Nodes show it through `nodes.ts`, each in its own way.
+ * The true state of the Solana chain: slots, block heights, forks until finality, accounts with lamports and
+ * token atoms. `nodes.ts` models the nodes' views of it.
  * @module
  */
 import type { Random } from './random.ts';
@@ -12,7 +12,7 @@ const BLOCKHASH_LIFE = 150;
 export const FINALITY = 32;
 /** The tip when a run begins: far enough from zero for any lag. */
 const FIRST_SLOT = 100_000;
-/** Every so many slots one has no block. */
+/** One of this number of slots has no block. */
 const SKIPPED = 16;
 const NEVER = Number.POSITIVE_INFINITY;
 /** Lamports that a token account keeps. */
@@ -28,7 +28,7 @@ export type Entry = {
   /** Change of each value of the state, and what it was before. */
   readonly changes: ReadonlyMap<string, bigint>;
   readonly before: ReadonlyMap<string, bigint>;
-  /** The tip that threw it out; infinite while it stands. */
+  /** The tip at which a fork removed it; infinite while it is on the chain. */
   droppedAt: number;
 };
 
@@ -43,7 +43,7 @@ export type SendFates = {
   readonly forked: number;
   /** Transactions that only the losing side of a later fork does not have. */
   readonly hidden: number;
-  /** Transactions of such slots that come back by themselves. */
+  /** Transactions of such slots that land again without a resend. */
   readonly returning: number;
 };
 
@@ -111,7 +111,7 @@ export function createLedger(p: {
   const standing = (signature: string): Entry | undefined =>
     bySignature.get(signature)?.find(({ droppedAt }) => droppedAt === NEVER);
 
-  /** Why an action cannot run; otherwise its changes are in `overlay`. */
+  /** The reason why an action cannot run; otherwise its changes are in `overlay`. */
   function run(action: Action, overlay: Map<string, bigint>): boolean {
     const get = (name: string): bigint => overlay.get(name) ?? value(name);
     const add = (name: string, change: bigint): boolean => {
@@ -219,7 +219,7 @@ export function createLedger(p: {
     return tip() + Math.ceil((Math.max(left, 0) * SKIPPED) / (SKIPPED - 1));
   }
 
-  /** A leader has it: when it tries to land is chance. */
+  /** A leader has received it; the time of its landing is random. */
   function queue({ signature, born }: Transaction): void {
     if (born === null || elsewhere.has(signature)) return;
     const { dropped, late } = p.fates();
@@ -230,14 +230,14 @@ export function createLedger(p: {
     scheduler.at(timeOf(isLate ? lateSlot(random, quick, last) : quick), () => tryLand(signature));
   }
 
-  /** Only the other branch of a coming fork has it, and that branch wins when its time seemed to be over. */
+  /** Only the other branch of a coming fork has it, and that branch wins after it seemed to have expired. */
   function hide({ signature, born }: Transaction): void {
     elsewhere.add(signature);
     const overdue = random.between(1, FINALITY - 8);
     scheduler.at(timeOf(lastSlot(born ?? 0) + overdue), () => fork(overdue + random.between(2, 6)));
   }
 
-  /** A transaction of anybody else, which its sender repeats until it is on the chain. */
+  /** A third party's transaction, which its sender repeats until it is on the chain. */
   function add(transaction: Transaction): void {
     scheduler.at(timeOf(tip() + 1), () => {
       const slot = tip();
@@ -262,7 +262,8 @@ export function createLedger(p: {
       p.onDropped(entry);
       if (entry.transaction.born === null) add(entry.transaction);
     }
-    // What leaders still hold, and what the abandoned blocks held, may find a block of the other branch.
+    // Transactions that leaders still hold, and those of abandoned blocks, may land in a block of the other
+    // branch.
     for (const signature of known.keys()) {
       if (standing(signature) || !(elsewhere.delete(signature) || random.chance(p.fates().returning)))
         continue;

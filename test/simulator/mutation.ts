@@ -1,5 +1,6 @@
 /**
- * Breaks one rule in a copy of the source, and looks for the first seed that notices or runs the test that must.
+ * Breaks one rule in a copy of the source, and searches for the first seed that detects it or runs the test
+ * that must fail.
  * @module
  */
 import { spawnSync } from 'node:child_process';

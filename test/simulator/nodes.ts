@@ -1,5 +1,6 @@
 /**
- * The nodes that the custodian asks: honest ones that lag, fail or forget, and at most a minority of lying ones that
+ * The custodian's nodes: honest ones that lag, fail or prune their history, and at most a minority of lying
+ * ones that
  * invent and hide transactions, and misstate heights, balances, accounts, statuses and blockhash lifetimes.
  * @module
  */
@@ -20,14 +21,14 @@ import type { Random } from './random.ts';
 import { blockhashOf, bornOf, readWire, type Transaction } from './transactions.ts';
 
 export type NodeFaults = {
-  /** Chance of a call that finds the node well to bring it down. */
+  /** Chance that a call to a working node starts an outage. */
   readonly failing: number;
   /** Chance of a new lag at a call. */
   readonly shifting: number;
   readonly lags: readonly number[];
   /** Each answer may come from another machine. */
   readonly balanced: boolean;
-  /** Sends that are taken although the answer says otherwise. */
+  /** Sends that are accepted although the response is an error. */
   readonly lostAnswers: number;
 };
 
@@ -64,7 +65,7 @@ export function createNodes(p: {
   lies: () => Lies | undefined;
   faults: () => NodeFaults;
   blockTime: (slot: number) => number;
-  /** Transactions that never were, which a lying node shows. */
+  /** Invented transactions, which a lying node shows. */
   forged: readonly ChainTransaction[];
   onLie: (lie: Lie) => void;
   onSend: (transaction: Transaction) => void;
@@ -76,7 +77,7 @@ export function createNodes(p: {
     fetch: () => Promise.reject(new Error('not modelled')),
   });
 
-  /** The nodes as one instance of the custodian reaches them. */
+  /** The nodes as called by one instance of the custodian. */
   function rpcOver(traced: Traced): SolanaRpc {
     const asked = nodes.flatMap((node, index): SolanaNode[] => {
       const base = bare.nodes[index];
@@ -131,7 +132,7 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
   let lag = 0;
   let isDown = false;
 
-  /** The newest slot that this answer knows of. @throws when the node is down */
+  /** The newest slot of this response. @throws when the node is down */
   function view(): number {
     const { failing, shifting, lags, balanced } = p.faults();
     isDown = isDown ? failing > 0 && !random.chance(0.3) : random.chance(failing);
@@ -186,7 +187,7 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
       };
     }
     const held = at(key.lamports(address));
-    // A mint that is not there yet, or lamports at an address that has none.
+    // A mint that does not exist yet, or lamports at an address that has none.
     if (held === 0n && lies('accounts'))
       return { owner: SYSTEM_PROGRAM_ADDRESS, lamports: 1n, data: new Uint8Array(0) };
     return held > 0n ? { owner: SYSTEM_PROGRAM_ADDRESS, lamports: held, data: new Uint8Array(0) } : null;

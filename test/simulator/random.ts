@@ -9,7 +9,7 @@ export type Random = {
   between(low: number, high: number): number;
   chance(probability: number): boolean;
   pick<T>(list: readonly T[]): T;
-  /** A stream of its own: what one model draws does not move another's luck. */
+  /** An independent stream: the draws of one model do not change those of another. */
   fork(): Random;
 };
 

@@ -1,5 +1,5 @@
 /**
- * One seed, from the first request until everything has come to rest.
+ * Runs one seed from the first request until all work has ended.
  * @module
  */
 import type { Operation } from '../../src/custody/kernel/operation.ts';
@@ -16,7 +16,7 @@ import { createWorld, type Trace, type World } from './world.ts';
 export type SeedResult = {
   readonly seed: number;
   readonly violations: readonly Violation[];
-  /** What happened, by name: ends of operations, states of requests, faults, lies, attacks. */
+  /** Counts of events by name: ends of operations, states of requests, faults, lies, attacks. */
   readonly counts: Readonly<Record<string, number>>;
 };
 
@@ -33,7 +33,7 @@ const CALM_CRON = 20_000;
 const CALM_LEAST = 2 * CALM_CRON;
 /** The same without a cron: the alarm searches when the cron has been silent for ten minutes. */
 const CALM_LEAST_ALONE = 25 * MINUTE;
-/** Longer than any bridge is slow and than a swap may wait before it is held. */
+/** Longer than any delay of a bridge, and than a swap may wait before it is held. */
 const PATIENCE = 9 * HOUR;
 /** By then every transaction that was on its way is final or can never land. */
 const OPERATOR_DELAY = 10 * MINUTE;
@@ -90,14 +90,14 @@ async function play(world: World, production: Production, trace: Trace): Promise
           state.calmUntil = scheduler.now() + leastCalm(world);
         }
         isDone = isIdle && scheduler.now() > state.calmUntil;
-        // Nothing else is awaited: the time of requests that were paid in part is made to end.
+        // No other work is left: lets partly paid requests expire.
         if (isDone && !state.isLost && hasParts(world)) {
           isDone = false;
           state.clockOffset += REQUEST_LIFE;
           host.rearm();
           return rest(5_000);
         }
-        // What the cap of a day holds back is signed on another day.
+        // Operations that wait for a day's cap are signed on another day.
         if (
           isDone &&
           !state.isLost &&
@@ -155,11 +155,11 @@ function startCron({ scenario, scheduler, host, state }: World): void {
     void host.event('wake', (custodian) => custodian.wake());
     scheduler.after(every(), tick);
   };
-  // One that does not run at all is a fault, and ends with the others.
+  // A cron that never runs is a fault, and ends with the others.
   scheduler.at(Math.min(scenario.cronMs, scenario.calmAt + CALM_CRON / 2), tick);
 }
 
-/** Faults end; the operator resumes, rebuilds a lost journal, and pays back what is owed. */
+/** Faults end; the operator resumes, rebuilds a lost journal, and pays owed refunds. */
 function calmDown(world: World, actors: Actors, production: Production): void {
   const { state, host, scheduler, trace, scenario } = world;
   trace(() => 'calm');
@@ -168,13 +168,13 @@ function calmDown(world: World, actors: Actors, production: Production): void {
   if (scenario.cronReturns) void host.event('wake', (custodian) => custodian.wake());
   actors.comeAgain();
   state.calmUntil = scheduler.now() + leastCalm(world);
-  // What the bridge is silent about is held in the end; no run waits so long.
+  // Swaps without a report of the bridge are held in the end; no run waits that long.
   scheduler.after(OPERATOR_DELAY / 2, () => {
     if (![...world.bridge.orders.values()].some(({ fate }) => fate === 'silent' || fate === 'untrue')) return;
     state.clockOffset += 7 * HOUR;
     host.rearm();
   });
-  // A pause whose answer was lost is said again, perhaps after the resumption.
+  // A pause whose response was lost is repeated, possibly after the resumption.
   if (scenario.incidents.some(({ type }) => type === 'resume')) operate(world, production, 'resume');
   if (state.isLost && scenario.seed % 4 !== 0) {
     state.calmUntil = scheduler.now() + OPERATOR_DELAY + leastCalm(world);
@@ -187,14 +187,14 @@ function calmDown(world: World, actors: Actors, production: Production): void {
   }
 }
 
-/** The operator pays back what is owed for each request, and says it twice. */
+/** The operator pays the owed refunds of each request, and sends each command twice. */
 function payBack({ host }: World, actors: Actors): void {
   for (const { request } of actors.orders.values())
     for (let time = 0; time < 2; time++)
       void host.event('ops', (custodian) => custodian.ops({ name: 'refund', id: request.id }));
 }
 
-/** An operator who gets no answer says it again. */
+/** An operator without a response repeats the command. */
 function operate(world: World, production: Production, name: 'pause' | 'resume' | 'reconcile'): void {
   const { host, scheduler, trace } = world;
   void host
@@ -212,7 +212,9 @@ function operate(world: World, production: Production, name: 'pause' | 'resume' 
     });
 }
 
-/** The operator makes everything due that is open, except what may have been paid before a journal was lost. */
+/**
+ * The operator retries every open operation, except those that may have been paid before a journal was lost.
+ */
 function retryAll(world: World, production: Production): void {
   for (const op of operationsOf(world, production)) {
     const isDoubtful = op.reason === HELD_RECONCILED && isOnChain(world, op);
@@ -233,7 +235,7 @@ const isOnChain = ({ witness }: World, { kind, amount, plan }: Operation): boole
     return movement.kind !== 'asry' || movement.deposit === plan.deposit;
   });
 
-/** The operator adds the SOL that operations reserve which await the operator: what was sold may need it. */
+/** The operator adds the SOL that held operations reserve, because sold creations may need it. */
 function topUp({ host, ledger, trace, addresses }: World): void {
   const held = `SELECT json_extract(row, '$.reserved') AS reserved FROM operations
     WHERE json_extract(row, '$.reason') LIKE 'held%'`;
@@ -280,7 +282,7 @@ function happen(world: World, actors: Actors, production: Production, incident: 
       state.remembered = { rows: host.backup(), revision: revisionOf(world) };
       return void d1.remember();
     case 'd1_restored':
-      // Of a journal and a D1 that both went back, nothing shows that they did.
+      // If journal and D1 are both set back, no trace of it is left.
       if (state.isLost) return;
       state.wasD1Restored = true;
       return void d1.restore();
@@ -292,7 +294,7 @@ function happen(world: World, actors: Actors, production: Production, incident: 
 const revisionOf = ({ host }: World): number =>
   Number(host.disk.exec(`SELECT value FROM meta WHERE key = 'revision'`, [])[0]?.value ?? 0);
 
-/** Only where D1 remembers more than what is left: otherwise the loss cannot be known. */
+/** Only if D1 has more than the rest of the journal: otherwise the loss cannot be detected. */
 function loseJournal(world: World, to: 'nothing' | 'older'): void {
   const { host, d1, state } = world;
   const left = to === 'older' ? state.remembered : { rows: [], revision: 0 };

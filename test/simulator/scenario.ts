@@ -1,6 +1,6 @@
 /**
- * What a seed means: how wild each part of the world is, who asks for what and when, and what goes wrong on purpose.
- * All of it is plain data, so that a failing run can be reduced by leaving parts of it out.
+ * The scenario of a seed: fault rates of each part of the world, the callers' requests with their times, and
+ * incidents. It is plain data, so that a failing run can be reduced by omitting parts.
  * @module
  */
 import type { RouteName } from '../../src/bridges/route.ts';
@@ -55,7 +55,7 @@ export type Scenario = {
   readonly calmAt: number;
   readonly crashes: number;
   readonly replacements: number;
-  /** Milliseconds between wakes by cron; infinite when cron does not run before the calm. */
+  /** Milliseconds between cron runs; infinite if cron does not run before the end of the faults. */
   readonly cronMs: number;
   /** Cron runs after the faults have ended. Without it the alarm alone carries all work. */
   readonly cronReturns: boolean;
@@ -83,7 +83,7 @@ export function scenarioOf(seed: number): Scenario {
   const drawn = r.pick([15_000, 30_000, 30_000, MINUTE, MINUTE, r.chance(0.1) ? 10 * MINUTE : MINUTE]);
   const hasCron = r.chance(0.75);
   const crowd = r.pick(['few', 'few', 'few', 'burst', 'pair', 'alike', 'greedy', 'steady'] as const);
-  // The ones before must have arrived.
+  // The earlier ones must have arrived.
   const spread = crowd === 'steady' ? Math.max(drawn, MINUTE) : drawn;
   const swaps = planSwaps(random.fork(), crowd, spread);
   const planned = planOrders(random.fork(), spread);
@@ -118,7 +118,7 @@ export function scenarioOf(seed: number): Scenario {
       costSol: r.pick(['0.1', '0.1', '0.03']),
       payouts: r.pick(['2000', '2000', '2']),
       creations: createRandom(seed ^ 0x63617073).pick(['500', '500', '2', '1']),
-      // Either of the two is what bounds a crowd that never stops.
+      // One of the two limits bounds an endless stream of requests.
       ...r.pick([
         { hourSol: 4n, daySol: 10n },
         { hourSol: 9n, daySol: 6n },
@@ -146,13 +146,16 @@ export function scenarioOf(seed: number): Scenario {
   };
 }
 
-/** Fast slots, so that much happens in a run; as long as on mainnet where the custodian waits for a key service. */
+/**
+ * Fast slots, so that a run contains many events; slots of mainnet's length if the custodian uses a key
+ * service.
+ */
 function slotMsOf(r: Random, remoteKey: boolean): number {
   const fast = r.pick([50, 50, 50, 100, 200]);
   return remoteKey ? 400 : fast;
 }
 
-/** One of three may keep little of the past; of two, both are needed and keep all of it. */
+/** One of three may keep little history; of two, both are needed and keep all of it. */
 function nodesOf(r: Random): NodeSpec[] {
   const count = r.pick([1, 2, 2, 3, 3]);
   return Array.from({ length: count }, (_none, index) => ({
@@ -160,7 +163,7 @@ function nodesOf(r: Random): NodeSpec[] {
   }));
 }
 
-/** One of two or three may lie; a single node is believed, as docs/custody.md says. */
+/** One of two or three may lie; a single node is trusted, as docs/custody.md states. */
 function liesOf(r: Random, nodes: number): Lies | undefined {
   if (nodes < 2 || !r.chance(0.5)) return undefined;
   const drawn = LIES.filter((lie) => lie !== 'early');

@@ -1,11 +1,11 @@
 /**
- * Virtual time. One event at a time; between two events every promise that can move on has done so.
+ * Virtual time. One event at a time; between two events every settled promise has run its continuations.
  * @module
  */
 export type Scheduler = {
   /** Milliseconds since the run began. */
   now(): number;
-  /** Calls `work` at a time. Returns what takes it back. */
+  /** Calls `work` at a time. Returns a function that cancels it. */
   at(time: number, work: () => void): () => void;
   after(ms: number, work: () => void): () => void;
   sleep(ms: number): Promise<void>;
@@ -86,5 +86,5 @@ export function createScheduler(): Scheduler {
   };
 }
 
-/** Resolves when the queue of microtasks is empty: Node calls ticks only between two of its drainings. */
+/** Resolves when the microtask queue is empty: Node runs ticks only after it is drained. */
 const settled = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));

@@ -1,6 +1,6 @@
 /**
- * What stands between a third party's bytes and the key, as the custodian meets it: it takes time, fails, refuses, and
- * what it passes costs another fee each time. The screen's own checks have tests of their own.
+ * A model of the policy for third parties' transactions: it takes time, fails, refuses, and accepts
+ * transactions with varying fees. The policy's checks have their own tests.
  * @module
  */
 import { transferMessage } from '../../src/chain/solana/transaction.ts';

@@ -10,10 +10,10 @@ import { runScenario, runSeed } from './run-seed.ts';
 import { type Scenario, SOL, scenarioOf } from './scenario.ts';
 import { runRange } from './seed-range.ts';
 
-/** Far more than any machine needs: the seeds decide, not the time. */
+/** Far more than any machine needs, so that the time decides nothing. */
 const PATIENCE_MS = 900_000;
 
-/** What a script prints, and its exit code. */
+/** The output of a script, and its exit code. */
 const run = (script: string, ...args: string[]): Promise<{ text: string; code: number }> =>
   new Promise((resolve) => {
     const path = join(import.meta.dirname, '../../scripts', script);
@@ -84,7 +84,7 @@ describe('arguments', () => {
   });
 });
 
-/** So many callers within a moment, each from an address of its own. */
+/** This number of almost concurrent callers, each with its own address. */
 function rush(seed: number): Scenario {
   const base = scenarioOf(seed);
   return {
@@ -142,7 +142,7 @@ it('reduces a failing scenario to one that still fails', {
   tags: ['deep'],
 }, async () => {
   const production = await loadProduction(OWN_SOURCE);
-  // Every operation seems to hold a reservation for ever.
+  // Every operation seems to hold a reservation permanently.
   const broken = {
     ...production,
     decodeOperation: (text: string) => ({ ...production.decodeOperation(text), reserved: 1n as never }),

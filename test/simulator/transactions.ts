@@ -1,6 +1,6 @@
 /**
- * Transactions as the model chain runs them. Those of the reserve are read from their signed bytes alone, so the model
- * does not rely on the custodian's own records.
+ * Transactions in the form that the model chain runs. Those of the reserve are decoded from their signed
+ * bytes alone, so the model does not depend on the custodian's records.
  * @module
  */
 import { base64 } from '@scure/base';
@@ -9,7 +9,7 @@ import { decodeTransaction } from '../../src/chain/solana/message.ts';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 
-/** One effect of a transaction. They run in order; the first that cannot run makes the transaction fail. */
+/** One effect of a transaction. Effects run in order; the first one that cannot run fails the transaction. */
 export type Action =
   | { readonly type: 'pay'; readonly from: string; readonly to: string; readonly lamports: bigint }
   /** Opens an associated token account; does nothing when it exists. */
@@ -116,7 +116,7 @@ export function blockhashOf(slot: number): string {
   return text;
 }
 
-/** The slot of a block; 0, long dead, for a hash that no block has. */
+/** The slot of a block; 0, which expired long ago, for an unknown hash. */
 export const bornOf = (blockhash: string): number => births.get(blockhash) ?? 0;
 
 /** System Transfer (2) and CreateAccount (0). */
@@ -145,7 +145,7 @@ export function ataOf(owner: string, mint: string, program = TOKEN_PROGRAM): str
   return known;
 }
 
-/** 64 bytes that stand for a signature: the same message always has the same one. */
+/** 64 bytes in place of a signature: the same message always has the same one. */
 export function signatureOf(message: Uint8Array): Uint8Array {
   let a = 0x811c9dc5;
   let b = 0x1b873593;

@@ -1,5 +1,5 @@
 /**
- * Compares the journal, D1 and the public answers with what truly happened, when everything has come to rest.
+ * Compares the journal, D1 and the public responses with the true events, after all work has ended.
  * @module
  */
 import type { RequestView } from '../../src/custody/api.ts';
@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** By then the rarest check has run. */
 const LAST_LOOK_MS = 2 * HOUR_MS;
-/** After the faults have ended, what was paid for is made or owed back within this time. */
+/** Within this time after the faults, paid work is completed or its payment is owed back. */
 const PAID_WORK_MS = 45 * 60_000;
 
 export const operationsOf = (world: World, production: Production): Operation[] =>
@@ -28,12 +28,12 @@ const isOver = (op: Operation): boolean => op.state === 'done' || op.state === '
 const isHeld = (op: Operation): boolean => op.reason?.startsWith('held') ?? false;
 const count = (world: World, query: string): number => Number(world.host.disk.exec(query, [])[0]?.n ?? 0);
 
-/** What began so recently is awaited, however late it began. */
+/** Work that began within this time is still awaited. */
 const IN_FLIGHT_MS = 15 * 60_000;
 
 const PAID = `SELECT COUNT(*) AS n FROM requests WHERE state = 'paid'`;
 const REFUNDS_MOVING = `SELECT COUNT(*) AS n FROM refunds WHERE state = 'begun'`;
-/** Payouts that are on their way, and those that wait for no more than the next read. */
+/** Payouts that are on their way, and those that wait only for the next read. */
 const PAYOUTS_MOVING = `SELECT COUNT(*) AS n FROM asry_payouts
   WHERE state = 'begun' OR (state = 'owed' AND json_extract(row, '$.reason') = 'unread')`;
 
@@ -45,7 +45,10 @@ const isCapped = ({ state, reason }: Operation): boolean =>
 export const waitingForDay = (operations: readonly Operation[], kind?: string): number =>
   operations.filter((op) => isCapped(op) && (kind === undefined || op.kind === kind)).length;
 
-/** Whether anything may still happen by itself. Paid work that is late counts as quiet: the verdict names it. */
+/**
+ * Whether further events may follow without a caller. Late paid work does not count, because the verdict
+ * reports it.
+ */
 export function isQuiet(world: World, production: Production): boolean {
   if (count(world, 'SELECT COUNT(*) AS n FROM outbox') > 0) return false;
   const allowed = PAID_WORK_MS + (world.state.wasLost ? HOUR_MS : 0) + setBack(world);
@@ -58,7 +61,7 @@ export function isQuiet(world: World, production: Production): boolean {
   if (moves('token', PAID) || moves('refund', REFUNDS_MOVING) || moves('asry', PAYOUTS_MOVING)) return false;
   return operations.every((op) => {
     const order = world.bridge.orders.get(String(op.plan.depositAddress));
-    // What arrived before the faults ended may have been looked for in vain.
+    // Searches before the end of the faults may have missed a payment.
     const arrivedAt = order?.arrivedAt == null ? null : Math.max(order.arrivedAt, world.scenario.calmAt);
     const comes =
       order !== undefined &&
@@ -70,7 +73,10 @@ export function isQuiet(world: World, production: Production): boolean {
   });
 }
 
-/** By so much longer does everything wait that was put off before the clock went back; further off, it is due at once. */
+/**
+ * The additional wait of work that was postponed before the clock went back; work postponed further is due at
+ * once.
+ */
 const setBack = ({ scenario }: World): number =>
   scenario.incidents.reduce(
     (sum, incident) =>
@@ -78,7 +84,7 @@ const setBack = ({ scenario }: World): number =>
     0,
   );
 
-/** Whether payments are known to be there that nothing has read yet. */
+/** Whether there are payments that have not been read yet. */
 function isBehind({ host, ledger }: World): boolean {
   const gaps = `SELECT 1 FROM meta WHERE key LIKE 'treasury_walk:%' AND json_extract(value, '$.gaps') <> '[]'`;
   if (host.disk.exec(gaps, []).length > 0) return true;
@@ -136,7 +142,7 @@ function judgeEnds(world: World, operations: readonly Operation[]): void {
   }
 }
 
-/** Every transaction that landed belongs to a row that says so. */
+/** Every landed transaction belongs to a row that shows its landing. */
 function judgeBooks(world: World, operations: readonly Operation[], landed: readonly Entry[]): void {
   for (const entry of landed) {
     if (entry.failed) continue;
@@ -165,7 +171,7 @@ function createdBy(entry: Entry): string | undefined {
   return movement.kind === 'token' ? movement.mint : undefined;
 }
 
-/** D1 shows what the journal says. */
+/** D1 has the same values as the journal. */
 function judgeMirror(world: World, operations: readonly Operation[]): void {
   const mirrored = new Map(world.d1.rows('operations').map((row) => [String(row.id), row]));
   for (const op of operations) {
@@ -197,7 +203,7 @@ async function read<T>(
   return answer;
 }
 
-/** Every request that was paid is completed, or what was paid is owed back or paid back. */
+/** Every paid request is completed, or its payment is owed back or refunded. */
 async function judgeRequests(world: World, actors: Actors): Promise<void> {
   for (const placed of actors.orders.values()) {
     const view = await read<RequestView | null>(world, 'findRequest', (custodian) =>
@@ -230,7 +236,7 @@ function judgeRequest(world: World, { request, payments }: Placed, view: Request
   const paid = sum(bound);
   const all = sum(final);
   if (!view) {
-    // A journal that lost a request which D1 never had cannot know it.
+    // A journal cannot restore a lost request that D1 never had.
     if (!world.state.wasLost) broken('paid_work', 'is not known any more');
     return;
   }
@@ -248,7 +254,7 @@ function judgeRequest(world: World, { request, payments }: Placed, view: Request
   const isHelped = world.scenario.attacks.some(({ type }) => type === 'reference');
   if (owed + consumed > all && !world.state.wasLost && !isHelped)
     broken('no_false_terminal', `of ${all} lamports owes ${owed} back and has used ${consumed}`);
-  // So little is not worth the transaction that would carry it back.
+  // This amount is less than the cost of its refund.
   const DUST = 10_000n;
   if (paid > 0n && owed + consumed + DUST * BigInt(bound.length) < paid)
     broken('paid_work', `received ${paid} of ${fee}, is ${view.detail} (${view.reason}) and owes ${owed}`);
@@ -289,7 +295,7 @@ async function judgeMint(world: World): Promise<void> {
     world.witness.broken('mint_of_the_day', `the mint is ${mint.state} (${mint.reason})`);
 }
 
-/** No terminal state that the chains contradict. */
+/** No terminal state contradicts the chains. */
 function judgeTerminals(world: World, operations: readonly Operation[], landed: readonly Entry[]): void {
   const broken = (op: Operation, why: string) =>
     world.witness.broken('no_false_terminal', `${op.id} is ${op.state}/${op.detail}, but ${why}`);
@@ -341,7 +347,7 @@ function judgeOutputs(world: World, operations: readonly Operation[]): void {
   }
 }
 
-/** Of what landed, nothing that was signed within an hour or a day is more than the cap. */
+/** The landed amounts signed within any hour or day are at most the cap. */
 function judgeCaps(world: World, operations: readonly Operation[], landed: readonly Entry[]): void {
   const bySignature = new Map(operations.map((op) => [op.signing?.signature, op]));
   const spends = landed.flatMap((entry) => {

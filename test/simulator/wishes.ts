@@ -1,5 +1,5 @@
 /**
- * What callers, customers and attackers do, and when. Plain data: nothing here is drawn while a run goes on.
+ * The actions of callers, customers and attackers, with their times. Plain data, drawn before the run.
  * @module
  */
 import type { Random } from './random.ts';
@@ -7,13 +7,13 @@ import type { Random } from './random.ts';
 export type SwapWish = {
   readonly at: number;
   readonly amount: bigint;
-  /** Asks for all that the service says it may swap, in place of the amount. */
+  /** Requests the maximum that the service offers, instead of the amount. */
   readonly most: boolean;
   readonly key: string | null;
   readonly client: string;
   /** Milliseconds after the first call at which the same call comes again. */
   readonly repeats: readonly number[];
-  /** Tries of the client while it gets no answer. */
+  /** Attempts of the client while it gets no response. */
   readonly patience: number;
 };
 
@@ -47,7 +47,7 @@ export type Deposit = {
   readonly hasAccount: boolean;
   readonly claims: readonly {
     readonly after: number;
-    /** Millionths of a dollar asked for; null for all of it. */
+    /** Requested millionths of a dollar; null for the whole reward. */
     readonly microUsd: bigint | null;
     readonly key: string | null;
     readonly skipReward: boolean;
@@ -59,17 +59,17 @@ export type Attack =
   | { readonly type: 'dust'; readonly at: number; readonly count: number; readonly readable: boolean }
   /** A payment that carries the reference of a customer's request. */
   | { readonly type: 'reference'; readonly at: number; readonly order: number; readonly readable: boolean }
-  /** Requests that nobody pays for. */
+  /** Requests that are never paid. */
   | { readonly type: 'requests'; readonly at: number; readonly count: number }
   /** A small payment to the reserve with the memo of a movement of ours. */
   | { readonly type: 'memo'; readonly at: number }
-  /** Lamports to the address of a mint before it is made. */
+  /** Lamports to the address of a mint before its creation. */
   | { readonly type: 'fund_mint'; readonly at: number; readonly order: number }
-  /** The receiver of rewards moves them away and closes the account. */
+  /** The receiver of rewards moves them to another account and closes the first one. */
   | { readonly type: 'close'; readonly at: number; readonly deposit: number }
-  /** A payment, a deposit or a refund that never was, shown by a lying node. */
+  /** An invented payment, deposit or refund, shown by a lying node. */
   | { readonly type: 'forge'; readonly at: number; readonly what: 'payment' | 'overpayment' | 'deposit' }
-  /** A payment for one request is pointed at for another, and for a claim. */
+  /** A payment for one request is used for another request, and for a claim. */
   | { readonly type: 'reuse'; readonly at: number; readonly order: number };
 
 const MINUTE = 60_000;
@@ -82,8 +82,8 @@ const solBetween = (r: Random, low: number, high: number): bigint =>
 export type Crowd = 'few' | 'burst' | 'pair' | 'alike' | 'greedy' | 'steady';
 
 /**
- * A burst comes all at once, a pair shortly after another, `alike` ask for nearly the same, `greedy` drain what they may,
- * `steady` ask for much as soon as the swap before has arrived.
+ * A burst is concurrent, and the second of a pair follows shortly. `alike` request nearly the same amount,
+ * `greedy` request the maximum, and `steady` request large swaps, each once the previous one has arrived.
  */
 export function planSwaps(r: Random, crowd: Crowd, spread: number): SwapWish[] {
   const few = r.pick([0, 1, 1, 2, 3]);
@@ -101,12 +101,13 @@ export function planSwaps(r: Random, crowd: Crowd, spread: number): SwapWish[] {
     const [low, high] = crowd === 'steady' ? [0.8, 1] : isBig ? [0.5, 2.05] : [0.01, 0.6];
     const sum = crowd === 'alike' ? alike : solBetween(r, low, high);
     const keyed = r.chance(0.7);
-    // Two hours later only now and then: nothing else happens meanwhile, and the journal is asked all the time.
+    // Only sometimes two hours later, because no other event happens meanwhile and the journal is polled
+    // constantly.
     const longest = r.chance(0.05) ? 2 * HOUR : 2 * MINUTE;
     const delay = () => r.pick([0, r.between(1, 300), r.between(300, 20_000), r.between(20_000, longest)]);
     return {
       at: when(index),
-      // The last digits make every sum unlike any other, so that the chain tells whose it is.
+      // The last digits make every amount unique, so that the chain identifies its wish.
       amount: sum + BigInt(index + 1),
       most: crowd === 'greedy',
       key: keyed ? `key-${index}` : null,

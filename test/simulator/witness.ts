@@ -1,5 +1,5 @@
 /**
- * Watches the chain itself while a run goes on, and knows nothing of what the custodian believes.
+ * Checks the chain itself during a run, independently of the custodian's state.
  * @module
  */
 import { utcDay } from '../../src/custody/reserve/mint-operation.ts';
@@ -9,7 +9,7 @@ import type { Transaction } from './transactions.ts';
 
 export type Violation = { readonly invariant: string; readonly detail: string };
 
-/** What a transaction of the reserve does, read from its bytes. */
+/** The effect of a reserve transaction, decoded from its bytes. */
 export type Movement =
   | { readonly kind: 'swap'; readonly to: string; readonly lamports: bigint }
   | { readonly kind: 'refund'; readonly payment: string; readonly to: string; readonly lamports: bigint }
@@ -26,7 +26,7 @@ export type Movement =
 
 const movements = new WeakMap<Transaction, Movement>();
 
-/** Kept by transaction: every landing and every finality reads all of them. */
+/** Cached by transaction, because every landing and finality reads all of them. */
 export function movementOf(transaction: Transaction): Movement {
   const known = movements.get(transaction) ?? readMovement(transaction);
   movements.set(transaction, known);
@@ -50,7 +50,7 @@ function readMovement({ actions, memo }: Transaction): Movement {
   return pay ? { kind: 'swap', to: pay.to, lamports: pay.lamports } : { kind: 'unknown' };
 }
 
-/** What truly happened on the chain outside the custodian. */
+/** The true events on the chain outside the custodian. */
 export type Truth = {
   /**
    * Payments to the treasury by their signature: what the treasury gained and who paid. Null if no signer did: such
@@ -71,14 +71,14 @@ export function createWitness(p: {
   ledger: () => Ledger;
   bridge: () => BridgeModel;
   truth: Truth;
-  /** Lamports that swaps leave in the reserve, and the most that may be sent for something that has not arrived. */
+  /** Lamports that swaps must leave in the reserve, and the maximum unsettled amount. */
   limits: { readonly swapFloor: bigint; readonly maxUnsettled: bigint };
   reserve: string;
   absr: { readonly mint: string; readonly scale: bigint; readonly cover: () => bigint };
   /** Unix milliseconds of the chain. */
   blockTime: (slot: number) => number;
   wallClock: () => number;
-  /** A bridge that claims one output for two swaps cannot be told from one that pays late. */
+  /** A bridge that reports one output for two swaps looks the same as one that pays late. */
   bridgeLies: boolean;
 }) {
   const violations: Violation[] = [];
@@ -97,14 +97,14 @@ export function createWitness(p: {
 
   const isOurs = ({ transaction }: Entry): boolean => transaction.accounts[0] === p.reserve;
   const stands = (entry: Entry): boolean => entry.droppedAt === Number.POSITIVE_INFINITY;
-  /** Successes of the reserve that stand, with what they do. */
+  /** Successful reserve transactions on the chain, with their effects. */
   const moved = () =>
     p
       .ledger()
       .entries.filter((entry) => isOurs(entry) && !entry.failed && stands(entry))
       .map((entry) => ({ entry, movement: movementOf(entry.transaction) }));
 
-  /** Lamports that have left for something that has not arrived. */
+  /** Lamports sent whose counterpart has not arrived. */
   const exposure = (): bigint =>
     moved().reduce((sum, { movement }) => {
       const order = movement.kind === 'swap' ? p.bridge().orders.get(movement.to) : undefined;
@@ -188,7 +188,7 @@ export function createWitness(p: {
     if (to !== known.account) broken('destination', `the reward of ${deposit} went to ${to}`);
   }
 
-  /** A token is made only for money that is on the chain. */
+  /** A token is created only for a payment that is on the chain. */
   function creationFinal(mint: string): void {
     const invoice = truth.invoices.get(mint);
     if (!invoice) {
@@ -264,7 +264,7 @@ export function createWitness(p: {
       if (movement.kind === 'absr') mintFinal();
     },
 
-    /** The custodian wants a message signed. Returns the name of the message. */
+    /** Records that the custodian requests a signature. Returns the name of the message. */
     toSign(message: Uint8Array): string {
       const name = Buffer.from(message).toString('latin1');
       if (!askedOn.has(name)) askedOn.set(name, utcDay(p.wallClock()));
@@ -278,7 +278,7 @@ export function createWitness(p: {
     signed(name: string, signature: string, stopped: string | undefined): void {
       signedOn.set(signature, askedOn.get(name) ?? 'unknown');
       if (!sent.has(signature)) signedAt.set(signature, p.wallClock());
-      // A key service is asked again for the same message, perhaps after the stop has ended.
+      // A key service may receive the same message again, possibly after the stop has ended.
       if (stopped === undefined) forbidden.delete(signature);
       else if (!sent.has(signature)) forbidden.set(signature, stopped);
     },

@@ -1,5 +1,5 @@
 /**
- * Puts the models together and hands them to the production composition of the custodian as its platform.
+ * Composes the models and passes them to the production composition of the custodian as its platform.
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
@@ -29,19 +29,19 @@ import { createWitness, type Truth, type Witness } from './witness.ts';
 
 export type Trace = (line: () => string) => void;
 
-/** What the run changes as it goes on. */
+/** State that the run changes. */
 export type State = {
   isCalm: boolean;
   /** Milliseconds by which the object's clock is off. */
   clockOffset: number;
-  /** The journal was lost or restored and nobody has reconciled it. */
+  /** The journal was lost or restored and has not been reconciled. */
   isLost: boolean;
   wasLost: boolean;
-  /** D1 was set back: what it has forgotten, only the journal knows. */
+  /** D1 was set back: only the journal has the lost rows. */
   wasD1Restored: boolean;
-  /** The run does not end before: the operator has still to come. */
+  /** The earliest end of the run, because the operator has still to act. */
   calmUntil: number;
-  /** From when the time counts that paid work may take: the end of the faults, then the start of each awaited day. */
+  /** The start of the time limit for paid work: the end of the faults, then the start of each awaited day. */
   dueFrom: number;
   remembered: { readonly rows: Contents; readonly revision: number } | undefined;
 };
@@ -60,7 +60,7 @@ export type World = {
   readonly trace: Trace;
   readonly state: State;
   readonly addresses: typeof ADDRESSES & { readonly treasury: string };
-  /** Counts what happened, by name. */
+  /** Counts events by name. */
   readonly happened: Record<string, number>;
   /** Lamports; payouts and creations are counted. */
   readonly limits: Readonly<
@@ -143,7 +143,7 @@ function environment({ caps, treasuryIsReserve }: Scenario): Record<string, stri
 }
 
 const configs = new WeakMap<Production, Map<string, Config>>();
-/** Few configurations serve all seeds; each derives the address of its key once. */
+/** All seeds share a few configurations; each derives the address of its key once. */
 function configOf(production: Production, scenario: Scenario): Config {
   const known = configs.get(production) ?? new Map<string, Config>();
   configs.set(production, known);
@@ -327,7 +327,10 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
   const idRandom = random.fork();
   const screenRandom = createRandom(scenario.seed ^ 0x11f1);
 
-  /** A call over the network: it takes time both ways, and the custodian may not live to see the answer. */
+  /**
+   * A call over the network: it takes time in both directions, and the custodian may crash before the
+   * response.
+   */
   const network =
     (instance: Instance, label: string) =>
     <T>(ask: () => Promise<T>): Promise<T> =>
@@ -464,7 +467,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
   };
 }
 
-/** The most that a deposit can earn: first on the curve, before the fee is rounded. */
+/** The maximum reward of a deposit: first on the curve, before the fee is rounded. */
 export const mostReward = (atoms: bigint): bigint => rewardsAt(CURVE, atoms);
 
 const META = 'SELECT value FROM meta WHERE key = ?';

@@ -4,7 +4,7 @@ import { ERRORS } from '../../src/core/errors.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** The network as the page meets it. */
+/** A model of the network for the page. */
 function answering(answer: () => Promise<Response>) {
   const sent: { url: string; init: RequestInit }[] = [];
   vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {

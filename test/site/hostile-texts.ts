@@ -1,6 +1,6 @@
 /**
- * What an attacker may write where a name, a post or a referrer is expected: markup, ways out of attributes, addresses that
- * run, characters that turn or hide text. Fifty, each with its own idea.
+ * Fifty different attacks in a name, a post or a referrer: markup, escapes from attributes, executable URLs,
+ * and characters that reorder or hide text.
  */
 export const HOSTILE_TEXTS: readonly string[] = [
   '<script>window.__pwned=1</script>',

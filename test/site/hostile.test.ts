@@ -74,7 +74,7 @@ const pool = (text: string) => ({
   },
 });
 
-/** A real answer with every text in it replaced. */
+/** A real response with every text replaced. */
 function withText<T>(value: T, text: string): T {
   if (typeof value === 'string') return text as T;
   if (Array.isArray(value)) return value.map((entry) => withText(entry, text)) as T;
@@ -125,10 +125,10 @@ const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
 /** Tags that the site itself writes in these parts. */
 const OWN_TAGS =
   /^(a|article|bdi|br|button|code|dd|details|div|dl|dt|figcaption|figure|h1|h2|h3|li|p|rect|section|span|strong|summary|svg|table|tbody|td|th|thead|time|tr|ul)$/;
-/** Attributes that are addresses or run, with what they may hold. */
+/** Attributes with a URL or code, and their allowed values. */
 const HREF = /^(https:\/\/|\/|#)/;
 
-/** Tags as a browser's parser would meet them: escaped text holds none. */
+/** Tags that a browser's parser would find; escaped text contains none. */
 function tagsOf(html: string) {
   return [...html.matchAll(/<([a-zA-Z][^\s/>]*)((?:[^>"]|"[^"]*")*)>/g)].map(([, name = '', rest = '']) => ({
     name,
@@ -159,7 +159,7 @@ describe.each(SHOWN)('%s', (_name, show) => {
   });
 });
 
-it('a link is made of addresses of the web only', () => {
+it('only web addresses become links', () => {
   const linked = (href: string) => String(Away({ href, children: 'x' })).includes('href=');
   expect(linked('https://example.com/a')).toBe(true);
   expect(linked('http://example.com/a')).toBe(true);

@@ -14,14 +14,14 @@ import { PAGES as FIXED_PAGES, pagesApp } from '../../site/prerender.tsx';
 const API = documentOf('');
 const PAGES = [...FIXED_PAGES, docsPage(API)];
 
-// Only ends a build that hangs: a busy machine may need long.
+// Only ends a build that hangs: a busy machine may need a long time.
 beforeAll(() => buildSite(), 180_000);
 
 const file = (path: string): string =>
   readFileSync(join(SITE_FOLDER, path === '/' ? 'index.html' : `${path}.html`), 'utf8');
 const hrefs = (html: string): string[] =>
   [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, href = '']) => href);
-/** What the Worker answers on the same origin. */
+/** Paths that the Worker serves on the same origin. */
 const SERVED = /^\/(api\/|llms\.txt$)/;
 
 describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page) => {

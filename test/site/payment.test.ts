@@ -57,7 +57,7 @@ describe('an invoice on its page', () => {
 
   it.each([
     ['awaiting_payment', ['now', 'open', 'open', 'open']],
-    // Less than the price has come: nothing is done before the rest has.
+    // Less than the price has arrived: no work begins before the rest has.
     ['seen', ['now', 'open', 'open', 'open']],
     ['creating', ['done', 'done', 'now', 'open']],
     ['completed', ['done', 'done', 'done', 'done']],

@@ -5,7 +5,7 @@ const DARK = 0;
 const LIGHT = 255;
 const SCALE = 6;
 
-/** What a camera would read: the code is drawn from the page's own picture, dot by dot, and decoded. */
+/** Decodes a QR code like a camera: the code is drawn from the page's picture, module by module. */
 export function readCode(viewBox: string, path: string): string {
   const size = Number(viewBox.split(' ')[2]) * SCALE;
   const data = Buffer.alloc(size * size * 4, LIGHT);

@@ -26,7 +26,7 @@ describe('the three steps of a swap', () => {
     ['waiting', 'sent', ['now', 'open', 'open']],
     ['waiting', 'landed', ['done', 'now', 'open']],
     ['waiting', 'settling', ['done', 'now', 'open']],
-    // What a bridge says on its way, whatever it is, it says of SOL that has left.
+    // Every report of a bridge under way concerns SOL that has left the reserve.
     ['waiting', 'route_unknown', ['done', 'now', 'open']],
     ['waiting', 'held', ['done', 'now', 'open']],
     ['waiting', 'refunding', ['done', 'failed', 'failed']],

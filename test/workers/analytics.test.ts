@@ -242,7 +242,7 @@ it('a visitor counts once a day, by network and browser', async () => {
   expect(series.slice(-2).map(({ visitors }) => visitors)).toEqual([2, 1]);
 });
 
-it('crawlers are counted apart and not logged', async () => {
+it('crawlers are counted separately and not logged', async () => {
   await view({ path: '/' }, { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' });
   await view({ path: '/' }, { 'user-agent': 'Mozilla/5.0 Firefox/130.0' });
   const { totals, by_path, recent } = await stats();
@@ -323,7 +323,7 @@ it('a log that cannot be written is 500 ANALYTICS_WRITE_FAILED and counts nothin
   expect(response.status).toBe(500);
   const body = await response.json<{ error_code: string; error: string }>();
   expect(body).toMatchObject({ error_code: 'ANALYTICS_WRITE_FAILED', retryable: true });
-  // The id is random, and may hold any two digits.
+  // The id is random and may contain any two digits.
   expect(JSON.stringify({ ...body, request_id: '' })).not.toMatch(/SQL|D1|table/i);
   expect(await rows('SELECT * FROM pageviews')).toEqual([]);
   expect(await rows('SELECT * FROM pageview_periods')).toEqual([]);
@@ -337,7 +337,7 @@ it('counters that cannot be read are 500 ANALYTICS_READ_FAILED, not zeros', asyn
   expect(await response.json()).toMatchObject({ error_code: 'ANALYTICS_READ_FAILED' });
 });
 
-it('addresses are emptied when their time is over, and only then', async () => {
+it('addresses are deleted when their retention time is over, and not earlier', async () => {
   await view({ path: '/old' });
   clock += 10 * DAY;
   await view({ path: '/new' });

@@ -8,7 +8,7 @@ import { apiDeps } from '../../src/wiring/api.ts';
 
 const NONSENSE = '\u0001 not a value of anything';
 const variables = DECLARATIONS.map(([name]) => name);
-/** Any text is a value of these. */
+/** Any text is valid for these variables. */
 const FREE_TEXT = new Set([
   'BTC_PRIVATE_KEY_WIF',
   'CHANGENOW_API_KEY',
@@ -67,7 +67,7 @@ it.each(
   });
 });
 
-it('a changed variable counts from the next request on, although the isolate stays', async () => {
+it('a changed variable takes effect with the next request in the same isolate', async () => {
   const ready = async (bindings: Env) => (await app.request('/api/ready', {}, bindings)).text();
   expect(await ready({ ...env, SWAP_MAX_SOL: NONSENSE } as Env)).toContain('SWAP_MAX_SOL');
   expect(await ready({ ...env } as Env)).not.toContain('SWAP_MAX_SOL');

@@ -110,7 +110,7 @@ describe('an older revision', () => {
     expect(await stored('swap:a')).toMatchObject({ detail: 'sent' });
   });
 
-  it('keeps number, kind and birth of the first', async () => {
+  it('keeps number, kind and creation time of the first', async () => {
     await apply(planned({ id: 'swap:a', seq: 3, revision: 1 }));
     await apply(signed({ id: 'swap:a', seq: 3, revision: 2, createdAt: NOW + 5 }));
     expect(await stored('swap:a')).toMatchObject({ seq: 3, created_at: new Date(NOW).toISOString() });

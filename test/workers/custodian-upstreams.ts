@@ -25,10 +25,10 @@ export function createUpstreams() {
     sends,
     counts,
     balance: 10n * SOL,
-    /** Whether the chain shows what was sent as final. */
+    /** Whether the chain shows sent transactions as final. */
     isFinal: false,
     bridgeStatus: 'PROCESSING',
-    /** Answers before anything else, or undefined. */
+    /** A response that takes precedence over all others, or undefined. */
     fault: (_url: string, _body: Json | undefined): Response | undefined => undefined,
     fetch: async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
       const url = String(input instanceof Request ? input.url : input);

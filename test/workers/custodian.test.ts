@@ -60,7 +60,7 @@ const request = (client: string, key?: string): SwapRequest => ({
   ...(key ? { key: { keyHash: key, bodyHash: 'body' } } : {}),
 });
 const d1Row = () => env.DB.prepare('SELECT * FROM operations').first<Record<string, unknown>>();
-/** A copy of an answer, which itself would hold on to the object. */
+/** A copy of a response, because the response itself would keep the object alive. */
 async function createSwap(asked: SwapRequest): Promise<SwapAnswer> {
   const answer = await custodian().createSwap(asked);
   const copy = structuredClone({ ...answer }) as SwapAnswer;
@@ -79,7 +79,7 @@ async function alarms(until: () => Promise<boolean>): Promise<void> {
     });
     await runDurableObjectAlarm(custodian());
   }
-  throw new Error('never came to be');
+  throw new Error('the condition was never met');
 }
 const stateIs = (detail: string) => async () => (await d1Row())?.detail === detail;
 
@@ -199,7 +199,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(await d1Row()).toMatchObject({ status: 'failed', signature: null });
   });
 
-  it('an emptied object over a mirror that remembers starts frozen', async () => {
+  it('an emptied object starts frozen if the mirror has rows', async () => {
     await createSwap(request('c1'));
     await runInDurableObject(custodian(), (_instance, { storage }) => storage.deleteAll());
     await evictDurableObject(custodian());
@@ -233,7 +233,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(rows).toEqual([{ x: 1 }]);
   });
 
-  it('amounts cross to the caller as they are', async () => {
+  it('amounts reach the caller unchanged', async () => {
     expect(await custodian().swapRoom()).toEqual({
       balanceLamports: 10n * SOL,
       maximumLamports: 2n * SOL,

@@ -350,7 +350,7 @@ it('a caller gets the exchange even when it cannot be stored; a repeat never cre
   expect(asked).toHaveLength(1);
 });
 
-it('the whole of a create is handed to the runtime, which finishes it when the caller hangs up', async () => {
+it('a create is finished by the runtime when the caller disconnects', async () => {
   let answer = () => {};
   answerCreate = async (o) => {
     await new Promise<void>((resolve) => {
@@ -366,7 +366,7 @@ it('the whole of a create is handed to the runtime, which finishes it when the c
   expect(await states()).toEqual([{ state: 'done', exchange_id: 'exchange1', reason: null }]);
 });
 
-it('requests are forgotten after 7 days', async () => {
+it('requests are deleted after 7 days', async () => {
   await create(order, keyed());
   const purge = () => purgeExchange({ exchanges: createExchangeStore(env.DB), now: () => clock });
   clock = NOON + 7 * 24 * 3_600_000;

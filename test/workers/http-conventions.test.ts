@@ -45,7 +45,7 @@ function closedEnv(): Env {
   };
 }
 
-/** Dependencies of which every single one fails with something that nobody must see. */
+/** Dependencies that all fail with an error that no response may show. */
 const failing = (): Deps =>
   new Proxy({} as Deps, {
     get: (_, name) => {
@@ -184,7 +184,7 @@ describe.each(gets)('HEAD of %s', (_name, { path }) => {
     expect(await head.text()).toBe('');
     const shown = ({ headers: all }: Response) =>
       [...all]
-        // Each call uses up one of those that `RateLimit` counts.
+        // Each call uses one of the requests that `RateLimit` counts.
         .map(([name, value]) => [name, name === 'ratelimit' ? value.replace(/;.*/, '') : value] as const)
         .filter(([name]) => !['etag', 'content-length'].includes(name))
         .sort();
@@ -295,7 +295,7 @@ it.each([
   }
 });
 
-it('a statement that SQLite refuses is a mistake of ours, not an outage', async () => {
+it('a statement that SQLite refuses is an internal error, not an outage', async () => {
   const DB = new Proxy(env.DB, {
     get: () => () => {
       throw new Error('D1_ERROR: no such column: sigature: SQLITE_ERROR');

@@ -9,7 +9,7 @@ const app = createApp(apiDeps);
 const lines: string[] = [];
 let points: DataPoint[];
 
-/** Bindings whose dataset keeps what is written. */
+/** Bindings whose dataset stores the written points. */
 function recorded(write: (point: DataPoint) => void = (point) => points.push(point)): Env {
   // Without relays no WebSocket is opened.
   const settings = { ORCA_API_URL: 'https://orca.test', NOSTR_RELAYS: 'none' };

@@ -68,7 +68,7 @@ describe('the deadline', () => {
     vi.useRealTimers();
   });
 
-  /** Whether the work is done, looked at when all that can happen without a timer has happened. */
+  /** Whether the work has ended, checked after everything that needs no timer has run. */
   async function isDone(work: Promise<unknown>): Promise<boolean> {
     let done = false;
     void work.then(() => {
@@ -78,7 +78,7 @@ describe('the deadline', () => {
     return done;
   }
 
-  it('ends a question to a relay that never answers, neither before nor after', async () => {
+  it('ends a query to a relay that never answers, neither earlier nor later', async () => {
     const session = createNostrRelays({ urls: [], connect: () => connectTo(silent) }).open('ws://relay');
     const answer = session.query(FILTER);
     vi.advanceTimersByTime(RELAY_DEADLINE_MS - 1);
@@ -114,7 +114,7 @@ describe('the deadline', () => {
     expect(relays.map(({ state }) => state)).toEqual(['timeout', 'eose', 'timeout']);
   });
 
-  it('is not waited for by a relay that has answered', async () => {
+  it('does not delay a relay that has answered', async () => {
     const session = createNostrRelays({ urls: [], connect: () => connectTo(honest) }).open('ws://relay');
     expect((await session.query(FILTER)).end).toBe('eose');
     session.close();

@@ -202,7 +202,7 @@ it('writes a view at once, and once, when the queue refuses its message', async 
   expect(await totalOf()).toEqual({ pageviews: 1, bots: 1 });
 });
 
-/** Numbers below `most`, the same in every run. */
+/** Generates numbers below `most`, the same in every run. */
 function sequence(seed: number): (most: number) => number {
   let state = seed;
   return (most) => {

@@ -74,7 +74,7 @@ const INSERTS = {
        json_object('tokenId', i, 'mint', 'mint' || i, 'name', 'moon ' || i, 'symbol', 'M' || i, 'decimals', 9, 'supply', '1',
          'program', 'token', 'createdAt', 0, 'listedAt', 0) FROM n`,
   listings: (from: number, to: number) =>
-    // Two at each moment: time alone cannot tell them apart.
+    // Two at each time, so that the time alone does not order them.
     `INSERT INTO listings (id, revision, token_id, status, created_at, journal)
      ${series(from, to)} SELECT 'listing' || i, 1, 7, 'confirmed', strftime('%Y-%m-%dT%H:%M:%fZ', 1767225600 + i / 2, 'unixepoch'),
        json_object('view', json_object('id', 'listing' || i, 'kind', 'listing', 'status', 'completed', 'detail', 'completed',
@@ -139,7 +139,7 @@ describe.each(LISTS)('%s', (path, table, member, key, expected) => {
       }
     } while (cursor !== null && pages < 200);
     expect(seen.size).toBe(shown);
-    // Rows without a block time belong to the oldest, so later ones of these still come in.
+    // Rows without a block time count as the oldest, so later insertions of such rows still appear.
     expect(shown).toBeGreaterThanOrEqual(expected);
     expect(shown).toBeLessThanOrEqual(expected + newest - ROWS);
     // Each row, and its entry in the index.

@@ -30,7 +30,7 @@ beforeEach(() => {
   answer = ok;
 });
 
-/** A service as a new isolate has it: nothing in memory, the shared KV behind. */
+/** A service in a new isolate: empty memory and the shared KV. */
 function isolate() {
   let context = createExecutionContext();
   const deps: PoolDeps = {
@@ -47,7 +47,7 @@ function isolate() {
   };
   return {
     get: () => getPool(deps, POOL),
-    /** What a request leaves running after its answer. */
+    /** Work that continues after the response. */
     async settle() {
       await waitOnExecutionContext(context);
       context = createExecutionContext();
@@ -65,7 +65,7 @@ it('a pool read by one isolate is fresh for another one, to the byte', async () 
   expect(asked).toBe(1);
 });
 
-it('after its fresh time it is answered at once and read again behind', async () => {
+it('after its fresh time it is served at once and refreshed in the background', async () => {
   const service = isolate();
   await service.get();
   await service.settle();
@@ -77,7 +77,7 @@ it('after its fresh time it is answered at once and read again behind', async ()
   expect(asked).toBe(2);
 });
 
-it('equal requests at once are one question', async () => {
+it('equal concurrent requests cause one call', async () => {
   const service = isolate();
   const answers = await Promise.all(Array.from({ length: 20 }, () => service.get()));
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);

@@ -14,7 +14,7 @@ const UNCONSTRAINED = 'first-unconstrained';
 type Opened = { readonly from: string; readonly queries: string[] };
 let opened: Opened[];
 let onPrimary: string[];
-/** What reads that must reach the primary do instead of returning. */
+/** The failure of reads that must reach the primary. */
 let primaryIs: 'up' | 'down' | 'silent';
 
 beforeEach(async () => {
@@ -24,7 +24,7 @@ beforeEach(async () => {
   await migrate(second);
 });
 
-/** The statement of a replica, whose results say so. */
+/** A replica's statement, whose results name the replica. */
 const fromReplica = (statement: D1PreparedStatement): D1PreparedStatement =>
   new Proxy(statement, {
     get(target, name) {
@@ -141,7 +141,7 @@ it('reads lists from a replica, and from the bookmark of the caller’s own writ
 it.each([
   ['a read', () => request('/api/exchanges/transactions')],
   ['a dry run', () => create({ dry_run: true })],
-])('gives no bookmark to %s, and asks the primary for none', async (_name, ask) => {
+])('gives no bookmark to %s, and requests none from the primary', async (_name, ask) => {
   const response = await ask();
   expect(response.status).toBe(200);
   expect(response.headers.get('x-data-bookmark')).toBeNull();

@@ -7,7 +7,7 @@ import { createApp } from '../../src/app.ts';
 import { createAnalyticsStore } from '../../src/features/analytics/analytics-store.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 
-/** What one request used. Rows are those that D1 bills, from the `meta` of its results. */
+/** The costs of one request. Rows are those that D1 bills, from the `meta` of its results. */
 type Cost = Record<
   'statements' | 'read' | 'written' | 'kv' | 'custodian' | 'queue' | 'limiter' | 'upstream' | 'subrequests',
   number
@@ -78,7 +78,7 @@ const DB = {
   withSession: () => ({ ...DB, getBookmark: () => null }),
 } as Partial<D1Database> as D1Database;
 
-/** Counts each call of a method before it is made. */
+/** Counts each call of a method. */
 const counting = <T extends object>(target: T, key: 'kv' | 'queue' | 'limiter'): T =>
   new Proxy(target, {
     get: (_, name) => {
@@ -93,7 +93,7 @@ const counting = <T extends object>(target: T, key: 'kv' | 'queue' | 'limiter'):
     },
   });
 
-/** A custodian that has nothing beyond what D1 shows. */
+/** A custodian without rows that D1 lacks. */
 const emptyCustodian = (): DurableObjectStub<never> =>
   new Proxy({} as DurableObjectStub<never>, {
     get: (_, verb) => async () => {
@@ -128,7 +128,7 @@ const bindings = (): Env =>
 const ROWS = 1_000;
 const numbers = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)';
 
-/** Enough rows that a statement without an index shows. */
+/** Enough rows to reveal a statement without an index. */
 async function fill(): Promise<void> {
   const at = '2026-11-22T00:00:00.000Z';
   const operation = (kind: string) =>
@@ -213,7 +213,7 @@ const costText = (used: Cost): string =>
     .join(', ') || '0';
 
 it.each(REQUESTS.map(([name, path, init = {}]) => [name, path, init] as const))(
-  '%s costs what docs/scale.md says, first and again',
+  '%s has the costs of docs/scale.md, at the first and further requests',
   async (name, path, init) => {
     const all = bindings();
     const measure = async (): Promise<string> => {
@@ -228,7 +228,7 @@ it.each(REQUESTS.map(([name, path, init = {}]) => [name, path, init] as const))(
   },
 );
 
-it('a page view through the queue costs what docs/scale.md says, first and again', async () => {
+it('a page view through the queue has the costs of docs/scale.md, at the first and further requests', async () => {
   const sent = { send: async () => undefined } as unknown as Queue;
   const all = { ...bindings(), PAGEVIEWS_QUEUE: counting(sent, 'queue') } as Env;
   const measure = async (): Promise<string> => {
@@ -241,7 +241,7 @@ it('a page view through the queue costs what docs/scale.md says, first and again
   );
 });
 
-it('a batch of 100 page views costs what docs/scale.md says, of new visitors and of known ones', async () => {
+it('a batch of 100 page views has the costs of docs/scale.md, for new and known visitors', async () => {
   const analytics = createAnalyticsStore(DB, () => undefined);
   let id = 0;
   const measure = async (): Promise<string> => {

@@ -1,6 +1,6 @@
 /**
- * What the screen lets pass is signed and really run on this world's chain, to see what it costs: the production code
- * reads its evidence from two fronts and judges, the chain decides.
+ * Signs transactions that the policy accepts and runs them on this world's chain, to measure their costs. The
+ * production code reads its evidence from two JSON-RPC servers.
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { LIFI_SLIPPAGE_BPS } from '../../src/bridges/lifi.ts';
@@ -35,17 +35,20 @@ import { type SolanaWorld, startSolanaWorld } from './solana-world.ts';
 export type Executed = {
   readonly tool: Tool;
   readonly amount: bigint;
-  /** Why the screen refused it; null when it has been run. */
+  /** The policy's reason for a refusal; null if it was run. */
   readonly refused: string | null;
   /** The chain's error; null when it landed well. */
   readonly error: unknown;
   /** Lamports that left the reserve. */
   readonly lost: bigint;
-  /** Lamports that the screen said might leave. */
+  /** Lamports that may leave according to the policy. */
   readonly foreseen: bigint;
   /** The amount and the caps on fees and rent. */
   readonly bound: bigint;
-  /** What differs of the reserve and its token accounts but lamports of the reserve: owner, data, delegates, amounts. */
+  /**
+   * Changes of the reserve and its token accounts except the reserve's lamports: owner, data, delegates,
+   * amounts.
+   */
   readonly changed: readonly string[];
 };
 
@@ -53,7 +56,7 @@ const SOL = 1_000_000_000n;
 /** Place of the delegate in a token account: a tag of 4 bytes, then its key. */
 const DELEGATE = 72;
 
-/** Everything that the screen leaves open: fees and priority up to their caps, settings that cost nothing, other terms. */
+/** All variations that the policy allows: fees and priority up to their caps, free settings, other terms. */
 function loosen(draft: Draft, random: Random): void {
   const leg = draft.instructions[4];
   if (!leg) throw new Error('no leg');
@@ -118,7 +121,7 @@ export async function executeAccepted(p: {
   }
 }
 
-/** The reserve holds dollars and ASRY, one of its accounts with a delegate of the past. */
+/** The reserve holds dollars and ASRY; one of its accounts has an old delegate. */
 async function plantTokens(solana: SolanaWorld): Promise<readonly string[]> {
   await solana.faucet(RESERVE, 'usdc', 5_000_000n);
   await solana.faucet(RESERVE, 'asry', 100n);
@@ -208,7 +211,7 @@ async function lamportsOf({ ledger }: SolanaWorld, address: string): Promise<big
   return BigInt((await ledger.account(address, ledger.clock.slot('processed')))?.lamports ?? 0);
 }
 
-/** All of the reserve and its accounts as text, and the reserve's lamports apart. */
+/** The reserve and its accounts as text, with the reserve's lamports separately. */
 async function snapshot(solana: SolanaWorld, own: readonly string[]) {
   const rest = new Map<string, string>();
   for (const address of [RESERVE, ...own]) {

@@ -17,7 +17,7 @@ interface Version {
 /** Every version that an account had since a transaction first touched it, so that any past slot can be shown. */
 export interface AccountHistory {
   has(address: string): boolean;
-  /** The account at the end of that slot; undefined when nothing is recorded of it. */
+  /** The account at the end of that slot; undefined if it has no record. */
   at(address: string, slot: number): AccountState | null | undefined;
   record(address: string, slot: number, state: AccountState | null): void;
 }

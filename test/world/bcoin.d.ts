@@ -1,4 +1,7 @@
-/** What the world uses of bcoin 1.0.2, which ships no types. Hashes are lower-case hex in internal (reversed) byte order. */
+/**
+ * Types of the used parts of bcoin 1.0.2, which ships none. Hashes are lower-case hex in internal (reversed)
+ * byte order.
+ */
 declare module 'bcoin' {
   interface Script {
     toRaw(): Buffer;
@@ -55,7 +58,7 @@ declare module 'bcoin' {
     readonly map: ReadonlyMap<string, { readonly tx: Tx }>;
     open(): Promise<void>;
     close(): Promise<void>;
-    /** Answers the missing parents of an orphan, or null when it is in the pool. Throws on a refusal. */
+    /** Returns the missing parents of an orphan, or null if it is in the pool. Throws on a refusal. */
     addTX(tx: Tx): Promise<readonly string[] | null>;
     _addBlock(entry: Entry, txs: readonly Tx[]): Promise<void>;
     reset(): Promise<void>;

@@ -40,9 +40,9 @@ export interface IndexedTx {
 export interface BitcoinIndex {
   connect(entry: Entry, block: Block): void;
   disconnect(block: Block): void;
-  /** An unconfirmed transaction has come. */
+  /** Adds an unconfirmed transaction. */
   add(tx: Tx): void;
-  /** Forgets unconfirmed transactions that are not in the pool any more. */
+  /** Removes unconfirmed transactions that are not in the pool any more. */
   prune(pooled: (txid: string) => boolean): void;
   get(txid: string): IndexedTx | null;
   /** Transactions that fund or spend the script, unconfirmed first, then newest first. */

@@ -15,14 +15,14 @@ export interface BitcoinNode {
   readonly index: BitcoinIndex;
   height(): number;
   blockHash(height: number): Promise<string | null>;
-  /** Mines blocks that take up what is in the memory pool. */
+  /** Mines blocks with the transactions of the memory pool. */
   mine(blocks: number): Promise<void>;
   /**
    * Replaces the last `depth` blocks by a longer empty branch. Their transactions go back into the memory pool,
    * except those in `drop` and whatever depends on them.
    */
   reorg(depth: number, drop?: readonly string[]): Promise<void>;
-  /** Puts a raw transaction into the memory pool and answers its id; throws with the node's reason. */
+  /** Adds a raw transaction to the memory pool and returns its id; throws with the node's reason. */
   broadcast(raw: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -98,7 +98,7 @@ export async function startBitcoinNode(options: { coinbaseKeyHash: Uint8Array })
     index.prune((txid) => left.has(txid));
   }
 
-  // Blocks of a side branch lie beside the chain until there are more of them, so each names its own parent.
+  // Blocks of a side branch are not on the main chain until it is longer, so each names its own parent.
   async function branch(fork: number, blocks: number): Promise<void> {
     let parent = await chain.getEntry(fork);
     for (let count = 0; count < blocks; count += 1) {
@@ -115,7 +115,7 @@ export async function startBitcoinNode(options: { coinbaseKeyHash: Uint8Array })
     return result;
   }
 
-  // The past: old enough that block times run up to now instead of into the future.
+  // The first blocks are old enough that block times end at the present instead of the future.
   let time = Math.floor(Date.now() / 1000) - (SEGWIT_HEIGHT + 10) * SECONDS_PER_BLOCK;
   for (let count = 0; count < SEGWIT_HEIGHT + 2; count += 1) {
     time += SECONDS_PER_BLOCK;

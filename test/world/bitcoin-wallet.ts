@@ -4,7 +4,7 @@ import type { BitcoinNode } from './bitcoin-node.ts';
 import type { BitcoinKey } from './keys.ts';
 
 const FEE_SATS = 2000n;
-/** More than an output's 31 virtual bytes: a block takes nothing below one sat for each. */
+/** More than the 31 virtual bytes of an output, because the minimum fee rate is one sat per byte. */
 const OUTPUT_FEE_SATS = 40n;
 const COINBASE_MATURITY = 100;
 
@@ -37,7 +37,7 @@ function spendableCoins(node: BitcoinNode, script: string): Coin[] {
   });
 }
 
-/** Signs and broadcasts one transaction from a P2WPKH key with these outputs in order; answers its id. */
+/** Signs and broadcasts one transaction from a P2WPKH key with these outputs in order; returns its id. */
 export async function payBitcoin(
   node: BitcoinNode,
   key: BitcoinKey,

@@ -10,7 +10,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 /** Bundles both Workers once for all worlds of a test run; each world takes them from `WORLD_BUNDLES`. */
 export async function setup(): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bundles-'));
-  // One after the other: the build of the first makes the site that the second one reads too.
+  // One after the other, because the first build creates the site that the second one also uses.
   await bundleWorker(ROOT, join(folder, 'bundle'), folder);
   await bundleWorker(ROOT, join(folder, 'mcp-bundle'), folder, 'wrangler.mcp.toml');
   const keep = (name: string, options: unknown): void =>

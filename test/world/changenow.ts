@@ -22,7 +22,7 @@ type Coin = (typeof COINS)[number];
 
 const MIN_USD = 5;
 const MAX_USD = 20_000_000_000;
-/** What the provider keeps, as a share. */
+/** The provider's fee, as a share. */
 const FEE = 0.005;
 
 const ADDRESS: Readonly<Record<string, RegExp>> = {
@@ -47,7 +47,7 @@ const orderBody = z.object({
   type: z.literal('direct'),
 });
 
-/** An exchange as the provider keeps it. */
+/** An exchange, as stored by the provider. */
 export interface SimulatedExchange {
   readonly id: string;
   readonly order: z.infer<typeof orderBody>;
@@ -81,7 +81,7 @@ export async function startChangeNow(options: ChangeNowOptions): Promise<Upstrea
     coin.ticker === 'btc' || coin.ticker === 'sol'
       ? Number(prices.price(coin.ticker === 'btc' ? 'BTC' : 'SOL'))
       : coin.usd;
-  // Doubles of eight digits, as the real one prints them: 1e-8 included.
+  // Doubles of eight digits in the real provider's notation, including 1e-8.
   const round = (amount: number): number => Number(amount.toFixed(8));
   const coin = (ticker: string | null, network: string | null) =>
     COINS.find((row) => row.ticker === ticker && row.network === network);
@@ -179,7 +179,7 @@ export async function startChangeNow(options: ChangeNowOptions): Promise<Upstrea
       toNetwork: order.toNetwork,
       fromLegacyTicker: coin(order.fromCurrency, order.fromNetwork)?.legacyTicker,
       toLegacyTicker: coin(order.toCurrency, order.toNetwork)?.legacyTicker,
-      // Numbers before the deposit, text after it: clients have met both.
+      // Numbers before the deposit, text after it: both occur in production.
       expectedAmountFrom: arrived ? String(order.fromAmount) : Number(order.fromAmount),
       expectedAmountTo: toAmount,
       amountFrom: arrived ? String(order.fromAmount) : null,

@@ -31,7 +31,7 @@ const faultBody = z.object({
 });
 const faucetBody = z.object({ address: z.string(), asset, amount });
 const transferBody = z.object({
-  /** Number of the user that sends, in the order of `GET /info`. */
+  /** Number of the sending user, in the order of `GET /info`. */
   user: z.number().int().min(0).default(0),
   to: z.string(),
   asset: asset.default('sol'),
@@ -138,7 +138,7 @@ function routes(world: Omit<World, 'controlUrl'>): Record<string, Route> {
   };
 }
 
-/** The world's own endpoint: JSON over HTTP on loopback, for people and scripts that bend the world. */
+/** The world's control endpoint: JSON over HTTP on loopback, for people and scripts that change the world. */
 export async function startControl(
   world: Omit<World, 'controlUrl'>,
 ): Promise<{ url: string; stop(): Promise<void> }> {

@@ -24,7 +24,7 @@ export function cronMatches(cron: string, time: Date): boolean {
 
 const MINUTE_MS = 60_000;
 
-/** Calls `fire` at the start of each minute for every expression due in it; answers the stop function. */
+/** Calls `fire` at the start of each minute for every due expression; returns a function that stops it. */
 export function startCron(
   crons: () => readonly string[],
   fire: (cron: string, time: number) => void,

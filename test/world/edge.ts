@@ -19,14 +19,14 @@ export interface Edge {
 /** Sets the caller's address in tests, which all come from loopback. */
 const CLIENT_IP_HEADER = 'x-world-client-ip';
 
-/** The beginning of a large body, after which the edge waits a while for an answer to it. */
+/** Bytes of a large body after which the edge waits for an early response. */
 const PROBE_BYTES = 32 * 1024;
 const PROBE_WAIT_MS = 2000;
 const IDLE_MS = 60_000;
 
 /**
- * What stands in front of a Worker: it alone says who the caller is (CF-Connecting-IP), and answers 502 while the
- * Worker is down. Everything else passes through as it comes.
+ * A proxy in front of a Worker. It sets the caller's address (CF-Connecting-IP) and answers 502 while the
+ * Worker is down. Everything else passes through unchanged.
  */
 export async function startEdge(options: { port: number; target: () => string | null }): Promise<Edge> {
   const agent = new Agent({ keepAlive: true });
@@ -40,7 +40,7 @@ export async function startEdge(options: { port: number; target: () => string | 
     const { [CLIENT_IP_HEADER]: named, 'cf-connecting-ip': _claimed, ...headers } = incoming.headers;
     const peer = incoming.socket.remoteAddress?.replace(/^::ffff:/, '') ?? '127.0.0.1';
     const { hostname, port } = new URL(target);
-    // The target as it came: two slashes at its beginning are no host.
+    // The unchanged target: two slashes at its beginning are not a host.
     const upstream = forward({
       hostname,
       port,

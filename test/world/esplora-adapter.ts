@@ -7,13 +7,13 @@ import type { FaultBook } from './fault-book.ts';
 import { type Answer, json, startUpstream, text, type Upstream, type WorldRequest } from './fault-gate.ts';
 import type { RequestCounts } from './request-counts.ts';
 
-/** Whose Esplora it is: the two public ones page differently. */
+/** The imitated operator: the two public ones page differently. */
 export type EsploraFlavor = 'blockstream' | 'mempool';
 
 const PAGE = 25;
 const FIRST_PAGE = 50;
 
-/** Thrown for an answer that is no success; Esplora's errors are plain text. */
+/** Thrown for an error response; Esplora's errors are plain text. */
 class Refusal extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -48,7 +48,7 @@ interface View {
 
 /**
  * Esplora's HTTP API over the world's node, with mainnet address text. Faults of its own: `wrongBalance` (by sats),
- * `staleTip` (by blocks: neither the tip nor the newest transactions are known yet).
+ * `staleTip` (by blocks: it lacks the tip and the newest transactions).
  */
 export function startEsploraAdapter(options: {
   name: string;
@@ -79,7 +79,7 @@ export function startEsploraAdapter(options: {
       txs.map((tx) => showTransaction(index, tx)),
     );
 
-  // Unknown ids end the list: the scan never meets them.
+  // An unknown id ends the list, because the scan never finds it.
   function after(txs: readonly IndexedTx[], txid: string): readonly IndexedTx[] {
     const at = txs.findIndex((tx) => tx.txid === txid);
     return at === -1 ? [] : txs.slice(at + 1);

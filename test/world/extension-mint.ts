@@ -18,7 +18,7 @@ export const TOKEN_2022_PROGRAM = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXE
 
 /** Mint padded to 165 bytes, account type, and the pointer's header and 64 bytes. */
 const POINTER_MINT_BYTES = 165 + 1 + 4 + 64;
-/** Enough for what the metadata adds. */
+/** Enough for the additional size of the metadata. */
 const RENT_LAMPORTS = 6_000_000n;
 /** sha256('spl_token_metadata_interface:initialize_account'), first 8 bytes. */
 const INITIALIZE_METADATA = [210, 225, 30, 162, 88, 184, 77, 141];
@@ -39,7 +39,7 @@ const instruction = (
   data: Uint8Array.from(data),
 });
 
-/** Creates a real Token-2022 mint that carries its own name: a metadata pointer to itself and the metadata in it. */
+/** Creates a real Token-2022 mint that contains its name: a metadata pointer to itself and the metadata. */
 export async function createExtensionMint(
   ledger: SolanaLedger,
   payer: KeyPairSigner,

@@ -1,20 +1,20 @@
 import type { UpstreamName } from './bindings.ts';
 
 /**
- * What an upstream does wrong on purpose. Transport kinds are acted out by the gate in front of every upstream;
- * all other kinds are read by the simulator that knows what they mean.
+ * A deliberate fault of an upstream. The gate in front of every upstream implements transport faults; the
+ * upstream's simulator implements all other kinds.
  */
 export interface Fault {
   readonly kind: string;
   /** Only requests whose label (`POST /v0/quote`, or the JSON-RPC method) or path contains this text. */
   readonly match?: string;
-  /** Only the next so many requests; without it until cleared. */
+  /** Number of affected requests; without it, all until the fault is removed. */
   readonly times?: number;
   /** Milliseconds, for `delay` and `settle` with mode `slow`. */
   readonly ms?: number;
   /** Seconds in the Retry-After header of a 429. */
   readonly retryAfterSeconds?: number;
-  /** Slots, blocks, satoshis or basis points, as the kind says. */
+  /** Slots, blocks, satoshis or basis points, depending on the kind. */
   readonly by?: number;
   /** How a settlement goes wrong, for `settle`. */
   readonly mode?: string;

@@ -9,7 +9,7 @@ export interface WorldRequest {
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
-  /** What faults match and counts are kept by. */
+  /** The values by which faults match and requests are counted. */
   readonly label: string;
 }
 
@@ -29,9 +29,9 @@ export interface UpstreamOptions {
   readonly name: string;
   readonly faults: FaultBook;
   readonly counts: RequestCounts;
-  /** Whether pages of any origin may ask it, as public explorers and nodes let them. */
+  /** Whether pages of any origin may call it, as with public explorers and nodes. */
   readonly openToPages?: boolean;
-  /** Answers one request. What it throws becomes a 500. */
+  /** Handles one request. An exception becomes a 500. */
   handle(request: WorldRequest): Answer | Promise<Answer>;
   /** Names a request for counts and fault matches; default `METHOD /path`. */
   label?(request: Omit<WorldRequest, 'label'>): string;
@@ -76,7 +76,7 @@ export async function listen(server: Server, port = 0): Promise<{ port: number; 
   };
 }
 
-/** One upstream of the offline world: a loopback server that counts requests and acts out transport faults. */
+/** One upstream of the offline world: a loopback server that counts requests and simulates transport faults. */
 export async function startUpstream(options: UpstreamOptions): Promise<Upstream> {
   const { name, faults, counts, openToPages = false } = options;
 

@@ -1,6 +1,6 @@
 /**
- * The world's upstreams against answers of production (test/fixtures/recorded): every parser accepts every recorded
- * body, and every fake has each recorded member with its type and vocabulary.
+ * Compares the world's upstreams with production responses (test/fixtures/recorded). Every parser accepts
+ * every recorded body, and every simulator returns each recorded member with its type and form.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ const reasonOf = (work: Promise<unknown>): Promise<string> => work.then(() => 'r
 
 const quoted = (path: string) => () => reasonOf(oneClickOf(answering(path, 201)).quote(REQUEST));
 const stated = (path: string) => () => reasonOf(oneClickOf(answering(path)).status('d'));
-/** What our code makes of each recorded body. A body without a line here fails the test below. */
+/** The parser of each recorded body. A body without an entry fails the test below. */
 const PARSED: Readonly<Record<string, readonly [expected: unknown, read: () => Promise<unknown>]>> = {
   'one-click/quote-btc-base-usdc.json': ['read', quoted('one-click/quote-btc-base-usdc.json')],
   'one-click/quote-dry-sol-zec.json': ['read', quoted('one-click/quote-dry-sol-zec.json')],
@@ -184,7 +184,7 @@ describe('the fakes', () => {
   const get = async (url: string, headers: Record<string, string> = {}): Promise<unknown> =>
     (await fetch(url, { headers })).json();
 
-  /** As a client without a token requests it. */
+  /** As requested by a client without a token. */
   const quoteFrom = (change: object = {}) =>
     post(`${oneClick.url}/v0/quote`, {
       dry: false,

@@ -1,4 +1,4 @@
-/** Calls a JSON-RPC front the way a client library would, without retries. */
+/** Calls a JSON-RPC server like a client library, without retries. */
 export async function callRpc(
   url: string,
   method: string,

@@ -1,4 +1,4 @@
-/** What a LI.FI that means us ill could answer, by name: fault `hostile` with that name as its value. */
+/** Malicious responses of LI.FI, by name: fault `hostile` with that name as its value. */
 import { SWAP_ENDPOINT_PROGRAM } from '../../src/bridges/lifi-chainflip.ts';
 import { addressSeed } from '../../src/chain/solana/program-address.ts';
 import {
@@ -11,17 +11,17 @@ import {
   vaultSwapOf,
 } from './lifi-transaction.ts';
 
-/** An answer in the making. */
+/** A response under construction. */
 export interface LifiDraft {
   readonly reserve: string;
   readonly thief: string;
-  /** A Bitcoin address of the thief's. */
+  /** The thief's Bitcoin address. */
   readonly thiefBitcoin: string;
   readonly order: VaultOrder | null;
   unsigned: Unsigned;
-  /** Members of the answer to put over the honest ones. */
+  /** Members of the response that replace the honest ones. */
   over: Record<string, unknown>;
-  /** `transactionRequest.data` out of the honest text. */
+  /** `transactionRequest.data`, derived from the honest text. */
   data: (text: string) => unknown;
   bytes: (bytes: Uint8Array) => Uint8Array;
 }
@@ -82,7 +82,7 @@ export const HOSTILE: Readonly<Record<string, (d: LifiDraft) => void>> = {
   message: (d) => {
     d.over = { ...d.over, executionType: 'message' };
   },
-  /** BTC to the thief, for the tool whose bytes say where it goes. */
+  /** BTC to the thief, for the tool whose bytes contain the destination. */
   recipient: (d) => vaultSwap(d, { address: d.thiefBitcoin }),
   refund: (d) => vaultSwap(d, { refund: d.thief }),
   minimum: (d) => vaultSwap(d, { minimum: 1n }),

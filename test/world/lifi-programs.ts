@@ -1,6 +1,6 @@
 /**
- * The programs that LI.FI's transactions call, as this world's chain has them: a tracker that notes nothing, and
- * Chainflip's swap endpoint, which really opens its event account and really takes the amount.
+ * The programs of LI.FI's transactions on this world's chain: a tracker that does nothing, and Chainflip's
+ * swap endpoint, which really opens its event account and takes the amount.
  */
 import {
   ENDPOINT_DATA,
@@ -34,7 +34,7 @@ import {
 } from './sbpf.ts';
 import type { SolanaLedger } from './solana-ledger.ts';
 
-/** Lamports and bytes of the account in which the endpoint writes an order down. */
+/** Lamports and bytes of the account in which the endpoint stores an order. */
 export const EVENT = { rent: 2_978_880, bytes: 300 } as const;
 
 /** The loader takes no object without a symbol: the call is never reached. */
@@ -67,7 +67,7 @@ const parties = (second: number, signs: boolean): number[] => [
   ...passed({ at: FROM, info: INFOS, meta: METAS, signs: true, hasSigned: true, isWritable: true }),
   ...passed({ at: second, info: INFOS + 56, meta: METAS + 16, signs, hasSigned: false, isWritable: true }),
 ];
-/** A call of the System program with data of so many bytes; registers 4 and 5 say who signs. */
+/** A call of the System program with data of this length; registers 4 and 5 hold the signers. */
 const callSystem = (bytes: number): Code => [
   address(1, 6, SYSTEM + ACCOUNT.key),
   store(10, INSTRUCTION, 1),
@@ -128,7 +128,7 @@ const swapEndpointElf = (): Uint8Array =>
 const deploy = (ledger: SolanaLedger, program: string, code: Uint8Array): Promise<unknown> =>
   ledger.surfpool.get('surfnet_writeProgram', [program, Buffer.from(code).toString('hex'), 0]);
 
-/** What the chain shows once somebody has put other code under a program's address. */
+/** Replaces the code at a program's address, as after a new deployment. */
 export async function redeploy(ledger: SolanaLedger, program: string, slot: bigint): Promise<void> {
   const account = await ledger.account(programDataAddress(program), ledger.clock.slot('processed'));
   if (!account) throw new Error(`${program} is not deployed`);

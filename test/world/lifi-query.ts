@@ -4,7 +4,7 @@ import { BITCOIN_CHAIN_ID, SOL_TOKEN, SOLANA_CHAIN_ID } from './lifi-shapes.ts';
 
 const TOOLS = ['near', 'chainflip'];
 
-/** A quote as it was asked for. */
+/** The request for a quote. */
 export interface Asked {
   readonly amount: bigint;
   readonly fromAddress: string;
@@ -21,7 +21,7 @@ const fails = (check: () => unknown): boolean => {
   }
 };
 
-/** Checks a query as the service does; its complaint as text. */
+/** Checks a query as the service does; returns its error text. */
 export function readQuery(query: URLSearchParams): Asked | string {
   const chain = (name: string, id: number, key: string) => [String(id), key].includes(query.get(name) ?? '');
   if (!chain('fromChain', SOLANA_CHAIN_ID, 'SOL') || !chain('toChain', BITCOIN_CHAIN_ID, 'BTC'))

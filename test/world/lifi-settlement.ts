@@ -1,4 +1,4 @@
-/** What becomes of LI.FI's transactions once they have landed, and what its status says of it. */
+/** Settles LI.FI's landed transactions, and returns their status. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BitcoinNode } from './bitcoin-node.ts';
 import { payBitcoin } from './bitcoin-wallet.ts';
@@ -9,7 +9,7 @@ import { REFUND_FEE_LAMPORTS } from './one-click-settlement.ts';
 import type { SolanaLedger } from './solana-ledger.ts';
 import { transferSol } from './solana-wallet.ts';
 
-/** A quote that was answered, known on chain by an account that only its transaction names. */
+/** A returned quote, identified on the chain by an account that only its transaction names. */
 export interface LifiSwap {
   readonly tool: string;
   readonly transactionId: string;
@@ -53,7 +53,7 @@ export interface LifiSettlementOptions {
 
 export interface LifiSettlement {
   watch(swap: LifiSwap): void;
-  /** The swap of a landed transaction, as it stands now. */
+  /** The current state of the swap of a landed transaction. */
   find(txHash: string): LifiSwap | undefined;
   outcome(swap: LifiSwap): Outcome;
   stop(): void;
@@ -61,7 +61,7 @@ export interface LifiSettlement {
 
 const PENDING: Outcome = { status: 'PENDING', substatus: 'WAIT_DESTINATION_TRANSACTION' };
 
-/** Vault swaps are paid here, deposits by 1Click. Fault `settle` bends the next vault swap by its `mode`. */
+/** Vault swaps are paid here, deposits by 1Click. Fault `settle` changes the next vault swap by its `mode`. */
 export function startLifiSettlement(options: LifiSettlementOptions): LifiSettlement {
   const { ledger, bitcoin, faults, bitcoinBank, solanaBank } = options;
   const swaps = new Map<string, LifiSwap>();
@@ -120,7 +120,7 @@ export function startLifiSettlement(options: LifiSettlementOptions): LifiSettlem
       });
   });
 
-  /** LI.FI looks at what 1Click did. */
+  /** LI.FI reads 1Click's result. */
   function ofDeposit(swap: LifiSwap): Outcome {
     const deposit = options.oneClick.swap(swap.mark);
     switch (deposit?.status) {

@@ -31,7 +31,7 @@ export const btcToken = (prices: Prices) => ({
 
 const NAMES: Readonly<Record<string, string>> = { near: 'NearIntents', chainflip: 'Chainflip' };
 
-/** What a quote names and promises. */
+/** The parameters and guarantees of a quote. */
 export interface Offer {
   readonly id: string;
   readonly transactionId: string;
@@ -45,11 +45,11 @@ export interface Offer {
   readonly toAmount: bigint;
   readonly toAmountMin: bigint;
   readonly durationSeconds: number;
-  /** What the `near` tool shows of 1Click's quote. */
+  /** The parts of 1Click's quote that the `near` tool shows. */
   readonly toolData?: unknown;
 }
 
-/** A `Step` of type `lifi`, as `GET /v1/quote` answers it. */
+/** A `Step` of type `lifi`, as returned by `GET /v1/quote`. */
 export function showStep(offer: Offer, prices: Prices, data: unknown): Record<string, unknown> {
   const [sol, btc] = [solToken(prices), btcToken(prices)];
   const toolDetails = { key: offer.tool, name: NAMES[offer.tool] ?? offer.tool, logoURI: '' };
@@ -125,7 +125,10 @@ export function showStep(offer: Offer, prices: Prices, data: unknown): Record<st
 export const refusal = (status: number, code: number, message: string, errors?: unknown): Answer =>
   json(status, { message, code, ...(errors === undefined ? {} : { errors }) });
 
-/** Why no tool has a route: as LI.FI answers now, or as a flat list, as its older pages have it. */
+/**
+ * The reasons why no tool has a route: in LI.FI's current form, or as the flat list of its older
+ * documentation.
+ */
 export function noRoute(tools: readonly string[], code: string, isFlat: boolean): Answer {
   const toolError = (tool: string) => ({
     errorType: 'NO_QUOTE',

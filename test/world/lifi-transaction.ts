@@ -1,4 +1,4 @@
-/** Transactions as LI.FI's service writes them: unsigned, with a block hash of its own, keys in lookup tables. */
+/** Transactions in the form of LI.FI's service: unsigned, with its own blockhash and keys in lookup tables. */
 import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { SWAP_ENDPOINT_PROGRAM, vaultSwapAccounts } from '../../src/bridges/lifi-chainflip.ts';
 import type { DecodedTransaction } from '../../src/chain/solana/message.ts';
@@ -40,7 +40,7 @@ export const tracked = (notes: string, id: readonly number[]): Instruction => ({
 export type VaultOrder = {
   from: string;
   amount: bigint;
-  /** Where the BTC goes. */
+  /** The destination of the BTC. */
   address: string;
   refund: string;
   minimum: bigint;
@@ -100,11 +100,11 @@ export type Unsigned = {
   readonly instructions: readonly Instruction[];
   readonly blockhash: string;
   readonly table: string;
-  /** Keys of the instructions that stand in the table. */
+  /** Keys of the instructions that are in the table. */
   readonly inTable: readonly string[];
 };
 
-/** Keys in the order of the format, and those that the table holds in the order of its own. */
+/** Keys in the order of the format, and those of the table in the order of the table. */
 function keysOf({ payer, otherSigners, instructions, inTable }: Unsigned) {
   const uses = instructions.flatMap(({ accounts }) => accounts);
   const programs = instructions.map(({ program }) => program);
@@ -125,10 +125,10 @@ function keysOf({ payer, otherSigners, instructions, inTable }: Unsigned) {
   };
 }
 
-/** What the table must hold, in its order, when nothing is said of it. */
+/** The default keys of the table, in order. */
 export const tableEntries = (unsigned: Unsigned): string[] => keysOf(unsigned).tabled;
 
-/** @param entries of the table as it stands; by default those that this transaction takes from it */
+/** @param entries current keys of the table; by default those that this transaction uses */
 export function compileTransaction(
   unsigned: Unsigned,
   entries: readonly string[] = tableEntries(unsigned),

@@ -49,11 +49,11 @@ export interface LifiOptions extends LifiSettlementOptions {
   readonly prices: PriceBook;
   readonly counts: RequestCounts;
   readonly apiKey: string;
-  /** A lookup table on the chain, and what it holds. */
+  /** A lookup table on the chain, and its keys. */
   readonly table: { readonly table: string; readonly entries: readonly string[] };
 }
 
-/** What a tool offers for a part of the amount, or the code of its refusal. */
+/** A tool's offer for the amount less fees, or the code of its refusal. */
 type ToolOffer =
   | {
       readonly leg: Instruction;
@@ -66,8 +66,9 @@ type ToolOffer =
   | string;
 
 /**
- * A simulator of LI.FI for SOL to BTC over its two tools: quotes with a transaction in them, and the status of what came
- * of it. `near` opens a real deposit with this world's 1Click, `chainflip` is a vault swap that it pays itself.
+ * A simulator of LI.FI for SOL to BTC over its two tools: quotes that contain a transaction, and the status
+ * of its swap. `near` opens a real deposit with this world's 1Click, `chainflip` is a vault swap that it pays
+ * itself.
  */
 export async function startLifi(options: LifiOptions): Promise<Upstream> {
   const { prices, faults, ledger } = options;

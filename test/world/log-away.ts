@@ -1,5 +1,6 @@
 /**
- * Statements that take the page-view log away and bring it back. A renamed table is followed by the trigger that
+ * Statements that make the page-view log unavailable and available again. A renamed table is followed by the
+ * trigger that
  * writes to it, so writes need a refusal of their own.
  * @module
  */

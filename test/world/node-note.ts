@@ -2,8 +2,8 @@
 const SUPPORTED_MAJOR = 22;
 
 /**
- * One line when npm itself runs on a Node older than `engines` says: `npm ci` hides the warnings of the packages, because the
- * project's own Node runs everything.
+ * A note if npm itself runs on an older Node than `engines` requires. `npm ci` hides the warnings of the
+ * packages, because the project's own Node runs everything.
  * @param userAgent what npm puts into `npm_config_user_agent`, such as `npm/11.19.1 node/v20.20.2 linux x64`
  */
 export function nodeNote(userAgent: string | undefined, running: string): string | null {

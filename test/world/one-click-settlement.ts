@@ -29,8 +29,8 @@ export interface SettlementOptions {
 }
 
 /**
- * Pays what was deposited: a real Bitcoin transaction for a full deposit, a real SOL transfer back for a short or late
- * one. Fault `settle` bends the next settlement by its `mode`; `batch` pays two swaps with one transaction.
+ * Settles deposits: a real Bitcoin transaction for a full deposit, a real SOL transfer back for a short or late
+ * one. Fault `settle` changes the next settlement by its `mode`; `batch` pays two swaps with one transaction.
  */
 export function startSettlement(options: SettlementOptions): Settlement {
   const { ledger, bitcoin, faults, solanaBank, bitcoinBank } = options;

@@ -41,7 +41,7 @@ export interface QuoteAnswer {
   readonly quote: Readonly<Record<string, unknown>>;
 }
 
-/** A swap with a deposit address. It owes what was requested, whatever its quote claimed. */
+/** A swap with a deposit address. It owes the requested output, regardless of its quote. */
 export interface Swap {
   readonly answer: QuoteAnswer;
   /** The id of BTC as the client spelled it: the status echoes this one. */
@@ -76,7 +76,7 @@ const fails = (check: () => unknown): boolean => {
 const SWAP_TYPES = ['EXACT_INPUT', 'EXACT_OUTPUT', 'FLEX_INPUT', 'ANY_INPUT'];
 const TEXTS = ['originAsset', 'destinationAsset', 'amount', 'refundTo', 'recipient', 'deadline'];
 
-/** Refusals of the service's validator, in its words and in its order. */
+/** Refusals of the service's validator, with its texts and in its order. */
 function violations(request: QuoteRequest): string[] {
   const isMissing = (key: string): boolean => request[key] === undefined || request[key] === null;
   return [
@@ -136,7 +136,10 @@ const shownAmount = (name: string, amount: { atoms: bigint; decimals: number; us
   [`${name}Usd`]: amount?.usd ?? null,
 });
 
-/** The answer of `GET /v0/status`: unused members are null, and the asset ids are those of the client's request. */
+/**
+ * The response of `GET /v0/status`: unused members are null, and the asset ids are those of the client's
+ * request.
+ */
 export function showSwap(swap: Swap): Record<string, unknown> {
   const { correlationId, quoteRequest, ...answer } = swap.answer;
   const { dry, swapType, depositMode, slippageTolerance, originAsset, depositType } = quoteRequest;

@@ -151,7 +151,7 @@ describe('a quote', () => {
     expect(answer.quote.depositAddress).toBeUndefined();
   });
 
-  test('is refused below the minimum, and at the minimum it names it is not', async () => {
+  test('is refused below the minimum, but not at the minimum that the refusal names', async () => {
     const low = await quote({ amount: '1000000' });
     expect(low.status).toBe(400);
     const least = /^Amount is too low for bridge, try at least (\d+)$/.exec(low.answer.message ?? '')?.[1];
@@ -183,7 +183,7 @@ describe('a quote', () => {
     expect(isLie((await quote()).answer, '')).toBe(kind === 'wrongRecipient');
   });
 
-  test('with the fault wrongSignature is true and signed by a stranger', async () => {
+  test('with the fault wrongSignature is correct but signed with a different key', async () => {
     faults.set('oneclick', { kind: 'wrongSignature', times: 1 });
     expect(signatureIsValid((await quote()).answer)).toBe(false);
   });

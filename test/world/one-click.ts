@@ -52,7 +52,7 @@ export interface OneClickOptions {
 }
 
 export interface OneClick extends Upstream {
-  /** A quote for another service of this world, past the gate and its faults. */
+  /** A quote for another service of this world, without the gate and its faults. */
   quoteFor(request: Readonly<Record<string, unknown>>): Promise<Answer>;
   /** The swap behind a deposit address. */
   swap(depositAddress: string): Swap | undefined;

@@ -36,7 +36,7 @@ export interface WorldPool {
   readonly tokenB: PoolToken;
 }
 
-/** The pools that configuration names, planted on the chain. */
+/** The configured pools, written into the chain. */
 export interface WorldPools {
   readonly sabtcUsdc: WorldPool;
   /** Adaptive fee; SAETH is a Token-2022 mint that names itself. */
@@ -168,7 +168,7 @@ export async function plantPools(solana: SolanaWorld): Promise<WorldPools> {
   return pools;
 }
 
-/** Metaplex's program is not part of the world, so its account is written as it would write it. */
+/** Metaplex's program is not part of the world, so its account is written directly, in its format. */
 async function plantMetaplexName(
   solana: SolanaWorld,
   mint: string,

@@ -26,7 +26,7 @@ function isAddress(word: string): boolean {
 }
 
 /**
- * Orca's public API as far as one pool goes. State and balances come from the chain; volumes are made up. Its own
+ * Orca's public API for single pools. State and balances are from the chain; volumes are invented. Its own
  * faults: `unlisted` (404), `zeroBalances`, `empty`, `redirect`, `huge`.
  */
 export function startOrca({ ledger, pools, faults, counts }: OrcaOptions): Promise<Upstream> {
@@ -68,7 +68,7 @@ export function startOrca({ ledger, pools, faults, counts }: OrcaOptions): Promi
     const raw = (Number(state.sqrtPrice) / 2 ** 64) ** 2;
     const tier = (state.feeTierIndexSeed[0] ?? 0) + 256 * (state.feeTierIndexSeed[1] ?? 0);
     const [balanceA, balanceB] = [await balance(state.tokenVaultA), await balance(state.tokenVaultB)];
-    // Each pool has a dollar on one side, and about the same value on both.
+    // Each pool has a dollar token on one side, and about the same value on both.
     const [dollars, atoms] = tokenA.symbol.includes('USD') ? [tokenA, balanceA] : [tokenB, balanceB];
     const value = (2 * Number(atoms)) / 10 ** dollars.decimals;
     const fees = value * 0.67 * (state.feeRate / 1_000_000);

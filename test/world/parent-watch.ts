@@ -44,7 +44,7 @@ export function onParentEnd(callback: () => void): void {
   const parent = process.ppid;
   const watched = ancestors();
   const timer = setInterval(() => {
-    // A dead parent is replaced by init, while its number may still name a zombie.
+    // A parent that has ended is replaced by init, but its process id may still exist as a zombie.
     if (process.ppid === parent && watched.every(isAlive)) return;
     clearInterval(timer);
     callback();

@@ -10,9 +10,9 @@ export type Venue = (typeof VENUES)[number];
 export type UsdPrices = Record<Coin, string>;
 
 export interface PriceBook {
-  /** The price that a venue quotes, or without a venue the world's own. */
+  /** The price of a venue, or the world's price without a venue. */
   price(coin: Coin, venue?: Venue): string;
-  /** Changes prices everywhere, or at one venue only. */
+  /** Changes prices at all venues, or at one only. */
   set(prices: Partial<UsdPrices>, venue?: Venue): void;
 }
 
@@ -66,7 +66,7 @@ const KRAKEN_PAIRS: Record<string, { key: string; coin: Coin }> = {
   SOLUSD: { key: 'SOLUSD', coin: 'SOL' },
 };
 
-// 200 also for an error, and XBTUSD comes back under its other name: both as the real one does.
+// As in production, an error has status 200, and XBTUSD is returned under its other name.
 function kraken(prices: PriceBook, { path, query }: WorldRequest): Answer {
   if (path !== '/0/public/Ticker') return json(200, { error: ['EGeneral:Unknown method'] });
   const result: Record<string, unknown> = {};

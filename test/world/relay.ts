@@ -12,7 +12,7 @@ import type { RequestCounts } from './request-counts.ts';
 export interface Relay {
   /** `ws://` URL. */
   readonly url: string;
-  /** Stores events as they are, forged ones too. */
+  /** Stores events unchanged, forged ones too. */
   seed(events: readonly Event[]): void;
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ const INFORMATION = {
 
 /**
  * A real Nostr relay in memory. Faults: `drop` (the handshake fails), `hang` (messages are never answered), `delay`,
- * `noEose`, `garbage` (a line that is no JSON comes before each answer).
+ * `noEose`, `garbage` (a line that is not JSON precedes each response).
  */
 export async function startRelay(options: {
   name: string;
@@ -75,7 +75,7 @@ export async function startRelay(options: {
   });
 
   sockets.on('connection', (client) => {
-    // The library writes through this object, so that what leaves can be held back or spoiled.
+    // The library writes through this object, so that output can be delayed or corrupted.
     const out = {
       get readyState() {
         return client.readyState;

@@ -41,7 +41,8 @@ function encodeData(account: AccountState, config: Record<string, unknown>): unk
   return encoding === 'base58' ? [base58.encode(data), 'base58'] : base58.encode(data);
 }
 
-// rentEpoch: every real account says u64::MAX; the front writes that literal, which no JavaScript number holds.
+// rentEpoch: every real account has u64::MAX. The server writes that literal, which no JavaScript number can
+// represent.
 function show(account: AccountState | null, config: Record<string, unknown>): unknown {
   if (account === null || account.lamports === 0) return null;
   return {

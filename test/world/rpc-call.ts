@@ -2,24 +2,24 @@ import type { Commitment } from './solana-clock.ts';
 import type { LandedTransaction, SolanaLedger } from './solana-ledger.ts';
 import type { RpcError } from './surfpool.ts';
 
-/** One JSON-RPC call as a front sees it: with its own lag behind the chain. */
+/** One JSON-RPC call at a server, with the server's lag behind the chain. */
 export interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
   readonly ledger: SolanaLedger;
-  /** Slots by which this front is behind. */
+  /** Slots by which this server is behind. */
   readonly lag: number;
-  /** The version as which this front presents a transaction. */
+  /** The version in which this server presents a transaction. */
   versionOf(transaction: LandedTransaction): 'legacy' | number;
-  /** False for a front whose statuses have no `confirmations`, as Alpenglow allows. */
+  /** False for a server whose statuses have no `confirmations`, as Alpenglow allows. */
   readonly showsConfirmations: boolean;
-  /** Whether this front pretends not to know a signature. */
+  /** Whether this server hides a signature. */
   hides(signature: string): boolean;
 }
 
 export type RpcMethod = (call: RpcCall) => Promise<unknown> | unknown;
 
-/** Thrown by a method; becomes the `error` of the answer. */
+/** Thrown by a method; becomes the `error` of the response. */
 export class RpcFailure extends Error {
   readonly body: RpcError;
   constructor(code: number, message: string, data?: unknown) {

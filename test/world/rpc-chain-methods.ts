@@ -10,7 +10,7 @@ import {
 
 const SLOTS_IN_EPOCH = 432_000;
 
-/** Passed on as it is: nothing in these answers depends on commitment. */
+/** Passed on unchanged, because these results do not depend on the commitment. */
 const passed = [
   'getGenesisHash',
   'getVersion',
@@ -48,7 +48,7 @@ export function blockhashIsValid(call: RpcCall, blockhash: string, slot: number)
   return sample !== null && sample.slot <= slot && clock.blockHeight(slot) <= sample.lastValidBlockHeight;
 }
 
-// What the newest blocks asked at least: the least fee per compute unit of those that landed there is nearly always 0 here.
+// The minimum priority fees of the newest blocks, which are nearly always 0 here.
 function prioritizationFees(call: RpcCall): unknown {
   const head = call.ledger.clock.slot('processed', call.lag);
   return Array.from({ length: 20 }, (_, index) => ({ slot: head - 19 + index, prioritizationFee: 0 }));

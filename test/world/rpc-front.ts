@@ -33,7 +33,8 @@ function envelope(id: unknown, outcome: { result: unknown } | { error: unknown }
 }
 
 /**
- * A Solana JSON-RPC node as the service sees it. Two fronts share one chain and differ in their faults: `lag` (by slots),
+ * A Solana JSON-RPC node of the service. Two servers share one chain and differ in their faults: `lag` (by
+ * slots),
  * `nullStatus` (optionally one signature in `value`), `dropSends` (accepted, never lands), `version` (presents
  * transactions as version `by`, 1 by default, optionally only the signatures in `value`, comma separated), `httpErrors` (JSON-RPC errors under
  * HTTP 400), `withoutConfirmations` (statuses as Alpenglow may show them).
@@ -104,7 +105,7 @@ export function startRpcFront(options: {
   });
 }
 
-// Accepted like any other, and forgotten: what a node does that forwards to a leader who drops it.
+// Accepts the transaction and discards it, like a node whose leader drops it.
 function dropped(call: RpcCall): string {
   const [encoded] = call.params;
   return readWireTransaction(new Uint8Array(Buffer.from(String(encoded), 'base64'))).signature;

@@ -16,7 +16,7 @@ import { formatTokenAmount } from './token-account.ts';
 import { asVersionOne, asVersionZero, requireVersion } from './transaction-version.ts';
 import { maxWireBytes, readWireTransaction, type WireTransaction } from './wire-transaction.ts';
 
-/** How far back a status is known without searchTransactionHistory. */
+/** Slots for which a status is available without searchTransactionHistory. */
 const STATUS_CACHE_SLOTS = 300;
 
 function confirmationStatus(call: RpcCall, slot: number): 'processed' | 'confirmed' | 'finalized' {
@@ -25,7 +25,7 @@ function confirmationStatus(call: RpcCall, slot: number): 'processed' | 'confirm
   return slot <= clock.slot('confirmed', call.lag) ? 'confirmed' : 'processed';
 }
 
-/** A landed transaction as this front knows it; null while it is unknown, too new or hidden. */
+/** A landed transaction as shown by this server; null while it is unknown, too new or hidden. */
 function known(call: RpcCall, signature: string, slot: number): LandedTransaction | null {
   const transaction = call.ledger.transaction(signature);
   return transaction === null || transaction.slot > slot || call.hides(signature) ? null : transaction;
@@ -107,7 +107,7 @@ interface ShownTransaction {
   };
 }
 
-/** What one signature costs a block. */
+/** The compute cost of one signature in a block. */
 const SIGNATURE_COST_UNITS = 720;
 
 const trimmed = (balances: readonly TokenBalance[]): TokenBalance[] =>

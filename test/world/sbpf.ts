@@ -1,6 +1,6 @@
 /**
- * Programs for the world's chain in sBPF v0, written by hand since no compiler for it is at hand: instructions, and the
- * shared object that the loader takes. Every address in it is an offset in the file.
+ * Programs for the world's chain in sBPF v0, written by hand because no compiler is installed: instructions,
+ * and the shared object that the loader accepts. Every address in it is an offset in the file.
  * @see https://github.com/anza-xyz/sbpf doc/bytecode.md, elf.rs
  */
 
@@ -30,7 +30,7 @@ export const address = (dst: number, base: number, offset: number) => [
   ...add(dst, offset),
 ];
 
-/** Where the loader puts an account's parts, and the spare bytes behind its data. */
+/** Offsets of an account's parts in the loader's input, and the spare bytes after its data. */
 export const ACCOUNT = { key: 8, owner: 40, lamports: 72, dataLength: 80, data: 88, spare: 10_240 } as const;
 /** Bytes that the loader's input has for an account. */
 export const spanOf = (dataLength: number): number =>
@@ -56,7 +56,7 @@ export function passed(p: {
   info: number;
   meta: number;
   signs: boolean;
-  /** Whether the transaction itself gives its signature. */
+  /** Whether the transaction itself contains its signature. */
   hasSigned: boolean;
   isWritable: boolean;
 }): number[] {

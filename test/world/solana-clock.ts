@@ -6,12 +6,12 @@ export type Commitment = 'processed' | 'confirmed' | 'finalized';
 const CONFIRMED_LAG = 1;
 export const CLUSTER_FINALITY = 32;
 
-/** Looks for a new slot during one slot. */
+/** Number of checks for a new slot during one slot. */
 const LOOKS = 2;
 /** A block hash is read from every second slot. */
 const SAMPLED_SLOTS = 2;
 
-/** Block hashes older than this many slots have long expired (150 blocks); older samples are forgotten. */
+/** Blockhashes older than this number of slots expired long ago (150 blocks); older samples are removed. */
 const KEPT_SLOTS = 2000;
 
 export interface BlockhashSample {
@@ -20,7 +20,7 @@ export interface BlockhashSample {
   readonly lastValidBlockHeight: number;
 }
 
-/** Slots as the virtual machine produces them, and what each commitment shows of them. */
+/** The virtual machine's slots, and the newest one at each commitment. */
 export interface SolanaClock {
   /** The newest slot seen, less `lag`, as this commitment shows it. */
   slot(commitment: Commitment, lag?: number): number;
@@ -29,10 +29,10 @@ export interface SolanaClock {
   blockHeight(slot: number): number;
   /** The block hash of a slot, or of the nearest sampled slot before it. */
   blockhashAt(slot: number): BlockhashSample;
-  /** The newest block hash of the chain, however long this process had no time to look at it. */
+  /** The newest blockhash of the chain, even if this process was blocked for a long time. */
   newestBlockhash(): Promise<BlockhashSample>;
   find(blockhash: string): BlockhashSample | null;
-  /** Tells of a slot learned in another way (a transaction that has landed in it). */
+  /** Records a slot from another source (a transaction that has landed in it). */
   saw(slot: number): void;
   /** Everything up to now counts as finalized from now on: the state in which a world opens. */
   root(): void;
@@ -46,7 +46,7 @@ interface LatestBlockhash {
 }
 
 const BLOCKHASH_LIFE_BLOCKS = 150;
-/** A chain that makes no block for so long stands still. */
+/** After this time without a block, the chain counts as stopped. */
 const STANDSTILL_MS = 60_000;
 
 export async function startSolanaClock(
@@ -140,7 +140,7 @@ export async function startSolanaClock(
       return new Promise((resolve, reject) => {
         let seen = head;
         const watch = setInterval(() => {
-          if (head === seen && !stopped) reject(new Error(`the chain stands still at slot ${head}`));
+          if (head === seen && !stopped) reject(new Error(`the chain has stopped at slot ${head}`));
           seen = head;
         }, STANDSTILL_MS);
         watch.unref();

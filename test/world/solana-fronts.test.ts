@@ -240,7 +240,7 @@ describe('faults of a front', () => {
     expect(await status(two, signature)).toMatchObject({ slot: expect.any(Number) });
   });
 
-  test('a lagging front and an empty front disagree with the other', async () => {
+  test('a lagging server and an empty server disagree with the other', async () => {
     const { signature, wire, to } = await signedTransfer(SOL);
     await send(one, wire);
     await solana.ledger.clock.reached(slotOf(signature) + 1);

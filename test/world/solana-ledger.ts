@@ -6,16 +6,16 @@ import type { RpcOutcome, Surfpool } from './surfpool.ts';
 import { asVersionZero } from './transaction-version.ts';
 import { readWireTransaction, type WireTransaction } from './wire-transaction.ts';
 
-/** A transaction that has landed, as the world remembers it. */
+/** A landed transaction in the world's record. */
 export interface LandedTransaction {
   readonly signature: string;
   readonly signatures: readonly string[];
-  /** Under which the virtual machine knows it: another signature where version 1 ran as version 0. */
+  /** The signature in the virtual machine, which differs if version 1 ran as version 0. */
   readonly ranAs: string;
   readonly slot: number;
   /** Unix seconds. */
   readonly blockTime: number;
-  /** As it was signed, or 1 for what a version 1 wallet of the world sent. */
+  /** The signed version, or 1 for a transaction of a version 1 wallet of the world. */
   readonly version: 'legacy' | number;
   /** Whether it loads accounts from lookup tables. */
   readonly hasTables: boolean;
@@ -30,7 +30,7 @@ export interface LandedTransaction {
 
 export interface SendOptions {
   readonly skipPreflight: boolean;
-  /** Remembered as version 1: the virtual machine runs version 0 only. */
+  /** Recorded as version 1, because the virtual machine runs version 0 only. */
   readonly asVersionOne?: boolean;
 }
 
@@ -43,11 +43,11 @@ export interface SolanaLedger {
   /** Transactions that name the address, newest first. */
   transactionsOf(address: string): readonly LandedTransaction[];
   count(): number;
-  /** Finds keys of the world, with which transactions of version 1 are signed anew as version 0. */
+  /** Finds keys of the world, with which transactions of version 1 are signed again as version 0. */
   lendKeys(find: (address: string) => Promise<KeyPairSigner | undefined>): void;
   /** The account at the end of a slot. */
   account(address: string, slot: number): Promise<AccountState | null>;
-  /** Puts an account into the chain without a transaction (a pool, a program's state). */
+  /** Writes an account into the chain without a transaction (a pool, a program's state). */
   plant(address: string, lamports: bigint, data: Uint8Array, owner: string): Promise<void>;
   onLanded(listener: (transaction: LandedTransaction) => void): () => void;
 }
@@ -83,7 +83,7 @@ const MEMO_PROGRAMS = [
   'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
 ];
 
-// As `getSignaturesForAddress` shows it: `[length] text` of every memo instruction of the message itself.
+// In the form of `getSignaturesForAddress`: `[length] text` of every memo instruction of the message itself.
 function memoOf({ accountKeys, instructions }: RawTransaction['transaction']['message']): string | null {
   const memos = instructions
     .filter(({ programIdIndex }) => MEMO_PROGRAMS.includes(accountKeys[programIdIndex] ?? ''))
@@ -97,7 +97,7 @@ export function createSolanaLedger(surfpool: Surfpool, clock: SolanaClock): Sola
   const landed = new Map<string, LandedTransaction>();
   const byAddress = new Map<string, LandedTransaction[]>();
   const listeners = new Set<(transaction: LandedTransaction) => void>();
-  // One transaction at a time: what an account holds after each of them can then be read without a gap.
+  // One transaction at a time, so that the accounts can be read after each of them.
   let queue: Promise<unknown> = Promise.resolve();
   let findKey: (address: string) => Promise<KeyPairSigner | undefined> = async () => undefined;
 
@@ -230,7 +230,7 @@ export function createSolanaLedger(surfpool: Surfpool, clock: SolanaClock): Sola
       const recorded = history.at(address, slot);
       if (recorded !== undefined) return recorded;
       const [current] = await read([address]);
-      // A transaction may have touched it while we asked: what it was before then counts.
+      // A transaction may have changed it during the read: the value before it counts then.
       const meanwhile = history.at(address, slot);
       return meanwhile !== undefined ? meanwhile : (current ?? null);
     },

@@ -43,7 +43,8 @@ const COMPUTE_BUDGET = address('ComputeBudget111111111111111111111111111111');
 const COMPUTE_UNITS = 400_000;
 let landings = 0;
 
-// Two equal transfers in one slot would have the same signature; a compute limit of its own tells each apart and is free.
+// Two equal transfers in one slot would have the same signature, so each gets a different compute limit,
+// which is free.
 function distinctLimit(): Instruction {
   landings = (landings + 1) % 100_000;
   const data = new Uint8Array(5);
@@ -52,7 +53,7 @@ function distinctLimit(): Instruction {
   return { programAddress: COMPUTE_BUDGET, data };
 }
 
-/** Lands a transaction of the world's own, past the fronts and their faults; throws when it fails. */
+/** Lands a transaction of the world itself, without the servers and their faults; throws when it fails. */
 export async function landTransaction(
   ledger: SolanaLedger,
   payer: KeyPairSigner,

@@ -18,7 +18,7 @@ export interface SolanaWorld {
   readonly reserve: SolanaKey;
   readonly treasury: SolanaKey;
   readonly mints: Readonly<Record<'usdc' | 'usdt' | 'asry' | 'absr', TestToken>>;
-  /** Sends lamports or token atoms to an address; answers the signature. */
+  /** Sends lamports or token atoms to an address; returns the signature. */
   faucet(address: string, asset: FaucetAsset, amount: bigint): Promise<string>;
   tokenAccount(owner: string, asset: 'usdc' | 'usdt' | 'asry' | 'absr'): Promise<string>;
   stop(): void;

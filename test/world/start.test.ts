@@ -91,7 +91,7 @@ describe('npm start', () => {
   });
 
   test('with --watch a change while it starts reloads the Worker', async () => {
-    // A bundle of its own: those of the test run belong to all worlds.
+    // A separate bundle, because those of the test run are shared by all worlds.
     const started = start({ WORLD_BUNDLES: undefined }, ['--watch']);
     while (readdirSync(folder).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     const now = new Date();

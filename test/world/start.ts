@@ -68,7 +68,7 @@ async function stop(): Promise<void> {
 }
 process.on('SIGINT', stop);
 process.on('SIGTERM', stop);
-// After nohup the world is meant to outlive its terminal and its parent.
+// After nohup the world must outlive its terminal and its parent.
 if (!outlivesTerminal()) {
   process.on('SIGHUP', stop);
   onParentEnd(stop);

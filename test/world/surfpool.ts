@@ -2,13 +2,13 @@ import { readdirSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { createRequire } from 'node:module';
 
-/** What we use of the addon; it ships no types. */
+/** Types of the used parts of the addon, which ships none. */
 interface SurfnetInstance {
   readonly rpcUrl: string;
   readonly payer: string;
   readonly payerSecretKey: number[];
   setAccount(address: string, lamports: number, data: number[], owner: string): void;
-  /** Takes what it has reported since the last call. */
+  /** Returns its reports since the last call. */
   drainEvents(): { readonly kind: string; readonly clock?: { readonly slot: number } }[];
   stop(): void;
 }
@@ -23,7 +23,7 @@ export interface RpcError {
   readonly data?: unknown;
 }
 
-/** What a JSON-RPC call of the virtual machine answers: exactly one of the two. */
+/** The result of a JSON-RPC call of the virtual machine: exactly one of the two. */
 export type RpcOutcome<T> = { readonly result: T } | { readonly error: RpcError };
 
 /** A Solana virtual machine in this process. Its own JSON-RPC is private to the world. */
@@ -31,7 +31,7 @@ export interface Surfpool {
   /** Its own payer, funded at start. */
   readonly payerSeed: Uint8Array;
   call<T>(method: string, params?: readonly unknown[]): Promise<RpcOutcome<T>>;
-  /** Like `call`, and throws on an error answer. */
+  /** Like `call`, but throws on an error response. */
   get<T>(method: string, params?: readonly unknown[]): Promise<T>;
   /** Writes an account as it is, without a transaction. */
   setAccount(address: string, lamports: bigint, data: Uint8Array, owner: string): void;
@@ -83,7 +83,8 @@ export function startSurfpool(options: { slotMs: number; airdropLamports: bigint
     slotTimeMs: options.slotMs,
     airdropSol: Number(options.airdropLamports),
   });
-  // It reports every slot and transaction into a queue of about a thousand, and stands still once that is full.
+  // It reports every slot and transaction into a queue of about a thousand entries, and stops once the queue
+  // is full.
   let newest = 0;
   function drain(): void {
     for (const { clock } of instance.drainEvents()) newest = Math.max(newest, clock?.slot ?? 0);

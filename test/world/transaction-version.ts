@@ -1,6 +1,6 @@
 /**
- * Transactions of version 1 (SIMD-0385) on a virtual machine that runs version 0 only: they run as version 0, signed
- * anew with the world's own keys, and are shown in the JSON form that production has for version 1
+ * Transactions of version 1 (SIMD-0385) on a virtual machine that runs version 0 only: they run as version 0,
+ * signed again with the world's keys, and are shown in production's JSON form for version 1
  * (test/fixtures/recorded/solana/transaction-v1-failed.json).
  */
 import { base58 } from '@scure/base';
@@ -85,7 +85,10 @@ interface Shown {
 
 type Version = 'legacy' | number;
 
-/** Refuses a transaction above the client's maximum as a node does. A missing maximum allows `legacy` only. */
+/**
+ * Refuses a transaction above the client's maximum version, like a node. A missing maximum allows `legacy`
+ * only.
+ */
 export function requireVersion(version: Version, supported: unknown): void {
   if (version === 'legacy' || (typeof supported === 'number' && supported >= version)) return;
   throw new RpcFailure(
@@ -138,7 +141,7 @@ export function asVersionOne<T extends object>(answer: T): T {
           computeUnitLimit: config(2),
           heapSize: config(1),
           loadedAccountsDataSizeLimit: config(4),
-          // A total in lamports, while the instruction holds micro-lamports a unit.
+          // A total in lamports, while the instruction has micro-lamports per unit.
           priorityFee: price === undefined ? null : Number((price * units + 999_999n) / 1_000_000n),
         },
       },

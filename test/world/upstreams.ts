@@ -37,7 +37,7 @@ export interface Upstreams {
   stop(): Promise<void>;
 }
 
-/** Starts everything that the Worker calls, each on a port and with faults of its own. */
+/** Starts every upstream of the Worker, each with its own port and faults. */
 export async function startUpstreams(options: UpstreamsOptions): Promise<Upstreams> {
   const { solana, bitcoin, faults, counts, prices } = options;
   const { ledger } = solana;

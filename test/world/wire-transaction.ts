@@ -12,7 +12,7 @@ export interface AddressLookup {
   readonly writableIndexes: readonly number[];
 }
 
-/** What the world reads from the bytes of a transaction before it runs. */
+/** The parts of a transaction that the world decodes before it runs. */
 export interface WireTransaction {
   readonly signature: string;
   /** Keys that sign, with their signatures as base58, in order. */
@@ -24,7 +24,7 @@ export interface WireTransaction {
   readonly signaturesValid: boolean;
 }
 
-/** Reads a transaction; throws when the bytes are none. */
+/** Decodes a transaction; throws for other bytes. */
 export function readWireTransaction(bytes: Uint8Array): WireTransaction {
   const transaction = getTransactionDecoder().decode(bytes);
   const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);

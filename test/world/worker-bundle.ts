@@ -5,7 +5,10 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Bundles a Worker as a deploy would, without deploying it; the build of wrangler.toml also makes the site. @returns the path of its one module */
+/**
+ * Bundles a Worker as a deployment would, without deploying it; the build of wrangler.toml also builds the
+ * site. @returns the path of its one module
+ */
 export async function bundleWorker(
   root: string,
   outDir: string,

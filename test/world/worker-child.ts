@@ -6,7 +6,7 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
 import type { FromWorkerProcess, ToWorkerProcess, WorkerFiles, WorkerSetup } from './worker-messages.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
-// A process of its own for the Worker, so that the world can kill it with all that it holds in memory.
+// A separate process for the Worker, so that the world can kill it with all its memory.
 
 const tell = (message: FromWorkerProcess): void => {
   if (process.connected) process.send?.(message);
@@ -27,7 +27,7 @@ const INSIDE = join(import.meta.dirname, 'worker-inside.js');
 /** In front of the deployed bundle, the entry first: a clock that cron events move. */
 const CLOCK_MODULES = ['worker-entry.js', 'worker-clock.js'];
 
-/** A file of this folder, placed beside the bundle. */
+/** A file of this folder, copied next to the bundle. */
 const moduleIn = (folder: string, name: string) => ({
   type: 'ESModule' as const,
   path: join(folder, name),
@@ -96,7 +96,8 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
             ...CLOCK_MODULES.map((name) => moduleIn(dirname(setup.bundlePath), name)),
             { type: 'ESModule', path: setup.bundlePath, contents: readFileSync(setup.bundlePath, 'utf8') },
           ],
-          // The file's own variables only: a developer's .dev.vars hold real secrets, which have no place here.
+          // Only the file's own variables: a developer's .dev.vars contains real secrets, which must not be
+          // used here.
           bindings: { ...options.vars, ...setup.bindings },
         },
         inside(options),

@@ -1,7 +1,7 @@
-/** What the world tells the process that runs the Worker. */
+/** Messages of the world to the process that runs the Worker. */
 export type ToWorkerProcess = { readonly type: 'start'; readonly setup: WorkerSetup };
 
-/** What that process answers. `insideUrl` is where the helper beside the Worker listens. */
+/** The responses of that process. `insideUrl` is the address of the helper next to the Worker. */
 export type FromWorkerProcess =
   | {
       readonly type: 'ready';
@@ -12,7 +12,7 @@ export type FromWorkerProcess =
   | { readonly type: 'failed'; readonly reason: string }
   | { readonly type: 'log'; readonly line: string };
 
-/** What the helper is asked: `POST /scheduled` and `POST /query`. */
+/** Requests to the helper: `POST /scheduled` and `POST /query`. */
 export interface InsideCalls {
   readonly scheduled: { readonly cron: string; readonly time: number };
   readonly query: { readonly sql: string; readonly params: readonly unknown[] };
@@ -33,7 +33,7 @@ export interface WorkerSetup extends WorkerFiles {
   readonly schema?: readonly string[];
   /** Folder of D1, KV and Durable Object storage; survives a killed process. */
   readonly storagePath: string;
-  /** Folder of the site; absent where the configuration's is meant. */
+  /** Folder of the site; absent to use the configuration's. */
   readonly sitePath?: string;
   /** Where the process may leave temporary files when it is killed. */
   readonly tempPath: string;

@@ -6,7 +6,7 @@ import type { FromWorkerProcess, InsideCalls, ToWorkerProcess, WorkerSetup } fro
 
 const CHILD = join(dirname(fileURLToPath(import.meta.url)), 'worker-child.ts');
 const KEPT_LOG_LINES = 5000;
-/** Far more than either needs, so that what hangs is named instead of waited for. */
+/** Far more than either needs, so that a hanging step is reported. */
 const START_MS = 90_000;
 const STOP_MS = 15_000;
 
@@ -20,7 +20,7 @@ export interface WorkerProcess {
   start(release?: Release): Promise<void>;
   /** SIGKILL to the process and everything that it started; storage stays. */
   kill(): Promise<void>;
-  /** Ends it in good order. */
+  /** Stops it gracefully. */
   stop(): Promise<void>;
   /** Cron expressions of the configuration. */
   crons(): readonly string[];
@@ -28,7 +28,7 @@ export interface WorkerProcess {
   scheduled(cron: string, time: number): Promise<unknown>;
   /** Rows of the Worker's D1 database. */
   query(sql: string, params: readonly unknown[]): Promise<unknown>;
-  /** What the Worker wrote to its console, newest last. */
+  /** The Worker's console output, newest last. */
   logs(): readonly string[];
 }
 
@@ -121,7 +121,7 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
   };
 }
 
-// The whole group: workerd is a grandchild. A group that is already gone is what we want.
+// Kills the whole group, because workerd is a grandchild. A group that has already ended is not an error.
 function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return;
   try {

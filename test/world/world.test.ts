@@ -70,7 +70,7 @@ describe('the Worker under the world', () => {
 });
 
 describe('the world', () => {
-  test('acts out transport faults and counts requests', async () => {
+  test('simulates transport faults and counts requests', async () => {
     const ask = () => fetch(`${world.endpoints.coinbase}/v2/prices/SOL-USD/spot`);
     world.resetStats();
     await control('POST /faults', { upstream: 'coinbase', kind: '429', retryAfterSeconds: 7, times: 1 });
@@ -93,7 +93,7 @@ describe('the world', () => {
     expect(world.stats().coinbase).toEqual({ total: 7, byLabel: { 'GET /v2/prices/SOL-USD/spot': 7 } });
   });
 
-  test('is bent over its control endpoint', async () => {
+  test('is changed through its control endpoint', async () => {
     const info = await control('GET /info');
     expect(info).toMatchObject({ url: world.url, reserve: world.reserve });
     expect(JSON.stringify(info)).not.toContain(world.bindings.SOLANA_PRIVATE_KEY);

@@ -45,7 +45,7 @@ export interface WorldOptions {
   readonly settleDelayMs?: number;
   readonly reserveLamports?: bigint;
   readonly reserveSats?: bigint;
-  /** Bindings to add or replace, or a function of this world's own; undefined removes one. */
+  /** Bindings to add or replace, or a function that creates them; undefined removes one. */
   readonly vars?: Vars | ((own: Readonly<Record<string, string>>) => Vars);
   /** The release to start with; default the one of these sources. */
   readonly release?: Release;
@@ -57,13 +57,13 @@ export interface WorldOptions {
 }
 
 export interface WorldControl {
-  /** Sends lamports or token atoms to any address; answers the signature. */
+  /** Sends lamports or token atoms to any address; returns the signature. */
   faucet(address: string, asset: FaucetAsset, amount: bigint): Promise<string>;
-  /** Sends from a user as a wallet would; answers the signature. */
+  /** Sends from a user as a wallet would; returns the signature. */
   transfer(transfer: UserTransfer): Promise<string>;
   mine(blocks: number): Promise<void>;
   reorg(depth: number, drop?: readonly string[]): Promise<void>;
-  /** Pays a Bitcoin address from the world's wallet, unconfirmed; answers the txid. */
+  /** Pays a Bitcoin address from the world's wallet, unconfirmed; returns the txid. */
   sendBitcoin(address: string, sats: bigint): Promise<string>;
   /** Calls the scheduled handler once; default the first cron expression and now. */
   cron(expression?: string, time?: number): Promise<unknown>;
@@ -113,7 +113,10 @@ export interface World {
   stop(): Promise<void>;
 }
 
-/** Far less than a cluster's 32, while a block hash lives as long: what waits for finality is decided by order, not by its length. */
+/**
+ * Far less than a cluster's 32, while a blockhash lives as long as there: tests depend on the order of
+ * events, not on the duration of finality.
+ */
 const FINALITY = 8;
 const USERS = 2;
 const USER_LAMPORTS = 20_000_000_000n;
@@ -146,7 +149,7 @@ async function createUsers(solana: SolanaWorld): Promise<SolanaKey[]> {
   return users;
 }
 
-/** Starts the outside world on loopback and the Worker in it. Nothing of it is left after `stop`. */
+/** Starts all upstreams on loopback and the Worker. `stop` leaves nothing behind. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-world-'));
   const discard = (): void => rmSync(folder, { recursive: true, force: true });
@@ -218,7 +221,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     });
     stops.push(() => upstreams.stop());
 
-    /** How far the Worker's clock is ahead of the real one. */
+    /** Milliseconds by which the Worker's clock is ahead of the real one. */
     let clockOffsetMs = 0;
     let target: () => string | null = () => null;
     const edge = await startEdge({ port: options.port ?? 0, target: () => target() });
@@ -242,7 +245,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const bundlePath = await bundle;
     const sitePath = join(folder, 'site');
     const { esplora1, esplora2, rpc1, rpc2 } = upstreams.endpoints;
-    // This world's explorers and nodes are the strangers here, as public ones are in a deployed site.
+    // This world's explorers and nodes are the independent sources, like public ones for a deployed site.
     const sources = { explorers: [`${esplora1}/api`, `${esplora2}/api`], rpcUrls: [rpc1, rpc2] };
     const copySite = (): void => {
       cpSync(SITE_FOLDER, sitePath, { recursive: true });

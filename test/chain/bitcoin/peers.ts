@@ -1,4 +1,7 @@
-/** Independent libraries, and random keys and messages for them. They know no BIP-322 prefix: it is taken off here. */
+/**
+ * Independent libraries, and random keys and messages for them. They do not support the BIP-322 prefix, so it
+ * is removed here.
+ */
 import { createRequire } from 'node:module';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';

@@ -156,7 +156,7 @@ describe('a red line for', () => {
     expect(red({ proof: { ...proof, solana: { ...solana, signature: 'abc' } } })).toEqual([
       'solana_signature',
     ]);
-    // No point of the curve: nobody has its key.
+    // Not a point of the curve, so no key exists for it.
     const nowhere = base58.encode(new Uint8Array(32).fill(2));
     const message = MESSAGE.replace(solanaAddress, nowhere);
     const forged = { ...sign(message), solana: { address: nowhere, signature: solana.signature } };

@@ -102,7 +102,7 @@ describe('spellings', () => {
     const input = { address, message: MESSAGE, signature: signed.signature };
     expect(verifyMessage(input)).toEqual({ verdict: 'valid', scheme: 'bip137-p2pkh' });
     expect(askPeers(input)).toEqual({ 'bip322-js': true, 'bitcoinjs-message': true });
-    // The WIF says that its owner never uses the compressed form.
+    // The WIF states that its owner uses only the uncompressed form.
     const compressed = deriveAddress(secretKey, 'p2pkh');
     expect(() => signMessage({ wif, address: compressed, message: MESSAGE })).toThrow(RangeError);
   });

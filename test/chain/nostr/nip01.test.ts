@@ -16,7 +16,7 @@ import {
 
 const secret = generateSecretKey();
 
-/** Signed here from the text of the NIP, without the library that the code under test uses. */
+/** Signed here according to the NIP, without the library that the code under test uses. */
 function signed(fields: Partial<NostrEvent> = {}): NostrEvent {
   const pubkey = bytesToHex(schnorr.getPublicKey(secret));
   const body = {

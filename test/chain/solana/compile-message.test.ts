@@ -40,7 +40,7 @@ function groupsOf(bytes: Uint8Array): string[][] {
   ].map((group) => group.toSorted());
 }
 
-/** A key named twice may do all that either naming allows; programs are read only. */
+/** A key that occurs twice has the rights of both occurrences; programs are read-only. */
 function expectedGroups(list: readonly Instruction[], version: MessageVersion): string[][] {
   const roles = new Map<string, number>([[PAYER, 3]]);
   if (version === 0) roles.set(COMPUTE_BUDGET, 0);

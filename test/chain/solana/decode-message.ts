@@ -1,6 +1,7 @@
 /**
  * Reads version 0 and version 1 messages byte by byte, from the descriptions of the formats alone
- * (docs.anza.xyz/proposals/versioned-transactions, SIMD-0385), so that the library is not checked by itself.
+ * (docs.anza.xyz/proposals/versioned-transactions, SIMD-0385), so that the library is not checked against
+ * itself.
  */
 import { base58 } from '@scure/base';
 
@@ -43,7 +44,7 @@ export function decodeMessage(bytes: Uint8Array): DecodedMessage {
   };
   const uint = (length: number): bigint =>
     take(length).reduceRight((value, next) => value * 256n + BigInt(next), 0n);
-  /** compact-u16: seven bits a byte, the low ones first. */
+  /** compact-u16: seven bits per byte, low bits first. */
   const count = (): number => {
     let value = 0;
     for (let shift = 0; ; shift += 7) {

@@ -1,4 +1,7 @@
-/** Inputs for the decoder: chance bytes, and recorded transactions with a few bytes changed, cut out or put in. */
+/**
+ * Inputs for the decoder: random bytes, and recorded transactions with a few bytes changed, removed or
+ * inserted.
+ */
 import { base64 } from '@scure/base';
 import {
   decodeTransaction,
@@ -47,7 +50,7 @@ function timed(bytes: Uint8Array, asText: boolean) {
   return { verdict, duration: performance.now() - started };
 }
 
-/** A slow one is decoded again: what counts is the input's own time, not that the machine was busy just then. */
+/** A slow input is decoded again, so that a busy machine does not count as a slow input. */
 function ratioOf(list: { duration: number; bytes: Uint8Array }[]): number {
   const sorted = list.toSorted((a, b) => a.duration - b.duration);
   const median = sorted[sorted.length >> 1]?.duration ?? 1;
@@ -65,7 +68,7 @@ function draw(random: Random): Uint8Array {
   const bytes = [...random.pick(RECORDED)];
   for (let change = random.between(1, 4); change > 0; change -= 1) {
     const at = random.between(0, bytes.length - 1);
-    // Most of the structure stands behind the keys, so half of the changes go there.
+    // Most of the structure follows the keys, so half of the changes are made there.
     const place = random.chance(0.5) ? at : Math.min(bytes.length - 1, 500 + (at >> 1));
     if (random.chance(0.6)) bytes[place] = random.between(0, 255);
     else if (random.chance(0.5)) bytes.splice(place, random.between(1, 40));

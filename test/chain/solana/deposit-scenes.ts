@@ -1,6 +1,6 @@
 /**
  * Transactions that reach, or only seem to reach, the treasury, made on the test chain: each row of the credit rules
- * that a chain can produce. What a transaction is judged to be stands beside it.
+ * that a chain can produce. Each scene states its expected verdict.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -36,7 +36,7 @@ export type Asset = 'usdc' | 'usdt';
 
 export type Stage = ReturnType<typeof createStage>;
 
-/** What a scene has at hand: funded users and the instructions of a wallet. */
+/** The tools of a scene: funded users and the instructions of a wallet. */
 export function createStage(world: SolanaWorld) {
   const { ledger, bank } = world;
 
@@ -140,7 +140,7 @@ export function createStage(world: SolanaWorld) {
       amount,
     });
 
-  /** Puts a program on the chain; answers its address. */
+  /** Deploys a program and returns its address. */
   async function program(elf: (id: string) => Uint8Array): Promise<string> {
     const id = (await createSolanaKey()).address;
     const state = {
@@ -156,7 +156,7 @@ export function createStage(world: SolanaWorld) {
 
   const forwarder = () => program(() => forwarderElf());
 
-  /** A transfer that a program makes by a call of its own. `signs` is null where the program signs for the source. */
+  /** A transfer by a call of a program (CPI). `signs` is null where the program signs for the source. */
   function inner(
     id: string,
     source: string,
@@ -432,7 +432,7 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
           s.pay(from, to.address, 1_000_000n * DOLLAR),
         ]);
         await ledger.send(wire, { skipPreflight: true });
-        // One that fails may also never land, which is not what is staged here.
+        // A failing transaction may also never land, which this scene must avoid.
         if (ledger.transaction(signature)) return { signature, treasury: to.address };
       }
     },

@@ -195,7 +195,7 @@ describe('further possible answers of a node', () => {
 
 const MUTATIONS = 5_000;
 
-/** The same numbers on every run. */
+/** Generates the same numbers on every run. */
 function createDice(seed: number) {
   let x = seed;
   const word = (): number => {
@@ -227,7 +227,7 @@ const both = (
   preTokens: change(t.preTokens ?? [], 'pre'),
   postTokens: change(t.postTokens ?? [], 'post'),
 });
-/** Points of the curve that nobody else here uses: finding one is slow, so a few hundred serve all. */
+/** Points of the curve that no other row uses. Finding one is slow, so all cases share a few hundred. */
 const STRANGERS = (() => {
   const dice = createDice(0x57a);
   const found: string[] = [];
@@ -280,7 +280,7 @@ const NEUTRAL: readonly ((each: Case, dice: Dice) => DepositTransaction)[] = [
     const mint = each.terms.mints[assetOf(each)];
     const gift = row(to, 3n, { mint, account: freshAccount() });
     const isSource = (r: TokenBalanceRow) => r.owner === each.sender && r.mint === mint;
-    // What the stranger gets, the sender had as well.
+    // The sender must also have had the amount that the third party receives.
     let given = false;
     return both(each.transaction, (rows, when) =>
       when === 'post'
@@ -303,7 +303,7 @@ const tx = (transaction: DepositTransaction): Partial<Case> => ({ transaction })
 const mapRows = (each: Case, change: (r: TokenBalanceRow) => TokenBalanceRow): Partial<Case> =>
   tx(both(each.transaction, (rows) => rows.map(change)));
 
-/** One thing wrong with a good deposit, and what it must be called then. */
+/** One defect of a good deposit, and the verdict that it must cause. */
 const HARMFUL: readonly Mutation[] = [
   {
     name: 'failed',
@@ -496,7 +496,7 @@ const labelOf = (verdict: DepositVerdict): string =>
   verdict.type === 'deposit' ? 'deposit' : verdict.reason;
 
 describe(`${MUTATIONS.toLocaleString('en')} mutations of good deposits`, () => {
-  it('are called what they are', { timeout: 60_000 }, async () => {
+  it('get the right verdict', { timeout: 60_000 }, async () => {
     const dice = createDice(0xdeb);
     const good: Case[] = [];
     for (const scene of recorded.scenes)

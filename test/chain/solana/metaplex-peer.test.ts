@@ -28,7 +28,7 @@ import { wallet } from '../../custody/addresses.ts';
 
 const [MINT, RESERVE, CREATOR] = [wallet(1), wallet(2), wallet(3)];
 const blank = createNullContext();
-/** Their client asks for nothing but the addresses of programs. */
+/** Their client needs only the addresses of programs. */
 const context: Parameters<typeof createMetadataAccountV3>[0] = {
   ...blank,
   programs: { ...blank.programs, getPublicKey: (_name, fallback) => publicKey(fallback ?? MINT) },
@@ -37,7 +37,7 @@ const context: Parameters<typeof createMetadataAccountV3>[0] = {
 const text = (max: number) =>
   fc.string({ unit: 'grapheme', minLength: 1, maxLength: 10 }).map((each) => each.slice(0, max));
 
-/** What their client would send for the same token. */
+/** The instruction that their client would send for the same token. */
 function theirs(p: Parameters<typeof createMetaplexMetadata>[0]) {
   const signer = (key: string): Signer => createNoopSigner(publicKey(key));
   const [built] = createMetadataAccountV3(context, {
@@ -186,7 +186,7 @@ describe('the update authority of a Token-2022 mint', () => {
     });
     const fixed = mint(pointer(NOBODY, MINT), names(NOBODY));
     expect(tokenAuthorities(MINT, fixed, undefined).updateAuthority).toBeNull();
-    // A mint that names itself is known by that name, whatever stands beside it.
+    // A mint that names itself has that name, regardless of a Metaplex account.
     expect(tokenAuthorities(MINT, fixed, beside).updateAuthority).toBeNull();
   });
 

@@ -1,4 +1,4 @@
-/** What holds of each of our messages, in Node and in the Workers runtime. */
+/** Checks of each of our messages, in Node and in the Workers runtime. */
 import { type Address, getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { signedTransaction } from '../../../src/chain/solana/transaction.ts';
@@ -9,7 +9,7 @@ const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
 const littleEndian = (bytes: Uint8Array): bigint =>
   bytes.reduceRight((value, next) => value * 256n + BigInt(next), 0n);
 
-/** The same message as the library reads it, in the members of our own reader. */
+/** The message as decoded by the library, in the members of our own reader. */
 function libraryReading(bytes: Uint8Array) {
   const message = getCompiledTransactionMessageDecoder().decode(bytes);
   const keyAt = (index: number): Address | undefined => message.staticAccounts[index];

@@ -1,4 +1,4 @@
-/** Every message that we build, with what it must say, written down from the programs' own descriptions. */
+/** Every message that we build, with its expected content, derived from the programs' specifications. */
 import { base58 } from '@scure/base';
 import { creationMessage } from '../../../src/chain/solana/token-creation.ts';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
@@ -26,9 +26,9 @@ export type OwnMessage = {
   readonly bytes: Uint8Array;
   readonly signers: readonly string[];
   readonly units: number;
-  /** Lamports bid for priority. */
+  /** Priority fee in lamports. */
   readonly priorityFee: bigint;
-  /** Without the budget's. */
+  /** Without those of the budget. */
   readonly instructions: readonly Expected[];
 };
 

@@ -17,7 +17,7 @@ const code = (type = 3, owner = UPGRADEABLE_LOADER) => ({
   data: Uint8Array.from([...u32(type), ...u64(387_654_321n), ...new Uint8Array(33)]),
 });
 
-it('the slot stands in the data account that the loader derives from the program', () => {
+it('reads the slot from the data account that the loader derives from the program', () => {
   expect(deployedSlot(PROGRAM, program(), code())).toBe(387_654_321n);
 });
 
@@ -29,7 +29,7 @@ it('a program of a loader that replaces nothing never changes', () => {
 it.each([
   ['is not there', null, code()],
   ['has no data account', program(), null],
-  ['is owned by a stranger', program(undefined, PROGRAM), code()],
+  ['has a different owner', program(undefined, PROGRAM), code()],
   ['points at another data account', program(PROGRAM), code()],
   ['has a data account of another owner', program(), code(3, PROGRAM)],
   ['has a data account of another type', program(), code(1)],

@@ -81,7 +81,7 @@ it('a list of extensions that runs out of the data is read up to the last comple
   expect([...(decodeMint(TOKEN_2022_PROGRAM, bytes)?.extensions.keys() ?? [])]).toEqual([10]);
 });
 
-it('an account is not taken for what it is not', () => {
+it('refuses accounts of every other kind', () => {
   expect(decodeTokenAccount(SYSTEM, account)).toBeUndefined();
   expect(decodeMint(SYSTEM, mint)).toBeUndefined();
   expect(decodeTokenAccount(TOKEN_PROGRAM, mint)).toBeUndefined();

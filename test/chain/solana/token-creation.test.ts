@@ -119,7 +119,7 @@ it('a creation is one transaction of two signers that fits, with exactly the req
       ).toEqual(
         design.supply === 0n ? [] : [[design.supply, design.decimals, findAta(CREATOR, MINT, program)]],
       );
-      // The last thing that happens: nobody mints after the authority has gone where it belongs.
+      // The final instruction: no mint follows once the authority is transferred.
       const last = instructions[instructions.length - 1];
       const handed = last && parseSetAuthorityInstruction(last).data;
       expect(handed).toMatchObject({

@@ -4,10 +4,10 @@ import { expectError, type Row, type Table } from '../table.ts';
 import type { Contract } from '../world.ts';
 
 const CALL = 'POST /api/asry/claim-from-deposit';
-/** 40 USDC: what the tables' own deposit credits. */
+/** 40 USDC: the amount of the tables' deposit. */
 const DEPOSIT_ATOMS = 40_000_000n;
 
-/** A deposit that nobody has claimed, final on the chain. */
+/** An unclaimed deposit that is final on the chain. */
 const openDeposit = (contract: Contract): Promise<string> =>
   contract.once('deposit', async () => {
     const { world } = contract;

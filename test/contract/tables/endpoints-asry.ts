@@ -18,7 +18,7 @@ export const endpointsAsry: Table = {
           reward: 'object',
         })(contract);
         expectError(await contract.ask(CALL, { body: {} }), 400, 'INVALID_INPUT');
-        // The tour's claim has taken all that its deposit earns.
+        // The tour's claim has taken the whole reward of its deposit.
         const again = await contract.ask(CALL, { body: contract.sent(CALL) });
         expectError(again, 409);
         for (const rpc of ['rpc1', 'rpc2'] as const) contract.world.faults.set(rpc, { kind: '500' });

@@ -23,7 +23,7 @@ const INVOICE = {
 
 type Members = Parameters<typeof fields>[2];
 
-/** A row whose path the contract leaves open: where we serve it, and what it answers. */
+/** A row whose path the contract leaves open: our path, and the expected response. */
 const row = (
   name: string,
   call: string,

@@ -56,7 +56,7 @@ export const limits: Table = {
       const { poor: world } = contract;
       const answer = await contract.ask(CREATE, { world, body: { amountSol: 0.15 } });
       expectError(answer, 400, 'INSUFFICIENT_BALANCE');
-      // All that this reserve holds is its floor and the operating float.
+      // This reserve holds only its floor and the operating float.
       expect(answer.body.details).toEqual({ availableLamports: '0' });
     }),
     row('limit | nostr feed', [FEED], (contract) => expectPageSizes(contract, FEED, 10, 100)),

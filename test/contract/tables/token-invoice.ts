@@ -16,7 +16,7 @@ function create(contract: Contract, change: Body): Promise<Answer> {
 
 const REQUIRED = Symbol('required');
 
-/** What a field takes, what it refuses, and what it is when it is not sent; the answer shows some fields only. */
+/** The accepted and refused values of a field, and its default. The response shows only some fields. */
 const member = (
   name: string,
   takes: readonly unknown[],
@@ -69,7 +69,7 @@ export const tokenInvoice: Table = {
         await member('revoke_mint_authority', [false, null], NO_FLAGS, false).check(contract);
         const revoked = { revoke_mint_authority: true };
         expect((await create(contract, { ...revoked, supply: '5' })).status).toBe(200);
-        // Without authority and without supply it would be nothing for ever.
+        // Without authority and supply, no token could ever exist.
         expectError(await create(contract, { ...revoked, supply: '0' }), 400, 'CONTRADICTING_OPTIONS');
       },
     },

@@ -1,4 +1,4 @@
-/** The production custodian with its claim desk, simulated. */
+/** Simulates the production custodian with its claims. */
 import type { DepositTransaction } from '../../../src/chain/solana/deposit.ts';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
@@ -52,7 +52,7 @@ export type SimulationOptions = RunOptions & {
   readonly program?: Partial<AsryProgram>;
   /** Senders whose ASRY account exists from the start. */
   readonly opened?: (sender: string) => boolean;
-  /** What a node shows of a deposit where that is not what it is; throws when it fails. */
+  /** A node's false view of a deposit; throws when the node fails. */
   readonly see?: (node: number, signature: string) => DepositTransaction | null | undefined;
   /** ASRY and SOL of the reserve before it paid anything. */
   readonly reserveAtoms?: () => bigint;
@@ -110,7 +110,7 @@ export function createAsrySimulation(options: SimulationOptions) {
         lamports: order.createsAccount && !hasAccount(order.receiver) ? ACCOUNT_RENT : 0n,
         blockhash: order.blockhash,
       }),
-    // With the tokens that it moved, of which the lamports model knows nothing.
+    // With the tokens that it moved, which the lamports model does not contain.
     shown: (transaction, order) => {
       const row = (atoms: bigint) => ({
         account: findAta(RESERVE, ASRY, TOKEN_PROGRAM),
@@ -181,7 +181,7 @@ export function createAsrySimulation(options: SimulationOptions) {
     /** D1's rows, by id. */
     mirrored: () => rowsOf('SELECT id, journal FROM asry_claims ORDER BY id'),
 
-    /** A claim at a time; what becomes of it. A caller whose call is lost does not ask again. */
+    /** A claim at a given time, and its result. A caller whose call is lost does not repeat it. */
     claimAt(
       time: number,
       request: Partial<ClaimRequest> & { signature: string },
@@ -194,7 +194,7 @@ export function createAsrySimulation(options: SimulationOptions) {
     ask: (request: Partial<ClaimRequest> & { signature: string }): Promise<ClaimAnswer | undefined> =>
       run.call((custody) => custody.claimDeposit(asking(request))),
 
-    /** D1 has never heard of these. */
+    /** D1 has never received these. */
     forget: (signature: string): Promise<unknown> =>
       Promise.all([
         rowsOf(`DELETE FROM asry_claims WHERE id = '${signature}'`),
@@ -221,7 +221,7 @@ export function createAsrySimulation(options: SimulationOptions) {
   };
 }
 
-/** A deposit as a node gives it; its lamports play no part. */
+/** A deposit as returned by a node; its lamports do not matter. */
 const asChainTransaction = (deposit: DepositTransaction | null): ChainTransaction | null =>
   deposit && {
     ...deposit,

@@ -286,7 +286,7 @@ describe('rewardUsd', () => {
     expect(run.landed().reduce((sum, { order }) => sum + order.atoms, 0n)).toBe(all);
   });
 
-  it('by a stranger leaves everything else to the next plain claim', async () => {
+  it('by a third party leaves the rest to the next plain claim', async () => {
     const one = deposit(100n);
     const run = start([one], { program });
     await run.ask({ signature: one.signature, rewardMicroUsd: 1n, client: 'stranger' });
@@ -399,7 +399,7 @@ describe('epochs', () => {
 });
 
 describe('owed rewards', () => {
-  it('for want of rent is paid by the sweep once the day has passed, at most so many accounts a day', async () => {
+  it('are paid in the background a day later when rent was missing, at most a fixed number of accounts per day', async () => {
     const deposits = [deposit(10n), deposit(10n), deposit(10n)];
     const run = start(deposits, { opened: () => false, program: { rentBudget: 2n * 2_039_280n } });
     const statuses: (string | undefined)[] = [];
@@ -489,7 +489,7 @@ describe('owed rewards', () => {
     expect(run.alarms.length).toBeLessThan(4);
   });
 
-  it('for want of ASRY or SOL keeps its place on the curve and is paid when there is some again', async () => {
+  it('keep their place on the curve when ASRY or SOL is missing, and are paid once there is enough', async () => {
     const [first, second] = [deposit(10n), deposit(10n)];
     let atoms = reward(first.atoms) - 1n;
     const run = start([first, second], { reserveAtoms: () => atoms });

@@ -1,4 +1,4 @@
-/** What a payout's message orders, read from its bytes as the chain would. */
+/** Decodes the effects of a payout's message from its bytes, as the chain would. */
 import { type Address, getCompiledTransactionMessageDecoder } from '@solana/web3.js';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
@@ -15,7 +15,7 @@ export type PayoutOrder = {
   readonly decimals: number;
   readonly createsAccount: boolean;
   readonly blockhash: string;
-  /** Micro-lamports a unit, and units. */
+  /** Micro-lamports per unit, and units. */
   readonly price: bigint;
   readonly units: number;
 };
@@ -46,7 +46,7 @@ export function readPayout(bytes: Uint8Array): PayoutOrder {
         const [, , destination = '', from = ''] = accounts;
         if (data[0] !== 12) throw new Error('not TransferChecked');
         const receiver = known.get(destination);
-        if (!receiver) throw new Error(`${destination} belongs to nobody known`);
+        if (!receiver) throw new Error(`${destination} has no known owner`);
         order = { ...order, from, receiver, atoms: view.getBigUint64(1, true), decimals: data[9] ?? -1 };
         break;
       }

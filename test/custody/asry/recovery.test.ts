@@ -43,7 +43,7 @@ function start(more: Partial<SimulationOptions> = {}): Simulation {
   return run;
 }
 
-/** Asked for until it is done: right after the loss it is too early. */
+/** Repeated until it succeeds: right after the loss it is refused as too early. */
 async function reconcile(run: Simulation): Promise<void> {
   let tries = 0;
   while (!(await run.ops({ name: 'reconcile' }))?.ok) {
@@ -87,7 +87,7 @@ describe('an emptied journal', () => {
     expect(run.claims().map(({ before: from }) => from)).toEqual([0n, 99_950_000n, 199_900_000n]);
   });
 
-  it('pays nothing twice that only the chain remembers: its memo names the deposit', async () => {
+  it('pays no reward twice that only the chain records: its memo names the deposit', async () => {
     const run = start();
     for (const { signature } of [one, two]) await run.ask({ signature });
     await run.pass(MINUTE);
@@ -102,7 +102,7 @@ describe('an emptied journal', () => {
     expect(run.landed()).toHaveLength(2);
   });
 
-  it('pays nothing twice that was on its way when it was lost, and is not rebuilt before that is over', async () => {
+  it('pays no reward twice that was on its way at the loss, and is not rebuilt before it is final or expired', async () => {
     const run = start();
     await run.ask({ signature: one.signature });
     await run.forget(one.signature);
@@ -198,7 +198,7 @@ describe('a D1 that received one of several rows of a change', () => {
 });
 
 describe('a journal set back', () => {
-  it('to a claim that was owed then and has been paid since pays it no second time', async () => {
+  it('does not pay a claim again that was owed then and has been paid since', async () => {
     const open = new Set<string>();
     const run = start({ opened: (sender) => open.has(sender), program: { rentBudget: 0n } });
     await run.ask({ signature: one.signature });

@@ -35,7 +35,7 @@ const drawCurve = (dice: Dice): Curve => ({ cap: dice.sized(0n, 62), depth: dice
 
 type Claim = { readonly net: bigint; readonly before: bigint; readonly reward: bigint };
 
-/** The deposits one after the other, as the custodian books them. */
+/** Books the deposits one after the other, like the custodian. */
 function book(curve: Curve, nets: readonly bigint[]): { claims: Claim[]; deposits: bigint } {
   let deposits = 0n;
   const claims = nets.map((net) => {
@@ -63,7 +63,7 @@ function shuffled<T>(values: readonly T[], dice: Dice): T[] {
   return copy;
 }
 
-/** Why a case breaks an invariant of the curve; undefined when it holds them all. */
+/** The invariant of the curve that a case breaks; undefined if none. */
 function broken(dice: Dice): string | undefined {
   const curve = drawCurve(dice);
   const amounts = Array.from({ length: 1 + dice.below(4) }, () => dice.sized(1n, 44));
@@ -125,7 +125,7 @@ describe('the epoch curve', () => {
     expect(failures).toEqual([]);
   });
 
-  it('a split into k pieces with strangers in between gains less than k smallest units', () => {
+  it('a split into k pieces with other deposits in between gains less than k smallest units', () => {
     const dice = createDice(7);
     for (let at = 0; at < 50_000; at += 1) {
       const curve = drawCurve(dice);
@@ -148,7 +148,7 @@ describe('the epoch curve', () => {
     const nets = dollars.map((amount) => amount - receiveFee(amount));
     expect(nets[0]).toBe(99_950_000n);
     const rewards = book(curve, nets).claims.map((claim) => claim.reward);
-    // Worked out with exact fractions, apart from this code.
+    // Computed with exact fractions, independently of this code.
     expect(rewards).toEqual([
       1_109_323_590_079n,
       1_106_865_119_664n,

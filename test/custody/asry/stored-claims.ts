@@ -1,4 +1,4 @@
-/** Claims of one deposit over storage alone: each payout begins and is never driven. */
+/** Claims of one deposit with storage only: each payout begins and is never executed. */
 import { openAsryStore } from '../../../src/custody/asry/asry-store.ts';
 import { createClaims } from '../../../src/custody/asry/claims.ts';
 import type { Begin } from '../../../src/custody/kernel/begin-operation.ts';

@@ -1,4 +1,4 @@
-/** A driver over real storage with a scripted kind, and the order of everything that it does to the world. */
+/** An executor over real storage with a scripted kind; records the order of all its external effects. */
 import { lamports } from '../../../src/core/amount.ts';
 import { createExecutor } from '../../../src/custody/kernel/executor.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';

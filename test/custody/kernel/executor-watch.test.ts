@@ -55,7 +55,7 @@ describe('a signed row after a crash', () => {
 });
 
 describe('watching', () => {
-  it('calls the operator when too few nodes keep the history since the signing, and signs nothing', async () => {
+  it('alerts the operator when too few nodes keep the history since the signing, and signs nothing', async () => {
     const w = watching();
     w.chain.nextViews = () => [deathProof({ firstAvailableSlot: 901n })];
     for (let look = 0; look < 3; look++) {
@@ -92,7 +92,7 @@ describe('watching', () => {
     expect(row(w)).toMatchObject({ state: 'signed', looks: 2 });
   });
 
-  it('a proven death is not sent again', async () => {
+  it('a provably expired attempt is not sent again', async () => {
     const w = watching();
     w.chain.nextViews = () => [deathProof()];
     await w.driver.driveDue(5);
@@ -130,7 +130,7 @@ describe('watching', () => {
     land(w.chain, { debit: lamports(SOL + fee) });
     await w.driver.driveDue(5);
     expect(frozenReason(w.journal)).toBe(frozen);
-    // Frozen or not, what has happened is booked.
+    // The landing is booked even while signing is frozen.
     expect(row(w).state).toBe('settling');
   });
 });
@@ -210,13 +210,13 @@ describe('due operations', () => {
     expect(asked).toEqual(['swap:4', 'swap:3', 'swap:2']);
   });
 
-  it('a row that does not exist is nothing to do', async () => {
+  it('ignores a row that does not exist', async () => {
     const w = setUp();
     await w.driver.drive('swap:nobody');
     expect(w.order).toEqual([]);
   });
 
-  it('a row that throws waits, is logged, and does not keep the others from their turn', async () => {
+  it('a row that throws waits, is logged, and does not block the others', async () => {
     const broken: Settled = {
       ...pending,
       get claims(): string[] {

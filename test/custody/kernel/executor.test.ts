@@ -91,7 +91,7 @@ describe('what keeps a swap from being signed', () => {
     expect(w.order).toEqual([]);
   });
 
-  it('a key that cannot sign ends the swap instead of asking for a quote again and again', async () => {
+  it('a key that cannot sign ends the swap instead of requesting quotes repeatedly', async () => {
     const w = setUp({ prepare: async () => ready({ message: new Uint8Array(0) }) });
     const failing = createExecutor({
       journal: w.journal,
@@ -151,7 +151,7 @@ describe('what keeps a swap from being signed', () => {
     });
   });
 
-  it("the day's cost limit counts what others have cost, at the moment of the signature", async () => {
+  it("the day's cost limit counts the cost of other operations at the time of the signature", async () => {
     const w = setUp({ prepare: async () => ready({ cost: 41n }) });
     w.add(settling({ id: 'swap:before', cost: lamports(60n), signing: null }));
     w.add(planned());
@@ -164,7 +164,7 @@ describe('what keeps a swap from being signed', () => {
     expect(w.journal.consumerOf('deposit:a')).toBeUndefined();
   });
 
-  it('a limit of a window counts what is signed, at the moment of the signature', async () => {
+  it('a limit of a window counts the signed operations at the time of the signature', async () => {
     const w = setUp();
     const before = settling({ createdAt: NOW - 2 * DAY_MS, signedAt: NOW - 1, signing: null });
     for (let number = 0; number < 4; number++)
@@ -192,7 +192,7 @@ describe('what keeps a swap from being signed', () => {
   });
 });
 
-describe('rows that this version cannot carry out', () => {
+describe('rows that this version does not support', () => {
   it.each([
     ['a kind that this version does not have', planned({ id: 'swap:x', kind: 'absr' as Kind }), null],
     ['a state that it does not know', planned({ id: 'swap:x', state: 'melting' as State }), null],

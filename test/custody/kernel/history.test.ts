@@ -1,4 +1,7 @@
-/** Boot and reconciliation over nodes of which one leaves out, invents, or keeps little. */
+/**
+ * The journal check and reconciliation with nodes of which one omits or invents entries, or keeps little
+ * history.
+ */
 import { describe, expect, it } from 'vitest';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
@@ -56,7 +59,7 @@ function setUp(...fakes: Fake[]) {
             ? held.map(({ signature, slot, blockTime }) => ({ signature, slot, err: null, blockTime }))
             : [],
         ),
-      // A node that invents an entry cannot invent what others must show.
+      // A node can invent an entry, but not the responses of the other nodes.
       transaction: (signature) => up(held.find((one) => one.signature === signature) ?? null),
       firstAvailableBlock: () => up(firstBlock),
       epochInfo: () => up({ slot: FINALIZED, blockHeight: FINALIZED }),

@@ -95,7 +95,7 @@ describe('a first start', () => {
     expect((await checkJournal(setUp({ unknown: null }).ports)).ok).toBe(false);
   });
 
-  it('so much foreign dust that ours may lie behind it is frozen as well', async () => {
+  it('is frozen as well behind so much dust that a reserve transaction may be older', async () => {
     const dust = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`dust-${at}`, ['somebody']]));
     expect((await checkJournal(setUp({ ...dust, swap: ['reserve'] }).ports)).ok).toBe(false);
   });
@@ -118,7 +118,7 @@ describe('a first start', () => {
     expect(await checkJournal(setUp(signers, chain).ports)).toEqual({ ok: true });
   });
 
-  it('that cannot read mirror or chain decides nothing', async () => {
+  it('decides nothing if the mirror or the chain cannot be read', async () => {
     const w = setUp();
     w.mirror.state = 'down';
     await expect(checkJournal(w.ports)).rejects.toThrow('D1_ERROR');
@@ -155,7 +155,7 @@ describe('a later start', () => {
 });
 
 describe('frozen', () => {
-  it('ends with the reconciliation, which also confirms a true beginning', async () => {
+  it('ends with the reconciliation, which also confirms a new journal', async () => {
     const w = setUp({ swap: ['reserve'] });
     await checkJournal(w.ports);
     unfreeze(w.journal);

@@ -25,7 +25,7 @@ import { checkIntent, costLamports, type Limits, swappedLamports } from '../spen
 import { createSqliteStorage } from '../sqlite-storage.ts';
 
 const NONE = lamports(0n);
-/** Everything is too much, so that a verdict tells its sums. */
+/** Every amount exceeds these limits, so each verdict shows its sums. */
 const STRICT: Limits = {
   maxOperation: lamports(2n ** 80n),
   maxHour: lamports(2n ** 80n),
@@ -199,7 +199,7 @@ describe('what counts for the sums', () => {
           }
         }
         const all = journal.latest(99);
-        // What is over and a day old counts for nothing, though it may still say what it once was.
+        // An ended row that is a day old does not count, although it still shows its amounts.
         const known = all.filter(
           (op) =>
             op.reserved > 0n ||
@@ -255,7 +255,7 @@ describe('what counts for the sums', () => {
     );
     expect(releasedSlot(journal.counting(NOW))).toBe(7_777n);
     expect(releasedSlot(journal.counting(NOW + 10 * DAY_MS))).toBe(7_777n);
-    // A lower slot that is released later does not take its place.
+    // A lower slot that is released later does not replace it.
     add(done({ id: 'swap:low', createdAt: old, releasedSlot: 5n, signing: null }));
     expect(releasedSlot(journal.counting(NOW + 10 * DAY_MS))).toBe(7_777n);
   });

@@ -12,7 +12,7 @@ import { deathProof, signingOf, statusOf, view } from '../sample-operations.ts';
 const judge = (...views: NodeView[]) => judgeAttempt(signingOf('one'), views, 1);
 const judgeByTwo = (...views: NodeView[]) => judgeAttempt(signingOf('one'), views, 2);
 
-describe('an attempt is dead', () => {
+describe('an attempt has provably expired', () => {
   it('by the whole sequence of one node', () => {
     expect(judge(deathProof())).toBe('dead');
   });
@@ -33,7 +33,7 @@ describe('an attempt is dead', () => {
 describe('with a quorum of two, an attempt', () => {
   const second = (change: Partial<NodeView> = {}) => deathProof({ node: 'two', ...change });
 
-  it('is dead when both nodes prove it, each with its own height', () => {
+  it('has expired when both nodes prove it, each with its own height', () => {
     expect(judgeByTwo(deathProof(), second())).toBe('dead');
   });
 
@@ -42,7 +42,7 @@ describe('with a quorum of two, an attempt', () => {
     ['one node proves it twice', [deathProof(), deathProof()]],
     ['the second node has not passed its own height', [deathProof(), second({ finalizedHeight: 1_000n })]],
     ['the second node is no witness', [deathProof(), second({ node: 'three' })]],
-  ])('is not dead when %s', (_name, views) => {
+  ])('has not provably expired when %s', (_name, views) => {
     expect(judgeByTwo(...views)).toBe('unseen');
   });
 
@@ -125,12 +125,12 @@ describe('a node has pruned the history of an attempt', () => {
   });
 });
 
-describe('an attempt is not dead', () => {
+describe('an attempt has not provably expired', () => {
   it.each([
     ['at its last valid height: a block of that height may hold it', { finalizedHeight: 1_000n }],
     ['below it', { finalizedHeight: 999n }],
     ['with a status view that is older than the height', { statusSlot: 1_199n }],
-    ['when nobody asked how far the history reaches', { firstAvailableSlot: null }],
+    ['when the start of the history was not read', { firstAvailableSlot: null }],
     ['with a history that begins one slot after the signing', { firstAvailableSlot: 901n }],
   ])('%s', (_name, missing) => {
     expect(judge(deathProof(missing))).toBe('unseen');
@@ -187,7 +187,7 @@ describe('a finalized status decides', () => {
   });
 });
 
-/** Any view at all, close to the borders. */
+/** Any view, with values close to the limits. */
 const near = (center: bigint) => fc.bigInt({ min: center - 3n, max: center + 3n });
 const anyStatus = fc.record({
   slot: near(940n),
@@ -206,7 +206,7 @@ const anyView: fc.Arbitrary<NodeView> = fc.record({
 describe('for any views', () => {
   const { slot } = signingOf('one');
 
-  it('dead means that no node saw it and one node alone has every piece', () => {
+  it('expiry means that no node saw it and that one node alone has every part of the proof', () => {
     fc.assert(
       fc.property(fc.array(anyView, { maxLength: 4 }), (views) => {
         const proofs = views.filter(
@@ -233,7 +233,7 @@ describe('for any views', () => {
     );
   });
 
-  it('one more view with a status never makes it dead, and one without never brings it back', () => {
+  it('one more view with a status never proves expiry, and one without never disproves it', () => {
     fc.assert(
       fc.property(fc.array(anyView, { maxLength: 3 }), anyView, (views, more) => {
         const verdict = judge(...views, more);

@@ -114,7 +114,7 @@ describe('a row as text', () => {
   });
 });
 
-it('an intent takes nothing but what it is given', () => {
+it('an intent contains only the given values', () => {
   const intent = plannedOperation({
     id: 'asry:x',
     kind: 'asry',

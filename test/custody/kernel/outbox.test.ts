@@ -48,7 +48,7 @@ describe('the outbox', () => {
     expect([w.mirror.rows.size, w.journal.outbox(1)]).toEqual([rows, []]);
   });
 
-  it('keeps everything while the mirror is unavailable, and logs it without the text of secrets', async () => {
+  it('keeps all rows while the mirror is unavailable, and logs the error without secrets', async () => {
     const w = setUp(3);
     w.mirror.state = 'down';
     expect(await w.flush()).toBe(false);

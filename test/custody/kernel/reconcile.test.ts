@@ -27,7 +27,7 @@ import { createSqliteStorage } from '../sqlite-storage.ts';
 
 const RESERVE = 'reserve';
 
-/** A transaction that the reserve paid, or somebody else. */
+/** A transaction paid by the reserve or by a third party. */
 const transfer = (signature: string, change: Partial<ChainTransaction> = {}): ChainTransaction => ({
   signature,
   slot: 950n,
@@ -43,7 +43,7 @@ const transfer = (signature: string, change: Partial<ChainTransaction> = {}): Ch
   ...change,
 });
 
-/** What the modules contribute. */
+/** The parts that the modules provide. */
 const OF_THE_MODULES = {
   modules: [],
   provesItself: (kind: Operation['kind']) => kind === 'token' || kind === 'refund',

@@ -11,7 +11,7 @@ import { createVaultPeer, type VaultPeer } from '../vault-peer.ts';
 
 const MESSAGE = Uint8Array.of(1, 2, 3);
 
-/** @param expire ends the wait for whatever hangs, as the clock would */
+/** @param expire ends the wait for hanging calls, as the clock would */
 function signerOver(peer: VaultPeer, address = peer.address) {
   const logged: string[] = [];
   const clock = { now: 1_790_000_000_000 };
@@ -44,10 +44,10 @@ function signerOver(peer: VaultPeer, address = peer.address) {
   return { signer, logged, clock, expire: () => expire() };
 }
 
-/** Waits until the service has so many requests for signatures. */
+/** Waits until the service has received this number of signing requests. */
 const requests = (peer: VaultPeer, count: number) =>
   vi.waitFor(() => expect(peer.messages).toHaveLength(count), 60_000);
-/** Gives what a late answer would start time to run. */
+/** Lets the work run that a late response would start. */
 const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 20));
 
 describe('a signature of the key service', () => {
@@ -168,7 +168,7 @@ describe('a swap whose key is in the service', () => {
     expect(w.storage.exec('SELECT * FROM unsigned_messages')).toEqual([]);
   });
 
-  it('stores the message before the service has it', async () => {
+  it('stores the message before it is sent to the service', async () => {
     const w = world();
     w.peer.mode = 'hanging';
     const created = w.custody.createSwap(keyed('a'));
@@ -226,7 +226,7 @@ describe('a swap whose key is in the service', () => {
     expect(w.op().state).toBe('settling');
   });
 
-  it('is signed for the same message by the next instance when this one dies while it waits', async () => {
+  it('is signed for the same message by the next instance when this one crashes while it waits', async () => {
     const w = world();
     await w.signer.check?.();
     w.peer.mode = 'hanging';

@@ -22,7 +22,7 @@ function copyOf(storage: SqliteStorage): SqliteStorage {
   return copy;
 }
 
-/** One swap sent, the storage as it was then, and a second swap after it that the copy does not know. */
+/** A swap that was sent, a copy of the storage at that time, and a later swap that the copy lacks. */
 async function restored(): Promise<{ w: CustodianWorld; old: SqliteStorage; truth: unknown }> {
   const w = createCustodianWorld();
   await w.custody.createSwap(keyed('first'));
@@ -65,7 +65,7 @@ describe('a restored journal', () => {
     expect(snapshot(w)).toEqual(truth);
   });
 
-  it('is still known for one after it has run without the mirror for a while', async () => {
+  it('is still detected after it has run without the mirror for a while', async () => {
     const { w, old, truth } = await restored();
     w.mirror.state = 'down';
     const custody = w.start(old);
@@ -76,7 +76,7 @@ describe('a restored journal', () => {
     expect(snapshot(w)).toEqual(truth);
   });
 
-  it('takes no output and no refund for itself', async () => {
+  it('consumes no output and no refund', async () => {
     const { w, old } = await restored();
     w.bridge.nextReport = () => ({ state: 'failed', reason: 'bridge_failed' });
     const custody = w.start(old);
@@ -103,7 +103,7 @@ describe('a restored journal', () => {
     expect(journal.get('swap:key-second')?.signing).toEqual(w.journal.get('swap:key-second')?.signing);
     expect(journal.get('swap:key-first')).toMatchObject({ state: 'settling', landing: { slot: 940n } });
     expect((await custody.report()).frozen).toBeNull();
-    // The key of the swap that was lost still answers with its signature.
+    // The key of the lost swap still returns its signature.
     const before = w.signatures();
     const again = await custody.createSwap(keyed('second', { client: '192.0.2.9' }));
     expect(again).toMatchObject({ type: 'created', replayed: true });
@@ -141,7 +141,7 @@ describe('a restored journal', () => {
     await custody.wake();
     expect((await custody.createSwap(request({ client: '192.0.2.7' }))).type).toBe('created');
     expect((await w.start(old).report()).frozen).toBeNull();
-    // What is written from now on is newer than anything that the mirror holds.
+    // Rows written from now on are newer than all rows of the mirror.
     expect(openJournal(old).revision()).toBeGreaterThan(999);
   });
 });

@@ -7,7 +7,7 @@ import { done, NOW, signingOf } from '../sample-operations.ts';
 const MINUTE = 60_000;
 const TXID = 'a'.repeat(64);
 
-/** Time passes with the cron of each minute and every alarm. */
+/** Advances the time and runs the cron of each minute and every alarm. */
 async function pass(w: CustodianWorld, ms: number, cron = true): Promise<void> {
   const end = w.clock.now + ms;
   for (let tick = w.clock.now + MINUTE; ; ) {
@@ -37,7 +37,7 @@ async function swapped() {
 const restorations = (w: CustodianWorld) => w.logged.filter((event) => event === 'mirror_restored').length;
 
 describe('a D1 that was restored to an older state', () => {
-  it('is noticed by the next cron, receives its rows again, and causes no signature', async () => {
+  it('is detected by the next cron, receives its rows again, and causes no signature', async () => {
     const { w, restore } = await swapped();
     const signatures = w.signatures();
     restore();
@@ -48,7 +48,7 @@ describe('a D1 that was restored to an older state', () => {
     expect(await w.custody.report()).toMatchObject({ frozen: null, republishing: false });
   });
 
-  it('is noticed by the next batch without any cron', async () => {
+  it('is detected by the next batch without any cron', async () => {
     const { w, restore } = await swapped();
     restore();
     await w.custody.createSwap(keyed('b', { client: 'other' }));
@@ -57,7 +57,7 @@ describe('a D1 that was restored to an older state', () => {
     expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
   });
 
-  it('is noticed by a new instance, whose journal does not freeze', async () => {
+  it('is detected by a new instance, whose journal does not freeze', async () => {
     const { w, restore } = await swapped();
     restore();
     const next = w.start();
@@ -151,7 +151,7 @@ describe('a D1 that was restored to an older state', () => {
   });
 });
 
-describe('no restoration is seen', () => {
+describe('detects no restoration', () => {
   it('in batches that are sent at the same time and answered in any order', async () => {
     const w = createCustodianWorld();
     const { apply } = w.mirror;

@@ -72,7 +72,7 @@ describe('a secret key', () => {
     if (text.length > 5) expect(said).not.toContain(text.slice(0, 6));
   });
 
-  it('any change of one byte is noticed', async () => {
+  it('detects any change of one byte', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 63 }), fc.integer({ min: 1, max: 255 }), async (at, change) => {
         const broken = Buffer.from(secret);

@@ -136,7 +136,7 @@ describe('sending', () => {
   ])('%s', async (_name, first, second, accepted) => {
     const { chain, methods } = setUp({ sendTransaction: first }, { sendTransaction: second });
     expect(await chain.send('AQID')).toBe(accepted);
-    // Every node is told: one may drop what another passes on.
+    // The transaction is sent to every node, because one may drop it and another may forward it.
     expect(methods()).toEqual(['0 sendTransaction', '1 sendTransaction']);
   });
 });
@@ -245,7 +245,7 @@ describe('a finalized transaction', () => {
     expect(chain.agreement().disagreement).toBeNull();
   });
 
-  it('with other token balances on one node is not believed, not even in part', async () => {
+  it('with different token balances on one node is not accepted, not even in part', async () => {
     const row = (amount: string) => ({
       accountIndex: 1,
       mint: 'm',
@@ -285,7 +285,7 @@ describe('a finalized transaction', () => {
     });
   });
 
-  it('of one node is believed where only one is configured', async () => {
+  it('of one node is accepted if only one is configured', async () => {
     const { chain } = setUp({ getTransaction: found }, {}, 1);
     expect(await chain.transaction(SIGNATURE)).toMatchObject({ slot: 321n });
     expect(chain.agreement()).toMatchObject({ nodes: 1, quorum: 1 });

@@ -1,4 +1,4 @@
-/** The ledger under any order of intents and outcomes, against sums that are kept another way. */
+/** Spending limits under any order of intents and outcomes, compared with independently computed sums. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
@@ -54,7 +54,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** A ledger beside the ledger: what really left, and when it was promised. */
+/** An independent record of the amounts that left, and when they were reserved. */
 function run(
   steps: readonly Step[],
   judge: (world: World, verdict: SpendingVerdict, amount: bigint) => void,
@@ -102,7 +102,7 @@ function take(
   if (given.do === 'sign' && next !== row) {
     if (!maySign(w.rows, { amount: row.amount, cost: given.cost }, LIMITS, w.now)) return;
   }
-  // Money leaves with the landing, and comes back with a refund.
+  // The landing debits the money, and a refund credits it.
   if (row.state === 'signed' && next.state === 'settling') w.balance -= row.amount + FEE;
   if (row.state === 'signed' && next.reason === 'rejected') w.balance -= FEE;
   if (next !== row && given.do === 'refund') w.balance += row.amount;
@@ -159,7 +159,7 @@ function observationOf(
 
 const steps = fc.array(anyStep, { maxLength: 120 });
 const total = (values: readonly bigint[]): bigint => values.reduce((sum, value) => sum + value, 0n);
-/** Moved in the window that ends at `until`, as the rows are now. */
+/** The amount moved in the window that ends at `until`, from the current rows. */
 const moved = (w: World, windowMs: number, until = w.now): bigint =>
   total(w.rows.filter((row) => (row.signedAt ?? row.createdAt) > until - windowMs).map((row) => row.amount));
 /** Signed in the window that ends now. */

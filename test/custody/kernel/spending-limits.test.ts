@@ -61,7 +61,7 @@ describe('the balance', () => {
     expect(check([], { balance: holding(held) }).ok).toBe(ok);
   });
 
-  it('what others have reserved is not there', () => {
+  it('amounts reserved by others are not spendable', () => {
     const operations = [
       planned({ id: 'a' }),
       signed({ id: 'b', amount: lamports(0n), unsettled: lamports(0n) }),
@@ -208,7 +208,7 @@ describe('exposure', () => {
 describe('cost of the day', () => {
   const costly = (ms: number, cost: bigint): Operation => earlier(ms, 1n, cost);
 
-  it('an intent passes while there is any room, a signature only while there is enough', () => {
+  it('an intent passes while the limit is not reached, a signature only if its cost fits', () => {
     const used = [costly(1, LIMITS.maxCostDay)];
     expect(check(used).ok).toBe(true);
     expect(checkCost(used, 1n, LIMITS, NOW)).toMatchObject({ limit: 'cost_day', used: LIMITS.maxCostDay });

@@ -54,12 +54,12 @@ describe('looks', () => {
     expect(waits.map(Math.round)).toEqual([700, 910, 1_183, 2_000]);
   });
 
-  it('call the operator after 500 of them in vain', () => {
+  it('alert the operator after 500 without a result', () => {
     expect(next(signed({ looks: 499 }), NOT_SEEN).reason).toBeNull();
     expect(next(signed({ looks: 500 }), NOT_SEEN).reason).toBe('held_unproven');
   });
 
-  it('at a settlement call the operator after six hours, not at them', () => {
+  it('of a settlement alert the operator only after more than six hours', () => {
     const op = settling({ createdAt: NOW - 6 * HOUR });
     for (const seen of [PENDING, UNREACHABLE]) {
       expect(next(op, seen).reason).toBeNull();
@@ -148,7 +148,7 @@ it('a landing that cannot be read yet is read again, and nothing is released bef
   });
 });
 
-it('what an observation does not change is the same row, time of change included', () => {
+it('returns the same row, with its time of change, if an observation changes nothing', () => {
   const op = planned();
   expect(next(op, PENDING, NOW + 5)).toBe(op);
   expect(next(settling(), PENDING, NOW + 5).updatedAt).toBe(NOW + 5);

@@ -1,4 +1,4 @@
-/** The machine on random walks: whatever the world shows in whatever order, the rules of money hold. */
+/** The state machine on random walks: the rules about money hold for any observations in any order. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
@@ -125,7 +125,7 @@ describe('on any walk', () => {
     });
   });
 
-  it('a signing is never replaced while it may still land: only a proven end makes room for the next', () => {
+  it('a signing is never replaced while it may still land: only a proven end allows the next one', () => {
     eachStep(({ before, seen, after }) => {
       if (!before.signing || after.signing?.signature === before.signing.signature) return;
       expect(seen.type).toBe('viewed');
@@ -197,7 +197,7 @@ describe('on any walk', () => {
     });
   });
 
-  it('the requested effect fits the row: no preparation with a signing alive, no send without bytes', () => {
+  it('the requested effect fits the row: no preparation during a live signing, no send without bytes', () => {
     eachStep(({ after }) => {
       const effect = effectOf(after);
       if (effect === 'prepare') expect(after.signing).toBeNull();
@@ -206,7 +206,7 @@ describe('on any walk', () => {
     });
   });
 
-  it('natural key, number, kind and birth never change, and the row given is never written to', () => {
+  it('natural key, number, kind and creation time never change, and the given row is never mutated', () => {
     eachStep(({ before, after }) => {
       const { id, seq, kind, createdAt } = before;
       expect(after).toMatchObject({ id, seq, kind, createdAt });

@@ -35,7 +35,7 @@ const SEEN = {
   unreachable: { type: 'unreachable', reason: 'timeout' },
 } as const satisfies Record<string, Observation>;
 
-/** Which observations a row of each state takes in; every other pair must leave it as it is. */
+/** The observations that change a row of each state; every other pair must leave it unchanged. */
 const TAKES: Record<keyof typeof ROWS, (keyof typeof SEEN)[]> = {
   planned: ['refused', 'found', 'unprepared', 'signed'],
   signed: ['sent', 'viewed', 'unreachable'],
@@ -56,7 +56,7 @@ describe('every state with every observation', () => {
     else expect(after).toBe(before);
   });
 
-  it('a state of a newer version takes nothing in', () => {
+  it('ignores every observation in a state of a newer version', () => {
     const unknown = planned({ state: 'melting' as State });
     for (const seen of Object.values(SEEN)) expect(step(unknown, seen, SWAP, LATER)).toBe(unknown);
     expect(effectOf(unknown)).toBe('none');
@@ -67,16 +67,20 @@ describe('effectOf', () => {
   it.each<[string, Operation, string]>([
     ['an intent is prepared', planned(), 'prepare'],
     ['an intent that is held waits for the operator', planned({ reason: 'held_unknown_state' }), 'none'],
-    ['an intent whose first attempt died is prepared', planned({ reason: 'expired', attempt: 2 }), 'prepare'],
+    [
+      'an intent whose first attempt expired is prepared',
+      planned({ reason: 'expired', attempt: 2 }),
+      'prepare',
+    ],
     ['stored bytes that were not sent are sent', signed({ detail: 'signed', looks: 0 }), 'send'],
     ['sent bytes are watched', signed({ detail: 'sent', looks: 1 }), 'watch'],
     [
-      'bytes that no node took are watched too: one may have acted and not answered',
+      'bytes that no node accepted are watched too: a node may have accepted them without a response',
       signed({ detail: 'signed', looks: 1 }),
       'watch',
     ],
     ['a landing awaits its payment', settling(), 'settle'],
-    ['a failure with money outstanding is still looked at', outstanding(), 'settle'],
+    ['a failure with money outstanding is still checked', outstanding(), 'settle'],
     ['a failure without is over', closed(), 'none'],
     ['a success is over', done(), 'none'],
   ])('%s', (_name, row, effect) => {
@@ -176,7 +180,7 @@ describe('while an attempt is on its way', () => {
     const look = (looks: number) => step(signed({ looks }), SEEN.viewed, SWAP, LATER);
     expect([look(149), look(150)].map((row) => (row.dueAt ?? 0) - LATER)).toEqual([2_000, 60_000]);
     expect([look(499).reason, look(500).reason]).toEqual([null, 'held_unproven']);
-    // Held or not, it is watched, and what the chain shows at last is taken in.
+    // It is watched even while held, and the final result of the chain is booked.
     expect(effectOf(look(500))).toBe('watch');
     const views = [view({ status: statusOf('finalized') })];
     expect(step(look(500), { type: 'viewed', quorum: 1, views, landing }, SWAP, LATER)).toMatchObject({
@@ -242,7 +246,7 @@ describe('while an attempt is on its way', () => {
     });
   });
 
-  it('a proven death ends a swap: nothing was spent', () => {
+  it('a proven expiry ends a swap: nothing was spent', () => {
     expect(
       step(signed(), { type: 'viewed', quorum: 1, views: [deathProof()], landing: null }, SWAP, LATER),
     ).toMatchObject({

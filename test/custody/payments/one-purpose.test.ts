@@ -16,7 +16,7 @@ type Answer = PaymentConfirmed | ClaimAnswer | undefined;
 const codeOf = (answer: Answer): string =>
   !answer ? 'lost' : answer.type === 'refused' ? answer.refusal.code : answer.type;
 
-/** What one transaction is asked to serve. */
+/** The purpose for which a caller uses a transaction. */
 type Party = { readonly purpose: Purpose; readonly request: RequestView | undefined };
 
 async function party(run: RequestSimulation, purpose: Purpose): Promise<Party> {
@@ -31,7 +31,7 @@ const ask =
       ? custody.confirmPayment({ id: request.id, kind: request.kind, signature, waitMs: 5_000 })
       : custody.claimDeposit({ signature, asset: 'USDC', skipReward: false, client: 'ip' });
 
-/** One payment that two purposes ask for; who of them has it in the end, and what the other is told. */
+/** Two purposes compete for one payment; returns the winner and the result of the other. */
 async function trial(seed: number, [first, second]: readonly [Purpose, Purpose]) {
   const run = createRequestSimulation({
     seed,
@@ -76,7 +76,7 @@ const KIND: Record<Purpose, string> = {
 describe.each(PAIRS)(
   'one transaction for %s and %s, called in any order, with crashes and lost answers of D1',
   (first, second) => {
-    it('serves one of them, and the other learns which', { tags: ['scaled'] }, async () => {
+    it('serves one of them, and the response to the other names it', { tags: ['scaled'] }, async () => {
       const share = Math.ceil(TRIALS / PAIRS.length);
       const pair = PAIRS.findIndex(([a, b]) => a === first && b === second);
       let served = 0;

@@ -1,4 +1,4 @@
-/** The exact edges of what a payment buys: a lamport, a millisecond, a second more or less. */
+/** The exact limits of a payment's effect: one lamport, millisecond or second more or less. */
 import { describe, expect, it } from 'vitest';
 import { isAddress } from '../../../src/chain/solana/address.ts';
 import { lamports } from '../../../src/core/amount.ts';
@@ -332,7 +332,7 @@ describe('confirm', () => {
     expect([row?.completedAt, row?.paidAt]).toEqual([row?.createdAt, row?.createdAt]);
   });
 
-  it("of a request that is done refuses everybody else's payment", async () => {
+  it('of a completed request refuses the payments of others', async () => {
     const world = createPaymentWorld();
     const [done, other] = [world.open(), world.open()];
     await world.confirm(done.id, world.pay(fee(done), [done.reference]));

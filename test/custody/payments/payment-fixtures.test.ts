@@ -1,4 +1,4 @@
-/** Payments as a chain can show them, and what each of them does for a request. */
+/** Payments as a chain can show them, and the effect of each on a request. */
 import { describe, expect, it } from 'vitest';
 import type { RequestView } from '../../../src/custody/api.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
@@ -28,7 +28,7 @@ type Fixture = {
   readonly detail: string;
   readonly received?: (request: RequestView) => bigint;
   readonly refunds?: readonly (readonly [reason: string, payer: string | null])[];
-  /** What somebody who points at it is told. */
+  /** The response to a confirm that names it. */
   readonly code: string;
 };
 
@@ -153,7 +153,7 @@ const FIXTURES: Record<string, Fixture> = {
       ),
     detail: 'completed',
     received: (request) => fee(request) + 20_000_000n,
-    // Nobody can say whose it is.
+    // Its payer is unknown.
     refunds: [['overpaid', null]],
     code: 'confirmed',
   },
@@ -205,14 +205,14 @@ const FIXTURES: Record<string, Fixture> = {
 describe.each(Object.entries(FIXTURES))(
   'a payment %s',
   (_name, { make, detail, received, refunds, code }) => {
-    it('is booked for what it is, by the walk and by every confirm', async () => {
+    it('is booked with its true purpose, by the walk and by every confirm', async () => {
       for (const first of ['scan', 'confirm'] as const) {
         const world = createPaymentWorld();
         const request = world.open();
         make(world, request);
         const paid = world.chain[0]?.signature ?? signature(1);
         if (first === 'scan') {
-          // Another request keeps the scan awake when this one has run out.
+          // Another request keeps the search running after this one has expired.
           world.open();
           await world.desk.run();
         }
@@ -223,7 +223,7 @@ describe.each(Object.entries(FIXTURES))(
         expect(view?.detail, first).toBe(detail);
         expect(BigInt(view?.receivedLamports ?? 0)).toBe(received?.(request) ?? 0n);
         expect(view?.refunds.map(({ reason, payer }) => [reason, payer])).toEqual(refunds ?? []);
-        // And the real payer's own payment still does it.
+        // The payment of the real payer still completes it.
         if (detail === 'awaiting_payment') {
           const own = world.pay(fee(request), [request.reference]);
           expect((await world.confirm(request.id, own)).type).toBe('confirmed');

@@ -157,7 +157,7 @@ describe('one payment, one purpose', () => {
           if (act === 'run') await world.desk.run();
           if (act === 'wait') world.state.now += 15 * 60_000;
         }
-        // A last request keeps the scan awake until all is booked; then time runs out for what was left open.
+        // A last request keeps the search running until everything is booked; then open requests expire.
         world.open();
         for (let runs = 0; runs < 4; runs++) await world.desk.run();
         world.state.now += 2 * 60 * 60_000;

@@ -54,14 +54,14 @@ export function createPaymentWorld(
     reads: 0,
     lists: 0,
     unreadable: false,
-    /** What every draw of two bytes gives; undefined for ever new ones. */
+    /** The result of every draw of two bytes; undefined for new ones each time. */
     drawn: undefined as readonly number[] | undefined,
   };
   const chain: ChainTransaction[] = [];
   const created: string[] = [];
   const alarms: Readonly<Record<string, unknown>>[] = [];
   const refunded: string[] = [];
-  /** The operation ends so; a failed one moved nothing. */
+  /** Ends the operation in this state; a failed one moved nothing. */
   function finish(id: string, end: 'done' | 'failed'): void {
     const planned = journal.get(id);
     if (!planned) throw new Error(`no ${id}`);
@@ -140,13 +140,13 @@ export function createPaymentWorld(
     mintAddress: (id) => `mint of ${id}`,
     metadataUri: (mint) => `https://sluice.test/${mint}`,
     creationCost: () => 5_000n,
-    // Refunds begin here and are not carried out.
+    // Refunds begin here and are not executed.
     balanceOf: async () => 0n,
     leastBalance: async () => 0n,
     latestBlockhash: () => Promise.reject(new Error('no operation is prepared here')),
     findPaid: async () => null,
   };
-  /** What the custodian's executor does with a planned creation. */
+  /** The executor's effect on a planned creation. */
   async function drive(id: string): Promise<void> {
     await state.driving?.();
     const planned = journal.get(id);
@@ -160,7 +160,7 @@ export function createPaymentWorld(
   const service = createPayments(tools, { ...ports, mirror, drive, tokens: createTokens(tools) });
   const desk = {
     ...service,
-    /** Time passes until the chain is searched once; what is planned is carried on, then booked. */
+    /** Advances the time until the chain was searched once; planned operations are executed, then booked. */
     async run(): Promise<void> {
       const lists = state.lists;
       for (const wait of SEARCH_WAITS) {
@@ -213,7 +213,7 @@ export function createPaymentWorld(
   const within = <T>(work: Promise<T>) => work;
   const confirm = (id: string, text: string) =>
     desk.confirm({ id, kind: desk.find(id)?.kind ?? 'token', signature: text, waitMs: 5_000 }, within);
-  /** What waits for D1 is written there. */
+  /** Writes the waiting rows to D1. */
   const flush = () => flushOutbox({ journal, storage, mirror, now: () => state.now, log: () => undefined });
   return {
     desk,

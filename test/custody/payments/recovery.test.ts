@@ -60,7 +60,7 @@ describe('an emptied journal', () => {
       before.views,
     );
     expect(run.consumerOf(`payment:${first}`)).toBe(`token:${part.id}`);
-    // What was paid counts, the rest completes it, and the scan that starts anew counts nothing twice.
+    // The earlier payment counts, the rest completes it, and the restarted search counts nothing twice.
     pay(run, part, fee(part) - 5_000_000n);
     pay(run, open, fee(open));
     await run.pass(2 * MINUTE);
@@ -73,7 +73,7 @@ describe('an emptied journal', () => {
     expect(run.landed()).toHaveLength(2);
   });
 
-  it('finds a creation on the chain that D1 never heard of, and makes no second one', async () => {
+  it('finds a creation on the chain that D1 never received, and makes no second one', async () => {
     const run = await start();
     const made = await run.open('token');
     const older = run.remember();
@@ -93,7 +93,7 @@ describe('an emptied journal', () => {
   });
 });
 
-describe('a refund that only the chain remembers', () => {
+describe('a refund that only the chain records', () => {
   it.each(['its operation', 'its operation and that it was begun'])(
     'is not paid again: D1 lacks %s',
     async (what) => {
@@ -125,7 +125,7 @@ describe('a refund that only the chain remembers', () => {
     await run.pass(90 * SECOND);
     const older = run.remember();
     await run.refund(made.id);
-    // Sent, and not final yet; D1 has not heard of it.
+    // Sent and not final yet; D1 has not received it.
     await run.forget("operations WHERE kind = 'refund'");
     await run.forget('refunds');
     run.loseJournal(older);
@@ -151,12 +151,15 @@ async function refundsUnderLoss(seed: number): Promise<void> {
   const { random } = run;
   const over = await run.open('token');
   const twice = await run.open('listing');
-  /** What comes back of each request. The scan may find the later of two payments first: then the other is too much. */
+  /**
+   * The refund of each request. The search may find the later of two payments first; then the other is the
+   * excess.
+   */
   const owed = [{ payments: [pay(run, over, fee(over) + 80_000n)], lamports: 80_000n }];
   const listed = pay(run, twice, fee(twice));
   await run.pass(20 * SECOND);
   owed.push({ payments: [listed, pay(run, twice, 4_000_000n)], lamports: 4_000_000n });
-  // A request that waits keeps the scan awake.
+  // A waiting request keeps the search running.
   await run.open('listing');
   let snapshot = run.remember();
   const from = run.scheduler.now();
@@ -213,8 +216,8 @@ describe('runs in which the operator pays refunds while everything fails', () =>
   );
 
   it.each([
-    [20_095, 'a creation whose attempts die after the loss'],
-    [20_113, 'a creation of which D1 knew an attempt that had died'],
+    [20_095, 'a creation whose attempts expire after the loss'],
+    [20_113, 'a creation of which D1 had an expired attempt'],
     [20_167, 'a refund that is signed once more after the loss'],
     [20_209, 'a later payment that the scan finds first'],
   ])('seed %i settles without the operator: %s', (seed) => refundsUnderLoss(seed));

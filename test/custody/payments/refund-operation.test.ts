@@ -56,13 +56,13 @@ describe('the transaction of a refund', () => {
     expect(operation().reserved).toBe(70_000n + 5_400n);
   });
 
-  it('is nothing where the chain would not keep an account with so little', async () => {
+  it('is refused if the chain would not keep an account with so little', async () => {
     const prepared = await kind({ balanceOf: async () => 0n }).prepare(operation());
     expect(prepared).toEqual({ ok: false, reason: 'payer_account_closed' });
     expect(await kind({ balanceOf: async () => 820_880n }).prepare(operation())).toMatchObject({ ok: true });
   });
 
-  it('is nothing once the chain shows that it was paid', async () => {
+  it('does not exist once the chain shows the payment', async () => {
     for (const doubted of [operation({ doubtedAt: NOW - 11 * MINUTE }), operation({}, 2)]) {
       const prepared = await kind({ findPaid: async () => 'paid by this' }).prepare(doubted);
       expect(prepared).toEqual({ ok: false, found: { paidBy: 'paid by this' } });
@@ -112,11 +112,11 @@ describe('the search for what paid a refund', () => {
   });
   type Fake = {
     readonly listed: readonly SignatureEntry[];
-    /** What it shows of any listed transaction. */
+    /** Its response for any listed transaction. */
     readonly shows?: ChainTransaction | null;
     readonly firstBlock?: bigint;
     readonly isDown?: boolean;
-    /** It refuses to show transactions whose names begin so. */
+    /** It refuses to return transactions whose names begin with this text. */
     readonly unreadable?: string;
   };
 

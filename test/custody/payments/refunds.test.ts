@@ -5,7 +5,7 @@ import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { refundOfMemo } from '../../../src/custody/payments/refund-operation.ts';
 import { createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
 
-/** A completed request whose payer gave so much too much. */
+/** A completed request with this overpayment. */
 async function overpaid(world: PaymentWorld, excess: bigint, payer = 'payer') {
   const request = world.open();
   const paid = world.pay(fee(request) + excess, [request.reference], {
@@ -112,7 +112,7 @@ describe('a refund', () => {
     }
   });
 
-  it('of a request that several paid in parts goes to each his own', async () => {
+  it('of a request paid by several payers returns each part to its payer', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     for (const payer of ['alice', 'bob']) {
@@ -156,7 +156,7 @@ it.each([
     const request = world.open();
     world.pay(fee(request), [request.reference]);
     const extra = world.pay(3_000_000n, [request.reference]);
-    // As reconcile books what it finds by its memo, with the request as it was before.
+    // As reconcile books a transaction that it finds by memo, with the request in its earlier state.
     const id = `refund:${extra}:1`;
     world.journal.insert(
       plannedOperation({

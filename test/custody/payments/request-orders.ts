@@ -1,4 +1,6 @@
-/** What the reserve's own messages order, read from their bytes: a creation, a refund, a payout of a reward. */
+/**
+ * Decodes the effects of the reserve's messages from their bytes: a creation, a refund, a payout of a reward.
+ */
 import { getCompiledTransactionMessageDecoder } from '@solana/web3.js';
 import { payoutMessage } from '../message-reader.ts';
 

@@ -1,4 +1,4 @@
-/** The production custodian with its payment and claim desks, simulated. */
+/** Simulates the production custodian with its payments and claims. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { encodeBase58 } from '../../../src/chain/solana/address.ts';
@@ -162,7 +162,7 @@ export function createRequestSimulation(options: RunOptions) {
     requests,
     refunds,
 
-    /** A request, asked for until it is there: what its caller was told may be lost. */
+    /** A request, repeated until it exists, because the response may be lost. */
     async open(kind: 'token' | 'listing', baseFeeLamports = 20_000_000n): Promise<RequestView> {
       for (let tries = 0; tries < 200; tries++) {
         const mint = kind === 'listing' ? encodeBase58(sha256(utf8ToBytes(`foreign ${random.next()}`))) : '';
@@ -205,11 +205,14 @@ export function createRequestSimulation(options: RunOptions) {
 
     /** D1's rows of a table. */
     mirrored: (table: string) => rowsOf(`SELECT * FROM ${table} ORDER BY id`),
-    /** What D1 has forgotten of a table. */
+    /** The rows of a table that D1 lacks. */
     forget: (where: string) => rowsOf(`DELETE FROM ${where}`),
     refund: (id: string): Promise<OpsAnswer | undefined> =>
       call((custody) => custody.ops({ name: 'refund', id })),
-    /** Asked for until it is done: right after the loss it is too early, and what the operator was told may be lost. */
+    /**
+     * Repeated until it succeeds: right after the loss it is refused as too early, and a response may be
+     * lost.
+     */
     async reconcile(): Promise<OpsAnswer | undefined> {
       let answer: OpsAnswer | undefined;
       for (let tries = 0; tries < 50 && !answer?.ok; tries++) {

@@ -13,7 +13,7 @@ const T0 = 1_800_000_000;
 /** Transactions that one run reads for each node's head, and for its gap. */
 const SHARE = 20;
 
-/** A finalized transaction in which `payer` gives the treasury so many lamports. */
+/** A finalized transaction in which `payer` pays the treasury this number of lamports. */
 function payment(
   signature: string,
   lamports: bigint,
@@ -48,7 +48,7 @@ function setUp(nodeCount = 1) {
     reads: 0,
     lists: 0,
     said: [] as Record<string, unknown>[],
-    /** The booking of this one throws. */
+    /** The booking of this transaction throws. */
     poison: '',
     /** Of a version that nodes refuse to show. */
     unreadable: '',
@@ -108,7 +108,7 @@ function setUp(nodeCount = 1) {
         const fake = state.invented.map((signature) => ({ signature, slot: top, err: null, blockTime: T0 }));
         const list = index === 0 ? [...fake, ...honest] : honest;
         const from = before === undefined ? 0 : list.findIndex(({ signature }) => signature === before) + 1;
-        // A node that does not know `before` lists nothing.
+        // A node without the transaction `before` lists nothing.
         if (before !== undefined && from === 0) return [];
         return list.slice(from, from + limit).filter(({ slot }) => slot >= (state.oldestSlots[index] ?? 0n));
       },
@@ -130,7 +130,7 @@ function setUp(nodeCount = 1) {
     restart() {
       walk = createTreasuryWalk(ports);
     },
-    /** Runs until nothing is left to read; the number of runs. */
+    /** Runs until nothing is left to read; returns the number of runs. */
     async runAll(most = 200) {
       for (let runs = 1; runs <= most; runs++) {
         const { reads } = state;

@@ -28,7 +28,7 @@ function verdictOf(instruction: Instruction) {
   return checkSwapPolicy(finish(draft));
 }
 
-/** The same first byte with bodies that some instruction could have, and with none. */
+/** The first byte with the bodies of possible instructions, and without a body. */
 const bodies = [4, 0, 3, 8, 11, 40].map((length) => new Uint8Array(length));
 const accounts = [
   [],

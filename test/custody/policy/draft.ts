@@ -1,4 +1,4 @@
-/** A LI.FI swap as an honest service would answer it, in parts that a test may change before it is put together. */
+/** An honest LI.FI swap in parts, which a test may change before they are assembled. */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
@@ -77,14 +77,14 @@ export type Draft = {
   };
   deployments: Map<string, { recorded: bigint | null; current: bigint | null }>;
   ageMs: number;
-  /** Last words before and after encoding. */
+  /** Final changes before and after encoding. */
   onTransaction: (transaction: DecodedTransaction) => DecodedTransaction;
   onBytes: (bytes: Uint8Array) => Uint8Array;
   onData: (text: string) => unknown;
   onTable: (view: AccountView, node: number) => AccountView | null;
 };
 
-/** Out of the reserve, unless told otherwise. */
+/** Out of the reserve by default. */
 export const transfer = (to: string, amount: bigint, from = RESERVE): Instruction =>
   transferOf(from, to, amount);
 
@@ -203,7 +203,7 @@ export function draftSwap(tool: Tool, seed: number): Draft {
   return draft;
 }
 
-/** What the endpoint calls: it opens its event account and takes the amount. */
+/** The calls of the endpoint: it opens its event account and takes the amount. */
 function vaultSwapCalls(paid: bigint, accounts: readonly string[]): Draft['simulation']['inner'] {
   const call = (to = '', data: Uint8Array) => ({
     instruction: 4,
@@ -233,7 +233,7 @@ const unsignedOf = ({ version, instructions, blockhash, inTable, otherSigners }:
   inTable,
 });
 
-/** What the draft's lookup table holds. */
+/** The keys of the draft's lookup table. */
 export const tableOf = (draft: Draft): string[] => tableEntries(unsignedOf(draft));
 
 export function finish(draft: Draft): PolicyInput {

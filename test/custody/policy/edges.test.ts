@@ -1,4 +1,4 @@
-/** Each check at its exact edge: what is just allowed, and the smallest step beyond it. */
+/** Each check at its exact limit: the last accepted value, and the first refused one. */
 import { concatBytes } from '@noble/hashes/utils.js';
 import { describe, expect, it } from 'vitest';
 import {
@@ -419,13 +419,13 @@ describe('the sums over all instructions', () => {
     expect(approved(total)).toBe('payment_total');
   });
 
-  it('want one note of the tracker, and no second', () => {
+  it('require exactly one tracker instruction', () => {
     expect(approved((draft) => draft.instructions.splice(2, 1))).toBe('tracker_count');
     const twice = (draft: Draft) => draft.instructions.push(...draft.instructions.slice(2, 3));
     expect(approved(twice)).toBe('tracker_count');
   });
 
-  it('want the payment of the route, once', () => {
+  it('require exactly one payment of the route', () => {
     expect(approved((draft) => draft.instructions.splice(3, 2))).toBe('payment_missing');
     const inTwo = (draft: Draft) => draft.instructions.push(transfer(draft.deposit, 1n));
     expect(approved(inTwo)).toBe('payment_count');
@@ -520,7 +520,7 @@ describe('a simulation of a plain transfer', () => {
   it('may cost the amount and the fee, to the lamport, and no less than the amount', () => {
     expect(look({})).toBe(AMOUNT + FEES);
     expect(look({ spent: AMOUNT + FEES + 1n })).toBe('reserve_overspent');
-    // The bound is what the bytes may cost, however little of it the simulation took.
+    // The bound is the highest possible cost of the bytes, even if the simulation took less.
     expect(look({ spent: AMOUNT })).toBe(AMOUNT + FEES);
     expect(look({ spent: AMOUNT - 1n })).toBe('reserve_underspent');
   });

@@ -77,7 +77,7 @@ it.each([
       expectedSats: input.order.floorSats,
     };
     expect(checkInstructions(opened.transaction, evidence)).toMatchObject({ ok: false, reason });
-    // Without what stands in its tables it falls to the first program that no route of ours has.
+    // Without the keys of its tables it fails at the first program that none of our routes uses.
     const known = opened.transaction.keys.length;
     const local = opened.transaction.instructions.filter(
       ({ program, accounts }) =>

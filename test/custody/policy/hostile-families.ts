@@ -1,6 +1,6 @@
 /**
- * Attacks by family: each changes an honest swap in one way that would cost us something, and names the reason for
- * which the screen must refuse it.
+ * Attacks by family: each changes an honest swap in one costly way, and names the reason for which the policy
+ * must refuse it.
  */
 import type { PolicyInput } from '../../../src/custody/policy/policy.ts';
 import { createRandom } from '../../simulator/random.ts';
@@ -42,7 +42,7 @@ export function hostileDraft(family: Family, number: number): Draft {
   return draft;
 }
 
-/** Two attacks at once; undefined where the one leaves nothing for the other to change. */
+/** Two attacks at once; undefined if the first removes the part that the second would change. */
 export function combinedInput(first: Family, second: Family, number: number): PolicyInput | undefined {
   const draft = hostileDraft(first, number);
   try {

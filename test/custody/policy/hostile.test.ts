@@ -22,7 +22,7 @@ it.each(FAMILIES.map((family) => [family.name, family.reason, family] as const))
 const FORESEEN = { amount: 1_000n, spend: 1_010n };
 const LANDED = { error: null, before: 5_000n, after: 3_992n, changesTokens: false };
 
-it('a landing as foreseen lets signing go on', () => {
+it('a landing that matches the prediction does not stop signing', () => {
   expect(checkLanding(LANDED, FORESEEN)).toBeUndefined();
 });
 
@@ -33,7 +33,7 @@ const LANDINGS = [
   ['landing_tokens', { changesTokens: true }],
 ] as const;
 
-it.each(LANDINGS)('a landing that was not foreseen stops signing: %s', (reason, change) => {
+it.each(LANDINGS)('a landing that differs from the prediction stops signing: %s', (reason, change) => {
   expect(checkLanding({ ...LANDED, ...change }, FORESEEN)).toMatchObject({
     ok: false,
     check: 'S25',
@@ -53,7 +53,7 @@ it('every reason has an attack that it stops', () => {
   expect(idle).toEqual(ELSEWHERE);
 });
 
-it('names of families are their own, and there are enough of them', () => {
+it('names of families are unique, and there are enough of them', () => {
   expect(new Set(FAMILIES.map(({ name }) => name)).size).toBe(FAMILIES.length);
   expect(FAMILIES.length).toBeGreaterThanOrEqual(60);
 });

@@ -8,7 +8,7 @@ import { BTC_ASSET, SOL_ASSET } from '../../../src/providers/near-intents.ts';
 /** With members that a test may change. */
 export type Deep<T> = T extends object ? { -readonly [K in keyof T]: Deep<T[K]> } : T;
 
-/** 1Click's status of a deposit that nobody has made yet. */
+/** 1Click's status of a deposit address before any deposit. */
 export function nearStatus(p: {
   paid: bigint;
   minimum: bigint;

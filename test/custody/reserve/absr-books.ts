@@ -1,21 +1,21 @@
 /**
- * Is every token covered, and if not, whose doing is it? The service's, unless the operator spent from the reserve or
- * the Bitcoin chain took back more than the rule allows for.
+ * Records whether every token is covered and, if not, the cause. It is the service, unless the operator spent
+ * from the reserve or a reorganization was deeper than the rule allows.
  */
 export function createBooks(p: {
   readonly now: () => number;
   /** Atoms of the supply beyond the reserve, below zero when there is more in it. */
   readonly gap: () => bigint;
-  /** The same without incomes that may still be taken back. */
+  /** The same without incomes that a reorganization may still remove. */
   readonly settledGap: () => bigint;
 }) {
   const { now, gap } = p;
   const uncoveredMs = { service: 0, others: 0 };
-  /** Atoms that others have uncovered. */
+  /** Atoms whose cover was lost for a cause outside the service. */
   let excused = 0n;
   let since = now();
 
-  /** Books the time until now under its cause. */
+  /** Adds the time until now to its cause. */
   function account(): void {
     const open = gap();
     const spent = now() - since;
@@ -26,7 +26,7 @@ export function createBooks(p: {
     repay();
   }
 
-  /** What others have uncovered is made good only by incomes that last. */
+  /** Cover that was lost for another cause is restored only by final incomes. */
   function repay(): void {
     if (excused === 0n) return;
     const open = p.settledGap();
@@ -38,13 +38,13 @@ export function createBooks(p: {
     account,
     isCovered: () => gap() <= 0n,
 
-    /** Runs what is not the service's doing. */
+    /** Runs an action that is not the service's. */
     byOthers(change: () => void): void {
       account();
       const before = gap();
       change();
       const after = gap();
-      // Where the service had opened a gap before, nobody else excuses it.
+      // A gap that the service opened earlier stays the service's.
       if (after > 0n && after > before && before <= excused) excused = after;
       repay();
     },

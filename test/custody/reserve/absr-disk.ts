@@ -1,4 +1,7 @@
-/** One database and handles on it, each as an instance of the custodian has it: dead once it was replaced. */
+/**
+ * One database with a handle for each instance of the custodian; a handle fails once its instance was
+ * replaced.
+ */
 import { DatabaseSync } from 'node:sqlite';
 import type { SqlRow, Storage } from '../../../src/custody/kernel/ports.ts';
 

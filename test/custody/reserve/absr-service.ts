@@ -1,4 +1,4 @@
-/** The production custodian over the models: its ports, its restarts, and calls during which it dies. */
+/** The production custodian over the models: its ports, its restarts, and calls during which it crashes. */
 
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58, base64 } from '@scure/base';
@@ -60,7 +60,7 @@ function createBridge(swaps: OpenSwaps, now: () => number): SwapRoute {
   };
 }
 
-/** D1: only what the outbox and the first check of an instance need. */
+/** D1 with only the parts that the outbox and the first check of an instance need. */
 function createMirror() {
   const revisions = new Map<string, number>();
   const finishedSwaps = new Set<string>();
@@ -114,7 +114,7 @@ export function createService(p: {
   readonly random: () => number;
   readonly mutate: (ports: AbsrPorts) => AbsrPorts;
   readonly count: (name: string) => void;
-  /** Where given, proofs are signed: with this Bitcoin key, or with none for an address that is only watched. */
+  /** If given, proofs are signed: with this Bitcoin key, or without one for a watch-only address. */
   readonly proof?: { readonly wif: string | undefined };
 }) {
   const { indexes, solana, signer, now, random, count } = p;
@@ -183,7 +183,7 @@ export function createService(p: {
   let handle = disk.handle();
   let custody: Custody = createCustodian(handle, deps);
 
-  /** The instance is replaced: what it holds in memory is gone, and its storage refuses it. */
+  /** Replaces the instance: its memory is lost, and its storage refuses it. */
   function restart(): void {
     handle.dead = true;
     handle = disk.handle();
@@ -198,7 +198,7 @@ export function createService(p: {
     mirror,
     swaps,
     restart,
-    /** The storage is gone, and the instance with it. */
+    /** Deletes the storage and the instance. */
     loseStorage(): void {
       handle.dead = true;
       disk = createDisk();
@@ -207,7 +207,7 @@ export function createService(p: {
     },
     custody: () => custody,
 
-    /** One call. When its instance dies on the way, what it leaves behind is the next one's to find. */
+    /** One call. If its instance crashes, the next instance continues from the stored rows. */
     async call(work: (alive: Custody) => Promise<unknown>, dies: boolean): Promise<void> {
       const running = work(custody);
       if (dies) {

@@ -15,7 +15,7 @@ describe('365 days of the reserve', () => {
     expect(year.mostMintsInADay).toBe(1);
     expect(year.supplyAtoms).toBe(year.reserveSats * 10n ** BigInt(DECIMALS));
 
-    // The year was what it is meant to be.
+    // The year contained all intended events.
     expect(year.mints).toBeGreaterThan(180);
     expect(year.swapsFinished).toBeGreaterThan(80);
     expect(year.uncoveredMs.others).toBeGreaterThan(60 * MINUTES);
@@ -39,10 +39,10 @@ describe('365 days of the reserve', () => {
   });
 });
 
-/** Each is a rule left out. What cannot see that cannot vouch for the rule. */
+/** Each case omits one rule. The simulation must detect it, otherwise it does not test the rule. */
 const LEFT_OUT: [string, (ports: AbsrPorts) => AbsrPorts][] = [
   [
-    'one index is believed alone',
+    'a single index is accepted',
     (ports) => ({
       ...ports,
       reserveViews: async (depth) =>
@@ -50,7 +50,7 @@ const LEFT_OUT: [string, (ports: AbsrPorts) => AbsrPorts][] = [
     }),
   ],
   [
-    'the list of young incomes is not looked at',
+    'the list of young incomes is not checked',
     (ports) => ({
       ...ports,
       reserveViews: async (depth) =>
@@ -78,7 +78,7 @@ describe('40 days of the reserve', () => {
   });
 });
 
-describe('the simulation notices when', () => {
+describe('the simulation detects when', () => {
   it.each(LEFT_OUT)('%s', { tags: ['deep'], timeout: 300_000 }, async (_, mutate) => {
     let uncovered = 0;
     for (let seed = 1; seed <= 30 && uncovered === 0; seed++) {

@@ -15,13 +15,13 @@ const MINUTE_MS = 60_000;
 const BLOCKS_A_DAY = 144;
 export const DECIMALS = 2;
 const SCALE = 10n ** BigInt(DECIMALS);
-/** The last days are quiet, so that what is left open can close. */
+/** The last days have no faults, so that open operations can end. */
 const QUIET_DAYS = 3;
 
 export type YearOptions = {
   readonly seed: number;
   readonly days: number;
-  /** Changes what the mint is built on, to see whether this simulation would notice. */
+  /** Replaces parts of the mint, to test whether this simulation detects it. */
   readonly mutate?: (ports: AbsrPorts) => AbsrPorts;
 };
 
@@ -132,7 +132,7 @@ export async function simulateYear({ seed, days, mutate }: YearOptions): Promise
     byOthers(() => void bitcoin.move(-amount));
   }
 
-  /** Blocks are replaced, fewer than the rule's depth: what they take away must not have been minted against. */
+  /** Replaces fewer blocks than the rule's depth: no removed income may have been minted against. */
   function shallowReorg(dropped: number): void {
     count('reorg');
     books.account();
@@ -269,7 +269,7 @@ export async function simulateYear({ seed, days, mutate }: YearOptions): Promise
   }
 
   byOthers(() => void bitcoin.move(1_000_000n));
-  // Whatever was spent comes back, and more: at the end supply and reserve can be equal.
+  // Returns every spent sat and more, so that supply and reserve can be equal at the end.
   plan(quiet + 1, () => {
     for (const index of indexes) index.set(null);
     for (const node of [0, 1]) solana.setNode(node, HEALTHY);

@@ -1,4 +1,4 @@
-/** A Bitcoin chain of transactions that touch the reserve, and indexes over it that fail in every way they do. */
+/** A Bitcoin chain of transactions that affect the reserve, and indexes over it with every kind of failure. */
 import { type Sats, sats } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { BitcoinIndex } from '../../../src/custody/reserve/reserve-views.ts';
@@ -13,7 +13,7 @@ const PAGE = 25;
 type Block = { readonly height: number; readonly hash: string; readonly time: number };
 type Row = { readonly txid: string; readonly net: bigint; readonly block: Block | null };
 
-/** The chain as it is at one moment. Never changed: what follows is another one. */
+/** The chain at one moment; immutable: a later state is a new object. */
 type Shown = {
   readonly tip: Block;
   readonly pending: readonly Row[];
@@ -25,7 +25,7 @@ type Shown = {
 export type IndexFault =
   | { readonly kind: 'down' }
   | { readonly kind: 'stale' }
-  /** Counts so many sats that are not there. */
+  /** Counts this number of sats that do not exist. */
   | { readonly kind: 'wrong'; readonly by: bigint }
   /** Its list lacks the newest rows that its balance counts. */
   | { readonly kind: 'hides' };
@@ -55,7 +55,10 @@ export function createBitcoinModel() {
     reserve += sum(taken);
   }
 
-  /** The last blocks are replaced by one more; what they held waits again, or is gone when `drops` says so. */
+  /**
+   * Replaces the last blocks by one more than before. Their transactions are unconfirmed again, or removed if
+   * `drops` names them.
+   */
   function reorg(depth: number, now: number, drops: (txid: string) => boolean): void {
     const kept = tip().height - depth;
     chain = chain.slice(0, -depth);
@@ -69,7 +72,7 @@ export function createBitcoinModel() {
     for (let block = 0; block <= depth; block++) mine(now, () => false);
   }
 
-  /** An unconfirmed transaction that changes the reserve by so many sats; answers its txid. */
+  /** Adds an unconfirmed transaction that changes the reserve by this number of sats; returns its txid. */
   function move(net: bigint): string {
     const txid = hashOf();
     pending = [{ txid, net, block: null }, ...pending];
@@ -129,7 +132,7 @@ export function createBitcoinModel() {
     height: () => tip().height,
     /** Confirmed sats of the reserve on the best chain. */
     reserve: (): Sats => sats(reserve),
-    /** The same less what unconfirmed transactions spend: it is gone as soon as it is signed away. */
+    /** The same less the sats that unconfirmed transactions spend, which are lost with the signature. */
     cover: (): bigint => reserve + sum(pending.filter((row) => row.net < 0n)),
     /** The cover without incomes that a reorganization of fewer than `depth` blocks could take back. */
     settled: (depth: number): bigint => {
@@ -138,7 +141,7 @@ export function createBitcoinModel() {
       );
       return reserve + sum(pending.filter((row) => row.net < 0n)) - sum(young);
     },
-    /** Called before every answer of an index: the chain may move under a reader's feet. */
+    /** Called before every response of an index, because the chain may change during a read. */
     set onCall(listener: () => void) {
       onCall = listener;
     },

@@ -105,7 +105,7 @@ describe('a day', () => {
     ]);
   });
 
-  it('takes what came in later up on the next day, days that were missed included', async () => {
+  it('mints later income on the next day, that of missed days included', async () => {
     const w = start();
     await w.wake();
     await w.wait(60_000);
@@ -141,7 +141,7 @@ describe('a day', () => {
     expect(w.mints).toHaveLength(1);
   });
 
-  it('with more tokens than sats mints nothing and calls', async () => {
+  it('with more tokens than sats mints nothing and alerts', async () => {
     const w = start();
     await w.wake();
     await w.wait(60_000);
@@ -238,7 +238,7 @@ describe('while something is wrong', () => {
     expect((await w.report())?.ok).toBe(true);
   });
 
-  it('the floor that swaps keep is there for the fees of a mint', async () => {
+  it('a mint may use the floor that swaps keep for its fees', async () => {
     // 0.1 SOL is the floor: no swap could begin.
     const w = start({ lamports: SOL / 10n });
     await w.wake();

@@ -197,7 +197,7 @@ describe('the decision', () => {
     expect(decideMint(facts({ supplies: [supply()], nodes: 1 }))).toMatchObject({ verdict: 'mint' });
   });
 
-  it('does not believe a supply that is older than the last mint', () => {
+  it('does not accept a supply that is older than the last mint', () => {
     const earlier: PreviousMints = { open: false, last: { slot: 100n, day: '2026-01-01' } };
     const late = supply({ slot: 99n, source: 'rpc-2' });
     expect(decideMint(facts({ earlier }))).toMatchObject({ verdict: 'mint' });

@@ -57,7 +57,7 @@ function start(wif: string | null = RESERVE_WIF) {
     service,
     archive,
     custody: () => service.custody(),
-    /** A cron tick so much later. */
+    /** A cron tick after this time. */
     async tick(after = 0): Promise<void> {
       clock.now += after;
       await service.custody().wake();
@@ -239,7 +239,7 @@ describe('the archive', () => {
     await w.tick(HOUR_MS);
     w.service.mirror.down = false;
     expect(w.archive()).toHaveLength(1);
-    // A lost journal is frozen; once the operator has reconciled it, the chain of proofs goes on.
+    // A lost journal is frozen; once the operator has reconciled it, the chain of proofs continues.
     await w.tick();
     await w.tick(10 * MINUTE);
     expect(w.archive()).toHaveLength(1);

@@ -1,4 +1,7 @@
-/** A Solana chain that carries out what the custodian sends, from its bytes, and nodes that see it late or not at all. */
+/**
+ * A Solana chain that executes the custodian's transactions from their bytes, and nodes that show it late or
+ * not at all.
+ */
 import { base58, base64 } from '@scure/base';
 import {
   address,
@@ -26,11 +29,11 @@ type Effect = { mint: bigint; paid: { to: string; lamports: bigint } | null; cre
 type Landed = { slot: number; time: number; fee: bigint; debit: bigint; effect: Effect };
 type Change = { slot: number; lamports: bigint; supply: bigint };
 
-/** How one node misbehaves: it is down, or sees the chain as it was so many slots ago. */
+/** The fault of one node: it is down, or shows the chain of this number of slots ago. */
 export type NodeFault = { readonly down: boolean; readonly lagSlots: number };
 export const HEALTHY: NodeFault = { down: false, lagSlots: 0 };
 
-/** What becomes of a transaction that is sent: it lands so many slots later, or this sending is lost. */
+/** The result of a send: it lands this number of slots later, or it is lost. */
 export type SendFate = { readonly landsAfter: number } | 'lost';
 
 type ReserveNode = Parameters<typeof createReservePorts>[0]['nodes'][number];
@@ -88,8 +91,7 @@ export function createSolanaModel(p: {
           effect.paid = { to: account(1), lamports: view.getBigUint64(4, true) };
           break;
         case ASSOCIATED_TOKEN_PROGRAM_ADDRESS:
-          if (account(1) !== findAta(p.treasury, mint, TOKEN_PROGRAM))
-            throw new Error('an account of a stranger');
+          if (account(1) !== findAta(p.treasury, mint, TOKEN_PROGRAM)) throw new Error('an unknown account');
           effect.creates = account(1);
           break;
         case TOKEN_PROGRAM:
@@ -98,7 +100,7 @@ export function createSolanaModel(p: {
           effect.mint += view.getBigUint64(1, true);
           break;
         default:
-          throw new Error(`nobody expects ${message.staticAccounts[programAddressIndex]}`);
+          throw new Error(`unexpected program ${message.staticAccounts[programAddressIndex]}`);
       }
     }
     const lastSlot = slotOf(message.lifetimeToken) + BLOCKHASH_LIFE;
@@ -121,7 +123,7 @@ export function createSolanaModel(p: {
     for (const listener of listeners) listener({ ...landing, signature });
   }
 
-  /** Lands what is due by now. */
+  /** Lands the transactions that are due. */
   function advance(): void {
     for (const [signature, { slot, wire }] of waiting)
       if (slot <= slotNow()) land(signature, wire, slotNow());
@@ -247,7 +249,7 @@ export function createSolanaModel(p: {
       void history.push({ ...latest(), slot: slotNow(), lamports: latest().lamports + amount }),
     onLanded: (listener: (landing: Landed & { signature: string }) => void): void =>
       void listeners.push(listener),
-    /** When something that was sent lands next, in Unix milliseconds. */
+    /** When the next sent transaction lands, in Unix milliseconds. */
     nextLanding(): number | undefined {
       const slots = [...waiting.values()].map(({ slot }) => slot);
       return slots.length === 0 ? undefined : started + (Math.min(...slots) - 1_000) * SLOT_MS;

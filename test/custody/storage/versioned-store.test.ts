@@ -155,7 +155,7 @@ describe('a storage of a newer version', () => {
     return w;
   }
 
-  it('is neither signed for nor sent for nor changed', async () => {
+  it('causes no signature and no send, and is not changed', async () => {
     const w = await rolledBack();
     const rows = () => w.storage.exec('SELECT * FROM operations');
     const before = rows();

@@ -118,7 +118,7 @@ describe("a ledger's no", () => {
   });
 });
 
-describe('a swap as its caller sees it', () => {
+describe('the public state of a swap', () => {
   it.each<[string, Operation, string]>([
     ['signed', signed(), 'waiting'],
     ['settling', settling(), 'waiting'],
@@ -177,7 +177,7 @@ describe('the answer to a create', () => {
     }
   });
 
-  it('is the refusal when nothing was signed, and none while it is not decided', () => {
+  it('is the refusal when nothing was signed, and undefined while the outcome is open', () => {
     expect(createAnswer(closed(), false)).toMatchObject({
       type: 'refused',
       replayed: false,

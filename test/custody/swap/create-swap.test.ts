@@ -48,7 +48,7 @@ describe('one key', () => {
     expect([w.signatures(), rows(w).length, w.bridge.quotes.length]).toEqual([1, 1, 1]);
   });
 
-  it('joined by a call that found the balance under way makes one swap as well', async () => {
+  it('with a second call that joins the running read of the balance makes one swap as well', async () => {
     const w = createCustodianWorld();
     const balance = slowBalance(w);
     // The first read belongs to another key; two equal keys share it and go on in the same instant.
@@ -64,7 +64,7 @@ describe('one key', () => {
     const w = createCustodianWorld();
     const other = keyed('a', { key: { keyHash: 'key-a', bodyHash: 'another body' } });
     const answers = await Promise.all([w.custody.createSwap(keyed('a')), w.custody.createSwap(other)]);
-    // Whichever came first owns the key.
+    // The first call owns the key.
     expect(codes(answers).toSorted()).toEqual(['IDEMPOTENCY_KEY_REUSED', 'signature-1']);
     const loser = answers[0]?.type === 'created' ? other : keyed('a');
     expect(refusalOf(await w.custody.createSwap(loser))?.code).toBe('IDEMPOTENCY_KEY_REUSED');
@@ -133,7 +133,7 @@ describe('calls without a key', () => {
       expect(refusal).toMatchObject({ code: 'SWAP_LIMIT_REACHED', details: { limit: 'hour' } });
       expect(refusal.retryAfterSeconds).toBe(3_600 + 1);
     }
-    // One read of the balance served them all.
+    // All calls shared one read of the balance.
     expect(w.chain.reads.balance).toBe(1);
   });
 

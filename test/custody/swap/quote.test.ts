@@ -157,7 +157,7 @@ describe('quoteSwap', () => {
 describe('preparing a swap', () => {
   const intent = planSwap({ id: swapId('k'), bodyHash: 'b', amount: oneSol, now: NOW });
 
-  it('sets aside the amount and the fee, and remembers its key', () => {
+  it('reserves the amount and the fee, and stores its key', () => {
     expect(intent).toMatchObject({
       id: 'swap:k',
       amount: SOL,

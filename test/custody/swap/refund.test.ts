@@ -35,7 +35,7 @@ describe('a refund', () => {
     claims: [`payment:${signature}`],
   });
 
-  it('is believed when our own account shows the announced sum', async () => {
+  it('counts when our own account shows the announced sum', async () => {
     const { settle, ports } = setUp(refunded(990_000_000n));
     credit(ports, 'stranger', 5n);
     credit(ports, 'refund', 990_000_000n);
@@ -89,7 +89,7 @@ describe('a refund', () => {
     expect((await w.custody.report()).heldOperations).toBe(1);
   });
 
-  it('is found behind a transaction of a version that no node shows us: anybody can send one', async () => {
+  it('is found behind a transaction of a version that no node returns and that any party can send', async () => {
     const { settle, ports } = setUp(refunded(990_000_000n));
     credit(ports, 'newer', 5n);
     credit(ports, 'refund', 990_000_000n);
@@ -155,7 +155,7 @@ describe('a refund', () => {
     expect(await settle()).toEqual(ok ? found('refund', change) : pending('refunding'));
   });
 
-  it('of exactly the announced sum is preferred to one that only may be it', async () => {
+  it('of exactly the announced sum is preferred to a similar one', async () => {
     const { settle, ports } = setUp(refunded(990_000_000n));
     credit(ports, 'of another swap', 989_000_000n);
     credit(ports, 'refund', 990_000_000n);

@@ -11,7 +11,7 @@ import { NOW, settling } from '../sample-operations.ts';
 const TXID = 'a'.repeat(64);
 const OTHER = 'b'.repeat(64);
 
-/** Settles one swap with what the bridge and the indexes say. */
+/** Settles one swap with the given reports of the bridge and the indexes. */
 function setUp(report: BridgeReport, taken: readonly string[] = []) {
   const bridge = createFakeBridge();
   bridge.nextReport = () => report;
@@ -192,7 +192,7 @@ describe('delivery', () => {
     const landed = NOW / 1_000;
     ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }], { height: 899_000, time: landed - 7_201 }));
     expect(await settle()).toEqual(pending('settling'));
-    // A block's own time may lie two hours beside the true one.
+    // A block's own time may differ from the true time by two hours.
     ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }], { height: 899_999, time: landed - 7_200 }));
     expect((await settle()).settlement.state).toBe('complete');
   });

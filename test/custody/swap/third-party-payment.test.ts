@@ -34,7 +34,7 @@ const programs = (slot: bigint): [string, ChainAccount][] =>
     ],
   ]);
 
-/** Two nodes and a bridge over an honest draft, and what was asked of them. */
+/** Two nodes and a bridge with an honest draft, and the requests that they received. */
 function setUp(tool: Tool = 'near', seed = 3) {
   const draft = draftSwap(tool, seed);
   draft.version = 0;
@@ -169,7 +169,7 @@ describe('it is refused', () => {
         }),
     ],
     [
-      'when the nodes tell two tables',
+      'when the nodes return two different tables',
       'table_disagreement',
       (w) => w.chains[1]?.set(TABLE, account(LOOKUP_TABLE_PROGRAM, tableData([RESERVE, RESERVE]))),
     ],

@@ -1,4 +1,4 @@
-/** Payments that a third party has built, from quote to landing: priced, bounded, foreseen. */
+/** Payments that a third party has built, from quote to landing: price, limits and predicted effects. */
 import { describe, expect, it } from 'vitest';
 import type { SwapQuote, ThirdPartyOffer } from '../../../src/bridges/route.ts';
 import { sats } from '../../../src/core/amount.ts';
@@ -47,11 +47,11 @@ function world(checkThirdParty?: () => Promise<ApprovedPayment | { ok: false; re
   return { first, second, ports, asked };
 }
 
-describe('a quote with foreign bytes', () => {
-  it('is taken once the screen has passed it, with the floor of an independent price', async () => {
+describe('a quote with third-party bytes', () => {
+  it('is used once the policy has accepted it, with the floor of an independent price', async () => {
     const { ports, asked } = world(async () => approved());
     const quoted = await quoteSwap(ports, oneSol, false);
-    // 125,000 sats a SOL, less 2 %. What the chain takes beside the amount is part of the cost.
+    // 125,000 sats per SOL, less 2 %. Fees and rent of the chain are part of the cost.
     expect(asked).toEqual([[offer, { amount: SOL, floorSats: 122_500n }]]);
     expect(quoted).toMatchObject({
       ok: true,
@@ -60,11 +60,11 @@ describe('a quote with foreign bytes', () => {
     });
   });
 
-  it('is refused where nothing can screen it', async () => {
+  it('is refused if no policy is configured', async () => {
     expect(await quoteSwap(world().ports, oneSol, false)).toEqual({ ok: false, reason: 'screen_missing' });
   });
 
-  it('that the screen refuses falls to the next route', async () => {
+  it('is replaced by the next route when the policy refuses it', async () => {
     const w = world(async () => ({ ok: false, reason: 'payment_count' }));
     expect(await quoteSwap(w.ports, oneSol, false)).toEqual({ ok: false, reason: 'payment_count' });
     const routes = [w.second, createFakeBridge()];
@@ -143,7 +143,7 @@ describe('preparing it', () => {
   });
 });
 
-describe('carrying it out', () => {
+describe('executing it', () => {
   const spend = SOL + 15_000n;
   const plan = { route: 'lifi', minimumSats: '1' };
   const { unforeseen } = createSwapKind(createSwapPorts([]));
@@ -165,7 +165,7 @@ describe('carrying it out', () => {
   });
 
   it.each([
-    ['as foreseen goes on', { debit: spend }, undefined],
+    ['as predicted continues', { debit: spend }, undefined],
     ['of more than may leave stops all signing', { debit: spend + 1n }, 'unexpected_debit'],
     ['of less than the amount stops all signing', { debit: SOL - 1n }, 'landing_balance'],
     ['that moved tokens stops all signing', { debit: spend, movesTokens: true }, 'landing_tokens'],

@@ -37,7 +37,7 @@ it('a creation that crashes, is replaced and is deployed over at any step ends i
     await run.play(start + 40 * SECOND);
     const where = `seed ${seed}`;
     expect(run.errors, where).toEqual([]);
-    // An answer to an earlier try may have been lost: then there is a request that nobody knows of.
+    // The response to an earlier attempt may have been lost; its request then exists without a caller.
     const row = run.requests().find(({ id }) => id === request.id);
     expect([row?.state, row?.paymentSignature, row?.received], where).toEqual([
       'completed',

@@ -101,9 +101,9 @@ describe('a mint that is there already', () => {
   it.each([
     ['of another program', mint({ owner: TOKEN_PROGRAM })],
     ['of other decimals', mint({ decimals: 9 })],
-    ['of more than anybody may have made', mint({ supply: 5_000_001n })],
+    ['of more than the mint authority may have made', mint({ supply: 5_000_001n })],
     ['that is no mint', mint({ supply: 0n, decimals: -1 })],
-  ])('%s is foreign: the operator must check', async (_name, found) => {
+  ])('%s is not ours: the operator must check', async (_name, found) => {
     const { prepared, signed } = prepare(found);
     expect(await prepared).toEqual({ ok: false, reason: 'held_foreign_mint' });
     expect(signed).toEqual([]);

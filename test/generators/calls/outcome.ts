@@ -1,4 +1,4 @@
-/** What one generated client found; every client must find the same. */
+/** The results of one generated client; every client must return the same. */
 export type Outcome = {
   readonly minAmountSol: number;
   readonly estimatedBtcSats: number;

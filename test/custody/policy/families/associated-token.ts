@@ -17,7 +17,7 @@ const ata = (data: number[], change: (accounts: Account[]) => void = () => undef
   return { program: ASSOCIATED_TOKEN_PROGRAM, accounts, data: Uint8Array.from(data) };
 };
 near(
-  'an account for somebody else at our cost',
+  'an account for a third party at our cost',
   'ata_owner',
   also((r) => ata(r.pick([[], [0], [1]]), (accounts) => (accounts[2] = at(THIEF)))),
 );

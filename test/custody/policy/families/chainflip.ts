@@ -99,7 +99,7 @@ chainflip(
 );
 chainflip('a swap of nothing', 'chainflip_amount', (d) => leg(d).data.fill(0, 8, 16));
 chainflip(
-  'an order that nobody can read',
+  'an unreadable order',
   'chainflip_trailing_bytes',
   (d, r) => (leg(d).data = concatBytes(leg(d).data, new Uint8Array(r.between(1, 9)))),
 );

@@ -1,4 +1,4 @@
-/** What a family of attacks is, and what attacks are made of. */
+/** The type of a family of attacks, and the parts from which attacks are built. */
 import { concatBytes } from '@noble/hashes/utils.js';
 import type { Tool } from '../../../../src/bridges/lifi-quote.ts';
 import { ownWrappedSol, SYSTEM_PROGRAM } from '../../../../src/custody/policy/programs.ts';

@@ -1,4 +1,4 @@
-/** S7: what hides in lookup tables. */
+/** S7: keys hidden in lookup tables. */
 import { concatBytes } from '@noble/hashes/utils.js';
 import { addressSeed } from '../../../../src/chain/solana/program-address.ts';
 import { LIFI_COLLECTOR } from '../../../../src/custody/policy/instructions.ts';
@@ -32,7 +32,7 @@ near('a table that is shorter', 'table_index', (d) => {
   tabled(d);
   d.onTable = (view) => ({ ...view, data: view.data.slice(0, 56) });
 });
-near('nodes that tell two tables', 'table_disagreement', (d) => {
+near('nodes that return two different tables', 'table_disagreement', (d) => {
   tabled(d);
   d.onTable = (view, node) => {
     if (node === 1) view.data.set(addressSeed(THIEF), 56);
@@ -46,7 +46,7 @@ near('a key of the message once more in a table', 'key_loaded_twice', (d) => {
     return view;
   };
 });
-near('the fee to somebody else, hidden in a table', 'payment_count', (d) => {
+near('the fee to a third party, hidden in a table', 'payment_count', (d) => {
   tabled(d);
   d.onTable = (view) => {
     view.data.set(addressSeed(THIEF), 56);

@@ -1,11 +1,11 @@
-/** S19: a deposit whose destination is not ours, in the words of the bridge itself. */
+/** S19: a deposit whose destination, as stated by the bridge, is not ours. */
 import type { Random } from '../../../simulator/random.ts';
 import { type Draft, THIEF, transfer } from '../draft.ts';
 import { collect, type Family, LEG } from './family.ts';
 
 const { list, near } = collect();
 
-near('a destination that nobody confirmed', 'destination_unconfirmed', (d) => (d.status = null));
+near('an unconfirmed destination', 'destination_unconfirmed', (d) => (d.status = null));
 const status =
   (change: (status: NonNullable<Draft['status']>, r: Random, d: Draft) => void): Family['change'] =>
   (d, r) => {
@@ -46,7 +46,7 @@ near(
   status((s, r) => (s.quoteResponse.quoteRequest.amount = `${r.between(1, 99_999_999)}`)),
 );
 near(
-  'a quote that nobody of 1Click signed',
+  'a quote without a signature by 1Click',
   'quote_signature',
   (d, r) => (d.quoteSecret = new Uint8Array(32).fill(r.between(9, 255))),
 );
@@ -61,7 +61,7 @@ near(
   status((s) => (s.quoteResponse.quote.minAmountOut = '1')),
 );
 near(
-  'a quote with fees for somebody',
+  'a quote with fees for a third party',
   'quote_app_fees',
   status((s) => (s.quoteResponse.quoteRequest.appFees = [{ recipient: 'x', fee: 500 }])),
 );

@@ -1,4 +1,4 @@
-/** S13 to S15: keys of ours where none belongs. */
+/** S13 to S15: our keys in unexpected positions. */
 import { addressSeed } from '../../../../src/chain/solana/program-address.ts';
 import { OWN, RESERVE, transfer } from '../draft.ts';
 import { collect, type Family, LEG, leg } from './family.ts';

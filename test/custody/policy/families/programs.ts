@@ -1,4 +1,4 @@
-/** S8: programs that a swap has no business with, on the outside and inside of others. */
+/** S8: programs that a swap may not call, directly or inside other programs. */
 import { SWAP_ENDPOINT_PROGRAM } from '../../../../src/bridges/lifi-chainflip.ts';
 import { addressSeed } from '../../../../src/chain/solana/program-address.ts';
 import { TOKEN_PROGRAM } from '../../../../src/chain/solana/token-program.ts';
@@ -11,7 +11,7 @@ import { also, at, collect, type Family, LEG, leg, read, system, token, USDC, us
 const { list, near, chainflip, both } = collect();
 
 both(
-  'a program that nobody knows',
+  'an unknown program',
   'program_unknown',
   also((r) => ({
     program: wallet(r.between(40, 9_999)),
@@ -49,7 +49,7 @@ near('a vault swap on the other route', 'program_not_on_route', (d) => {
 both('a program deployed anew', 'program_redeployed', (d, r) => {
   d.deployments.set(TRACKER_PROGRAM, { recorded: 5n, current: BigInt(r.between(6, 9_999)) });
 });
-both('a program that nobody looked at', 'program_deploy_unread', (d, r) => {
+both('a program whose deployment was not read', 'program_deploy_unread', (d, r) => {
   if (r.chance(0.5)) d.deployments.delete(TRACKER_PROGRAM);
   else d.deployments.set(TRACKER_PROGRAM, { recorded: 5n, current: null });
 });
@@ -70,7 +70,7 @@ near(
   inner((_, r) => transfer(THIEF, BigInt(r.between(1, 9_999)))),
 );
 chainflip(
-  'a transfer to somebody else inside the swap',
+  'a transfer to a third party inside the swap',
   'inner_not_allowed',
   inner((_, r) => transfer(THIEF, BigInt(r.between(1, 9_999)))),
 );
@@ -90,7 +90,7 @@ chainflip(
   inner((d) => transfer(leg(d).accounts[1]?.address ?? '', 1n), 2),
 );
 chainflip(
-  'an account opened for somebody else',
+  'an account opened for a third party',
   'inner_not_allowed',
   inner((d) => system(0, [us, at(leg(d).accounts[3]?.address ?? '')], u64(1n), u64(9n), addressSeed(THIEF))),
 );

@@ -1,4 +1,4 @@
-/** S17: what a simulation shows of the reserve and its accounts. */
+/** S17: the state of the reserve and its accounts after a simulation. */
 import type { Random } from '../../../simulator/random.ts';
 import { OWN, RESERVE, THIEF } from '../draft.ts';
 import { collect, type Family } from './family.ts';

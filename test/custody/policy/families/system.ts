@@ -1,4 +1,4 @@
-/** S6 and S9: transactions that never expire, and what else the System program could do with our signature. */
+/** S6 and S9: transactions that never expire, and other System instructions with our signature. */
 import { concatBytes } from '@noble/hashes/utils.js';
 import { addressSeed } from '../../../../src/chain/solana/program-address.ts';
 import { LIFI_COLLECTOR } from '../../../../src/custody/policy/instructions.ts';

@@ -64,7 +64,7 @@ for (const [name, reason, data, accounts] of TOKEN_ATTACKS) {
   }
 }
 near(
-  'wrapped SOL closed to somebody else',
+  'wrapped SOL closed to a third party',
   'token_close_destination',
   also(() => token(TOKEN_PROGRAM, [9], [at(TEMPORARY), at(THIEF), us])),
 );
