@@ -57,4 +57,18 @@ export async function inTurns(
   return { ours: median(times.map((pair) => pair.ours)), limit: median(times.map((pair) => pair.limit)) };
 }
 
+/** Results of up to `rounds` rounds after one to warm up. None begins after `maximumMs`, but one always runs. */
+export async function roundsWithin<T>(
+  rounds: number,
+  maximumMs: number,
+  measure: () => Promise<T>,
+): Promise<T[]> {
+  await measure();
+  const until = performance.now() + maximumMs;
+  const results: T[] = [];
+  while (results.length === 0 || (results.length < rounds && performance.now() < until))
+    results.push(await measure());
+  return results;
+}
+
 export const micros = (value: number): string => `${value.toFixed(1)} us`;
