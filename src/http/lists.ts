@@ -11,7 +11,7 @@ import { accepts } from 'hono/accepts';
 import { AppError } from '../core/errors.ts';
 import { withGiven } from './caller-words.ts';
 import { integerParam } from './params.ts';
-import { jsonResponse } from './router.ts';
+import { jsonResponse, lazily } from './router.ts';
 
 /** Longest cursor that is decoded, in characters. */
 const MAX_CURSOR = 800;
@@ -32,7 +32,9 @@ export const pageParams = (byDefault = MAX_PAGE) => ({
   cursor: z.string().max(MAX_CURSOR).optional().describe('next_cursor of the previous page; opaque'),
 });
 
-export const nextCursor = z.string().nullable().describe('cursor of the next page; null after the last one');
+export const nextCursor = lazily(() =>
+  z.string().nullable().describe('cursor of the next page; null after the last one'),
+);
 
 export type CursorKey = readonly (string | number)[];
 
@@ -113,10 +115,14 @@ export function wantsCsv(c: Context): boolean {
 }
 
 /** A list in both forms. Its type is that of the JSON form, which typed clients request. */
-export function listResponse<S extends z.ZodType>(schema: S, description: string) {
+export function listResponse<S extends z.ZodType>(schema: () => S, description: string) {
   const json = jsonResponse(schema, description);
-  const content = { ...json.content, 'text/csv': { schema: z.string() } };
-  return { ...json, content: content as typeof json.content };
+  return {
+    description,
+    get content(): typeof json.content {
+      return { ...json.content, 'text/csv': { schema: z.string() } } as typeof json.content;
+    },
+  };
 }
 
 const cellText = (value: Cell): string => {

@@ -25,6 +25,9 @@ export function tagged(text: string): Tagged {
 export const keptBody = (c: Context, { bytes, etag }: Tagged, contentType: string): Response =>
   c.body(bytes, 200, { ETag: etag, 'Content-Type': contentType });
 
+const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((part, index) => Object.is(part, b[index]));
+
 /**
  * An answer whose text is reused until one of its parts is a different object or value. All its inputs must
  * be parameters, so define it outside of any request's scope.
@@ -32,9 +35,29 @@ export const keptBody = (c: Context, { bytes, etag }: Tagged, contentType: strin
 export function memoizedJson<Parts extends readonly unknown[], T>(make: (...parts: Parts) => T) {
   let last: { readonly parts: Parts; readonly body: Tagged } | undefined;
   return (c: Context, ...parts: Parts): Response & TypedResponse<JSONParsed<T>, 200, 'json'> => {
-    if (!last?.parts.every((part, index) => Object.is(part, parts[index])))
-      last = { parts, body: tagged(JSON.stringify(make(...parts))) };
+    if (!last || !isSame(last.parts, parts)) last = { parts, body: tagged(JSON.stringify(make(...parts))) };
     // `c.json(make(...parts), 200)` has the same text and this type. Types do not exist at run time.
     return keptBody(c, last.body, 'application/json') as Response & TypedResponse<JSONParsed<T>, 200, 'json'>;
+  };
+}
+
+/**
+ * An answer about a list, whose text is kept as long as the list's object and reused until another part is
+ * different. It has no entity tag, because callers do not store it. All its inputs must be parameters, so
+ * define it outside of any request's scope.
+ */
+export function memoizedList<List extends object, Parts extends readonly unknown[], T>(
+  make: (list: List, ...parts: Parts) => T,
+) {
+  const kept = new WeakMap<List, { readonly parts: Parts; readonly bytes: Uint8Array<ArrayBuffer> }>();
+  return (c: Context, list: List, ...parts: Parts): Response & TypedResponse<JSONParsed<T>, 200, 'json'> => {
+    let last = kept.get(list);
+    if (!last || !isSame(last.parts, parts)) {
+      last = { parts, bytes: new Uint8Array(utf8ToBytes(JSON.stringify(make(list, ...parts)))) };
+      kept.set(list, last);
+    }
+    const response: Response = c.body(last.bytes, 200, { 'Content-Type': 'application/json' });
+    // The type is that of `c.json(make(list, ...parts), 200)`, which has the same text.
+    return response as Response & TypedResponse<JSONParsed<T>, 200, 'json'>;
   };
 }

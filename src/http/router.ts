@@ -60,18 +60,20 @@ export function errorResponses(
 /** An object of the API document's components. */
 export const component = <S extends z.ZodRawShape>(name: string, shape: S) => z.object(shape).openapi(name);
 
-export const Problem = component('Problem', {
-  error_code: z.string().describe('Stable machine-readable code'),
-  error: z.string().describe('What happened, for display'),
-  action: z.string().optional().describe('What to do next'),
-  request_id: z.string().describe('Same as the X-Request-Id header'),
-  retryable: z.boolean().describe('Whether the same request can succeed later'),
-  retry_after_s: z.int().optional().describe('Seconds to wait, same as Retry-After'),
-  details: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe("The details described by the code's meaning"),
-});
+export const Problem = lazily(() =>
+  component('Problem', {
+    error_code: z.string().describe('Stable machine-readable code'),
+    error: z.string().describe('What happened, for display'),
+    action: z.string().optional().describe('What to do next'),
+    request_id: z.string().describe('Same as the X-Request-Id header'),
+    retryable: z.boolean().describe('Whether the same request can succeed later'),
+    retry_after_s: z.int().optional().describe('Seconds to wait, same as Retry-After'),
+    details: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe("The details described by the code's meaning"),
+  }),
+);
 
 /** As JSON Schema: it validates nothing, and every isolate would have to create a hundred zod schemas. */
 export const problemSchema = (codes: readonly string[]) => ({
@@ -87,8 +89,22 @@ export const jsonRequest = <S extends z.ZodType>(schema: S) => ({
   content: { 'application/json': { schema } },
 });
 
-/** A JSON answer of a route. */
-export const jsonResponse = <S extends z.ZodType>(schema: S, description: string) => ({
-  description,
-  content: { 'application/json': { schema } },
-});
+/** Creates a value at its first use. Schemas of answers are created so, because only the API document uses them. */
+export function lazily<T>(create: () => T): () => T {
+  let created: { readonly value: T } | undefined;
+  return () => {
+    created ??= { value: create() };
+    return created.value;
+  };
+}
+
+/** A JSON answer of a route. The Worker validates no answers, so it creates no schemas of them. */
+export function jsonResponse<S extends z.ZodType>(schema: () => S, description: string) {
+  const content = lazily(() => ({ 'application/json': { schema: schema() } }));
+  return {
+    description,
+    get content() {
+      return content();
+    },
+  };
+}

@@ -244,6 +244,7 @@ async function statusDeps(sources: Sources): Promise<Deps['status']> {
   const { env, config, cache, custody, reserve } = sources;
   return {
     cache,
+    memory: sources.memory,
     custody,
     reserve,
     missingVariables: missingAnywhere(config),

@@ -36,9 +36,9 @@ function service(archive: ProofRecord[] | null, answer: ProofAnswer | 'down' = '
     proofs: {
       newest: async () => rows()[0],
       ofDay: async (day) => rows().find(({ timestamp }) => timestamp.startsWith(day)),
-      before: async (timestamp, limit) =>
+      list: async (limit, before = '~') =>
         rows()
-          .filter((proof) => proof.timestamp < timestamp)
+          .filter((proof) => proof.timestamp < before)
           .slice(0, limit),
     },
     custody: {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { memoizedJson, tagged } from '../../src/http/memoized-json.ts';
+import { memoizedJson, memoizedList, tagged } from '../../src/http/memoized-json.ts';
 
 /** A route whose response consists of values that the test sets. */
 function service<Parts extends readonly unknown[]>(first: Parts) {
@@ -71,6 +71,39 @@ describe('an answer that is kept', () => {
     expect((await app.request('/')).status).toBe(500);
     fails = false;
     expect(await (await app.request('/')).json()).toEqual({ value: 'one' });
+  });
+});
+
+describe('an answer about a list', () => {
+  const [first, second] = [
+    [1, 2],
+    [1, 2],
+  ];
+
+  it('is created once for each list and its further parts, without an entity tag', async () => {
+    let created = 0;
+    const answer = memoizedList((list: readonly number[], ...parts: readonly unknown[]) => {
+      created += 1;
+      return { list, parts };
+    });
+    const state = { list: first, parts: [] as unknown[] };
+    const app = new Hono();
+    app.get('/', (c) => answer(c, state.list, ...state.parts));
+    const text = async () => (await app.request('/')).text();
+    const whole = await app.request('/');
+    expect(whole.headers.get('content-type')).toBe('application/json');
+    expect(whole.headers.get('etag')).toBeNull();
+    expect(await whole.text()).toBe('{"list":[1,2],"parts":[]}');
+    state.list = second;
+    await text();
+    state.list = first;
+    await text();
+    expect(created).toBe(2);
+    for (const parts of [[1], [1, undefined], [1, null], [], ['1']]) {
+      state.parts = parts;
+      expect(await text()).toBe(JSON.stringify({ list: [1, 2], parts }));
+    }
+    expect(created).toBe(7);
   });
 });
 

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import type { StatsBody } from '../../src/features/analytics/get-stats.ts';
+import type { Stats } from '../../src/features/analytics/get-stats.ts';
 import { createPurgeStore, purgeAnalytics } from '../../src/features/analytics/purge-store.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 import { scheduledDeps } from '../../src/wiring/scheduled.ts';
@@ -92,8 +92,7 @@ it('adds at most 1,000 paths and 1,000 referrers a day and counts every view', a
     { kind: 'path', names: NEW_NAMES_A_DAY + 1, views: total },
     { kind: 'referrer', names: NEW_NAMES_A_DAY + 1, views: total },
   ]);
-  const stats = async () =>
-    (await app.request('/api/analytics/stats', {}, env)).json<ReturnType<typeof StatsBody.parse>>();
+  const stats = async () => (await app.request('/api/analytics/stats', {}, env)).json<Stats>();
   const { totals, by_path, by_referrer } = await stats();
   expect(totals.pageviews).toBe(total);
   expect(by_path.slice(0, 2)).toEqual([

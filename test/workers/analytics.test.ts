@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createAnalyticsStore } from '../../src/features/analytics/analytics-store.ts';
-import type { StatsBody } from '../../src/features/analytics/get-stats.ts';
+import type { Stats } from '../../src/features/analytics/get-stats.ts';
 import { createPurgeStore, purgeAnalytics } from '../../src/features/analytics/purge-store.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 import { freshStorageForEachTest } from './fresh-storage.ts';
@@ -16,8 +16,6 @@ const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 const NOTHING_PURGED = { salts: 0, messages: 0, visitors: 0, views: 0, deleted: 0 };
 
 const ignore = (): void => undefined;
-
-type Stats = ReturnType<typeof StatsBody.parse>;
 
 let clock: number;
 let rowsRead: number;

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, type MockInstance, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createAnalyticsStore, type View } from '../../src/features/analytics/analytics-store.ts';
-import type { StatsBody } from '../../src/features/analytics/get-stats.ts';
+import type { Stats } from '../../src/features/analytics/get-stats.ts';
 import { type PageviewMessage, queuedViews } from '../../src/features/analytics/pageview-queue.ts';
 import { createPurgeStore } from '../../src/features/analytics/purge-store.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
@@ -112,8 +112,7 @@ it('counts every view of the route through the queue, as the statistics show wit
     const sent = await Promise.all(Array.from({ length: 50 }, (_, at) => send(from + at)));
     expect(new Set(sent.map(({ status }) => status))).toEqual(new Set([204]));
   }
-  const stats = async () =>
-    (await app.request('/api/analytics/stats', {}, bindings)).json<ReturnType<typeof StatsBody.parse>>();
+  const stats = async () => (await app.request('/api/analytics/stats', {}, bindings)).json<Stats>();
   await until(async () => {
     const { totals, by_path, by_referrer } = await stats();
     expect(totals).toMatchObject({ pageviews: 225, visitors_24h: 225, filtered_bots: 25 });

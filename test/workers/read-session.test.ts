@@ -24,9 +24,11 @@ beforeEach(async () => {
   await migrate(second);
 });
 
-/** A replica's statement, whose results name the replica. */
-const fromReplica = (statement: D1PreparedStatement): D1PreparedStatement =>
-  new Proxy(statement, {
+const originals = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
+
+/** The statement of a replica, whose results name the replica. */
+function fromReplica(statement: D1PreparedStatement): D1PreparedStatement {
+  const replica = new Proxy(statement, {
     get(target, name) {
       if (name === 'bind') return (...values: unknown[]) => fromReplica(target.bind(...values));
       if (name !== 'all') return Reflect.get(target, name).bind(target);
@@ -36,6 +38,9 @@ const fromReplica = (statement: D1PreparedStatement): D1PreparedStatement =>
       };
     },
   });
+  originals.set(replica, statement);
+  return replica;
+}
 
 const unavailable = (how: 'down' | 'silent') => ({
   run: () =>
@@ -58,7 +63,8 @@ const DB = {
         if (from === 'first-primary' && primaryIs !== 'up') return unavailable(primaryIs);
         return from === UNCONSTRAINED ? fromReplica(real.prepare(query)) : real.prepare(query);
       },
-      batch: (statements: D1PreparedStatement[]) => real.batch(statements),
+      batch: (statements: D1PreparedStatement[]) =>
+        real.batch(statements.map((statement) => originals.get(statement) ?? statement)),
       getBookmark: () => real.getBookmark(),
     };
   },
@@ -136,6 +142,17 @@ it('reads lists from a replica, and from the bookmark of the caller’s own writ
   expect(await history(withBookmark(bookmark))).toHaveLength(1);
   expect(opened.map(({ from }) => from)).toEqual([bookmark]);
   expect(onPrimary).toEqual([]);
+});
+
+it('keeps no list of a replica for a caller whose own write the list lacks, nor the reverse', async () => {
+  const mark = (database: D1Database, revision: number) =>
+    database.prepare("INSERT INTO mirror_marks (name, revision) VALUES ('journal', ?)").bind(revision).run();
+  await Promise.all([addSwap(env.DB), mark(env.DB, 2), mark(second, 1)]);
+  const bookmark = (await create({})).headers.get('x-data-bookmark') ?? '';
+  for (let turn = 0; turn < 2; turn += 1) {
+    expect(await history()).toHaveLength(0);
+    expect(await history(withBookmark(bookmark))).toHaveLength(1);
+  }
 });
 
 it.each([

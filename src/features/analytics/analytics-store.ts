@@ -4,6 +4,7 @@
  * they still count views that the log has deleted.
  * @module
  */
+import { createListStore } from '../../http/list-store.ts';
 import type { PageviewMessage } from './pageview-queue.ts';
 
 export type View = {
@@ -52,6 +53,13 @@ const READ_PERIODS = `SELECT period, pageviews, visitors, bots FROM pageview_per
   UNION ALL SELECT period, pageviews, visitors, bots FROM pageview_periods WHERE period >= ? AND period < 'hour ~'`;
 const TOP =
   'SELECT kind, value, count FROM pageview_sources WHERE kind = ? ORDER BY count DESC, value LIMIT ?';
+/**
+ * Every view raises the total in its own transaction, and the last view's time tells a restored database
+ * apart. The other change of these rows is the removal of addresses, which moves a mark.
+ */
+const VERSION = `(SELECT coalesce((SELECT pageviews || ' ' || bots FROM pageview_periods WHERE period = 'total'), '')
+  || ' ' || coalesce((SELECT last_id FROM pageview_ip_mark), '')
+  || ' ' || coalesce((SELECT id || ' ' || at_ms FROM pageviews ORDER BY id DESC LIMIT 1), ''))`;
 /** Names that one day may add for each kind, as in schema.sql. */
 const MAX_NEW_NAMES = 1_000;
 /** Visitors that are told apart on one day, as in schema.sql. */
@@ -158,11 +166,38 @@ function addViews(db: D1Database, day: string, views: readonly View[], bots: rea
 /** SQLite runs the parts in order, so each part keeps its own order. */
 const READ_TOPS = `SELECT * FROM (${TOP}) UNION ALL SELECT * FROM (${TOP})`;
 
+const READ_NEWEST = 'SELECT at_ms, path, referrer, ip FROM pageviews ORDER BY id DESC LIMIT ?';
+
+function countersOf([periods = [], tops = [], views = []]: readonly (readonly object[])[]): Counters {
+  const since = (kind: string) =>
+    new Map(
+      (periods as PeriodRow[])
+        .filter(({ period }) => period.startsWith(kind))
+        .map(({ period, ...counts }) => [period.replace(/^\w+ /, ''), counts]),
+    );
+  const topOf = (kind: string) =>
+    (tops as (Count & { kind: string })[])
+      .filter((row) => row.kind === kind)
+      .map(({ value, count }) => ({ value, count }));
+  return {
+    total: since('total').get('total') ?? EMPTY,
+    days: since('day '),
+    hours: since('hour '),
+    paths: topOf('path'),
+    referrers: topOf('referrer'),
+    recent: (views as ViewRow[]).map(({ at_ms, ...view }) => ({ at: at_ms, ...view })),
+  };
+}
+
 export type AnalyticsStore = ReturnType<typeof createAnalyticsStore>;
 
 /** @param defer keeps a background promise alive after the answer has gone */
 export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unknown>) => void) {
   let known: { readonly day: string; readonly salt: string } | undefined;
+  const counters = createListStore(
+    { prepare: (query) => db.prepare(query), batch: (statements) => db.withSession().batch(statements) },
+    VERSION,
+  );
 
   const insert = (view: View): D1PreparedStatement =>
     db
@@ -264,34 +299,16 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
         .run();
     },
 
-    async read({ firstDay, firstHour, top, recent }: StatsBounds): Promise<Counters> {
-      const [periods, tops, views] = await db
-        .withSession()
-        .batch([
-          db.prepare(READ_PERIODS).bind(`day ${firstDay}`, `hour ${firstHour}`),
-          db.prepare(READ_TOPS).bind('path', top, 'referrer', top),
-          db.prepare('SELECT at_ms, path, referrer, ip FROM pageviews ORDER BY id DESC LIMIT ?').bind(recent),
-        ]);
-      const rows = <T>(result: D1Result | undefined) => (result?.results ?? []) as T[];
-      const since = (kind: string) =>
-        new Map(
-          rows<PeriodRow>(periods)
-            .filter(({ period }) => period.startsWith(kind))
-            .map(({ period, ...counts }) => [period.replace(/^\w+ /, ''), counts]),
-        );
-      const topOf = (kind: string) =>
-        rows<Count & { kind: string }>(tops)
-          .filter((row) => row.kind === kind)
-          .map(({ value, count }) => ({ value, count }));
-      return {
-        total: since('total').get('total') ?? EMPTY,
-        days: since('day '),
-        hours: since('hour '),
-        paths: topOf('path'),
-        referrers: topOf('referrer'),
-        recent: rows<ViewRow>(views).map(({ at_ms, ...view }) => ({ at: at_ms, ...view })),
-      };
-    },
+    /** @returns the same object while no view was added */
+    read: ({ firstDay, firstHour, top, recent }: StatsBounds): Promise<Counters> =>
+      counters.read<object, Counters>(
+        [
+          { sql: READ_PERIODS, params: [`day ${firstDay}`, `hour ${firstHour}`] },
+          { sql: READ_TOPS, params: ['path', top, 'referrer', top] },
+          { sql: READ_NEWEST, params: [recent] },
+        ],
+        countersOf,
+      ),
   };
 }
 

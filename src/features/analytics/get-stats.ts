@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
-import { component } from '../../http/router.ts';
+import { component, lazily } from '../../http/router.ts';
 import type { AnalyticsStore, Counters } from './analytics-store.ts';
 import { redactIp } from './count-pageview.ts';
 
@@ -13,46 +13,54 @@ const SERIES_DAYS = 30;
 const SERIES_HOURS = 48;
 const HOURS_A_WEEK = 7 * 24;
 
-const count = z.int();
-export const StatsBody = component('AnalyticsStats', {
-  ok: z.literal(true),
-  totals: z.object({
-    pageviews: count,
-    last_24h: count.describe('The current UTC hour and the 23 before it'),
-    last_7d: count.describe('The current UTC hour and the 167 before it'),
-    visitors_24h: count.describe('Distinct visitors since 00:00 UTC, at most 1,000,000'),
-    filtered_bots: count.describe('Views of crawlers; no other figure includes them'),
-  }),
-  by_path: z
-    .array(z.object({ path: z.string(), count }))
-    .describe('The 100 most viewed; `other` sums paths beyond 1,000 new ones a day'),
-  by_referrer: z
-    .array(z.object({ host: z.string(), count }))
-    .describe('The 100 hosts that sent most views; `other` sums hosts beyond 1,000 new ones a day'),
-  recent: z
-    .array(
-      z.object({
-        t: z.iso.datetime(),
-        path: z.string(),
-        referrer: z.string(),
-        ip: z.string().nullable().openapi({
-          example: '203.0.113.0/24',
-          description: 'The /24 or /48 of the visitor; null when unknown or deleted',
+const count = lazily(() => z.int());
+export const StatsBody = lazily(() =>
+  component('AnalyticsStats', {
+    ok: z.literal(true),
+    totals: z.object({
+      pageviews: count(),
+      last_24h: count().describe('The current UTC hour and the 23 before it'),
+      last_7d: count().describe('The current UTC hour and the 167 before it'),
+      visitors_24h: count().describe('Distinct visitors since 00:00 UTC, at most 1,000,000'),
+      filtered_bots: count().describe('Views of crawlers; no other figure includes them'),
+    }),
+    by_path: z
+      .array(z.object({ path: z.string(), count: count() }))
+      .describe('The 100 most viewed; `other` sums paths beyond 1,000 new ones a day'),
+    by_referrer: z
+      .array(z.object({ host: z.string(), count: count() }))
+      .describe('The 100 hosts that sent most views; `other` sums hosts beyond 1,000 new ones a day'),
+    recent: z
+      .array(
+        z.object({
+          t: z.iso.datetime(),
+          path: z.string(),
+          referrer: z.string(),
+          ip: z.string().nullable().openapi({
+            example: '203.0.113.0/24',
+            description: 'The /24 or /48 of the visitor; null when unknown or deleted',
+          }),
         }),
-      }),
-    )
-    .describe('The last 50 views'),
-  series: z
-    .array(z.object({ day: z.iso.date(), pageviews: count, visitors: count }))
-    .describe('The last 30 UTC days, oldest first'),
-  series_hourly: z
-    .array(z.object({ hour: z.iso.datetime(), pageviews: count }))
-    .describe('The last 48 UTC hours, oldest first'),
-  as_of: z.iso.datetime(),
-});
+      )
+      .describe('The last 50 views'),
+    series: z
+      .array(z.object({ day: z.iso.date(), pageviews: count(), visitors: count() }))
+      .describe('The last 30 UTC days, oldest first'),
+    series_hourly: z
+      .array(z.object({ hour: z.iso.datetime(), pageviews: count() }))
+      .describe('The last 48 UTC hours, oldest first'),
+    as_of: z.iso.datetime(),
+  }),
+);
 
-/** The public aggregates. @throws AppError ANALYTICS_READ_FAILED */
-export async function getStats({ analytics, now }: GetStatsDeps): Promise<z.infer<typeof StatsBody>> {
+export type Stats = z.infer<ReturnType<typeof StatsBody>>;
+type Aggregates = Omit<Stats, 'as_of'>;
+
+/** The aggregates as JSON by their counters: while no view is added, only `as_of` differs between answers. */
+const texts = new WeakMap<Counters, string>();
+
+/** The body of the answer, in the form of `StatsBody`. @throws AppError ANALYTICS_READ_FAILED */
+export async function statsJson({ analytics, now }: GetStatsDeps): Promise<string> {
   const at = now();
   const days = latest(at, DAY_MS, SERIES_DAYS).map((start) => start.slice(0, 10));
   const hours = latest(at, HOUR_MS, HOURS_A_WEEK).map((start) => start.slice(0, 13));
@@ -67,6 +75,13 @@ export async function getStats({ analytics, now }: GetStatsDeps): Promise<z.infe
   } catch (cause) {
     throw new AppError('ANALYTICS_READ_FAILED', 'The page-view counters cannot be read.', { cause });
   }
+  const text = texts.get(counters) ?? JSON.stringify(aggregatesOf(counters, days, hours));
+  texts.set(counters, text);
+  return `${text.slice(0, -1)},"as_of":"${new Date(at).toISOString()}"}`;
+}
+
+/** @param days, hours of the series, which begin where the counters begin */
+function aggregatesOf(counters: Counters, days: readonly string[], hours: readonly string[]): Aggregates {
   const hourly = hours.map((hour) => ({
     hour: `${hour}:00:00.000Z`,
     pageviews: counters.hours.get(hour)?.pageviews ?? 0,
@@ -96,7 +111,6 @@ export async function getStats({ analytics, now }: GetStatsDeps): Promise<z.infe
     })),
     series,
     series_hourly: hourly.slice(-SERIES_HOURS),
-    as_of: new Date(at).toISOString(),
   };
 }
 

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import type { TypedResponse } from 'hono';
 import { BODY_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
@@ -12,7 +13,7 @@ import {
   MAX_REFERRER,
   visitorIp,
 } from './count-pageview.ts';
-import { type GetStatsDeps, getStats, StatsBody } from './get-stats.ts';
+import { type GetStatsDeps, type Stats, StatsBody, statsJson } from './get-stats.ts';
 
 export type AnalyticsDeps = Omit<CountPageviewDeps & GetStatsDeps, 'analytics'> & {
   analytics: CountPageviewDeps['analytics'] & GetStatsDeps['analytics'];
@@ -78,5 +79,7 @@ export const analyticsRoutes = newRouter<{ readonly analytics: AnalyticsDeps }>(
   })
   .openapi(stats, async (c) => {
     c.header('Cache-Control', 'no-store');
-    return c.json(await getStats(c.var.deps.analytics), 200);
+    const text = await statsJson(c.var.deps.analytics);
+    const response: Response = c.body(text, 200, { 'Content-Type': 'application/json' });
+    return response as Response & TypedResponse<Stats, 200, 'json'>;
   });

@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import { amountParam } from '../../http/params.ts';
+import { lazily } from '../../http/router.ts';
 import {
   type Asset,
   type AttoCoins,
@@ -49,11 +50,11 @@ export function coinText(amount: AttoCoins | null): string | null {
   return amount === null ? null : formatAmount(amount, COIN_DECIMALS);
 }
 
-export const sourceFields = {
+export const sourceFields = lazily(() => ({
   as_of: z.iso.datetime(),
   stale: z.boolean(),
   source: z.literal('changenow'),
-};
+}));
 
 export const sourceOf = ({ asOf, stale }: Omit<Cached<unknown>, 'value'>) => ({
   as_of: new Date(asOf).toISOString(),

@@ -47,18 +47,19 @@ const minimum = createRoute({
   request: { query: z.object(pairParams) },
   responses: {
     200: jsonResponse(
-      component('ExchangeMinimum', {
-        from: z.string(),
-        to: z.string(),
-        minAmount: z
-          .number()
-          .nullable()
-          .openapi({ example: 0.1, description: `In whole coins of \`from\`; ${INACTIVE}` }),
-        minAmountExact: z.string().nullable().openapi({ example: '0.1' }),
-        maxAmount: z.number().nullable().describe('null when there is no upper bound'),
-        maxAmountExact: z.string().nullable(),
-        ...sourceFields,
-      }),
+      () =>
+        component('ExchangeMinimum', {
+          from: z.string(),
+          to: z.string(),
+          minAmount: z
+            .number()
+            .nullable()
+            .openapi({ example: 0.1, description: `In whole coins of \`from\`; ${INACTIVE}` }),
+          minAmountExact: z.string().nullable().openapi({ example: '0.1' }),
+          maxAmount: z.number().nullable().describe('null when there is no upper bound'),
+          maxAmountExact: z.string().nullable(),
+          ...sourceFields(),
+        }),
       'The bounds',
     ),
     ...errorResponses(ERRORS),
@@ -76,22 +77,23 @@ const estimate = createRoute({
   request: { query: z.object({ ...pairParams, amount: amountOfFrom }) },
   responses: {
     200: jsonResponse(
-      component('ExchangeEstimate', {
-        from: z.string(),
-        to: z.string(),
-        amount: z.number().openapi({ example: 0.5 }),
-        amountExact: z.string().openapi({ example: '0.5' }),
-        estimatedAmount: z
-          .number()
-          .nullable()
-          .openapi({ example: 0.000621, description: `In whole coins of \`to\`; ${INACTIVE}` }),
-        estimatedAmountExact: z.string().nullable().openapi({ example: '0.000621' }),
-        minutes: z
-          .string()
-          .nullable()
-          .openapi({ example: '10-60', description: 'Expected duration; null when unknown' }),
-        ...sourceFields,
-      }),
+      () =>
+        component('ExchangeEstimate', {
+          from: z.string(),
+          to: z.string(),
+          amount: z.number().openapi({ example: 0.5 }),
+          amountExact: z.string().openapi({ example: '0.5' }),
+          estimatedAmount: z
+            .number()
+            .nullable()
+            .openapi({ example: 0.000621, description: `In whole coins of \`to\`; ${INACTIVE}` }),
+          estimatedAmountExact: z.string().nullable().openapi({ example: '0.000621' }),
+          minutes: z
+            .string()
+            .nullable()
+            .openapi({ example: '10-60', description: 'Expected duration; null when unknown' }),
+          ...sourceFields(),
+        }),
       'The estimate',
     ),
     ...errorResponses([...ERRORS, 'EXCHANGE_AMOUNT_OUT_OF_RANGE']),

@@ -11,11 +11,11 @@ import {
   pageParams,
   wantsCsv,
 } from '../../http/lists.ts';
-import { memoizedJson } from '../../http/memoized-json.ts';
+import { memoizedJson, memoizedList } from '../../http/memoized-json.ts';
 import { component, errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
 import { backingOf, readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';
 import { type LastChangeDeps, refreshFor } from './last-change.ts';
-import { type AbsrStore, absrKey } from './reserves-store.ts';
+import { type AbsrStore, type AbsrTransaction, absrKey } from './reserves-store.ts';
 
 export type AbsrDeps = SummaryDeps & LastChangeDeps & { readonly absr: Pick<AbsrStore, 'newest'> };
 
@@ -31,35 +31,36 @@ const summaryRoute = createRoute({
   description: 'Reserve sats, ABSR supply and prices.',
   responses: {
     200: jsonResponse(
-      component('AbsrSummary', {
-        btcPriceUsd: number('USD for 1 BTC'),
-        solPriceUsd: number('USD for 1 SOL'),
-        priceSource: text('Venue of the price shown'),
-        priceVenues: z
-          .array(
-            z.object({
-              name: z.string(),
-              btcPriceUsd: z.number(),
-              solPriceUsd: z.number(),
-              agreed: z.boolean().nullable().describe('Whether another venue confirms it within 1 %'),
-            }),
-          )
-          .describe('Latest price of each venue'),
-        absrSupplySats: number('Confirmed sats of the reserve: the maximum supply'),
-        absrSupplySatoshis: text('The same as text'),
-        absrSupplyUsd: number('The same in USD'),
-        absrTokenSupply: number('ABSR on the chain, finalized; null without a mint'),
-        absrTokenSupplyAtoms: text("The same in the token's smallest units"),
-        absrDecimals: z.int().nullable(),
-        ratio: number('Sats in the reserve per ABSR, rounded down; null without a token'),
-        gapSats: number('Sats in excess of the supply; negative when tokens are not covered'),
-        gapSatoshis: text('The same as text'),
-        as_of: z.iso.datetime().describe('When the oldest part was read'),
-        stale: z.boolean(),
-        errors: z
-          .array(z.object({ part: z.enum(['prices', 'reserve', 'supply']), error_code: z.string() }))
-          .optional(),
-      }),
+      () =>
+        component('AbsrSummary', {
+          btcPriceUsd: number('USD for 1 BTC'),
+          solPriceUsd: number('USD for 1 SOL'),
+          priceSource: text('Venue of the price shown'),
+          priceVenues: z
+            .array(
+              z.object({
+                name: z.string(),
+                btcPriceUsd: z.number(),
+                solPriceUsd: z.number(),
+                agreed: z.boolean().nullable().describe('Whether another venue confirms it within 1 %'),
+              }),
+            )
+            .describe('Latest price of each venue'),
+          absrSupplySats: number('Confirmed sats of the reserve: the maximum supply'),
+          absrSupplySatoshis: text('The same as text'),
+          absrSupplyUsd: number('The same in USD'),
+          absrTokenSupply: number('ABSR on the chain, finalized; null without a mint'),
+          absrTokenSupplyAtoms: text("The same in the token's smallest units"),
+          absrDecimals: z.int().nullable(),
+          ratio: number('Sats in the reserve per ABSR, rounded down; null without a token'),
+          gapSats: number('Sats in excess of the supply; negative when tokens are not covered'),
+          gapSatoshis: text('The same as text'),
+          as_of: z.iso.datetime().describe('When the oldest part was read'),
+          stale: z.boolean(),
+          errors: z
+            .array(z.object({ part: z.enum(['prices', 'reserve', 'supply']), error_code: z.string() }))
+            .optional(),
+        }),
       'A part that cannot be read is null and named in errors',
     ),
     ...errorResponses(['UPSTREAM_FAILED'], { UPSTREAM_FAILED: 503 }),
@@ -76,20 +77,21 @@ const transactionsRoute = createRoute({
   request: { query: z.object(pageParams()) },
   responses: {
     200: listResponse(
-      component('AbsrTransactions', {
-        transactions: z.array(
-          z.object({
-            signature: z.string().describe('Solana signature'),
-            txId: text('Bitcoin txid that paid an issue; null for a mint'),
-            type: z.enum(['mint', 'issue']),
-            amountSats: z.int(),
-            amountUsd: number('At the price when it was signed; null when no price was known'),
-            blockTime: z.int().nullable().describe('Unix seconds'),
-            amountSatoshis: z.string(),
-          }),
-        ),
-        next_cursor: nextCursor,
-      }),
+      () =>
+        component('AbsrTransactions', {
+          transactions: z.array(
+            z.object({
+              signature: z.string().describe('Solana signature'),
+              txId: text('Bitcoin txid that paid an issue; null for a mint'),
+              type: z.enum(['mint', 'issue']),
+              amountSats: z.int(),
+              amountUsd: number('At the price when it was signed; null when no price was known'),
+              blockTime: z.int().nullable().describe('Unix seconds'),
+              amountSatoshis: z.string(),
+            }),
+          ),
+          next_cursor: nextCursor(),
+        }),
       'Mints and issues',
     ),
     ...errorResponses(['DATABASE_UNAVAILABLE', 'INVALID_INPUT']),
@@ -142,6 +144,25 @@ const ListKey = z.tuple([z.int(), z.int()]);
 
 const summaryJson = memoizedJson(summaryOf);
 
+function pageOfTransactions(read: readonly AbsrTransaction[], limit: number) {
+  const { rows, next } = pageOf(LIST, read, limit, absrKey);
+  const transactions = rows.map((row) => {
+    const usd = row.btcUsd === null ? null : valueUsd(row.amountSats, BTC_DECIMALS, row.btcUsd);
+    return {
+      signature: row.signature,
+      txId: row.txId,
+      type: row.type,
+      amountSats: Number(row.amountSats),
+      amountUsd: usd === null ? null : toNumber(usd, USD_DECIMALS),
+      blockTime: row.blockTime,
+      amountSatoshis: row.amountSats.toString(),
+    };
+  });
+  return { transactions, next_cursor: next };
+}
+
+const transactionsJson = memoizedList(pageOfTransactions);
+
 export const absrRoutes = newRouter<{ readonly reserves: AbsrDeps }>()
   .openapi(badgeRoute, async (c) => {
     const state = await readBadge(c.var.deps.reserves);
@@ -163,21 +184,9 @@ export const absrRoutes = newRouter<{ readonly reserves: AbsrDeps }>()
     const read = await c.var.deps.reserves.absr.newest(limit + 1, after).catch((cause: unknown) => {
       throw databaseUnavailable('The list cannot be read now.', cause);
     });
-    const { rows, next } = pageOf(LIST, read, limit, absrKey);
-    const transactions = rows.map((row) => {
-      const usd = row.btcUsd === null ? null : valueUsd(row.amountSats, BTC_DECIMALS, row.btcUsd);
-      return {
-        signature: row.signature,
-        txId: row.txId,
-        type: row.type,
-        amountSats: Number(row.amountSats),
-        amountUsd: usd === null ? null : toNumber(usd, USD_DECIMALS),
-        blockTime: row.blockTime,
-        amountSatoshis: row.amountSats.toString(),
-      };
-    });
-    if (wantsCsv(c)) return csvList(c, 'absr', COLUMNS, transactions, next);
-    return c.json({ transactions, next_cursor: next }, 200);
+    if (!wantsCsv(c)) return transactionsJson(c, read, limit);
+    const { transactions, next_cursor: next } = pageOfTransactions(read, limit);
+    return csvList(c, 'absr', COLUMNS, transactions, next);
   });
 
 export type BadgeState = {

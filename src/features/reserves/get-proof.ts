@@ -6,7 +6,7 @@ import type { ProofStore } from './reserves-store.ts';
 
 export type GetProofDeps = {
   readonly cache: Cache;
-  readonly proofs: Pick<ProofStore, 'newest' | 'ofDay' | 'before'>;
+  readonly proofs: Pick<ProofStore, 'newest' | 'ofDay' | 'list'>;
   readonly custody: Pick<CustodianApi, 'proof'>;
   /** Variables that a proof needs and that are missing or invalid. */
   readonly missingForProof: readonly string[];
@@ -59,13 +59,12 @@ export async function getProofOfDay(d: Pick<GetProofDeps, 'proofs'>, day: string
   return proof;
 }
 
-/** Newest first, from before a time. */
+/** Newest first. @param before only proofs signed before this time */
 export const listProofs = (
-  d: Pick<GetProofDeps, 'proofs' | 'now'>,
+  d: Pick<GetProofDeps, 'proofs'>,
   before: string | undefined,
   limit: number,
-): Promise<ProofRecord[]> =>
-  fromArchive(d.proofs.before(before ?? new Date(d.now() + HOUR_MS).toISOString(), limit));
+): Promise<readonly ProofRecord[]> => fromArchive(d.proofs.list(limit, before));
 
 const fromArchive = <T>(read: Promise<T>): Promise<T> =>
   read.catch((cause: unknown) => {

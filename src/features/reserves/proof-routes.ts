@@ -3,51 +3,55 @@ import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
 import type { ProofRecord } from '../../custody/api.ts';
 import type { Cached } from '../../http/cached.ts';
 import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/lists.ts';
-import { memoizedJson } from '../../http/memoized-json.ts';
-import { component, errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
+import { memoizedJson, memoizedList } from '../../http/memoized-json.ts';
+import { component, errorResponses, jsonResponse, lazily, newRouter } from '../../http/router.ts';
 import { type GetProofDeps, getProof, getProofOfDay, listProofs } from './get-proof.ts';
 
 export type ProofRouteDeps = GetProofDeps & {
   readonly holdsBitcoinKey: boolean;
 };
 
-const Figures = z.object({
-  service: z.string(),
-  reserveSatoshis: z.string(),
-  solanaLamports: z.string(),
-  absrMint: z.string().nullable(),
-  absrSupplyAtoms: z.string().nullable(),
-  absrDecimals: z.int().nullable(),
-  bitcoinTipHeight: z.int(),
-  bitcoinTipHash: z.string(),
-  solanaSlot: z.string(),
-  solanaBlockhash: z.string(),
-  previousProof: z.string().nullable(),
-});
+const Figures = lazily(() =>
+  z.object({
+    service: z.string(),
+    reserveSatoshis: z.string(),
+    solanaLamports: z.string(),
+    absrMint: z.string().nullable(),
+    absrSupplyAtoms: z.string().nullable(),
+    absrDecimals: z.int().nullable(),
+    bitcoinTipHeight: z.int(),
+    bitcoinTipHash: z.string(),
+    solanaSlot: z.string(),
+    solanaBlockhash: z.string(),
+    previousProof: z.string().nullable(),
+  }),
+);
 
-const Proof = component('Proof', {
-  message: z.string().describe('The exact text signed by both keys'),
-  timestamp: z.iso.datetime().describe('The time in the message'),
-  hash: z.string().describe('The next proof names it as its predecessor'),
-  bitcoin: z.object({
-    address: z.string(),
-    signature: z.string(),
-    scheme: z.string().openapi({ example: 'bip322-simple' }),
-    signatureUnprefixed: z
-      .string()
-      .nullable()
-      .describe('The same in the encoding for older verifiers, without the prefixes of 2026'),
-    watchOnly: z.boolean().describe('The service does not have this key'),
-    offline: z.boolean().describe('Signed outside the service'),
+const Proof = lazily(() =>
+  component('Proof', {
+    message: z.string().describe('The exact text signed by both keys'),
+    timestamp: z.iso.datetime().describe('The time in the message'),
+    hash: z.string().describe('The next proof names it as its predecessor'),
+    bitcoin: z.object({
+      address: z.string(),
+      signature: z.string(),
+      scheme: z.string().openapi({ example: 'bip322-simple' }),
+      signatureUnprefixed: z
+        .string()
+        .nullable()
+        .describe('The same in the encoding for older verifiers, without the prefixes of 2026'),
+      watchOnly: z.boolean().describe('The service does not have this key'),
+      offline: z.boolean().describe('Signed outside the service'),
+    }),
+    solana: z.object({
+      address: z.string(),
+      signature: z.string(),
+      scheme: z.string().openapi({ example: 'ed25519-utf8' }),
+    }),
+    figures: Figures().describe('The figures in the message, parsed from it'),
+    exclusions: z.array(z.string()).describe('Amounts that are not counted'),
   }),
-  solana: z.object({
-    address: z.string(),
-    signature: z.string(),
-    scheme: z.string().openapi({ example: 'ed25519-utf8' }),
-  }),
-  figures: Figures.describe('The figures in the message, parsed from it'),
-  exclusions: z.array(z.string()).describe('Amounts that are not counted'),
-});
+);
 
 /** Amounts that the figures exclude. */
 const EXCLUSIONS = [
@@ -66,7 +70,7 @@ const proofRoute = createRoute({
     'The newest signed proof that the service controls both reserve keys. Signed at most once an hour. Check it with `npm run verify`, or with any BIP-322 and ed25519 verifier.',
   responses: {
     200: jsonResponse(
-      Proof.extend({ as_of: z.iso.datetime(), stale: z.boolean() }).openapi('CurrentProof'),
+      () => Proof().extend({ as_of: z.iso.datetime(), stale: z.boolean() }).openapi('CurrentProof'),
       'Both signatures over one message',
     ),
     ...errorResponses(
@@ -91,10 +95,11 @@ const historyRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      component('ProofHistory', {
-        proofs: z.array(z.object({ timestamp: z.string(), hash: z.string(), figures: Figures })),
-        next_cursor: nextCursor,
-      }),
+      () =>
+        component('ProofHistory', {
+          proofs: z.array(z.object({ timestamp: z.string(), hash: z.string(), figures: Figures() })),
+          next_cursor: nextCursor(),
+        }),
       'One page of the archive',
     ),
     ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
@@ -125,6 +130,16 @@ const proofJson = memoizedJson(({ value, stale }: Cached<ProofRecord>, holdsBitc
 const HISTORY = 'proofs';
 const HistoryKey = z.tuple([z.iso.datetime()]);
 
+const historyJson = memoizedList((read: readonly ProofRecord[], limit: number) => {
+  const { rows, next } = pageOf(HISTORY, read, limit, ({ timestamp }) => [timestamp]);
+  const proofs = rows.map(({ message, timestamp, hash }) => ({
+    timestamp,
+    hash,
+    figures: figuresOf(message),
+  }));
+  return { proofs, next_cursor: next };
+});
+
 export const proofRoutes = newRouter<{ readonly reserves: ProofRouteDeps }>()
   .openapi(proofRoute, async (c) => {
     const deps = c.var.deps.reserves;
@@ -135,14 +150,7 @@ export const proofRoutes = newRouter<{ readonly reserves: ProofRouteDeps }>()
   .openapi(historyRoute, async (c) => {
     const { before, limit, cursor } = c.req.valid('query');
     const after = decodeCursor(HISTORY, HistoryKey, cursor)?.[0] ?? before;
-    const read = await listProofs(c.var.deps.reserves, after, limit + 1);
-    const { rows, next } = pageOf(HISTORY, read, limit, ({ timestamp }) => [timestamp]);
-    const entries = rows.map(({ message, timestamp, hash }) => ({
-      timestamp,
-      hash,
-      figures: figuresOf(message),
-    }));
-    return c.json({ proofs: entries, next_cursor: next }, 200);
+    return historyJson(c, await listProofs(c.var.deps.reserves, after, limit + 1), limit);
   })
   .openapi(dayRoute, async (c) => {
     const proof = await getProofOfDay(c.var.deps.reserves, c.req.valid('param').date);

@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import type { ProofRecord } from '../../custody/api.ts';
+import { createListStore, MIRROR_VERSION } from '../../http/list-store.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 
 export type AbsrTransaction = {
@@ -55,25 +56,30 @@ const LAST_CHANGE = `SELECT MAX(updated_at) AS at FROM
 
 export type AbsrStore = ReturnType<typeof createAbsrStore>;
 
-export const createAbsrStore = (db: D1Reads) => ({
-  /** Unix ms of the last change among the newest 50 operations; 0 without operations. */
-  async lastChange(): Promise<number> {
-    const at = await db.prepare(LAST_CHANGE).first<string>('at');
-    return at === null ? 0 : Date.parse(at);
-  },
-  /** Newest first. @param after key of the last row shown */
-  async newest(limit: number, after: AbsrKey = BEYOND_ALL): Promise<AbsrTransaction[]> {
-    const [at, seq] = after;
-    const found = await db.batch([
-      db.prepare(SAME_TIME).bind(at, seq, limit),
-      db.prepare(EARLIER).bind(at, limit),
-    ]);
-    return found
-      .flatMap(({ results }) => results)
-      .slice(0, limit)
-      .map((row) => AbsrRow.parse(row));
-  },
-});
+export const createAbsrStore = (db: D1Reads) => {
+  const lists = createListStore(db, MIRROR_VERSION);
+  return {
+    /** Unix ms of the last change among the newest 50 operations; 0 without operations. */
+    async lastChange(): Promise<number> {
+      const at = await db.prepare(LAST_CHANGE).first<string>('at');
+      return at === null ? 0 : Date.parse(at);
+    },
+    /** Newest first. @param after key of the last row shown */
+    newest(limit: number, after: AbsrKey = BEYOND_ALL): Promise<readonly AbsrTransaction[]> {
+      const [at, seq] = after;
+      const queries = [
+        { sql: SAME_TIME, params: [at, seq, limit] },
+        { sql: EARLIER, params: [at, limit] },
+      ];
+      return lists.read(queries, (found) =>
+        found
+          .flat()
+          .slice(0, limit)
+          .map((row) => AbsrRow.parse(row)),
+      );
+    },
+  };
+};
 
 const signed = z.object({ scheme: z.string(), signature: z.string() });
 const Proof: z.ZodType<ProofRecord> = z.object({
@@ -90,28 +96,33 @@ const ProofRow = z
 
 export type ProofStore = ReturnType<typeof createProofStore>;
 
+/** Sorts after every time. */
+const AFTER_ALL_TIMES = '~';
+
 /** Ids are the times of the messages, ISO 8601 UTC, so they sort by time. */
-export const createProofStore = (db: D1Reads) => ({
-  async newest(): Promise<ProofRecord | undefined> {
-    const row = await db.prepare('SELECT journal FROM proofs ORDER BY id DESC LIMIT 1').first();
-    return row ? ProofRow.parse(row) : undefined;
-  },
+export const createProofStore = (db: D1Reads) => {
+  const lists = createListStore(db, MIRROR_VERSION);
+  return {
+    async newest(): Promise<ProofRecord | undefined> {
+      const row = await db.prepare('SELECT journal FROM proofs ORDER BY id DESC LIMIT 1').first();
+      return row ? ProofRow.parse(row) : undefined;
+    },
 
-  /** The last proof of a UTC date, `2026-11-20`. */
-  async ofDay(day: string): Promise<ProofRecord | undefined> {
-    const row = await db
-      .prepare('SELECT journal FROM proofs WHERE id >= ? AND id <= ? ORDER BY id DESC LIMIT 1')
-      .bind(day, `${day}T24`)
-      .first();
-    return row ? ProofRow.parse(row) : undefined;
-  },
+    /** The last proof of a UTC date, `2026-11-20`. */
+    async ofDay(day: string): Promise<ProofRecord | undefined> {
+      const row = await db
+        .prepare('SELECT journal FROM proofs WHERE id >= ? AND id <= ? ORDER BY id DESC LIMIT 1')
+        .bind(day, `${day}T24`)
+        .first();
+      return row ? ProofRow.parse(row) : undefined;
+    },
 
-  /** Newest first, signed before a time. */
-  async before(timestamp: string, limit: number): Promise<ProofRecord[]> {
-    const { results } = await db
-      .prepare('SELECT journal FROM proofs WHERE id < ? ORDER BY id DESC LIMIT ?')
-      .bind(timestamp, limit)
-      .all();
-    return results.map((row) => ProofRow.parse(row));
-  },
-});
+    /** Newest first. @param before only proofs signed before this time */
+    list(limit: number, before = AFTER_ALL_TIMES): Promise<readonly ProofRecord[]> {
+      const sql = 'SELECT journal FROM proofs WHERE id < ? ORDER BY id DESC LIMIT ?';
+      return lists.read([{ sql, params: [before, limit] }], ([rows = []]) =>
+        rows.map((row) => ProofRow.parse(row)),
+      );
+    },
+  };
+};

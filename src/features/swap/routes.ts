@@ -8,7 +8,7 @@ import type { CustodianApi } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { csvList, decodeCursor, pageOf, wantsCsv } from '../../http/lists.ts';
-import { keptBody, type Tagged, tagged } from '../../http/memoized-json.ts';
+import { keptBody, memoizedList, type Tagged, tagged } from '../../http/memoized-json.ts';
 import { clientKey } from '../../http/rate-limit.ts';
 import { newRouter } from '../../http/router.ts';
 import type { Waiting } from '../../http/wait.ts';
@@ -56,6 +56,24 @@ const POLL_MS = 1_000;
 /** Maximum final swaps whose bodies one isolate keeps, less than a kilobyte each. */
 const MAX_FINAL = 1_000;
 const sol = (atoms: bigint): number => toNumber(atoms, SOL_DECIMALS);
+
+function pageOfSwaps(read: readonly SwapRow[], limit: number) {
+  const { rows, next } = pageOf(HISTORY, read, limit, ({ seq }) => [seq ?? 0]);
+  const transactions = rows.map((swap) => ({
+    signature: swap.signature,
+    txId: swap.btcTxid,
+    solAmount: sol(swap.amountLamports),
+    btcSats: swap.btcSats === null ? null : Number(swap.btcSats),
+    blockTime: swap.blockTime,
+    status: swap.status,
+    detail: swap.detail,
+    amountLamports: swap.amountLamports.toString(),
+    btcSatoshis: swap.btcSats?.toString() ?? null,
+  }));
+  return { transactions, next_cursor: next };
+}
+
+const historyJson = memoizedList(pageOfSwaps);
 
 export const swapRoutes = newRouter<{ readonly swap: SwapDeps }>()
   .openapi(minimumRoute, async (c) => {
@@ -168,20 +186,9 @@ export const swapRoutes = newRouter<{ readonly swap: SwapDeps }>()
     const { limit, cursor } = c.req.valid('query');
     const below = decodeCursor(HISTORY, HistoryKey, cursor)?.[0];
     const read = await c.var.deps.swap.swaps.landed(limit + 1, below);
-    const { rows, next } = pageOf(HISTORY, read, limit, ({ seq }) => [seq ?? 0]);
-    const transactions = rows.map((swap) => ({
-      signature: swap.signature,
-      txId: swap.btcTxid,
-      solAmount: sol(swap.amountLamports),
-      btcSats: swap.btcSats === null ? null : Number(swap.btcSats),
-      blockTime: swap.blockTime,
-      status: swap.status,
-      detail: swap.detail,
-      amountLamports: swap.amountLamports.toString(),
-      btcSatoshis: swap.btcSats?.toString() ?? null,
-    }));
-    if (wantsCsv(c)) return csvList(c, 'swaps', COLUMNS, transactions, next);
-    return c.json({ transactions, next_cursor: next }, 200);
+    if (!wantsCsv(c)) return historyJson(c, read, limit);
+    const { transactions, next_cursor: next } = pageOfSwaps(read, limit);
+    return csvList(c, 'swaps', COLUMNS, transactions, next);
   });
 
 const statusOf = (swap: SwapRow) => ({

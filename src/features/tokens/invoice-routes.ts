@@ -8,7 +8,14 @@ import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { integerMember } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
-import { component, errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
+import {
+  component,
+  errorResponses,
+  jsonRequest,
+  jsonResponse,
+  lazily,
+  newRouter,
+} from '../../http/router.ts';
 import { grantedWaitMs, preferChangeHeaders, preferHeaders, type Waiting } from '../../http/wait.ts';
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
 import {
@@ -32,42 +39,44 @@ export type InvoiceDeps = CreateInvoiceDeps &
     readonly requirePayments: () => string;
   };
 
-const Invoice = component('Invoice', {
-  invoice_id: z.uuid(),
-  status: z.enum(['pending', 'completed']),
-  detail: z.string().describe('awaiting_payment, seen, paid, creating, completed, expired, refund_due'),
-  reason: z.string().nullable(),
-  ...paymentFields,
-  received_lamports: z.string(),
-  fee_breakdown: z.record(z.string(), z.string()).nullable().describe('Lamports by part'),
-  payment_tx_signature: z.string().nullable(),
-  token_id: z.int().nullable(),
-  mint_address: z.string().nullable(),
-  paid_at: instant.nullable(),
-  completed_at: instant.nullable(),
-  name: z.string().nullable(),
-  symbol: z.string().nullable(),
-  decimals: z.int(),
-  supply: z.string().nullable().describe('Smallest units'),
-  creator_address: z.string().nullable(),
-  description: z.string(),
-  image: z.string().nullable(),
-  token_program: z.enum(['token-2022', 'token']),
-  metaplex_metadata: z.boolean(),
-  revoke_mint_authority: z.boolean(),
-  revoke_freeze_authority: z.boolean(),
-  revoke_update_authority: z.boolean(),
-  refunds: z.array(
-    z.object({
-      signature: z.string(),
-      lamports: z.string(),
-      payer: z.string().nullable(),
-      reason: z.string(),
-      status: z.enum(['due', 'paid']),
-      refund_signature: z.string().nullable().describe('The transaction that paid the refund'),
-    }),
-  ),
-});
+const Invoice = lazily(() =>
+  component('Invoice', {
+    invoice_id: z.uuid(),
+    status: z.enum(['pending', 'completed']),
+    detail: z.string().describe('awaiting_payment, seen, paid, creating, completed, expired, refund_due'),
+    reason: z.string().nullable(),
+    ...paymentFields(),
+    received_lamports: z.string(),
+    fee_breakdown: z.record(z.string(), z.string()).nullable().describe('Lamports by part'),
+    payment_tx_signature: z.string().nullable(),
+    token_id: z.int().nullable(),
+    mint_address: z.string().nullable(),
+    paid_at: instant().nullable(),
+    completed_at: instant().nullable(),
+    name: z.string().nullable(),
+    symbol: z.string().nullable(),
+    decimals: z.int(),
+    supply: z.string().nullable().describe('Smallest units'),
+    creator_address: z.string().nullable(),
+    description: z.string(),
+    image: z.string().nullable(),
+    token_program: z.enum(['token-2022', 'token']),
+    metaplex_metadata: z.boolean(),
+    revoke_mint_authority: z.boolean(),
+    revoke_freeze_authority: z.boolean(),
+    revoke_update_authority: z.boolean(),
+    refunds: z.array(
+      z.object({
+        signature: z.string(),
+        lamports: z.string(),
+        payer: z.string().nullable(),
+        reason: z.string(),
+        status: z.enum(['due', 'paid']),
+        refund_signature: z.string().nullable().describe('The transaction that paid the refund'),
+      }),
+    ),
+  }),
+);
 
 const flag = z.boolean().optional();
 
@@ -125,7 +134,10 @@ const createInvoiceRoute = createRoute({
     ),
   },
   responses: {
-    200: jsonResponse(Invoice.extend({ message: z.string() }).openapi('InvoiceCreated'), 'The invoice'),
+    200: jsonResponse(
+      () => Invoice().extend({ message: z.string() }).openapi('InvoiceCreated'),
+      'The invoice',
+    ),
     ...errorResponses([
       ...requestErrors,
       'INVALID_TOKEN_TEXT',
@@ -173,13 +185,14 @@ const confirmRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      component('InvoiceConfirmed', {
-        ok: z.literal(true),
-        status: z.literal('completed'),
-        token_id: z.int(),
-        mint_address: z.string(),
-        message: z.string(),
-      }),
+      () =>
+        component('InvoiceConfirmed', {
+          ok: z.literal(true),
+          status: z.literal('completed'),
+          token_id: z.int(),
+          mint_address: z.string(),
+          message: z.string(),
+        }),
       'The token is created and listed',
     ),
     ...errorResponses(confirmErrors),

@@ -5,10 +5,18 @@ import { AppError } from '../../core/errors.ts';
 import { CALL_LIMITS } from '../../core/limits.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
-import { decodeCursor, encodeCursor, nextCursor, type Page, pageOf, pageParams } from '../../http/lists.ts';
+import { decodeCursor, encodeCursor, nextCursor, pageOf, pageParams } from '../../http/lists.ts';
+import { memoizedList } from '../../http/memoized-json.ts';
 import { integerMember, integerParam } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
-import { component, errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
+import {
+  component,
+  errorResponses,
+  jsonRequest,
+  jsonResponse,
+  lazily,
+  newRouter,
+} from '../../http/router.ts';
 import { grantedWaitMs, preferHeaders } from '../../http/wait.ts';
 import {
   type ConfirmPaymentDeps,
@@ -21,10 +29,10 @@ import {
   signatureFields,
 } from './paid-request.ts';
 import { type RequestListingDeps, requestListing } from './request-listing.ts';
-import { Token, tokenAnswer } from './routes.ts';
-import type { SearchStore } from './search-store.ts';
-import type { ReadTokenFacts } from './token-facts.ts';
-import type { TokenRow, TokenStore } from './token-store.ts';
+import { factsOf, newestTokens, Token, tokenAnswer } from './routes.ts';
+import type { SearchPage, SearchStore } from './search-store.ts';
+import type { ReadTokenFacts, TokenFacts } from './token-facts.ts';
+import type { TokenStore } from './token-store.ts';
 
 export type ListingDeps = RequestListingDeps &
   ConfirmPaymentDeps & {
@@ -35,18 +43,20 @@ export type ListingDeps = RequestListingDeps &
     readonly requirePayments: () => string;
   };
 
-const Listing = component('Listing', {
-  listing_request_id: z.string(),
-  token_id: z.int(),
-  fee_sol: z.number(),
-  fee_lamports: z.int(),
-  status: z.enum(['pending', 'confirmed']),
-  payment_tx_signature: z.string().nullable(),
-  created_at: instant,
-  confirmed_at: instant.nullable(),
-});
+const Listing = lazily(() =>
+  component('Listing', {
+    listing_request_id: z.string(),
+    token_id: z.int(),
+    fee_sol: z.number(),
+    fee_lamports: z.int(),
+    status: z.enum(['pending', 'confirmed']),
+    payment_tx_signature: z.string().nullable(),
+    created_at: instant(),
+    confirmed_at: instant().nullable(),
+  }),
+);
 
-const listingAnswer = (view: RequestView): z.infer<typeof Listing> => ({
+const listingAnswer = (view: RequestView): z.infer<ReturnType<typeof Listing>> => ({
   listing_request_id: view.id,
   token_id: view.tokenId ?? Number(view.subject.tokenId),
   fee_sol: toNumber(BigInt(view.feeLamports), SOL_DECIMALS),
@@ -87,7 +97,7 @@ const searchRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      component('TokenSearch', { tokens: z.array(Token), next_cursor: z.string().nullable() }),
+      () => component('TokenSearch', { tokens: z.array(Token()), next_cursor: z.string().nullable() }),
       'Best matches first; newest first without q',
     ),
     ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
@@ -109,7 +119,7 @@ const listRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      component('Listings', { listings: z.array(Listing), next_cursor: nextCursor }),
+      () => component('Listings', { listings: z.array(Listing()), next_cursor: nextCursor() }),
       'Listings',
     ),
     ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
@@ -136,14 +146,15 @@ const requestRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      component('ListingRequested', {
-        listing_request_id: z.uuid(),
-        token_id: z.int(),
-        status: Listing.shape.status.describe('confirmed: already listed, with a fee of 0'),
-        listing: Listing,
-        ...paymentFields,
-        message: z.string(),
-      }),
+      () =>
+        component('ListingRequested', {
+          listing_request_id: z.uuid(),
+          token_id: z.int(),
+          status: Listing().shape.status.describe('confirmed: already listed, with a fee of 0'),
+          listing: Listing(),
+          ...paymentFields(),
+          message: z.string(),
+        }),
       'Payment instructions; for a listed token, its listing',
     ),
     ...errorResponses([
@@ -180,45 +191,42 @@ const confirmRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      component('ListingConfirmed', { ok: z.literal(true), listing: Listing, message: z.string() }),
+      () => component('ListingConfirmed', { ok: z.literal(true), listing: Listing(), message: z.string() }),
       'The token is listed',
     ),
     ...errorResponses(confirmErrors),
   },
 });
 
-type Search = Pick<ListingDeps, 'search' | 'tokens'>;
-
-async function matches(d: Search, q: string, limit: number, cursor?: string): Promise<Page<TokenRow>> {
-  const key = decodeCursor(SEARCH, SearchKey, cursor);
-  const from = key && { step: key[0], text: key[1], tokenId: key[2] };
-  const { tokens, next } = await d.search.search(q, from, limit);
-  return { rows: tokens, next: next && encodeCursor(SEARCH, [next.step, next.text, next.tokenId]) };
-}
-
-async function newest(d: Search, limit: number, cursor?: string): Promise<Page<TokenRow>> {
-  const below = decodeCursor(NEWEST, NewestKey, cursor)?.[0];
-  return pageOf(NEWEST, await d.tokens.list(limit + 1, below), limit, ({ tokenId }) => [tokenId]);
-}
+const searchJson = memoizedList(({ tokens, next }: SearchPage, ...facts: (TokenFacts | undefined)[]) => ({
+  tokens: tokens.map((token, index) => tokenAnswer(token, facts[index])),
+  next_cursor: next && encodeCursor(SEARCH, [next.step, next.text, next.tokenId]),
+}));
+const newestJson = newestTokens(NEWEST);
+const listingsJson = memoizedList((read: readonly RequestView[], limit: number) => {
+  const { rows, next } = pageOf(LISTINGS, read, limit, ({ createdAt, id }) => [createdAt, id]);
+  return { listings: rows.map(listingAnswer), next_cursor: next };
+});
 
 export const listingRoutes = newRouter<{ readonly tokens: ListingDeps }>()
   .openapi(searchRoute, async (c) => {
     const { q, limit, cursor } = c.req.valid('query');
-    const { rows, next } = await (q
-      ? matches(c.var.deps.tokens, q, limit, cursor)
-      : newest(c.var.deps.tokens, limit, cursor));
-    const facts = await c.var.deps.tokens.tokenFacts(rows);
-    return c.json(
-      { tokens: rows.map((token) => tokenAnswer(token, facts.get(token.mint))), next_cursor: next },
-      200,
-    );
+    const deps = c.var.deps.tokens;
+    if (!q) {
+      const below = decodeCursor(NEWEST, NewestKey, cursor)?.[0];
+      const read = await deps.tokens.list(limit + 1, below);
+      return newestJson(c, read, limit, ...(await factsOf(deps, read.slice(0, limit))));
+    }
+    const key = decodeCursor(SEARCH, SearchKey, cursor);
+    const from = key && { step: key[0], text: key[1], tokenId: key[2] };
+    const page = await deps.search.search(q, from, limit);
+    return searchJson(c, page, ...(await factsOf(deps, page.tokens)));
   })
   .openapi(listRoute, async (c) => {
     const { token_id: ofToken, limit, cursor } = c.req.valid('query');
     const after = decodeCursor(LISTINGS, ListingsKey, cursor) ?? undefined;
     const read = await c.var.deps.tokens.tokens.listings(ofToken, limit + 1, after);
-    const { rows, next } = pageOf(LISTINGS, read, limit, ({ createdAt, id }) => [createdAt, id]);
-    return c.json({ listings: rows.map(listingAnswer), next_cursor: next }, 200);
+    return listingsJson(c, read, limit);
   })
   .openapi(requestRoute, async (c) => {
     const treasury = c.var.deps.tokens.requirePayments();

@@ -6,8 +6,9 @@ import { AppError } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache } from '../../http/cached.ts';
 import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/lists.ts';
+import { memoizedList } from '../../http/memoized-json.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { component, errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
+import { component, errorResponses, jsonResponse, lazily, newRouter } from '../../http/router.ts';
 import { type CreateInvoiceDeps, chargedFee, creationFee, designOf } from './create-invoice.ts';
 import { instant } from './paid-request.ts';
 import type { ReadTokenFacts, TokenFacts } from './token-facts.ts';
@@ -28,29 +29,31 @@ const RENT_POLICY = { freshMs: HOUR_MS, revalidateMs: HOUR_MS, staleMs: 24 * HOU
 const authority = (role: string) =>
   z.string().nullable().describe(`${role}; null with a non-null as_of means renounced`);
 
-export const Token = component('Token', {
-  id: z.int(),
-  name: z.string(),
-  symbol: z.string(),
-  decimals: z.int(),
-  supply: z.string().describe('Smallest units'),
-  supply_ui: z.string().describe('Whole tokens'),
-  mint_address: z.string(),
-  creator_address: z.string().nullable(),
-  token_program: z.enum(['token', 'token-2022']),
-  mint_authority: authority('Address that may mint more'),
-  freeze_authority: authority('Address that may freeze token accounts'),
-  update_authority: authority('Address that may change name, symbol and uri'),
-  as_of: instant
-    .nullable()
-    .describe('When supply and authorities were read from the chain; null when they could not be read'),
-  description: z.string(),
-  image: z.string().nullable(),
-  uri: z.string().nullable(),
-  created_at: instant,
-  listed_at: instant.nullable(),
-  warning: z.enum(['well_known_name']).nullable(),
-});
+export const Token = lazily(() =>
+  component('Token', {
+    id: z.int(),
+    name: z.string(),
+    symbol: z.string(),
+    decimals: z.int(),
+    supply: z.string().describe('Smallest units'),
+    supply_ui: z.string().describe('Whole tokens'),
+    mint_address: z.string(),
+    creator_address: z.string().nullable(),
+    token_program: z.enum(['token', 'token-2022']),
+    mint_authority: authority('Address that may mint more'),
+    freeze_authority: authority('Address that may freeze token accounts'),
+    update_authority: authority('Address that may change name, symbol and uri'),
+    as_of: instant()
+      .nullable()
+      .describe('When supply and authorities were read from the chain; null when they could not be read'),
+    description: z.string(),
+    image: z.string().nullable(),
+    uri: z.string().nullable(),
+    created_at: instant(),
+    listed_at: instant().nullable(),
+    warning: z.enum(['well_known_name']).nullable(),
+  }),
+);
 
 /** @param facts current data from the chain; undefined when it cannot be read */
 export const tokenAnswer = (token: TokenRow, facts: TokenFacts | undefined) => ({
@@ -76,6 +79,15 @@ export const tokenAnswer = (token: TokenRow, facts: TokenFacts | undefined) => (
   warning: isWellKnown(token.name) || isWellKnown(token.symbol) ? ('well_known_name' as const) : null,
 });
 
+/** The facts of each token, in the same order. */
+export async function factsOf(
+  { tokenFacts }: Pick<TokenDeps, 'tokenFacts'>,
+  tokens: readonly TokenRow[],
+): Promise<(TokenFacts | undefined)[]> {
+  const facts = await tokenFacts(tokens);
+  return tokens.map(({ mint }) => facts.get(mint));
+}
+
 const quoteRoute = createRoute({
   method: 'get',
   path: '/tokens/quote',
@@ -94,13 +106,14 @@ const quoteRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      component('TokenQuote', {
-        fee_sol: z.number(),
-        fee_lamports: z.int().describe('An invoice adds less than 20,000 lamports, which identify it'),
-        amount: z.string().describe('The same SOL as text'),
-        currency: z.literal('SOL'),
-        fee_breakdown: z.record(z.string(), z.string()).describe('Lamports by part'),
-      }),
+      () =>
+        component('TokenQuote', {
+          fee_sol: z.number(),
+          fee_lamports: z.int().describe('An invoice adds less than 20,000 lamports, which identify it'),
+          amount: z.string().describe('The same SOL as text'),
+          currency: z.literal('SOL'),
+          fee_breakdown: z.record(z.string(), z.string()).describe('Lamports by part'),
+        }),
       'The price of a supply above 0',
     ),
     ...errorResponses([
@@ -132,7 +145,10 @@ const listRoute = createRoute({
     }),
   },
   responses: {
-    200: jsonResponse(component('Tokens', { tokens: z.array(Token), next_cursor: nextCursor }), 'Tokens'),
+    200: jsonResponse(
+      () => component('Tokens', { tokens: z.array(Token()), next_cursor: nextCursor() }),
+      'Tokens',
+    ),
     ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
   },
 });
@@ -165,12 +181,13 @@ const metadataRoute = createRoute({
   request: { params: z.object({ mint_address: z.string() }) },
   responses: {
     200: jsonResponse(
-      component('TokenMetadata', {
-        name: z.string(),
-        symbol: z.string(),
-        description: z.string(),
-        image: z.string().optional(),
-      }),
+      () =>
+        component('TokenMetadata', {
+          name: z.string(),
+          symbol: z.string(),
+          description: z.string(),
+          image: z.string().optional(),
+        }),
       'Metadata in the format that wallets read',
     ),
     ...errorResponses(['NOT_FOUND', 'DATABASE_UNAVAILABLE']),
@@ -179,6 +196,18 @@ const metadataRoute = createRoute({
 
 const LIST = 'tokens';
 const ListKey = z.tuple([z.int()]);
+
+/**
+ * One page of tokens, newest first.
+ * @param list name in the cursor
+ */
+export const newestTokens = (list: string) =>
+  memoizedList((read: readonly TokenRow[], limit: number, ...facts: (TokenFacts | undefined)[]) => {
+    const { rows, next } = pageOf(list, read, limit, ({ tokenId }) => [tokenId]);
+    return { tokens: rows.map((row, index) => tokenAnswer(row, facts[index])), next_cursor: next };
+  });
+
+const listJson = newestTokens(LIST);
 
 export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
   // Before the tokens, whose id is a path segment as well.
@@ -224,12 +253,7 @@ export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
     const read = creator
       ? await tokens.ofCreator(creator, limit + 1, below)
       : await tokens.list(limit + 1, below);
-    const { rows, next } = pageOf(LIST, read, limit, ({ tokenId }) => [tokenId]);
-    const facts = await c.var.deps.tokens.tokenFacts(rows);
-    return c.json(
-      { tokens: rows.map((row) => tokenAnswer(row, facts.get(row.mint))), next_cursor: next },
-      200,
-    );
+    return listJson(c, read, limit, ...(await factsOf(c.var.deps.tokens, read.slice(0, limit))));
   })
   .openapi(metadataRoute, async (c) => {
     const token = await c.var.deps.tokens.tokens.byMint(c.req.valid('param').mint_address);

@@ -6,6 +6,7 @@
  */
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { foldText } from '../../chain/solana/token-text.ts';
+import { createListStore, type ListQuery, MIRROR_VERSION } from '../../http/list-store.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 import { type TokenRow, tokenRow } from './token-store.ts';
 
@@ -115,17 +116,36 @@ const isShort = (folded: string): boolean => [...folded].length < TRIGRAM;
 
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
+/**
+ * The first rows of consecutive steps.
+ * @param starts cursor of each step
+ * @param room   rows that the page can take; a full page may end inside a step, and the next one reads its rest
+ */
+function taken(
+  starts: readonly SearchCursor[],
+  found: readonly (readonly Row[])[],
+  room: number,
+): SearchPage {
+  const tokens: TokenRow[] = [];
+  for (const [index, rows] of found.entries()) {
+    const step = starts[index]?.step ?? 0;
+    const shown = rows.slice(0, room - tokens.length);
+    tokens.push(...shown.map((row) => tokenRow(row.journal)));
+    const row = shown[shown.length - 1];
+    if (tokens.length === room && row)
+      return { tokens, next: { step, text: row.sort, tokenId: row.token_id } };
+  }
+  return { tokens, next: null };
+}
+
 export const createSearchStore = (db: D1Reads) => {
-  function statement(
-    sql: string,
-    at: SearchCursor,
-    { folded, asked }: Query,
-    limit: number,
-  ): D1PreparedStatement {
+  const lists = createListStore(db, MIRROR_VERSION);
+
+  function queryOf(sql: string, at: SearchCursor, { folded, asked }: Query, limit: number): ListQuery {
     const bounds = [folded, folded + END, asked, asked + END];
     const params = [...bounds, at.text, at.tokenId, limit];
     const expression = isShort(folded) ? shortExpression(folded) : phrase(folded);
-    return db.prepare(sql).bind(...params, ...(at.step === SUBSTRING ? [expression] : []));
+    return { sql, params: [...params, ...(at.step === SUBSTRING ? [expression] : [])] };
   }
 
   return {
@@ -138,24 +158,31 @@ export const createSearchStore = (db: D1Reads) => {
       const end = STEPS.length;
       const pages = isShort(query.folded) ? [SHORT_STEPS, FIRST_SHORT_PAGE] : [STEPS, FIRST_PAGE];
       const sql = pages[from ? 0 : 1] ?? STEPS;
+      /** The steps from a cursor on, before the step `last`. */
+      function trip(at: SearchCursor, last: number) {
+        const steps = Array.from({ length: last - at.step }, (_, more) => at.step + more);
+        const starts = steps.map((step) => (step === at.step ? at : startOf(step, query)));
+        return {
+          starts,
+          queries: starts.map((start) => queryOf(sql[start.step] ?? '', start, query, limit)),
+        };
+      }
+      if (!from) {
+        const { starts, queries } = trip(startOf(0, query), end);
+        return lists.read<Row, SearchPage>(queries, (found) => taken(starts, found, limit));
+      }
       const tokens: TokenRow[] = [];
-      let at = from ?? startOf(0, query);
-      while (at.step < end) {
-        const { step: first } = at;
-        const last = from ? Math.min(TRIPS.find((trip) => trip > first) ?? end, end) : end;
-        const steps = Array.from({ length: last - first }, (_, more) => first + more);
-        const starts = steps.map((step) => (step === first ? at : startOf(step, query)));
-        const asks = starts.map((start) => statement(sql[start.step] ?? '', start, query, limit));
-        const found = await db.batch<Row>(asks);
-        for (const [index, { results }] of found.entries()) {
-          const shown = results.slice(0, limit - tokens.length);
-          tokens.push(...shown.map((row) => tokenRow(row.journal)));
-          const step = first + index;
-          const row = shown[shown.length - 1];
-          at = row ? { step, text: row.sort, tokenId: row.token_id } : (starts[index] ?? at);
-          // A full page may end inside a step: the next page reads its rest.
-          if (tokens.length === limit) return { tokens, next: at };
-        }
+      for (let at = from; at.step < end; ) {
+        const last = TRIPS.find((step) => step > at.step) ?? end;
+        const { starts, queries } = trip(at, last);
+        const found = await db.batch<Row>(queries.map(({ sql, params }) => db.prepare(sql).bind(...params)));
+        const page = taken(
+          starts,
+          found.map(({ results }) => results),
+          limit - tokens.length,
+        );
+        tokens.push(...page.tokens);
+        if (page.next) return { tokens, next: page.next };
         at = startOf(last, query);
       }
       return { tokens, next: null };

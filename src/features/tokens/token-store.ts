@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import type { RequestView } from '../../custody/api.ts';
+import { createListStore, MIRROR_VERSION } from '../../http/list-store.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 
 const View: z.ZodType<RequestView> = z.object({
@@ -115,13 +116,11 @@ export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
     const [row] = (isBehind ? await read(primary) : near).results;
     return row ? tokenRow(row.journal) : undefined;
   };
-  const many = async (query: string, ...params: (string | number)[]): Promise<TokenRow[]> => {
-    const { results } = await db
-      .prepare(query)
-      .bind(...params)
-      .all<Stored>();
-    return results.map((row) => tokenRow(row.journal));
-  };
+  const lists = createListStore(db, MIRROR_VERSION);
+  const many = (sql: string, ...params: (string | number)[]): Promise<readonly TokenRow[]> =>
+    lists.read([{ sql, params }], ([rows = []]: readonly (readonly Stored[])[]) =>
+      rows.map((row) => tokenRow(row.journal)),
+    );
 
   return {
     byId: (tokenId: number) => one('SELECT journal FROM tokens WHERE token_id = ?', tokenId),
@@ -146,19 +145,17 @@ export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
     /**
      * Listing records of one token or of all, newest first. @param after time and id of the last record shown
      */
-    async listings(
+    listings(
       tokenId: number | undefined,
       limit: number,
       after: readonly [createdAt: string, id: string] = [BEYOND_ALL, ''],
-    ): Promise<RequestView[]> {
+    ): Promise<readonly RequestView[]> {
       const where = tokenId === undefined ? '' : 'token_id = ? AND';
-      const { results } = await db
-        .prepare(
-          `SELECT journal FROM listings WHERE ${where} (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?`,
-        )
-        .bind(...(tokenId === undefined ? [] : [tokenId]), ...after, limit)
-        .all<Stored>();
-      return results.map(requestOf);
+      const sql = `SELECT journal FROM listings WHERE ${where} (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?`;
+      const params = [...(tokenId === undefined ? [] : [tokenId]), ...after, limit];
+      return lists.read([{ sql, params }], ([rows = []]: readonly (readonly Stored[])[]) =>
+        rows.map(requestOf),
+      );
     },
 
     async invoice(id: string): Promise<RequestView | undefined> {

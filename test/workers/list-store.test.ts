@@ -1,0 +1,200 @@
+/** Lists that the isolate keeps: each is as current as a list that is read again, and costs no rows while nothing changes. */
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { encodeBase58 } from '../../src/chain/solana/address.ts';
+import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
+import { createAnalyticsStore, type View } from '../../src/features/analytics/analytics-store.ts';
+import { createPurgeStore } from '../../src/features/analytics/purge-store.ts';
+import { createSearchStore } from '../../src/features/tokens/search-store.ts';
+import { createTokenStore } from '../../src/features/tokens/token-store.ts';
+import { createListStore, MIRROR_VERSION } from '../../src/http/list-store.ts';
+import type { D1Reads } from '../../src/http/read-session.ts';
+import { freshStorageForEachTest } from './fresh-storage.ts';
+
+freshStorageForEachTest();
+
+/** Calls of D1, and the rows that each has read. */
+let calls: number[] = [];
+beforeEach(() => {
+  calls = [];
+});
+const counted: D1Reads = {
+  prepare: (query) => env.DB.prepare(query),
+  batch: async <T>(statements: D1PreparedStatement[]) => {
+    const results = await env.DB.batch<T>(statements);
+    calls.push(results.reduce((sum, { meta }) => sum + meta.rows_read, 0));
+    return results;
+  },
+};
+
+const mirror = createD1Mirror(env.DB);
+const mintOf = (id: number) => encodeBase58(new Uint8Array(32).fill(id));
+
+/** Writes a token as the custodian's outbox does. */
+const list = (id: number, mark: number, name = `moon ${id}`) =>
+  mirror.apply(
+    [
+      {
+        entity: 'tokens',
+        id: String(id),
+        revision: mark,
+        columns: {
+          token_id: id,
+          mint_address: mintOf(id),
+          creator_address: null,
+          name,
+          symbol: `m${id}`,
+          listed_at: '2026-01-01T00:00:00.000Z',
+          created_at: '2026-01-01T00:00:00.000Z',
+          journal: JSON.stringify({
+            tokenId: id,
+            mint: mintOf(id),
+            name,
+            symbol: `M${id}`,
+            decimals: 9,
+            supply: '1',
+            program: 'token',
+            createdAt: 0,
+            listedAt: 0,
+          }),
+        },
+      },
+    ],
+    mark,
+  );
+const rename = (id: number, name: string) =>
+  env.DB.prepare(`UPDATE tokens SET journal = json_set(journal, '$.name', ?) WHERE token_id = ?`)
+    .bind(name, id)
+    .run();
+const namesOf = (tokens: readonly { readonly name: string }[]) => tokens.map(({ name }) => name);
+
+describe('a list of the mirror', () => {
+  it('is the same object, for one call and no row of the list, while the custodian writes nothing', async () => {
+    for (let id = 1; id <= 30; id += 1) await list(id, id);
+    const store = createTokenStore(counted, counted);
+    const first = await store.list(20);
+    expect(first).toHaveLength(20);
+    expect(await store.list(20)).toBe(first);
+    expect(calls).toHaveLength(2);
+    expect(calls[0]).toBeGreaterThanOrEqual(20);
+    // The mark, which every statement of the batch reads.
+    expect(calls[1]).toBeLessThanOrEqual(2);
+  });
+
+  it('shows a row of the outbox at the next read', async () => {
+    const store = createTokenStore(counted, counted);
+    for (let id = 1; id <= 5; id += 1) {
+      await list(id, id);
+      expect(namesOf(await store.list(9))[0]).toBe(`moon ${id}`);
+    }
+    await list(3, 9, 'renamed');
+    expect(namesOf(await store.list(9))).toEqual(['moon 5', 'moon 4', 'renamed', 'moon 2', 'moon 1']);
+  });
+
+  it('shows the older rows of a restored database or of a replica that is behind', async () => {
+    const store = createTokenStore(counted, counted);
+    await list(1, 5);
+    await list(2, 6);
+    expect(namesOf(await store.list(9))).toEqual(['moon 2', 'moon 1']);
+    await env.DB.batch([
+      env.DB.prepare('DELETE FROM tokens WHERE token_id = 2'),
+      env.DB.prepare('UPDATE mirror_marks SET revision = 5'),
+    ]);
+    expect(namesOf(await store.list(9))).toEqual(['moon 1']);
+  });
+
+  it('is read again each time before the custodian has written its first batch', async () => {
+    const store = createTokenStore(counted, counted);
+    await list(1, 1);
+    await env.DB.exec('DELETE FROM mirror_marks');
+    expect(namesOf(await store.list(9))).toEqual(['moon 1']);
+    await rename(1, 'changed');
+    expect(namesOf(await store.list(9))).toEqual(['changed']);
+  });
+
+  it('keeps each page, search and creator apart', async () => {
+    for (let id = 1; id <= 4; id += 1) await list(id, id);
+    const store = createTokenStore(counted, counted);
+    const search = createSearchStore(counted);
+    for (let again = 0; again < 2; again += 1) {
+      expect(namesOf(await store.list(2))).toEqual(['moon 4', 'moon 3']);
+      expect(namesOf(await store.list(2, 3))).toEqual(['moon 2', 'moon 1']);
+      expect(await store.ofCreator(mintOf(9), 2)).toEqual([]);
+      expect(namesOf((await search.search('m3', null, 9)).tokens)).toEqual(['moon 3']);
+      const first = await search.search('moon', null, 3);
+      expect(namesOf(first.tokens)).toEqual(['moon 1', 'moon 2', 'moon 3']);
+      expect(namesOf((await search.search('moon', first.next, 3)).tokens)).toEqual(['moon 4']);
+    }
+  });
+
+  it('is forgotten when 32 other lists were read since', async () => {
+    await list(1, 1);
+    const store = createTokenStore(counted, counted);
+    const first = await store.list(1);
+    for (let limit = 2; limit <= 32; limit += 1) await store.list(limit);
+    expect(await store.list(1)).toBe(first);
+    for (let limit = 2; limit <= 33; limit += 1) await store.list(limit + 100);
+    expect(await store.list(1)).not.toBe(first);
+  });
+
+  it('shows a row that was changed by hand after a minute', async () => {
+    await list(1, 1);
+    let now = 0;
+    const lists = createListStore(counted, MIRROR_VERSION, () => now);
+    const query = [{ sql: 'SELECT journal FROM tokens LIMIT ?', params: [1] }];
+    const read = () =>
+      lists.read(query, ([rows = []]: readonly (readonly { journal: string }[])[]) =>
+        rows.map(({ journal }) => (JSON.parse(journal) as { name: string }).name),
+      );
+    expect(await read()).toEqual(['moon 1']);
+    await rename(1, 'by hand');
+    now = 59_999;
+    expect(await read()).toEqual(['moon 1']);
+    now = 60_000;
+    expect(await read()).toEqual(['by hand']);
+  });
+});
+
+describe('the counters of page views', () => {
+  const AT = Date.parse('2026-11-20T16:00:00.000Z');
+  const view = (at: number): View => ({ at, path: '/', referrer: '', ip: '203.0.113.9', visitor: `v${at}` });
+  const bounds = { firstDay: '2026-11-01', firstHour: '2026-11-19T00', top: 10, recent: 10 };
+  const open = () => createAnalyticsStore(env.DB, () => undefined);
+
+  it('are the same object until a view, a crawler, a queued view or a removed address changes them', async () => {
+    const store = open();
+    const writer = open();
+    const changes: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['a view', () => writer.add(view(AT))],
+      ['a view of the same moment', () => writer.add(view(AT))],
+      ['a crawler', () => writer.addBot(AT)],
+      [
+        'a queued view',
+        () =>
+          writer.addMessages([
+            { id: 'a'.repeat(24), at: AT + 1, view: { path: '/q', referrer: '', ip: null, visitor: 'v' } },
+          ]),
+      ],
+      ['a removed address', () => createPurgeStore(env.DB).dropIps(AT + 1, 10)],
+    ];
+    let before = await store.read(bounds);
+    for (const [what, change] of changes) {
+      expect(await store.read(bounds), what).toBe(before);
+      await change();
+      const after = await store.read(bounds);
+      expect(after, what).not.toEqual(before);
+      expect(after, what).toEqual(await open().read(bounds));
+      before = after;
+    }
+    expect(before.total).toEqual({ pageviews: 3, visitors: 0, bots: 1 });
+    expect(before.recent.map(({ ip }) => ip)).toEqual([null, null, null]);
+  });
+
+  it('of a restored database with as many other views are read again', async () => {
+    const store = open();
+    await store.add(view(AT));
+    const before = await store.read(bounds);
+    await env.DB.exec('UPDATE pageviews SET at_ms = at_ms - 1');
+    expect(await store.read(bounds)).not.toBe(before);
+  });
+});
