@@ -162,17 +162,21 @@ async function reach(vitest: Vitest, tests: readonly TestSpecification[]): Promi
 /**
  * Tries many mutants with one import of a test file, each in the tests that execute it. Mutants that are asked for during
  * the import are left out.
- * @returns those that a test detects; what is not among them is undecided
+ * @returns those that a test detects, and those that must run alone
  */
 async function detectedTogether(
   vitest: Vitest,
   test: TestSpecification,
   { inTest, atImport }: Report,
   mutants: readonly number[],
-): Promise<Set<number>> {
+): Promise<{ readonly killed: ReadonlySet<number>; readonly undecided: ReadonlySet<number> }> {
   const killed = new Set<number>();
   const open = new Set(mutants);
-  for (const [number] of atImport) open.delete(number);
+  const undecided = new Set<number>();
+  const postpone = (number: number): void => {
+    if (open.delete(number)) undecided.add(number);
+  };
+  for (const [number] of atImport) postpone(number);
   for (;;) {
     const turns: Record<string, readonly Turn[]> = {};
     for (const [id, seen] of Object.entries(inTest)) {
@@ -181,15 +185,15 @@ async function detectedTogether(
         .map(([number, count]): Turn => [number, mostLooks(count)]);
       if (own.length > 0) turns[id] = own;
     }
-    if (Object.keys(turns).length === 0) return killed;
-    const { reports } = await runOnce(vitest, [test], { mutant: -1, maximum: 0, turns });
-    for (const number of reports[0]?.killed ?? []) {
+    if (Object.keys(turns).length === 0) return { killed, undecided };
+    const [report] = (await runOnce(vitest, [test], { mutant: -1, maximum: 0, turns })).reports;
+    for (const number of report?.killed ?? []) {
       killed.add(number);
       open.delete(number);
     }
-    const spoiler = reports[0]?.spoiler ?? null;
-    if (spoiler === null) return killed;
-    open.delete(spoiler);
+    if (!report) for (const number of open) postpone(number);
+    else if (report.spoiler === null) return { killed, undecided };
+    else postpone(report.spoiler);
   }
 }
 
@@ -212,6 +216,7 @@ async function mutateArea(area: Area): Promise<Result[]> {
     return mutation !== undefined && isAsked(mutation, number);
   });
   const killed = new Set<number>();
+  const undecided = new Set<number>();
   let reports: Map<string, Report>;
   const together = await openVitest(code, 0);
   try {
@@ -221,7 +226,9 @@ async function mutateArea(area: Area): Promise<Result[]> {
       const report = reports.get(test.moduleId);
       const open = asked.filter((number) => !killed.has(number));
       if (!report || open.length === 0) continue;
-      for (const number of await detectedTogether(together, test, report, open)) killed.add(number);
+      const result = await detectedTogether(together, test, report, open);
+      for (const number of result.killed) killed.add(number);
+      for (const number of result.undecided) undecided.add(number);
       process.stderr.write(
         `${area.name}: ${killed.size} of ${asked.length} after ${relative(ROOT, test.moduleId)}\n`,
       );
@@ -229,12 +236,12 @@ async function mutateArea(area: Area): Promise<Result[]> {
   } finally {
     await together.close();
   }
-  // The rest runs alone, each mutant with files of its own.
+  // The undecided ones run alone, each with a new import of every file. `--at` also runs the survivors alone.
   const alone = await openVitest(code, 1);
   try {
     const tests = await specificationsOf(alone, area.tests);
     for (const number of asked) {
-      if (killed.has(number)) continue;
+      if (killed.has(number) || !(undecided.has(number) || values.at)) continue;
       const near = tests.filter(({ moduleId }) => looksOf(reports.get(moduleId), number) > 0);
       const maximum = mostLooks(Math.max(...[...reports.values()].map((report) => looksOf(report, number))));
       const turns = [near.slice(0, 1), near.slice(1)].filter((turn) => turn.length > 0);
