@@ -8,6 +8,7 @@ import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import { type ChainTransaction, failureReason } from '../../providers/solana-rpc.ts';
 import type { Log, Storage } from '../kernel/ports.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
+import { DUST } from './payment-matching.ts';
 import type { TreasuryPayment, TreasuryStore } from './treasury-store.ts';
 
 export type BookingPorts = {
@@ -70,12 +71,17 @@ export function createBooking(p: BookingPorts) {
     p.storage.transaction(() => {
       const known = payments.get(payment.signature);
       if (known?.purpose) return;
-      const { purpose, reason }: Taken = isOurs ? { purpose: null } : p.take(payment, transaction);
-      payments.record(payment, purpose);
-      if (reason === undefined || known) return;
-      const { signature, lamports } = payment;
-      p.log({ level: 'alarm', event: 'payment_unmatched', signature, lamports: lamports.toString(), reason });
+      const taken: Taken = isOurs ? { purpose: null } : p.take(payment, transaction);
+      payments.record(payment, taken.purpose);
+      if (taken.purpose === null && !isOurs && !known) reportUnmatched(payment, taken.reason);
     });
+  }
+
+  /** Any other income is no fault, but may be a customer's payment of a wrong amount: the log keeps its trace. */
+  function reportUnmatched({ signature, lamports }: TreasuryPayment, reason: Taken['reason']): void {
+    const facts = { signature, lamports: lamports.toString(), reason: reason ?? 'no_request' };
+    if (reason !== undefined) p.log({ level: 'alarm', event: 'payment_unmatched', ...facts });
+    else if (lamports > DUST) p.log({ level: 'warn', event: 'payment_unmatched', ...facts });
   }
 
   /** Reads and books one transaction. Returns the reason for a failure. */

@@ -177,6 +177,21 @@ describe('a payment with the references of two requests', () => {
   });
 });
 
+describe('a payment that names no request', () => {
+  it('is in the log once, unless it is dust', async () => {
+    const world = createPaymentWorld();
+    const { id } = world.open();
+    const paid = world.pay(10_001n);
+    world.pay(10_000n);
+    await world.desk.run();
+    expect(codeOf(await world.confirm(id, paid))).toBe('PAYMENT_NOT_BOUND');
+    expect(world.alarms).toEqual([]);
+    expect(world.warnings.filter(({ event }) => event === 'payment_unmatched')).toEqual([
+      { level: 'warn', event: 'payment_unmatched', signature: paid, lamports: '10001', reason: 'no_request' },
+    ]);
+  });
+});
+
 describe('amounts above or below the fee', () => {
   it.each([
     ['ten thousand lamports more, which no transaction could carry back', 10_000n, []],

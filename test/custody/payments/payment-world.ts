@@ -60,6 +60,7 @@ export function createPaymentWorld(
   const chain: ChainTransaction[] = [];
   const created: string[] = [];
   const alarms: Readonly<Record<string, unknown>>[] = [];
+  const warnings: Readonly<Record<string, unknown>>[] = [];
   const refunded: string[] = [];
   /** Ends the operation in this state; a failed one moved nothing. */
   function finish(id: string, end: 'done' | 'failed'): void {
@@ -79,6 +80,7 @@ export function createPaymentWorld(
     now: () => state.now,
     log: (line) => {
       if (line.level === 'alarm') alarms.push(line);
+      if (line.level === 'warn') warnings.push(line);
     },
     async begin(kind, id, decide) {
       const known = journal.get(id);
@@ -221,6 +223,7 @@ export function createPaymentWorld(
     state,
     chain,
     alarms,
+    warnings,
     created,
     refunded,
     finish,
