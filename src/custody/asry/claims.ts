@@ -196,8 +196,6 @@ function createClaimAnswers(
   return { record, settled, decide };
 }
 
-export type Claims = ReturnType<typeof createClaims>;
-
 export function createClaims(tools: ModuleTools, p: ClaimsPorts) {
   const { journal, storage, now, log } = tools;
   const { program } = p;

@@ -11,7 +11,7 @@ import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Refusal } from '../api.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
-import { createRowRetries, isTimeOver } from '../kernel/row-retries.ts';
+import { createRowRetries, earliest, isTimeOver } from '../kernel/row-retries.ts';
 import type { AsryStore, Claim, OwedReason, Payout } from './asry-store.ts';
 import type { AsryProgram } from './epochs.ts';
 import { type AsryPayoutPorts, encodePlan, type Payee, payoutId } from './payout-operation.ts';
@@ -292,10 +292,7 @@ export function createAsryPayouts(
     owe,
     settleEnded,
     checkNow: (payouts: readonly Payout[]): Promise<void> => check(payouts, true),
-    nextAt(): number | undefined {
-      const times = [nextEnded(), store.nextDue(now(), RAREST_CHECK_MS)].filter((at) => at !== undefined);
-      return times.length === 0 ? undefined : Math.min(...times);
-    },
+    nextAt: () => earliest(nextEnded(), store.nextDue(now(), RAREST_CHECK_MS)),
     sweep: (): Promise<void> => check(store.owedDue(now(), RAREST_CHECK_MS, SWEEP), false),
   };
 }

@@ -9,7 +9,7 @@ import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rp
 import type { Journal } from './journal.ts';
 import type { Kind } from './operation.ts';
 import type { Log, Mirror } from './ports.ts';
-import { type History, type HistoryNode, quorumOf, unionOf } from './quorum.ts';
+import { type History, type HistoryNode, quorumOf, readLists, unionOf } from './quorum.ts';
 import { orUnreadable } from './solana-view.ts';
 
 export type JournalCheckPorts = {
@@ -112,12 +112,10 @@ function frozenFor(p: JournalCheckPorts, reason: string): Integrity {
 async function lossOf(p: JournalCheckPorts): Promise<string | undefined> {
   const { history } = p;
   const quorum = quorumOf(history.nodes.length);
-  const answers = await Promise.allSettled(
-    history.nodes.map(async (node) => ({ node, list: await node.signatures({ limit: HISTORY_SEARCH }) })),
-  );
-  const lists = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-  const failed = answers.find((answer) => answer.status === 'rejected');
-  if (lists.length < quorum) throw failed?.reason ?? new Error('no Solana node is configured');
+  const lists = await readLists(history, quorum, async (node) => ({
+    node,
+    list: await node.signatures({ limit: HISTORY_SEARCH }),
+  }));
   for (const entry of unionOf(lists.map(({ list }) => list))) {
     const shown = await orUnreadable(p.transaction(entry.signature));
     if (shown === 'unreadable' || (!shown && (await history.isAbsent(entry)))) continue;

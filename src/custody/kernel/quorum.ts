@@ -300,16 +300,22 @@ export type History = {
   isAbsent(entry: Pick<SignatureEntry, 'signature' | 'slot'>): Promise<boolean>;
 };
 
+/** The results of the reads that succeed, in the order of the reads. */
+export async function succeeded<T>(reads: readonly Promise<T>[]): Promise<T[]> {
+  const answers = await Promise.allSettled(reads);
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+}
+
 /**
- * The lists of the nodes that answer.
+ * The results of the nodes that answer.
  * @param least minimum number of nodes: a quorum where the absence of an entry matters
  * @throws the first failure when fewer nodes answer
  */
-export async function readLists(
+export async function readLists<T>(
   { nodes }: Pick<History, 'nodes'>,
   least: number,
-  read: (node: HistoryNode) => Promise<SignatureEntry[]>,
-): Promise<SignatureEntry[][]> {
+  read: (node: HistoryNode) => Promise<T>,
+): Promise<T[]> {
   const answers = await Promise.allSettled(nodes.map(read));
   const lists = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   const failed = answers.find((answer) => answer.status === 'rejected');

@@ -28,13 +28,17 @@ export const dueTime = (at: number, longest: number, now: number): number => (at
 export const isTimeOver = (at: number, longest: number, now: number): boolean =>
   dueTime(at, longest, now) <= now;
 
+/** The earliest of the times that are known. */
+export function earliest(...times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((at) => at !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
 /** When the first of stored rows is due. @param times `first` and `last` stored time; null without rows */
 export function firstDue(times: SqlRow | undefined, longest: number, now: number): number | undefined {
   if (times?.first === null || times?.first === undefined) return undefined;
   return Math.min(dueTime(Number(times.first), longest, now), dueTime(Number(times.last), longest, now));
 }
-
-export type RowRetries<T> = ReturnType<typeof createRowRetries<T>>;
 
 /** @param p.read the oldest rows that await the booking, at most `limit` */
 export function createRowRetries<T>(p: {

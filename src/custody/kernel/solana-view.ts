@@ -24,6 +24,7 @@ import {
   type NodeAgreement,
   quorumOf,
   sameByKey,
+  succeeded,
   transactionsDiffer,
 } from './quorum.ts';
 import { isTimeOver } from './row-retries.ts';
@@ -172,10 +173,7 @@ export function createSolanaView(p: {
       return answers.some((answer) => answer.status === 'fulfilled' || isAlreadyProcessed(answer.reason));
     },
 
-    async views(signing: Signing): Promise<NodeView[]> {
-      const answers = await Promise.allSettled(nodes.map((node) => viewOf(node, signing)));
-      return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-    },
+    views: (signing: Signing): Promise<NodeView[]> => succeeded(nodes.map((node) => viewOf(node, signing))),
 
     async landing(signature: string): Promise<Landing | null> {
       const found = await transaction(signature);
@@ -201,7 +199,7 @@ async function isAbsentFrom(
   nodes: readonly SolanaNode[],
   { signature, slot }: Pick<SignatureEntry, 'signature' | 'slot'>,
 ): Promise<boolean> {
-  const answers = await Promise.allSettled(
+  const answers = await succeeded(
     nodes.map(async (node) => {
       const { slot: finalized } = await node.epochInfo('finalized');
       if (slot > finalized && slot < finalized + MAX_NODE_LAG) return false;
@@ -209,8 +207,7 @@ async function isAbsentFrom(
       return (await node.transaction(signature, 'finalized')) === null;
     }),
   );
-  const proofs = answers.filter((answer) => answer.status === 'fulfilled' && answer.value);
-  return proofs.length >= quorumOf(nodes.length);
+  return answers.filter((isProven) => isProven).length >= quorumOf(nodes.length);
 }
 
 /**
@@ -221,8 +218,8 @@ const MAX_WITNESS_LAG = 16n;
 
 /** Nodes that have seen the blockhash, each with its own height afterwards. */
 async function witnessesOf(nodes: readonly SolanaNode[], blockhash: string): Promise<Witness[]> {
-  const answers = await Promise.allSettled(nodes.map((node) => witnessOf(node, blockhash)));
-  return answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value ? [answer.value] : []));
+  const answers = await succeeded(nodes.map((node) => witnessOf(node, blockhash)));
+  return answers.filter((witness) => witness !== undefined);
 }
 
 /** Undefined for a node that has not seen the blockhash, or whose height is from a much older view. */

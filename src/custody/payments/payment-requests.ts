@@ -10,6 +10,7 @@ import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { ConfirmRequest, PaymentConfirmed, Refusal, RequestView } from '../api.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
+import { earliest } from '../kernel/row-retries.ts';
 import type { Sold } from '../kernel/spending-limits.ts';
 import { type Booking, createBooking } from './booking.ts';
 import { mirroredPayments, requestView, SHOWN_REFUNDS } from './d1-rows.ts';
@@ -53,8 +54,6 @@ const BATCH = 10;
 const EXPIRE_BATCH = 200;
 /** Ended creations are booked from storage alone. */
 const ENDED_BATCH = 100;
-
-export type Payments = ReturnType<typeof createPayments>;
 
 export function createPayments(
   tools: ModuleTools,
@@ -117,10 +116,7 @@ export function createPayments(
   return {
     kinds: { refund: createRefundKind(p) },
 
-    nextRunAt(): number | undefined {
-      const times = [changes.nextAt(), refunds.nextAt(), search.nextRunAt()].filter((at) => at !== undefined);
-      return times.length === 0 ? undefined : Math.min(...times);
-    },
+    nextRunAt: () => earliest(changes.nextAt(), refunds.nextAt(), search.nextRunAt()),
 
     run: () => run('alarm'),
 

@@ -7,7 +7,7 @@ import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { MirrorSource } from '../kernel/module.ts';
 import type { Log, Mirror, Storage } from '../kernel/ports.ts';
-import { createRowRetries } from '../kernel/row-retries.ts';
+import { createRowRetries, earliest } from '../kernel/row-retries.ts';
 import type { Taken } from './booking.ts';
 import { mirrorCreatedListing, mirrorRequest } from './d1-rows.ts';
 import { judgePayment, matchRequest } from './payment-matching.ts';
@@ -50,8 +50,6 @@ export type RequestChangesPorts = {
 };
 
 const UNMATCHED: Taken = { purpose: null };
-
-export type RequestChanges = ReturnType<typeof createRequestChanges>;
 
 export function createRequestChanges(p: RequestChangesPorts) {
   const { journal, storage, store, refunds, now } = p;
@@ -150,10 +148,7 @@ export function createRequestChanges(p: RequestChangesPorts) {
     },
 
     /** When a creation is next booked or planned, Unix milliseconds; undefined when none is pending. */
-    nextAt(): number | undefined {
-      const times = [ended.nextAt(), missing.nextAt()].filter((at) => at !== undefined);
-      return times.length === 0 ? undefined : Math.min(...times);
-    },
+    nextAt: () => earliest(ended.nextAt(), missing.nextAt()),
 
     /**
      * Ends requests that closed before a time; partial payments are owed back.

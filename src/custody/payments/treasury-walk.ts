@@ -9,7 +9,7 @@ import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import { failureReason, type SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Log } from '../kernel/ports.ts';
-import { quorumOf } from '../kernel/quorum.ts';
+import { quorumOf, succeeded } from '../kernel/quorum.ts';
 import { isTimeOver } from '../kernel/row-retries.ts';
 import type { Booking } from './booking.ts';
 
@@ -167,8 +167,8 @@ function createPageReader(p: TreasuryWalkPorts, { alarm }: WalkState) {
   async function missing(node: TreasuryNode, end: End): Promise<'lost' | 'held' | 'late'> {
     if ('since' in end || !(await isPruned(node, end))) return 'late';
     alarm(node, 'treasury_history_pruned', { slot: end.slot });
-    const others = await Promise.allSettled(p.nodes.map((each) => isPruned(each, end)));
-    const keep = others.filter((other) => other.status === 'fulfilled' && !other.value);
+    const pruned = await succeeded(p.nodes.map((each) => isPruned(each, end)));
+    const keep = pruned.filter((isGone) => !isGone);
     return keep.length >= quorumOf(p.nodes.length) ? 'lost' : 'held';
   }
 

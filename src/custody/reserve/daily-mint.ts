@@ -28,8 +28,6 @@ const NONE = lamports(0n);
 /** Reasons for which a day's operation ends normally. */
 const HARMLESS: readonly (string | null)[] = ['nothing_to_mint', 'minted_today', 'day_over'];
 
-export type DailyMint = ReturnType<typeof createDailyMint>;
-
 /** The journal's mints other than `id`. */
 const previousMints =
   (journal: ModuleTools['journal']) =>

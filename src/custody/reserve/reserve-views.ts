@@ -9,6 +9,7 @@ import { type Sats, sats } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { Esplora } from '../../providers/esplora.ts';
 import type { SolanaNode } from '../../providers/solana-rpc.ts';
+import { succeeded } from '../kernel/quorum.ts';
 import type { SupplyView } from './mint-operation.ts';
 import type { SolanaFigures } from './proof.ts';
 
@@ -23,7 +24,7 @@ export function createReservePorts(p: {
 }) {
   /** The finalized blockhash of the node at the highest slot. */
   async function newest() {
-    const tips = await answered(
+    const tips = await succeeded(
       p.nodes.map(async (node) => ({ node, tip: await node.latestBlockhash('finalized') })),
     );
     const [first] = tips;
@@ -34,12 +35,12 @@ export function createReservePorts(p: {
   return {
     /** One view per index; failing indexes are left out. */
     reserveViews: (depth: number): Promise<ReserveView[]> =>
-      answered(p.indexes.map((index) => readReserveView(index, p.bitcoinAddress, depth))),
+      succeeded(p.indexes.map((index) => readReserveView(index, p.bitcoinAddress, depth))),
 
     /** One view per node; failing nodes are left out. */
     supplyViews: async (): Promise<SupplyView[]> => {
       const { absrMint } = p;
-      return absrMint === null ? [] : answered(p.nodes.map((node) => readSupply(node, absrMint)));
+      return absrMint === null ? [] : succeeded(p.nodes.map((node) => readSupply(node, absrMint)));
     },
 
     /**
@@ -72,11 +73,6 @@ async function readSupply(node: Node, address: string): Promise<SupplyView> {
   if (!mint) throw upstreamFailed(node.name, 'no_such_mint');
   const { program, mintAuthority, supply: atoms, decimals } = mint;
   return { source: node.name, slot, program, mintAuthority, atoms, decimals };
-}
-
-async function answered<T>(reads: readonly Promise<T>[]): Promise<T[]> {
-  const settled = await Promise.allSettled(reads);
-  return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 }
 
 export type BitcoinIndex = Pick<Esplora, 'name' | 'tipHash' | 'tipHeight' | 'balance' | 'chainTxs'>;

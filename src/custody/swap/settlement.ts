@@ -139,13 +139,11 @@ export function createSwapSettlement(ports: SettlementPorts) {
     const until = operation.signing?.signature;
     if (!until) return pending('refunding');
     const before = decodeSearch(operation.outcome.refundSearch);
-    const named: Named[] = [];
     // One list is enough: a refund that is not found is searched again.
-    await readLists(ports.history, 1, async (node) => {
-      const list = await signaturesSince(node, until);
-      named.push({ node: node.name, list });
-      return list;
-    });
+    const named = await readLists(ports.history, 1, async (node) => ({
+      node: node.name,
+      list: await signaturesSince(node, until),
+    }));
     // Each list has its own share, so a node that invents transactions does not hide those of another list.
     const share = Math.ceil(REFUND_READS / named.length);
     const steps = named.map(({ node, list }) => ({
@@ -210,8 +208,6 @@ export function createSwapSettlement(ports: SettlementPorts) {
     }
   };
 }
-
-type Named = { readonly node: string; readonly list: readonly SignatureEntry[] };
 
 /** Progress of the search for a refund in one node's list. */
 type Search = {

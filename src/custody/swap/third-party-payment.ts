@@ -11,6 +11,7 @@ import type { OneClickStatus } from '../../providers/near-intents.ts';
 import { failureReason, type SolanaNode } from '../../providers/solana-rpc.ts';
 import type { Facts, SignedAt } from '../kernel/operation.ts';
 import type { Log } from '../kernel/ports.ts';
+import { succeeded } from '../kernel/quorum.ts';
 import { type Blockhash, signedAtOf } from '../kernel/solana-view.ts';
 import {
   type Deployments,
@@ -72,10 +73,7 @@ export function createThirdPartyCheck(p: ThirdPartyPorts, memory: ProgramMemory)
   const { terms, log, now } = p;
 
   /** The views of all answering nodes; the policy needs two that agree. */
-  async function everyView<T>(read: (node: PolicyNode) => Promise<T>): Promise<T[]> {
-    const answers = await Promise.allSettled(p.nodes.map(read));
-    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-  }
+  const everyView = <T>(read: (node: PolicyNode) => Promise<T>): Promise<T[]> => succeeded(p.nodes.map(read));
 
   async function readTables(addresses: readonly string[]): Promise<TableViews> {
     if (addresses.length === 0) return new Map();
