@@ -26,6 +26,11 @@ export function divergenceBps(a: bigint, b: bigint): bigint {
 /** Tolerated difference of two venues: a perpetual's mid and a spot price differ by a few bps. */
 export const MAX_DIVERGENCE_BPS = 100n;
 
+/** Whether two reports agree for both coins. */
+export const isConfirmed = (a: PriceReport, b: PriceReport, maxDivergenceBps: bigint): boolean =>
+  divergenceBps(a.btcUsd, b.btcUsd) <= maxDivergenceBps &&
+  divergenceBps(a.solUsd, b.solUsd) <= maxDivergenceBps;
+
 export type AgreedPrice =
   | { ok: true; price: PriceReport; sources: string[] }
   | { ok: false; reason: 'price_unavailable' | 'price_divergent' };
@@ -36,12 +41,7 @@ export type AgreedPrice =
  */
 export function agreePrices(reports: readonly PriceReport[], maxDivergenceBps: bigint): AgreedPrice {
   for (const [index, price] of reports.entries()) {
-    const peer = reports.find(
-      (other, at) =>
-        at > index &&
-        divergenceBps(price.btcUsd, other.btcUsd) <= maxDivergenceBps &&
-        divergenceBps(price.solUsd, other.solUsd) <= maxDivergenceBps,
-    );
+    const peer = reports.find((other, at) => at > index && isConfirmed(price, other, maxDivergenceBps));
     if (peer) return { ok: true, price, sources: [price.source, peer.source] };
   }
   return { ok: false, reason: reports.length < 2 ? 'price_unavailable' : 'price_divergent' };

@@ -24,15 +24,10 @@ export type CreateExchangeDeps = Pick<CurrencyDeps, 'cache'> & {
   log: (line: Readonly<Record<string, unknown>>) => void;
 };
 
-export type CreateExchange = {
+export type CreateExchange = Omit<ExchangeOrder, 'from' | 'to'> & {
   /** Currency codes in lower case. */
   readonly from: string;
   readonly to: string;
-  readonly amount: AttoCoins;
-  readonly payoutAddress: string;
-  readonly payoutExtraId?: string | undefined;
-  readonly refundAddress?: string | undefined;
-  readonly refundExtraId?: string | undefined;
 };
 
 /** The client, and the Idempotency-Key's fingerprint; without a key each call is a separate request. */

@@ -7,7 +7,7 @@ import { AppError, upstreamFailed } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import {
   agreePrices,
-  divergenceBps,
+  isConfirmed,
   MAX_DIVERGENCE_BPS,
   type PriceReport,
   USD_DECIMALS,
@@ -192,20 +192,14 @@ export const getSummary = async (d: SummaryDeps, refresh = false) =>
 
 /** A venue, and whether any other one confirms it; null when it is the only one. */
 function shownVenue(venue: VenuePrice, all: readonly VenuePrice[]) {
-  const { source, btcUsd, solUsd } = reportOf(venue);
-  const confirmed = all
-    .filter((other) => other.source !== source)
-    .map(reportOf)
-    .some(
-      (other) =>
-        divergenceBps(btcUsd, other.btcUsd) <= MAX_DIVERGENCE_BPS &&
-        divergenceBps(solUsd, other.solUsd) <= MAX_DIVERGENCE_BPS,
-    );
+  const report = reportOf(venue);
+  const { source, btcUsd, solUsd } = report;
+  const others = all.filter((other) => other.source !== source).map(reportOf);
   return {
     name: source,
     btcPriceUsd: toNumber(btcUsd, USD_DECIMALS),
     solPriceUsd: toNumber(solUsd, USD_DECIMALS),
-    agreed: all.length < 2 ? null : confirmed,
+    agreed: all.length < 2 ? null : others.some((other) => isConfirmed(report, other, MAX_DIVERGENCE_BPS)),
   };
 }
 

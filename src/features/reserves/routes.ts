@@ -232,43 +232,29 @@ const treasuryJson = memoizedJson((address: string) => ({ treasury_address: addr
 export const reservesRoutes = newRouter<{ readonly reserves: ReservesRouteDeps }>()
   .openapi(reservesRoute, async (c) => {
     const deps = c.var.deps.reserves;
-    const { bitcoin, solana, errors } = await getReserves(
-      deps,
-      await refreshFor(c.var.deps.reserves, c.req.header('cache-control')),
-    );
+    const refresh = await refreshFor(deps, c.req.header('cache-control'));
+    const { bitcoin, solana, errors } = await getReserves(deps, refresh);
     const { bitcoinAddress, solanaAddress } = deps.reserve;
     c.header('Cache-Control', 'public, max-age=10');
     return reservesJson(c, bitcoin, solana, errors, bitcoinAddress, solanaAddress, deps.holdsBitcoinKey);
   })
   .openapi(bitcoinListRoute, async (c) => {
+    const deps = c.var.deps.reserves;
     const { limit, cursor } = c.req.valid('query');
     const after = decodeCursor(BITCOIN, BitcoinKey, cursor)?.[0];
     c.header('Cache-Control', 'public, max-age=10');
-    if (after !== undefined)
-      return c.json(bitcoinPage(await bitcoinAfter(c.var.deps.reserves, after), limit), 200);
-    return bitcoinJson(
-      c,
-      await listBitcoin(
-        c.var.deps.reserves,
-        await refreshFor(c.var.deps.reserves, c.req.header('cache-control')),
-      ),
-      limit,
-    );
+    if (after !== undefined) return c.json(bitcoinPage(await bitcoinAfter(deps, after), limit), 200);
+    const refresh = await refreshFor(deps, c.req.header('cache-control'));
+    return bitcoinJson(c, await listBitcoin(deps, refresh), limit);
   })
   .openapi(solanaListRoute, async (c) => {
+    const deps = c.var.deps.reserves;
     const { limit, cursor } = c.req.valid('query');
     const after = decodeCursor(SOLANA, SolanaKey, cursor)?.[0];
     c.header('Cache-Control', 'public, max-age=10');
-    if (after !== undefined)
-      return c.json(solanaPage(await solanaAfter(c.var.deps.reserves, after), limit), 200);
-    return solanaJson(
-      c,
-      await listSolana(
-        c.var.deps.reserves,
-        await refreshFor(c.var.deps.reserves, c.req.header('cache-control')),
-      ),
-      limit,
-    );
+    if (after !== undefined) return c.json(solanaPage(await solanaAfter(deps, after), limit), 200);
+    const refresh = await refreshFor(deps, c.req.header('cache-control'));
+    return solanaJson(c, await listSolana(deps, refresh), limit);
   })
   .openapi(treasuryRoute, (c) => {
     const address = c.var.deps.reserves.treasuryAddress;

@@ -256,18 +256,5 @@ async function readSwap(d: SwapStatusDeps, signature: string): Promise<SwapRow> 
   if (row) return row;
   const swap = await d.custody.findSwap(signature);
   if (!swap) throw notFound();
-  const { amountLamports, expectedSats, btcSats, btcTxid, status, detail, reason } = swap;
-  return {
-    seq: null,
-    signature,
-    status,
-    detail,
-    reason,
-    amountLamports,
-    expectedSats,
-    btcSats,
-    btcTxid,
-    blockTime: null,
-    final: false,
-  };
+  return { ...swap, seq: null, blockTime: null, final: false };
 }

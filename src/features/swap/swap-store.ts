@@ -8,20 +8,14 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { fairShare, networksOf } from '../../core/client-network.ts';
 import { QUOTE_WINDOW_MS } from '../../core/limits.ts';
+import type { SwapView } from '../../custody/api.ts';
 import { createListStore, MIRROR_VERSION } from '../../http/list-store.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 
-export type SwapRow = {
+export type SwapRow = Omit<SwapView, 'expectedSats' | 'minimumSats' | 'route'> & {
   /** Position in the journal; null while only the custodian has the swap. */
   readonly seq: number | null;
-  readonly signature: string;
-  readonly status: 'waiting' | 'finished' | 'failed';
-  readonly detail: string;
-  readonly reason: string | null;
-  readonly amountLamports: bigint;
   readonly expectedSats: bigint | null;
-  readonly btcSats: bigint | null;
-  readonly btcTxid: string | null;
   /** Unix seconds of the Solana block; null until it is final. */
   readonly blockTime: number | null;
   /** Ended, and the custodian no longer checks for a late arrival: the row never changes again. */

@@ -7,6 +7,9 @@ import type { RequestView } from '../../custody/api.ts';
 import { createListStore, MIRROR_VERSION } from '../../http/list-store.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 
+/** Absent and null are the same. */
+const nullable = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? null);
+
 const View: z.ZodType<RequestView> = z.object({
   id: z.string(),
   kind: z.enum(['token', 'listing']),
@@ -32,64 +35,34 @@ const View: z.ZodType<RequestView> = z.object({
       reason: z.string(),
       status: z.enum(['due', 'paid']),
       // Rows from before the service paid refunds have none.
-      refundSignature: z
-        .string()
-        .nullish()
-        .transform((signature) => signature ?? null),
+      refundSignature: nullable(z.string()),
     }),
   ),
 });
 const RequestJournal = z.object({ view: View });
 
-const Journal = z.looseObject({
+const Journal = z.object({
   tokenId: z.int(),
   mint: z.string(),
   name: z.string(),
   symbol: z.string(),
   decimals: z.int(),
-  supply: z.string().regex(/^\d+$/),
-  creator: z.string().nullish(),
-  uri: z.string().nullish(),
-  description: z.string().nullish(),
-  image: z.string().nullish(),
+  /** Atoms. */
+  supply: z.string().regex(/^\d+$/).transform(BigInt),
+  creator: nullable(z.string()),
+  uri: nullable(z.string()),
+  description: nullable(z.string()).transform((text) => text ?? ''),
+  image: nullable(z.string()),
   program: z.enum(['token', 'token-2022']),
-  requestId: z.string().nullish(),
+  requestId: nullable(z.string()),
+  /** Unix milliseconds. */
   createdAt: z.number(),
-  listedAt: z.number().nullish(),
+  listedAt: nullable(z.number()),
 });
 
-export type TokenRow = {
-  readonly tokenId: number;
-  readonly mint: string;
-  readonly name: string;
-  readonly symbol: string;
-  readonly decimals: number;
-  /** Atoms. */
-  readonly supply: bigint;
-  readonly creator: string | null;
-  readonly uri: string | null;
-  readonly description: string;
-  readonly image: string | null;
-  readonly program: 'token' | 'token-2022';
-  readonly requestId: string | null;
-  /** Unix milliseconds. */
-  readonly createdAt: number;
-  readonly listedAt: number | null;
-};
+export type TokenRow = Readonly<z.infer<typeof Journal>>;
 
-export function tokenRow(text: string): TokenRow {
-  const row = Journal.parse(JSON.parse(text));
-  return {
-    ...row,
-    supply: BigInt(row.supply),
-    creator: row.creator ?? null,
-    uri: row.uri ?? null,
-    description: row.description ?? '',
-    image: row.image ?? null,
-    requestId: row.requestId ?? null,
-    listedAt: row.listedAt ?? null,
-  };
-}
+export const tokenRow = (text: string): TokenRow => Journal.parse(JSON.parse(text));
 
 type Stored = { journal: string };
 
