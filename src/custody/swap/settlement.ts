@@ -52,141 +52,144 @@ const RETRIES_PER_CHECK = 2;
 
 const pending = (detail: string): Settled => ({ settlement: { state: 'pending', detail }, claims: [] });
 
-export function createSwapSettlement(ports: SettlementPorts) {
-  /**
-   * Whether a return is complete up to the cost that a swap may have. A bridge that returns less still owes the
-   * rest. The swap then stays unsettled, so that a token payment does not make room for the next swap.
-   */
-  const isWhole = (returned: bigint, owed: bigint): boolean =>
-    (owed - returned) * 10_000n <= owed * BigInt(ports.maxCostBps);
+/**
+ * Whether a return is complete up to the cost that a swap may have. A bridge that returns less still owes the
+ * rest. The swap then stays unsettled, so that a token payment does not make room for the next swap.
+ */
+const isWhole = (ports: SettlementPorts, returned: bigint, owed: bigint): boolean =>
+  (owed - returned) * 10_000n <= owed * BigInt(ports.maxCostBps);
 
-  async function findPayment(
-    txids: readonly string[],
-    operation: Operation,
-    isTaken: IsTaken,
-  ): Promise<Settled> {
-    const minimum = BigInt(String(operation.plan.minimumSats));
-    const since = (operation.landing?.blockTime ?? Math.floor(operation.createdAt / 1_000)) - BLOCK_TIME_SKEW;
-    const free: (Paid & { txid: string })[] = [];
-    let undecided = false;
-    for (const txid of txids.filter((text) => TXID.test(text)).slice(0, MAX_TXIDS)) {
-      const outputs = confirmedOutputs(await ports.bitcoinViews(txid), ports.bitcoinAddress, since);
-      if (!outputs) undecided = true;
-      for (const output of outputs ?? []) {
-        if (!isTaken(claimOf(txid, output))) free.push({ txid, ...output });
-      }
-      const enough = smallest(free.filter(({ value }) => value >= minimum));
-      if (enough)
-        return {
-          settlement: { state: 'complete', outcome: outcomeOf(enough) },
-          claims: [claimOf(enough.txid, enough)],
-        };
+async function findPayment(
+  ports: SettlementPorts,
+  txids: readonly string[],
+  operation: Operation,
+  isTaken: IsTaken,
+): Promise<Settled> {
+  const minimum = BigInt(String(operation.plan.minimumSats));
+  const since = (operation.landing?.blockTime ?? Math.floor(operation.createdAt / 1_000)) - BLOCK_TIME_SKEW;
+  const free: (Paid & { txid: string })[] = [];
+  let undecided = false;
+  for (const txid of txids.filter((text) => TXID.test(text)).slice(0, MAX_TXIDS)) {
+    const outputs = confirmedOutputs(await ports.bitcoinViews(txid), ports.bitcoinAddress, since);
+    if (!outputs) undecided = true;
+    for (const output of outputs ?? []) {
+      if (!isTaken(claimOf(txid, output))) free.push({ txid, ...output });
     }
-    // `partial` is a final state, so every transaction that may hold the whole payment is checked first.
-    const part = undecided ? undefined : largest(free);
-    if (!part) return pending('settling');
-    return {
-      settlement: {
-        state: 'incomplete',
-        reason: 'partial',
-        arrived: isWhole(part.value, minimum),
-        outcome: outcomeOf(part),
-      },
-      claims: [claimOf(part.txid, part)],
-    };
+    const enough = smallest(free.filter(({ value }) => value >= minimum));
+    if (enough)
+      return {
+        settlement: { state: 'complete', outcome: outcomeOf(enough) },
+        claims: [claimOf(enough.txid, enough)],
+      };
   }
+  // `partial` is a final state, so every transaction that may hold the whole payment is checked first.
+  const part = undecided ? undefined : largest(free);
+  if (!part) return pending('settling');
+  return {
+    settlement: {
+      state: 'incomplete',
+      reason: 'partial',
+      arrived: isWhole(ports, part.value, minimum),
+      outcome: outcomeOf(part),
+    },
+    claims: [claimOf(part.txid, part)],
+  };
+}
 
-  /**
-   * Never complete, because the bridge itself reports a smaller amount. It may be another token, which our
-   * views do not show.
-   */
-  async function findPart(
-    txids: readonly string[],
-    operation: Operation,
-    isTaken: IsTaken,
-  ): Promise<Settled> {
-    const found = await findPayment(txids, operation, isTaken);
-    if (found.claims.length === 0 && txids.some((text) => TXID.test(text))) return found;
-    const { settlement, claims } = found;
-    if (settlement.state === 'incomplete') return found;
-    const arrived = settlement.state === 'complete';
-    const outcome = arrived ? settlement.outcome : {};
-    return { settlement: { state: 'incomplete', reason: 'partial', arrived, outcome }, claims };
+/**
+ * Never complete, because the bridge itself reports a smaller amount. It may be another token, which our
+ * views do not show.
+ */
+async function findPart(
+  ports: SettlementPorts,
+  txids: readonly string[],
+  operation: Operation,
+  isTaken: IsTaken,
+): Promise<Settled> {
+  const found = await findPayment(ports, txids, operation, isTaken);
+  if (found.claims.length === 0 && txids.some((text) => TXID.test(text))) return found;
+  const { settlement, claims } = found;
+  if (settlement.state === 'incomplete') return found;
+  const arrived = settlement.state === 'complete';
+  const outcome = arrived ? settlement.outcome : {};
+  return { settlement: { state: 'incomplete', reason: 'partial', arrived, outcome }, claims };
+}
+
+/**
+ * A node's list of the reserve's transactions after a given one, newest first, including all dust.
+ * @throws AppError UPSTREAM_FAILED; the next check lists them again
+ */
+async function signaturesSince(node: HistoryNode, until: string): Promise<SignatureEntry[]> {
+  const listed: SignatureEntry[] = [];
+  for (let pages = 0; pages < REFUND_PAGES; pages++) {
+    const before = listed.at(-1)?.signature;
+    const next = before === undefined ? {} : { before };
+    const page = await node.signatures({ limit: REFUND_LIST, until, ...next });
+    listed.push(...page);
+    if (page.length < REFUND_LIST) return listed;
   }
+  throw upstreamFailed('solana-rpc', 'history_too_long');
+}
 
-  /**
-   * A node's list of the reserve's transactions after a given one, newest first, including all dust.
-   * @throws AppError UPSTREAM_FAILED; the next check lists them again
-   */
-  async function signaturesSince(node: HistoryNode, until: string): Promise<SignatureEntry[]> {
-    const listed: SignatureEntry[] = [];
-    for (let pages = 0; pages < REFUND_PAGES; pages++) {
-      const before = listed.at(-1)?.signature;
-      const next = before === undefined ? {} : { before };
-      const page = await node.signatures({ limit: REFUND_LIST, until, ...next });
-      listed.push(...page);
-      if (page.length < REFUND_LIST) return listed;
-    }
-    throw upstreamFailed('solana-rpc', 'history_too_long');
+/** The finalized credit to the reserve that the bridge reports. */
+async function findRefund(
+  ports: SettlementPorts,
+  report: Extract<BridgeReport, { state: 'refunded' }>,
+  operation: Operation,
+  isTaken: IsTaken,
+): Promise<Settled> {
+  const until = operation.signing?.signature;
+  if (!until) return pending('refunding');
+  const before = decodeSearch(operation.outcome.refundSearch);
+  // One list is enough: a refund that is not found is searched again.
+  const named = await readLists(ports.history, 1, async (node) => ({
+    node: node.name,
+    list: await signaturesSince(node, until),
+  }));
+  // Each list has its own share, so a node that invents transactions does not hide those of another list.
+  const share = Math.ceil(REFUND_READS / named.length);
+  const steps = named.map(({ node, list }) => ({
+    node,
+    ...nextEntries(list, before[node], { share, looks: operation.looks, isTaken }),
+  }));
+  const undecided = new Set<string>();
+  let nearly: Refund | undefined;
+  for (const signature of new Set(steps.flatMap(({ entries }) => entries))) {
+    const transaction = await orUnreadable(ports.transaction(signature));
+    if (transaction === 'unreadable') continue;
+    if (!transaction) undecided.add(signature);
+    const credit = transaction && lamportsChange(transaction, ports.reserveAddress);
+    if (!credit || !isRefundOf(credit, report.amount, operation.amount)) continue;
+    const found = { signature, credit, arrived: isWhole(ports, credit, operation.amount) };
+    if (credit === report.amount) return refundedBy(found);
+    nearly ??= found;
   }
-
-  /** The finalized credit to the reserve that the bridge reports. */
-  async function findRefund(
-    report: Extract<BridgeReport, { state: 'refunded' }>,
-    operation: Operation,
-    isTaken: IsTaken,
-  ): Promise<Settled> {
-    const until = operation.signing?.signature;
-    if (!until) return pending('refunding');
-    const before = decodeSearch(operation.outcome.refundSearch);
-    // One list is enough: a refund that is not found is searched again.
-    const named = await readLists(ports.history, 1, async (node) => ({
-      node: node.name,
-      list: await signaturesSince(node, until),
-    }));
-    // Each list has its own share, so a node that invents transactions does not hide those of another list.
-    const share = Math.ceil(REFUND_READS / named.length);
-    const steps = named.map(({ node, list }) => ({
+  if (nearly) return refundedBy(nearly);
+  const search = Object.fromEntries(
+    steps.map(({ node, last, entries, retry }) => [
       node,
-      ...nextEntries(list, before[node], { share, looks: operation.looks, isTaken }),
-    }));
-    const undecided = new Set<string>();
-    let nearly: Refund | undefined;
-    for (const signature of new Set(steps.flatMap(({ entries }) => entries))) {
-      const transaction = await orUnreadable(ports.transaction(signature));
-      if (transaction === 'unreadable') continue;
-      if (!transaction) undecided.add(signature);
-      const credit = transaction && lamportsChange(transaction, ports.reserveAddress);
-      if (!credit || !isRefundOf(credit, report.amount, operation.amount)) continue;
-      const found = { signature, credit, arrived: isWhole(credit, operation.amount) };
-      if (credit === report.amount) return refundedBy(found);
-      nearly ??= found;
-    }
-    if (nearly) return refundedBy(nearly);
-    const search = Object.fromEntries(
-      steps.map(({ node, last, entries, retry }) => [
-        node,
-        {
-          last,
-          retry: [...new Set([...retry, ...entries])]
-            .filter((signature) => undecided.has(signature) || !entries.includes(signature))
-            .slice(-MOST_RETRIED),
-        },
-      ]),
-    );
-    const isBehind = steps.some((step) => step.isBehind);
-    const quickChecks = isBehind ? Number(operation.outcome.refundChecks ?? 0) + 1 : 0;
-    return {
-      settlement: {
-        state: 'pending',
-        detail: 'refunding',
-        progress: { refundSearch: JSON.stringify(search), refundChecks: quickChecks },
-        continues: isBehind && quickChecks <= MOST_QUICK_CHECKS,
+      {
+        last,
+        retry: [...new Set([...retry, ...entries])]
+          .filter((signature) => undecided.has(signature) || !entries.includes(signature))
+          .slice(-MOST_RETRIED),
       },
-      claims: [],
-    };
-  }
+    ]),
+  );
+  const isBehind = steps.some((step) => step.isBehind);
+  const quickChecks = isBehind ? Number(operation.outcome.refundChecks ?? 0) + 1 : 0;
+  return {
+    settlement: {
+      state: 'pending',
+      detail: 'refunding',
+      progress: { refundSearch: JSON.stringify(search), refundChecks: quickChecks },
+      continues: isBehind && quickChecks <= MOST_QUICK_CHECKS,
+    },
+    claims: [],
+  };
+}
 
+export function createSwapSettlement(ports: SettlementPorts) {
   return async function settle(operation: Operation, isTaken: IsTaken): Promise<Settled> {
     const route = ports.routes.find(({ name }) => name === operation.plan.route);
     if (!route) return pending('route_unknown');
@@ -195,11 +198,11 @@ export function createSwapSettlement(ports: SettlementPorts) {
       case 'pending':
         return pending(report.detail);
       case 'delivered':
-        return findPayment(report.txids, operation, isTaken);
+        return findPayment(ports, report.txids, operation, isTaken);
       case 'partial':
-        return findPart(report.txids, operation, isTaken);
+        return findPart(ports, report.txids, operation, isTaken);
       case 'refunded':
-        return findRefund(report, operation, isTaken);
+        return findRefund(ports, report, operation, isTaken);
       case 'failed':
         return {
           settlement: { state: 'incomplete', reason: report.reason, arrived: false, outcome: {} },
