@@ -80,7 +80,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: MACHINE,
-        find: `      view.firstAvailableSlot <= since\n`,
+        find: `      view.firstAvailableSlot <= witness.slot\n`,
         replace: `      view.firstAvailableSlot >= 0n\n`,
       },
     ],
@@ -352,8 +352,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: MACHINE,
-        find: `return witness && witness.height + BLOCKHASH_LIFE + LIFE_MARGIN;`,
-        replace: `return witness && witness.height + 20n;`,
+        find: `height + BLOCKHASH_LIFE + LIFE_MARGIN;`,
+        replace: `height + 20n;`,
       },
     ],
     test: 'test/custody/kernel/judge-attempt.test.ts',

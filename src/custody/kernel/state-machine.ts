@@ -46,8 +46,10 @@ const LIFE_MARGIN = 32n;
  */
 export const expiryHeight = (signing: Signing, node: string): bigint | undefined => {
   const witness = signing.witnesses.find((each) => each.node === node);
-  return witness && witness.height + BLOCKHASH_LIFE + LIFE_MARGIN;
+  return witness && expiryOf(witness);
 };
+
+const expiryOf = ({ height }: Signing['witnesses'][number]): bigint => height + BLOCKHASH_LIFE + LIFE_MARGIN;
 
 /**
  * The verdict of the configured nodes on an attempt.
@@ -67,15 +69,13 @@ export function judgeAttempt(signing: Signing, views: readonly NodeView[], quoru
   if (final.length > 0 && failures.length === 0) return 'landed';
   if (seen.length > 0) return 'seen';
   const provesAbsence = (view: NodeView) => {
-    const expiry = expiryHeight(signing, view.node);
-    const since = signing.witnesses.find(({ node }) => node === view.node)?.slot;
+    const witness = signing.witnesses.find(({ node }) => node === view.node);
     return (
-      expiry !== undefined &&
-      since !== undefined &&
-      view.finalizedHeight > expiry &&
+      witness !== undefined &&
+      view.finalizedHeight > expiryOf(witness) &&
       view.statusSlot >= view.finalizedSlot &&
       view.firstAvailableSlot !== null &&
-      view.firstAvailableSlot <= since
+      view.firstAvailableSlot <= witness.slot
     );
   };
   return new Set(views.filter(provesAbsence).map(({ node }) => node)).size >= quorum ? 'dead' : 'unseen';

@@ -74,6 +74,17 @@ describe('looks', () => {
     expect(next(op, UNREACHABLE)).toMatchObject({ dueAt: NOW + HOUR });
   });
 
+  it('of a search that is not at its end are a second apart, keep its progress, and do not count', () => {
+    const settlement = {
+      state: 'pending',
+      detail: 'settling',
+      progress: { page: 2 },
+      continues: true,
+    } as const;
+    const after = next(settling({ looks: 5 }), { type: 'settlement', settlement });
+    expect(after).toMatchObject({ looks: 5, dueAt: NOW + 1_000, outcome: { page: 2 } });
+  });
+
   it('start again after a landing and after an incomplete settlement', () => {
     const landing = { slot: 940n, blockTime: null, fee: signed().cost, debit: signed().amount };
     const landed = next(signed({ looks: 9 }), {
