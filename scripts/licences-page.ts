@@ -26,7 +26,10 @@ export const ALLOWED_LICENCES: readonly string[] = [
   'Unlicense',
 ];
 
-/** What `npm ci --omit=dev --omit=optional` installs: all that can be in the Worker or the MCP server. */
+/**
+ * The packages that `npm ci --omit=dev --omit=optional` installs: all that can be in the Worker or the MCP
+ * server.
+ */
 export function productionDependencies(): Dependency[] {
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
     readonly packages: Readonly<Record<string, Locked>>;

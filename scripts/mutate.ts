@@ -35,7 +35,7 @@ const values = argumentsOrUsage(USAGE, (args) => {
 });
 const ROOT = join(import.meta.dirname, '..');
 const GOAL = 0.85;
-/** A mutant may be asked for this often before its loop counts as endless. */
+/** After this number of reads of a mutant, its loop counts as endless. */
 const mostLooks = (usual: number): number => 10 * usual + 10_000;
 /** Only ends tests that hang while waiting. */
 const PATIENCE_MS = 60_000;
@@ -150,7 +150,7 @@ async function passes(
   throw new Error('the tests do not run to completion');
 }
 
-/** What each test file executes. @throws when a test fails without a mutant */
+/** The mutants that each test file executes. @throws when a test fails without a mutant */
 async function reach(vitest: Vitest, tests: readonly TestSpecification[]): Promise<Map<string, Report>> {
   const { verdict, reports } = await runOnce(vitest, tests, { mutant: -1, maximum: 0, turns: null });
   const failed = heard.cases.filter((one) => one.result().state === 'failed');
@@ -202,7 +202,7 @@ const isAsked = ({ file, line }: Mutation, number: number): boolean =>
   `${file}:${line}`.endsWith(values.at) &&
   number % values.every === values.first;
 
-/** How often a test file asks for a mutation without it. */
+/** How often a test file reads a mutation that is off. */
 const looksOf = (report: Report | undefined, mutant: number): number =>
   [...(report?.atImport ?? []), ...Object.values(report?.inTest ?? {}).flat()].reduce(
     (sum, [number, count]) => (number === mutant ? sum + count : sum),

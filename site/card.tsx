@@ -1,6 +1,6 @@
 import { Canal } from './parts/canal.tsx';
 
-/** The social card, 1200 by 630: drawn by scripts/draw-images.ts with the styles of the site. */
+/** The social card, 1200 by 630: rendered by scripts/draw-images.ts with the styles of the site. */
 export const card = (): string =>
   (
     <div class="card-picture">

@@ -1,4 +1,4 @@
-/** The little of the Worker's bindings that the shared types mention; the site itself has none. */
+/** The Worker's bindings that shared types mention; the site itself has none. */
 interface Env {
   LIMITER: RateLimit;
   DB: D1Database;

@@ -41,7 +41,7 @@ export type Deps = {
 };
 
 export type Feature = Exclude<keyof Deps, 'log'>;
-/** What the mounted routes need. */
+/** The dependencies of the mounted routes. */
 type Served = Pick<Deps, 'log'> & Partial<Deps>;
 export type DepsFor = (env: Env) => Served | Promise<Served>;
 

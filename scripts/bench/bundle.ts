@@ -1,4 +1,4 @@
-/** What is deployed: size, time and processor time to the first answer, memory. */
+/** Measures the deployed bundle: size, time and processor time to the first response, memory. */
 
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -10,15 +10,15 @@ import { ownBundle, sluiceBundle, startRuntime } from './runtime.ts';
 
 const STARTS = 7;
 const FIRST_STARTS = 5;
-/** Thousand bytes, gzipped. */
+/** Thousands of gzipped bytes. */
 const MAX_KILOBYTES = 280;
 const MAX_START_MS = 60;
 const MAX_FIRST_MS = 25;
 
-/** Nothing listens there. */
+/** A closed port. */
 const CLOSED = 'http://127.0.0.1:9';
 const SEED = new Uint8Array(32).fill(7);
-/** What production sets, because an isolate's first request reads it. */
+/** Settings of production, because an isolate's first request reads them. */
 const SETTINGS: Readonly<Record<string, string>> = {
   OPS_SECRET: 'x'.repeat(40),
   SOLANA_PRIVATE_KEY: encodeBase58(new Uint8Array([...SEED, ...ed25519.getPublicKey(SEED)])),
@@ -46,7 +46,7 @@ const FIRST_ROUTES = [
 ];
 
 interface Start {
-  /** From nothing to the first answer, by the clock. */
+  /** Time from the start of the process to the first response. */
   readonly ms: number;
   /** Processor time of the runtime until it serves, for the first request and for the second. */
   readonly cpu: number;
@@ -65,7 +65,7 @@ async function start(worker: 'sluice' | 'limit', route: string): Promise<Start> 
       const before = workerCpuMs();
       const answer = await fetch(url);
       await answer.text();
-      if (!answer.ok) throw new Error(`${worker} answers ${answer.status} to ${route}`);
+      if (!answer.ok) throw new Error(`${worker} returned ${answer.status} for ${route}`);
       return workerCpuMs() - before;
     };
     const cpu = workerCpuMs();

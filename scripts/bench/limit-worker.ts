@@ -9,7 +9,7 @@ import { cors } from 'hono/cors';
 import { etag } from 'hono/etag';
 import { requestId } from 'hono/request-id';
 
-/** About the length of an answer about the reserves. */
+/** About the length of a response of `/api/reserves`. */
 const BODY = { text: 'x'.repeat(400), number: 1 };
 /** Longer than the API document. */
 const LARGE = new Uint8Array(500_000).fill(120);
@@ -34,7 +34,7 @@ function routes(app: Hono<LimitEnv>): Hono<LimitEnv> {
       'Content-Type': 'application/json',
     }),
   );
-  // As many calls of each backend at once as the query asks for.
+  // Makes the concurrent calls of each backend that the query requests.
   app.get('/calls', async (c) => {
     const { env } = c;
     const calls: Readonly<Record<string, () => Promise<unknown>>> = {

@@ -147,7 +147,7 @@ interface Figure {
   readonly ratio: number | null;
 }
 
-/** Backend calls of the third of three requests, which an isolate's memory may answer. */
+/** Backend calls of the third of three requests, which may be served from an isolate's memory. */
 async function countsOf(counting: string, path: string): Promise<Counts> {
   const headers = { 'cf-connecting-ip': '10.77.0.1' };
   for (let request = 0; request < 3; request += 1) {

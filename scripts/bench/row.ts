@@ -5,7 +5,7 @@
 export interface Row {
   readonly what: string;
   readonly ours: string;
-  /** What it is compared with, and that figure. */
+  /** The comparison and its figure. */
   readonly limit: string;
   readonly ratio: number | null;
   /** The bound on the ratio: a minimum or a maximum. */

@@ -30,14 +30,13 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
 - **Lists** take \`limit\` (1 to 100) and \`cursor\`, the \`next_cursor\` of the previous page; it is null on the last one. Both histories are
   CSV with \`Accept: text/csv\`, where the header \`Link\` names the next page.
 - **Times** named \`blockTime\`, \`created_at\` of a Nostr post and \`until\` are Unix seconds; every other time is ISO 8601 in UTC.
-- **Errors** have one body. \`error_code\` is stable, \`action\` names the next step, and \`retryable\` shows whether the same request can succeed later. A failed upstream is an error or a value marked \`stale\`, never an empty list.
+- **Errors** have one body. \`error_code\` is stable, \`action\` names the next step, and \`retryable\` shows whether the same request can succeed later. A failed upstream causes an error or a value marked \`stale\`, never an empty list.
 - **Waiting.** The state of a swap, an invoice and an exchange can be waited for with \`Prefer: wait=N\`: the response comes when the state
   changes. A final state is returned at once.
 - **Limits** on calls are in \`RateLimit\` and \`RateLimit-Policy\` (IETF draft 10) of every route that has one, refused or not.
-- **Age.** \`as_of\` is the time when figures were read. \`Cache-Control: no-cache\` on a read of the reserve reads again what the newest operations
-  have changed.
+- **Age.** \`as_of\` is the time when figures were read. \`Cache-Control: no-cache\` on a read of the reserve includes the changes of the newest operations.
 - **Money moves once.** Send an \`Idempotency-Key\` wherever one is described: a repeat returns the first response.
-- Every GET also answers HEAD and \`If-None-Match\`. Every path answers OPTIONS; another method is a 405 \`METHOD_NOT_ALLOWED\` with
+- Every GET also supports HEAD and \`If-None-Match\`. Every path supports OPTIONS; any other method is a 405 \`METHOD_NOT_ALLOWED\` with
   \`Allow\`; any other path is a 404 \`ROUTE_NOT_FOUND\`. CORS is open to all origins.`;
 
 /** The areas of the API in the order of the document. */

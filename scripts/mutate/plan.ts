@@ -3,16 +3,16 @@
  * @module
  */
 
-/** Name of the global function that says whether a mutation is on. */
+/** Name of the global function that returns whether a mutation is on. */
 export const SWITCH = '__mutated';
 
-/** A mutation, and how often one test may ask for it: a loop that it makes endless ends there. */
+/** A mutation, and how often one test may read it, so that a loop that it makes endless ends. */
 export type Turn = readonly [mutant: number, maximum: number];
 
 export type Plan = {
   /** The mutation that is on from the import to the end of each file; -1 for none. */
   readonly mutant: number;
-  /** How often it may be asked for in one file. */
+  /** How often one file may read it. */
   readonly maximum: number;
   /** Mutations to try one after the other in each test, by the test's id; null to run each test once. */
   readonly turns: Readonly<Record<string, readonly Turn[]>> | null;
@@ -20,10 +20,10 @@ export type Plan = {
   readonly reportPath: string;
 };
 
-/** What one test file executed and detected. */
+/** The mutations that one test file executed and detected. */
 export type Report = {
   readonly file: string;
-  /** Mutations that were asked for during the import, and how often. */
+  /** Mutations that were read during the import, and how often. */
   readonly atImport: readonly Turn[];
   /** The same by the test's id. */
   readonly inTest: Readonly<Record<string, readonly Turn[]>>;

@@ -33,7 +33,7 @@ Reflect.set(globalThis, SWITCH, (number: number): boolean => {
   return true;
 });
 
-/** A test that asks for many mutations takes long. */
+/** A test that reads many mutations takes a long time. */
 const costOf = (task: RunnerTask): number =>
   task.type === 'suite'
     ? task.tasks.reduce((sum, child) => sum + costOf(child), 0)
@@ -52,7 +52,7 @@ export default class MutationRunner extends TestRunner {
   #turns: readonly Turn[] = [];
   #hasFailed = false;
 
-  /** What a fast test detects costs no turn of a slow one. */
+  /** A slow test skips the mutations that a fast one has detected. */
   onCollected(files: RunnerTestFile[]): void {
     if (plan.turns) for (const file of files) sortByCost(file);
   }

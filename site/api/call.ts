@@ -91,7 +91,7 @@ export function failureOf(failure: ApiFailure): Failure {
   if (failure.kind === 'unreachable') return unreached(TRANSFER_FAILURES[failure.reason]);
   if (failure.kind !== 'refused')
     return {
-      ...unreached(`The service returned an unexpected answer (status ${failure.status}).`),
+      ...unreached(`The service returned an unexpected response (status ${failure.status}).`),
       code: 'NO_ANSWER',
       next: 'Try again in a moment.',
     };

@@ -1,5 +1,5 @@
 /**
- * One API answer on a page: loading, shown, refreshed, and kept while the service is unavailable.
+ * One API response on a page: loading, shown, refreshed, and kept while the service is unavailable.
  * @module
  */
 import { useEffect, useRef, useState } from 'hono/jsx';
@@ -41,7 +41,7 @@ const REFRESH_AFTER_MS = [0, 1500, 3500];
 /** Refreshes every answer on the page after a swap, payment, mint or claim has changed figures. */
 export const announceChange = (): boolean => window.dispatchEvent(new Event(CHANGED));
 
-/** How long the service may hold a repeated request of an answer that is not final. */
+/** How long the service may delay a repeated request whose result is not final. */
 const WAIT_SECONDS = 10;
 
 /**

@@ -34,7 +34,7 @@ const STAMP = 'build-stamp';
 
 export const SITE_FOLDER = join(SITE, 'dist');
 
-/** What the pages are built from, besides the document of the API. */
+/** The sources of the pages, besides the API document. */
 export const SOURCES = [
   'site',
   'packages/client/src',

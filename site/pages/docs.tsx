@@ -104,7 +104,7 @@ const Failures = ({ failures }: { failures: readonly [string, Response][] }) => 
   </details>
 );
 
-/** What the page needs to show or make a call. */
+/** The data with which the page shows or makes a call. */
 const callOf = ({ method, path, operation }: Listed): Callable => ({
   method: method.toUpperCase(),
   path,

@@ -4,7 +4,8 @@ import { StatusLive } from '../parts/status-live.tsx';
 export const status: Page = {
   path: '/status',
   title: 'Status',
-  description: 'Whether every part of the service works: upstreams, clock work, custody, caps and backing.',
+  description:
+    'Whether every part of the service works: upstreams, scheduled jobs, custody, caps and backing.',
   script: 'status',
   Content: () => (
     <>

@@ -10,7 +10,7 @@ export function CopyButton({
   name = 'Copy',
 }: {
   text: string;
-  /** What is copied, for screen readers. */
+  /** Name of the copied text, for screen readers. */
   label: string;
   /** The visible name, where the place does not show what is copied. */
   name?: string;

@@ -17,7 +17,7 @@ const Well = ({ ok, yes = 'well', no = 'down' }: { ok: boolean; yes?: string; no
 
 type Limit = NonNullable<Status['custody']>['limits'][number];
 
-/** Plainer names for limits whose own name says too little. */
+/** Clearer names for limits whose own name is too short. */
 const LIMIT_NAMES: Readonly<Record<string, string>> = {
   hour: 'Swaps in an hour',
   day: 'Swaps in a day',

@@ -27,7 +27,7 @@ const Authority = ({
   return address === null ? <span>none</span> : <Identifier text={address} label={label} ends={8} />;
 };
 
-/** What the rights over a token mean for its holders. */
+/** The meaning of the rights over a token for its holders. */
 export const holderFacts = ({
   mint_authority: minter,
   freeze_authority: freezer,

@@ -1,4 +1,5 @@
-// Counts a page view, unless the visitor asked not to be tracked. No cookie, no storage, no query string.
+// Counts a page view, unless the visitor has requested not to be tracked. No cookie, no storage, no query
+// string.
 (() => {
   const { doNotTrack, globalPrivacyControl } = navigator;
   if (doNotTrack === '1' || doNotTrack === 'yes' || globalPrivacyControl) return;

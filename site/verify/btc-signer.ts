@@ -1,5 +1,6 @@
 /**
- * What the check of a proof uses of `@scure/btc-signer`, which the build replaces by this module: the library with its
+ * The parts of `@scure/btc-signer` that the check of a proof uses; the build replaces the library by this
+ * module: the library with its
  * coders for PSBTs and every script is a quarter of what the page would load. A test compares the two.
  * @module
  */

@@ -115,7 +115,7 @@ export function lifiReport(status: LifiStatus, tool: string): BridgeReport {
         detail: status.substatus === 'WAIT_SOURCE_CONFIRMATIONS' ? 'landed' : 'settling',
       };
     default:
-      // NOT_FOUND and INVALID are not final, since the index may be late. An undocumented status is not either.
+      // NOT_FOUND and INVALID are not final, since the index may be late. Neither is an undocumented status.
       return { state: 'pending', detail: 'unknown' };
   }
 }

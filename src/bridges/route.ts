@@ -46,7 +46,7 @@ export type BridgeReport =
   | { readonly state: 'refunded'; readonly amount: Lamports | null }
   | { readonly state: 'failed'; readonly reason: string };
 
-/** What a bridge needs to report the state of a swap that was sent on Solana. */
+/** The data by which a bridge identifies a swap that was sent on Solana. */
 export type SentSwap = {
   readonly signature: string;
   /** The one-time address that was paid; null for a payment that names its receiver itself. */

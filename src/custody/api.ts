@@ -55,12 +55,12 @@ export type SwapPreview =
     }
   | { readonly type: 'refused'; readonly refusal: Refusal };
 
-/** What can be swapped now. Lamports. */
+/** The current bounds of a swap, in lamports. */
 export type SwapRoom = {
   readonly balanceLamports: bigint;
   /** The largest amount that one swap can take now; zero when swaps are not possible. */
   readonly maximumLamports: bigint;
-  /** What balance, floor and reservations leave for one swap, its fees deducted. */
+  /** The balance less floor, reservations and the fees of one swap. */
   readonly spendableLamports: bigint;
   readonly refusal: Refusal | null;
 };
@@ -76,7 +76,7 @@ export type MintReport = {
   readonly ok: boolean;
 };
 
-/** What a mint would do now. Decimal text for atoms and sats. */
+/** The mint that would be made now. Atoms and sats are decimal text. */
 export type MintPreview = {
   readonly day: string;
   readonly verdict: 'mint' | 'none' | 'wait';
@@ -396,7 +396,7 @@ type PayoutOperation = {
 };
 
 /**
- * Reason of a begun payout that cannot be signed for longer than moments: a cap, a stop of all signing, or an
+ * Reason why a begun payout stays unsigned for longer than moments: a cap, a stop of all signing, or an
  * operation that awaits the operator.
  */
 function waitOf(reason: string | null): string | undefined {

@@ -1,5 +1,5 @@
 /**
- * What each kind of operation may spend. Every kind leaves the floor in the reserve. The operating float is
+ * The limits of each kind of operation. Every kind leaves the floor in the reserve. The operating float is
  * for work that has been sold; swaps may use the rest.
  * @module
  */
@@ -81,7 +81,8 @@ export function createBudgets(limits: CustodyLimits, sold: () => Sold) {
     of: (kind: Kind): Budget => byKind.get(kind) ?? { kind, keeps: () => floor, caps: [] },
 
     /**
-     * What a new sale must leave: the floor, the cost of earlier sales, and its place below each cap on
+     * The amounts that a new sale must leave: the floor, the cost of earlier sales, and its place below each
+     * cap on
      * creations. Unpaid requests count up to half of the float and half of each cap, so they cannot block all
      * sales.
      */

@@ -1,6 +1,6 @@
 /**
  * The Idempotency-Key header: its form and its stored fingerprint. The key itself is never stored or logged,
- * because it gives access to the protected answer.
+ * because it gives access to the protected response.
  * @module
  */
 import { sha256 } from '@noble/hashes/sha2.js';

@@ -106,7 +106,7 @@ export type ApiOptions = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Idempotency keys whose outcome the caller does not know. */
   readonly keys?: KeyStore;
-  /** What to do when the service does not answer. */
+  /** The next step when the service does not respond. */
   readonly unreachableRepair: string;
 };
 

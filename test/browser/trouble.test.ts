@@ -33,7 +33,7 @@ it('a service that is available again is shown after a click', async () => {
   );
   const { page } = visited;
   const wallets = page.locator('[data-island="wallets"]');
-  await wallets.getByText('The service returned an unexpected answer (status 502).').waitFor();
+  await wallets.getByText('The service returned an unexpected response (status 502).').waitFor();
   down = false;
   await wallets.getByRole('button', { name: 'Try again' }).click();
   await wallets.getByRole('heading', { name: 'Bitcoin reserve' }).waitFor();
@@ -171,7 +171,7 @@ it('when the Worker stops, the page keeps its figures, reports the outage, and u
   await settled(page);
   await control('POST /worker/kill');
   try {
-    await page.getByText('The service returned an unexpected answer (status 502).').waitFor();
+    await page.getByText('The service returned an unexpected response (status 502).').waitFor();
     expect(await page.getByRole('heading', { name: 'Upstreams' }).isVisible()).toBe(true);
   } finally {
     await control('POST /worker/start');

@@ -77,7 +77,7 @@ export async function picture(page: Page, name: string): Promise<void> {
 
 const source = readFileSync(AXE, 'utf8');
 
-/** What axe finds, one line each. */
+/** The findings of axe, one per line. */
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(source);
   const found = await page.evaluate(

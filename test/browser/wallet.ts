@@ -15,7 +15,7 @@ export type WalletOptions = {
   readonly name?: string;
   /** Chains of its account. */
   readonly chains?: readonly string[];
-  /** What it does with a payment: sends it, only signs it, or refuses as a user would. */
+  /** Its reaction to a payment: send it, only sign it, or refuse it like a user. */
   readonly behaviour?: 'send' | 'sign' | 'reject' | 'ignore';
   readonly user?: number;
 };

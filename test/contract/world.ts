@@ -10,7 +10,7 @@ export interface Contract {
   readonly poor: World;
   /** The last response to a call on the tour. */
   answer(call: string): Body;
-  /** What was sent with it. */
+  /** Its request body. */
   sent(call: string): Body;
   ask(call: string, request?: Request): Promise<Answer>;
   /** The result of `make` at the first request for this name. */

@@ -176,7 +176,8 @@ export function createChainModel(p: {
       p.onDropped(entry);
       if (!entry.movement) credit(entry.signature, entry.delta);
     }
-    // What leaders still hold, and what the abandoned blocks held, may find a block of the other branch.
+    // Transactions that leaders still hold, and those of abandoned blocks, may land in a block of the other
+    // branch.
     for (const signature of known.keys()) {
       if (standing(signature) || !(elsewhere.delete(signature) || random.chance(p.fates().returning)))
         continue;

@@ -1,6 +1,6 @@
 /**
- * docs/api-guide.md, followed command by command in one shell on the world. What a reader does between two commands, such
- * as a payment, is done when its result is assigned to a variable.
+ * docs/api-guide.md, followed command by command in one shell on the world. A step of the reader between two
+ * commands, such as a payment, runs when its result is assigned to a variable.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -37,7 +37,8 @@ const commandsUnder = (heading: string): string[] => {
 };
 
 /**
- * Runs a section. Every command must end with status 0, and every `curl` must give an answer without an error code.
+ * Runs a section. Every command must end with status 0, and every `curl` must return a response without an
+ * error code.
  * @param placeholders by variable, the function that creates the reader's value for `the-…`
  */
 async function follow(heading: string, placeholders: Record<string, () => Promise<string>> = {}) {

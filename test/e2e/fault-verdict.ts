@@ -24,7 +24,7 @@ export interface Observation {
 }
 
 export interface Verdict {
-  /** What happened, in the words of the matrix. */
+  /** The outcome, in the words of the matrix. */
   readonly result: string;
   /** Violations; empty if there are none. */
   readonly violations: readonly string[];

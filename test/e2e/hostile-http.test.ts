@@ -103,7 +103,7 @@ describe('a cache in front of the service', () => {
       const plain = await askFor(path);
       expect(told(answer)).toBe(told(plain));
       expect(header(answer, 'access-control-allow-origin')).toBe('*');
-      // What does not depend on a request header needs no Vary; what may not be shared is not public.
+      // A response that depends on no request header needs no Vary; one that must not be shared is not public.
       if (!told(answer).startsWith('2') && !told(answer).startsWith('3'))
         expect(header(answer, 'cache-control')).toBe('no-store');
     },

@@ -102,20 +102,23 @@ describe("a third party's confirm changes nothing", () => {
       },
     ],
     [
-      'a transfer that only mentions a reference which is not its own',
+      'a transfer with the reference of another request',
       (own: Body) =>
         desk.land(
           desk.user(1),
           desk.transfer(desk.user(1), world.treasury, lamportsOf(own) + 1n, [world.mints.absr]),
         ),
     ],
-  ] as const)('with %s: PAYMENT_NOT_BOUND, and the own payment still counts', async (_name, make) => {
-    const own = await desk.invoice();
-    const refused = await desk.confirm(own, await make(own));
-    expect(code(refused)).toEqual([409, 'PAYMENT_NOT_BOUND']);
-    const paid = await desk.pay(own);
-    expect((await desk.confirm(own, paid)).status).toBe(200);
-  });
+  ] as const)(
+    'with %s: PAYMENT_NOT_BOUND, and the payment of the request still counts',
+    async (_name, make) => {
+      const own = await desk.invoice();
+      const refused = await desk.confirm(own, await make(own));
+      expect(code(refused)).toEqual([409, 'PAYMENT_NOT_BOUND']);
+      const paid = await desk.pay(own);
+      expect((await desk.confirm(own, paid)).status).toBe(200);
+    },
+  );
 
   it('with a transaction that failed or does not exist', async () => {
     const own = await desk.invoice();

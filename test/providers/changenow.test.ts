@@ -83,7 +83,7 @@ it('the currency list keeps legacy ticker, ticker and network; odd rows are left
 
 it.each([
   ['an empty list', 200, []],
-  ['a list of nothing known', 200, [{ ticker: 'x' }]],
+  ['a list without known currencies', 200, [{ ticker: 'x' }]],
   ['an object', 200, {}],
   ['HTML', 200, '<html>'],
   ['a refusal', 403, { error: 'invalid_api_key', message: 'canary-key' }],
@@ -109,12 +109,12 @@ it('a range request has ticker and network of both, and the key in its header on
   expect(sent[0]?.headers.get('x-changenow-api-key')).toBe('canary-key');
 });
 
-it('a range without an upper bound in the answer has none', async () => {
+it('a range without an upper bound in the response has none', async () => {
   const { changenow } = answering(200, { ...ASSETS, minAmount: '0.1' });
   expect(await changenow.range(PAIR)).toMatchObject({ ok: true, value: { maxAmount: null } });
 });
 
-it('an estimate sends its amount as decimal text, and survives a strange forecast', async () => {
+it('an estimate sends its amount as decimal text, and accepts an unknown forecast', async () => {
   const { changenow, sent } = answering(200, { toAmount: 0.000621, transactionSpeedForecast: 7 });
   expect(await changenow.estimate(PAIR, ORDER.amount)).toEqual({
     ok: true,
@@ -130,8 +130,8 @@ it.each([
   ['too many requests', 429, '<html>', 'rate_limited'],
   ['an unknown key', 403, { error: 'invalid_api_key', message: 'canary-key' }, 'invalid_api_key'],
   ['no authorization', 401, '', 'invalid_api_key'],
-  ['a wall in front of it', 403, '<html>', 'status_403'],
-])('a read refused with %s answers the code', async (_name, status, body, code) => {
+  ['a firewall in front of it', 403, '<html>', 'status_403'],
+])('a read refused with %s returns the code', async (_name, status, body, code) => {
   const { changenow } = answering(status, body);
   expect(await changenow.range(PAIR)).toEqual({ ok: false, code });
   expect(await changenow.create(ORDER)).toEqual({ outcome: 'refused', code });

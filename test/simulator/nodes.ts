@@ -47,7 +47,7 @@ export const LIES = [
 /** `early`: what is only confirmed is shown as final. */
 export type Lie = (typeof LIES)[number];
 
-/** What one node lies about, and how often it does. */
+/** The subjects of one node's lies, and their frequency. */
 export type Lies = { readonly node: number; readonly about: readonly Lie[]; readonly rate: number };
 
 export type NodeSpec = { readonly retention: number };

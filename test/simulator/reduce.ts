@@ -56,7 +56,7 @@ export async function reduce(
   return smallest;
 }
 
-/** What is left of a scenario, one line for each part that is not calm. */
+/** The rest of a scenario, one line for each part with faults or requests. */
 export function describe(scenario: Scenario): string[] {
   const text = (value: unknown): string =>
     JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? `${member}` : member));

@@ -66,7 +66,8 @@ export type Scenario = {
 export const SOL = 1_000_000_000n;
 
 /**
- * What was added to the model later has a random of its own, so that it changes no other part of a seed. The numbers
+ * Later additions to the model have their own random stream, so that they change no other part of a seed. The
+ * numbers
  * leave the seeds that broke an invariant before as they were.
  */
 const SALTS = { payers: 0x7061_799d, crumbs: 0x6372_7564, widest: 0x7769_6468, early: 0x6561_7278 };

@@ -72,7 +72,7 @@ describe('failures are text with a next step', () => {
     ['nothing at all', new Response(null, { status: 500 }), 500],
   ])('%s', async (_name, response, status) => {
     answering(async () => response);
-    expect((await failed()).text).toBe(`The service returned an unexpected answer (status ${status}).`);
+    expect((await failed()).text).toBe(`The service returned an unexpected response (status ${status}).`);
   });
 
   const refused = {

@@ -14,7 +14,7 @@ export interface Payment {
   readonly sats: bigint;
 }
 
-/** The output script of a mainnet address, hex; throws when the text is none. */
+/** The output script of a mainnet address, hex; throws for any other text. */
 export const scriptOf = (address: string): string =>
   hex.encode(OutScript.encode(Address(NETWORK).decode(address)));
 
@@ -47,7 +47,7 @@ export async function payBitcoin(
   const fee = outputFees > FEE_SATS ? outputFees : FEE_SATS;
   const total = payments.reduce((sum, { sats }) => sum + sats, fee);
   const coin = spendableCoins(node, hex.encode(key.script)).findLast(({ sats }) => sats >= total);
-  if (coin === undefined) throw new Error('the world has no coin of that size left');
+  if (coin === undefined) throw new Error('the world has no coin of that amount left');
   const tx = new Transaction();
   tx.addInput({ txid: coin.txid, index: coin.vout, witnessUtxo: { script: key.script, amount: coin.sats } });
   for (const { address, sats } of payments) tx.addOutputAddress(address, sats, NETWORK);

@@ -50,7 +50,7 @@ async function end(started: Started, signal: NodeJS.Signals): Promise<unknown> {
 
 describe('npm start', () => {
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'prints where the API is and what to try, and ends with code 0 on %s, leaving no file',
+    'prints the address of the API and example commands, ends with code 0 on %s, and leaves no file',
     async (signal) => {
       const started = start({ WORLD_FAULTS: 'coinbase:500,oneclick:settle:never' });
       await started.ready;
@@ -70,7 +70,7 @@ describe('npm start', () => {
     },
   );
 
-  test('ends with its killed parent, leaving no file', async () => {
+  test('ends when its parent is killed, and leaves no file', async () => {
     const launch = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(START)}], { stdio: 'inherit' })`;
     const env = { ...process.env, npm_config_user_agent: '', PORT: '0', TMPDIR: folder };
     const parent = spawn(process.execPath, ['-e', launch], { env, stdio: ['ignore', 'pipe', 'ignore'] });
@@ -90,7 +90,7 @@ describe('npm start', () => {
     await expect(fetch(/http:\S+/.exec(lines[0] ?? '')?.[0] ?? '')).rejects.toThrow('fetch failed');
   });
 
-  test('with --watch a change while it starts reloads the Worker', async () => {
+  test('with --watch, reloads the Worker after a change during the start', async () => {
     // A separate bundle, because those of the test run are shared by all worlds.
     const started = start({ WORLD_BUNDLES: undefined }, ['--watch']);
     while (readdirSync(folder).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -104,7 +104,7 @@ describe('npm start', () => {
     expect(await end(started, 'SIGTERM')).toBe(0);
   });
 
-  test('can be ended while it starts', async () => {
+  test('can be stopped while it starts', async () => {
     const started = start();
     while (readdirSync(folder).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(await end(started, 'SIGINT')).toBe(0);
@@ -112,7 +112,7 @@ describe('npm start', () => {
     expect(started.lines).toEqual([]);
   });
 
-  test('reports a bad port in one line', async () => {
+  test('reports an invalid port in one line', async () => {
     const first = start();
     await first.ready;
     const port = /:(\d+)$/.exec(first.lines[0] ?? '')?.[1] ?? '';

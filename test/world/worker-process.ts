@@ -10,7 +10,7 @@ const KEPT_LOG_LINES = 5000;
 const START_MS = 90_000;
 const STOP_MS = 15_000;
 
-/** What a deployment replaces. */
+/** The parts that a deployment replaces. */
 export type Release = Pick<WorkerSetup, 'bundlePath' | 'schema'>;
 
 export interface WorkerProcess {

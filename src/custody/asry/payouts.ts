@@ -237,7 +237,7 @@ export function createAsryPayouts(
       return claim && payout?.state === 'owed' ? { type: 'taken', claim, payout } : AGAIN;
     };
 
-  /** @param asked true for a caller's request, which does not postpone the next background check */
+  /** @param asked whether a caller requested the check, which does not postpone the next background check */
   async function retry(payout: Payout, payee: Payee | undefined, asked: boolean): Promise<void> {
     const claim = store.claim(payout.signature);
     if (!claim) return;

@@ -152,7 +152,7 @@ function attach({ store, journal, now }: AsryRecoveryPorts, claim: Claim, payout
 
 /**
  * Gives each unpaid payout without an operation one that awaits the operator. D1 may have received a claim
- * without the operation that pays it: the chain knows that payout only by the lost operation's id.
+ * without the operation that pays it: the chain shows that payout only under the lost operation's id.
  */
 function hold(p: AsryRecoveryPorts, signature: string): void {
   const { store, journal, mint, decimals, now } = p;

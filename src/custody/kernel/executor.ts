@@ -116,7 +116,7 @@ export function createExecutor(p: ExecutorPorts) {
     return effect === 'send' ? send(op, kind, op.signing) : watch(op, kind, op.signing);
   }
 
-  /** The row asks for an effect that this version does not support. It is left unchanged for the operator. */
+  /** The row requires an effect that this version does not support. It is left unchanged for the operator. */
   function hold(op: Operation): void {
     log({ level: 'alarm', event: 'operation_held', operation: op.id, state: op.state });
     journal.update(op, { ...op, reason: op.reason ?? 'held_unknown_state', dueAt: now() + HOLD_MS }, now());

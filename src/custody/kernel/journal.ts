@@ -226,9 +226,9 @@ const operationQueries = (exec: Storage['exec'], releasedSlot: () => bigint) => 
   isEmpty: (): boolean => exec('SELECT 1 FROM operations LIMIT 1').length === 0,
 });
 
-/** Messages that a key service is asked to sign. */
+/** Messages that were sent to a key service to be signed. */
 const unsignedMessages = (exec: Storage['exec']) => ({
-  /** Stores the message that a key service is asked to sign for an attempt, in place of any earlier one. */
+  /** Stores the message that is sent to a key service for an attempt, in place of any earlier one. */
   storeUnsigned({ id, attempt }: Operation, prepared: string, now: number): void {
     exec(
       `INSERT INTO unsigned_messages (operation_id, attempt, stored_at, prepared) VALUES (?, ?, ?, ?)

@@ -1,7 +1,8 @@
 /**
- * Delivers changes of the journal to D1, and publishes again what a restored D1 has lost.
+ * Delivers changes of the journal to D1, and publishes rows again that a restored D1 has lost.
  *
- * Every write is an upsert that ignores older revisions, so a batch with a lost answer is written again, and
+ * Every write is an upsert that ignores older revisions, so a batch whose response was lost is written again,
+ * and
  * rows may arrive in any order. Each batch writes a mark, a growing revision, and the journal stores the
  * highest one that D1 has acknowledged. A lower mark in D1 means that it was restored to an older state. Then
  * every row of the journal is compared with D1 and queued where they differ. No payment
@@ -249,7 +250,8 @@ export function startRepublishing(journal: Pick<Journal, 'setMeta'>): void {
 /**
  * Detects a restored D1. Call inside a transaction.
  *
- * @param acknowledged the highest acknowledged mark when D1 was asked; a concurrent batch may have raised it since
+ * @param acknowledged the highest acknowledged mark when D1 was read; a concurrent batch may have raised it
+ * since
  * @param found        the mark that D1 had
  */
 function compareMark(

@@ -40,10 +40,11 @@ export type Cap = {
   readonly maximum: bigint;
   /** The kind plans more operations than a window may hold, so planned ones of any age count. */
   readonly countsWaiting?: boolean;
-  /** What an operation of the kind counts against the cap. */
+  /** The amount that an operation of the kind counts against the cap. */
   of(entry: Entry): bigint;
   /**
-   * What a new operation adds to the cap. Its cost is 0 until it is known, immediately before the signature.
+   * The amount that a new operation adds to the cap. Its cost is 0 until it is known, immediately before the
+   * signature.
    */
   adds(added: Added): bigint;
 };

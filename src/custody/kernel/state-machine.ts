@@ -108,7 +108,7 @@ export function withLateWitnesses(signing: Signing, views: readonly NodeView[]):
 }
 
 /**
- * What the bridge and the Bitcoin chain report about a swap that has left Solana, or about any other kind
+ * The report of the bridge and the Bitcoin chain about a swap that has left Solana, or about any other kind
  * that settles.
  */
 export type Settlement =
@@ -165,7 +165,7 @@ export type Observation =
   | { readonly type: 'settlement'; readonly settlement: Settlement }
   | { readonly type: 'unreachable'; readonly reason: string };
 
-/** What the executor must do for an operation now. */
+/** The next step of the executor for an operation. */
 export type Effect = 'prepare' | 'send' | 'watch' | 'settle' | 'none';
 
 /** The rules of a kind that the state machine reads. */
@@ -231,7 +231,7 @@ export const FARTHEST_CHECK_MS = 2 * OUTSTANDING_MS;
 export const isDue = ({ dueAt }: Operation, now: number): boolean =>
   dueAt !== null && isTimeOver(dueAt, FARTHEST_CHECK_MS, now);
 
-/** The effect that an operation's row asks for. After a crash the row is the only input. */
+/** The effect that an operation's row requires. After a crash the row is the only input. */
 export function effectOf(operation: Operation): Effect {
   switch (operation.state) {
     case 'planned':

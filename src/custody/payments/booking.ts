@@ -77,7 +77,7 @@ export function createBooking(p: BookingPorts) {
     });
   }
 
-  /** Any other income is no fault, but may be a customer's payment of a wrong amount: the log keeps its trace. */
+  /** Any other income is not an error, but may be a customer's payment of a wrong amount, so it is logged. */
   function reportUnmatched({ signature, lamports }: TreasuryPayment, reason: Taken['reason']): void {
     const facts = { signature, lamports: lamports.toString(), reason: reason ?? 'no_request' };
     if (reason !== undefined) p.log({ level: 'alarm', event: 'payment_unmatched', ...facts });

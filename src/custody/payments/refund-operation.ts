@@ -130,7 +130,10 @@ export function createRefundSearch(
     return null;
   }
 
-  /** What one node shows after the refunded payment. A node whose history begins later proves nothing. */
+  /**
+   * One node's list of transactions after the refunded payment. A node whose history begins later proves
+   * nothing.
+   */
   async function searchNode(node: SolanaNode, refund: string, paidAt: bigint): Promise<string | null> {
     const name = `${refund} ${node.id}`;
     const place = progress.get(name) ?? { before: undefined, found: undefined };

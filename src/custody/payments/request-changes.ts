@@ -17,7 +17,7 @@ import type { TreasuryPayment } from './treasury-store.ts';
 
 type Subject = PaymentRequest['subject'];
 
-/** What requests pay for. The custodian passes in the tokens module. */
+/** The purchases that requests pay for. The custodian passes in the tokens module. */
 export type TokenPort = {
   /** Id of the operation that creates a request's token. */
   creationId(requestId: string): string;

@@ -374,7 +374,7 @@ export function openReferenceStore({ exec }: Storage) {
       );
     },
 
-    /** Forgets requests that are not open. */
+    /** Deletes the checks of requests that are not open. */
     purge(): void {
       exec(
         "DELETE FROM reference_checks WHERE request_id NOT IN (SELECT id FROM requests WHERE state = 'open')",

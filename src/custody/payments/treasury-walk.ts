@@ -62,8 +62,8 @@ type End = Place | { readonly since: number };
 
 type Gap = {
   /**
-   * Everything from here upwards has been read, and one entry below it. That entry begins the next page, so an
-   * empty page is from a node that does not know this one yet, and never the end of the history.
+   * Everything from here upwards has been read, and one entry below it. That entry begins the next page, so
+   * an empty page is from a node that does not have this entry yet, and never the end of the history.
    */
   readonly before: string;
   readonly end: End;

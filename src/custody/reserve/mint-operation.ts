@@ -40,7 +40,7 @@ export type SupplyView = {
   readonly decimals: number;
 };
 
-/** What the journal and the chain show of earlier mints. */
+/** The earlier mints, from the journal and the chain. */
 export type PreviousMints = {
   /** Another mint is signed and its outcome is not final. */
   readonly open: boolean;

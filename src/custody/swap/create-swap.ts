@@ -200,7 +200,7 @@ export function createSwaps(p: SwapCreationPorts) {
   };
 }
 
-/** What a create would do now, without a reservation or a signature. */
+/** The result of a create, without a reservation or a signature. */
 function createSwapPreviews(
   p: SwapCreationPorts,
   rules: ReturnType<typeof createCallQuotas> & {

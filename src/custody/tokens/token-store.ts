@@ -50,7 +50,7 @@ export function openTokenStore({ exec }: Pick<Storage, 'exec'>) {
   };
 }
 
-/** What payment requests buy: creations and listings. */
+/** The purchases of payment requests: creations and listings. */
 export function createTokens({ journal, storage }: Pick<ModuleTools, 'journal' | 'storage'>) {
   const store = openTokenStore(storage);
 

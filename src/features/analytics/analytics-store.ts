@@ -62,7 +62,7 @@ const VERSION = `(SELECT coalesce((SELECT pageviews || ' ' || bots FROM pageview
   || ' ' || coalesce((SELECT id || ' ' || at_ms FROM pageviews ORDER BY id DESC LIMIT 1), ''))`;
 /** Names that one day may add for each kind, as in schema.sql. */
 const MAX_NEW_NAMES = 1_000;
-/** Visitors that are told apart on one day, as in schema.sql. */
+/** Maximum distinct visitors counted on one day, as in schema.sql. */
 const MAX_VISITORS = 1_000_000;
 
 /**

@@ -106,7 +106,7 @@ describe('a kind that reserves when it is sold', () => {
     state.preparing = async () => 'ready';
     expect([await prepare(first), await prepare(second)]).toEqual(['ready', 'ready']);
     expect(await prepare(third)).toBe('short_of_sol');
-    // What is signed counts as signed, not twice.
+    // A signed operation counts once, as signed.
     journal.update(first, { ...first, state: 'signed', signing: signingOf('first') }, NOW);
     expect(await prepare(second)).toBe('ready');
     state.preparing = async () => 'refused';

@@ -56,7 +56,7 @@ export function nearStatus(p: {
   };
 }
 
-/** As the holder of a secret key would sign it. */
+/** Signs it with the given secret key. */
 export function signedStatus(status: OneClickStatus, secret: Uint8Array): OneClickStatus {
   const quote: OneClickQuote = status.quoteResponse;
   const signature = ed25519.sign(utf8ToBytes(quoteHashText(quote)), secret);
