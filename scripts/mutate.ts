@@ -160,7 +160,8 @@ async function reach(vitest: Vitest, tests: readonly TestSpecification[]): Promi
 }
 
 /**
- * Tries many mutants with one import of a test file, each in the tests that execute it. Mutants that are asked for during
+ * Tries many mutants with one import of a test file, each in the tests that execute it. Mutants that are read
+ * during
  * the import are left out.
  * @returns those that a test detects, and those that must run alone
  */

@@ -13,7 +13,7 @@ const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
   packages: Record<string, Locked>;
 };
 
-/** npm looks for a dependency beside its parent first, then in every enclosing node_modules. */
+/** npm searches a dependency next to its parent first, then in every enclosing node_modules. */
 function isLocked(parent: string, name: string): boolean {
   for (let at = parent; ; at = at.slice(0, Math.max(at.lastIndexOf('/node_modules/'), 0))) {
     if (packages[`${at ? `${at}/` : ''}node_modules/${name}`]) return true;

@@ -3,7 +3,7 @@
  * D1 statements is one call.
  * @module
  */
-/** The bundle of the service, which lies beside this one's. */
+/** The bundle of the service, in the same folder as this one. */
 const SERVICE: string = './worker.js';
 const { default: service, Custodian } = (await import(SERVICE)) as {
   readonly default: { fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response> };

@@ -217,7 +217,7 @@ describe('a report', () => {
   });
 });
 
-it('an unexpected failure of the provider is passed on as it is', async () => {
+it('an unexpected failure of the provider is passed on unchanged', async () => {
   const failing = { quote: () => Promise.reject(upstreamFailed('near-intents', 'timeout')) };
   const { route } = setUp({});
   const broken = createNearIntentsRoute({

@@ -33,7 +33,10 @@ const PAGES = [
   ['/visitors', 'Visitors'],
   ['/docs', 'API reference'],
 ] as const;
-/** Of a page before a wallet is asked for. The budget is 60 KB; a page that grows fails here first. */
+/**
+ * Maximum script of a page before a wallet is requested. The budget is 60 KB; a page that grows fails here
+ * first.
+ */
 const SCRIPT_BYTES = 50 * 1024;
 /** Cumulative layout shift that is called good: https://web.dev/articles/cls */
 const GOOD_SHIFT = 0.1;
@@ -49,7 +52,7 @@ new PerformanceObserver((list) => {
 const YARDSTICK = `let sum = 0;
 for (let i = 0; i < 8_000_000; i++) sum = (sum * 31 + i) % 1_000_003;
 sum;`;
-/** Longest task of a load, in yardsticks: the 100 ms that a visitor notices. */
+/** Longest task of a load, in yardsticks: 100 ms, which a visitor can perceive. */
 const LONG_TASK = 1.7;
 /** Other load on the machine only lengthens a task, so the shortest of several loads counts. */
 const LOADS = 4;

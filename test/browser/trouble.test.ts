@@ -131,7 +131,7 @@ const withFields = (fields: object) => async (route: Route) => {
   await route.fulfill({ response, json: { ...(await response.json()), ...fields } });
 };
 
-it('a stale value carries its mark and its time', async () => {
+it('a stale value is marked and shows its time', async () => {
   visited = await visit('/reserves', {}, (page) =>
     page.route('**/api/reserves', withFields({ stale: true, as_of: '2026-11-20T10:00:00.000Z' })),
   );

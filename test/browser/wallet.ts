@@ -1,4 +1,7 @@
-/** A wallet in the page that really signs: the page knows it by the Wallet Standard, the keys stay in this process. */
+/**
+ * A wallet in the page that really signs: the page finds it by the Wallet Standard, and the keys stay in this
+ * process.
+ */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import type { Page } from 'playwright-core';

@@ -68,7 +68,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('carries the bookmark of the last answer that had one', async () => {
+  it('sends the bookmark of the last response that had one', async () => {
     const { sluice, sent } = service({}, { headers: { 'x-data-bookmark': '0000-1' } }, {}, LOST, {});
     for (let read = 0; read < 5; read += 1) await sluice.call('getReserves', {});
     expect(sent.map((_, at) => headerOf(sent, 'x-data-bookmark', at))).toEqual([

@@ -11,7 +11,7 @@ it.each(Object.entries(ERRORS))('%s has an HTTP status that fits its meaning', (
   if (entry.action === 'retry_later') expect(entry.retryable).toBe(true);
 });
 
-it('an expected failure carries its code, status and details, and its cause apart', () => {
+it('an expected failure has its code, status and details, and a separate cause', () => {
   const cause = new Error('secret in a URL');
   const error = new AppError('NOT_FOUND', 'No such thing.', {
     status: 410,

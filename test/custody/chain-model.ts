@@ -53,7 +53,7 @@ export function createChainModel(p: {
   slotMs: number;
   startLamports: bigint;
   fates: () => SendFates;
-  /** Called for each landing and, when a fork comes, for each that it takes back. */
+  /** Called for each landing and, at a fork, for each landing that it undoes. */
   onLanding: (entry: ChainEntry) => void;
   onDropped: (entry: ChainEntry) => void;
   onFinal: (entry: ChainEntry) => void;

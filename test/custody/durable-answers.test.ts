@@ -1,6 +1,6 @@
 /**
  * Cloudflare's output gate holds back an answer until the writes before it are durable, so no crash makes these calls of
- * `storage.sync()` necessary. Each of them keeps an instance that was replaced from answering out of its own memory.
+ * `storage.sync()` necessary. Each of them keeps a replaced instance from responding from its own memory.
  */
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';

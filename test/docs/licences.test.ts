@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ALLOWED_LICENCES, productionDependencies } from '../../scripts/licences-page.ts';
 import { copiedNotices } from '../../site/build/copied-notices.ts';
 
-it('the site gives the notices of what it publishes without bundling it', () => {
+it('the site publishes the notices of unbundled third-party files', () => {
   const notices = copiedNotices();
   expect(notices).toMatch(/^## @fontsource-variable\/geist - [\d.]+ \(OFL-1\.1\)$/m);
   expect(notices).toContain('The Geist Project Authors');

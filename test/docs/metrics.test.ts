@@ -67,7 +67,7 @@ it.each(queries.map((query) => [`${query.file}:${query.line}`, query.text] as co
   },
 );
 
-it('a column that is selected as it is has the name of its field', () => {
+it('a column that is selected unchanged has the name of its field', () => {
   for (const { text } of queries) {
     const columns = columnsOf(/index1 = '(\w+)'/.exec(text)?.[1] as Metric);
     for (const [, column, name] of text.matchAll(/^ {2}((?:blob|double)\d+) AS (\w+)/gm))

@@ -66,7 +66,7 @@ export function createAsryStage(world: World) {
   const stage: Stage = createStage(world.solana);
   const { ledger } = world.solana;
 
-  /** The body goes out as it is written. */
+  /** The body is sent unchanged. */
   async function post(body: unknown, key?: string, ip?: string): Promise<Answer> {
     const response = await world.fetch('/api/asry/claim-from-deposit', {
       ...(ip === undefined ? {} : { ip }),

@@ -150,7 +150,7 @@ async function shownBy(signature: string): Promise<Shown> {
   return result as Shown;
 }
 
-describe('a node that lies beside an honest one', () => {
+describe('one lying and one honest node', () => {
   it('invents three payments: no token is made, and nothing is owed', async () => {
     const model = await desk.invoice();
     const paid = await desk.pay(model);

@@ -14,7 +14,7 @@ const REFUND = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
 const order = { from: 'sol', to: 'btc', amount: 0.8, payoutAddress: PAYOUT };
 const freshKey = () => crypto.randomUUID();
 
-/** The body goes out as it is written, so that a number keeps its digits. */
+/** The body is sent unchanged, so that a number keeps its digits. */
 async function create(body: unknown, key?: string) {
   const response = await world.fetch('/api/exchange/create', {
     method: 'POST',
@@ -42,7 +42,7 @@ async function newExchanges(work: () => Promise<unknown>): Promise<SimulatedExch
   return (await existing()).slice(before);
 }
 
-it('create answers every contract field, and the exchange exists as ordered', async () => {
+it('create returns every contract field, and the exchange exists as ordered', async () => {
   let answer: Awaited<ReturnType<typeof create>> | undefined;
   const [made, ...others] = await newExchanges(async () => {
     answer = await create({ ...order, refundAddress: REFUND });
@@ -289,7 +289,7 @@ it.each([
   async (_name, kind, from, to) => {
     const made = await create(order);
     world.faults.set('changenow', { kind });
-    // A pair of its own each time: an earlier answer is kept for some seconds.
+    // A different pair each time, because a response is cached for some seconds.
     const pair = `from=${from}&to=${to}`;
     for (const path of [`min?${pair}`, `estimate?${pair}&amount=12`, `status/${made.body.id}`]) {
       const { status, body } = await get(`/api/exchange/${path}`);

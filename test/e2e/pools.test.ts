@@ -26,7 +26,7 @@ async function get(path: string, init?: RequestInit) {
 
 const dataOf = (text: string): Data => (JSON.parse(text) as { data: Data }).data;
 const pathOf = ({ address }: WorldPool) => `/api/dex/pool/${address}`;
-/** The same pool at an address that neither the pool API nor any cache knows. */
+/** The same pool at an address that neither the pool API nor any cache has. */
 async function copyOf(pool: WorldPool): Promise<string> {
   const { ledger } = world.solana;
   const account = await ledger.account(pool.address, ledger.clock.slot('confirmed'));

@@ -16,7 +16,7 @@ const NOSTR_KEY = new Uint8Array(32).fill(0x5b);
 let world: World;
 /** All responses to all callers. */
 const said: string[] = [];
-/** Each secret as it is configured, and its key in the other forms that a dump might have. */
+/** Each secret in its configured form, and its key in the other forms that a dump might contain. */
 let secrets: [string, string | Uint8Array][];
 
 beforeAll(async () => {

@@ -55,7 +55,7 @@ async function killDuring(creating: Promise<Answer>, isThere: () => boolean): Pr
   world.faults.clear();
 }
 
-/** One payment on the chain, one on Bitcoin, and the service knows both. */
+/** One payment on each chain, and the service shows both. */
 async function expectPaidOnce(id: string): Promise<Body> {
   const end = await desk.settled(id);
   expect(end).toMatchObject({ status: 'finished', amountSol: AMOUNT });

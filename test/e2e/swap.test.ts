@@ -5,7 +5,7 @@ import { startWorld, type World, type WorldOptions } from '../world/world.ts';
 import { type Answer, type Body, openSwapDesk, read, type SwapDesk } from './swap-desk.ts';
 
 const SOL = 1_000_000_000n;
-/** The amounts of these tests, and the smallest that the simulated bridge makes worth while is 0.29. */
+/** The amounts of these tests. The smallest swap whose cost passes at the simulated bridge is 0.29 SOL. */
 const AMOUNT = 0.3;
 const AMOUNT_LAMPORTS = 300_000_000n;
 const QUICK: WorldOptions = { cron: false, blockMs: 300, settleDelayMs: 300 };

@@ -79,7 +79,7 @@ const contractBody = {
 };
 
 describe('POST /api/asry/claim-from-deposit', () => {
-  it('answers every field of the contract', async () => {
+  it('returns every field of the contract', async () => {
     const { status, body, headers } = await claim();
     expect([status, body, headers.get('idempotency-replayed')]).toEqual([200, contractBody, null]);
     expect(service.asked).toEqual([

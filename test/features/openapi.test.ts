@@ -66,7 +66,7 @@ describe('the document', () => {
     expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(apiDocument(app, ERRORS, EXAMPLES, ''))));
   });
 
-  it('answers an error and reads again when the site did not have it', async () => {
+  it('returns an error and reads again if the site did not have it', async () => {
     let failures = 1;
     const documents: Deps['openapi']['documents'] = documentReader(
       {
@@ -192,7 +192,7 @@ describe.each(named)('%s', (_name, { method, operation }) => {
     if (operation.requestBody) expect(statuses).toEqual(expect.arrayContaining(['400', '413']));
   });
 
-  it('gives the meaning of each code that it can answer', () => {
+  it('gives the meaning of each code that it can return', () => {
     for (const response of Object.values(operation.responses))
       for (const code of codesOf(response?.content?.['application/json']?.schema))
         expect(response?.description).toContain(`\`${code}\`: ${ERRORS[code]?.meaning}`);
@@ -205,7 +205,7 @@ describe('examples', () => {
     responses.map(({ status, name, body }) => [id, status, name, body] as const),
   );
 
-  it.each(recorded)('%s %s %s is an answer that its schema allows', (id, status, _name, body) => {
+  it.each(recorded)('%s %s %s is a response that its schema allows', (id, status, _name, body) => {
     expect(checker.bodyViolations(id, status, body)).toEqual([]);
   });
 

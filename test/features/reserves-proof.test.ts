@@ -128,7 +128,7 @@ describe('the archive', () => {
     expect((await listProofs(d, before, 9)).map(({ hash }) => hash)).toEqual(newest.slice(2));
   });
 
-  it('answers a day with its last proof, and a day without one with NOT_FOUND', async () => {
+  it('returns the last proof of a day, and NOT_FOUND for a day without one', async () => {
     const { d } = service(archive);
     expect((await getProofOfDay(d, '2026-11-20')).hash).toBe(`hash ${NOW}`);
     await expect(getProofOfDay(d, '2026-11-19')).rejects.toMatchObject({ code: 'NOT_FOUND' });

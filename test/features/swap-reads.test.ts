@@ -229,7 +229,7 @@ describe('the bounds of a swap', () => {
     });
   });
 
-  it('show that there is no room when less is left than the smallest swap', async () => {
+  it('show that no swap is possible when less is left than the smallest swap', async () => {
     const { deps } = setUp(async () => ({ ...open, maximumLamports: 5n }));
     expect(await getMinimum(deps)).toMatchObject({
       available: false,

@@ -16,7 +16,7 @@ const create = (body: string, headers: Record<string, string> = {}) =>
   });
 
 describe('POST /api/swap/create', () => {
-  it('answers every field of the contract, links from our own name', async () => {
+  it('returns every field of the contract, with links to our own origin', async () => {
     const response = await create('{"amountSol":0.5}');
     expect(response.status).toBe(200);
     expect(response.headers.get('idempotency-replayed')).toBeNull();
@@ -196,7 +196,7 @@ describe('POST /api/swap/create', () => {
     expect([service.asked, service.previewed]).toEqual([[], [{ amountLamports: SOL / 2n, client: 'local' }]]);
   });
 
-  it('a refused dry run answers with the code of the refusal and asks for no swap', async () => {
+  it('a refused dry run returns the code of the refusal and requests no swap', async () => {
     service.preview = { type: 'refused', refusal: { code: 'SWAP_LIMIT_REACHED', message: 'no room' } };
     const response = await create('{"amountSol":0.5,"dry_run":true}');
     expect([response.status, await response.json()]).toMatchObject([

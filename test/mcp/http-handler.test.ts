@@ -125,7 +125,7 @@ describe('requests', () => {
     expect(asked).toEqual(['198.51.100.1', '198.51.100.2', '2001:db8:1:2::/64']);
   });
 
-  it('answers an unexpected failure with a code and without its cause', async () => {
+  it('returns a code without the cause for an unexpected failure', async () => {
     const response = await handler({ broken: true })(post(PING));
     expect(response.status).toBe(500);
     const text = await response.text();

@@ -77,7 +77,7 @@ describe('a client of 2026', () => {
   });
 });
 
-describe('stdout carries protocol only', () => {
+describe('stdout contains protocol only', () => {
   it('while everything goes wrong', async () => {
     start();
     await openLegacy(server);

@@ -326,7 +326,7 @@ describe('a failure of the service', () => {
 describe('swap_create', () => {
   const keyOf = (sent: readonly Sent[], at = 0) => sent[at]?.headers.get('idempotency-key');
 
-  it('makes a key that the API takes, sends it and answers it', async () => {
+  it('creates a key that the API accepts, sends it and returns it', async () => {
     const { sent, body } = await call('swap_create', { amountSol: '0.31' }, { body: CREATED });
     expect(sent[0]).toMatchObject({
       url: 'http://sluice.test/api/swap/create',
@@ -352,7 +352,7 @@ describe('swap_create', () => {
     }
   });
 
-  it('answers a dry run with terms and a key for the real call, without id and status', async () => {
+  it('returns terms and a key for the real call from a dry run, without id and status', async () => {
     for (const name of ['dry_run', 'dryRun']) {
       const dry = exampleOf('createSwap', 'dry_run');
       const { sent, body } = await call('swap_create', { amountSol: 0.5, [name]: true }, { body: dry });
@@ -386,7 +386,7 @@ describe('swap_create', () => {
       { status: 500, body: { ...PROBLEM, error_code: 'INTERNAL', action: 'report_request_id' } },
     ],
     ['the answer does not name the swap', { body: { initiated: true, status: 'waiting' } }],
-  ])('when %s answers the key, and calls again with it even when the model does not', async (_what, lost) => {
+  ])('when %s returns the key, and reuses it even when the model does not', async (_what, lost) => {
     const amountSol = `0.4${_what.length}`;
     const { api, sent } = service(lost, lost, { body: CREATED, replayed: true }, { body: CREATED });
     const ask = async () => {
@@ -474,7 +474,7 @@ describe('asry_claim', () => {
 describe('exchange_create', () => {
   const order = { from: 'sol', to: 'btc', amount: 0.5, payoutAddress: 'bc1qxy' };
 
-  it('only estimates on a dry run, and answers neither an id nor an address to pay', async () => {
+  it('only estimates on a dry run, and returns neither an id nor an address to pay', async () => {
     const { sent, body } = await call(
       'exchange_create',
       { ...order, dry_run: true },

@@ -4,7 +4,7 @@ import type { Fetch } from '../../src/providers/http.ts';
 export type Recorded = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text is sent as it is, anything else as JSON. */
+  /** Text is sent unchanged, anything else as JSON. */
   readonly body: unknown;
 };
 

@@ -18,7 +18,7 @@ const error = (code: number, message: string, data?: unknown): Recorded => ({
 const inContext = (value: unknown, slot: unknown = 100) =>
   result({ context: { slot, apiVersion: '3.0.0' }, value });
 
-/** One node that answers one method. */
+/** One node that supports one method. */
 function node(method: string, answer: Recorded | Error | (Recorded | Error)[]) {
   const { fetch, requests } = replay({ [`POST ${ONE} ${method}`]: answer });
   const [only] = createSolanaRpc({ urls: [ONE], fetch }).nodes;

@@ -26,7 +26,7 @@ it('has every member that the Worker names', () => {
   expect(Object.keys(lean.iso)).toEqual(expect.arrayContaining([...named(/\bz\.iso\.(\w+)/g)]));
 });
 
-it('keeps a described schema as it is', () => {
+it('keeps a described schema unchanged', () => {
   class ZodType {
     declare openapi: (description: object) => unknown;
   }

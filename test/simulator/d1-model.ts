@@ -40,7 +40,7 @@ export type D1Model = {
   rows(table: string): SqlRow[];
   /** The highest revision in any table. */
   highest(): number;
-  /** Puts back the rows of an earlier `remember`. */
+  /** Restores the rows of an earlier `remember`. */
   remember(): void;
   restore(): void;
 };

@@ -57,7 +57,7 @@ export type Scenario = {
   readonly replacements: number;
   /** Milliseconds between cron runs; infinite if cron does not run before the end of the faults. */
   readonly cronMs: number;
-  /** Cron runs after the faults have ended. Without it the alarm alone carries all work. */
+  /** Cron runs after the faults have ended. Without it only the alarm runs all work. */
   readonly cronReturns: boolean;
   readonly wild: Faults;
   readonly calm: Faults;
@@ -169,7 +169,7 @@ function liesOf(r: Random, nodes: number): Lies | undefined {
   if (nodes < 2 || !r.chance(0.5)) return undefined;
   const drawn = LIES.filter((lie) => lie !== 'early');
   const about = r.chance(0.5) ? [r.pick(drawn)] : drawn.filter(() => r.chance(0.4));
-  // Most often the first, which is asked before the others.
+  // Most often the first, which is called before the others.
   return { node: r.chance(0.7) ? 0 : r.between(1, nodes - 1), about, rate: r.pick([1, 1, 0.5, 0.1]) };
 }
 

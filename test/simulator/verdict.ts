@@ -282,7 +282,7 @@ async function judgeClaims(world: World, actors: Actors): Promise<void> {
   }
 }
 
-/** The day that had its cron got its mint, or a reason why there is none. */
+/** A day whose cron ran has its mint, or a reason why there is none. */
 async function judgeMint(world: World): Promise<void> {
   if (world.scenario.cronMs === Number.POSITIVE_INFINITY) return;
   const state = await read<{ mint: { state: string; reason: string | null; ok: boolean } | null }>(

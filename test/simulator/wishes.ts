@@ -57,7 +57,7 @@ export type Deposit = {
 export type Attack =
   /** Small payments to the treasury, as many as `count`. */
   | { readonly type: 'dust'; readonly at: number; readonly count: number; readonly readable: boolean }
-  /** A payment that carries the reference of a customer's request. */
+  /** A payment with the reference of a customer's request. */
   | { readonly type: 'reference'; readonly at: number; readonly order: number; readonly readable: boolean }
   /** Requests that are never paid. */
   | { readonly type: 'requests'; readonly at: number; readonly count: number }

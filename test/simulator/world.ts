@@ -116,7 +116,7 @@ const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 export const ABSR_SCALE = 100n;
 const START_SATS = 50_000n;
 
-/** Rewards: a price, so that parts can be asked for; a cap that no run reaches. */
+/** Rewards: a price, so that parts can be requested; a cap that no run reaches. */
 export const CURVE = { cap: 1_000_000n * 10n ** 9n, depth: 90_000n * 10n ** 6n };
 
 function environment({ caps, treasuryIsReserve }: Scenario): Record<string, string> {

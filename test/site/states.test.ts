@@ -155,7 +155,7 @@ describe('what a token page tells holders', () => {
   });
 });
 
-it('shows an author’s key as Nostr clients do, and any other text as it is', () => {
+it('shows an author’s key as Nostr clients do, and any other text unchanged', () => {
   expect(npubOf('7e7e9c42a91bfef19fa929e5fda1b72e0ebc1a4c1141673e2794234d86addf4e')).toBe(
     'npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg',
   );
@@ -202,7 +202,7 @@ it('values the Bitcoin reserve by its own sats, not by the ABSR supply', () => {
   expect(worthText(null, 80_000)).toBe('price unknown');
 });
 
-it('says that there is no swap only when the history was read and is empty', () => {
+it('shows that there is no swap only if the history was read and is empty', () => {
   expect(String(SwapGate({ swaps: null }))).not.toContain('none yet');
   expect(String(SwapGate({ swaps: { ...copy('listSwaps'), transactions: [] } }))).toContain('none yet');
 });

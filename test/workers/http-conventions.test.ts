@@ -134,7 +134,7 @@ it('the app has routes to check', () => {
 });
 
 describe.each(named)('%s', (_name, { path, init }) => {
-  it('answers an unexpected failure with 500 without its details', async () => {
+  it('returns 500 without details for an unexpected failure', async () => {
     const response = await call(broken, path, init);
     expect(response.status).toBe(500);
     const text = await response.clone().text();
@@ -143,7 +143,7 @@ describe.each(named)('%s', (_name, { path, init }) => {
       expect(text).not.toContain(hidden);
   });
 
-  it('answers with the error body, CORS and no secret while every upstream is down', async () => {
+  it('returns the error body with CORS and without secrets while every upstream is down', async () => {
     const response = await call(app, path, init);
     const text = await response.clone().text();
     for (const hidden of [CANARY, SOLANA_KEY, SECRET_DETAIL, CLOSED]) expect(text).not.toContain(hidden);
@@ -196,7 +196,7 @@ describe.each(gets)('HEAD of %s', (_name, { path }) => {
 describe.each(paths)('%s', (_route, path, methods) => {
   const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort();
 
-  it('answers a preflight with 204 and the methods and headers that may be used', async () => {
+  it('returns 204 with the allowed methods and headers for a preflight', async () => {
     const response = await call(app, path, {
       method: 'OPTIONS',
       headers: {
@@ -214,7 +214,7 @@ describe.each(paths)('%s', (_route, path, methods) => {
     expect(Number(response.headers.get('access-control-max-age'))).toBeGreaterThan(0);
   });
 
-  it('answers every other method with 405 and the allowed methods', async () => {
+  it('returns 405 with the allowed methods for every other method', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
       if (methods.includes(method)) continue;
       const response = await call(app, path, { method });

@@ -127,7 +127,7 @@ describe('a list of the mirror', () => {
     }
   });
 
-  it('is forgotten when 32 other lists were read since', async () => {
+  it('is evicted when 32 other lists were read since', async () => {
     await list(1, 1);
     const store = createTokenStore(counted, counted);
     const first = await store.list(1);

@@ -142,7 +142,7 @@ it('moves an unreadable message to the dead letter queue and counts the others',
     logged.mock.calls
       .map(([line]) => JSON.parse(String(line)) as { event: string; queue: string; id: string })
       .filter(({ event }) => event === 'pageview_message_invalid');
-  // Three deliveries of each by the queue itself, then one by the queue of the dead letters.
+  // Three deliveries of each by the queue itself, then one by the dead letter queue.
   await until(async () => expect(seen().filter((line) => line.queue === 'pageviews-dead')).toHaveLength(2));
   expect(seen().filter((line) => line.queue === 'pageviews')).toHaveLength(6);
   expect(new Set(seen().map(({ id }) => id)).size).toBe(2);

@@ -11,7 +11,8 @@ import { apiDeps } from '../../src/wiring/api.ts';
 
 /**
  * The costs of one request. Rows are those that D1 bills, from the `meta` of its results. `json` is the text
- * that the Worker parses and writes, in characters: it stands for processor time, the same on every machine.
+ * that the Worker parses and writes, in characters: it represents processor time and is the same on every
+ * machine.
  */
 type Cost = Record<
   | 'statements'

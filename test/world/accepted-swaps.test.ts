@@ -4,7 +4,7 @@ import { executeAccepted } from './accepted-swaps.ts';
 
 const COUNT = 40;
 
-test('accepted transactions cost the predicted sum on the chain, and change nothing else of ours', async () => {
+test('accepted transactions cost the predicted sum on the chain and change nothing else of the reserve', async () => {
   const all = await executeAccepted({ count: COUNT, seed: 7_000 });
   expect(all).toHaveLength(COUNT);
   for (const { refused, error, lost, foreseen, amount, bound, changed } of all) {

@@ -19,7 +19,7 @@ export interface BitcoinNode {
   mine(blocks: number): Promise<void>;
   /**
    * Replaces the last `depth` blocks by a longer empty branch. Their transactions go back into the memory pool,
-   * except those in `drop` and whatever depends on them.
+   * except those in `drop` and their dependents.
    */
   reorg(depth: number, drop?: readonly string[]): Promise<void>;
   /** Adds a raw transaction to the memory pool and returns its id; throws with the node's reason. */

@@ -9,7 +9,7 @@ const OUTPUT_FEE_SATS = 40n;
 const COINBASE_MATURITY = 100;
 
 export interface Payment {
-  /** Mainnet address text; the world's regtest chain carries the same scripts. */
+  /** Mainnet address text; the world's regtest chain uses the same scripts. */
   readonly address: string;
   readonly sats: bigint;
 }

@@ -41,7 +41,7 @@ describe("the world's edge", () => {
     expect(named['x-world-client-ip']).toBeUndefined();
   });
 
-  test('passes the method, the host and the body of a HEAD on as they are', async () => {
+  test('passes on the method, the host and the body of a HEAD unchanged', async () => {
     const head = await fetch(edge.url, { method: 'HEAD' });
     expect([head.headers.get('x-method'), await head.text()]).toEqual(['HEAD', '']);
     expect((await headersSeen({})).host).toBe(`127.0.0.1:${edge.port}`);

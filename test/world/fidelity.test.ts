@@ -75,7 +75,7 @@ const PARSED: Readonly<Record<string, readonly [expected: unknown, read: () => P
     'status_400',
     () => reasonOf(oneClickOf(answering('one-click/quote-400-invalid.json', 400)).quote(REQUEST)),
   ],
-  // No code of ours requests the token list: the asset ids are pinned.
+  // Our code does not request the token list: the asset ids are pinned.
   'one-click/tokens-btc-sol.json': ['unread', async () => 'unread'],
   'changenow/range.json': [
     { ok: true, value: { minAmount: 120_500_000_000_000n, maxAmount: null } },

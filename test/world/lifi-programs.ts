@@ -88,7 +88,8 @@ const swapEndpointElf = (): Uint8Array =>
   elf([
     moveRegister(6, 1),
     findData(SYSTEM),
-    // 8: the data. 9: its end, where the program's own id stands; the last 32 bytes of the data are the order's seed.
+    // 8: the data. 9: its end, followed by the program's own id; the last 32 bytes of the data are the
+    // order's seed.
     address(8, 7, 8),
     load(9, 7, 0),
     addRegister(9, 8),

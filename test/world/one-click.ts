@@ -44,7 +44,7 @@ export interface OneClickOptions {
   readonly faults: FaultBook;
   readonly counts: RequestCounts;
   readonly quoteKey: QuoteKey;
-  /** The token that it knows, as a bearer token or an API key. */
+  /** The accepted token, as a bearer token or an API key. */
   readonly token: string;
   readonly solanaBank: SolanaKey;
   readonly bitcoinBank: BitcoinKey;

@@ -215,7 +215,7 @@ interface Simulation {
   value: { replacementBlockhash?: unknown; accounts?: unknown[] | null };
 }
 
-/** Accounts outside the transaction, which a real node shows as they are and the virtual machine leaves out. */
+/** Accounts outside the transaction, which a real node shows unchanged and the virtual machine omits. */
 async function showOthers(call: RpcCall, wire: WireTransaction, shown: unknown[]): Promise<void> {
   const { accounts } = configParam(call, 1) as { accounts?: { addresses?: string[]; encoding?: string } };
   for (const [index, address] of (accounts?.addresses ?? []).entries()) {

@@ -33,7 +33,7 @@ export interface Surfpool {
   call<T>(method: string, params?: readonly unknown[]): Promise<RpcOutcome<T>>;
   /** Like `call`, but throws on an error response. */
   get<T>(method: string, params?: readonly unknown[]): Promise<T>;
-  /** Writes an account as it is, without a transaction. */
+  /** Writes an account without a transaction. */
   setAccount(address: string, lamports: bigint, data: Uint8Array, owner: string): void;
   /** The newest slot that it has reported; 0 before the first report. */
   newestSlot(): number;

@@ -125,7 +125,7 @@ process.on('message', ({ setup }: ToWorkerProcess) => {
   });
 });
 
-// The world closes the channel to stop this process, and it closes by itself when the world dies.
+// The world closes the channel to stop this process, and it closes automatically when the world ends.
 process.on('disconnect', () => {
   const stopped =
     running?.then((miniflare) => miniflare.dispose()).catch(() => undefined) ?? Promise.resolve();

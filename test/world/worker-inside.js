@@ -1,6 +1,7 @@
 /**
  * Runs beside the service's Worker, on the same database: calls its scheduled handler and queries its rows for a test.
- * Miniflare's own proxies would stop their process until workerd answers, and workerd stops while nobody reads its log.
+ * Miniflare's own proxies would stop their process until workerd answers, and workerd blocks while its log is
+ * not read.
  * @module
  */
 const actions = {

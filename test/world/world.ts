@@ -91,7 +91,10 @@ export interface World {
     /** Where it listens behind the edge; null while it is down. */
     url(): string | null;
     start(): Promise<void>;
-    /** Builds site and Worker from the files as they are now, and restarts it on its storage. @throws Error when the build fails */
+    /**
+     * Builds site and Worker from the current files, and restarts the Worker on its storage. @throws Error
+     * when the build fails
+     */
     reload(): Promise<void>;
     /** SIGKILL; storage stays. */
     kill(): Promise<void>;

@@ -88,7 +88,7 @@ it.each([
 });
 
 it('a taproot address whose key is off the curve is refused, because it cannot be spent', () => {
-  const offCurve = new Uint8Array(32); // x = 0 is no point: 7 has no square root mod p
+  const offCurve = new Uint8Array(32); // x = 0 is not a point: 7 has no square root mod p
   const address = bech32m.encode('bc', [1, ...bech32m.toWords(offCurve)]);
   expect(address).toMatch(/^bc1p/);
   expect(isBitcoinAddress(address)).toBe(false);

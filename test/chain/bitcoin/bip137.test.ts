@@ -92,7 +92,7 @@ describe.each(TYPES)('%s', (type) => {
     const twin = new secp256k1.Signature(r, secp256k1.Point.Fn.ORDER - s).toBytes('compact');
     const header = (((bytes[0] ?? 0) - 27) ^ 1) + 27; // the other y, as the negated S needs
     const signature = base64.encode(Uint8Array.of(header, ...twin));
-    // Libraries that do not look at S accept it, which shows that it is a true twin.
+    // Libraries that do not check S accept it, which proves that it is a twin.
     expect(askPeers({ address, message: 'text', signature })['bitcoinjs-message']).toBe(true);
     expect(verdict('text', signature).verdict).toBe('invalid');
   });

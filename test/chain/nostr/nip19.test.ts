@@ -38,7 +38,7 @@ it.each([
   expect(identityPubkey(text)).toBeUndefined();
 });
 
-it('a link to an event carries its author, kind and relays', () => {
+it('a link to an event contains its author, kind and relays', () => {
   const event = {
     id: 'a'.repeat(64),
     pubkey: PUBKEY,

@@ -1,6 +1,7 @@
 /**
- * A program for the test chain that moves tokens by a call of its own (CPI), as routers and vaults do: it hands its
- * instruction data to the token program over its first three accounts, which are a source, a destination and the
+ * A program for the test chain that moves tokens by a call of its own (CPI), as routers and vaults do: it
+ * passes its instruction data to the token program over its first three accounts, which are a source, a
+ * destination and the
  * authority.
  */
 import {

@@ -19,7 +19,7 @@ describe('a name', () => {
     expect(textFault('🚀🚀ab', MAX_SYMBOL_BYTES)).toBeUndefined();
   });
 
-  it('that is accepted is shown as it is: every part of it is visible, and it is stored as it came', () => {
+  it('that is accepted is shown and stored unchanged: every part of it is visible', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }), (text) => {
         if (textFault(text, MAX_NAME_BYTES)) return;

@@ -24,7 +24,7 @@ describe('ownMoney', () => {
     expect(ownMoney({ blockTime: SWAP_AT }, { ...facts, unsettledSince: [] })).toBeUndefined();
   });
 
-  it('is what an address sends that a swap of ours paid', () => {
+  it('is a deposit from an address that one of our swaps paid', () => {
     const fromBridge = { isDepositAddress: true, sharesAddress: false, unsettledSince: [] };
     expect(ownMoney({ blockTime: SWAP_AT }, fromBridge)).toBe('own_movement');
   });

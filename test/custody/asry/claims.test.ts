@@ -223,7 +223,7 @@ describe('nodes', () => {
     expect(codeOf(await run.ask({ signature: two.signature }))).toBe('claimed');
   });
 
-  it('with a block time of tomorrow are not believed', async () => {
+  it('with a block time of tomorrow are not accepted', async () => {
     const one = deposit(20n, { at: 3 * DAY_SECONDS });
     const run = start([one]);
     expect(await run.ask({ signature: one.signature })).toMatchObject({
@@ -555,7 +555,7 @@ describe('an Idempotency-Key', () => {
     key: { keyHash: name, bodyHash: body },
   });
 
-  it('returns the answer of its own call again, with the current state', async () => {
+  it('returns the response of its own call again, with the current state', async () => {
     const one = deposit(100n);
     const run = start([one], { program: { price: 10n ** 12n } });
     const ask = { signature: one.signature, rewardMicroUsd: 1n, ...key('k') };

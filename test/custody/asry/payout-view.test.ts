@@ -31,7 +31,7 @@ describe('a begun payout that is not signed', () => {
 });
 
 describe('a payout', () => {
-  it('is sent once its operation is signed, whatever that waits for', () => {
+  it('is sent once its operation is signed, in any later state of it', () => {
     expect(payoutView(begun, operation('held_unproven', 'signature'))).toMatchObject({
       status: 'sent',
       signature: 'signature',

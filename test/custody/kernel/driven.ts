@@ -92,7 +92,7 @@ export function setUp(kindChange: Partial<OperationKind> = {}) {
     stop: (why: string) => (stopped = why),
   };
 }
-/** The row as it is stored now. */
+/** The currently stored row. */
 export const row = (w: ReturnType<typeof setUp>, id = 'swap:one'): Operation => {
   const found = w.journal.get(id);
   if (!found) throw new Error(`no row ${id}`);

@@ -245,7 +245,7 @@ describe('what counts for the sums', () => {
     ]);
   });
 
-  it('never forgets the minimum slot of a balance, even when its row is more than a day old', () => {
+  it('keeps the minimum slot of a balance, even when its row is more than a day old', () => {
     const { journal, add } = setUp();
     const waited = add(signed({ id: 'asry:x', kind: 'asry', createdAt: old, unsettled: lamports(0n) }));
     journal.update(

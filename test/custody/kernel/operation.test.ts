@@ -18,7 +18,7 @@ const fact = fc.oneof(
   fc.integer(),
   fc.boolean(),
   fc.constant(null),
-  // Atoms as they are always written: without a zero before them.
+  // Atoms in their stored form: without leading zeros.
   fc.bigInt({ min: 0n, max: 2n ** 64n }).map(String),
 );
 const names = fc.oneof(fc.string(), fc.constantFrom('amount', 'fee', 'slot', 'reserved', 'cost'));

@@ -118,7 +118,7 @@ describe('after an attempt that cannot land any more', () => {
     expect(step(sent({}), dead, PAYOUT, LATER)).toMatchObject({ ...next, reason: 'expired' });
   });
 
-  it('of a row that a lost journal may have forgotten signing again, the next waits for the operator', () => {
+  it('the next signing waits for the operator if a lost journal may have signed the row again', () => {
     const after = step(sent({ reconciled: true }), dead, PAYOUT, LATER);
     expect(after).toMatchObject({ state: 'planned', attempt: 2, reason: 'held_reconciled' });
   });

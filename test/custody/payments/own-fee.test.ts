@@ -14,7 +14,7 @@ describe('a unique fee', () => {
     [20_001n, [0, 0], 30_001n],
     [29_999n, [0, 5], 30_006n],
     [20_000n, [1, 2], 20_259n],
-    // 9,998 is the last remainder, 9,999 the first that begins anew.
+    // 9,998 is the last remainder; 9,999 is the first that starts at zero again.
     [20_000n, [39, 14], 29_999n],
     [20_000n, [39, 15], 20_001n],
   ] as const)('of %d lamports is the next ten thousands plus the drawn digits (%j)', (base, bytes, fee) => {

@@ -44,7 +44,7 @@ describe('the time in which a request can be paid', () => {
   it.each([
     ['in time', 0, 'confirmed'],
     ['late', 1, 'REFUND_DUE'],
-  ])('is judged by the block, not by when we see it: %s', async (_name, seconds, outcome) => {
+  ])('is judged by the block time, not by the time of our read: %s', async (_name, seconds, outcome) => {
     const world = createPaymentWorld();
     const request = world.open();
     const blockTime = (world.state.now + CLOSES) / 1_000 + seconds;
@@ -356,7 +356,7 @@ describe('confirm', () => {
     expect(codeOf(await world.confirm(done.id, world.pay(5n)))).toBe('PAYMENT_NOT_BOUND');
   });
 
-  it('of a second payment leaves the record as it is, and owes all of it back', async () => {
+  it('of a second payment leaves the record unchanged, and owes all of it back', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);

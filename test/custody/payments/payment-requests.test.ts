@@ -4,7 +4,7 @@ import { cases } from '../../cases.ts';
 import { address, createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
 
 describe('which request a payment belongs to', () => {
-  it('the one whose reference it carries', async () => {
+  it('the one whose reference it contains', async () => {
     const { desk, open, pay, created } = createPaymentWorld();
     const [first, second] = [open(), open()];
     pay(fee(second), [second.reference]);

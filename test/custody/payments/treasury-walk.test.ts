@@ -219,7 +219,7 @@ describe('the walk over the treasury', () => {
     expect(names(world.taken)).toEqual(['s1', 's2']);
   });
 
-  it('reads the rest of its first walk after an answer that does not know its position', async () => {
+  it('reads the rest of its first walk after a response from a node that lacks its position', async () => {
     for (const n of range(1, 40)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.run();
     const all = world.chain.splice(0);
@@ -456,7 +456,7 @@ describe('a transaction that cannot be read', () => {
     expect(world.payments.unread('s1')).toBeUndefined();
   });
 
-  it('of an unknown version raises one alarm and is kept for a version of ours that reads it', async () => {
+  it('of an unknown version raises one alarm and is kept for a release that reads it', async () => {
     for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
     world.state.unreadable = 's25';
     await world.runAll();

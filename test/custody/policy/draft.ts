@@ -62,7 +62,7 @@ export type Draft = {
   amount: bigint;
   fee: bigint;
   instructions: Instruction[];
-  /** Keys that stand in a lookup table. */
+  /** Keys in a lookup table. */
   inTable: string[];
   otherSigners: string[];
   deposit: string;

@@ -214,7 +214,7 @@ export async function simulateYear({ seed, days, mutate }: YearOptions): Promise
   function planReserve(midnight: number): void {
     const when = (): number => midnight + between(0, DAY_MS);
     for (let deposits = whole(0, 3); deposits > 0; deposits--) plan(when(), deposit);
-    // Around the hour of the mint: a deposit that is too young, blocks that are replaced, a spend nobody has mined.
+    // Around the time of the mint: a deposit with too few confirmations, replaced blocks, an unconfirmed spend.
     if (chance(0.25)) {
       plan(midnight + between(-15, 5) * MINUTE_MS, deposit);
       plan(midnight + between(6, 40) * MINUTE_MS, () => shallowReorg(1));

@@ -382,7 +382,7 @@ describe('a transaction of the reserve that is missing from the journal', () => 
     ['burns them', transaction({ preTokens: [row(500n)], postTokens: [row(100n)] })],
     ['creates those of another token', transaction({ postTokens: [row(500n, 'other')] })],
     ['shows no token balances', transaction({ preTokens: null, postTokens: null })],
-  ])('is no mint when it %s', (_name, other) => {
+  ])('is not a mint when it %s', (_name, other) => {
     expect(recognize(other)).toBeUndefined();
   });
 });

@@ -66,7 +66,7 @@ describe('priceQuote', () => {
       [MARKET, { ...MARKET, source: 'two', btcUsd: 81_000_000_000n }],
       'price_divergent',
     ],
-  ])('%s judges nothing', (_name, prices, reason) => {
+  ])('%s decide nothing', (_name, prices, reason) => {
     expect(priceQuote(withMinimum(130_000n), prices, 200)).toEqual({ ok: false, reason });
   });
 

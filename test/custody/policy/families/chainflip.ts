@@ -121,7 +121,7 @@ chainflip(
 );
 chainflip('payment in parts', 'chainflip_dca', (d) => {
   const data = leg(d).data;
-  // The parameters stand at 75 with their length before them, dca at 71 of them.
+  // The parameters are at offset 75, after their length; dca is at offset 71 of the parameters.
   const longer = concatBytes(data.slice(0, 146), Uint8Array.of(1), u32(9), u32(2), data.slice(147));
   longer.set(u32(116), 71);
   leg(d).data = longer;
