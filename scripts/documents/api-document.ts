@@ -3,10 +3,11 @@
  * middleware, the meaning of every error code, and recorded responses as examples.
  * @module
  */
+
 import type { OpenAPIHono } from '@hono/zod-openapi';
+import { problemSchema } from '#answers';
 import { ERROR_ACTIONS, type ErrorTable } from '../../src/core/errors.ts';
 import { API_VERSION } from '../../src/features/openapi/routes.ts';
-import { problemSchema } from '../../src/http/router.ts';
 import type { Examples } from './examples.ts';
 
 /** @throws Error when two routes have conflicting definitions */

@@ -11,7 +11,6 @@ import { accepts } from 'hono/accepts';
 import { AppError } from '../core/errors.ts';
 import { withGiven } from './caller-words.ts';
 import { integerParam } from './params.ts';
-import { jsonResponse, lazily } from './router.ts';
 
 /** Longest cursor that is decoded, in characters. */
 const MAX_CURSOR = 800;
@@ -31,10 +30,6 @@ export const pageParams = (byDefault = MAX_PAGE) => ({
     }),
   cursor: z.string().max(MAX_CURSOR).optional().describe('next_cursor of the previous page; opaque'),
 });
-
-export const nextCursor = lazily(() =>
-  z.string().nullable().describe('cursor of the next page; null after the last one'),
-);
 
 export type CursorKey = readonly (string | number)[];
 
@@ -112,17 +107,6 @@ export function wantsCsv(c: Context): boolean {
     default: 'application/json',
   });
   return type === 'text/csv';
-}
-
-/** A list in both forms. Its type is that of the JSON form, which typed clients request. */
-export function listResponse<S extends z.ZodType>(schema: () => S, description: string) {
-  const json = jsonResponse(schema, description);
-  return {
-    description,
-    get content(): typeof json.content {
-      return { ...json.content, 'text/csv': { schema: z.string() } } as typeof json.content;
-    },
-  };
 }
 
 const cellText = (value: Cell): string => {

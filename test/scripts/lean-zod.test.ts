@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import * as zod from 'zod';
+import * as empty from '../../scripts/bundle/no-answers.ts';
 import * as lean from '../../scripts/bundle/zod.ts';
 import { extendZodWithOpenApi } from '../../scripts/bundle/zod-to-openapi.ts';
 
@@ -39,4 +40,17 @@ it('is the module that the Worker is built with', () => {
   expect(readFileSync('wrangler.toml', 'utf8')).toMatch(
     /^\[alias\]\n(?:#.*\n)*"zod" = "\.\/scripts\/bundle\/zod\.ts"\n"@asteasolutions\/zod-to-openapi" = "\.\/scripts\/bundle\/zod-to-openapi\.ts"$/m,
   );
+});
+
+it('has an empty function for each that routes use to describe answers', () => {
+  const used = globSync('src/**/*.ts').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/^import \{([^}]*)\} from '#answers';$/gm)].flatMap(
+      ([, names = '']) => names.split(',').map((name) => name.trim()),
+    ),
+  );
+  const names = [...new Set(used)].filter((name) => name !== '');
+  expect(names.length).toBeGreaterThan(3);
+  expect(Object.keys(empty).sort()).toEqual(names.sort());
+  for (const nothing of Object.values(empty)) expect(nothing()).toBeUndefined();
+  expect(readFileSync('wrangler.toml', 'utf8')).toContain('"#answers" = "./scripts/bundle/no-answers.ts"');
 });

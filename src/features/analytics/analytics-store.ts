@@ -37,9 +37,6 @@ export type StatsBounds = {
   readonly recent: number;
 };
 
-type PeriodRow = Period & { period: string };
-type ViewRow = { at_ms: number; path: string; referrer: string; ip: string | null };
-
 const EMPTY: Period = { pageviews: 0, visitors: 0, bots: 0 };
 export const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
 export const hourOf = (at: number) => new Date(at).toISOString().slice(0, 13);
@@ -49,10 +46,18 @@ const periodsOf = (at: number) => ['total', `day ${dayOf(at)}`, `hour ${hourOf(a
 const ADD_PERIODS = `ON CONFLICT (period) DO UPDATE SET pageviews = pageviews + excluded.pageviews,
   visitors = visitors + excluded.visitors, bots = bots + excluded.bots`;
 const READ_PERIODS = `SELECT period, pageviews, visitors, bots FROM pageview_periods WHERE period = 'total'
-  UNION ALL SELECT period, pageviews, visitors, bots FROM pageview_periods WHERE period >= ? AND period < 'day ~'
-  UNION ALL SELECT period, pageviews, visitors, bots FROM pageview_periods WHERE period >= ? AND period < 'hour ~'`;
-const TOP =
-  'SELECT kind, value, count FROM pageview_sources WHERE kind = ? ORDER BY count DESC, value LIMIT ?';
+  UNION ALL SELECT period, pageviews, visitors, bots FROM pageview_periods WHERE period >= ?1 AND period < 'day ~'
+  UNION ALL SELECT period, pageviews, visitors, bots FROM pageview_periods WHERE period >= ?2 AND period < 'hour ~'`;
+const topOf = (kind: string) =>
+  `SELECT value, count FROM pageview_sources WHERE kind = '${kind}' ORDER BY count DESC, value LIMIT ?3`;
+const READ_NEWEST = 'SELECT at_ms, path, referrer, ip FROM pageviews ORDER BY id DESC LIMIT ?4';
+/** A subquery with a list as one JSON array, in the order of its rows. */
+const list = (columns: string, rows: string) =>
+  `(SELECT json_group_array(json_array(${columns})) FROM (${rows}))`;
+/** One row for all lists: each further statement or row costs a read more than its JSON. */
+const READ = `SELECT ${list('period, pageviews, visitors, bots', READ_PERIODS)} AS periods,
+  ${list('value, count', topOf('path'))} AS paths, ${list('value, count', topOf('referrer'))} AS referrers,
+  ${list('at_ms, path, referrer, ip', READ_NEWEST)} AS recent`;
 /**
  * Every view raises the total in its own transaction, and the last view's time tells a restored database
  * apart. The other change of these rows is the removal of addresses, which moves a mark.
@@ -163,29 +168,34 @@ function addViews(db: D1Database, day: string, views: readonly View[], bots: rea
   ];
 }
 
-/** SQLite runs the parts in order, so each part keeps its own order. */
-const READ_TOPS = `SELECT * FROM (${TOP}) UNION ALL SELECT * FROM (${TOP})`;
+type CountersRow = Readonly<Record<'periods' | 'paths' | 'referrers' | 'recent', string>>;
 
-const READ_NEWEST = 'SELECT at_ms, path, referrer, ip FROM pageviews ORDER BY id DESC LIMIT ?';
-
-function countersOf([periods = [], tops = [], views = []]: readonly (readonly object[])[]): Counters {
+function countersOf(row: CountersRow | undefined): Counters {
+  const rowsOf = <T>(text: string | undefined) => JSON.parse(text ?? '[]') as T[];
+  const periods = rowsOf<[period: string, pageviews: number, visitors: number, bots: number]>(row?.periods);
   const since = (kind: string) =>
     new Map(
-      (periods as PeriodRow[])
-        .filter(({ period }) => period.startsWith(kind))
-        .map(({ period, ...counts }) => [period.replace(/^\w+ /, ''), counts]),
+      periods
+        .filter(([period]) => period.startsWith(kind))
+        .map(([period, pageviews, visitors, bots]) => [
+          period.replace(/^\w+ /, ''),
+          { pageviews, visitors, bots },
+        ]),
     );
-  const topOf = (kind: string) =>
-    (tops as (Count & { kind: string })[])
-      .filter((row) => row.kind === kind)
-      .map(({ value, count }) => ({ value, count }));
+  const counts = (text: string | undefined) =>
+    rowsOf<[string, number]>(text).map(([value, count]) => ({ value, count }));
   return {
     total: since('total').get('total') ?? EMPTY,
     days: since('day '),
     hours: since('hour '),
-    paths: topOf('path'),
-    referrers: topOf('referrer'),
-    recent: (views as ViewRow[]).map(({ at_ms, ...view }) => ({ at: at_ms, ...view })),
+    paths: counts(row?.paths),
+    referrers: counts(row?.referrers),
+    recent: rowsOf<[number, string, string, string | null]>(row?.recent).map(([at, path, referrer, ip]) => ({
+      at,
+      path,
+      referrer,
+      ip,
+    })),
   };
 }
 
@@ -301,13 +311,9 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
 
     /** @returns the same object while no view was added */
     read: ({ firstDay, firstHour, top, recent }: StatsBounds): Promise<Counters> =>
-      counters.read<object, Counters>(
-        [
-          { sql: READ_PERIODS, params: [`day ${firstDay}`, `hour ${firstHour}`] },
-          { sql: READ_TOPS, params: ['path', top, 'referrer', top] },
-          { sql: READ_NEWEST, params: [recent] },
-        ],
-        countersOf,
+      counters.read<CountersRow, Counters>(
+        [{ sql: READ, params: [`day ${firstDay}`, `hour ${firstHour}`, top, recent] }],
+        ([rows]) => countersOf(rows?.[0]),
       ),
   };
 }

@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
+import { lazily } from '#answers';
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
-import { component, lazily } from '../../http/router.ts';
+import { component } from '../../http/router.ts';
 import type { AnalyticsStore, Counters } from './analytics-store.ts';
 import { redactIp } from './count-pageview.ts';
 

@@ -1,9 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { TypedResponse } from 'hono';
+import { errorResponses, jsonResponse } from '#answers';
 import { BODY_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { component, errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
+import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import {
   type CountPageviewDeps,
   countPageview,

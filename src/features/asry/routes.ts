@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { errorResponses, jsonResponse, lazily } from '#answers';
 import { canonicalSignature } from '../../chain/solana/address.ts';
 import { formatAmount } from '../../core/amount.ts';
 import { AppError, BODY_ERRORS } from '../../core/errors.ts';
@@ -8,14 +9,7 @@ import { jsonBody } from '../../http/body.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { amountParam } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
-import {
-  component,
-  errorResponses,
-  jsonRequest,
-  jsonResponse,
-  lazily,
-  newRouter,
-} from '../../http/router.ts';
+import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import type { AsryMirror } from './asry-store.ts';
 import {
   type ClaimFromDepositDeps,

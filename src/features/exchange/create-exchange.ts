@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi';
+import { lazily } from '#answers';
 import { formatAmount, toNumber } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
 import { HOUR_MS, MAX_WAIT_MS } from '../../core/limits.ts';
 import type { RequestFingerprint } from '../../http/idempotency.ts';
-import { component, lazily } from '../../http/router.ts';
+import { component } from '../../http/router.ts';
 import {
   type AttoCoins,
   type ChangeNow,

@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi';
+import { lazily } from '#answers';
 import { BTC_DECIMALS } from '../../core/amount.ts';
 import { AppError, upstreamFailed } from '../../core/errors.ts';
 import type { Cache } from '../../http/cached.ts';
-import { component, lazily } from '../../http/router.ts';
+import { component } from '../../http/router.ts';
 import { type ChangeNow, COIN_DECIMALS, type ExchangeState } from '../../providers/changenow.ts';
 import { trackerUrl } from './create-exchange.ts';
 import { coinNumber, coinText, refusal, sourceFields, sourceOf } from './quote.ts';

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
+import { lazily } from '#answers';
 import { formatAmount, toNumber } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import { amountParam } from '../../http/params.ts';
-import { lazily } from '../../http/router.ts';
 import {
   type Asset,
   type AttoCoins,

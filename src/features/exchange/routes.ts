@@ -1,10 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { errorResponses, jsonResponse } from '#answers';
 import { AppError, BODY_ERRORS, notConfigured } from '../../core/errors.ts';
 import { CALL_LIMITS } from '../../core/limits.ts';
 import { jsonBody } from '../../http/body.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
-import { component, errorResponses, jsonRequest, jsonResponse, newRouter } from '../../http/router.ts';
+import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import { preferChangeHeaders, type Waiting } from '../../http/wait.ts';
 import type { ChangeNow } from '../../providers/changenow.ts';
 import { type CreateExchangeDeps, createExchange, ExchangeAnswer } from './create-exchange.ts';

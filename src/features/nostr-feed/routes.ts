@@ -1,17 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import { errorResponses, jsonResponse, lazily } from '#answers';
 import { npubOf } from '../../chain/nostr/nip19.ts';
 import { AppError, ERRORS } from '../../core/errors.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
 import { integerParam } from '../../http/params.ts';
-import {
-  component,
-  errorResponses,
-  jsonResponse,
-  lazily,
-  newRouter,
-  type RouterEnv,
-} from '../../http/router.ts';
+import { component, newRouter, type RouterEnv } from '../../http/router.ts';
 import { endOfSecond, later, type Position, parsePosition } from './feed-window.ts';
 import { DEFAULT_TOPICS, getFeed, getPosts, MAX_FEED_LIMIT, MAX_POSTS_LIMIT } from './feeds.ts';
 import type { FeedPage, FeedReader } from './read-feed.ts';

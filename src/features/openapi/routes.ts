@@ -1,9 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Context } from 'hono';
+import { errorResponses, jsonResponse } from '#answers';
 import { notConfigured } from '../../core/errors.ts';
 import { asEntityTag, type Tagged } from '../../http/memoized-json.ts';
-import { errorResponses, jsonResponse, newRouter, type RouterEnv } from '../../http/router.ts';
+import { newRouter, type RouterEnv } from '../../http/router.ts';
 
 export type OpenApiDeps = {
   /** Origin of absolute links; empty if not configured. */

@@ -1,17 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { errorResponses, jsonResponse, lazily, Problem } from '#answers';
 import { isAddress } from '../../chain/solana/address.ts';
 import { ERRORS, type ErrorCode, notConfigured } from '../../core/errors.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import {
-  errorResponses,
-  jsonResponse,
-  lazily,
-  newRouter,
-  Problem,
-  type RouterEnv,
-} from '../../http/router.ts';
+import { newRouter, type RouterEnv } from '../../http/router.ts';
 import { getPool, NonJson, type PoolAnswer, type PoolDeps } from './get-pool.ts';
 
 export type PoolsDeps = PoolDeps & {

@@ -1,18 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { errorResponses, jsonResponse, listResponse, nextCursor } from '#answers';
 import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError, databaseUnavailable } from '../../core/errors.ts';
 import { USD_DECIMALS, valueUsd } from '../../core/price.ts';
-import {
-  csvList,
-  decodeCursor,
-  listResponse,
-  nextCursor,
-  pageOf,
-  pageParams,
-  wantsCsv,
-} from '../../http/lists.ts';
+import { csvList, decodeCursor, pageOf, pageParams, wantsCsv } from '../../http/lists.ts';
 import { memoizedJson, memoizedList } from '../../http/memoized-json.ts';
-import { component, errorResponses, jsonResponse, newRouter } from '../../http/router.ts';
+import { component, newRouter } from '../../http/router.ts';
 import { backingOf, readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';
 import { type LastChangeDeps, refreshFor } from './last-change.ts';
 import { type AbsrStore, type AbsrTransaction, absrKey } from './reserves-store.ts';

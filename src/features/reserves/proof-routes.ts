@@ -1,10 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { errorResponses, jsonResponse, lazily, nextCursor } from '#answers';
 import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
 import type { ProofRecord } from '../../custody/api.ts';
 import type { Cached } from '../../http/cached.ts';
-import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/lists.ts';
+import { decodeCursor, pageOf, pageParams } from '../../http/lists.ts';
 import { memoizedJson, memoizedList } from '../../http/memoized-json.ts';
-import { component, errorResponses, jsonResponse, lazily, newRouter } from '../../http/router.ts';
+import { component, newRouter } from '../../http/router.ts';
 import { type GetProofDeps, getProof, getProofOfDay, listProofs } from './get-proof.ts';
 
 export type ProofRouteDeps = GetProofDeps & {

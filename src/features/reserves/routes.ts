@@ -1,12 +1,13 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { errorResponses, jsonResponse, lazily, nextCursor } from '#answers';
 import { isSignature } from '../../chain/solana/address.ts';
 import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { notConfigured } from '../../core/errors.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
-import { decodeCursor, encodeCursor, nextCursor, pageParams } from '../../http/lists.ts';
+import { decodeCursor, encodeCursor, pageParams } from '../../http/lists.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { component, errorResponses, jsonResponse, lazily, newRouter } from '../../http/router.ts';
+import { component, newRouter } from '../../http/router.ts';
 import { getReserves, type Reserves, type ReservesDeps } from './get-reserves.ts';
 import { type LastChangeDeps, refreshFor } from './last-change.ts';
 import {

@@ -1,7 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { jsonResponse, lazily } from '#answers';
 import type { Cache } from '../../http/cached.ts';
 import { memoizedList } from '../../http/memoized-json.ts';
-import { component, jsonResponse, lazily, newRouter } from '../../http/router.ts';
+import { component, newRouter } from '../../http/router.ts';
 import { getStatus, type StatusReport, type StatusReportDeps } from './get-status.ts';
 
 export type StatusDeps = ReadyDeps &

@@ -2,15 +2,17 @@
  * The requests and answers of the swap routes, for validation and the API document.
  * @module
  */
+
 import { createRoute, z } from '@hono/zod-openapi';
+import { errorResponses, jsonResponse, lazily, listResponse, nextCursor } from '#answers';
 import { SOL_DECIMALS } from '../../core/amount.ts';
 import { BODY_ERRORS } from '../../core/errors.ts';
 import { CALL_LIMITS, HOUR_MS } from '../../core/limits.ts';
 import { jsonBody } from '../../http/body.ts';
-import { listResponse, nextCursor, pageParams } from '../../http/lists.ts';
+import { pageParams } from '../../http/lists.ts';
 import { amountParam } from '../../http/params.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { component, errorResponses, jsonRequest, jsonResponse, lazily } from '../../http/router.ts';
+import { component, jsonRequest } from '../../http/router.ts';
 import { preferChangeHeaders } from '../../http/wait.ts';
 import { CONTRACT_MINIMUM } from './get-minimum.ts';
 

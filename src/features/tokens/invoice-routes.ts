@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { errorResponses, jsonResponse, lazily } from '#answers';
 import { isAddress } from '../../chain/solana/address.ts';
 import { parseWrittenAmount } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
@@ -8,14 +9,7 @@ import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { integerMember } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
-import {
-  component,
-  errorResponses,
-  jsonRequest,
-  jsonResponse,
-  lazily,
-  newRouter,
-} from '../../http/router.ts';
+import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import { grantedWaitMs, preferChangeHeaders, preferHeaders, type Waiting } from '../../http/wait.ts';
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
 import {

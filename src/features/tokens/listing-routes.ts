@@ -1,22 +1,16 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { errorResponses, jsonResponse, lazily, nextCursor } from '#answers';
 import { isAddress } from '../../chain/solana/address.ts';
 import { SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
 import { CALL_LIMITS } from '../../core/limits.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
-import { decodeCursor, encodeCursor, nextCursor, pageOf, pageParams } from '../../http/lists.ts';
+import { decodeCursor, encodeCursor, pageOf, pageParams } from '../../http/lists.ts';
 import { memoizedList } from '../../http/memoized-json.ts';
 import { integerMember, integerParam } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
-import {
-  component,
-  errorResponses,
-  jsonRequest,
-  jsonResponse,
-  lazily,
-  newRouter,
-} from '../../http/router.ts';
+import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import { grantedWaitMs, preferHeaders } from '../../http/wait.ts';
 import {
   type ConfirmPaymentDeps,

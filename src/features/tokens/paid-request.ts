@@ -3,12 +3,13 @@
  * errors.
  * @module
  */
+
 import { z } from '@hono/zod-openapi';
+import { lazily } from '#answers';
 import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { BODY_ERRORS, refusalError } from '../../core/errors.ts';
 import { type FinalityPorts, POLL_MS, waitForFinality } from '../../core/wait-for-finality.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
-import { lazily } from '../../http/router.ts';
 
 export const instant = lazily(() => z.iso.datetime());
 

@@ -1,14 +1,15 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { errorResponses, jsonResponse, lazily, nextCursor } from '#answers';
 import { isAddress } from '../../chain/solana/address.ts';
 import { isWellKnown } from '../../chain/solana/token-text.ts';
 import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache } from '../../http/cached.ts';
-import { decodeCursor, nextCursor, pageOf, pageParams } from '../../http/lists.ts';
+import { decodeCursor, pageOf, pageParams } from '../../http/lists.ts';
 import { memoizedList } from '../../http/memoized-json.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
-import { component, errorResponses, jsonResponse, lazily, newRouter } from '../../http/router.ts';
+import { component, newRouter } from '../../http/router.ts';
 import { type CreateInvoiceDeps, chargedFee, creationFee, designOf } from './create-invoice.ts';
 import { instant } from './paid-request.ts';
 import type { ReadTokenFacts, TokenFacts } from './token-facts.ts';
