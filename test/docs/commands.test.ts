@@ -26,7 +26,7 @@ const commands = blocks
   );
 const ofKind = (kind: Kind): string[] => [...new Set(commands.filter((command) => kindOf(command) === kind))];
 
-it.each(named)('%s is of a language that something here reads', (_name, { language }) => {
+it.each(named)('%s has a language with a test', (_name, { language }) => {
   expect(['sh', 'console', 'json', 'ini', 'toml', 'sql', '']).toContain(language);
 });
 
@@ -60,7 +60,7 @@ describe('each command of the project', () => {
 });
 
 describe('each command on an account', () => {
-  /** Words that name a command, as far as they go. */
+  /** The words of a command before its arguments. */
   const SUBCOMMANDS =
     /^npx wrangler ((?:d1 time-travel|d1 migrations|kv namespace|pages project|d1|deployments|secret|pages) [a-z]+|[a-z]+)/;
 

@@ -132,16 +132,16 @@ describe('reading an invoice', () => {
   });
 
   it.each<[string, Parts, number, string]>([
-    ['known to nobody', {}, 404, 'NOT_FOUND'],
+    ['unknown', {}, 404, 'NOT_FOUND'],
     ['a listing request', { known: view({ kind: 'listing' }) }, 404, 'NOT_FOUND'],
     ['not mirrored, the custodian down', { custodianDown: true }, 503, 'CUSTODIAN_UNAVAILABLE'],
     ['both down', { databaseDown: true, custodianDown: true }, 503, 'CUSTODIAN_UNAVAILABLE'],
-  ])('%s: an error, and never the wrong one', async (_name, parts, status, error_code) => {
+  ])('returns the right error for: %s', async (_name, parts, status, error_code) => {
     expect(await service(parts)(PATH)).toMatchObject({ status, body: { error_code } });
   });
 });
 
-describe('an invoice that is waited for', () => {
+describe('waiting for an invoice', () => {
   it('is returned when its payment is seen', async () => {
     const clock = { ms: 0 };
     const details = ['awaiting_payment', 'awaiting_payment', 'awaiting_payment', 'seen', 'paid'];
@@ -213,7 +213,7 @@ describe('confirming a payment', () => {
     ['55 seconds without a preference', undefined, 55],
     ['as long as the caller prefers', 'wait=9', 9],
     ['not at all with wait=0', 'wait=0', 0],
-  ])('waits %s, then returns what is missing', async (_name, prefer, seconds) => {
+  ])('waits %s, then returns the missing amount or step', async (_name, prefer, seconds) => {
     for (const code of ['PAYMENT_NOT_FINAL', 'INVOICE_IN_PROGRESS']) {
       const clock = { ms: 0 };
       const call = service({ answers: [refused(code)], clock, statuses: ['pending'] });
@@ -225,7 +225,7 @@ describe('confirming a payment', () => {
     }
   });
 
-  it('stops after 15 seconds for a transaction that every node denies', async () => {
+  it('stops after 15 seconds for a transaction that no node has', async () => {
     const clock = { ms: 0 };
     const call = service({ answers: [refused('PAYMENT_NOT_FINAL')], clock, statuses: ['unknown'] });
     expect(await call('/api/invoices/confirm', BODY)).toMatchObject({
@@ -235,7 +235,7 @@ describe('confirming a payment', () => {
   });
 
   it.each(['PAYMENT_NOT_BOUND', 'PAYMENT_INCOMPLETE', 'REFUND_DUE', 'NOT_FOUND'])(
-    'does not wait when waiting cannot help: %s',
+    'does not wait for a final refusal: %s',
     async (code) => {
       const clock = { ms: 0 };
       const answer = await service({ answers: [refused(code)], clock })('/api/invoices/confirm', BODY);

@@ -51,7 +51,7 @@ const asking = (answer: Recorded, apiKey?: string) => {
   return { quote: createLifi({ baseUrl: BASE, apiKey, fetch }).quote(REQUEST), requests };
 };
 
-it('a quote request is for native SOL into native BTC at our own address, with the tools that we can check', async () => {
+it('requests a quote from native SOL to native BTC at our own address, with the supported tools', async () => {
   const { quote, requests } = asking({ body: QUOTE }, 'canary-key');
   expect(await quote).toMatchObject({
     tool: 'near',
@@ -65,7 +65,7 @@ it('a quote request is for native SOL into native BTC at our own address, with t
 
 it.each<[string, unknown]>([
   ['a list of transactions', { ...QUOTE, transactionRequest: { data: ['AQAA', 'AQAA'] } }],
-  ['a field beside the transaction', { ...QUOTE, transactionRequest: { data: 'AQAA', to: 'x' } }],
+  ['an additional field in the transaction', { ...QUOTE, transactionRequest: { data: 'AQAA', to: 'x' } }],
   ['no transaction', { ...QUOTE, transactionRequest: undefined }],
   ['an amount with a point', { ...QUOTE, estimate: { ...QUOTE.estimate, toAmountMin: '62386.0' } }],
   ['an amount as a number', { ...QUOTE, estimate: { ...QUOTE.estimate, toAmountMin: 62_386 } }],
@@ -108,7 +108,7 @@ it.each<[string, Recorded, string]>([
   ['the request is bad', { status: 400, body: { message: 'Invalid toAddress', code: 1_011 } }, 'status_400'],
   ['slippage is too large', { status: 409, body: { message: 'm', code: 1_007 } }, 'status_409'],
   ['a third party fails', { status: 424, body: { message: 'm', code: 1_008 } }, 'status_424'],
-  ['it fails itself', { status: 500, body: { message: 'm', code: 1_006 } }, 'status_500'],
+  ['LI.FI itself fails', { status: 500, body: { message: 'm', code: 1_006 } }, 'status_500'],
   ['it redirects', { status: 302, body: '' }, 'status_302'],
 ])('when %s the failure has reason %s', async (_name, answer, reason) => {
   const { quote, requests } = asking(answer as Recorded);
@@ -124,7 +124,7 @@ it.each([
   ['99999', undefined],
   ['soon', undefined],
   ['', undefined],
-])('a refusal for rate that resets in %j gives a wait of %s seconds', async (reset, retryAfterSeconds) => {
+])('a rate limit that resets in %j gives a wait of %s seconds', async (reset, retryAfterSeconds) => {
   const { quote } = asking({ status: 429, headers: { 'ratelimit-reset': reset }, body: { code: 1_005 } });
   await expect(quote).rejects.toMatchObject({ details: { reason: 'rate_limited' }, retryAfterSeconds });
 });

@@ -39,7 +39,7 @@ const PATIENCE = 8;
 const SPONSOR = wallet(905);
 const VAULT = wallet(906);
 const OPENED = wallet(907);
-/** Until a lost journal has been rebuilt. */
+/** Waits until a lost journal has been rebuilt. */
 const LAST_PATIENCE = 200;
 
 /** The part of a result that a caller sees, and that a repeat must return again. */
@@ -55,7 +55,7 @@ export function startActors(world: World): Actors {
   const deposits = new Map<number, string>();
   const most = new Map<SwapWish, bigint>();
   const asked = new Set<string>();
-  /** The part of its claim that a key was given. */
+  /** The part of its claim that a key received. */
   const parts = new Map<string, number>();
   let waiting = 0;
   let lastCameAt = 0;
@@ -175,7 +175,7 @@ export function startActors(world: World): Actors {
     if (answer.type === 'created' || answer.replayed) decided.set(name, first ?? seen);
   }
 
-  /** The same key with another body must never act. */
+  /** The same key with a different body must have no effect. */
   async function misuse(wish: SwapWish): Promise<void> {
     if (world.state.wasLost) return;
     const name = { keyHash: wish.key ?? '', bodyHash: 'another body' };

@@ -14,7 +14,7 @@ import type { World } from './world.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** By then the rarest check has run. */
+/** After this time the rarest check has run. */
 const LAST_LOOK_MS = 2 * HOUR_MS;
 /** Within this time after the faults, paid work is completed or its payment is owed back. */
 const PAID_WORK_MS = 45 * 60_000;
@@ -316,7 +316,7 @@ function judgeTerminals(world: World, operations: readonly Operation[], landed: 
     }
     if (op.detail === 'refunded' && order.fate !== 'refunded' && order.fate !== 'crumbs')
       broken(op, `the bridge ${order.fate} it`);
-    // Of a recovered swap nothing tells what it was to bring.
+    // A recovered swap does not show its expected amount.
     if (order.isShort && isOver(op) && op.unsettled === 0n && op.detail !== 'late' && !world.state.wasLost)
       broken(op, 'the bridge returned only a part of it');
   }

@@ -11,7 +11,7 @@ export type SwapWish = {
   readonly most: boolean;
   readonly key: string | null;
   readonly client: string;
-  /** Milliseconds after the first call at which the same call comes again. */
+  /** Milliseconds after the first call at which it is repeated. */
   readonly repeats: readonly number[];
   /** Attempts of the client while it gets no response. */
   readonly patience: number;
@@ -29,13 +29,13 @@ export type Order = {
     readonly readable: boolean;
     readonly by?: PaidBy;
   }[];
-  /** Milliseconds after the payments at which the customer confirms; empty when the scan must find them. */
+  /** Milliseconds after the payments at which the customer confirms; empty if the search must find them. */
   readonly confirms: readonly number[];
 };
 
 /**
  * Who pays besides the customer: a sponsor the fee; or a vault that does not sign the payment, while the customer signs
- * and pays the fee and the rent of another account. Absent: nobody.
+ * and pays the fee and the rent of another account. Absent: no other payer.
  */
 export type PaidBy = 'sponsor' | 'vault';
 

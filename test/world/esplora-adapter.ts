@@ -79,7 +79,7 @@ export function startEsploraAdapter(options: {
       txs.map((tx) => showTransaction(index, tx)),
     );
 
-  // An unknown id ends the list, because the scan never finds it.
+  // An unknown id ends the list, because it is never found.
   function after(txs: readonly IndexedTx[], txid: string): readonly IndexedTx[] {
     const at = txs.findIndex((tx) => tx.txid === txid);
     return at === -1 ? [] : txs.slice(at + 1);

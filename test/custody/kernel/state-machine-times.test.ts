@@ -42,7 +42,7 @@ describe('an operation is due', () => {
   });
 });
 
-describe('looks', () => {
+describe('checks', () => {
   it('at an attempt are 0.7 s apart at first and never more than 2 s while it can land', () => {
     expect(next(signed({ looks: 0 }), NOT_SEEN)).toMatchObject({ looks: 1, dueAt: NOW + 700 });
     expect(next(signed({ looks: 149 }), NOT_SEEN)).toMatchObject({ looks: 150, dueAt: NOW + 2_000 });

@@ -82,7 +82,7 @@ describe('partial, as reported by the bridge', () => {
     expect(await settle()).toEqual(incomplete(arrived, outcome, [`output:${TXID}:0`]));
   });
 
-  it('waits for a transaction that our view does not show yet', async () => {
+  it('waits for a transaction that the indexes do not show yet', async () => {
     expect(await setUp(partial(TXID)).settle()).toEqual(pending('settling'));
   });
 
@@ -226,8 +226,8 @@ describe('two indexes', () => {
     ['that agree', [tx, tx], outputs],
     ['that agree in different blocks', [tx, { ...tx, block: { height: 1, time: NOW / 1_000 } }], outputs],
     ['of which one is down', [down, tx], outputs],
-    ['of which one does not know it yet', [tx, null], undefined],
-    ['of which one does not know it, asked first', [null, tx], undefined],
+    ['of which one lacks it', [tx, null], undefined],
+    ['of which the first one lacks it', [null, tx], undefined],
     ['of which one shows it unconfirmed', [tx, { ...tx, block: null }], undefined],
     [
       'of which one shows another value',
@@ -236,17 +236,17 @@ describe('two indexes', () => {
     ],
     ['of which one shows one output fewer', [tx, bitcoinTx(TXID, [{ value: 5n }])], undefined],
     [
-      'of which one shows another place',
+      'of which one shows a different position',
       [tx, bitcoinTx(TXID, [{ address: 'x', value: 6n }, { value: 5n }, { value: 7n }])],
       undefined,
     ],
     ['that are both down', [down, down], undefined],
-    ['that both do not know it', [null, null], undefined],
+    ['that both lack it', [null, null], undefined],
   ])('%s', (_name, views, expected) => {
     expect(confirmedOutputs(views, BTC_ADDRESS, SINCE)).toEqual(expected);
   });
 
-  it('none at all shows nothing', () => {
+  it('without any index there is no payment', () => {
     expect(confirmedOutputs([], BTC_ADDRESS, SINCE)).toBeUndefined();
   });
 });

@@ -91,7 +91,7 @@ describe('a quote with third-party bytes', () => {
     },
   );
 
-  it('falls to the next route when the first has no liquidity, and keeps the more telling reason', async () => {
+  it('falls to the next route when the first has no liquidity, and keeps the more specific reason', async () => {
     const refusing = (reason: string) => {
       const bridge = createFakeBridge();
       bridge.nextQuote = () => ({ ok: false, reason });
@@ -131,7 +131,7 @@ describe('preparing it', () => {
       plan: { route: 'lifi', tool: 'near', depositAddress: 'd', minimumSats: '124000', expiresAt: null },
     });
     if (!prepared.ok) return;
-    // A journal that is rebuilt from its rows takes the same names again.
+    // A journal that is rebuilt from its rows consumes the same names again.
     expect(namesConsumedBy({ ...intent, plan: prepared.plan }).toSorted()).toEqual(
       [...prepared.claims].toSorted(),
     );
@@ -149,14 +149,14 @@ describe('executing it', () => {
   const { unforeseen } = createSwapKind(createSwapPorts([]));
   const foreseeing = unforeseen ? { unforeseen } : {};
 
-  it('keeps what may leave, and no more, reserved from the signature on', async () => {
+  it('keeps exactly the amount that may leave reserved from the signature on', async () => {
     const w = setUp({ prepare: async () => ready({ spend, plan }) });
     w.add(planned({ reserved: swapDebit(oneSol, OVERHEAD) }));
     await w.driver.drive('swap:one');
     expect(row(w)).toMatchObject({ state: 'signed', reserved: spend });
   });
 
-  it('that would take more than was reserved is not signed off', async () => {
+  it('that would take more than was reserved is not signed', async () => {
     const w = setUp({ prepare: async () => ready({ spend: SOL + OVERHEAD + 1n, plan }) });
     w.add(planned({ reserved: swapDebit(oneSol, OVERHEAD) }));
     await w.driver.drive('swap:one');

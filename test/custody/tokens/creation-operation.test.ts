@@ -22,7 +22,7 @@ const SUBJECT = {
   revokeUpdate: false,
 };
 
-/** Lamports set aside for the creation: its fee, and rent of which the mint's is a part. */
+/** Lamports set aside for the creation: its fee and its rent, which includes the mint's. */
 const RESERVED = 15_000_006n;
 
 function prepare(found: FoundMint | null, over: Record<string, unknown> = {}, rent = 1_000_000n) {
@@ -80,7 +80,7 @@ it('lamports at the address of a mint are neither our mint nor a sign of a stole
   expect(signed).toEqual([]);
 });
 
-describe('a mint that is there already', () => {
+describe('a mint that already exists', () => {
   const mint = (over: Partial<FoundMint> = {}): FoundMint => ({
     owner: TOKEN_2022_PROGRAM,
     supply: 5_000_000n,
@@ -89,9 +89,9 @@ describe('a mint that is there already', () => {
   });
 
   it.each([
-    ['as it was asked for', mint(), {}],
-    ['some of which was burnt since', mint({ supply: 1n }), {}],
-    ['of which its creator has made more since', mint({ supply: 9_000_000n }), { revokeMint: false }],
+    ['as ordered', mint(), {}],
+    ['of which some was burnt later', mint({ supply: 1n }), {}],
+    ['of which its creator minted more later', mint({ supply: 9_000_000n }), { revokeMint: false }],
   ])('%s is the creation itself: nothing is signed', async (_name, found, over) => {
     const { prepared, signed } = prepare(found, over);
     expect(await prepared).toEqual({ ok: false, found: { mint: MINT } });
@@ -102,7 +102,7 @@ describe('a mint that is there already', () => {
     ['of another program', mint({ owner: TOKEN_PROGRAM })],
     ['of other decimals', mint({ decimals: 9 })],
     ['of more than the mint authority may have made', mint({ supply: 5_000_001n })],
-    ['that is no mint', mint({ supply: 0n, decimals: -1 })],
+    ['that is not a mint', mint({ supply: 0n, decimals: -1 })],
   ])('%s is not ours: the operator must check', async (_name, found) => {
     const { prepared, signed } = prepare(found);
     expect(await prepared).toEqual({ ok: false, reason: 'held_foreign_mint' });
