@@ -66,6 +66,8 @@ export const AREAS: readonly Area[] = [
     ],
     tests: [
       'test/custody/payments/own-fee.test.ts',
+      'test/custody/payments/payment-matching.test.ts',
+      'test/custody/payments/booking.test.ts',
       'test/custody/payments/payment-edges.test.ts',
       'test/custody/payments/treasury-walk.test.ts',
       'test/custody/payments/refunds.test.ts',

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS } from '../../../src/core/limits.ts';
+import { createBooking, payerOf } from '../../../src/custody/payments/booking.ts';
+import { openTreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
+import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
+import { createSqliteStorage } from '../sqlite-storage.ts';
+
+const NOW = 1_790_000_000_000;
+const FEE = 5_000n;
+
+/** `changes`: the lamports that each account gains or loses, the fee included. */
+const transactionOf = (
+  signature: string,
+  changes: Readonly<Record<string, bigint>>,
+  signers: readonly string[] = ['payer'],
+): ChainTransaction => {
+  const accounts = Object.keys(changes);
+  return {
+    signature,
+    slot: 7n,
+    blockTime: NOW / 1_000,
+    failed: false,
+    fee: FEE,
+    accounts,
+    signers,
+    preLamports: accounts.map(() => 10n ** 12n),
+    postLamports: Object.values(changes).map((change) => 10n ** 12n + change),
+    preTokens: [],
+    postTokens: [],
+  };
+};
+const paying = (signature: string, lamports: bigint): ChainTransaction =>
+  transactionOf(signature, { payer: -lamports - FEE, treasury: lamports });
+
+function setUp() {
+  const storage = createSqliteStorage();
+  const payments = openTreasuryStore(storage);
+  const logged: Readonly<Record<string, unknown>>[] = [];
+  const state = {
+    now: NOW,
+    transaction: (_signature: string): ChainTransaction | null => null,
+    taken: 'token:1' as string | null,
+  };
+  const booking = createBooking({
+    storage,
+    payments,
+    treasuryAddress: 'treasury',
+    reserveAddress: 'reserve',
+    take: () => ({ purpose: state.taken }),
+    transaction: async (signature) => state.transaction(signature),
+    now: () => state.now,
+    log: (line) => void logged.push(line),
+  });
+  return { booking, payments, state, logged };
+}
+
+describe('a transaction that no quorum returns', () => {
+  it('is retried after 2 s, then after twice as long each time, at most hourly, and reported at the seventh try', async () => {
+    const { booking, payments, state, logged } = setUp();
+    await booking.read('one', 'node');
+    const waits: number[] = [];
+    const alarms: number[] = [];
+    for (let tries = 1; tries <= 13; tries++) {
+      const wait = (payments.unread('one')?.dueAt ?? 0) - state.now;
+      waits.push(wait / 1_000);
+      alarms.push(logged.length);
+      state.now += wait - 1;
+      await booking.retry(10);
+      expect(payments.unread('one')?.tries).toBe(tries);
+      state.now += 1;
+      await booking.retry(10);
+    }
+    expect(waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 3_600, 3_600]);
+    expect(alarms).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1]);
+    expect(logged).toEqual([
+      { level: 'alarm', event: 'payment_unbooked', signature: 'one', error: 'absent' },
+    ]);
+  });
+
+  it('is forgotten after more than a day', async () => {
+    const { booking, payments, state } = setUp();
+    await booking.read('one', 'node');
+    state.now += DAY_MS;
+    await booking.retry(1);
+    expect(payments.unread('one')?.firstAt).toBe(NOW);
+    state.now += 1;
+    await booking.read('one', 'node');
+    expect(payments.unread('one')).toBeUndefined();
+  });
+
+  it('is kept for thirty days while the nodes fail', async () => {
+    const { booking, payments, state } = setUp();
+    state.transaction = () => {
+      throw new Error('the node is down');
+    };
+    await booking.read('one', 'node');
+    state.now += 30 * DAY_MS;
+    await booking.retry(1);
+    expect(payments.unread('one')?.tries).toBe(2);
+    state.now += 1;
+    await booking.read('one', 'node');
+    expect(payments.unread('one')).toBeUndefined();
+  });
+
+  it('is due at once when its time is more than an hour ahead: the clock went back', async () => {
+    const { booking, payments, state } = setUp();
+    await booking.read('one', 'node');
+    state.now += 2_000 - HOUR_MS;
+    await booking.retry(1);
+    expect(payments.unread('one')?.tries).toBe(1);
+    state.now -= 1;
+    await booking.retry(1);
+    expect(payments.unread('one')?.tries).toBe(2);
+  });
+});
+
+describe('a listed transaction', () => {
+  it('stops the list when a thousand of the same node are unread', async () => {
+    const { booking, payments, logged } = setUp();
+    for (let number = 0; number < 999; number++) await booking.read(`unread ${number}`, 'node');
+    expect(await booking.read('the thousandth', 'node')).toBe('read');
+    expect(await booking.read('one more', 'node')).toBe('stop');
+    expect(payments.unread('one more')).toBeUndefined();
+    expect(logged).toEqual([{ level: 'alarm', event: 'payments_unread_limit', node: 'node', limit: 1_000 }]);
+    expect(await booking.read('one more', 'another node')).toBe('read');
+  });
+
+  it('without a payment is known until five thousand others were read', async () => {
+    const { booking, state } = setUp();
+    state.transaction = (signature) => transactionOf(signature, { payer: -FEE, treasury: 0n });
+    for (let number = 0; number < 5_000; number++) await booking.read(`own ${number}`, 'node');
+    expect([booking.isKnown('own 0'), booking.isKnown('own 4999')]).toEqual([true, true]);
+    await booking.read('own 5000', 'node');
+    expect([booking.isKnown('own 0'), booking.isKnown('own 5000')]).toEqual([false, true]);
+  });
+
+  it('is booked with its purpose, which a later reading keeps', async () => {
+    const { booking, payments, state } = setUp();
+    state.transaction = (signature) => paying(signature, 10_000n);
+    expect(await booking.read('one', 'node')).toBe('read');
+    state.taken = 'token:2';
+    await booking.confirm('one');
+    expect(payments.get('one')).toEqual({
+      signature: 'one',
+      slot: 7n,
+      blockTime: NOW / 1_000,
+      lamports: 10_000n,
+      payer: 'payer',
+      purpose: 'token:1',
+    });
+  });
+
+  it.each(['treasury', 'reserve'])('has no purpose when the %s signed it', async (own) => {
+    const { booking, payments, state, logged } = setUp();
+    const changes = { payer: -1n - FEE, treasury: 1n };
+    state.transaction = (signature) => transactionOf(signature, changes, ['payer', own]);
+    await booking.read('one', 'node');
+    expect(payments.get('one')?.purpose).toBeNull();
+    expect(logged).toEqual([]);
+  });
+
+  it.each([
+    ['says nothing', 'dust', 10_000n, []],
+    ['warns once', 'more than dust', 10_001n, ['payment_unmatched']],
+  ])('%s when it matches no request and pays %s', async (_says, _name, lamports, events) => {
+    const { booking, state, logged } = setUp();
+    state.taken = null;
+    state.transaction = (signature) => paying(signature, lamports);
+    await booking.confirm('one');
+    await booking.confirm('one');
+    expect(logged.map(({ event }) => event)).toEqual(events);
+  });
+});
+
+describe('the payer', () => {
+  const payer = (changes: Readonly<Record<string, bigint>>, signers: readonly string[]) =>
+    payerOf(transactionOf('one', changes, signers), 'treasury');
+
+  it('is the only signer that lost more than the fee', () => {
+    expect(payer({ a: -FEE, b: -9n, treasury: 9n }, ['a', 'b'])).toBe('b');
+    expect(payer({ a: -FEE - 9n, b: 0n, treasury: 9n }, ['a', 'b'])).toBe('a');
+  });
+
+  it('is unknown when two signers paid, or none', () => {
+    expect(payer({ a: -FEE - 5n, b: -4n, treasury: 9n }, ['a', 'b'])).toBeNull();
+    expect(payer({ a: -FEE, c: -9n, treasury: 9n }, ['a'])).toBeNull();
+  });
+
+  it('is unknown when an account that did not sign paid a part of it', () => {
+    expect(payer({ a: -FEE - 8n, c: -1n, treasury: 9n }, ['a'])).toBeNull();
+    expect(payer({ a: -FEE - 9n, c: 0n, treasury: 9n }, ['a'])).toBe('a');
+  });
+
+  it('is never the treasury', () => {
+    expect(payer({ treasury: -FEE - 9n }, ['treasury'])).toBeNull();
+  });
+});
