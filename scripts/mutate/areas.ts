@@ -49,6 +49,7 @@ export const AREAS: readonly Area[] = [
       'src/custody/policy/terms.ts',
     ],
     tests: [
+      'test/custody/policy/deployments.test.ts',
       'test/custody/policy/edges.test.ts',
       'test/custody/policy/honest.test.ts',
       'test/custody/policy/hostile.test.ts',

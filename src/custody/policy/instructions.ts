@@ -146,7 +146,6 @@ function strayReserve(
 }
 
 function occurrences(data: Uint8Array, address: string): number {
-  if (data.length < 32) return 0;
   const key = addressSeed(address);
   let count = 0;
   for (let at = 0; at + 32 <= data.length; at += 1) {

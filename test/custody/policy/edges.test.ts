@@ -36,7 +36,7 @@ import {
   checkSimulation,
   type SimulationResult,
 } from '../../../src/custody/policy/simulation.ts';
-import { checkQuote } from '../../../src/custody/policy/terms.ts';
+import { checkQuote, overheadOf } from '../../../src/custody/policy/terms.ts';
 import { budget, tableData, u32, u64 } from '../../world/lifi-transaction.ts';
 import { type Draft, draftSwap, finish, OWN, RESERVE, THIEF, transfer, vaultSwap, wallet } from './draft.ts';
 import { LEG, TEMPORARY } from './families/family.ts';
@@ -688,4 +688,8 @@ describe('permanently unique names', () => {
     expect(second.names.messageHash).not.toBe(first.names.messageHash);
     expect(second.message).toEqual(first.message);
   });
+});
+
+it('the overhead of a swap is its signature, the largest priority fee and the largest rent', () => {
+  expect(overheadOf({ ...LIMITS, maxPriorityFee: 100n, maxRent: 30n })).toBe(5_130n);
 });
