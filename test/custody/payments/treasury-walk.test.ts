@@ -56,6 +56,8 @@ function setUp(nodeCount = 1) {
     missing: new Set<string>(),
     /** No node answers. */
     down: false,
+    /** Listed, but no node answers a request for it. */
+    silent: '',
     /** The oldest slot of each node's history; 0 where absent. */
     oldestSlots: [] as bigint[],
     /** Entries that node 1 does not list. */
@@ -80,7 +82,7 @@ function setUp(nodeCount = 1) {
     },
     async transaction(signature) {
       state.reads++;
-      if (state.down) throw upstreamFailed('solana-rpc', 'timeout');
+      if (state.down || signature === state.silent) throw upstreamFailed('solana-rpc', 'timeout');
       if (signature === state.unreadable) throw upstreamFailed('solana-rpc', 'rpc_-32015');
       if (state.missing.has(signature)) return null;
       return chain.find((tx) => tx.signature === signature) ?? null;
@@ -117,7 +119,7 @@ function setUp(nodeCount = 1) {
   );
   const ports = { journal, booking, nodes, treasuryAddress: TREASURY, now, log };
   let walk = createTreasuryWalk(ports);
-  const run = () => walk.run(state.since, { reads: 2 * SHARE * nodeCount });
+  const run = (reads = 2 * SHARE * nodeCount) => walk.run(state.since, { reads });
   return {
     chain,
     taken,
@@ -395,6 +397,96 @@ describe('the walk over the treasury', () => {
     expect(world.state.said).toMatchObject([
       { level: 'alarm', event: 'treasury_walk_behind', node: 'node-1' },
     ]);
+  });
+
+  it('is not reported as behind in its first ten minutes', async () => {
+    for (const n of range(1, 300)) world.chain.unshift(payment(`s${n}`, 7n));
+    await world.run();
+    world.state.now += 10 * 60_000;
+    await world.run();
+    expect(world.state.said).toEqual([]);
+    world.state.now += 1;
+    await world.run();
+    expect(world.state.said).toMatchObject([{ event: 'treasury_walk_behind' }]);
+  });
+
+  it('reads the newest and the oldest gap in turn', async () => {
+    for (const n of range(1, 100)) world.chain.unshift(payment(`s${n}`, 100n));
+    await world.run();
+    for (const n of range(101, 200)) world.chain.unshift(payment(`s${n}`, 100n));
+    const gaps: string[] = [];
+    for (let runs = 0; runs < 5; runs++) {
+      const { length } = world.taken;
+      await world.run();
+      const isNew = world.taken.slice(length).map(({ slot }) => slot > 100n);
+      gaps.push(isNew.every(Boolean) ? 'newest' : isNew.some(Boolean) ? 'both' : 'oldest');
+    }
+    expect(gaps).toEqual(['newest', 'oldest', 'newest', 'oldest', 'newest']);
+  });
+
+  it.each([
+    ['half of the reads of a run to the head and half to the gap', 1, 20, 20],
+    ['the same share to each of two nodes', 2, 20, 20],
+    ['at least one read to each', 1, 1, 2],
+  ])('gives %s', async (_name, nodeCount, reads, read) => {
+    const own = setUp(nodeCount);
+    for (const n of range(1, 60)) own.chain.unshift(payment(`s${n}`, 100n));
+    await own.run(reads);
+    expect(own.taken).toHaveLength(read);
+    for (let runs = 0; runs < 60; runs++) await own.run(reads);
+    expect(own.taken).toHaveLength(60);
+    expect(own.state.said).toEqual([]);
+  });
+
+  it('keeps its place at a transaction for which no node answers', async () => {
+    for (const n of range(1, 5)) world.chain.unshift(payment(`s${n}`, 100n));
+    world.state.silent = 's3';
+    await world.run();
+    await world.run();
+    expect(names(world.taken)).toEqual(['s1', 's2', 's4', 's5']);
+    expect(world.state.said).toEqual([]);
+  });
+
+  /** Node 1 lists a slot that does not exist, once. */
+  async function inventTop(): Promise<void> {
+    world.state.invented = ['x9'];
+    world.state.inventedSlot = 10n ** 15n;
+    await world.run();
+    world.state.invented = [];
+  }
+  const retreats = () => world.state.said.filter(({ event }) => event === 'treasury_list_retreated').length;
+
+  it('waits ten minutes before it takes a list below its head for more than a lag', async () => {
+    for (const n of range(1, 5)) world.chain.unshift(payment(`s${n}`, 100n));
+    await world.runAll();
+    await inventTop();
+    await world.run();
+    world.state.now += 10 * 60_000 - 1;
+    await world.run();
+    expect(retreats()).toBe(0);
+    world.state.now += 1;
+    await world.run();
+    expect(retreats()).toBe(1);
+  });
+
+  it.each([
+    ['reads again from the time of such a head, although no request is that old any more', 0, 3],
+    ['reads again from the oldest request when the clock was set back by days since', -3, 0],
+  ])('%s', async (_name, clockDays, sinceDays) => {
+    const day = 86_400_000;
+    world.state.now += 3 * day;
+    for (const n of range(1, 5)) world.chain.unshift(payment(`s${n}`, 100n));
+    await world.runAll();
+    await inventTop();
+    world.state.now += clockDays * day;
+    const blockTime = Math.floor(world.state.now / 1_000);
+    for (const n of range(6, 9)) world.chain.unshift(payment(`s${n}`, 100n, { blockTime }));
+    world.state.now += sinceDays * day;
+    world.state.since = world.state.now;
+    await world.run();
+    world.state.now += 10 * 60_000;
+    await world.runAll();
+    expect(world.taken).toHaveLength(9);
   });
 
   it('finds each payment once while new ones arrive between its runs', async () => {
