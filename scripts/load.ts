@@ -1,6 +1,6 @@
 /**
  * Mixed traffic at this machine's highest rate on the offline world, while its upstreams fail in turn. `npm
- * run load -- [--seconds 300]`. The exit code is 1 if anything was lost or happened twice, if an answer was
+ * run load -- [--seconds 300]`. The exit code is 1 if anything was lost or happened twice, if a response was
  * unexpected, or if memory keeps growing.
  * @module
  */

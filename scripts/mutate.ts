@@ -105,7 +105,7 @@ const specificationsOf = async (vitest: Vitest, files: readonly string[]): Promi
   return tests.flat();
 };
 
-/** Whether all tests pass, and the reports of those that came to their end. */
+/** Whether all tests pass, and the reports of those that ended. */
 async function runOnce(
   vitest: Vitest,
   tests: readonly TestSpecification[],

@@ -10,7 +10,7 @@ import { brotliCompressSync } from 'node:zlib';
 import { argumentsOrUsage, oneOf, readArguments, UsageError } from './command-line.ts';
 import { currentCommit } from './current-commit.ts';
 
-/** Files with the version of the release, and what precedes it there. */
+/** Files with the version of the release, and the text before it. */
 const VERSION_BEFORE: Readonly<Record<string, RegExp>> = {
   'packages/client/package.json': /("version": ")[^"]+/g,
   'packages/sluice-mcp/package.json': /("version": ")[^"]+/g,

@@ -89,7 +89,7 @@ export async function search(): Promise<Row[]> {
         if (!from) break;
         await insert(made, made + 30);
       }
-      if (new Set(seen).size !== seen.length) throw new Error(`${q}: a row came twice`);
+      if (new Set(seen).size !== seen.length) throw new Error(`${q}: a row occurred twice`);
     }
 
     const middle = Math.floor(TOKENS / 2);

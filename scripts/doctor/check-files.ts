@@ -1,5 +1,5 @@
 /**
- * Checks of the repository and the machine: bindings, triggers, and the permissions of the file of secrets.
+ * Checks of the repository and the machine: bindings, triggers, and the permissions of the settings file.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -53,7 +53,7 @@ function checkWrangler(file: string): Finding[] {
       : [
           problem(
             'cron-not-set',
-            `${file} has no trigger of every minute: lost alarms are not set again.`,
+            `${file} has no trigger that runs every minute: lost alarms are not set again.`,
             'Add crons = ["* * * * *", "5 0 * * *"] under [triggers].',
           ),
         ]),

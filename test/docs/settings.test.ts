@@ -23,13 +23,13 @@ describe('.dev.vars.example', () => {
     for (const name of SECRETS) expect(Object.keys(toFill)).toContain(name);
   });
 
-  it.each(Object.keys(defaults))('shows the default of %s as it is', (name) => {
+  it.each(Object.keys(defaults))('shows the unchanged default of %s', (name) => {
     const shown = readConfig({ [name]: defaults[name] });
     expect(shown.invalid).toEqual([]);
     expect(shown).toEqual(readConfig({}));
   });
 
-  it('leaves a variable without a default to be filled in', () => {
+  it('leaves a variable without a default empty', () => {
     const config = readConfig({});
     const undecided = KNOWN.filter((name) => {
       const value: unknown = Reflect.get(config, name);

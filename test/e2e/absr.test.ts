@@ -135,7 +135,7 @@ describe('a day of the reserve', () => {
     expect(Number(issue?.blockTime)).toBeGreaterThanOrEqual(Number(mint?.blockTime));
   });
 
-  it('turns red within a tick when sats leave the reserve, and shows the missing number', async () => {
+  it('turns red within a tick when sats leave the reserve, and shows the number of missing sats', async () => {
     const privateKey = WIF(NETWORK).decode(world.bindings.BTC_PRIVATE_KEY_WIF ?? '');
     const { script } = p2wpkh(secp256k1.getPublicKey(privateKey, true), NETWORK);
     const reserve: BitcoinKey = { address: world.reserve.bitcoin, wif: '', privateKey, script };

@@ -26,7 +26,10 @@ net.Socket.prototype.connect = end; dgram.Socket.prototype.send = end; dns.looku
 const keygen = (...args: string[]) =>
   run(process.execPath, ['--import', CUT, 'scripts/ops.ts', 'keygen', ...args], { env: { PATH: '' } });
 
-/** Signature by the key in the settings, checked by an independent library against the address beside it. */
+/**
+ * Signature by the key in the settings, checked by an independent library against the address in the
+ * settings.
+ */
 function expectOneOwner(settings: string): void {
   const { SOLANA_PRIVATE_KEY: secret = '', RESERVE_BTC_ADDRESS: address = '' } = parseSettings(settings);
   const { solana, wif } = {
@@ -115,7 +118,7 @@ describe('arguments of a command', () => {
     expect(readCommandLine(line.split(' ').filter(Boolean))).toEqual({ type: 'usage' });
   });
 
-  it('are all in the usage', () => {
+  it('are all listed in the usage', () => {
     for (const name of [...Object.keys(REMOTE), 'keygen']) expect(USAGE).toContain(`  ${name}`);
   });
 });

@@ -111,12 +111,12 @@ it('every redirect leads to a page', () => {
   }
 });
 
-it('what a developer copies names the origin of the page and parses', () => {
+it('copied snippets contain the origin of the page and can be parsed', () => {
   const origin = 'https://reserve.example';
   for (const { text } of curlLines(origin)) expect(text).toContain(`${origin}/api/`);
 });
 
-it('a command that spends takes a key that was made before it: run again, it moves nothing twice', () => {
+it('a command that spends uses an existing key, so that a repeat moves nothing twice', () => {
   const spending = curlLines('https://reserve.example').filter(
     ({ text }) => text.includes('/swap/create') && !text.includes('dry_run'),
   );
