@@ -39,6 +39,7 @@ export const REQUIRED: readonly string[] = [
   ),
   ...LIES.map((lie) => `lie: ${lie}`),
   ...['payments by sponsor', 'payments by vault', 'short returns', 'batches that D1 refused for their size'],
+  'journals lost during a partial delivery',
 ];
 
 export const missing = (counts: Readonly<Record<string, number>>): string[] =>

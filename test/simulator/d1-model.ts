@@ -69,6 +69,8 @@ export function createD1Model(p: {
   faults: () => D1Faults;
   /** Called for each batch that it refuses for its size. */
   onTooWide?: () => void;
+  /** Called for each smaller batch that it accepts after one of these, while the rest still waits. */
+  onPart?: () => void;
 }): D1Model {
   const { scheduler, random, schema } = p;
   if (opened?.schema !== schema) {
@@ -77,6 +79,7 @@ export function createD1Model(p: {
     opened.db.exec(schema.replaceAll(/^CREATE INDEX[^;]*;/gm, ''));
   }
   const { db, statements } = opened;
+  let isParting = false;
   let downUntil = 0;
   let wellUntil = 0;
 
@@ -132,6 +135,7 @@ export function createD1Model(p: {
       reach();
       const { lostAnswers, lateCommits, full, widest = list.length } = p.faults();
       if (list.length > widest) {
+        isParting = true;
         p.onTooWide?.();
         throw new Error('D1_ERROR: D1 DB exceeded its CPU time limit and was reset');
       }
@@ -147,6 +151,11 @@ export function createD1Model(p: {
         throw new Error('D1_ERROR: timed out');
       }
       const results = atomically(list);
+      // The probe after a refusal has two statements, a batch of rows at least three.
+      if (isParting && list.length > 2) {
+        isParting = false;
+        p.onPart?.();
+      }
       if (random.chance(lostAnswers)) throw new Error('D1_ERROR: network connection lost');
       return results;
     },

@@ -74,6 +74,12 @@ async function play(world: World, production: Production, trace: Trace): Promise
   for (const incident of scenario.incidents)
     scheduler.at(incident.at, () => happen(world, actors, production, incident));
   startCron(world);
+  let parts = 0;
+  state.onPart = () => {
+    if (++parts !== scenario.lostAfterParts || state.isCalm || state.wasLost) return;
+    happened['journals lost during a partial delivery'] = 1;
+    scheduler.after(1, () => loseJournal(world, 'nothing'));
+  };
 
   let isDone = false;
   const broke = () => witness.violations.length > 0;

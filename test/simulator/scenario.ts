@@ -51,6 +51,8 @@ export type Scenario = {
   readonly deposits: readonly Deposit[];
   readonly attacks: readonly Attack[];
   readonly incidents: readonly Incident[];
+  /** The journal is lost after so many partial deliveries to D1. Absent: not for this reason. */
+  readonly lostAfterParts?: number;
   /** When the faults end. */
   readonly calmAt: number;
   readonly crashes: number;
@@ -137,6 +139,7 @@ export function scenarioOf(seed: number): Scenario {
       ),
       ...planRetries(createRandom(seed ^ 0x72657472), spread),
     ],
+    ...(wild.d1.widest !== undefined && seed % 2 === 1 ? { lostAfterParts: 1 + ((seed >> 3) % 3) } : {}),
     calmAt: spread + 30_000,
     crashes: r.pick([0, 1, 2, 4]),
     replacements: r.pick([0, 0, 1, 2]),

@@ -43,6 +43,8 @@ export type State = {
   calmUntil: number;
   /** The start of the time limit for paid work: the end of the faults, then the start of each awaited day. */
   dueFrom: number;
+  /** D1 has received a part of the rows that it refused together. */
+  onPart: () => void;
   remembered: { readonly rows: Contents; readonly revision: number } | undefined;
 };
 
@@ -179,6 +181,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     wasD1Restored: false,
     calmUntil: 0,
     dueFrom: scenario.calmAt,
+    onPart: () => undefined,
     remembered: undefined,
   };
   const config = configOf(production, scenario);
@@ -303,6 +306,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     schema: production.schema,
     faults: () => faults().d1,
     onTooWide: () => count('batches that D1 refused for their size'),
+    onPart: () => state.onPart(),
   });
   const nodes = createNodes({
     ledger,
