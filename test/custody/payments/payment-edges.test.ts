@@ -770,3 +770,19 @@ describe('money that a bridge may have returned, where treasury and reserve shar
     expect(codeOf(await world.confirm(request.id, paid))).toBe('confirmed');
   });
 });
+
+describe('what was sold and not reserved yet', () => {
+  it('is the cost of open token requests, and of paid ones without an operation', async () => {
+    const world = createPaymentWorld();
+    const paid = [world.open(), world.open()];
+    for (const request of paid) await world.confirm(request.id, world.pay(fee(request), [request.reference]));
+    for (const _open of [1, 2, 3]) world.open();
+    world.open({ kind: 'listing' });
+    const open = { open: 15_000n, openCount: 3n };
+    expect(world.desk.sold()).toEqual({ paid: 0n, paidCount: 0n, ...open });
+    world.storage.exec(`UPDATE requests SET row = json_set(row, '$.state', 'paid'), state = 'paid'
+      WHERE state = 'completed'`);
+    world.storage.exec('DELETE FROM operations');
+    expect(world.desk.sold()).toEqual({ paid: 10_000n, paidCount: 2n, ...open });
+  });
+});

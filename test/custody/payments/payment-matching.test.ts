@@ -24,5 +24,6 @@ describe('a payment may be a sum that a bridge returned', () => {
 
   it('never for an operation with nothing outstanding', () => {
     expect(returned(0n, { ...SENT, unsettled: 0n })).toBe(false);
+    expect(returned(1n, { ...SENT, unsettled: 1n })).toBe(true);
   });
 });
