@@ -104,6 +104,7 @@ export async function tourService(world: World, document: ApiDocument): Promise<
   }
 
   async function token(): Promise<void> {
+    await get('/api/tokens/quote?name=Moon%20Cat&symbol=MCAT');
     const invoice = members(
       (
         await call('POST', '/api/invoices', {
