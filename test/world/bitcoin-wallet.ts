@@ -37,12 +37,27 @@ function spendableCoins(node: BitcoinNode, script: string): Coin[] {
   });
 }
 
-/** Signs and broadcasts one transaction from a P2WPKH key with these outputs in order; returns its id. */
-export async function payBitcoin(
+/** The newest payment on each node. The node knows the coin that a payment spends only after its broadcast. */
+const newest = new WeakMap<BitcoinNode, Promise<unknown>>();
+
+/**
+ * Signs and broadcasts one transaction from a P2WPKH key with these outputs in order; returns its id.
+ * Payments run in turn, so that no two spend the same coin.
+ */
+export function payBitcoin(
   node: BitcoinNode,
   key: BitcoinKey,
   payments: readonly Payment[],
 ): Promise<string> {
+  const paid = (newest.get(node) ?? Promise.resolve()).then(() => pay(node, key, payments));
+  newest.set(
+    node,
+    paid.catch(() => undefined),
+  );
+  return paid;
+}
+
+async function pay(node: BitcoinNode, key: BitcoinKey, payments: readonly Payment[]): Promise<string> {
   const outputFees = OUTPUT_FEE_SATS * BigInt(payments.length);
   const fee = outputFees > FEE_SATS ? outputFees : FEE_SATS;
   const total = payments.reduce((sum, { sats }) => sum + sats, fee);

@@ -35,6 +35,14 @@ const get = async (from: Upstream, path: string) => {
 
 const pay = (to: string, sats: bigint) => payBitcoin(node, bank, [{ address: to, sats }]);
 
+test('payments that begin together spend different coins', async () => {
+  const [first, second] = await Promise.all([
+    pay(createBitcoinKey().address, 5_000n),
+    pay(createBitcoinKey().address, 5_000n),
+  ]);
+  expect(first).not.toBe(second);
+});
+
 describe('the two Esplora adapters', () => {
   test('show a payment unconfirmed, then confirmed, under its mainnet address', async () => {
     const { address } = createBitcoinKey();
