@@ -529,6 +529,17 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'what a bridge keeps of a return is no cost',
+    test: 'test/custody/swap/refund.test.ts',
+    edits: [
+      {
+        file: 'custody/swap/settlement.ts',
+        find: `lamports(amount - credit > cost ? amount - credit : cost);`,
+        replace: `lamports(amount - credit > cost ? cost : cost);`,
+      },
+    ],
+  },
+  {
     name: 'the payouts of a day are not capped',
     edits: [{ file: 'custody/budgets.ts', find: `  adds: () => 1n,\n`, replace: `  adds: () => -1_000n,\n` }],
   },

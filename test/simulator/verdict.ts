@@ -2,6 +2,8 @@
  * Compares the journal, D1 and the public responses with the true events, after all work has ended.
  * @module
  */
+import { sats } from '../../src/core/amount.ts';
+import { fairLamports } from '../../src/core/price.ts';
 import type { RequestView } from '../../src/custody/api.ts';
 import type { Operation } from '../../src/custody/kernel/operation.ts';
 import { FARTHEST_CHECK_MS } from '../../src/custody/kernel/state-machine.ts';
@@ -120,6 +122,7 @@ export async function judge(world: World, actors: Actors, production: Production
   }
   judgeTerminals(world, operations, landed);
   judgeOutputs(world, operations);
+  judgeReturns(world, operations);
   judgeCaps(world, operations, landed);
 }
 
@@ -347,6 +350,32 @@ function judgeOutputs(world: World, operations: readonly Operation[]): void {
   }
 }
 
+const isReturned = ({ detail }: Operation): boolean => detail === 'refunded' || detail === 'partial';
+
+/**
+ * Lamports of cost that the cap was compared with at the signature. A short return raises the row's cost
+ * afterwards. The fees of a third party's transaction are left out for returned swaps.
+ */
+function agreedCost(op: Operation): bigint {
+  if (!isReturned(op)) return op.cost;
+  const { minimumSats, priceBtcUsd, priceSolUsd } = op.plan;
+  if (priceBtcUsd === undefined) return 0n;
+  const price = { source: 'plan', btcUsd: BigInt(String(priceBtcUsd)), solUsd: BigInt(String(priceSolUsd)) };
+  const worth = fairLamports(sats(BigInt(String(minimumSats))), price);
+  return worth < op.amount ? op.amount - worth : 0n;
+}
+
+/** What a bridge keeps of a returned swap counts as its cost. */
+function judgeReturns(world: World, operations: readonly Operation[]): void {
+  for (const op of operations) {
+    const { refundLamports } = op.outcome;
+    if (op.unsettled > 0n || typeof refundLamports !== 'string') continue;
+    const kept = op.amount - BigInt(refundLamports);
+    if (op.cost < kept)
+      world.witness.broken('kept_is_cost', `${op.id} costs ${op.cost}; ${kept} did not return`);
+  }
+}
+
 /** The landed amounts signed within any hour or day are at most the cap. */
 function judgeCaps(world: World, operations: readonly Operation[], landed: readonly Entry[]): void {
   const bySignature = new Map(operations.map((op) => [op.signing?.signature, op]));
@@ -356,7 +385,7 @@ function judgeCaps(world: World, operations: readonly Operation[], landed: reado
     if (entry.failed || !op) return [];
     const lamports = 'lamports' in movement ? movement.lamports : 0n;
     const at = world.witness.signedAt.get(entry.transaction.signature) ?? op.createdAt;
-    return [{ kind: movement.kind, at, lamports, cost: op.cost }];
+    return [{ kind: movement.kind, at, lamports, cost: agreedCost(op) }];
   });
   type Spend = (typeof spends)[number];
   const { maxHour, maxDay, maxCostDay, maxOperation, maxRefundsDay, maxPayoutsDay, maxCreationsDay } =

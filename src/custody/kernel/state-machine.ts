@@ -7,7 +7,7 @@
  * given by a quorum of the configured nodes, shows that it can never land.
  * @module
  */
-import { lamports } from '../../core/amount.ts';
+import { type Lamports, lamports } from '../../core/amount.ts';
 import type { Facts, Landing, Operation, Signing } from './operation.ts';
 import { isTimeOver } from './row-retries.ts';
 
@@ -126,6 +126,8 @@ export type Settlement =
       readonly state: 'incomplete';
       readonly reason: string;
       readonly arrived: boolean;
+      /** Lamports that it has cost after all, at least the cost agreed before the signature; absent: that cost. */
+      readonly cost?: Lamports;
       readonly outcome: Facts;
     };
 
@@ -438,6 +440,7 @@ function settled(op: Operation, settlement: Settlement, now: number, wait: Wait)
         detail: settlement.reason,
         reason: settlement.reason,
         unsettled: settlement.arrived ? NONE : op.unsettled,
+        cost: settlement.cost ?? op.cost,
         dueAt: settlement.arrived ? null : now + OUTSTANDING_MS,
         looks: 0,
         outcome: { ...op.outcome, ...settlement.outcome },

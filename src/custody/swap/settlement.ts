@@ -5,7 +5,7 @@
  */
 import type { BridgeReport, SentSwap, SwapRoute } from '../../bridges/route.ts';
 import { lamportsChange } from '../../chain/solana/transaction.ts';
-import { type Sats, sats } from '../../core/amount.ts';
+import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
@@ -59,6 +59,17 @@ const pending = (detail: string): Settled => ({ settlement: { state: 'pending', 
 const isWhole = (ports: SettlementPorts, returned: bigint, owed: bigint): boolean =>
   (owed - returned) * 10_000n <= owed * BigInt(ports.maxCostBps);
 
+/**
+ * What the bridge keeps counts as a cost of the swap, so that the daily limit on costs also bounds returns
+ * that are short by less than one swap may cost.
+ */
+const costOfReturn = ({ amount, cost }: Operation, credit: bigint): Lamports =>
+  lamports(amount - credit > cost ? amount - credit : cost);
+
+/** The missing sats are valued at the quote's own rate, rounded up. */
+const costOfPart = ({ amount, cost }: Operation, value: bigint, minimum: bigint): Lamports =>
+  lamports(value < minimum ? cost + (amount * (minimum - value) + minimum - 1n) / minimum : cost);
+
 async function findPayment(
   ports: SettlementPorts,
   txids: readonly string[],
@@ -85,13 +96,10 @@ async function findPayment(
   // `partial` is a final state, so every transaction that may hold the whole payment is checked first.
   const part = undecided ? undefined : largest(free);
   if (!part) return pending('settling');
+  const arrived = isWhole(ports, part.value, minimum);
+  const cost = arrived ? { cost: costOfPart(operation, part.value, minimum) } : {};
   return {
-    settlement: {
-      state: 'incomplete',
-      reason: 'partial',
-      arrived: isWhole(ports, part.value, minimum),
-      outcome: outcomeOf(part),
-    },
+    settlement: { state: 'incomplete', reason: 'partial', arrived, ...cost, outcome: outcomeOf(part) },
     claims: [claimOf(part.txid, part)],
   };
 }
@@ -161,10 +169,10 @@ async function findRefund(
     const credit = transaction && lamportsChange(transaction, ports.reserveAddress);
     if (!credit || !isRefundOf(credit, report.amount, operation.amount)) continue;
     const found = { signature, credit, arrived: isWhole(ports, credit, operation.amount) };
-    if (credit === report.amount) return refundedBy(found);
+    if (credit === report.amount) return refundedBy(operation, found);
     nearly ??= found;
   }
-  if (nearly) return refundedBy(nearly);
+  if (nearly) return refundedBy(operation, nearly);
   const search = Object.fromEntries(
     steps.map(({ node, last, entries, retry }) => [
       node,
@@ -265,11 +273,12 @@ const sentSwap = ({ plan, signing }: Operation): SentSwap => ({
 /** A credit in lamports, and whether it is the whole amount of the swap. */
 type Refund = { readonly signature: string; readonly credit: bigint; readonly arrived: boolean };
 
-const refundedBy = ({ signature, credit, arrived }: Refund): Settled => ({
+const refundedBy = (operation: Operation, { signature, credit, arrived }: Refund): Settled => ({
   settlement: {
     state: 'incomplete',
     reason: 'refunded',
     arrived,
+    ...(arrived ? { cost: costOfReturn(operation, credit) } : {}),
     outcome: { refundSignature: signature, refundLamports: credit.toString() },
   },
   claims: [`payment:${signature}`],

@@ -20,6 +20,9 @@ const pending = (detail: string) => ({
   claims: [],
 });
 
+/** Lamports of cost that the sample swap has agreed. */
+const AGREED = settling().cost;
+
 describe('a refund', () => {
   const refunded = (amount: bigint | null): BridgeReport => ({
     state: 'refunded',
@@ -30,6 +33,7 @@ describe('a refund', () => {
       state: 'incomplete',
       reason: 'refunded',
       arrived: change * 100n >= SOL * 98n,
+      ...(change * 100n >= SOL * 98n ? { cost: AGREED > SOL - change ? AGREED : SOL - change } : {}),
       outcome: { refundSignature: signature, refundLamports: change.toString() },
     },
     claims: [`payment:${signature}`],
@@ -41,6 +45,36 @@ describe('a refund', () => {
     credit(ports, 'refund', 990_000_000n);
     credit(ports, 'later', 7n);
     expect(await settle()).toEqual(found('refund', 990_000_000n));
+  });
+
+  it.each([
+    ['the agreed cost when the bridge keeps less', 990_000_001n, AGREED],
+    ['the agreed cost when the bridge keeps as much', 990_000_000n, AGREED],
+    ['what the bridge keeps beyond the agreed cost', 989_999_999n, AGREED + 1n],
+    ['what the bridge keeps, up to the cost of a swap', (SOL * 98n) / 100n, SOL / 50n],
+  ])('costs %s', async (_name, part, cost) => {
+    const { settle, ports } = setUp(refunded(part));
+    credit(ports, 'refund', part);
+    expect((await settle()).settlement).toMatchObject({ arrived: true, cost });
+  });
+
+  it('that keeps two percent uses up the daily limit on costs, however cheap the quotes were', async () => {
+    const w = createCustodianWorld();
+    w.bridge.nextReport = () => refunded((2n * SOL * 98n) / 100n);
+    for (const name of ['a', 'b', 'c']) {
+      await w.custody.createSwap(keyed(name, { amountLamports: 2n * SOL }));
+      land(w.chain);
+      credit(w.swap, `refund-${name}`, (2n * SOL * 98n) / 100n);
+      for (let alarms = 0; alarms < 20; alarms++) {
+        w.clock.now = Math.max(w.clock.now, w.storage.alarm ?? 0);
+        await w.custody.alarm();
+      }
+      expect(w.journal.get(`swap:key-${name}`)).toMatchObject({ unsettled: 0n, cost: SOL / 25n });
+      w.clock.now += 61 * 60_000;
+    }
+    expect(await w.custody.createSwap(keyed('d'))).toMatchObject({
+      refusal: { code: 'SWAP_LIMIT_REACHED', details: { limit: 'cost_day' } },
+    });
   });
 
   it.each([100n, (SOL * 98n) / 100n - 1n])(

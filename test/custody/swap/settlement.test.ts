@@ -65,22 +65,34 @@ describe('the bridge only indicates where to check', () => {
 
 describe('partial, as reported by the bridge', () => {
   const partial = (...txids: string[]): BridgeReport => ({ state: 'partial', txids });
-  const incomplete = (arrived: boolean, outcome: object, claims: string[] = []) => ({
-    settlement: { state: 'incomplete', reason: 'partial', arrived, outcome },
+  /** @param cost lamports; null if more is owed, undefined if it is the agreed cost */
+  const incomplete = (cost: bigint | null | undefined, outcome: object, claims: string[] = []) => ({
+    settlement: {
+      state: 'incomplete',
+      reason: 'partial',
+      arrived: cost !== null,
+      ...(typeof cost === 'bigint' ? { cost } : {}),
+      outcome,
+    },
     claims,
   });
 
   it.each([
-    [9_000n, false],
-    [121_519n, false],
-    [121_520n, true],
-    [124_500n, true],
-  ])('is never complete: %i sats are booked, and the rest is outstanding: %s', async (sats, arrived) => {
-    const { settle, ports } = setUp(partial(TXID));
-    ports.indexes = [() => bitcoinTx(TXID, [{ value: sats }])];
-    const outcome = { btcTxid: TXID, btcVout: 0, btcSats: sats.toString() };
-    expect(await settle()).toEqual(incomplete(arrived, outcome, [`output:${TXID}:0`]));
-  });
+    [9_000n, null],
+    [121_519n, null],
+    [121_520n, 30_000_000n],
+    [123_999n, 10_008_065n],
+    [124_000n, undefined],
+    [124_500n, undefined],
+  ])(
+    'is never complete: %i sats are booked. The cost in lamports, null if more is owed: %s',
+    async (sats, cost) => {
+      const { settle, ports } = setUp(partial(TXID));
+      ports.indexes = [() => bitcoinTx(TXID, [{ value: sats }])];
+      const outcome = { btcTxid: TXID, btcVout: 0, btcSats: sats.toString() };
+      expect(await settle()).toEqual(incomplete(cost, outcome, [`output:${TXID}:0`]));
+    },
+  );
 
   it('waits for a transaction that the indexes do not show yet', async () => {
     expect(await setUp(partial(TXID)).settle()).toEqual(pending('settling'));
@@ -89,7 +101,7 @@ describe('partial, as reported by the bridge', () => {
   it.each([[[]], [['2ZE7R9signatureOnAnotherChain']]])(
     'keeps the exposure when it names no Bitcoin transaction: %j',
     async (txids) => {
-      expect(await setUp(partial(...txids)).settle()).toEqual(incomplete(false, {}));
+      expect(await setUp(partial(...txids)).settle()).toEqual(incomplete(null, {}));
     },
   );
 });
@@ -116,16 +128,20 @@ describe('delivery', () => {
   });
 
   it.each([
-    ['has arrived when no more than a swap may cost is missing', 121_520n, true],
-    ['leaves the swap unsettled when more is missing', 121_519n, false],
-  ])('of less is partial, no success, and %s', async (_name, value, arrived) => {
+    [
+      'has arrived when no more than a swap may cost is missing',
+      121_520n,
+      { arrived: true, cost: 30_000_000n },
+    ],
+    ['leaves the swap unsettled when more is missing', 121_519n, { arrived: false }],
+  ])('of less is partial, no success, and %s', async (_name, value, end) => {
     const { settle, ports } = setUp(delivered(TXID));
     ports.indexes = both(bitcoinTx(TXID, [{ value }]));
     expect(await settle()).toEqual({
       settlement: {
         state: 'incomplete',
         reason: 'partial',
-        arrived,
+        ...end,
         outcome: { btcTxid: TXID, btcVout: 0, btcSats: value.toString() },
       },
       claims: [`output:${TXID}:0`],
