@@ -18,6 +18,7 @@ export const SWAP_DETAILS: Readonly<Record<string, readonly [status: string, mea
   refunded: ['failed', 'The bridge returned the SOL to the reserve, less its fee. No BTC will come.'],
   partial: ['failed', 'Less BTC arrived than the bridge had guaranteed: `btcSats`, paid by `txId`.'],
   bridge_failed: ['failed', 'The bridge gave up and has returned nothing yet. The operator contacts it.'],
+  written_off: ['failed', 'The bridge paid nothing, and the operator no longer expects it.'],
   late: ['failed', 'The swap had failed, but the BTC arrived afterwards: `btcSats`, paid by `txId`.'],
   expired: [
     'failed',

@@ -19,6 +19,11 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
     does: 'check an operation again now',
     send: (id) => ({ name: 'retry', id }),
   },
+  'write-off': {
+    words: ['<id>'],
+    does: 'stop waiting for what a bridge still owes, and count it as lost',
+    send: (id) => ({ name: 'write-off', id }),
+  },
   refund: {
     words: ['<invoice|listing|payment>'],
     does: 'refund what is owed, to its payer',

@@ -23,6 +23,7 @@ export const SWAP_DETAILS: Readonly<Record<string, readonly [words: string, outc
   ],
   partial: ['only partly paid', 'Less BTC arrived than the bridge had guaranteed.'],
   bridge_failed: ['the bridge gave up', 'The bridge has returned nothing yet. The operator contacts it.'],
+  written_off: ['written off', 'The bridge paid nothing, and the operator no longer expects it.'],
   late: ['the BTC arrived late', 'The swap had failed, and the BTC arrived afterwards.'],
   expired: ['expired', 'The transaction reached no Solana block. Nothing was spent.'],
   rejected: ['rejected by Solana', 'Nothing was swapped. Only the network fee was spent.'],

@@ -299,12 +299,13 @@ export type OpsCommand = {
     | 'operations'
     | 'held'
     | 'retry'
+    | 'write-off'
     | 'refund'
     | 'reconcile'
     | 'republish'
     | 'trust-programs';
   /**
-   * For `retry`, an operation id; for `refund`, the id of an invoice or listing request, or a payment's
+   * For `retry` and `write-off`, an operation id; for `refund`, the id of an invoice or listing request, or a payment's
    * signature.
    */
   readonly id?: string;

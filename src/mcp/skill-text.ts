@@ -72,6 +72,7 @@ swap because one is slow.
 | \`failed\` | \`refunded\` | The bridge returned the SOL to the reserve, less its fee. No BTC will come. |
 | \`failed\` | \`partial\` | Less BTC arrived than the bridge had guaranteed: \`btcSats\`, paid by \`txId\`. |
 | \`failed\` | \`bridge_failed\` | The bridge gave up and has returned nothing yet. The operator contacts it. |
+| \`failed\` | \`written_off\` | The bridge paid nothing, and the operator no longer expects it. |
 | \`failed\` | \`late\` | The swap had failed, but the BTC arrived afterwards: \`btcSats\`, paid by \`txId\`. |
 | \`failed\` | \`expired\` | No block contains the transaction. Nothing was spent; create a new swap if still wanted. |
 | \`failed\` | \`rejected\` | The chain refused the transaction. Only its network fee was spent. |

@@ -3,11 +3,24 @@ import { lamports } from '../../src/core/amount.ts';
 import type { CustodyDeps } from '../../src/custody/custodian.ts';
 import { checkJournal, freeze } from '../../src/custody/kernel/journal-integrity.ts';
 import type { OperationKind } from '../../src/custody/kernel/module.ts';
-import { createCustodianWorld, keyed, request } from './custodian-world.ts';
+import type { Operation } from '../../src/custody/kernel/operation.ts';
+import { type CustodianWorld, createCustodianWorld, keyed, request } from './custodian-world.ts';
 import { land } from './fake-chain.ts';
 import { historyOf } from './history.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
-import { closed, FEE, outstanding, PAYOUT, planned, SIGNED_AT, SOL, signed } from './sample-operations.ts';
+import {
+  closed,
+  done,
+  FEE,
+  NOW,
+  outstanding,
+  PAYOUT,
+  planned,
+  SIGNED_AT,
+  SOL,
+  settling,
+  signed,
+} from './sample-operations.ts';
 
 /** A payout that costs only its fee. */
 const payoutKind: OperationKind = {
@@ -298,6 +311,71 @@ describe("the operator's commands", () => {
     expect(
       w.storage.exec('SELECT command, facts FROM audit').map((row) => `${row.command} ${row.facts}`),
     ).toHaveLength(5);
+  });
+
+  describe('write-off', () => {
+    const add = (row: Operation) => {
+      const w = createCustodianWorld();
+      w.storage.transaction(() => w.journal.insert(row));
+      return w;
+    };
+    const writeOff = (w: CustodianWorld) => w.custody.ops({ name: 'write-off', id: 'swap:one' });
+
+    it.each([
+      ['refunded', outstanding({ detail: 'refunded', reason: 'refunded' }), 'refunded'],
+      ['bridge_failed', outstanding(), 'bridge_failed'],
+      ['held_unsettled', settling({ detail: 'held', reason: 'held_unsettled' }), 'written_off'],
+    ])(
+      'ends the wait for a swap that is %s, once, and books its SOL as a cost',
+      async (_name, row, detail) => {
+        const w = add(row);
+        expect(await writeOff(w)).toMatchObject({ ok: true });
+        expect(w.journal.get('swap:one')).toMatchObject({
+          state: 'failed',
+          detail,
+          reason: detail,
+          unsettled: 0n,
+          cost: row.cost + SOL,
+          dueAt: null,
+          outcome: { writtenOffLamports: String(SOL) },
+        });
+        expect((await w.custody.report()).heldOperations).toBe(0);
+        expect(await writeOff(w)).toMatchObject({ ok: false });
+        expect(w.journal.get('swap:one')?.cost).toBe(row.cost + SOL);
+      },
+    );
+
+    it('frees the unsettled limit, and stops swaps for the rest of the day of the signature', async () => {
+      const w = add(outstanding({ signedAt: NOW }));
+      await writeOff(w);
+      const limits = (await w.custody.report()).limits.filter(({ name }) => /unsettled|cost_day/.test(name));
+      expect(limits).toMatchObject([
+        { name: 'unsettled', used: 0n },
+        { name: 'cost_day', used: SOL + 10_000_000n },
+      ]);
+      expect(await w.custody.createSwap(keyed('a'))).toMatchObject({
+        refusal: { code: 'SWAP_LIMIT_REACHED', details: { limit: 'cost_day' } },
+      });
+      w.clock.now += 24 * 3_600_000;
+      expect((await w.custody.createSwap(keyed('b'))).type).toBe('created');
+    });
+
+    it.each([
+      ['signed', signed()],
+      ['settling', settling()],
+      ['done', done()],
+      ['refused before the signature', closed()],
+    ])('refuses a swap that is %s', async (_name, row) => {
+      const w = add(row);
+      const before = w.journal.get('swap:one');
+      expect(await writeOff(w)).toMatchObject({ ok: false });
+      expect(w.journal.get('swap:one')).toEqual(before);
+    });
+
+    it('refuses an id that no operation has', async () => {
+      const w = createCustodianWorld();
+      expect(await w.custody.ops({ name: 'write-off' })).toMatchObject({ ok: false });
+    });
   });
 
   it('reconcile ends a freeze', async () => {

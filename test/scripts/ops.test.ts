@@ -95,6 +95,7 @@ describe('keygen', () => {
 describe('arguments of a command', () => {
   it.each([
     ['retry swap:1', { name: 'retry', id: 'swap:1' }],
+    ['write-off swap:1', { name: 'write-off', id: 'swap:1' }],
     ['mint --dry-run', { name: 'mint', dry_run: true }],
     ['proof message', { name: 'proof-message' }],
     ['proof submit smpAbc', { name: 'proof-submit', signature: 'smpAbc' }],

@@ -3,6 +3,7 @@
  * row.
  * @module
  */
+import { lamports } from '../../core/amount.ts';
 import type { CustodyReport, OpsAnswer, OpsCommand } from '../api.ts';
 import type { Journal } from './journal.ts';
 import { frozenReason, isSuspect, settlesIn, unfreeze } from './journal-integrity.ts';
@@ -58,6 +59,8 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
       };
     case 'retry':
       return retry(p, id ?? '');
+    case 'write-off':
+      return writeOff(p, id ?? '');
     case 'republish': {
       const rows = journal.setAside(LIST);
       journal.retryRefused(p.now());
@@ -108,10 +111,48 @@ function retry({ journal, now }: OpsPorts, id: string): OpsAnswer {
   if (isTerminal(operation)) return { ok: false, message: 'The operation is final and cannot be retried.' };
   const reason = isHeld(operation) ? null : operation.reason;
   const stored = journal.update(operation, { ...operation, reason, looks: 0, dueAt: now() }, now());
-  return stored
-    ? { ok: true, message: 'The operation is due now.' }
-    : { ok: false, message: 'The operation has changed in the meantime. Retry.' };
+  return stored ? { ok: true, message: 'The operation is due now.' } : CHANGED;
 }
+
+/**
+ * Stops waiting for the counterpart of an operation, which then counts as lost. Its lamports leave the limit on
+ * unsettled operations and count as a cost on the day of its signature, so a write-off makes no room for
+ * another loss on the same day.
+ */
+function writeOff({ journal, now }: OpsPorts, id: string): OpsAnswer {
+  const operation = journal.get(id);
+  if (!operation) return { ok: false, message: 'No operation has this id.' };
+  const { state, unsettled, cost } = operation;
+  const isLost = state === 'failed' || (state === 'settling' && isHeld(operation));
+  if (!isLost || unsettled === 0n) {
+    return {
+      ok: false,
+      message: 'Only a failed or held operation that waits for its counterpart can be written off.',
+    };
+  }
+  const ended =
+    state === 'failed' ? {} : ({ state: 'failed', detail: 'written_off', reason: 'written_off' } as const);
+  const stored = journal.update(
+    operation,
+    {
+      ...operation,
+      ...ended,
+      unsettled: lamports(0n),
+      cost: lamports(cost + unsettled),
+      dueAt: null,
+      outcome: { ...operation.outcome, writtenOffLamports: unsettled.toString() },
+    },
+    now(),
+  );
+  return stored
+    ? {
+        ok: true,
+        message: `Written off: ${unsettled} lamports. A later arrival is not booked for this operation.`,
+      }
+    : CHANGED;
+}
+
+const CHANGED: OpsAnswer = { ok: false, message: 'The operation has changed in the meantime. Retry.' };
 
 const summary = (operation: Operation) => ({
   id: operation.id,

@@ -32,6 +32,7 @@ const CUSTODY_COMMANDS = [
   'operations',
   'held',
   'retry',
+  'write-off',
   'refund',
   'reconcile',
   'republish',
