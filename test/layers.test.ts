@@ -72,9 +72,9 @@ it.each(files.filter((file) => file.startsWith('custody/kernel/')))('%s names no
   expect(read(file)).not.toMatch(/'(swap|token|asry|absr|refund)'/);
 });
 
-it('only the attempt of an operation and the proof request signatures', () => {
+it('only the executor and the proof request signatures', () => {
   const callers = files.filter((file) => /\bsigner\.sign\(/.test(read(file)));
-  expect(callers).toEqual(['custody/kernel/sign-attempt.ts', 'custody/reserve/proof.ts']);
+  expect(callers).toEqual(['custody/kernel/executor.ts', 'custody/reserve/proof.ts']);
 });
 
 it('only the composition imports the domains of custody', () => {

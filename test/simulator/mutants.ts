@@ -13,8 +13,7 @@ export type Mutant = {
 };
 
 const MACHINE = 'custody/kernel/state-machine.ts';
-const DRIVER = 'custody/kernel/executor.ts';
-const SIGNING = 'custody/kernel/sign-attempt.ts';
+const EXECUTOR = 'custody/kernel/executor.ts';
 const JOURNAL = 'custody/kernel/journal.ts';
 const LEDGER = 'custody/kernel/spending-limits.ts';
 const INTAKE = 'custody/swap/create-swap.ts';
@@ -54,7 +53,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'sends before it stores',
     edits: [
       {
-        file: SIGNING,
+        file: EXECUTOR,
         find: `    storeSigned(op, kind, signed.prepared, signed.signing);`,
         replace: `    await p.chain.send(signed.signing.wire);
     storeSigned(op, kind, signed.prepared, signed.signing);`,
@@ -131,7 +130,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'no check of the journal between signing and sending',
     edits: [
       {
-        file: DRIVER,
+        file: EXECUTOR,
         find: `    await p.storage.sync();\n    const accepted`,
         replace: `    const accepted`,
       },
@@ -216,7 +215,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a deposit address may be paid twice',
     edits: [
       {
-        file: SIGNING,
+        file: EXECUTOR,
         find: `prepared.claims.some((name) => (journal.consumerOf(name) ?? op.id) !== op.id)`,
         replace: `prepared.claims.some((name) => name === '')`,
       },
@@ -226,7 +225,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'an output serves two swaps',
     edits: [
       {
-        file: DRIVER,
+        file: EXECUTOR,
         find: `const isTaken = (name: string) => (journal.consumerOf(name) ?? op.id) !== op.id;`,
         replace: `const isTaken = (name: string) => name === '';`,
       },
@@ -309,7 +308,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a pause does not stop an operation in preparation',
     edits: [
       {
-        file: SIGNING,
+        file: EXECUTOR,
         find: `    p.storage.transaction(() => {
       const stopped = p.stop(op.kind);
       if (stopped) return void observe(op, kind, refusedOrLater(op, kind, stopped));`,
