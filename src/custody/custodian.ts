@@ -12,8 +12,8 @@ import { type Begin, createBegin } from './kernel/begin-operation.ts';
 import { type Assemble, createExecutor } from './kernel/executor.ts';
 import { openJournal } from './kernel/journal.ts';
 import { createSigningGate } from './kernel/journal-integrity.ts';
-import { type CustodyModule, configured, type ModuleTools, type OperationKind } from './kernel/module.ts';
-import type { Kind, Operation } from './kernel/operation.ts';
+import type { CustodyModule, ModuleTools } from './kernel/module.ts';
+import type { Kind, Operation, OperationKind } from './kernel/operation.ts';
 import { custodyReport, runOps } from './kernel/operator-commands.ts';
 import { createRepublishing } from './kernel/outbox.ts';
 import type { Log, Mirror, Signer, Storage } from './kernel/ports.ts';
@@ -325,6 +325,12 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
     },
     alarm: background.alarm,
   };
+}
+
+/** The module of a configured area. @throws Error if the area is not configured */
+function configured<T>(module: T | undefined): T {
+  if (module === undefined) throw new Error('this area is not configured');
+  return module;
 }
 
 /** `ms`: milliseconds since the operation began. */

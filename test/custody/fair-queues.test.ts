@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { payoutId } from '../../src/custody/asry/payout-operation.ts';
 import type { CustodyDeps } from '../../src/custody/custodian.ts';
 import { openJournal } from '../../src/custody/kernel/journal.ts';
-import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/module.ts';
+import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
 import { flushOutbox } from '../../src/custody/kernel/outbox.ts';
 import { step } from '../../src/custody/kernel/state-machine.ts';
 import { openRequestStore, type RefundDue } from '../../src/custody/payments/request-store.ts';

@@ -1,8 +1,7 @@
 /** A row whose work throws must not block other rows, and must alert the operator. */
 import { expect, it } from 'vitest';
 import { payoutId } from '../../src/custody/asry/payout-operation.ts';
-import type { OperationKind } from '../../src/custody/kernel/module.ts';
-import { settlesByLanding } from '../../src/custody/kernel/module.ts';
+import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
 import { openRequestStore } from '../../src/custody/payments/request-store.ts';
 import { TOKEN_RULES } from '../../src/custody/tokens/creation-operation.ts';
 import { openClaimed } from './asry/stored-claims.ts';

@@ -8,8 +8,14 @@ import type { DepositTerms, DepositTransaction } from '../../chain/solana/deposi
 import { findAta } from '../../chain/solana/token-instructions.ts';
 import { type TokenTransfer, tokenTransferMessage } from '../../chain/solana/token-messages.ts';
 import { decodeMint, decodeTokenAccount } from '../../chain/solana/token-program.ts';
-import { type OperationKind, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/module.ts';
-import type { Facts, Operation } from '../kernel/operation.ts';
+import {
+  type Facts,
+  type Operation,
+  type OperationKind,
+  type Prepared,
+  plainlyPrepared,
+  settlesByLanding,
+} from '../kernel/operation.ts';
 import type { Blockhash, SolanaView } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 import type { AsryProgram } from './epochs.ts';

@@ -8,8 +8,18 @@
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Journal } from './journal.ts';
 import { freeze } from './journal-integrity.ts';
-import { decodePrepared, encodePrepared, type OperationKind, type Prepared, type Ready } from './module.ts';
-import type { Facts, Kind, Landing, Operation, Signing } from './operation.ts';
+import {
+  decodePrepared,
+  encodePrepared,
+  type Facts,
+  type Kind,
+  type Landing,
+  type Operation,
+  type OperationKind,
+  type Prepared,
+  type Ready,
+  type Signing,
+} from './operation.ts';
 import type { Log, Signer, Storage } from './ports.ts';
 import { ALARM_FAILURES, retryAfter } from './row-retries.ts';
 import type { ChainPort } from './solana-view.ts';

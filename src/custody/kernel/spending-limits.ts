@@ -6,8 +6,7 @@
 import { formatAmount, type Lamports, lamports, SOL_DECIMALS } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { Journal } from './journal.ts';
-import type { OperationKind } from './module.ts';
-import type { Kind, Operation } from './operation.ts';
+import type { Kind, Operation, OperationKind } from './operation.ts';
 import type { BalanceReader } from './solana-view.ts';
 
 /** False if a limit is not a number: such a limit would never be exceeded. */

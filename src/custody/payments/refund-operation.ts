@@ -10,8 +10,14 @@ import { memoText, memoTransferMessage } from '../../chain/solana/transaction.ts
 import { lamports } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { SignatureEntry, SolanaNode } from '../../providers/solana-rpc.ts';
-import { type OperationKind, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/module.ts';
-import type { Facts, Operation } from '../kernel/operation.ts';
+import {
+  type Facts,
+  type Operation,
+  type OperationKind,
+  type Prepared,
+  plainlyPrepared,
+  settlesByLanding,
+} from '../kernel/operation.ts';
 import type { Decide } from '../kernel/quorum.ts';
 import { type Blockhash, orUnreadable, type SolanaView } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';

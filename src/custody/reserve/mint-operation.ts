@@ -8,8 +8,14 @@ import { MINT_FEE, mintMessage } from '../../chain/solana/token-messages.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/limits.ts';
 import { agreePrices, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
-import { type OperationKind, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/module.ts';
-import type { Facts, Operation } from '../kernel/operation.ts';
+import {
+  type Facts,
+  type Operation,
+  type OperationKind,
+  type Prepared,
+  plainlyPrepared,
+  settlesByLanding,
+} from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 import { type AgreementRefusal, agreeAtDepth, type ReserveView } from './reserve-views.ts';

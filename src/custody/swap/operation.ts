@@ -14,8 +14,13 @@ import {
   type PriceReport,
 } from '../../core/price.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
-import type { OperationKind, Prepared } from '../kernel/module.ts';
-import { type Landing, type Operation, plannedOperation } from '../kernel/operation.ts';
+import {
+  type Landing,
+  type Operation,
+  type OperationKind,
+  plannedOperation,
+  type Prepared,
+} from '../kernel/operation.ts';
 import { type Blockhash, signedAtOf } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 import { checkLanding } from '../policy/simulation.ts';

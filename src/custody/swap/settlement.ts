@@ -9,8 +9,7 @@ import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
-import type { Settled } from '../kernel/module.ts';
-import type { Facts, Operation } from '../kernel/operation.ts';
+import type { Facts, Operation, Settled } from '../kernel/operation.ts';
 import { type History, type HistoryNode, readLists } from '../kernel/quorum.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
 

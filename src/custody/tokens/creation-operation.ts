@@ -15,8 +15,14 @@ import {
 import { SYSTEM_PROGRAM } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
 import type { Journal } from '../kernel/journal.ts';
-import { type OperationKind, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/module.ts';
-import { type Facts, plannedOperation } from '../kernel/operation.ts';
+import {
+  type Facts,
+  type OperationKind,
+  type Prepared,
+  plainlyPrepared,
+  plannedOperation,
+  settlesByLanding,
+} from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
-import { type OperationKind, type Prepared, settlesByLanding } from '../../../src/custody/kernel/module.ts';
-import { type Operation, plannedOperation } from '../../../src/custody/kernel/operation.ts';
+import {
+  type Operation,
+  type OperationKind,
+  type Prepared,
+  plannedOperation,
+  settlesByLanding,
+} from '../../../src/custody/kernel/operation.ts';
 import { type Cap, coveredKind } from '../../../src/custody/kernel/spending-limits.ts';
 import { SIGNED_AT, signingOf } from '../sample-operations.ts';
 import { createSqliteStorage } from '../sqlite-storage.ts';

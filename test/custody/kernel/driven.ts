@@ -2,8 +2,7 @@
 import { lamports } from '../../../src/core/amount.ts';
 import { createExecutor } from '../../../src/custody/kernel/executor.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
-import type { OperationKind, Prepared, Settled } from '../../../src/custody/kernel/module.ts';
-import type { Operation } from '../../../src/custody/kernel/operation.ts';
+import type { Operation, OperationKind, Prepared, Settled } from '../../../src/custody/kernel/operation.ts';
 import { createFakeChain } from '../fake-chain.ts';
 import { NOW, PAYOUT, SIGNED_AT, SOL, SWAP } from '../sample-operations.ts';
 import { budgetOf, type Limits } from '../spending.ts';

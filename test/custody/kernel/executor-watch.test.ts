@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { frozenReason } from '../../../src/custody/kernel/journal-integrity.ts';
-import type { Settled } from '../../../src/custody/kernel/module.ts';
+import type { Settled } from '../../../src/custody/kernel/operation.ts';
 import { land } from '../fake-chain.ts';
 import {
   deathProof,
