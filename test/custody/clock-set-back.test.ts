@@ -1,8 +1,8 @@
 /** Work that is due at a time far ahead, because the clock was set back. */
 import { describe, expect, it } from 'vitest';
+import { dueTime } from '../../src/core/due-time.ts';
 import { openAsryStore } from '../../src/custody/asry/asry-store.ts';
 import { createQuorum } from '../../src/custody/kernel/quorum.ts';
-import { dueTime } from '../../src/custody/kernel/row-retries.ts';
 import { createBalanceReader } from '../../src/custody/kernel/solana-view.ts';
 import { openReferenceStore } from '../../src/custody/payments/request-store.ts';
 import { CLAIM, createStoredClaims, DEPOSIT } from './asry/stored-claims.ts';

@@ -4,8 +4,8 @@
  * @module
  */
 import type { DepositAsset } from '../../chain/solana/deposit.ts';
+import { firstDue } from '../../core/due-time.ts';
 import type { SqlRow, Storage } from '../kernel/ports.ts';
-import { firstDue } from '../kernel/row-retries.ts';
 import type { Epoch } from './epochs.ts';
 
 const SCHEMA = [

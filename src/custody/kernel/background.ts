@@ -1,8 +1,10 @@
 /**
- * Runs all work without a caller: the alarm, the cron, and the delivery of changes to D1. Stored rows decide
- * what is due, so work survives the loss of an instance.
+ * Runs all work without a caller: the alarm, the cron, the delivery of changes to D1, and retries. Stored rows
+ * decide what is due, so work survives the loss of an instance. A module, operation or row whose work throws
+ * waits and is reported, so that it does not block the others.
  * @module
  */
+import { dueTime, isTimeOver } from '../../core/due-time.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Executor } from './executor.ts';
 import type { Journal } from './journal.ts';
@@ -11,7 +13,6 @@ import type { CustodyModule } from './module.ts';
 import { flushOutbox } from './outbox.ts';
 import type { Log, Mirror, Storage } from './ports.ts';
 import { rememberDisagreement } from './quorum.ts';
-import { ALARM_FAILURES, dueTime, RAREST_RETRY_MS, retryAfter } from './row-retries.ts';
 import type { ChainPort } from './solana-view.ts';
 
 /** Operations per alarm. Each makes up to four calls to each of two nodes, and a run may make 40 calls. */
@@ -165,6 +166,68 @@ export function createBackground(p: {
       }
       ranAt = now();
       await publish();
+    },
+  };
+}
+
+const FIRST_RETRY_MS = 2_000;
+/** Longest wait between two retries of the same work. */
+const RAREST_RETRY_MS = 6 * 60_000;
+/** Failures of one row or operation after which the operator is alerted. */
+export const ALARM_FAILURES = 3;
+
+/** Milliseconds until the next retry after this number of failures. */
+export const retryAfter = (failures: number): number =>
+  Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 30), RAREST_RETRY_MS);
+
+/**
+ * Books stored rows one by one and retries those whose booking throws.
+ * @param p.read the oldest rows that await the booking, at most `limit`
+ */
+export function createRowRetries<T>(p: {
+  readonly name: string;
+  readonly read: (limit: number) => readonly T[];
+  readonly idOf: (row: T) => string;
+  readonly now: () => number;
+  readonly log: Log;
+}) {
+  const { now, idOf } = p;
+  const failing = new Map<string, { readonly failures: number; readonly until: number }>();
+
+  /** Unix milliseconds before which a row is not retried; 0 when it may be booked now. */
+  function waitsUntil(row: T): number {
+    const until = failing.get(idOf(row))?.until ?? 0;
+    return isTimeOver(until, RAREST_RETRY_MS, now()) ? 0 : until;
+  }
+
+  return {
+    /** Books each row that is due, at most `limit`. */
+    run(limit: number, book: (row: T) => void): void {
+      const rows = p.read(limit + failing.size).filter((row) => waitsUntil(row) === 0);
+      for (const row of rows.slice(0, limit)) {
+        const id = idOf(row);
+        try {
+          book(row);
+          failing.delete(id);
+        } catch (error) {
+          const failures = (failing.get(id)?.failures ?? 0) + 1;
+          failing.set(id, { failures, until: now() + retryAfter(failures) });
+          const level = failures === ALARM_FAILURES ? 'alarm' : 'warn';
+          p.log({
+            level,
+            event: 'booking_failed',
+            booking: p.name,
+            row: id,
+            error: String(error).slice(0, 200),
+          });
+        }
+      }
+    },
+
+    /** When a row is next to be booked, Unix milliseconds; undefined when none waits. */
+    nextAt(): number | undefined {
+      const waits = p.read(1 + failing.size).map(waitsUntil);
+      return waits.length === 0 ? undefined : Math.max(Math.min(...waits), now());
     },
   };
 }

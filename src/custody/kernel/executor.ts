@@ -6,6 +6,7 @@
  * @module
  */
 import { failureReason } from '../../providers/solana-rpc.ts';
+import { ALARM_FAILURES, retryAfter } from './background.ts';
 import type { Journal } from './journal.ts';
 import { freeze } from './journal-integrity.ts';
 import {
@@ -21,7 +22,6 @@ import {
   type Signing,
 } from './operation.ts';
 import type { Log, Signer, Storage } from './ports.ts';
-import { ALARM_FAILURES, retryAfter } from './row-retries.ts';
 import type { ChainPort } from './solana-view.ts';
 import { type Budget, checkCap, type LimitReached } from './spending-limits.ts';
 import {

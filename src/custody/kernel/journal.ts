@@ -5,10 +5,10 @@
  */
 
 import { lamports } from '../../core/amount.ts';
+import { firstDue } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/limits.ts';
 import { decodeOperation, encodeOperation, namesConsumedBy, type Operation } from './operation.ts';
 import type { MirrorRow, RecordTable, SqlRow, SqlValue, Storage } from './ports.ts';
-import { firstDue } from './row-retries.ts';
 import type { Entry } from './spending-limits.ts';
 import { FARTHEST_CHECK_MS } from './state-machine.ts';
 

@@ -5,6 +5,7 @@
  */
 import { type Lifetime, lamportsChange, type MessageVersion } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
+import { isTimeOver } from '../../core/due-time.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
 import {
@@ -27,7 +28,6 @@ import {
   succeeded,
   transactionsDiffer,
 } from './quorum.ts';
-import { isTimeOver } from './row-retries.ts';
 import type { Balance } from './spending-limits.ts';
 import { expiryHeight, type NodeView } from './state-machine.ts';
 

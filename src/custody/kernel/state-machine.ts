@@ -8,8 +8,8 @@
  * @module
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
+import { isTimeOver } from '../../core/due-time.ts';
 import type { Facts, Landing, Operation, Signing } from './operation.ts';
-import { isTimeOver } from './row-retries.ts';
 
 /** One node's view of an attempt, in the order of the reads: heights, then status, then history. */
 export type NodeView = {

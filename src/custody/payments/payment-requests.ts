@@ -5,12 +5,12 @@
  * @module
  */
 import { isSignature } from '../../chain/solana/address.ts';
+import { earliest } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/limits.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { ConfirmRequest, PaymentConfirmed, Refusal, RequestView } from '../api.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
-import { earliest } from '../kernel/row-retries.ts';
 import type { Sold } from '../kernel/spending-limits.ts';
 import { type Booking, createBooking } from './booking.ts';
 import { mirroredPayments, requestView, SHOWN_REFUNDS } from './d1-rows.ts';

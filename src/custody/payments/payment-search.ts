@@ -3,11 +3,11 @@
  * of calls.
  * @module
  */
+import { dueTime, isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Log } from '../kernel/ports.ts';
-import { dueTime, isTimeOver } from '../kernel/row-retries.ts';
 import type { Booking } from './booking.ts';
 import type { PaymentRequest, ReferenceStore, RequestStore } from './request-store.ts';
 import { type Budget, createTreasuryWalk, type TreasuryNode } from './treasury-walk.ts';

@@ -7,10 +7,10 @@ import { lamportsChange, MEMO_TRANSFER_FEE } from '../../chain/solana/transactio
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { type ChainTransaction, failureReason } from '../../providers/solana-rpc.ts';
 import type { OpsAnswer, Refusal } from '../api.ts';
+import { createRowRetries } from '../kernel/background.ts';
 import type { Decision } from '../kernel/begin-operation.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
-import { createRowRetries } from '../kernel/row-retries.ts';
 import { solText } from '../kernel/spending-limits.ts';
 import { payerOf } from './booking.ts';
 import { mirrorRefund, mirrorRequest } from './d1-rows.ts';

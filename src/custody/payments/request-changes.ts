@@ -3,11 +3,12 @@
  * storage transaction contains the change, its D1 update and any refund.
  * @module
  */
+import { earliest } from '../../core/due-time.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
+import { createRowRetries } from '../kernel/background.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { MirrorSource } from '../kernel/module.ts';
 import type { Log, Mirror, Storage } from '../kernel/ports.ts';
-import { createRowRetries, earliest } from '../kernel/row-retries.ts';
 import type { Taken } from './booking.ts';
 import { mirrorCreatedListing, mirrorRequest } from './d1-rows.ts';
 import { judgePayment, matchRequest } from './payment-matching.ts';

@@ -5,12 +5,12 @@
  * other transactions.
  * @module
  */
+import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import { failureReason, type SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Log } from '../kernel/ports.ts';
 import { quorumOf, succeeded } from '../kernel/quorum.ts';
-import { isTimeOver } from '../kernel/row-retries.ts';
 import type { Booking } from './booking.ts';
 
 /**

@@ -5,6 +5,7 @@
  */
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { networksOf } from '../../core/client-network.ts';
+import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, MAX_WAIT_MS } from '../../core/limits.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from '../api.ts';
@@ -12,7 +13,6 @@ import type { Executor } from '../kernel/executor.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Operation } from '../kernel/operation.ts';
 import type { Storage } from '../kernel/ports.ts';
-import { isTimeOver } from '../kernel/row-retries.ts';
 import type { BalanceReader } from '../kernel/solana-view.ts';
 import {
   type Balance,

@@ -1,0 +1,33 @@
+/**
+ * Due times of stored work that stay right when the clock goes back. All times are Unix milliseconds.
+ * @module
+ */
+
+/**
+ * When stored work is due, in Unix milliseconds. A time further ahead than the longest wait was set before the
+ * clock went back; that work is due now.
+ *
+ * @param at      the stored time
+ * @param longest the longest wait that is ever stored, in milliseconds
+ */
+export const dueTime = (at: number, longest: number, now: number): number => (at > now + longest ? now : at);
+
+/** Whether stored work is due; see {@link dueTime}. */
+export const isTimeOver = (at: number, longest: number, now: number): boolean =>
+  dueTime(at, longest, now) <= now;
+
+/** The earliest of the times that are known. */
+export function earliest(...times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((at) => at !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+/** When the first of stored rows is due. @param times `first` and `last` stored time; null without rows */
+export function firstDue(
+  times: Readonly<Record<string, string | number | null>> | undefined,
+  longest: number,
+  now: number,
+): number | undefined {
+  if (times?.first === null || times?.first === undefined) return undefined;
+  return Math.min(dueTime(Number(times.first), longest, now), dueTime(Number(times.last), longest, now));
+}
