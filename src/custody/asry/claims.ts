@@ -17,28 +17,36 @@ import {
 } from '../api.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
-import { type AsryStore, openAsryStore } from './asry-store.ts';
-import { type Deposit, keyRefusal, type Refused } from './claim-rules.ts';
-import { type AsryPorts, createAsryKind, payoutId } from './payout-operation.ts';
-import { createAsryPayouts } from './payouts.ts';
-import { type AsryRecoveryPorts, holdSuspect, recognizePayout, restoreClaims } from './recovery.ts';
+import { type AsryStore, type OwedReason, openAsryStore, type Payout } from './asry-store.ts';
 import {
-  createEpochOpener,
-  createSharedWork,
-  createTaking,
-  type OnceOnly,
-  type Within,
-} from './take-claim.ts';
+  type ClaimFacts,
+  type Deposit,
+  decideClaim,
+  decideOpening,
+  keyRefusal,
+  type Opened,
+  ownMoney,
+  type Refused,
+} from './claim-rules.ts';
+import { type AsryProgram, missingEpochs } from './epochs.ts';
+import { type AsryPorts, claimPurpose, createAsryKind, type Payee, payoutId } from './payout-operation.ts';
+import { createAsryPayouts, type Taken } from './payouts.ts';
+import { type AsryRecoveryPorts, holdSuspect, recognizePayout, restoreClaims } from './recovery.ts';
 import * as view from './view.ts';
 
 /** Seconds that a block's time may be ahead of our clock. A node that reports a later time is wrong. */
 const MAX_AHEAD_SECONDS = 86_400;
 const TURNS = 6;
 
+const inSeconds = (ms: number): number => Math.floor(ms / 1_000);
+
+/** The result of the work, or undefined after this many milliseconds; the work continues. */
+type Within = <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
+
+type OnceOnly = ReturnType<typeof createSharedWork>;
+
 /** Reads deposits from the chain and decides whether they are claimable at all. */
 function createDepositReader({ now, log }: ModuleTools, p: AsryPorts, once: OnceOnly) {
-  const unixNow = (): number => Math.floor(now() / 1_000);
-
   /** The deposit with this signature on the chain. */
   async function readDeposit(
     signature: string,
@@ -50,7 +58,8 @@ function createDepositReader({ now, log }: ModuleTools, p: AsryPorts, once: Once
       const verdict = judgeDeposit(transaction, p.terms);
       if (verdict.type !== 'deposit') return refused(declined(verdict, signature));
       const { asset, sender, slot, blockTime, creditedAtoms: credited } = verdict;
-      if (blockTime > unixNow() + MAX_AHEAD_SECONDS) return refused(heldBack('block_time_ahead', signature));
+      if (blockTime > inSeconds(now()) + MAX_AHEAD_SECONDS)
+        return refused(heldBack('block_time_ahead', signature));
       const deposit = { signature: transaction.signature, asset, sender, slot, blockTime, credited };
       return { type: 'deposit', deposit };
     } catch (error) {
@@ -79,6 +88,137 @@ function mismatch({ asset, expectedAtoms }: ClaimRequest, deposit: Deposit): Ref
   if (expectedAtoms !== undefined && expectedAtoms !== deposit.credited)
     return view.wrongAmount(expectedAtoms, deposit.credited);
   return undefined;
+}
+
+/** Returns a function that opens the epochs that have started by now or by a later Unix time in seconds. */
+function createEpochOpener({ journal, storage, now }: ModuleTools, store: AsryStore, program: AsryProgram) {
+  return function openEpochs(time = 0): void {
+    const until = Math.max(time, inSeconds(now()));
+    const [last] = store.epochs(1);
+    if (last && last.endsAt > until) return;
+    storage.transaction(() => {
+      for (const epoch of missingEpochs(last, program, until, inSeconds(now()))) {
+        store.putEpoch(epoch);
+        view.mirrorEpoch(journal, epoch, now());
+      }
+    });
+  };
+}
+
+/** Takes the next part of a claim and begins its payout. */
+function createTaking(
+  { journal, storage, now, log }: ModuleTools,
+  p: AsryPorts & {
+    readonly store: AsryStore;
+    readonly payouts: ReturnType<typeof createAsryPayouts>;
+    readonly openEpochs: ReturnType<typeof createEpochOpener>;
+    readonly once: OnceOnly;
+    readonly within: Within;
+  },
+) {
+  const { program, store, payouts, openEpochs, once } = p;
+
+  /** The claim that a deposit would create now. Stores epochs that have started, and nothing else. */
+  function opening(deposit: Deposit): Opened | Refused {
+    const { signature, blockTime } = deposit;
+    openEpochs(blockTime);
+    return decideOpening(deposit, {
+      usedFor: journal.consumerOf(`payment:${signature}`),
+      own: ownMoney(deposit, {
+        isDepositAddress: journal.consumerOf(`deposit:${deposit.sender}`) !== undefined,
+        sharesAddress: p.terms.treasury === p.terms.reserve,
+        unsettledSince: journal.open().flatMap((op) => (op.unsettled > 0n ? [op.createdAt] : [])),
+      }),
+      epoch: store.epochAt(blockTime),
+      oldest: inSeconds(now()) - program.maxAgeSeconds,
+      minimumDeposit: program.minimumDeposit,
+      seq: store.nextSeq(),
+      now: now(),
+    });
+  }
+
+  /** The stored claim of a deposit with its epoch, or the claim that it would open. */
+  function claimOf(deposit: Deposit): ClaimFacts['claim'] {
+    const claim = store.claim(deposit.signature);
+    if (!claim) return opening(deposit);
+    const epoch = store.epoch(claim.epoch);
+    return epoch ? { type: 'known', claim, epoch } : { type: 'refused', refusal: view.alreadyClaimed() };
+  }
+
+  /** The payout that an earlier request with this key created. */
+  const earlier = ({ key }: ClaimRequest): Payout | undefined =>
+    key && store.payoutByKey(key.keyHash, now() - view.KEY_LIFE_MS);
+
+  /** Takes the next part of a claim, and stores the claim itself if it is new. Call inside a transaction. */
+  function take(request: ClaimRequest, deposit: Deposit): Taken {
+    const decision = decideClaim(request, {
+      isRepeat: earlier(request) !== undefined,
+      claim: claimOf(deposit),
+      parts: store.payouts(deposit.signature).length,
+      now: now(),
+    });
+    if (decision.type !== 'take') return decision;
+    const { claim, payout, opened } = decision;
+    if (opened) {
+      journal.consumeOnce(`payment:${claim.signature}`, claimPurpose(claim.signature), now());
+      store.putEpoch(opened);
+      view.mirrorEpoch(journal, opened, now());
+    }
+    if (request.key) journal.recordCall('key', request.client, now());
+    return { type: 'taken', claim, payout };
+  }
+
+  async function readPayee(sender: string): Promise<Payee | undefined> {
+    try {
+      return (await once(`payee ${sender}`, () => p.readPayees([sender])))[0];
+    } catch (error) {
+      log({ level: 'warn', event: 'payees_unread', reason: failureReason(error) });
+      return undefined;
+    }
+  }
+
+  /** Stores the part as owed. The background run pays it later. */
+  function promise(request: ClaimRequest, deposit: Deposit, reason: OwedReason): Taken {
+    return storage.transaction(() => {
+      const taken = take(request, deposit);
+      if (taken.type !== 'taken') return taken;
+      const payout = payouts.owe(taken.payout, reason);
+      payouts.save(taken.claim, payout);
+      return { ...taken, payout };
+    });
+  }
+
+  /** Claims the next part and begins its payout. */
+  async function claimPart(request: ClaimRequest, deposit: Deposit): Promise<Taken> {
+    const payee = await readPayee(deposit.sender);
+    if (!payee) return promise(request, deposit, 'unread');
+    const { signature } = deposit;
+    const operations = store.claim(signature)?.operations ?? 0;
+    // Set only by this call's own critical section. It stays set when the wait below ends early.
+    const own: { taken: Taken | undefined } = { taken: undefined };
+    const work = payouts.begin({ signature, operations }, payee, () => {
+      own.taken = take(request, deposit);
+      return own.taken;
+    });
+    const begun = await p.within(work, MAX_WAIT_MS);
+    const taken = own.taken?.type === 'taken' ? own.taken : undefined;
+    // The alarm continues the stored payout. Taking another part now would pay twice.
+    const isStored = store.payouts(signature).some(({ part }) => part === taken?.payout.part);
+    if (!begun) return taken && isStored ? taken : { type: 'refused', refusal: view.inProgress() };
+    switch (begun.type) {
+      case 'begun':
+        return taken ?? { type: 'again' };
+      case 'owed':
+        return begun.reason === 'paused'
+          ? { type: 'refused', refusal: view.claimsPaused('stopped') }
+          : promise(request, deposit, begun.reason);
+      case 'refused':
+      case 'again':
+        return begun;
+    }
+  }
+
+  return { opening, earlier, claimPart };
 }
 
 const refuse = (refusal: Refusal, claim: ClaimView | null = null): ClaimAnswer => ({
@@ -201,7 +341,6 @@ export function createClaims(tools: ModuleTools, p: ClaimsPorts) {
   const { program } = p;
   const store = openAsryStore(storage);
   const payouts = createAsryPayouts(tools, store, p);
-  const unixNow = (): number => Math.floor(now() / 1_000);
   const openEpochs = createEpochOpener(tools, store, program);
   const { record, settled, decide } = createClaimAnswers(tools, { ...p, store, payouts, openEpochs });
 
@@ -246,7 +385,7 @@ export function createClaims(tools: ModuleTools, p: ClaimsPorts) {
     /** The newest epochs; undefined when an epoch has started that is not stored yet. */
     openEpochs(limit: number): AsryEpochView[] | undefined {
       const [last] = store.epochs(1);
-      return last && last.endsAt > unixNow() ? store.epochs(limit).map(view.epochView) : undefined;
+      return last && last.endsAt > inSeconds(now()) ? store.epochs(limit).map(view.epochView) : undefined;
     },
 
     epochs(limit: number): AsryEpochView[] {
@@ -266,4 +405,16 @@ export function createClaims(tools: ModuleTools, p: ClaimsPorts) {
       await payouts.sweep();
     },
   } satisfies CustodyModule & Record<string, unknown>;
+}
+
+/** Runs one piece of work per name and shares its result with all concurrent callers. */
+function createSharedWork() {
+  const shared = new Map<string, Promise<unknown>>();
+  return function once<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const running = shared.get(name) as Promise<T> | undefined;
+    if (running) return running;
+    const started = work().finally(() => shared.delete(name));
+    shared.set(name, started);
+    return started;
+  };
 }
