@@ -1,12 +1,15 @@
 /**
- * Epochs, claims and payouts in the custodian's own database. A change that may happen only once is written
- * in the same storage transaction as the intent of the payout.
+ * Epochs, claims and payouts: rows of the custodian's own database, their D1 rows, and their public views. A
+ * change that may happen only once is written in the same storage transaction as the intent of the payout.
  * @module
  */
 import type { DepositAsset } from '../../chain/solana/deposit.ts';
 import { firstDue } from '../../core/due-time.ts';
+import { type AsryEpochView, type ClaimPayoutView, type ClaimView, claimView, payoutView } from '../api.ts';
+import type { Journal } from '../kernel/journal.ts';
+import type { MirrorSource } from '../kernel/module.ts';
 import type { SqlRow, Storage } from '../kernel/ports.ts';
-import type { Epoch } from './epochs.ts';
+import { type Epoch, entitlementOf, nextUnitRate, rewardsAt } from './epochs.ts';
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS asry_epochs (
@@ -295,3 +298,76 @@ export function openAsryStore({ exec, transaction }: Storage) {
   });
   return { ...epochRows(exec), ...claimRows(exec), ...payoutRows(exec) };
 }
+
+const DOLLAR = 1_000_000n;
+
+export const epochView = (epoch: Epoch): AsryEpochView => ({
+  number: epoch.number,
+  startsAt: epoch.startsAt,
+  endsAt: epoch.endsAt,
+  capAtoms: epoch.cap,
+  depthAtoms: epoch.depth,
+  depositsAtoms: epoch.deposits,
+  entitledAtoms: rewardsAt(epoch, epoch.deposits),
+  paidAtoms: epoch.paid,
+  nextUnitMicroAtoms: nextUnitRate(epoch, epoch.deposits, 6),
+  nextDollarAtoms: entitlementOf(epoch, epoch.deposits, DOLLAR),
+  claims: epoch.claims,
+  price: epoch.price,
+  decimals: epoch.decimals,
+});
+
+const viewOfPayout = (payout: Payout, journal: Pick<Journal, 'get'>): ClaimPayoutView => {
+  const operation = payout.operationId === null ? undefined : journal.get(payout.operationId);
+  if (!operation) return payoutView(payout, undefined);
+  const { signing, reason, state, updatedAt } = operation;
+  const finishedAt = state === 'done' ? updatedAt : null;
+  return payoutView(payout, { signature: signing?.signature ?? null, reason, finishedAt });
+};
+
+export function storedClaim(store: AsryStore, journal: Journal, signature: string): ClaimView | null {
+  const claim = store.claim(signature);
+  if (!claim) return null;
+  return claimView(
+    claim,
+    store.payouts(signature).map((payout) => viewOfPayout(payout, journal)),
+  );
+}
+
+/** Queues the D1 update of a claim and its payouts. */
+export function mirrorClaim(journal: Journal, store: AsryStore, claim: Claim, now: number): void {
+  journal.publish('asry_claims', claim.signature, claimColumns(store, claim), now);
+}
+
+const claimColumns = (store: AsryStore, claim: Claim) => ({
+  epoch: claim.epoch,
+  created_at: new Date(claim.claimedAt).toISOString(),
+  journal: encodeRow({ claim, payouts: store.payouts(claim.signature) }),
+});
+
+export function mirrorEpoch(journal: Journal, epoch: Epoch, now: number): void {
+  journal.publish('asry_epochs', String(epoch.number), epochColumns(epoch), now);
+}
+
+const epochColumns = (epoch: Epoch) => ({
+  created_at: new Date(epoch.startsAt * 1_000).toISOString(),
+  journal: encodeRow({ epoch, view: epochView(epoch) }),
+});
+
+/** Every claim and epoch, for a D1 that has lost some. */
+export const mirroredClaims = (store: AsryStore): readonly MirrorSource[] => [
+  {
+    table: 'asry_claims',
+    rowsAfter: (id, limit) =>
+      store
+        .claimsAfter(id, limit)
+        .map((claim) => ({ id: claim.signature, columns: claimColumns(store, claim) })),
+  },
+  {
+    table: 'asry_epochs',
+    rowsAfter: (id, limit) =>
+      store
+        .epochsAfter(id, limit)
+        .map((epoch) => ({ id: String(epoch.number), columns: epochColumns(epoch) })),
+  },
+];

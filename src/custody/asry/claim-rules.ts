@@ -1,24 +1,15 @@
 /**
- * Decides claims without reading or writing: what a deposit earns at this point of the curve, and which part
- * is paid now.
+ * Decides claims without reading or writing: what a deposit earns at this point of the curve, which part is
+ * paid now, and the refusal of each claim that is not taken.
  * @module
  */
+import type { DepositVerdict } from '../../chain/solana/deposit.ts';
 import { CALL_LIMITS, DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { ClaimRequest, Refusal } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Claim, Payout } from './asry-store.ts';
 import { type Epoch, entitlementOf, RECEIVE_FEE_BPS, receiveFee } from './epochs.ts';
 import { claimPurpose } from './payout-operation.ts';
-import {
-  alreadyClaimed,
-  claimsPaused,
-  noPrice,
-  paymentUsed,
-  tooManyKeys,
-  tooOld,
-  tooSmall,
-  verdictRefusal,
-} from './view.ts';
 
 /** A deposit as shown by the chain. The type is the same before and after the claim. */
 export type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'credited'>;
@@ -180,6 +171,8 @@ const newPayout = (
   paidAt: null,
 });
 
+/** Idempotency keys expire after a week. */
+export const KEY_LIFE_MS = 7 * DAY_MS;
 const KEYS_PER_CLIENT_HOUR = CALL_LIMITS.keys_per_client_hour.quota;
 
 /** Reason why the request's key cannot be used. */
@@ -233,3 +226,128 @@ function payoutPart(p: {
   const wanted = bought > least ? bought : least;
   return { ok: true, atoms: wanted < left ? wanted : left };
 }
+
+const refusal = (code: string, message: string, more: Omit<Refusal, 'code' | 'message'> = {}): Refusal => ({
+  code,
+  message,
+  ...more,
+});
+
+export const notFinal = (): Refusal =>
+  refusal(
+    'DEPOSIT_NOT_FINAL',
+    'The chain has not finalized this deposit yet. Nothing was consumed; repeat the call.',
+    {
+      retryAfterSeconds: 5,
+    },
+  );
+
+const WHY_REFUSED = {
+  transaction_failed: ['DEPOSIT_FAILED', 'This transaction failed on the chain; nothing was transferred.'],
+  no_credit: [
+    'DEPOSIT_NO_CREDIT',
+    "This transaction credits neither of the treasury's USDC and USDT accounts.",
+  ],
+  own_movement: ['DEPOSIT_NOT_ELIGIBLE', 'This is a transfer by the reserve itself, not a deposit.'],
+  no_sender: ['DEPOSIT_NOT_ELIGIBLE', 'These tokens were minted to the treasury; they have no sender.'],
+} as const;
+
+/** The refusal for each verdict that is not a deposit. */
+export function verdictRefusal(verdict: Exclude<DepositVerdict, { type: 'deposit' }>): Refusal {
+  const { reason } = verdict;
+  switch (verdict.type) {
+    case 'refused': {
+      const [code, message] = WHY_REFUSED[verdict.reason];
+      return refusal(code, message, { details: { reason } });
+    }
+    case 'held':
+      return reason === 'both_assets'
+        ? refusal(
+            'DEPOSIT_BOTH_ASSETS',
+            'One transaction credits both USDC and USDT. The operator must check it.',
+            {
+              details: { reason },
+            },
+          )
+        : depositHeld(reason);
+    case 'unverifiable':
+      return refusal('UPSTREAM_FAILED', 'No node returns enough data about this transaction.', {
+        details: { reason },
+      });
+  }
+}
+
+export const depositHeld = (reason: string): Refusal =>
+  refusal(
+    'DEPOSIT_HELD',
+    'The chain does not show clearly who earns this reward. The operator must check it. Nothing was consumed.',
+    { details: { reason } },
+  );
+
+export const wrongAsset = (asset: string, credited: string): Refusal =>
+  refusal('DEPOSIT_WRONG_ASSET', `This deposit is in ${credited}, not in ${asset}.`, {
+    details: { asset, creditedAsset: credited },
+  });
+
+export const wrongAmount = (expected: bigint, credited: bigint): Refusal =>
+  refusal('DEPOSIT_AMOUNT_MISMATCH', `Expected ${expected} atoms, but the treasury received ${credited}.`, {
+    details: { expectedAtomic: expected.toString(), creditedAtomic: credited.toString() },
+  });
+
+export const tooOld = (blockTime: number): Refusal =>
+  refusal('DEPOSIT_TOO_OLD', 'This deposit is older than the programme or the maximum age.', {
+    details: { blockTime },
+  });
+
+export const tooSmall = (credited: bigint, minimum: bigint): Refusal =>
+  refusal(
+    'DEPOSIT_TOO_SMALL',
+    `A deposit of ${credited} atoms earns nothing. The minimum is ${minimum} atoms.`,
+    {
+      details: {
+        creditedAtomic: credited.toString(),
+        minimumAtomic: minimum.toString(),
+        feeBps: RECEIVE_FEE_BPS,
+      },
+    },
+  );
+
+export const paymentUsed = (purpose: string): Refusal =>
+  refusal('DEPOSIT_ALREADY_USED', 'This transaction has already paid for something else.', {
+    details: { purpose: purpose.split(':')[0] ?? '' },
+  });
+
+export const noPrice = (): Refusal =>
+  refusal(
+    'REWARD_USD_UNAVAILABLE',
+    'ASRY has no price in this epoch, so a value in dollars cannot be requested.',
+  );
+
+export const claimsPaused = (reason: string): Refusal =>
+  refusal('CLAIMS_PAUSED', 'Claims are paused. Nothing was consumed.', {
+    retryAfterSeconds: 300,
+    details: { reason },
+  });
+
+export const inProgress = (): Refusal =>
+  refusal('CLAIM_IN_PROGRESS', 'This deposit is claimed and its reward is being paid.', {
+    retryAfterSeconds: 5,
+  });
+
+export const alreadyClaimed = (): Refusal =>
+  refusal('ALREADY_CLAIMED', 'Nothing is left to claim from this deposit. details.claim shows its payouts.');
+
+export const unreadable = (reason: string): Refusal =>
+  refusal('UPSTREAM_FAILED', 'The chain cannot be read right now. Nothing was consumed.', {
+    retryAfterSeconds: 5,
+    details: { reason },
+  });
+
+export const keyReused = (): Refusal =>
+  refusal('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was already used with a different request.');
+
+export const tooManyKeys = (retryAfterSeconds: number): Refusal =>
+  refusal('RATE_LIMITED', 'Too many new keys from this address. Wait and try again.', {
+    retryAfterSeconds,
+    details: { limit: 'keys_per_client_hour' },
+  });

@@ -17,22 +17,42 @@ import {
 } from '../api.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
-import { type AsryStore, type OwedReason, openAsryStore, type Payout } from './asry-store.ts';
 import {
+  type AsryStore,
+  epochView,
+  mirrorEpoch,
+  mirroredClaims,
+  type OwedReason,
+  openAsryStore,
+  type Payout,
+  storedClaim,
+} from './asry-store.ts';
+import {
+  alreadyClaimed,
   type ClaimFacts,
+  claimsPaused,
   type Deposit,
   decideClaim,
   decideOpening,
+  depositHeld,
+  inProgress,
+  KEY_LIFE_MS,
   keyRefusal,
+  keyReused,
+  noPrice,
+  notFinal,
   type Opened,
   ownMoney,
   type Refused,
+  unreadable,
+  verdictRefusal,
+  wrongAmount,
+  wrongAsset,
 } from './claim-rules.ts';
 import { type AsryProgram, missingEpochs } from './epochs.ts';
 import { type AsryPorts, claimPurpose, createAsryKind, type Payee, payoutId } from './payout-operation.ts';
 import { createAsryPayouts, type Taken } from './payouts.ts';
 import { type AsryRecoveryPorts, holdSuspect, recognizePayout, restoreClaims } from './recovery.ts';
-import * as view from './view.ts';
 
 /** Seconds that a block's time may be ahead of our clock. A node that reports a later time is wrong. */
 const MAX_AHEAD_SECONDS = 86_400;
@@ -54,7 +74,7 @@ function createDepositReader({ now, log }: ModuleTools, p: AsryPorts, once: Once
     const refused = (refusal: Refusal): Refused => ({ type: 'refused', refusal });
     try {
       const transaction = await once(`deposit ${signature}`, () => p.transaction(signature));
-      if (!transaction) return refused(view.notFinal());
+      if (!transaction) return refused(notFinal());
       const verdict = judgeDeposit(transaction, p.terms);
       if (verdict.type !== 'deposit') return refused(declined(verdict, signature));
       const { asset, sender, slot, blockTime, creditedAtoms: credited } = verdict;
@@ -64,19 +84,19 @@ function createDepositReader({ now, log }: ModuleTools, p: AsryPorts, once: Once
       return { type: 'deposit', deposit };
     } catch (error) {
       const reason = failureReason(error);
-      return refused(reason === 'nodes_disagree' ? heldBack(reason, signature) : view.unreadable(reason));
+      return refused(reason === 'nodes_disagree' ? heldBack(reason, signature) : unreadable(reason));
     }
   }
 
   function heldBack(reason: string, signature: string): Refusal {
     log({ level: 'warn', event: 'deposit_held', signature, reason });
-    return view.held(reason);
+    return depositHeld(reason);
   }
 
   function declined(verdict: Exclude<DepositVerdict, { type: 'deposit' }>, signature: string): Refusal {
     if (verdict.type === 'held')
       log({ level: 'warn', event: 'deposit_held', signature, reason: verdict.reason });
-    return view.verdictRefusal(verdict);
+    return verdictRefusal(verdict);
   }
 
   return { readDeposit, heldBack };
@@ -84,9 +104,9 @@ function createDepositReader({ now, log }: ModuleTools, p: AsryPorts, once: Once
 
 /** Refuses a request whose asset or amount differs from the deposit's. */
 function mismatch({ asset, expectedAtoms }: ClaimRequest, deposit: Deposit): Refusal | undefined {
-  if (asset !== deposit.asset) return view.wrongAsset(asset, deposit.asset);
+  if (asset !== deposit.asset) return wrongAsset(asset, deposit.asset);
   if (expectedAtoms !== undefined && expectedAtoms !== deposit.credited)
-    return view.wrongAmount(expectedAtoms, deposit.credited);
+    return wrongAmount(expectedAtoms, deposit.credited);
   return undefined;
 }
 
@@ -99,7 +119,7 @@ function createEpochOpener({ journal, storage, now }: ModuleTools, store: AsrySt
     storage.transaction(() => {
       for (const epoch of missingEpochs(last, program, until, inSeconds(now()))) {
         store.putEpoch(epoch);
-        view.mirrorEpoch(journal, epoch, now());
+        mirrorEpoch(journal, epoch, now());
       }
     });
   };
@@ -142,12 +162,12 @@ function createTaking(
     const claim = store.claim(deposit.signature);
     if (!claim) return opening(deposit);
     const epoch = store.epoch(claim.epoch);
-    return epoch ? { type: 'known', claim, epoch } : { type: 'refused', refusal: view.alreadyClaimed() };
+    return epoch ? { type: 'known', claim, epoch } : { type: 'refused', refusal: alreadyClaimed() };
   }
 
   /** The payout that an earlier request with this key created. */
   const earlier = ({ key }: ClaimRequest): Payout | undefined =>
-    key && store.payoutByKey(key.keyHash, now() - view.KEY_LIFE_MS);
+    key && store.payoutByKey(key.keyHash, now() - KEY_LIFE_MS);
 
   /** Takes the next part of a claim, and stores the claim itself if it is new. Call inside a transaction. */
   function take(request: ClaimRequest, deposit: Deposit): Taken {
@@ -162,7 +182,7 @@ function createTaking(
     if (opened) {
       journal.consumeOnce(`payment:${claim.signature}`, claimPurpose(claim.signature), now());
       store.putEpoch(opened);
-      view.mirrorEpoch(journal, opened, now());
+      mirrorEpoch(journal, opened, now());
     }
     if (request.key) journal.recordCall('key', request.client, now());
     return { type: 'taken', claim, payout };
@@ -204,13 +224,13 @@ function createTaking(
     const taken = own.taken?.type === 'taken' ? own.taken : undefined;
     // The alarm continues the stored payout. Taking another part now would pay twice.
     const isStored = store.payouts(signature).some(({ part }) => part === taken?.payout.part);
-    if (!begun) return taken && isStored ? taken : { type: 'refused', refusal: view.inProgress() };
+    if (!begun) return taken && isStored ? taken : { type: 'refused', refusal: inProgress() };
     switch (begun.type) {
       case 'begun':
         return taken ?? { type: 'again' };
       case 'owed':
         return begun.reason === 'paused'
-          ? { type: 'refused', refusal: view.claimsPaused('stopped') }
+          ? { type: 'refused', refusal: claimsPaused('stopped') }
           : promise(request, deposit, begun.reason);
       case 'refused':
       case 'again':
@@ -229,7 +249,7 @@ const refuse = (refusal: Refusal, claim: ClaimView | null = null): ClaimAnswer =
 
 const nothingLeft = (claim: ClaimView | null): ClaimAnswer => {
   const moving = claim?.payouts.some(({ status, paidAtMs }) => status !== 'owed' && paidAtMs === null);
-  return refuse(moving ? view.inProgress() : view.alreadyClaimed(), claim);
+  return refuse(moving ? inProgress() : alreadyClaimed(), claim);
 };
 
 type ClaimsPorts = AsryPorts & {
@@ -254,18 +274,18 @@ function createClaimAnswers(
   const { readDeposit, heldBack } = createDepositReader(tools, p, once);
   const { opening, earlier, claimPart } = createTaking(tools, { ...p, once });
 
-  const record = (signature: string): ClaimView | null => view.storedClaim(store, journal, signature);
+  const record = (signature: string): ClaimView | null => storedClaim(store, journal, signature);
 
   function claimed(signature: string, part: number, replayed: boolean): ClaimAnswer {
     const claim = record(signature);
-    return claim ? { type: 'claimed', replayed, claim, part } : refuse(view.inProgress());
+    return claim ? { type: 'claimed', replayed, claim, part } : refuse(inProgress());
   }
 
   /** The stored answer of this request's key. */
   function replay(request: ClaimRequest): ClaimAnswer | undefined {
     const payout = earlier(request);
     if (!payout) return undefined;
-    if (payout.bodyHash !== request.key?.bodyHash) return refuse(view.keyReused());
+    if (payout.bodyHash !== request.key?.bodyHash) return refuse(keyReused());
     return claimed(payout.signature, payout.part, true);
   }
 
@@ -297,7 +317,7 @@ function createClaimAnswers(
     if (known) return { type: 'validated', claim: known };
     const made = opening(deposit);
     if (made.type === 'refused') return refuse(made.refusal);
-    if (request.rewardMicroUsd !== undefined && made.epoch.price === null) return refuse(view.noPrice());
+    if (request.rewardMicroUsd !== undefined && made.epoch.price === null) return refuse(noPrice());
     return { type: 'validated', claim: claimView({ ...made.claim, claimedAt: null }, []) };
   }
 
@@ -316,8 +336,8 @@ function createClaimAnswers(
       const known = store.claim(deposit.signature);
       const why = program.disabled ? 'disabled' : await p.stop();
       if (known?.left === 0n)
-        return why ? refuse(view.alreadyClaimed(), record(deposit.signature)) : finished(deposit.signature);
-      if (why) return refuse(view.claimsPaused(why), record(deposit.signature));
+        return why ? refuse(alreadyClaimed(), record(deposit.signature)) : finished(deposit.signature);
+      if (why) return refuse(claimsPaused(why), record(deposit.signature));
       // A lost instance has paid this claim: the journal has its operation but not the claim.
       if (!known && journal.get(payoutId(deposit.signature, 1)))
         return refuse(heldBack('reconciled', deposit.signature));
@@ -330,7 +350,7 @@ function createClaimAnswers(
         ? refuse(got.refusal, record(deposit.signature))
         : claimed(deposit.signature, got.payout.part, false);
     }
-    return refuse(view.inProgress(), record(request.signature));
+    return refuse(inProgress(), record(request.signature));
   }
 
   return { record, settled, decide };
@@ -358,7 +378,7 @@ export function createClaims(tools: ModuleTools, p: ClaimsPorts) {
   return {
     kinds: { asry: createAsryKind(p) },
     restore: () => restoreClaims(recovery),
-    mirrored: view.mirroredClaims(store),
+    mirrored: mirroredClaims(store),
     holdSuspect: () => holdSuspect(recovery),
     recognize: (transaction: ChainTransaction, memo: string | undefined) =>
       recognizePayout(transaction, memo, p.reserveAddress),
@@ -385,12 +405,12 @@ export function createClaims(tools: ModuleTools, p: ClaimsPorts) {
     /** The newest epochs; undefined when an epoch has started that is not stored yet. */
     openEpochs(limit: number): AsryEpochView[] | undefined {
       const [last] = store.epochs(1);
-      return last && last.endsAt > inSeconds(now()) ? store.epochs(limit).map(view.epochView) : undefined;
+      return last && last.endsAt > inSeconds(now()) ? store.epochs(limit).map(epochView) : undefined;
     },
 
     epochs(limit: number): AsryEpochView[] {
       openEpochs();
-      return store.epochs(limit).map(view.epochView);
+      return store.epochs(limit).map(epochView);
     },
 
     nextRunAt(): number | undefined {

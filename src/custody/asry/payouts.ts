@@ -13,10 +13,16 @@ import type { Refusal } from '../api.ts';
 import { createRowRetries } from '../kernel/background.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
-import type { AsryStore, Claim, OwedReason, Payout } from './asry-store.ts';
+import {
+  type AsryStore,
+  type Claim,
+  mirrorClaim,
+  mirrorEpoch,
+  type OwedReason,
+  type Payout,
+} from './asry-store.ts';
 import type { AsryProgram } from './epochs.ts';
 import { type AsryPayoutPorts, encodePlan, type Payee, payoutId } from './payout-operation.ts';
-import { mirrorClaim, mirrorEpoch } from './view.ts';
 
 /** A payout to begin, with its claim. */
 export type Taken =

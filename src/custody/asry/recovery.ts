@@ -12,10 +12,16 @@ import { eachRecord } from '../kernel/outbox.ts';
 import type { Log, Mirror, Storage } from '../kernel/ports.ts';
 import type { Recognized } from '../kernel/reconcile.ts';
 import { HELD_RECONCILED } from '../kernel/state-machine.ts';
-import { type AsryStore, type Claim, decodeRow, type Payout } from './asry-store.ts';
+import {
+  type AsryStore,
+  type Claim,
+  decodeRow,
+  mirrorClaim,
+  mirrorEpoch,
+  type Payout,
+} from './asry-store.ts';
 import type { Epoch } from './epochs.ts';
 import { claimPurpose, encodePlan, payoutId } from './payout-operation.ts';
-import { mirrorClaim, mirrorEpoch } from './view.ts';
 
 const NONE = lamports(0n);
 /** In SQLite a negative limit means no limit. */
