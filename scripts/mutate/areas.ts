@@ -61,7 +61,6 @@ export const AREAS: readonly Area[] = [
       'src/custody/payments/payment-requests.ts',
       'src/custody/payments/open-request.ts',
       'src/custody/payments/payment-matching.ts',
-      'src/custody/payments/request-changes.ts',
       'src/custody/payments/booking.ts',
       'src/custody/payments/treasury-walk.ts',
     ],

@@ -28,7 +28,7 @@ const MINT = 'custody/reserve/mint-operation.ts';
 const CREATION = 'custody/tokens/creation-operation.ts';
 const BOOKING = 'custody/payments/booking.ts';
 const MATCHING = 'custody/payments/payment-matching.ts';
-const CHANGES = 'custody/payments/request-changes.ts';
+const REQUESTS = 'custody/payments/payment-requests.ts';
 /** Why a sync before an answer is redundant, and what keeps it there. */
 const DURABLE = 'test/custody/durable-answers.test.ts';
 const WALK = 'custody/payments/treasury-walk.ts';
@@ -606,7 +606,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a second payment is kept',
     edits: [
       {
-        file: CHANGES,
+        file: REQUESTS,
         find: `      refunds.owe(request, payment, payment.lamports, effect.reason);\n`,
         replace: ``,
       },
@@ -626,7 +626,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a partial payment is kept when its request expires',
     edits: [
       {
-        file: CHANGES,
+        file: REQUESTS,
         find: `storage.transaction(() => oweAll(save({ ...request, state: 'expired' }), 'underpaid')),`,
         replace: `storage.transaction(() => void save({ ...request, state: 'expired' })),`,
       },
@@ -737,7 +737,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a request expires before its payments are read',
     edits: [
       {
-        file: 'custody/payments/payment-requests.ts',
+        file: REQUESTS,
         find: `changes.expire(Math.max(search.readUntil(), now() - DAY_MS), EXPIRE_BATCH);`,
         replace: `changes.expire(now(), EXPIRE_BATCH);`,
       },
@@ -831,7 +831,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a payment is answered before it is durable',
     edits: [
       {
-        file: 'custody/payments/payment-requests.ts',
+        file: REQUESTS,
         find: `      await storage.sync();\n      return { type: 'confirmed'`,
         replace: `      return { type: 'confirmed'`,
       },

@@ -8,7 +8,7 @@ import { CALL_LIMITS } from '../../core/limits.ts';
 import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import { requestView } from './d1-rows.ts';
-import type { TokenPort } from './request-changes.ts';
+import type { TokenPort } from './payment-requests.ts';
 import type { PaymentRequest, RequestStore } from './request-store.ts';
 
 export type OpeningPorts = {

@@ -1,7 +1,7 @@
 /**
- * Payment requests: invoices for a token creation and listing requests. A payment belongs to a request if its
- * transaction contains the request's reference or moves exactly its amount. One payment serves one purpose
- * across all flows. A payment that buys nothing is recorded for a refund.
+ * Payment requests, from the payment to the purchased work: invoices for a token creation and listing requests.
+ * A payment belongs to a request if its transaction contains the request's reference or moves exactly its
+ * amount. One payment serves one purpose across all flows. A payment that buys nothing is recorded for a refund.
  * @module
  */
 import { isSignature } from '../../chain/solana/address.ts';
@@ -9,18 +9,24 @@ import { earliest } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/limits.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { ConfirmRequest, PaymentConfirmed, Refusal, RequestView } from '../api.ts';
-import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
+import { createRowRetries } from '../kernel/background.ts';
+import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Mirror } from '../kernel/ports.ts';
 import type { Sold } from '../kernel/spending-limits.ts';
-import { type Booking, createBooking } from './booking.ts';
-import { mirroredPayments, requestView, SHOWN_REFUNDS } from './d1-rows.ts';
+import { type Booking, createBooking, type Taken } from './booking.ts';
+import {
+  mirrorCreatedListing,
+  mirroredPayments,
+  mirrorRequest,
+  requestView,
+  SHOWN_REFUNDS,
+} from './d1-rows.ts';
 import { createOpening, type OpeningPorts } from './open-request.ts';
-import { mayBeReturned } from './payment-matching.ts';
+import { judgePayment, matchRequest, mayBeReturned } from './payment-matching.ts';
 import { createPaymentSearch } from './payment-search.ts';
 import { recognizeRequests, repairRequests, restoreRequests } from './recovery.ts';
 import { createRefundKind, type RefundKindPorts } from './refund-operation.ts';
-import { createRefunds, type RefundPorts } from './refunds.ts';
-import { createRequestChanges, type TokenPort } from './request-changes.ts';
+import { createRefunds, type RefundPorts, type Refunds } from './refunds.ts';
 import {
   openReferenceStore,
   openRequestStore,
@@ -28,8 +34,31 @@ import {
   purposeOf,
   type RequestStore,
 } from './request-store.ts';
-import { openTreasuryStore } from './treasury-store.ts';
+import { openTreasuryStore, type TreasuryPayment } from './treasury-store.ts';
 import type { TreasuryNode } from './treasury-walk.ts';
+
+type Subject = PaymentRequest['subject'];
+
+/** The purchases that requests pay for. The custodian passes in the tokens module. */
+export type TokenPort = {
+  /** Id of the operation that creates a request's token. */
+  creationId(requestId: string): string;
+  /**
+   * Plans a creation and reserves its cost in lamports. Call inside the storage transaction that books the
+   * payment.
+   */
+  planCreation(request: PaymentRequest, cost: bigint, now: number): void;
+  /** The number of a listed token; undefined for any other mint. */
+  listedId(mint: string): number | undefined;
+  /** Lists a token and returns its number. Call inside a storage transaction. */
+  list(request: PaymentRequest, now: number): number;
+  /** The subject of a listing with the token's number. */
+  numbered(subject: Subject, now: number): Subject;
+  /** Every row, for a D1 that has lost some. */
+  readonly mirrored: MirrorSource;
+  /** Restores rows from D1 and returns their number. */
+  restore(mirror: Pick<Mirror, 'recordsAfter'>): Promise<number>;
+};
 
 export type PaymentPorts = Pick<RefundPorts, 'maxRefundsDay' | 'heldPayers'> &
   RefundKindPorts &
@@ -68,16 +97,12 @@ export function createPayments(
   const store = openRequestStore(storage);
   const payments = openTreasuryStore(storage);
   const refunds = createRefunds(tools, store, p);
-  const changes = createRequestChanges({
+  const changes = createRequestChanges(tools, {
     ...p,
-    journal,
-    storage,
     store,
     refunds,
     mayBeReturned: (payment) =>
       p.treasuryAddress === p.reserveAddress && mayBeReturned(payment, journal.open(), now()),
-    now,
-    log,
   });
   const booking = createBooking({ ...p, storage, payments, take: changes.take, now, log });
   const references = openReferenceStore(storage);
@@ -162,6 +187,133 @@ export function createPayments(
     restore: () => restoreRequests({ ...p, journal, storage, store, payments, now }),
     recognize: recognizeRequests(store),
   } satisfies CustodyModule & Record<string, unknown>;
+}
+
+const UNMATCHED: Taken = { purpose: null };
+
+/**
+ * Every change of a payment request: a payment arrives, its work is done or fails, the request expires. One
+ * storage transaction contains the change, its D1 update and any refund.
+ */
+function createRequestChanges(
+  { journal, storage, now, log }: ModuleTools,
+  p: Pick<PaymentPorts, 'creationCost'> & {
+    readonly store: RequestStore;
+    readonly refunds: Pick<Refunds, 'owe' | 'owedOf' | 'isReturned'>;
+    readonly tokens: Pick<TokenPort, 'creationId' | 'planCreation' | 'list'>;
+    /** Whether a payment may be the reserve's own money that a bridge returned. */
+    readonly mayBeReturned: (payment: TreasuryPayment) => boolean;
+  },
+) {
+  const { store, refunds } = p;
+
+  const retries = (name: string, read: (limit: number) => readonly PaymentRequest[]) =>
+    createRowRetries({ name, read, idOf: ({ id }) => id, now, log });
+  const ended = retries('creation_ended', store.creationsEnded);
+  const missing = retries('creation_planned', store.creationsMissing);
+  /** Requests that closed before this time may expire. Unix milliseconds. */
+  let closedBefore = 0;
+  const closed = retries('request_expired', (limit) => store.closed(closedBefore, limit));
+
+  function save(request: PaymentRequest): PaymentRequest {
+    const changed = { ...request, changes: request.changes + 1 };
+    store.put(changed);
+    mirrorRequest(journal, store, changed, now());
+    return changed;
+  }
+
+  /**
+   * Records a refund of everything that a request received and that is not owed yet. Call inside a storage
+   * transaction.
+   */
+  function oweAll(request: PaymentRequest, reason: 'underpaid' | 'failed'): void {
+    for (const part of request.parts) {
+      const rest = BigInt(part.lamports) - refunds.owedOf(part.signature);
+      if (rest > 0n) refunds.owe(request, part, rest, reason);
+    }
+  }
+
+  /** Lists the token and ends the request. Call inside a storage transaction. */
+  function complete(request: PaymentRequest): void {
+    const tokenId = p.tokens.list(request, now());
+    const done = save({ ...request, state: 'completed', completedAt: now(), tokenId, reason: null });
+    if (done.kind === 'token') mirrorCreatedListing(journal, done, now());
+  }
+
+  const plan = (request: PaymentRequest): void =>
+    p.tokens.planCreation(request, p.creationCost(request.subject), now());
+
+  /** Applies a payment that was consumed for this request. Call inside a storage transaction. */
+  function apply(request: PaymentRequest, payment: TreasuryPayment): void {
+    const effect = judgePayment(request, payment, now());
+    if (effect.type === 'owed') {
+      refunds.owe(request, payment, payment.lamports, effect.reason);
+      return;
+    }
+    if (effect.type === 'paid' && effect.excess > 0n)
+      refunds.owe(request, payment, effect.excess, 'overpaid');
+    const changed = save(effect.request);
+    if (effect.type === 'part') return;
+    if (changed.kind === 'listing') complete(changed);
+    else plan(changed);
+  }
+
+  return {
+    save,
+    oweAll,
+
+    /** The purpose of a payment that belongs to a request, booked there once; none for any other payment. */
+    take(payment: TreasuryPayment, transaction: ChainTransaction): Taken {
+      const request = matchRequest(payment, transaction, store, now());
+      if (request === 'several') return { purpose: null, reason: 'several_requests' };
+      if (!request) return UNMATCHED;
+      // A bridge adds no reference. Once the swap has settled, a confirm books the payment of a customer.
+      const isNamed = transaction.accounts.includes(request.reference);
+      if (!isNamed && p.mayBeReturned(payment)) return { purpose: null, reason: 'may_be_returned' };
+      const purpose = purposeOf(request);
+      const name = `payment:${payment.signature}`;
+      const consumerOf = journal.consumerOf(name);
+      // Consumed by this request: its row was rebuilt from D1, and only the booking of the payment was lost
+      // with the journal.
+      if (consumerOf !== undefined) return consumerOf === purpose ? { purpose } : UNMATCHED;
+      if (refunds.isReturned(payment)) return UNMATCHED;
+      journal.consumeOnce(name, purpose, now());
+      apply(request, payment);
+      return { purpose };
+    },
+
+    /**
+     * Ends requests whose creation has ended. It only uses storage, so it can process all of them at once.
+     */
+    settleCreations(limit: number): void {
+      ended.run(limit, (request) => {
+        const operation = journal.get(p.tokens.creationId(request.id));
+        storage.transaction(() => {
+          if (operation?.state === 'done') return complete(request);
+          oweAll(save({ ...request, state: 'expired', reason: operation?.reason ?? null }), 'failed');
+        });
+      });
+    },
+
+    /** Plans creations of paid requests that have none: rows of an older version, or rows rebuilt from D1. */
+    planMissing(limit: number): void {
+      missing.run(limit, (request) => storage.transaction(() => plan(request)));
+    },
+
+    /** When a creation is next booked or planned, Unix milliseconds; undefined when none is pending. */
+    nextAt: () => earliest(ended.nextAt(), missing.nextAt()),
+
+    /**
+     * Ends requests that closed before a time; partial payments are owed back.
+     * @param before Unix milliseconds
+     */
+    expire(before: number, limit: number): void {
+      closedBefore = before;
+      closed.run(limit, (request) =>
+        storage.transaction(() => oweAll(save({ ...request, state: 'expired' }), 'underpaid')),
+      );
+    },
+  };
 }
 
 /** Confirms the payment that a caller names, and waits for the work that it pays for. */

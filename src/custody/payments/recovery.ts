@@ -9,8 +9,8 @@ import { eachRecord } from '../kernel/outbox.ts';
 import type { Mirror, Storage } from '../kernel/ports.ts';
 import type { Recognized } from '../kernel/reconcile.ts';
 import { DUST } from './payment-matching.ts';
+import type { TokenPort } from './payment-requests.ts';
 import { refundOfMemo } from './refund-operation.ts';
-import type { TokenPort } from './request-changes.ts';
 import {
   decodeRefund,
   type PaymentPart,
