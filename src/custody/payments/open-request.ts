@@ -7,9 +7,8 @@ import { fairShare, networksOf } from '../../core/client-network.ts';
 import { CALL_LIMITS } from '../../core/limits.ts';
 import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
 import type { ModuleTools } from '../kernel/module.ts';
-import { requestView } from './d1-rows.ts';
 import type { TokenPort } from './payment-requests.ts';
-import type { PaymentRequest, RequestStore } from './request-store.ts';
+import { type PaymentRequest, type RequestStore, requestView } from './request-store.ts';
 
 export type OpeningPorts = {
   readonly randomBytes: (length: number) => Uint8Array;

@@ -14,13 +14,6 @@ import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.
 import type { Mirror } from '../kernel/ports.ts';
 import type { Sold } from '../kernel/spending-limits.ts';
 import { type Booking, createBooking, type Taken } from './booking.ts';
-import {
-  mirrorCreatedListing,
-  mirroredPayments,
-  mirrorRequest,
-  requestView,
-  SHOWN_REFUNDS,
-} from './d1-rows.ts';
 import { createOpening, type OpeningPorts } from './open-request.ts';
 import { judgePayment, matchRequest, mayBeReturned } from './payment-matching.ts';
 import { createPaymentSearch } from './payment-search.ts';
@@ -28,11 +21,16 @@ import { recognizeRequests, repairRequests, restoreRequests } from './recovery.t
 import { createRefundKind, type RefundKindPorts } from './refund-operation.ts';
 import { createRefunds, type RefundPorts, type Refunds } from './refunds.ts';
 import {
+  mirrorCreatedListing,
+  mirroredPayments,
+  mirrorRequest,
   openReferenceStore,
   openRequestStore,
   type PaymentRequest,
   purposeOf,
   type RequestStore,
+  requestView,
+  SHOWN_REFUNDS,
 } from './request-store.ts';
 import { openTreasuryStore, type TreasuryPayment } from './treasury-store.ts';
 import type { TreasuryNode } from './treasury-walk.ts';

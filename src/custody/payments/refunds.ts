@@ -13,10 +13,16 @@ import type { ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
 import { solText } from '../kernel/spending-limits.ts';
 import { payerOf } from './booking.ts';
-import { mirrorRefund, mirrorRequest } from './d1-rows.ts';
 import { DUST } from './payment-matching.ts';
 import { encodeRefundPlan, refundId } from './refund-operation.ts';
-import { type PaymentRequest, purposeOf, type RefundDue, type RequestStore } from './request-store.ts';
+import {
+  mirrorRefund,
+  mirrorRequest,
+  type PaymentRequest,
+  purposeOf,
+  type RefundDue,
+  type RequestStore,
+} from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
 export type RefundPorts = {

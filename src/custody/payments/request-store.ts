@@ -1,8 +1,11 @@
 /**
- * Rows of payment requests (token creations and listings), and of the refunds of payments that bought
- * nothing.
+ * Payment requests and the refunds of payments that bought nothing: rows of the custodian's own database, their
+ * D1 rows, and their public views.
  * @module
  */
+import type { RequestView } from '../api.ts';
+import type { Journal } from '../kernel/journal.ts';
+import type { MirrorSource } from '../kernel/module.ts';
 import type { SqlRow, Storage } from '../kernel/ports.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
@@ -382,3 +385,112 @@ export function openReferenceStore({ exec }: Storage) {
     },
   };
 }
+
+/** Maximum refunds shown with a request: repeated payments can create any number of them. */
+export const SHOWN_REFUNDS = 20;
+
+const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+function detailOf(request: PaymentRequest, refunds: readonly RefundDue[]): string {
+  switch (request.state) {
+    case 'open':
+      return request.received === '0' ? 'awaiting_payment' : 'seen';
+    case 'paid':
+      return request.kind === 'token' ? 'creating' : 'paid';
+    case 'completed':
+      return 'completed';
+    case 'expired':
+      return refunds.length > 0 ? 'refund_due' : 'expired';
+  }
+}
+
+export function requestView(request: PaymentRequest, refunds: readonly RefundDue[]): RequestView {
+  return {
+    id: request.id,
+    kind: request.kind,
+    status: request.state === 'completed' ? 'completed' : 'pending',
+    detail: detailOf(request, refunds),
+    reason: request.reason,
+    subject: request.subject,
+    feeLamports: request.fee,
+    receivedLamports: request.received,
+    reference: request.reference,
+    createdAt: new Date(request.createdAt).toISOString(),
+    expiresAt: new Date(request.expiresAt).toISOString(),
+    paidAt: iso(request.paidAt),
+    completedAt: iso(request.completedAt),
+    paymentSignature: request.paymentSignature,
+    tokenId: request.tokenId,
+    mintAddress: typeof request.subject.mint === 'string' ? request.subject.mint : null,
+    refunds: refunds.map(({ signature, lamports, payer, reason, state, refundSignature }) => ({
+      signature,
+      lamports,
+      payer,
+      reason,
+      status: state === 'paid' ? 'paid' : 'due',
+      refundSignature,
+    })),
+  };
+}
+
+function requestColumns(store: RequestStore, request: PaymentRequest) {
+  const view = requestView(request, store.refundsOf(request.id, SHOWN_REFUNDS));
+  const shared = { created_at: view.createdAt, journal: JSON.stringify({ view, row: request }) };
+  if (request.kind === 'token') return { status: view.status, ...shared };
+  const status = view.status === 'completed' ? 'confirmed' : 'pending';
+  return { token_id: Number(request.subject.tokenId), status, ...shared };
+}
+
+export function mirrorRequest(
+  journal: Journal,
+  store: RequestStore,
+  request: PaymentRequest,
+  now: number,
+): void {
+  const table = request.kind === 'token' ? 'invoices' : 'listings';
+  journal.publish(table, request.id, requestColumns(store, request), now);
+}
+
+function createdListingColumns(request: PaymentRequest) {
+  const view = { ...requestView(request, []), kind: 'listing' as const, feeLamports: '0' };
+  const columns = { token_id: Number(request.tokenId), status: 'confirmed', created_at: view.createdAt };
+  return { ...columns, journal: JSON.stringify({ view }) };
+}
+
+/** A token created by the service is listed with its creation; it needs no listing payment. */
+export function mirrorCreatedListing(journal: Journal, request: PaymentRequest, now: number): void {
+  journal.publish('listings', request.id, createdListingColumns(request), now);
+}
+
+const refundColumns = (refund: RefundDue) => ({
+  status: refund.state === 'paid' ? 'paid' : 'due',
+  created_at: new Date(refund.createdAt).toISOString(),
+  journal: JSON.stringify(refund),
+});
+
+export function mirrorRefund(journal: Journal, refund: RefundDue, now: number): void {
+  journal.publish('refunds', refund.id, refundColumns(refund), now);
+}
+
+/** Every row of the requests, tokens and refunds, for a D1 that has lost some. */
+export const mirroredPayments = (store: RequestStore, tokens: MirrorSource): readonly MirrorSource[] => [
+  {
+    table: 'invoices',
+    rowsAfter: (id, limit) =>
+      store.invoicesAfter(id, limit).map((row) => ({ id: row.id, columns: requestColumns(store, row) })),
+  },
+  {
+    table: 'listings',
+    rowsAfter: (id, limit) =>
+      store.listingsAfter(id, limit).map((row) => ({
+        id: row.id,
+        columns: row.kind === 'token' ? createdListingColumns(row) : requestColumns(store, row),
+      })),
+  },
+  tokens,
+  {
+    table: 'refunds',
+    rowsAfter: (id, limit) =>
+      store.refundsAfter(id, limit).map((refund) => ({ id: refund.id, columns: refundColumns(refund) })),
+  },
+];
