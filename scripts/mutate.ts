@@ -1,7 +1,7 @@
 /**
  * Makes small changes to the code that guards money, one at a time, and counts those that its unit tests
- * detect. `npm run mutate -- [--area machine] [--file machine.ts] [--at machine.ts:40] [--every 5] [--first
- * 2]`: one mutant in five, from the third on. The exit code is 1 if fewer than 85 % of any area are detected.
+ * detect. `npm run mutate -- [--area policy] [--file terms.ts] [--at terms.ts:40] [--every 5] [--first 2]`:
+ * one mutant in five, from the third on. The exit code is 1 if fewer than 85 % of any area are detected.
  * @module
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -18,14 +18,14 @@ import { inTurns, micros, type Row } from './row.ts';
 
 const EVENTS = 100;
 
-async function screenRows(): Promise<Row[]> {
+async function policyRows(): Promise<Row[]> {
   const input = finish(draftSwap('near', 7));
   const text = String(input.data);
   const transactions = getTransactionDecoder();
   const messages = getCompiledTransactionMessageDecoder();
   const plain = () => messages.decode(transactions.decode(base64.decode(text)).messageBytes);
   const decode = await inTurns(() => decodeTransactionText(text), plain);
-  const screen = await inTurns(() => checkSwapPolicy(input), plain);
+  const policy = await inTurns(() => checkSwapPolicy(input), plain);
   const limit = (us: number): string => `web3.js decode, ${micros(us)}`;
   return [
     {
@@ -36,10 +36,10 @@ async function screenRows(): Promise<Row[]> {
       aim: { most: 3 },
     },
     {
-      what: 'screen, all checks, decode and new encoding included',
-      ours: micros(screen.ours),
-      limit: limit(screen.limit),
-      ratio: screen.ours / screen.limit,
+      what: 'policy, all checks, decode and new encoding included',
+      ours: micros(policy.ours),
+      limit: limit(policy.limit),
+      ratio: policy.ours / policy.limit,
       aim: { most: 3 },
     },
   ];
@@ -89,7 +89,7 @@ async function feedRow(): Promise<Row> {
 }
 
 export const signing = async (): Promise<Row[]> => [
-  ...(await screenRows()),
+  ...(await policyRows()),
   await proofRow(),
   await feedRow(),
 ];

@@ -13,7 +13,7 @@ export interface Area {
 
 export const AREAS: readonly Area[] = [
   {
-    name: 'machine',
+    name: 'state machine',
     files: ['src/custody/kernel/state-machine.ts'],
     tests: [
       'test/custody/kernel/state-machine.test.ts',
@@ -24,7 +24,7 @@ export const AREAS: readonly Area[] = [
     ],
   },
   {
-    name: 'ledger',
+    name: 'spending limits',
     files: ['src/custody/kernel/spending-limits.ts'],
     tests: [
       'test/custody/kernel/spending-limits.test.ts',
@@ -33,12 +33,12 @@ export const AREAS: readonly Area[] = [
     ],
   },
   {
-    name: 'curve',
+    name: 'reward curve',
     files: ['src/custody/asry/epochs.ts'],
     tests: ['test/custody/asry/epochs.test.ts', 'test/custody/asry/reward-curve.test.ts'],
   },
   {
-    name: 'screen',
+    name: 'policy',
     files: [
       'src/custody/policy/programs.ts',
       'src/custody/policy/deployments.ts',
@@ -56,7 +56,7 @@ export const AREAS: readonly Area[] = [
     ],
   },
   {
-    name: 'payment matching',
+    name: 'payments',
     files: [
       'src/custody/payments/payment-requests.ts',
       'src/custody/payments/open-request.ts',

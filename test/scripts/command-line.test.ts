@@ -24,7 +24,7 @@ const MORE_NONSENSE: readonly Nonsense[] = [
   ['bench', ['--only', 'nothing']],
   ['load', ['--seconds', '0']],
   ['mutate', ['--area', 'nothing']],
-  ['attack-screen', ['abc']],
+  ['attack-policy', ['abc']],
   ['execute-accepted', ['0']],
   ['execute-accepted', ['1', '2', '3']],
   ['record-deposits', ['--force']],

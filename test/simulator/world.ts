@@ -19,11 +19,11 @@ import { createHost, type Host, type Instance } from './host.ts';
 import { createKeyService, isOfMessage } from './key-service.ts';
 import { createLedger, key, type Ledger } from './ledger.ts';
 import { createNodes } from './nodes.ts';
+import { createPolicyModel, MAX_THIRD_PARTY_FEE } from './policy-model.ts';
 import type { Production } from './production.ts';
 import { createRandom } from './random.ts';
 import type { Scenario } from './scenario.ts';
 import { createScheduler, type Scheduler } from './scheduler.ts';
-import { createPolicyModel, MAX_FOREIGN_FEE } from './screen-model.ts';
 import { ataOf, signatureOf, type Transaction } from './transactions.ts';
 import { createWitness, type Truth, type Witness } from './witness.ts';
 
@@ -419,12 +419,12 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     });
     const approved = scenario.routes.includes('lifi')
       ? {
-          overhead: MAX_FOREIGN_FEE,
+          overhead: MAX_THIRD_PARTY_FEE,
           checkThirdParty: createPolicyModel({
             random: screenRandom,
             reserveAddress: RESERVE,
             latestBlockhash: deps.swap.latestBlockhash,
-            crossed: traced('screen'),
+            crossed: traced('policy'),
             refusing: () => faults().bridge.refusing,
           }),
         }

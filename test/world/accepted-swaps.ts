@@ -162,7 +162,7 @@ async function executeOne(p: {
     // The drafts are of a later epoch than this chain.
     epoch: async () => EPOCH,
   });
-  const screen = createThirdPartyCheck(
+  const check = createThirdPartyCheck(
     {
       terms,
       quoteKey: input.quoteKey,
@@ -184,7 +184,7 @@ async function executeOne(p: {
   );
   const quote = { ...input.quote, transactionRequest: { data: String(input.data) } };
   const offer = { quote, slippageBps: LIFI_SLIPPAGE_BPS, askedAt: NOW - draft.ageMs };
-  const verdict = await screen(offer, { amount: lamports(amount), floorSats: input.order.floorSats });
+  const verdict = await check(offer, { amount: lamports(amount), floorSats: input.order.floorSats });
   const bound = amount + overheadOf(terms.limits);
   const common = { tool: draft.tool, amount, bound };
   if (!verdict.ok) {

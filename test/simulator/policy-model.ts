@@ -10,7 +10,7 @@ import type { CheckThirdParty } from '../../src/custody/swap/third-party-payment
 import type { Random } from './random.ts';
 
 /** Lamports for signature and priority, at most. */
-export const MAX_FOREIGN_FEE = 505_000n;
+export const MAX_THIRD_PARTY_FEE = 505_000n;
 const UNITS = 900n;
 /** SetComputeUnitPrice of our own transfer: opcode 3 and 1,000,000 micro-lamports. */
 const OWN_PRICE = Buffer.from([3, 0x40, 0x42, 0x0f, 0, 0, 0, 0, 0]);
@@ -30,7 +30,7 @@ export function createPolicyModel(p: {
       const to = offer.quote.id;
       const lifetime = await p.latestBlockhash();
       const message = Buffer.from(transferMessage({ from: p.reserveAddress, to, amount, lifetime }));
-      const most = Number(((MAX_FOREIGN_FEE - 5_000n) * 1_000_000n) / UNITS);
+      const most = Number(((MAX_THIRD_PARTY_FEE - 5_000n) * 1_000_000n) / UNITS);
       const price = BigInt(random.between(0, most));
       message.writeBigUInt64LE(price, message.indexOf(OWN_PRICE) + 1);
       const spend = amount + 5_000n + (UNITS * price) / 1_000_000n;
