@@ -18,8 +18,8 @@ import {
   type Landing,
   type Operation,
   type OperationKind,
-  plannedOperation,
   type Prepared,
+  plannedOperation,
 } from '../kernel/operation.ts';
 import { type Blockhash, signedAtOf } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
@@ -142,7 +142,7 @@ async function judged(p: QuotePorts, quote: SwapQuote, prices: readonly PriceRep
   const priced = priceQuote(quote, prices, p.maxCostBps);
   if (!priced.ok) return priced;
   if (!quote.thirdParty) return { ok: true, quote, priced, approved: null };
-  if (!p.checkThirdParty) return { ok: false, reason: 'screen_missing' };
+  if (!p.checkThirdParty) return { ok: false, reason: 'policy_missing' };
   const fair = fairSats(quote.amount, priced.price);
   const floorSats = sats((fair * BigInt(10_000 - p.maxCostBps)) / 10_000n);
   const approved = await p.checkThirdParty(quote.thirdParty, { amount: quote.amount, floorSats });

@@ -144,7 +144,7 @@ export function createThirdPartyCheck(p: ThirdPartyPorts, memory: ProgramMemory)
     const isAlarm = reason === 'program_redeployed' || reason === 'quote_signature';
     const place = instruction === undefined ? {} : { instruction };
     const level = isAlarm ? 'alarm' : 'warn';
-    log({ level, event: 'swap_screen_refused', check, reason, ...place, tool: quote.tool, quote: quote.id });
+    log({ level, event: 'swap_policy_refused', check, reason, ...place, tool: quote.tool, quote: quote.id });
     return { ok: false, reason } as const;
   }
 

@@ -205,7 +205,7 @@ describe('it is refused', () => {
     const w = setUp();
     change(w);
     expect(await w.checkThirdParty()).toEqual({ ok: false, reason });
-    expect(w.logged).toMatchObject([{ event: 'swap_screen_refused', reason }]);
+    expect(w.logged).toMatchObject([{ event: 'swap_policy_refused', reason }]);
     expect(w.recorded.get(TRACKER_PROGRAM)).not.toBe(5n);
   });
 

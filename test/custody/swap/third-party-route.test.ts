@@ -61,7 +61,7 @@ describe('a quote with third-party bytes', () => {
   });
 
   it('is refused if no policy is configured', async () => {
-    expect(await quoteSwap(world().ports, oneSol, false)).toEqual({ ok: false, reason: 'screen_missing' });
+    expect(await quoteSwap(world().ports, oneSol, false)).toEqual({ ok: false, reason: 'policy_missing' });
   });
 
   it('is replaced by the next route when the policy refuses it', async () => {
