@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { MUTANTS } from '../simulator/mutants.ts';
@@ -20,4 +20,11 @@ it('the page has a result for every broken rule of the simulator, and for no oth
     /^\| (.+) \| (?:seed \d+ \| `\w+`|(?:none of \d+|not measured) \| `[\w/.-]+\.test\.ts`) \|$/gm;
   const rows = [...page.matchAll(results)].map(([, name]) => name);
   expect(rows).toEqual(MUTANTS.map(({ name }) => name));
+});
+
+it('every source file that the map of the code names exists', () => {
+  const [map = ''] = page.slice(page.indexOf('## Where the code is')).split('## Limits');
+  const named = [...map.matchAll(/`((?:[a-z-]+\/)*[a-z-]+\.ts)`/g)].map(([, file = '']) => file);
+  expect(named.length).toBeGreaterThan(40);
+  expect(named.filter((file) => !existsSync(join(root, 'src/custody', file)))).toEqual([]);
 });
