@@ -5,10 +5,10 @@ import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import { signedTransaction } from '../../src/chain/solana/transaction.ts';
 import { lamports } from '../../src/core/amount.ts';
 import { createSigner } from '../../src/custody/kernel/signer.ts';
-import { createCustodianWorld, request } from '../../test/custody/custodian-world.ts';
-import { quoteFor } from '../../test/custody/fake-bridge.ts';
-import { LIMITS as TEST_LIMITS } from '../../test/custody/limits.ts';
-import { createSqliteStorage } from '../../test/custody/sqlite-storage.ts';
+import { createCustodianWorld, request } from '../../test/kit/custodian.ts';
+import { quoteFor } from '../../test/kit/fake-bridge.ts';
+import { LIMITS as TEST_LIMITS } from '../../test/kit/limits.ts';
+import { createSqliteStorage } from '../../test/kit/sqlite-storage.ts';
 import { createSolanaKey } from '../../test/world/keys.ts';
 import { median, micros, type Row } from './row.ts';
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
 import { createBudgets, NOTHING_SOLD } from '../../src/custody/budgets.ts';
 import { checkIntent, type Sold } from '../../src/custody/kernel/spending-limits.ts';
-import { LIMITS as TEST_LIMITS } from './limits.ts';
-import { done, NOW, type planned, SOL } from './sample-operations.ts';
+import { LIMITS as TEST_LIMITS } from '../kit/limits.ts';
+import { done, NOW, type planned, SOL } from '../kit/sample-operations.ts';
 
 const LIMITS = {
   ...TEST_LIMITS,

@@ -5,10 +5,10 @@ import { openAsryStore } from '../../src/custody/asry/asry-store.ts';
 import { createQuorum } from '../../src/custody/kernel/quorum.ts';
 import { createBalanceReader } from '../../src/custody/kernel/solana-view.ts';
 import { openReferenceStore } from '../../src/custody/payments/request-store.ts';
+import { createCustodianWorld, keyed, request } from '../kit/custodian.ts';
+import { NOW } from '../kit/sample-operations.ts';
 import { CLAIM, createStoredClaims, DEPOSIT } from './asry/stored-claims.ts';
-import { createCustodianWorld, keyed, request } from './custodian-world.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
-import { NOW } from './sample-operations.ts';
 
 const DAY_MS = 86_400_000;
 const MINUTE = 60_000;

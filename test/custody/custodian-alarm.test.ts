@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import type { Custody } from '../../src/custody/custodian.ts';
-import { type CustodianWorld, createCustodianWorld, keyed, request } from './custodian-world.ts';
-import { bitcoinTx } from './fake-bridge.ts';
-import { land } from './fake-chain.ts';
-import { FEE, NOW, SOL } from './sample-operations.ts';
+import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
+import { bitcoinTx } from '../kit/fake-bridge.ts';
+import { land } from '../kit/fake-chain.ts';
+import { FEE, NOW, SOL } from '../kit/sample-operations.ts';
 
 const TXID = 'a'.repeat(64);
 

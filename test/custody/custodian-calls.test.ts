@@ -3,10 +3,9 @@ import { lamports } from '../../src/core/amount.ts';
 import type { CustodyDeps } from '../../src/custody/custodian.ts';
 import { checkJournal, freeze } from '../../src/custody/kernel/journal-integrity.ts';
 import type { Operation, OperationKind } from '../../src/custody/kernel/operation.ts';
-import { type CustodianWorld, createCustodianWorld, keyed, request } from './custodian-world.ts';
-import { land } from './fake-chain.ts';
-import { historyOf } from './history.ts';
-import { createPaymentWorld } from './payments/payment-world.ts';
+import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
+import { land } from '../kit/fake-chain.ts';
+import { historyOf } from '../kit/history.ts';
 import {
   closed,
   done,
@@ -19,7 +18,8 @@ import {
   SOL,
   settling,
   signed,
-} from './sample-operations.ts';
+} from '../kit/sample-operations.ts';
+import { createPaymentWorld } from './payments/payment-world.ts';
 
 /** A payout that costs only its fee. */
 const payoutKind: OperationKind = {

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import { lamports } from '../../src/core/amount.ts';
 import type { OpenRequest } from '../../src/custody/api.ts';
-import { createCustodianWorld, request } from './custodian-world.ts';
-import { RESERVE } from './fake-bridge.ts';
-import { planned, SOL } from './sample-operations.ts';
+import { createCustodianWorld, request } from '../kit/custodian.ts';
+import { RESERVE } from '../kit/fake-bridge.ts';
+import { planned, SOL } from '../kit/sample-operations.ts';
 
 const COST = SOL / 10n;
 const { limits } = createCustodianWorld().deps;

@@ -6,11 +6,11 @@ import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
 import { createBegin } from '../../src/custody/kernel/begin-operation.ts';
 import { openJournal } from '../../src/custody/kernel/journal.ts';
+import { createCustodianWorld, keyed } from '../kit/custodian.ts';
+import { NOW } from '../kit/sample-operations.ts';
+import { createSqliteStorage, type SqliteStorage } from '../kit/sqlite-storage.ts';
 import { CLAIM, createStoredClaims } from './asry/stored-claims.ts';
-import { createCustodianWorld, keyed } from './custodian-world.ts';
 import { createPaymentWorld, fee } from './payments/payment-world.ts';
-import { NOW } from './sample-operations.ts';
-import { createSqliteStorage, type SqliteStorage } from './sqlite-storage.ts';
 
 const REPLACED = 'this instance was replaced';
 

@@ -8,12 +8,12 @@ import { step } from '../../src/custody/kernel/state-machine.ts';
 import { openRequestStore, type RefundDue } from '../../src/custody/payments/request-store.ts';
 import { TOKEN_RULES } from '../../src/custody/tokens/creation-operation.ts';
 import { cases } from '../cases.ts';
+import { createCustodianWorld } from '../kit/custodian.ts';
+import { createFakeMirror } from '../kit/fake-mirror.ts';
+import { NOW, PAID_REQUEST, planned } from '../kit/sample-operations.ts';
+import { createSqliteStorage } from '../kit/sqlite-storage.ts';
 import { openClaimed } from './asry/stored-claims.ts';
-import { createCustodianWorld } from './custodian-world.ts';
-import { createFakeMirror } from './fake-mirror.ts';
 import { createPaymentWorld, fee } from './payments/payment-world.ts';
-import { NOW, PAID_REQUEST, planned } from './sample-operations.ts';
-import { createSqliteStorage } from './sqlite-storage.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -4,11 +4,11 @@ import { payoutId } from '../../src/custody/asry/payout-operation.ts';
 import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
 import { openRequestStore } from '../../src/custody/payments/request-store.ts';
 import { TOKEN_RULES } from '../../src/custody/tokens/creation-operation.ts';
+import { type CustodianWorld, createCustodianWorld } from '../kit/custodian.ts';
+import { land } from '../kit/fake-chain.ts';
+import { PAID_REQUEST, planned, signed, signingOf } from '../kit/sample-operations.ts';
 import { openClaimed } from './asry/stored-claims.ts';
-import { type CustodianWorld, createCustodianWorld } from './custodian-world.ts';
-import { land } from './fake-chain.ts';
 import { createPaymentWorld, fee, type PaymentWorld } from './payments/payment-world.ts';
-import { PAID_REQUEST, planned, signed, signingOf } from './sample-operations.ts';
 
 const DAY_MS = 86_400_000;
 const MINUTE = 60_000;

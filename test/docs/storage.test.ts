@@ -5,7 +5,7 @@ import { openJournal } from '../../src/custody/kernel/journal.ts';
 import { openReferenceStore, openRequestStore } from '../../src/custody/payments/request-store.ts';
 import { openTreasuryStore } from '../../src/custody/payments/treasury-store.ts';
 import { openTokenStore } from '../../src/custody/tokens/token-store.ts';
-import { createSqliteStorage } from '../custody/sqlite-storage.ts';
+import { createSqliteStorage } from '../kit/sqlite-storage.ts';
 
 const page = readFileSync('docs/storage.md', 'utf8');
 

@@ -4,7 +4,7 @@ import { type Lamports, lamports, sats } from '../../src/core/amount.ts';
 import type { PriceReport } from '../../src/core/price.ts';
 import { priceQuote } from '../../src/custody/swap/operation.ts';
 import { CONTRACT_MINIMUM, smallestAmount, type Terms } from '../../src/features/swap/get-minimum.ts';
-import { quoteFor } from '../custody/fake-bridge.ts';
+import { quoteFor } from '../kit/fake-bridge.ts';
 
 const SOL = 1_000_000_000n;
 const MARKET: PriceReport = { source: 'one', btcUsd: 80_000_000_000n, solUsd: 100_000_000n };

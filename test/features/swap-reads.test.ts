@@ -6,7 +6,7 @@ import { bandOf, type EstimateDeps, getEstimate } from '../../src/features/swap/
 import { getMinimum } from '../../src/features/swap/get-minimum.ts';
 import { readQuote } from '../../src/features/swap/read-quote.ts';
 import { createCache } from '../../src/http/cached.ts';
-import { createFakeBridge, MARKET, quoteFor } from '../custody/fake-bridge.ts';
+import { createFakeBridge, MARKET, quoteFor } from '../kit/fake-bridge.ts';
 
 const NOW = 1_790_000_000_000;
 const SOL = 1_000_000_000n;

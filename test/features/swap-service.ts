@@ -9,8 +9,8 @@ import type { SwapRow } from '../../src/features/swap/swap-store.ts';
 import { createCache } from '../../src/http/cached.ts';
 import { asAppError, problemResponse } from '../../src/http/problem.ts';
 import { newRouter } from '../../src/http/router.ts';
-import { createFakeBridge, MARKET } from '../custody/fake-bridge.ts';
 import { newWaiting } from '../http/waiting.ts';
+import { createFakeBridge, MARKET } from '../kit/fake-bridge.ts';
 
 export const SOL = 1_000_000_000n;
 export const SIGNATURE = base58.encode(new Uint8Array(64).fill(7));

@@ -6,7 +6,7 @@ import { tokenAnswer } from '../../src/features/tokens/routes.ts';
 import { createTokenFacts, type ReadTokenFacts } from '../../src/features/tokens/token-facts.ts';
 import type { TokenRow } from '../../src/features/tokens/token-store.ts';
 import { extended, metadataPointer, metaplexMetadata, tokenMetadata } from '../chain/solana/token-bytes.ts';
-import { wallet } from '../custody/addresses.ts';
+import { wallet } from '../kit/addresses.ts';
 
 const NAMES = { name: 'Moon', symbol: 'MOON', uri: '' };
 const [MODERN, CLASSIC, GONE] = [wallet(71), wallet(72), wallet(73)];

@@ -5,8 +5,8 @@ import type { OpenRequest, RequestView } from '../../src/custody/api.ts';
 import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoice-routes.ts';
 import { asAppError, problemResponse } from '../../src/http/problem.ts';
 import { newRouter } from '../../src/http/router.ts';
-import { wallet } from '../custody/addresses.ts';
 import { newWaiting } from '../http/waiting.ts';
+import { wallet } from '../kit/addresses.ts';
 
 export const CREATOR = wallet(21);
 export const RESERVE = wallet(22);

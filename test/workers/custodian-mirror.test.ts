@@ -15,7 +15,7 @@ import {
   settling,
   signed,
   signingOf,
-} from '../custody/sample-operations.ts';
+} from '../kit/sample-operations.ts';
 import { freshStorageForEachTest } from './fresh-storage.ts';
 
 freshStorageForEachTest();

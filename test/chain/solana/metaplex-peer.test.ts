@@ -24,7 +24,7 @@ import {
   tokenAuthorities,
 } from '../../../src/chain/solana/token-metadata.ts';
 import { type Mint, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
-import { wallet } from '../../custody/addresses.ts';
+import { wallet } from '../../kit/addresses.ts';
 
 const [MINT, RESERVE, CREATOR] = [wallet(1), wallet(2), wallet(3)];
 const blank = createNullContext();

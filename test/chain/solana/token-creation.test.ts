@@ -19,7 +19,7 @@ import {
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { METAPLEX_PROGRAM } from '../../../src/chain/solana/token-metadata.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
-import { wallet } from '../../custody/addresses.ts';
+import { wallet } from '../../kit/addresses.ts';
 
 const [MINT, RESERVE, CREATOR] = [wallet(31), wallet(32), wallet(33)];
 const BUDGET = 'ComputeBudget111111111111111111111111111111';

@@ -7,7 +7,6 @@ import { type Claim, decodeRow, type Payout } from '../../../src/custody/asry/as
 import type { AsryProgram } from '../../../src/custody/asry/epochs.ts';
 import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
-import { payoutMessage } from '../message-reader.ts';
 import {
   ASRY,
   MINTS,
@@ -18,7 +17,8 @@ import {
   simulateCustodian,
   TREASURY,
   terms,
-} from '../simulated-custodian.ts';
+} from '../../kit/simulated-custodian.ts';
+import { payoutMessage } from '../message-reader.ts';
 import { nameReceiver, type PayoutOrder, readPayout } from './payout-message.ts';
 
 const DAY_SECONDS = 86_400;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ClaimAnswer, ClaimRequest } from '../../../src/custody/api.ts';
 import { entitlementOf } from '../../../src/custody/asry/epochs.ts';
-import { depositSignature, wallet } from '../addresses.ts';
+import { depositSignature, wallet } from '../../kit/addresses.ts';
 import {
   createAsrySimulation,
   PROGRAM,

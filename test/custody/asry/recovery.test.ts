@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ClaimAnswer } from '../../../src/custody/api.ts';
 import { decodeRow } from '../../../src/custody/asry/asry-store.ts';
 import { payoutOfMemo } from '../../../src/custody/asry/recovery.ts';
-import { depositSignature, wallet } from '../addresses.ts';
+import { depositSignature, wallet } from '../../kit/addresses.ts';
 import {
   createAsrySimulation,
   type SimulatedDeposit,

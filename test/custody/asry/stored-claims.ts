@@ -4,9 +4,9 @@ import { createClaims } from '../../../src/custody/asry/claims.ts';
 import type { Begin } from '../../../src/custody/kernel/begin-operation.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
-import { depositSignature, wallet } from '../addresses.ts';
-import { terms } from '../simulated-custodian.ts';
-import { createSqliteStorage } from '../sqlite-storage.ts';
+import { depositSignature, wallet } from '../../kit/addresses.ts';
+import { terms } from '../../kit/simulated-custodian.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { PROGRAM, transactionOf } from './claim-simulation.ts';
 
 export const DEPOSIT = {

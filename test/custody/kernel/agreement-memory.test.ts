@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import type { NodeAgreement } from '../../../src/custody/kernel/quorum.ts';
 import { recallDisagreement, rememberDisagreement } from '../../../src/custody/kernel/quorum.ts';
-import { NOW } from '../sample-operations.ts';
-import { createSqliteStorage } from '../sqlite-storage.ts';
+import { NOW } from '../../kit/sample-operations.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 const CALM: NodeAgreement = { nodes: 2, quorum: 2, disagreement: null, quorumMissingSince: null };
 const SEEN = { at: NOW, question: 'transaction x', nodes: ['a', 'b'] };

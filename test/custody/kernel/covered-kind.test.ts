@@ -9,8 +9,8 @@ import {
   settlesByLanding,
 } from '../../../src/custody/kernel/operation.ts';
 import { type Cap, coveredKind } from '../../../src/custody/kernel/spending-limits.ts';
-import { SIGNED_AT, signingOf } from '../sample-operations.ts';
-import { createSqliteStorage } from '../sqlite-storage.ts';
+import { SIGNED_AT, signingOf } from '../../kit/sample-operations.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 const NOW = 1_800_000_000_000;
 const COST = lamports(1_000n);

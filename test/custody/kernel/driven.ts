@@ -3,10 +3,10 @@ import { lamports } from '../../../src/core/amount.ts';
 import { createExecutor } from '../../../src/custody/kernel/executor.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import type { Operation, OperationKind, Prepared, Settled } from '../../../src/custody/kernel/operation.ts';
-import { createFakeChain } from '../fake-chain.ts';
-import { NOW, PAYOUT, SIGNED_AT, SOL, SWAP } from '../sample-operations.ts';
+import { createFakeChain } from '../../kit/fake-chain.ts';
+import { NOW, PAYOUT, SIGNED_AT, SOL, SWAP } from '../../kit/sample-operations.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { budgetOf, type Limits } from '../spending.ts';
-import { createSqliteStorage } from '../sqlite-storage.ts';
 
 export const ready = (change: Partial<Prepared & { ok: true }> = {}): Prepared => ({
   ok: true,

@@ -3,7 +3,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { frozenReason } from '../../../src/custody/kernel/journal-integrity.ts';
 import type { Settled } from '../../../src/custody/kernel/operation.ts';
-import { land } from '../fake-chain.ts';
+import { land } from '../../kit/fake-chain.ts';
 import {
   deathProof,
   FEE,
@@ -14,7 +14,7 @@ import {
   signed,
   statusOf,
   view,
-} from '../sample-operations.ts';
+} from '../../kit/sample-operations.ts';
 import { pending, row, setUp } from './driven.ts';
 
 /** A signed row whose bytes were sent before. */

@@ -4,7 +4,7 @@ import { AppError, upstreamFailed } from '../../../src/core/errors.ts';
 import { DAY_MS } from '../../../src/core/limits.ts';
 import { createExecutor } from '../../../src/custody/kernel/executor.ts';
 import type { Kind, Prepared, State } from '../../../src/custody/kernel/operation.ts';
-import { closed, FEE, NOW, planned, SIGNED_AT, SOL, SWAP, settling } from '../sample-operations.ts';
+import { closed, FEE, NOW, planned, SIGNED_AT, SOL, SWAP, settling } from '../../kit/sample-operations.ts';
 import { budgetOf } from '../spending.ts';
 import { LIMITS, pending, ready, row, setUp } from './driven.ts';
 

@@ -10,9 +10,9 @@ import { reconcile } from '../../../src/custody/kernel/reconcile.ts';
 import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import { recoveredSwap } from '../../../src/custody/swap/operation.ts';
 import type { ChainTransaction, SolanaNode } from '../../../src/providers/solana-rpc.ts';
-import { createFakeMirror } from '../fake-mirror.ts';
-import { FEE, NOW, SOL } from '../sample-operations.ts';
-import { createSqliteStorage } from '../sqlite-storage.ts';
+import { createFakeMirror } from '../../kit/fake-mirror.ts';
+import { FEE, NOW, SOL } from '../../kit/sample-operations.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 const RESERVE = 'reserve';
 const FINALIZED = 1_000n;

@@ -10,10 +10,10 @@ import {
   unfreeze,
 } from '../../../src/custody/kernel/journal-integrity.ts';
 import type { SignatureEntry } from '../../../src/providers/solana-rpc.ts';
-import { createFakeMirror } from '../fake-mirror.ts';
-import { historyOf } from '../history.ts';
-import { NOW, planned } from '../sample-operations.ts';
-import { createSqliteStorage } from '../sqlite-storage.ts';
+import { createFakeMirror } from '../../kit/fake-mirror.ts';
+import { historyOf } from '../../kit/history.ts';
+import { NOW, planned } from '../../kit/sample-operations.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 const entry = (signature: string): SignatureEntry => ({ signature, slot: 1n, err: null, blockTime: null });
 

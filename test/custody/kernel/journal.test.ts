@@ -20,9 +20,9 @@ import {
   settling,
   signed,
   signingOf,
-} from '../sample-operations.ts';
+} from '../../kit/sample-operations.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { checkIntent, costLamports, type Limits, swappedLamports } from '../spending.ts';
-import { createSqliteStorage } from '../sqlite-storage.ts';
 
 const NONE = lamports(0n);
 /** Every amount exceeds these limits, so each verdict shows its sums. */

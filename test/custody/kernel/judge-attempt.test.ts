@@ -7,7 +7,7 @@ import {
   prunedNodes,
   withLateWitnesses,
 } from '../../../src/custody/kernel/state-machine.ts';
-import { deathProof, signingOf, statusOf, view } from '../sample-operations.ts';
+import { deathProof, signingOf, statusOf, view } from '../../kit/sample-operations.ts';
 
 const judge = (...views: NodeView[]) => judgeAttempt(signingOf('one'), views, 1);
 const judgeByTwo = (...views: NodeView[]) => judgeAttempt(signingOf('one'), views, 2);

@@ -10,7 +10,7 @@ import {
   type Operation,
   plannedOperation,
 } from '../../../src/custody/kernel/operation.ts';
-import { closed, done, NOW, outstanding, planned, settling, signed } from '../sample-operations.ts';
+import { closed, done, NOW, outstanding, planned, settling, signed } from '../../kit/sample-operations.ts';
 
 const atoms = fc.bigInt({ min: 0n, max: 2n ** 70n }).map(lamports);
 const fact = fc.oneof(

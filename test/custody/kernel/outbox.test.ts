@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
-import { createFakeMirror } from '../fake-mirror.ts';
-import { NOW, planned } from '../sample-operations.ts';
-import { createSqliteStorage } from '../sqlite-storage.ts';
+import { createFakeMirror } from '../../kit/fake-mirror.ts';
+import { NOW, planned } from '../../kit/sample-operations.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 function setUp(rows: number) {
   const storage = createSqliteStorage();

@@ -8,8 +8,8 @@ import { reconcile } from '../../../src/custody/kernel/reconcile.ts';
 import { effectOf, step } from '../../../src/custody/kernel/state-machine.ts';
 import { recoveredSwap } from '../../../src/custody/swap/operation.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
-import { createFakeMirror } from '../fake-mirror.ts';
-import { historyOf } from '../history.ts';
+import { createFakeMirror } from '../../kit/fake-mirror.ts';
+import { historyOf } from '../../kit/history.ts';
 import {
   deathProof,
   done,
@@ -22,8 +22,8 @@ import {
   settling,
   signed,
   signingOf,
-} from '../sample-operations.ts';
-import { createSqliteStorage } from '../sqlite-storage.ts';
+} from '../../kit/sample-operations.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 const RESERVE = 'reserve';
 

@@ -4,9 +4,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { isSignedBy, verifyingKey } from '../../../src/chain/ed25519.ts';
 import { createRemoteSigner } from '../../../src/custody/kernel/signer.ts';
 import { createVaultTransit } from '../../../src/providers/vault-transit.ts';
-import { createCustodianWorld, keyed } from '../custodian-world.ts';
-import { createFakeBridge, createSwapPorts } from '../fake-bridge.ts';
-import { land } from '../fake-chain.ts';
+import { createCustodianWorld, keyed } from '../../kit/custodian.ts';
+import { createFakeBridge, createSwapPorts } from '../../kit/fake-bridge.ts';
+import { land } from '../../kit/fake-chain.ts';
 import { createVaultPeer, type VaultPeer } from '../vault-peer.ts';
 
 const MESSAGE = Uint8Array.of(1, 2, 3);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Custody } from '../../../src/custody/custodian.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
-import { type CustodianWorld, createCustodianWorld, keyed, request } from '../custodian-world.ts';
-import { land } from '../fake-chain.ts';
-import { NOW, SOL } from '../sample-operations.ts';
-import { createSqliteStorage, type SqliteStorage } from '../sqlite-storage.ts';
+import { type CustodianWorld, createCustodianWorld, keyed, request } from '../../kit/custodian.ts';
+import { land } from '../../kit/fake-chain.ts';
+import { NOW, SOL } from '../../kit/sample-operations.ts';
+import { createSqliteStorage, type SqliteStorage } from '../../kit/sqlite-storage.ts';
 
 const TABLES = ['meta', 'operations', 'calls', 'claims', 'outbox'];
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type CustodianWorld, createCustodianWorld, keyed } from '../custodian-world.ts';
-import { bitcoinTx } from '../fake-bridge.ts';
-import { land } from '../fake-chain.ts';
-import { done, NOW, signingOf } from '../sample-operations.ts';
+import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
+import { bitcoinTx } from '../../kit/fake-bridge.ts';
+import { land } from '../../kit/fake-chain.ts';
+import { done, NOW, signingOf } from '../../kit/sample-operations.ts';
 
 const MINUTE = 60_000;
 const TXID = 'a'.repeat(64);

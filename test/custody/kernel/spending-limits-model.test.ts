@@ -7,7 +7,16 @@ import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import type { SpendingVerdict } from '../../../src/custody/kernel/spending-limits.ts';
 import type { Observation } from '../../../src/custody/kernel/state-machine.ts';
 import { step } from '../../../src/custody/kernel/state-machine.ts';
-import { deathProof, FEE, NOW, planned, SIGNED_AT, SWAP, statusOf, view } from '../sample-operations.ts';
+import {
+  deathProof,
+  FEE,
+  NOW,
+  planned,
+  SIGNED_AT,
+  SWAP,
+  statusOf,
+  view,
+} from '../../kit/sample-operations.ts';
 import { checkIntent, type Limits, maySign } from '../spending.ts';
 
 const LIMITS: Limits = {

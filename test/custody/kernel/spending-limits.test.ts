@@ -13,7 +13,17 @@ import {
   unsettledLamports,
   usedOf,
 } from '../../../src/custody/kernel/spending-limits.ts';
-import { closed, done, FEE, NOW, outstanding, planned, SOL, settling, signed } from '../sample-operations.ts';
+import {
+  closed,
+  done,
+  FEE,
+  NOW,
+  outstanding,
+  planned,
+  SOL,
+  settling,
+  signed,
+} from '../../kit/sample-operations.ts';
 import { budgetOf, checkCost, checkIntent, costLamports, type Limits, swappedLamports } from '../spending.ts';
 
 const LIMITS: Limits = {

@@ -7,7 +7,16 @@ import {
   STUCK_AFTER_MS,
   step,
 } from '../../../src/custody/kernel/state-machine.ts';
-import { deathProof, NOW, outstanding, PAYOUT, SOL, SWAP, settling, signed } from '../sample-operations.ts';
+import {
+  deathProof,
+  NOW,
+  outstanding,
+  PAYOUT,
+  SOL,
+  SWAP,
+  settling,
+  signed,
+} from '../../kit/sample-operations.ts';
 
 const LATER = NOW + 5_000;
 const UNREACHABLE: Observation = { type: 'unreachable', reason: 'timeout' };

@@ -18,7 +18,7 @@ import {
   signingOf,
   statusOf,
   view,
-} from '../sample-operations.ts';
+} from '../../kit/sample-operations.ts';
 
 const HOUR = 3_600_000;
 const next = (op: Operation, seen: Observation, now = NOW): Operation => step(op, seen, SWAP, now);

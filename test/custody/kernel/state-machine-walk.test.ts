@@ -11,7 +11,7 @@ import {
   type Settlement,
   step,
 } from '../../../src/custody/kernel/state-machine.ts';
-import { FEE, NOW, PAYOUT, planned, SIGNED_AT, SOL, SWAP } from '../sample-operations.ts';
+import { FEE, NOW, PAYOUT, planned, SIGNED_AT, SOL, SWAP } from '../../kit/sample-operations.ts';
 
 const status = fc.record({
   slot: fc.bigInt({ min: 900n, max: 1_300n }),

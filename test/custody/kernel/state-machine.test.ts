@@ -18,7 +18,7 @@ import {
   signingOf,
   statusOf,
   view,
-} from '../sample-operations.ts';
+} from '../../kit/sample-operations.ts';
 
 const LATER = NOW + 5_000;
 const landing: Landing = { slot: 940n, blockTime: 1, fee: lamports(FEE), debit: lamports(SOL + FEE) };

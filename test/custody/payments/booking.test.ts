@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS } from '../../../src/core/limits.ts';
 import { createBooking, payerOf } from '../../../src/custody/payments/booking.ts';
 import { openTreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
-import { createSqliteStorage } from '../sqlite-storage.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 const NOW = 1_790_000_000_000;
 const FEE = 5_000n;

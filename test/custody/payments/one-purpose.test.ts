@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ClaimAnswer, PaymentConfirmed, RequestView } from '../../../src/custody/api.ts';
 import { cases } from '../../cases.ts';
-import { wallet } from '../addresses.ts';
+import { wallet } from '../../kit/addresses.ts';
 import { createRequestSimulation, type RequestSimulation } from './request-simulation.ts';
 
 const PURPOSES = ['invoice', 'second invoice', 'listing', 'claim'] as const;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isAddress } from '../../../src/chain/solana/address.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import type { PaymentRequest } from '../../../src/custody/payments/request-store.ts';
-import { settling } from '../sample-operations.ts';
+import { settling } from '../../kit/sample-operations.ts';
 import { createPaymentWorld, fee, type PaymentWorld, signature, TREASURY } from './payment-world.ts';
 
 const MINUTE = 60_000;

@@ -10,9 +10,9 @@ import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
 import { createPayments, type PaymentPorts } from '../../../src/custody/payments/payment-requests.ts';
 import { createTokens } from '../../../src/custody/tokens/token-store.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
-import { createFakeMirror, type FakeMirror } from '../fake-mirror.ts';
-import { signingOf } from '../sample-operations.ts';
-import { createSqliteStorage } from '../sqlite-storage.ts';
+import { createFakeMirror, type FakeMirror } from '../../kit/fake-mirror.ts';
+import { signingOf } from '../../kit/sample-operations.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 export const TREASURY = 'treasury';
 const START = 1_800_000_000_000;

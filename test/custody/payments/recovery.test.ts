@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RequestView } from '../../../src/custody/api.ts';
 import { cases } from '../../cases.ts';
-import { wallet } from '../addresses.ts';
-import type { RunOptions } from '../simulated-custodian.ts';
+import { wallet } from '../../kit/addresses.ts';
+import type { RunOptions } from '../../kit/simulated-custodian.ts';
 import { createRequestSimulation, type RequestSimulation } from './request-simulation.ts';
 
 const SECOND = 1_000;

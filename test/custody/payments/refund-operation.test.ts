@@ -10,7 +10,7 @@ import {
   type RefundKindPorts,
 } from '../../../src/custody/payments/refund-operation.ts';
 import type { ChainTransaction, SignatureEntry, SolanaNode } from '../../../src/providers/solana-rpc.ts';
-import { depositSignature, wallet } from '../addresses.ts';
+import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { readMessage } from '../message-reader.ts';
 
 const [RESERVE, PAYER] = [wallet(81), wallet(82)];

@@ -9,8 +9,7 @@ import { createRefundSearch } from '../../../src/custody/payments/refund-operati
 import type { PaymentRequest, RefundDue } from '../../../src/custody/payments/request-store.ts';
 import { createTokenKind } from '../../../src/custody/tokens/creation-operation.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
-import { depositSignature, wallet } from '../addresses.ts';
-import { PROGRAM } from '../asry/claim-simulation.ts';
+import { depositSignature, wallet } from '../../kit/addresses.ts';
 import {
   ASRY,
   MINTS,
@@ -22,7 +21,8 @@ import {
   simulateCustodian,
   TREASURY,
   terms,
-} from '../simulated-custodian.ts';
+} from '../../kit/simulated-custodian.ts';
+import { PROGRAM } from '../asry/claim-simulation.ts';
 import { CREATION_RENT, type Order, orderLine, readOrder } from './request-orders.ts';
 
 const MINUTE = 60_000;

@@ -6,7 +6,7 @@ import { createBooking, payerOf } from '../../../src/custody/payments/booking.ts
 import { openTreasuryStore, type TreasuryPayment } from '../../../src/custody/payments/treasury-store.ts';
 import { createTreasuryWalk, type TreasuryNode } from '../../../src/custody/payments/treasury-walk.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
-import { createSqliteStorage } from '../sqlite-storage.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 const TREASURY = 'treasury';
 const T0 = 1_800_000_000;

@@ -11,8 +11,8 @@ import type { Mirror, MirrorRow, Signer } from '../../../src/custody/kernel/port
 import { createProofSigner, createSigner } from '../../../src/custody/kernel/signer.ts';
 import type { AbsrPorts } from '../../../src/custody/reserve/mint-operation.ts';
 import { createReservePorts } from '../../../src/custody/reserve/reserve-views.ts';
-import { historyOf } from '../history.ts';
-import { LIMITS } from '../limits.ts';
+import { historyOf } from '../../kit/history.ts';
+import { LIMITS } from '../../kit/limits.ts';
 import { createDisk } from './absr-disk.ts';
 import { type BitcoinModel, RESERVE_BTC } from './bitcoin-model.ts';
 import type { SolanaModel } from './solana-model.ts';

@@ -9,7 +9,7 @@ import type { ModuleTools } from '../../../src/custody/kernel/module.ts';
 import { createDailyMint } from '../../../src/custody/reserve/daily-mint.ts';
 import type { AbsrPorts } from '../../../src/custody/reserve/mint-operation.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
-import { createSqliteStorage } from '../sqlite-storage.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { createService, MINT, reserveSigner, SOL, TREASURY } from './absr-service.ts';
 import { createBitcoinModel } from './bitcoin-model.ts';
 import { createSolanaModel, HEALTHY } from './solana-model.ts';

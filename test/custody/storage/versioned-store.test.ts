@@ -9,9 +9,9 @@ import { openReferenceStore, openRequestStore } from '../../../src/custody/payme
 import { openTreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
 import { openTokenStore } from '../../../src/custody/tokens/token-store.ts';
 import { openStorage, STORAGE_VERSION } from '../../../src/custody/versioned-store.ts';
-import { createCustodianWorld, keyed } from '../custodian-world.ts';
-import { land } from '../fake-chain.ts';
-import { createSqliteStorage } from '../sqlite-storage.ts';
+import { createCustodianWorld, keyed } from '../../kit/custodian.ts';
+import { land } from '../../kit/fake-chain.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 /** A storage as a release left it in the middle of a simulated day: its layout, and rows in every table. */
 type Snapshot = {

@@ -11,7 +11,16 @@ import {
   swapView,
 } from '../../../src/custody/swap/answer.ts';
 import { isTooSmall } from '../../../src/custody/swap/limits.ts';
-import { closed, done, NOW, outstanding, planned, SOL, settling, signed } from '../sample-operations.ts';
+import {
+  closed,
+  done,
+  NOW,
+  outstanding,
+  planned,
+  SOL,
+  settling,
+  signed,
+} from '../../kit/sample-operations.ts';
 
 describe('a refusal', () => {
   it.each([

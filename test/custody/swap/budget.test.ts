@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { lamports, sats } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { SwapAnswer, SwapPreview } from '../../../src/custody/api.ts';
-import { type CustodianWorld, createCustodianWorld, request } from '../custodian-world.ts';
-import { quoteFor } from '../fake-bridge.ts';
-import { FEE, SOL } from '../sample-operations.ts';
+import { type CustodianWorld, createCustodianWorld, request } from '../../kit/custodian.ts';
+import { quoteFor } from '../../kit/fake-bridge.ts';
+import { FEE, SOL } from '../../kit/sample-operations.ts';
 
 const MINUTE = 60_000;
 const LARGE = lamports(10_000n * SOL);

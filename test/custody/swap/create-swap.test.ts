@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { lamports, sats } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { SwapAnswer } from '../../../src/custody/api.ts';
-import { type CustodianWorld, createCustodianWorld, keyed, request } from '../custodian-world.ts';
-import { quoteFor } from '../fake-bridge.ts';
-import { land } from '../fake-chain.ts';
-import { FEE, SOL } from '../sample-operations.ts';
+import { type CustodianWorld, createCustodianWorld, keyed, request } from '../../kit/custodian.ts';
+import { quoteFor } from '../../kit/fake-bridge.ts';
+import { land } from '../../kit/fake-chain.ts';
+import { FEE, SOL } from '../../kit/sample-operations.ts';
 
 const MINUTE = 60_000;
 const refusalOf = (answer: SwapAnswer) => (answer.type === 'refused' ? answer.refusal : undefined);

@@ -20,8 +20,8 @@ import {
   oneSol,
   quoteFor,
   RESERVE,
-} from '../fake-bridge.ts';
-import { FEE, NOW, SIGNED_AT, SOL } from '../sample-operations.ts';
+} from '../../kit/fake-bridge.ts';
+import { FEE, NOW, SIGNED_AT, SOL } from '../../kit/sample-operations.ts';
 
 const TWO: PriceReport[] = [MARKET, { ...MARKET, source: 'two' }];
 const withMinimum = (minimumSats: bigint, fixedFeeSats = 0n) =>

@@ -3,10 +3,10 @@ import type { BridgeReport } from '../../../src/bridges/route.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { createSwapKind } from '../../../src/custody/swap/operation.ts';
-import { type CustodianWorld, createCustodianWorld, keyed } from '../custodian-world.ts';
-import { createFakeBridge, createSwapPorts, credit } from '../fake-bridge.ts';
-import { land } from '../fake-chain.ts';
-import { SOL, settling } from '../sample-operations.ts';
+import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
+import { createFakeBridge, createSwapPorts, credit } from '../../kit/fake-bridge.ts';
+import { land } from '../../kit/fake-chain.ts';
+import { SOL, settling } from '../../kit/sample-operations.ts';
 
 function setUp(report: BridgeReport, taken: readonly string[] = []) {
   const bridge = createFakeBridge();

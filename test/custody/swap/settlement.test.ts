@@ -5,8 +5,8 @@ import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import { createSwapKind } from '../../../src/custody/swap/operation.ts';
 import { confirmedOutputs } from '../../../src/custody/swap/settlement.ts';
 import type { BitcoinTx } from '../../../src/providers/esplora.ts';
-import { BTC_ADDRESS, bitcoinTx, createFakeBridge, createSwapPorts } from '../fake-bridge.ts';
-import { NOW, settling } from '../sample-operations.ts';
+import { BTC_ADDRESS, bitcoinTx, createFakeBridge, createSwapPorts } from '../../kit/fake-bridge.ts';
+import { NOW, settling } from '../../kit/sample-operations.ts';
 
 const TXID = 'a'.repeat(64);
 const OTHER = 'b'.repeat(64);

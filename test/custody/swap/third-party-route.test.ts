@@ -7,11 +7,11 @@ import { namesConsumedBy } from '../../../src/custody/kernel/operation.ts';
 import { programMemory, trustPrograms, UPGRADEABLE } from '../../../src/custody/policy/deployments.ts';
 import { createSwapKind, planSwap, quoteSwap, swapDebit } from '../../../src/custody/swap/operation.ts';
 import type { ApprovedPayment } from '../../../src/custody/swap/third-party-payment.ts';
-import { createFakeBridge, createSwapPorts, oneSol, quoteFor } from '../fake-bridge.ts';
-import { land } from '../fake-chain.ts';
+import { createFakeBridge, createSwapPorts, oneSol, quoteFor } from '../../kit/fake-bridge.ts';
+import { land } from '../../kit/fake-chain.ts';
+import { FEE, NOW, planned, SIGNED_AT, SOL } from '../../kit/sample-operations.ts';
 import { ready, row, setUp } from '../kernel/driven.ts';
 import { draftSwap, finish } from '../policy/draft.ts';
-import { FEE, NOW, planned, SIGNED_AT, SOL } from '../sample-operations.ts';
 
 const OVERHEAD = 3_505_000n;
 const offer: ThirdPartyOffer = { quote: finish(draftSwap('near', 1)).quote, slippageBps: 50, askedAt: NOW };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { cases } from '../../cases.ts';
-import { wallet } from '../addresses.ts';
+import { wallet } from '../../kit/addresses.ts';
 import { createRequestSimulation } from '../payments/request-simulation.ts';
 
 const SECOND = 1_000;

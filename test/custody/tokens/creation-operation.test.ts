@@ -5,7 +5,7 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/tok
 import { lamports } from '../../../src/core/amount.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { createTokenKind, type FoundMint } from '../../../src/custody/tokens/creation-operation.ts';
-import { wallet } from '../addresses.ts';
+import { wallet } from '../../kit/addresses.ts';
 
 const [RESERVE, MINT, CREATOR] = [wallet(91), wallet(92), wallet(93)];
 const SUBJECT = {
