@@ -7,14 +7,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { base58 } from '@scure/base';
-import { requestId } from 'hono/request-id';
 import { AppError } from '../../src/core/errors.ts';
 import type { TransactionStatus } from '../../src/core/wait-for-finality.ts';
 import type { AsryEpochView, ClaimAnswer, ClaimRequest, ClaimView } from '../../src/custody/api.ts';
 import { createAsryMirror } from '../../src/features/asry/asry-store.ts';
 import { type AsryDeps, asryRoutes } from '../../src/features/asry/routes.ts';
-import { asAppError, problemResponse } from '../../src/http/problem.ts';
-import { newRouter } from '../../src/http/router.ts';
+import { routerOver } from '../kit/router.ts';
 
 export const SIGNATURE = base58.encode(new Uint8Array(64).fill(7));
 export const PAYOUT = base58.encode(new Uint8Array(64).fill(8));
@@ -145,14 +143,8 @@ function depsOf(service: Service): AsryDeps {
 }
 
 export function asryApp(current: () => Service) {
-  const app = newRouter<{ readonly asry: AsryDeps }>();
-  app.use(requestId());
-  app.use(async function provide(c, following) {
-    c.set('deps', { asry: depsOf(current()) });
-    await following();
-  });
-  app.route('/api', asryRoutes);
-  app.onError((error, c) => problemResponse(c, asAppError(error)));
-  const env = { LIMITER: { limit: async () => ({ success: true }) } };
-  return async (path: string, init?: RequestInit) => app.request(path, init, env);
+  return routerOver(
+    () => ({ asry: depsOf(current()) }),
+    (app) => app.route('/api', asryRoutes),
+  );
 }

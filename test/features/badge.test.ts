@@ -7,7 +7,7 @@ import {
   badgeText,
 } from '../../src/features/reserves/absr-routes.ts';
 import { createCache } from '../../src/http/cached.ts';
-import { newRouter } from '../../src/http/router.ts';
+import { routerOver } from '../kit/router.ts';
 
 const GREEN = '#0b6b50';
 const RED = '#b3261e';
@@ -65,13 +65,10 @@ describe('GET /api/badge/reserve.svg', () => {
         : async () => Promise.reject(new Error('down')),
       sleep: () => Promise.resolve(),
     };
-    const app = newRouter<{ readonly reserves: AbsrDeps }>();
-    app.use(async (c, next) => {
-      c.set('deps', { reserves: deps as AbsrDeps });
-      await next();
-    });
-    app.route('/api', absrRoutes);
-    const response = await app.request('/api/badge/reserve.svg');
+    const response = await routerOver(
+      () => ({ reserves: deps as AbsrDeps }),
+      (app) => app.route('/api', absrRoutes),
+    )('/api/badge/reserve.svg');
     const { headers, status } = response;
     expect([status, headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
     return { text: await response.text(), cached: headers.get('cache-control') };

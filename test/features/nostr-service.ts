@@ -1,16 +1,14 @@
 /** A router of the Nostr feeds that reads real relays on loopback, and the events of such relays. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { requestId } from 'hono/request-id';
 import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure';
 import { WebSocketServer } from 'ws';
 import type { NostrEvent } from '../../src/chain/nostr/nip01.ts';
 import { createFeedReader } from '../../src/features/nostr-feed/read-feed.ts';
-import { type NostrFeedDeps, nostrFeedRoutes } from '../../src/features/nostr-feed/routes.ts';
+import { nostrFeedRoutes } from '../../src/features/nostr-feed/routes.ts';
 import { createCache } from '../../src/http/cached.ts';
-import { asAppError, problemResponse } from '../../src/http/problem.ts';
-import { newRouter } from '../../src/http/router.ts';
 import { createNostrRelays } from '../../src/providers/nostr-relays.ts';
+import { routerOver } from '../kit/router.ts';
 
 export type FeedAnswer = {
   ok: boolean;
@@ -62,17 +60,13 @@ export function nostrService(
           memory: cache(),
           now,
         });
-  const app = newRouter<{ readonly nostr: NostrFeedDeps }>();
-  app.use(requestId());
-  app.use(async function provide(c, next) {
-    c.set('deps', { nostr: { feeds, identity } });
-    await next();
-  });
-  app.route('/api', nostrFeedRoutes);
-  app.onError((thrown, c) => problemResponse(c, asAppError(thrown)));
+  const request = routerOver(
+    () => ({ nostr: { feeds, identity } }),
+    (app) => app.route('/api', nostrFeedRoutes),
+  );
   return {
     async get(path: string): Promise<{ status: number; body: FeedAnswer }> {
-      const response = await app.request(`/api/nostr/${path}`);
+      const response = await request(`/api/nostr/${path}`);
       return { status: response.status, body: (await response.json()) as FeedAnswer };
     },
   };

@@ -1,5 +1,4 @@
 /** Invoices and listing requests over HTTP: reads while parts of the service are down, and confirms that wait. */
-import { requestId } from 'hono/request-id';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';
 import type { TransactionStatus } from '../../src/core/wait-for-finality.ts';
@@ -7,9 +6,8 @@ import type { ConfirmRequest, PaymentConfirmed, RequestView } from '../../src/cu
 import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoice-routes.ts';
 import { type ListingDeps, listingRoutes } from '../../src/features/tokens/listing-routes.ts';
 import { createCache } from '../../src/http/cached.ts';
-import { asAppError, problemResponse } from '../../src/http/problem.ts';
-import { newRouter } from '../../src/http/router.ts';
 import { createWaiting } from '../../src/http/wait.ts';
+import { routerOver } from '../kit/router.ts';
 import { invoiceDeps, newTokenService, viewOf } from './token-service.ts';
 
 const view = (over: Partial<RequestView> = {}): RequestView => ({
@@ -84,20 +82,14 @@ function service(parts: Parts) {
     readAccounts: async () => ({ accounts: [] }),
     listingFee: 1n,
   };
-  const app = newRouter<{ readonly tokens: InvoiceDeps & ListingDeps }>();
-  app.use(requestId());
-  app.use(async (c, next) => {
-    c.set('deps', { tokens: deps });
-    await next();
-  });
-  app.route('/api', invoiceRoutes);
-  app.route('/api', listingRoutes);
-  app.onError((error, c) => problemResponse(c, asAppError(error)));
-  const env = { LIMITER: { limit: async () => ({ success: true }) } };
+  const request = routerOver(
+    () => ({ tokens: deps }),
+    (app) => app.route('/api', invoiceRoutes).route('/api', listingRoutes),
+  );
   return async (path: string, body?: unknown, prefer?: string) => {
     const headers = { 'content-type': 'application/json', ...(prefer === undefined ? {} : { prefer }) };
     const init = body === undefined ? { headers } : { method: 'POST', body: JSON.stringify(body), headers };
-    const response = await app.request(`https://sluice.test${path}`, init, env);
+    const response = await request(path, init);
     const applied = response.headers.get('preference-applied');
     return { status: response.status, applied, body: (await response.json()) as Record<string, unknown> };
   };

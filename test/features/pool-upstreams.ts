@@ -8,19 +8,13 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { base64 } from '@scure/base';
-import { requestId } from 'hono/request-id';
-import { AppError } from '../../src/core/errors.ts';
 import { type PoolsDeps, poolsRoutes } from '../../src/features/pools/routes.ts';
 import { createCache } from '../../src/http/cached.ts';
-import { asAppError, problemResponse } from '../../src/http/problem.ts';
-import { newRouter } from '../../src/http/router.ts';
 import { createOrca } from '../../src/providers/orca.ts';
 import { type ChainAccount, createSolanaRpc } from '../../src/providers/solana-rpc.ts';
+import { routerOver } from '../kit/router.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
-
-/** The platform's rate limiter, without a limit. */
-const ENV = { LIMITER: { limit: async () => ({ success: true }) } };
 
 async function listen(listener: RequestListener): Promise<{ server: Server; url: string }> {
   const server = createServer(listener);
@@ -96,16 +90,13 @@ export async function startPoolUpstreams() {
         config: {},
         ...over,
       };
-      const app = newRouter<{ readonly pools: PoolsDeps }>();
-      app.use(requestId());
-      app.use(async function provide(c, next) {
-        c.set('deps', { pools: deps });
-        await next();
-      });
-      app.route('/api', poolsRoutes);
-      app.notFound((c) => problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.')));
-      app.onError((thrown, c) => problemResponse(c, asAppError(thrown)));
-      return { logged, get: async (path: string) => app.request(path, {}, ENV) };
+      return {
+        logged,
+        get: routerOver(
+          () => ({ pools: deps }),
+          (app) => app.route('/api', poolsRoutes),
+        ),
+      };
     },
     async stop() {
       for (const { server } of [orca, rpc]) {

@@ -1,10 +1,8 @@
-import { requestId } from 'hono/request-id';
 import { describe, expect, it } from 'vitest';
 import { chargedFee, createInvoice } from '../../src/features/tokens/create-invoice.ts';
 import { tokenRoutes } from '../../src/features/tokens/routes.ts';
 import { createCache } from '../../src/http/cached.ts';
-import { asAppError, problemResponse } from '../../src/http/problem.ts';
-import { newRouter } from '../../src/http/router.ts';
+import { routerOver } from '../kit/router.ts';
 import { CREATOR, invoiceDeps, newTokenService, rentOf } from './token-service.ts';
 
 function service() {
@@ -17,17 +15,12 @@ function service() {
       return rentOf(bytes);
     },
   };
-  const app = newRouter<{ readonly tokens: typeof deps }>();
-  app.use(requestId());
-  app.use(async (c, next) => {
-    c.set('deps', { tokens: deps });
-    await next();
-  });
-  app.onError((error, c) => problemResponse(c, asAppError(error)));
-  app.route('/', tokenRoutes);
+  const request = routerOver(
+    () => ({ tokens: deps }),
+    (app) => app.route('/api', tokenRoutes),
+  );
   const quote = async (query: Record<string, string>) => {
-    const env = { LIMITER: { limit: async () => ({ success: true }) } };
-    const response = await app.request(`/tokens/quote?${new URLSearchParams(query)}`, {}, env);
+    const response = await request(`/api/tokens/quote?${new URLSearchParams(query)}`);
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
   return { deps, quote, sizes };

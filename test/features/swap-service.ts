@@ -1,16 +1,14 @@
 /** The HTTP routes of swaps over a custodian and a D1 whose results a test sets. */
 import { base58 } from '@scure/base';
-import { requestId } from 'hono/request-id';
 import { lamports } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { SwapAnswer, SwapPreview, SwapRequest, SwapView } from '../../src/custody/api.ts';
 import { type SwapDeps, swapRoutes } from '../../src/features/swap/routes.ts';
 import type { SwapRow } from '../../src/features/swap/swap-store.ts';
 import { createCache } from '../../src/http/cached.ts';
-import { asAppError, problemResponse } from '../../src/http/problem.ts';
-import { newRouter } from '../../src/http/router.ts';
 import { newWaiting } from '../http/waiting.ts';
 import { createFakeBridge, MARKET } from '../kit/fake-bridge.ts';
+import { routerOver } from '../kit/router.ts';
 
 export const SOL = 1_000_000_000n;
 export const SIGNATURE = base58.encode(new Uint8Array(64).fill(7));
@@ -109,14 +107,8 @@ function depsOf(service: Service): SwapDeps {
 
 /** The routes of swaps over such a service. */
 export function swapApp(service: () => Service) {
-  const app = newRouter<{ readonly swap: SwapDeps }>();
-  app.use(requestId());
-  app.use(async (c, next) => {
-    c.set('deps', { swap: depsOf(service()) });
-    await next();
-  });
-  app.route('/api', swapRoutes);
-  app.onError((error, c) => problemResponse(c, asAppError(error)));
-  const env = { LIMITER: { limit: async () => ({ success: true }) } };
-  return (path: string, init: RequestInit = {}) => app.request(`https://evil.test${path}`, init, env);
+  return routerOver(
+    () => ({ swap: depsOf(service()) }),
+    (app) => app.route('/api', swapRoutes),
+  );
 }

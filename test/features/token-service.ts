@@ -1,12 +1,10 @@
 /** The HTTP routes of invoices and tokens over a custodian, a chain and a D1 whose results a test sets. */
-import { requestId } from 'hono/request-id';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import type { OpenRequest, RequestView } from '../../src/custody/api.ts';
 import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoice-routes.ts';
-import { asAppError, problemResponse } from '../../src/http/problem.ts';
-import { newRouter } from '../../src/http/router.ts';
 import { newWaiting } from '../http/waiting.ts';
 import { wallet } from '../kit/addresses.ts';
+import { routerOver } from '../kit/router.ts';
 
 export const CREATOR = wallet(21);
 export const RESERVE = wallet(22);
@@ -81,18 +79,13 @@ export const viewOf = ({ kind, subject, baseFeeLamports }: OpenRequest): Request
 });
 
 export function tokenApp(service: TokenService) {
-  const app = newRouter<{ readonly tokens: InvoiceDeps }>();
-  app.use(requestId());
-  app.use(async (c, next) => {
-    c.set('deps', { tokens: invoiceDeps(service) });
-    await next();
-  });
-  app.route('/api', invoiceRoutes);
-  app.onError((error, c) => problemResponse(c, asAppError(error)));
-  const env = { LIMITER: { limit: async () => ({ success: true }) } };
+  const request = routerOver(
+    () => ({ tokens: invoiceDeps(service) }),
+    (app) => app.route('/api', invoiceRoutes),
+  );
   return async (body: string | Uint8Array, type = 'application/json') => {
     const init = { method: 'POST', body, headers: { 'content-type': type } };
-    const response = await app.request('https://sluice.test/api/invoices', init, env);
+    const response = await request('/api/invoices', init);
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
 }
