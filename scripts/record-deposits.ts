@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createStage, DEPOSIT_SCENES } from '../test/chain/solana/deposit-scenes.ts';
+import { createStage, DEPOSIT_SCENES, playScene } from '../test/chain/solana/deposit-scenes.ts';
 import { createFaultBook } from '../test/world/fault-book.ts';
 import { callRpc } from '../test/world/json-rpc.ts';
 import { createRequestCounts } from '../test/world/request-counts.ts';
@@ -35,12 +35,11 @@ const front = await startRpcFront({
 const stage = createStage(world);
 
 const played = [];
-for (const { name, expected, play } of DEPOSIT_SCENES)
-  played.push({ name, expected, ...(await play(stage)) });
+for (const scene of DEPOSIT_SCENES) played.push({ ...scene, ...(await playScene(stage, scene)) });
 await world.ledger.clock.reached(world.ledger.clock.slot('processed') + 40);
 
 const scenes = [];
-for (const { name, expected, signature, treasury, sender = null, held = [] } of played) {
+for (const { name, expected, signature, treasury, sender, held } of played) {
   const options = { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 0 };
   const { result } = await callRpc(front.url, 'getTransaction', [signature, options]);
   if (!result) throw new Error(`${name}: the chain does not have ${signature}`);

@@ -85,6 +85,15 @@ export function createStage(world: SolanaWorld) {
       amount,
     });
 
+  /** A transfer to this token account. */
+  const payInto = (to: string, from: SolanaKey, amount: bigint): Instruction =>
+    getTransferInstruction({
+      source: address(account(from.address, 'usdc')),
+      destination: address(to),
+      authority: from.signer,
+      amount,
+    });
+
   const pay = (from: SolanaKey, to: string, amount: bigint, asset: Asset = 'usdc'): Instruction =>
     move(asset, account(from.address, asset), from.signer, to, amount);
 
@@ -192,6 +201,7 @@ export function createStage(world: SolanaWorld) {
     user,
     treasury,
     move,
+    payInto,
     pay,
     payChecked,
     extraAccount,
@@ -217,7 +227,18 @@ function vaultOf(program: string): { authority: string; bump: number } {
   throw new Error('no vault');
 }
 
-export type DepositScene = {
+const handOver = (account: string, owner: SolanaKey, next: SolanaKey): Instruction =>
+  getSetAuthorityInstruction({
+    owned: address(account),
+    owner: owner.signer,
+    authorityType: AuthorityType.AccountOwner,
+    newAuthority: next.signer.address,
+  });
+
+/** Two funded users and a treasury. */
+type Cast = { readonly from: SolanaKey; readonly other: SolanaKey; readonly to: SolanaKey };
+
+type DepositScene = {
   readonly name: string;
   /** Dollars credited, or why there are none. */
   readonly expected:
@@ -225,11 +246,27 @@ export type DepositScene = {
     | { readonly usdt: bigint }
     | { readonly refused: string }
     | { readonly held: string };
-  /** The transaction, in which treasury it counts, and which senders are held. Sender first where there is one. */
-  play(
-    stage: Stage,
-  ): Promise<{ signature: string; treasury: string; sender?: string; held?: readonly string[] }>;
+  /** The treasury has no token accounts yet. */
+  readonly hasNoAccounts?: true;
+  /** `from` is the hot wallet of an exchange. */
+  readonly isExchange?: true;
+  /** Lands the transaction; of a deposit, `from` is the sender. Returns its signature. */
+  play(stage: Stage, cast: Cast): Promise<string>;
 };
+
+/** Plays a scene with users and a treasury of its own. */
+export async function playScene(stage: Stage, scene: DepositScene) {
+  const [from, other] = [await stage.user(), await stage.user()];
+  const to = await stage.treasury(!scene.hasNoAccounts);
+  const signature = await scene.play(stage, { from, other, to });
+  const isDeposit = 'usdc' in scene.expected || 'usdt' in scene.expected;
+  return {
+    signature,
+    treasury: to.address,
+    sender: isDeposit ? from.address : null,
+    held: scene.isExchange ? [from.address] : [],
+  };
+}
 
 const usdc = (dollars: bigint) => ({ usdc: dollars * DOLLAR });
 
@@ -237,48 +274,36 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
   {
     name: 'a plain transfer',
     expected: usdc(12n),
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
-      const signature = await s.land(from.signer, s.pay(from, to.address, 12n * DOLLAR));
-      return { signature, treasury: to.address, sender: from.address };
-    },
+    play: (s, { from, to }) => s.land(from.signer, s.pay(from, to.address, 12n * DOLLAR)),
   },
   {
     name: 'a checked transfer',
     expected: { usdt: 13n * DOLLAR },
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
-      const signature = await s.land(from.signer, s.payChecked(from, to.address, 13n * DOLLAR, 'usdt'));
-      return { signature, treasury: to.address, sender: from.address };
-    },
+    play: (s, { from, to }) => s.land(from.signer, s.payChecked(from, to.address, 13n * DOLLAR, 'usdt')),
   },
   {
     name: 'a transfer that a program makes for its signer',
     expected: usdc(14n),
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
+    async play(s, { from, to }) {
       const id = await s.forwarder();
-      const signature = await s.land(
+      return s.land(
         from.signer,
         s.inner(id, s.account(from.address, 'usdc'), to.address, from, from.address, 14n * DOLLAR),
       );
-      return { signature, treasury: to.address, sender: from.address };
     },
   },
   {
     name: 'several transfers in one transaction',
     expected: usdc(6n),
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
+    async play(s, { from, to }) {
       const parts = [1n, 2n, 3n].map((dollars) => s.pay(from, to.address, dollars * DOLLAR));
-      return { signature: await s.land(from.signer, ...parts), treasury: to.address, sender: from.address };
+      return s.land(from.signer, ...parts);
     },
   },
   {
     name: 'two transfers in one batch instruction',
     expected: usdc(5n),
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
+    async play(s, { from, to }) {
       const parts = [2n, 3n].map((dollars) => s.pay(from, to.address, dollars * DOLLAR));
       // Batch (255): of each instruction the number of its accounts, the length of its data, its data.
       const data = parts.flatMap(({ accounts = [], data: bytes = new Uint8Array() }) => [
@@ -291,69 +316,43 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
         accounts: parts.flatMap(({ accounts = [] }) => accounts),
         data: Uint8Array.of(255, ...data),
       };
-      return { signature: await s.land(from.signer, batch), treasury: to.address, sender: from.address };
+      return s.land(from.signer, batch);
     },
   },
   {
     name: "a transfer that makes the treasury's account",
     expected: usdc(15n),
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury(false)];
-      const signature = await s.land(
+    hasNoAccounts: true,
+    play: (s, { from, to }) =>
+      s.land(
         from.signer,
         s.openAccount(to.address, 'usdc', from.signer),
         s.payChecked(from, to.address, 15n * DOLLAR),
-      );
-      return { signature, treasury: to.address, sender: from.address };
-    },
+      ),
   },
   {
     name: 'a transfer whose fee a relayer pays, signed by its owner',
     expected: usdc(16n),
-    async play(s) {
-      const [from, to, relayer] = [await s.user(), await s.treasury(), await s.user()];
-      const signature = await s.land(relayer.signer, s.pay(from, to.address, 16n * DOLLAR));
-      return { signature, treasury: to.address, sender: from.address };
-    },
+    play: (s, { from, other: relayer, to }) => s.land(relayer.signer, s.pay(from, to.address, 16n * DOLLAR)),
   },
   {
     name: "a transfer from an account that is not the sender's associated one",
     expected: usdc(17n),
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
+    async play(s, { from, to }) {
       const extra = await s.extraAccount(from.address, 'usdc', from);
-      await s.land(
-        from.signer,
-        ...extra.open,
-        getTransferInstruction({
-          source: address(s.account(from.address, 'usdc')),
-          destination: extra.at.address,
-          authority: from.signer,
-          amount: 20n * DOLLAR,
-        }),
-      );
-      const signature = await s.land(
-        from.signer,
-        s.move('usdc', extra.at.address, from.signer, to.address, 17n * DOLLAR),
-      );
-      return { signature, treasury: to.address, sender: from.address };
+      await s.land(from.signer, ...extra.open, s.payInto(extra.at.address, from, 20n * DOLLAR));
+      return s.land(from.signer, s.move('usdc', extra.at.address, from.signer, to.address, 17n * DOLLAR));
     },
   },
   {
     name: 'a transfer by way of an account that the sender makes and closes in it',
     expected: usdc(18n),
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
+    async play(s, { from, to }) {
       const extra = await s.extraAccount(from.address, 'usdc', from);
-      const signature = await s.land(
+      return s.land(
         from.signer,
         ...extra.open,
-        getTransferInstruction({
-          source: address(s.account(from.address, 'usdc')),
-          destination: extra.at.address,
-          authority: from.signer,
-          amount: 18n * DOLLAR,
-        }),
+        s.payInto(extra.at.address, from, 18n * DOLLAR),
         s.move('usdc', extra.at.address, from.signer, to.address, 18n * DOLLAR),
         getCloseAccountInstruction({
           account: extra.at.address,
@@ -361,15 +360,13 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
           owner: from.signer,
         }),
       );
-      return { signature, treasury: to.address, sender: from.address };
     },
   },
   {
     name: 'a transfer of everything that closes its source',
     expected: usdc(1_000n),
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
-      const signature = await s.land(
+    play: (s, { from, to }) =>
+      s.land(
         from.signer,
         s.pay(from, to.address, 1_000n * DOLLAR),
         getCloseAccountInstruction({
@@ -377,55 +374,41 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
           destination: from.signer.address,
           owner: from.signer,
         }),
-      );
-      return { signature, treasury: to.address, sender: from.address };
-    },
+      ),
   },
   {
     name: 'a payment to two, of which the treasury is one',
     expected: usdc(19n),
-    async play(s) {
-      const [from, to, other] = [await s.user(), await s.treasury(), await s.user()];
-      const signature = await s.land(
-        from.signer,
-        s.pay(from, to.address, 19n * DOLLAR),
-        s.pay(from, other.address, 5n * DOLLAR),
-      );
-      return { signature, treasury: to.address, sender: from.address };
-    },
+    play: (s, { from, other, to }) =>
+      s.land(from.signer, s.pay(from, to.address, 19n * DOLLAR), s.pay(from, other.address, 5n * DOLLAR)),
   },
   {
     name: 'a transfer by a delegate that the owner signs as well',
     expected: usdc(20n),
-    async play(s) {
-      const [from, to, delegate] = [await s.user(), await s.treasury(), await s.user()];
+    async play(s, { from, other: delegate, to }) {
       await s.land(from.signer, s.approve(from, delegate.address, 50n * DOLLAR));
-      const signature = await s.land(
+      return s.land(
         from.signer,
         s.move('usdc', s.account(from.address, 'usdc'), delegate.signer, to.address, 20n * DOLLAR),
       );
-      return { signature, treasury: to.address, sender: from.address };
     },
   },
   {
     name: 'more in than out again in one transaction counts what stays',
     expected: usdc(7n),
-    async play(s) {
-      const [from, to, keeper] = [await s.user(), await s.treasury(), await s.user()];
+    async play(s, { from, other: keeper, to }) {
       await s.land(to.signer, s.approve(to, keeper.address, 50n * DOLLAR));
-      const signature = await s.land(
+      return s.land(
         from.signer,
         s.pay(from, to.address, 10n * DOLLAR),
         s.move('usdc', s.account(to.address, 'usdc'), keeper.signer, from.address, 3n * DOLLAR),
       );
-      return { signature, treasury: to.address, sender: from.address };
     },
   },
   {
     name: 'a failed transfer',
     expected: { refused: 'transaction_failed' },
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
+    async play(s, { from, to }) {
       const { ledger } = s.world;
       for (;;) {
         const { signature, wire } = await buildTransaction(ledger, from.signer, [
@@ -433,48 +416,39 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
         ]);
         await ledger.send(wire, { skipPreflight: true });
         // A failing transaction may also never land, which this scene must avoid.
-        if (ledger.transaction(signature)) return { signature, treasury: to.address };
+        if (ledger.transaction(signature)) return signature;
       }
     },
   },
   {
     name: 'a transfer to somebody else',
     expected: { refused: 'no_credit' },
-    async play(s) {
-      const [from, to, other] = [await s.user(), await s.treasury(), await s.user()];
-      return {
-        signature: await s.land(from.signer, s.pay(from, other.address, DOLLAR)),
-        treasury: to.address,
-      };
-    },
+    play: (s, { from, other }) => s.land(from.signer, s.pay(from, other.address, DOLLAR)),
   },
   {
     name: 'a transfer of SOL',
     expected: { refused: 'no_credit' },
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
+    async play(s, { from, to }) {
       const sol = getTransferSolInstruction({
         source: from.signer,
         destination: to.signer.address,
         amount: DOLLAR,
       });
-      return { signature: await s.land(from.signer, sol), treasury: to.address };
+      return s.land(from.signer, sol);
     },
   },
   {
     name: 'a payment out of the treasury',
     expected: { refused: 'no_credit' },
-    async play(s) {
-      const [other, to] = [await s.user(), await s.treasury()];
+    async play(s, { from: other, to }) {
       await s.land(s.world.bank.signer, s.mint(to.address, 5n * DOLLAR));
-      return { signature: await s.land(to.signer, s.pay(to, other.address, DOLLAR)), treasury: to.address };
+      return s.land(to.signer, s.pay(to, other.address, DOLLAR));
     },
   },
   {
     name: 'a token of another mint with six decimals',
     expected: { refused: 'no_credit' },
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
+    async play(s, { from, to }) {
       const { ledger, bank } = s.world;
       const fake = await createMint(ledger, bank.signer, bank.signer, 6);
       const accounts = [from.address, to.address].map((owner) => findAta(owner, fake.mint, TOKEN_PROGRAM));
@@ -498,18 +472,16 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
           amount: 9n * DOLLAR,
         }),
       );
-      const signature = await s.land(
+      return s.land(
         from.signer,
         getTransferInstruction({ source, destination, authority: from.signer, amount: 9n * DOLLAR }),
       );
-      return { signature, treasury: to.address };
     },
   },
   {
     name: 'a Token-2022 mint with six decimals',
     expected: { refused: 'no_credit' },
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
+    async play(s, { from, to }) {
       const { bank } = s.world;
       const mint = (await createSolanaKey()).signer;
       const program = { programAddress: address(TOKEN_2022_PROGRAM) };
@@ -555,7 +527,7 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
           program,
         ),
       );
-      const signature = await s.land(
+      return s.land(
         from.signer,
         getTransferCheckedInstruction(
           {
@@ -569,87 +541,47 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
           program,
         ),
       );
-      return { signature, treasury: to.address };
     },
   },
   {
     name: 'a transfer to another account of the treasury',
     expected: { refused: 'no_credit' },
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
+    async play(s, { from, to }) {
       const extra = await s.extraAccount(to.address, 'usdc', from);
-      const signature = await s.land(
-        from.signer,
-        ...extra.open,
-        getTransferInstruction({
-          source: address(s.account(from.address, 'usdc')),
-          destination: extra.at.address,
-          authority: from.signer,
-          amount: 4n * DOLLAR,
-        }),
-      );
-      return { signature, treasury: to.address };
+      return s.land(from.signer, ...extra.open, s.payInto(extra.at.address, from, 4n * DOLLAR));
     },
   },
   {
     name: 'a funded account handed over to the treasury',
     expected: { refused: 'no_credit' },
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
-      const signature = await s.land(
-        from.signer,
-        getSetAuthorityInstruction({
-          owned: address(s.account(from.address, 'usdc')),
-          owner: from.signer,
-          authorityType: AuthorityType.AccountOwner,
-          newAuthority: to.signer.address,
-        }),
-      );
-      return { signature, treasury: to.address };
-    },
+    play: (s, { from, to }) => s.land(from.signer, handOver(s.account(from.address, 'usdc'), from, to)),
   },
   {
     name: 'in and out again in one transaction',
     expected: { refused: 'no_credit' },
-    async play(s) {
-      const [from, to, keeper] = [await s.user(), await s.treasury(), await s.user()];
+    async play(s, { from, other: keeper, to }) {
       await s.land(to.signer, s.approve(to, keeper.address, 50n * DOLLAR));
-      const signature = await s.land(
+      return s.land(
         from.signer,
         s.pay(from, to.address, 10n * DOLLAR),
         s.move('usdc', s.account(to.address, 'usdc'), keeper.signer, from.address, 10n * DOLLAR),
       );
-      return { signature, treasury: to.address };
     },
   },
   {
     name: 'a movement between accounts of the treasury',
     expected: { refused: 'own_movement' },
-    async play(s) {
-      const [other, to] = [await s.user(), await s.treasury()];
+    async play(s, { from: other, to }) {
       const extra = await s.extraAccount(to.address, 'usdc', to);
       await s.land(to.signer, ...extra.open);
-      await s.land(
-        other.signer,
-        getTransferInstruction({
-          source: address(s.account(other.address, 'usdc')),
-          destination: extra.at.address,
-          authority: other.signer,
-          amount: 9n * DOLLAR,
-        }),
-      );
-      const signature = await s.land(
-        to.signer,
-        s.move('usdc', extra.at.address, to.signer, to.address, 9n * DOLLAR),
-      );
-      return { signature, treasury: to.address };
+      await s.land(other.signer, s.payInto(extra.at.address, other, 9n * DOLLAR));
+      return s.land(to.signer, s.move('usdc', extra.at.address, to.signer, to.address, 9n * DOLLAR));
     },
   },
   {
     name: "a movement between the treasury's accounts by its delegate",
     expected: { refused: 'own_movement' },
-    async play(s) {
-      const [keeper, to] = [await s.user(), await s.treasury()];
+    async play(s, { from: keeper, to }) {
       const extra = await s.extraAccount(to.address, 'usdc', to);
       await s.land(
         to.signer,
@@ -661,181 +593,121 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
           amount: 50n * DOLLAR,
         }),
       );
-      await s.land(
-        keeper.signer,
-        getTransferInstruction({
-          source: address(s.account(keeper.address, 'usdc')),
-          destination: extra.at.address,
-          authority: keeper.signer,
-          amount: 9n * DOLLAR,
-        }),
-      );
-      const signature = await s.land(
-        keeper.signer,
-        s.move('usdc', extra.at.address, keeper.signer, to.address, 9n * DOLLAR),
-      );
-      return { signature, treasury: to.address };
+      await s.land(keeper.signer, s.payInto(extra.at.address, keeper, 9n * DOLLAR));
+      return s.land(keeper.signer, s.move('usdc', extra.at.address, keeper.signer, to.address, 9n * DOLLAR));
     },
   },
   {
     name: 'a transfer whose fee the treasury pays',
     expected: { refused: 'own_movement' },
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
-      return { signature: await s.land(to.signer, s.pay(from, to.address, DOLLAR)), treasury: to.address };
-    },
+    play: (s, { from, to }) => s.land(to.signer, s.pay(from, to.address, DOLLAR)),
   },
   {
     name: 'a transfer whose fee the reserve pays',
     expected: { refused: 'own_movement' },
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
-      const signature = await s.land(s.world.reserve.signer, s.pay(from, to.address, DOLLAR));
-      return { signature, treasury: to.address };
-    },
+    play: (s, { from, to }) => s.land(s.world.reserve.signer, s.pay(from, to.address, DOLLAR)),
   },
   {
     name: "the reserve's own dollars",
     expected: { refused: 'own_movement' },
-    async play(s) {
-      const to = await s.treasury();
+    async play(s, { from: keeper, to }) {
       const { reserve } = s.world;
       await s.world.faucet(reserve.address, 'usdc', 30n * DOLLAR);
-      const keeper = await s.user();
       await s.land(reserve.signer, s.approve(reserve, keeper.address, 30n * DOLLAR));
-      const signature = await s.land(
+      return s.land(
         keeper.signer,
         s.move('usdc', s.account(reserve.address, 'usdc'), keeper.signer, to.address, 3n * DOLLAR),
       );
-      return { signature, treasury: to.address };
     },
   },
   {
     name: 'a swap of one asset of the treasury for the other',
     expected: { refused: 'own_movement' },
-    async play(s) {
-      const [other, to] = [await s.user(), await s.treasury()];
+    async play(s, { from: other, to }) {
       await s.land(s.world.bank.signer, s.mint(to.address, 50n * DOLLAR, 'usdt'));
-      const signature = await s.land(
+      return s.land(
         other.signer,
         s.pay(other, to.address, 9n * DOLLAR, 'usdc'),
         s.pay(to, other.address, 9n * DOLLAR, 'usdt'),
       );
-      return { signature, treasury: to.address };
     },
   },
   {
     name: 'the same swap by a delegate',
     expected: { refused: 'own_movement' },
-    async play(s) {
-      const [other, to] = [await s.user(), await s.treasury()];
+    async play(s, { from: other, to }) {
       await s.land(s.world.bank.signer, s.mint(to.address, 50n * DOLLAR, 'usdt'));
       await s.land(to.signer, s.approve(to, other.address, 50n * DOLLAR, 'usdt'));
-      const signature = await s.land(
+      return s.land(
         other.signer,
         s.pay(other, to.address, 9n * DOLLAR, 'usdc'),
         s.move('usdt', s.account(to.address, 'usdt'), other.signer, other.address, 9n * DOLLAR),
       );
-      return { signature, treasury: to.address };
     },
   },
   {
     name: 'tokens minted to the treasury',
     expected: { refused: 'no_sender' },
-    async play(s) {
-      const to = await s.treasury();
-      return {
-        signature: await s.land(s.world.bank.signer, s.mint(to.address, DOLLAR)),
-        treasury: to.address,
-      };
-    },
+    play: (s, { to }) => s.land(s.world.bank.signer, s.mint(to.address, DOLLAR)),
   },
   {
     name: 'tokens partly minted, partly sent',
     expected: { held: 'credit_exceeds_debit' },
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
-      const signature = await s.land(
-        from.signer,
-        s.pay(from, to.address, DOLLAR),
-        s.mint(to.address, DOLLAR),
-      );
-      return { signature, treasury: to.address };
-    },
+    play: (s, { from, to }) =>
+      s.land(from.signer, s.pay(from, to.address, DOLLAR), s.mint(to.address, DOLLAR)),
   },
   {
     name: 'both assets at once',
     expected: { held: 'both_assets' },
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
-      const signature = await s.land(
-        from.signer,
-        s.pay(from, to.address, DOLLAR, 'usdc'),
-        s.pay(from, to.address, DOLLAR, 'usdt'),
-      );
-      return { signature, treasury: to.address };
-    },
+    play: (s, { from, to }) =>
+      s.land(from.signer, s.pay(from, to.address, DOLLAR, 'usdc'), s.pay(from, to.address, DOLLAR, 'usdt')),
   },
   {
     name: 'two senders',
     expected: { held: 'several_senders' },
-    async play(s) {
-      const [from, other, to] = [await s.user(), await s.user(), await s.treasury()];
-      const signature = await s.land(
-        from.signer,
-        s.pay(from, to.address, 3n * DOLLAR),
-        s.pay(other, to.address, DOLLAR),
-      );
-      return { signature, treasury: to.address };
-    },
+    play: (s, { from, other, to }) =>
+      s.land(from.signer, s.pay(from, to.address, 3n * DOLLAR), s.pay(other, to.address, DOLLAR)),
   },
   {
     name: 'a delegate',
     expected: { held: 'sender_not_signer' },
-    async play(s) {
-      const [from, to, delegate] = [await s.user(), await s.treasury(), await s.user()];
+    async play(s, { from, other: delegate, to }) {
       await s.land(from.signer, s.approve(from, delegate.address, 50n * DOLLAR));
-      const signature = await s.land(
+      return s.land(
         delegate.signer,
         s.move('usdc', s.account(from.address, 'usdc'), delegate.signer, to.address, 3n * DOLLAR),
       );
-      return { signature, treasury: to.address };
     },
   },
   {
     name: 'a delegate by way of a program',
     expected: { held: 'sender_not_signer' },
-    async play(s) {
-      const [from, to, delegate] = [await s.user(), await s.treasury(), await s.user()];
+    async play(s, { from, other: delegate, to }) {
       await s.land(from.signer, s.approve(from, delegate.address, 50n * DOLLAR));
       const id = await s.forwarder();
-      const signature = await s.land(
+      return s.land(
         delegate.signer,
         s.inner(id, s.account(from.address, 'usdc'), to.address, delegate, delegate.address, 3n * DOLLAR),
       );
-      return { signature, treasury: to.address };
     },
   },
   {
     name: "a vault of a program, as an exchange router's",
     expected: { held: 'sender_off_curve' },
-    async play(s) {
-      const [caller, to] = [await s.user(), await s.treasury()];
+    async play(s, { from: caller, to }) {
       const id = await s.program((program) => vaultElf(vaultOf(program).bump));
       const { authority } = vaultOf(id);
       await s.world.faucet(authority, 'usdc', 100n * DOLLAR);
-      const signature = await s.land(
+      return s.land(
         caller.signer,
         s.inner(id, s.account(authority, 'usdc'), to.address, null, authority, 8n * DOLLAR),
       );
-      return { signature, treasury: to.address };
     },
   },
   {
     name: 'an account of several signers',
     expected: { held: 'sender_not_signer' },
-    async play(s) {
-      const [one, two, to] = [await s.user(), await s.user(), await s.treasury()];
+    async play(s, { from: one, other: two, to }) {
       const multisig = (await createSolanaKey()).signer;
       await s.land(
         one.signer,
@@ -853,7 +725,7 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
         }),
       );
       await s.world.faucet(multisig.address, 'usdc', 100n * DOLLAR);
-      const signature = await s.land(
+      return s.land(
         one.signer,
         getTransferInstruction({
           source: address(s.account(multisig.address, 'usdc')),
@@ -863,52 +735,32 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
           multiSigners: [one.signer, two.signer],
         }),
       );
-      return { signature, treasury: to.address };
     },
   },
   {
     name: 'an account whose owner changes on the way',
     expected: { held: 'account_owner_changed' },
-    async play(s) {
-      const [from, other, to] = [await s.user(), await s.user(), await s.treasury()];
+    async play(s, { from, other, to }) {
       const source = s.account(from.address, 'usdc');
-      const signature = await s.land(
+      return s.land(
         from.signer,
-        getSetAuthorityInstruction({
-          owned: address(source),
-          owner: from.signer,
-          authorityType: AuthorityType.AccountOwner,
-          newAuthority: other.signer.address,
-        }),
+        handOver(source, from, other),
         s.move('usdc', source, other.signer, to.address, 3n * DOLLAR),
       );
-      return { signature, treasury: to.address };
     },
   },
   {
     name: "a treasury's account that is not the treasury's any more",
     expected: { held: 'treasury_account_changed' },
-    async play(s) {
-      const [from, to] = [await s.user(), await s.treasury()];
-      await s.land(
-        to.signer,
-        getSetAuthorityInstruction({
-          owned: address(s.account(to.address, 'usdc')),
-          owner: to.signer,
-          authorityType: AuthorityType.AccountOwner,
-          newAuthority: from.signer.address,
-        }),
-      );
-      return { signature: await s.land(from.signer, s.pay(from, to.address, DOLLAR)), treasury: to.address };
+    async play(s, { from, to }) {
+      await s.land(to.signer, handOver(s.account(to.address, 'usdc'), to, from));
+      return s.land(from.signer, s.pay(from, to.address, DOLLAR));
     },
   },
   {
     name: 'the hot wallet of an exchange',
     expected: { held: 'sender_is_exchange' },
-    async play(s) {
-      const [exchange, to] = [await s.user(), await s.treasury()];
-      const signature = await s.land(exchange.signer, s.pay(exchange, to.address, 9n * DOLLAR));
-      return { signature, treasury: to.address, held: [exchange.address] };
-    },
+    isExchange: true,
+    play: (s, { from: exchange, to }) => s.land(exchange.signer, s.pay(exchange, to.address, 9n * DOLLAR)),
   },
 ];
