@@ -1,11 +1,9 @@
 /** Our own time per create, step by step, and one custodian's throughput with slow upstreams. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { base64 } from '@scure/base';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
-import { signedTransaction } from '../../src/chain/solana/transaction.ts';
 import { lamports } from '../../src/core/amount.ts';
 import { createSigner } from '../../src/custody/kernel/signer.ts';
-import { createCustodianWorld, request } from '../../test/kit/custodian.ts';
+import { assembleTransaction, createCustodianWorld, request } from '../../test/kit/custodian.ts';
 import { quoteFor } from '../../test/kit/fake-bridge.ts';
 import { LIMITS as TEST_LIMITS } from '../../test/kit/limits.ts';
 import { createSqliteStorage } from '../../test/kit/sqlite-storage.ts';
@@ -64,10 +62,7 @@ async function openWorld(upstreamMs: number) {
           return signature;
         },
       },
-      assemble: (message, signature) => {
-        const { wire, signature: text } = signedTransaction(message, [signature]);
-        return { wire: base64.encode(wire), signature: text };
-      },
+      assemble: assembleTransaction,
     },
     storage,
   );

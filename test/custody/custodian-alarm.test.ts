@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
-import type { Custody } from '../../src/custody/custodian.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
 import { bitcoinTx } from '../kit/fake-bridge.ts';
 import { land } from '../kit/fake-chain.ts';
@@ -9,20 +8,6 @@ import { FEE, NOW, SOL } from '../kit/sample-operations.ts';
 
 const TXID = 'a'.repeat(64);
 
-/** Fires the alarm that is set, as often as needed until `until` holds. */
-async function alarms(
-  w: CustodianWorld,
-  until: () => boolean,
-  custody: Custody = w.custody,
-): Promise<number> {
-  for (let fired = 0; fired < 200; fired++) {
-    if (until()) return fired;
-    if (w.storage.alarm === null) throw new Error('asleep');
-    w.clock.now = Math.max(w.clock.now, w.storage.alarm);
-    await custody.alarm();
-  }
-  throw new Error('the condition was never met');
-}
 const stateOf = (w: CustodianWorld, id = 'swap:key-a') => w.journal.get(id)?.state;
 const pay = (w: CustodianWorld) => {
   w.bridge.nextReport = () => ({ state: 'delivered', txids: [TXID] });
@@ -45,9 +30,9 @@ describe('one swap from request to end', () => {
       },
     });
     land(w.chain);
-    await alarms(w, () => stateOf(w) === 'settling');
+    await w.passUntil(() => stateOf(w) === 'settling');
     pay(w);
-    await alarms(w, () => stateOf(w) === 'done');
+    await w.passUntil(() => stateOf(w) === 'done');
     expect(w.storage.alarm).toBeNull();
     expect(w.signatures()).toBe(1);
     expect(await w.custody.findSwap('signature-1')).toMatchObject({
@@ -88,7 +73,7 @@ describe('one swap from request to end', () => {
     w.chain.send = send;
     const next = w.start();
     land(w.chain);
-    await alarms(w, () => stateOf(w) === 'settling', next);
+    await w.passUntil(() => stateOf(w) === 'settling', next);
     expect(w.chain.sent).toEqual(['wire-1']);
     expect(w.signatures()).toBe(1);
   });
@@ -163,7 +148,7 @@ describe('the alarm', () => {
     await w.custody.wake();
     expect((w.storage.alarm ?? 0) - w.clock.now).toBeLessThanOrEqual(1_000);
     land(w.chain);
-    await alarms(w, () => stateOf(w) === 'settling');
+    await w.passUntil(() => stateOf(w) === 'settling');
   });
 
   it('deletes rows that no limit counts any more with the tick of the cron', async () => {
@@ -184,11 +169,11 @@ describe('without D1', () => {
     expect((await w.custody.createSwap(keyed('a'))).type).toBe('created');
     land(w.chain);
     pay(w);
-    await alarms(w, () => stateOf(w) === 'done');
+    await w.passUntil(() => stateOf(w) === 'done');
     expect(w.mirror.rows.size).toBe(0);
     expect((w.storage.alarm ?? 0) - w.clock.now).toBeLessThanOrEqual(5_000);
     w.mirror.state = 'up';
-    await alarms(w, () => w.mirror.rows.size > 0);
+    await w.passUntil(() => w.mirror.rows.size > 0);
     expect(w.mirror.operation('swap:key-a')).toEqual(w.journal.get('swap:key-a'));
     expect(w.storage.alarm).toBeNull();
   });
@@ -235,7 +220,7 @@ describe('without D1', () => {
       refusal: { details: { reason: 'unverified' } },
     });
     w.mirror.state = 'up';
-    await alarms(w, () => w.chain.sent.length > sent, next);
+    await w.passUntil(() => w.chain.sent.length > sent, next);
   });
 
   it('many concurrent calls read the mirror once', async () => {
@@ -333,6 +318,6 @@ it('a landing that took more than it may freezes all signing, and the report sho
   });
   // Earlier signed operations continue, and the mirror receives their changes.
   pay(w);
-  await alarms(w, () => stateOf(w) === 'done');
+  await w.passUntil(() => stateOf(w) === 'done');
   expect(w.mirror.operation('swap:key-a')?.state).toBe('done');
 });

@@ -8,7 +8,7 @@ import { step } from '../../src/custody/kernel/state-machine.ts';
 import { openRequestStore, type RefundDue } from '../../src/custody/payments/request-store.ts';
 import { TOKEN_RULES } from '../../src/custody/tokens/creation-operation.ts';
 import { cases } from '../cases.ts';
-import { createCustodianWorld } from '../kit/custodian.ts';
+import { type CustodianWorld, createCustodianWorld } from '../kit/custodian.ts';
 import { createFakeMirror } from '../kit/fake-mirror.ts';
 import { NOW, PAID_REQUEST, planned } from '../kit/sample-operations.ts';
 import { createSqliteStorage } from '../kit/sqlite-storage.ts';
@@ -33,15 +33,10 @@ function waiting(rows: number, kind: OperationKind, change: Partial<CustodyDeps>
   return w;
 }
 
-/** Fires every alarm of a time; how many there were. */
-async function pass(w: ReturnType<typeof waiting>, ms: number): Promise<number> {
-  const end = w.clock.now + ms;
+/** A cron and then every alarm of a time; returns the number of alarms. */
+async function pass(w: CustodianWorld, ms: number): Promise<number> {
   await w.custody.wake();
-  for (let fired = 0; ; fired++) {
-    if (w.storage.alarm === null || w.storage.alarm > end) return fired;
-    w.clock.now = Math.max(w.clock.now, w.storage.alarm);
-    await w.custody.alarm();
-  }
+  return w.pass(ms);
 }
 
 describe('operations that are due', () => {

@@ -4,7 +4,7 @@ import { payoutId } from '../../src/custody/asry/payout-operation.ts';
 import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
 import { openRequestStore } from '../../src/custody/payments/request-store.ts';
 import { TOKEN_RULES } from '../../src/custody/tokens/creation-operation.ts';
-import { type CustodianWorld, createCustodianWorld } from '../kit/custodian.ts';
+import { createCustodianWorld } from '../kit/custodian.ts';
 import { land } from '../kit/fake-chain.ts';
 import { PAID_REQUEST, planned, signed, signingOf } from '../kit/sample-operations.ts';
 import { openClaimed } from './asry/stored-claims.ts';
@@ -19,16 +19,6 @@ const creation: OperationKind = {
   prepare: () => Promise.reject(new Error('not prepared here')),
   settle: settlesByLanding,
 };
-
-/** Fires every alarm of a time; how many there were. */
-async function pass(w: CustodianWorld, ms: number): Promise<number> {
-  const end = w.clock.now + ms;
-  for (let fired = 0; ; fired++) {
-    if (w.storage.alarm === null || w.storage.alarm > end) return fired;
-    w.clock.now = Math.max(w.clock.now, w.storage.alarm);
-    await w.custody.alarm();
-  }
-}
 
 /** Six signed operations whose views throw, one that has landed, and a paid request whose creation has ended. */
 async function withPoisonedOperations() {
@@ -66,7 +56,7 @@ async function withPoisonedOperations() {
 
 it('six operations whose drive throws stop neither another operation nor the modules', async () => {
   const w = await withPoisonedOperations();
-  await pass(w, MINUTE);
+  await w.pass(MINUTE);
   expect(w.journal.get('token:good')?.state).toBe('done');
   expect(openRequestStore(w.storage).get(w.request.id)?.state).toBe('completed');
   expect(w.journal.get('token:p0')?.state).toBe('signed');
@@ -74,14 +64,14 @@ it('six operations whose drive throws stop neither another operation nor the mod
 
 it('an operation whose drive throws raises an alarm, is retried less than once in 4 minutes, and continues when repaired', async () => {
   const w = await withPoisonedOperations();
-  const fired = await pass(w, DAY_MS / 4);
+  const fired = await w.pass(DAY_MS / 4);
   const alarms = w.lines.filter(({ level, event }) => level === 'alarm' && event === 'operation_failed');
   expect(alarms.map(({ operation }) => operation).toSorted()).toEqual(
     Array.from({ length: 6 }, (_, at) => `token:p${at}`),
   );
   expect(fired).toBeLessThan((6 * DAY_MS) / 4 / 240_000);
   w.chain.views = async () => w.chain.nextViews();
-  await pass(w, 10 * MINUTE);
+  await w.pass(10 * MINUTE);
   expect(w.journal.get('token:p5')?.state).toBe('done');
 });
 

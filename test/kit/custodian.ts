@@ -1,8 +1,13 @@
-/** A whole custodian over fakes; a second instance may be started on the same storage, as after an eviction. */
-
+/**
+ * The one composition of a custodian for tests: the production modules over fakes, of which a test replaces those that
+ * it is about. Unit tests, and the simulations of claims, payments and mints, all build on it.
+ */
+import { base64 } from '@scure/base';
+import { signedTransaction } from '../../src/chain/solana/transaction.ts';
 import type { SwapRequest } from '../../src/custody/api.ts';
-import { type CustodyDeps, createCustodian } from '../../src/custody/custodian.ts';
+import { type Custody, type CustodyDeps, createCustodian } from '../../src/custody/custodian.ts';
 import { openJournal } from '../../src/custody/kernel/journal.ts';
+import type { Storage } from '../../src/custody/kernel/ports.ts';
 import { createFakeBridge, createSwapPorts, RESERVE } from './fake-bridge.ts';
 import { createFakeChain } from './fake-chain.ts';
 import { createFakeMirror } from './fake-mirror.ts';
@@ -10,12 +15,14 @@ import { LIMITS } from './limits.ts';
 import { NOW, SOL } from './sample-operations.ts';
 import { createSqliteStorage, type SqliteStorage } from './sqlite-storage.ts';
 
-export type CustodianWorld = ReturnType<typeof createCustodianWorld>;
+/** Bytes and signature as the production composition makes them. The fake ones are short and readable. */
+export const assembleTransaction: CustodyDeps['assemble'] = (message, signature, cosignatures) => {
+  const { wire, signature: text } = signedTransaction(message, [signature, ...cosignatures]);
+  return { wire: base64.encode(wire), signature: text };
+};
 
-export function createCustodianWorld(
-  change: Partial<CustodyDeps> = {},
-  storage: SqliteStorage = createSqliteStorage(),
-) {
+/** Every dependency of a custodian. */
+export function createCustodyFakes(change: Partial<CustodyDeps> = {}) {
   const clock = { now: NOW };
   const chain = createFakeChain();
   const bridge = createFakeBridge();
@@ -42,7 +49,6 @@ export function createCustodianWorld(
     log: (line) => logged.push(String(line.event)),
     ...change,
   };
-  const start = (on = storage) => createCustodian(on, deps);
   return {
     clock,
     chain,
@@ -50,15 +56,61 @@ export function createCustodianWorld(
     mirror,
     swap,
     logged,
-    storage,
     deps,
-    custody: start(),
+    /** How many signatures were made. */
+    signatures: () => signatures,
+  };
+}
+
+const MINUTE_MS = 60_000;
+
+export type CustodianWorld = ReturnType<typeof createCustodianWorld>;
+
+/** A custodian over storage in memory. A second instance may be started on the same storage, as after an eviction. */
+export function createCustodianWorld(
+  change: Partial<CustodyDeps> = {},
+  storage: SqliteStorage = createSqliteStorage(),
+) {
+  const fakes = createCustodyFakes(change);
+  const { clock } = fakes;
+  const start = (on: Storage = storage) => createCustodian(on, fakes.deps);
+  const custody = start();
+  return {
+    ...fakes,
+    storage,
+    custody,
+    /** Fires every alarm of this time, and the cron of each minute if it is to run. Returns the number of alarms. */
+    async pass(ms: number, cron = false): Promise<number> {
+      const end = clock.now + ms;
+      let minute = cron ? clock.now + MINUTE_MS : Number.POSITIVE_INFINITY;
+      for (let fired = 0; ; ) {
+        const alarm = storage.alarm ?? Number.POSITIVE_INFINITY;
+        const next = Math.min(alarm, minute);
+        clock.now = Math.max(clock.now, Math.min(next, end));
+        if (next > end) return fired;
+        if (alarm <= minute) {
+          await custody.alarm();
+          fired++;
+        } else {
+          await custody.wake();
+          minute += MINUTE_MS;
+        }
+      }
+    },
+    /** Fires alarms until the condition holds. */
+    async passUntil(isMet: () => boolean, of: Custody = custody): Promise<number> {
+      for (let fired = 0; fired < 200; fired++) {
+        if (isMet()) return fired;
+        if (storage.alarm === null) throw new Error('no alarm is set');
+        clock.now = Math.max(clock.now, storage.alarm);
+        await of.alarm();
+      }
+      throw new Error('the condition was never met');
+    },
     /** Another instance on the same storage. */
     start,
     /** The stored state, as a new instance would read it. */
     journal: openJournal(storage),
-    /** How many signatures were made. */
-    signatures: () => signatures,
   };
 }
 

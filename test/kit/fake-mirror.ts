@@ -9,6 +9,8 @@ export type FakeMirror = Mirror & {
   applied: number;
   reads: number;
   operation(id: string): Operation | undefined;
+  /** The rows of an entity other than an operation, in the order of their arrival. */
+  records(entity: string): { readonly id: string; readonly journal: string }[];
   /** A copy of its present state; the result restores that state. */
   remember(): () => void;
 };
@@ -31,6 +33,12 @@ export function createFakeMirror(): FakeMirror {
     applied: 0,
     reads: 0,
     operation: (id) => operations().find((operation) => operation.id === id),
+    records: (entity) =>
+      [...rows.values()].flatMap((row) =>
+        row.entity === entity && row.entity !== 'operation'
+          ? [{ id: row.id, journal: String(row.columns.journal) }]
+          : [],
+      ),
     async apply(batch, next) {
       if (mirror.state === 'down') throw new Error('D1_ERROR: network connection lost');
       mirror.applied++;
@@ -81,10 +89,8 @@ export function createFakeMirror(): FakeMirror {
     },
     async recordsAfter(table, id, limit) {
       reading();
-      return [...rows.values()]
-        .flatMap((row) =>
-          row.entity === table ? [{ id: row.id, journal: String(row.columns.journal) }] : [],
-        )
+      return mirror
+        .records(table)
         .filter((row) => row.id > id)
         .toSorted((a, b) => (a.id < b.id ? -1 : 1))
         .slice(0, limit);

@@ -8,26 +8,41 @@ export type SqliteStorage = Storage & {
   syncs: number;
   /** From now on every use throws, as in an instance that was replaced. */
   replaced: boolean;
+  /** The same rows and alarm for the next instance. This one is replaced. */
+  successor(): SqliteStorage;
 };
 
+/** One object's durable state, which outlives its instances. */
+type Disk = { readonly db: DatabaseSync; alarm: number | null };
+
 /** The Storage port over SQLite in memory; every write is durable at once. */
-export function createSqliteStorage(): SqliteStorage {
-  const db = new DatabaseSync(':memory:');
+export function createSqliteStorage(
+  disk: Disk = { db: new DatabaseSync(':memory:'), alarm: null },
+): SqliteStorage {
+  const { db } = disk;
   /** Like the platform, which prepares a statement text once. */
   const prepared = new Map<string, StatementSync>();
   let depth = 0;
+  function check(): void {
+    if (self.replaced) throw new Error('this instance was replaced');
+  }
   const self: SqliteStorage = {
-    alarm: null,
+    get alarm() {
+      return disk.alarm;
+    },
+    set alarm(at) {
+      disk.alarm = at;
+    },
     syncs: 0,
     replaced: false,
     exec(query, ...params) {
-      if (self.replaced) throw new Error('this instance was replaced');
+      check();
       const statement = prepared.get(query) ?? db.prepare(query);
       prepared.set(query, statement);
       return statement.all(...params) as SqlRow[];
     },
     transaction(work) {
-      if (self.replaced) throw new Error('this instance was replaced');
+      check();
       const name = `s${depth++}`;
       db.exec(`SAVEPOINT ${name}`);
       try {
@@ -43,12 +58,16 @@ export function createSqliteStorage(): SqliteStorage {
       }
     },
     async sync() {
-      if (self.replaced) throw new Error('this instance was replaced');
+      check();
       self.syncs++;
     },
     async setAlarm(at) {
-      if (self.replaced) throw new Error('this instance was replaced');
-      self.alarm = at;
+      check();
+      disk.alarm = at;
+    },
+    successor() {
+      self.replaced = true;
+      return createSqliteStorage(disk);
     },
   };
   return self;

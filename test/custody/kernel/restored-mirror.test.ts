@@ -7,21 +7,6 @@ import { done, NOW, signingOf } from '../../kit/sample-operations.ts';
 const MINUTE = 60_000;
 const TXID = 'a'.repeat(64);
 
-/** Advances the time and runs the cron of each minute and every alarm. */
-async function pass(w: CustodianWorld, ms: number, cron = true): Promise<void> {
-  const end = w.clock.now + ms;
-  for (let tick = w.clock.now + MINUTE; ; ) {
-    const next = Math.min(w.storage.alarm ?? Number.POSITIVE_INFINITY, tick, end);
-    w.clock.now = Math.max(w.clock.now, next);
-    if (w.clock.now >= end) return;
-    if (w.clock.now < tick) await w.custody.alarm();
-    else {
-      if (cron) await w.custody.wake();
-      tick += MINUTE;
-    }
-  }
-}
-
 /** A swap that has ended; D1 can go back to its state right after the send. */
 async function swapped() {
   const w = createCustodianWorld();
@@ -30,7 +15,7 @@ async function swapped() {
   land(w.chain);
   w.bridge.nextReport = () => ({ state: 'delivered', txids: [TXID] });
   w.swap.indexes = [() => bitcoinTx(TXID, [{ value: 124_375n }])];
-  await pass(w, 2 * MINUTE);
+  await w.pass(2 * MINUTE, true);
   expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
   return { w, restore };
 }
@@ -42,7 +27,7 @@ describe('a D1 that was restored to an older state', () => {
     const signatures = w.signatures();
     restore();
     expect(w.mirror.operation('swap:key-a')).not.toMatchObject({ state: 'done' });
-    await pass(w, 2 * MINUTE);
+    await w.pass(2 * MINUTE, true);
     expect(w.mirror.operation('swap:key-a')).toEqual(w.journal.get('swap:key-a'));
     expect([restorations(w), w.signatures()]).toEqual([1, signatures]);
     expect(await w.custody.report()).toMatchObject({ frozen: null, republishing: false });
@@ -52,7 +37,7 @@ describe('a D1 that was restored to an older state', () => {
     const { w, restore } = await swapped();
     restore();
     await w.custody.createSwap(keyed('b', { client: 'other' }));
-    await pass(w, 2_000, false);
+    await w.pass(2_000);
     expect(restorations(w)).toBe(1);
     expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
   });
@@ -75,10 +60,10 @@ describe('a D1 that was restored to an older state', () => {
       for (let at = 0; at < 250; at++)
         w.journal.insert(done({ id: `swap:${at}`, dueAt: null, signing: signingOf(`${at}`) }));
     });
-    await pass(w, 2 * MINUTE);
+    await w.pass(2 * MINUTE, true);
     const before = [...w.mirror.rows];
     empty();
-    await pass(w, 2 * MINUTE);
+    await w.pass(2 * MINUTE, true);
     expect(w.mirror.rows.size).toBe(250);
     expect([...w.mirror.rows].toSorted()).toEqual(before.toSorted());
   });
@@ -91,10 +76,10 @@ describe('a D1 that was restored to an older state', () => {
           w.journal.insert(done({ id: `swap:${at}`, dueAt: null, signing: signingOf(`${at}`) }));
       });
     insert(0, 300);
-    await pass(w, 2 * MINUTE);
+    await w.pass(2 * MINUTE, true);
     const restore = w.mirror.remember();
     insert(300, 303);
-    await pass(w, 2 * MINUTE);
+    await w.pass(2 * MINUTE, true);
     restore();
     const sent: string[] = [];
     const { apply } = w.mirror;
@@ -102,7 +87,7 @@ describe('a D1 that was restored to an older state', () => {
       sent.push(...rows.map(({ id }) => id));
       return apply(rows, mark);
     };
-    await pass(w, 2 * MINUTE);
+    await w.pass(2 * MINUTE, true);
     expect(sent).toEqual(['swap:300', 'swap:301', 'swap:302']);
   });
 
@@ -120,7 +105,7 @@ describe('a D1 that was restored to an older state', () => {
       await w.custody.wake();
       return found;
     };
-    await pass(w, 3 * MINUTE);
+    await w.pass(3 * MINUTE, true);
     expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
   });
 
@@ -135,7 +120,7 @@ describe('a D1 that was restored to an older state', () => {
       if (row) w.journal.update(row, { ...row, detail: 'newer' }, NOW);
       return found;
     };
-    await pass(w, 2 * MINUTE);
+    await w.pass(2 * MINUTE, true);
     expect(w.mirror.operation('swap:key-a')).toMatchObject({ detail: 'newer' });
   });
 
@@ -144,9 +129,9 @@ describe('a D1 that was restored to an older state', () => {
     restore();
     await w.custody.wake();
     w.mirror.state = 'down';
-    await pass(w, 10 * MINUTE);
+    await w.pass(10 * MINUTE, true);
     w.mirror.state = 'up';
-    await pass(w, 10 * MINUTE);
+    await w.pass(10 * MINUTE, true);
     expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
   });
 });
@@ -167,7 +152,7 @@ describe('detects no restoration', () => {
     w.mirror.apply = apply;
     for (const answer of held.toReversed()) answer();
     await Promise.all(swaps);
-    await pass(w, 3 * MINUTE);
+    await w.pass(3 * MINUTE, true);
     expect(restorations(w)).toBe(0);
   });
 
@@ -176,9 +161,9 @@ describe('detects no restoration', () => {
     await w.custody.wake();
     w.mirror.state = state;
     await w.custody.createSwap(keyed('a'));
-    await pass(w, 3 * MINUTE);
+    await w.pass(3 * MINUTE, true);
     w.mirror.state = 'up';
-    await pass(w, 3 * MINUTE);
+    await w.pass(3 * MINUTE, true);
     expect(restorations(w)).toBe(0);
   });
 
@@ -191,7 +176,7 @@ describe('detects no restoration', () => {
       return mark();
     };
     await w.custody.createSwap(keyed('a'));
-    await pass(w, 10 * MINUTE);
+    await w.pass(10 * MINUTE, true);
     expect(reads).toBeLessThanOrEqual(10);
   });
 });

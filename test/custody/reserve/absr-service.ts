@@ -1,26 +1,26 @@
 /** The production custodian over the models: its ports, its restarts, and calls during which it crashes. */
 
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { base58, base64 } from '@scure/base';
+import { base58 } from '@scure/base';
 import type { SwapRoute } from '../../../src/bridges/route.ts';
-import { signedTransaction } from '../../../src/chain/solana/transaction.ts';
 import { sats } from '../../../src/core/amount.ts';
 import { HOUR_MS } from '../../../src/core/limits.ts';
-import { type Custody, type CustodyDeps, createCustodian } from '../../../src/custody/custodian.ts';
-import type { Mirror, MirrorRow, Signer } from '../../../src/custody/kernel/ports.ts';
+import { type Custody, createCustodian } from '../../../src/custody/custodian.ts';
+import type { Signer } from '../../../src/custody/kernel/ports.ts';
 import { createProofSigner, createSigner } from '../../../src/custody/kernel/signer.ts';
 import type { AbsrPorts } from '../../../src/custody/reserve/mint-operation.ts';
 import { createReservePorts } from '../../../src/custody/reserve/reserve-views.ts';
-import { historyOf } from '../../kit/history.ts';
-import { LIMITS } from '../../kit/limits.ts';
-import { createDisk } from './absr-disk.ts';
-import { type BitcoinModel, RESERVE_BTC } from './bitcoin-model.ts';
-import type { SolanaModel } from './solana-model.ts';
+import { assembleTransaction, createCustodyFakes } from '../../kit/custodian.ts';
+import { createSwapPorts } from '../../kit/fake-bridge.ts';
+import { createSqliteStorage, type SqliteStorage } from '../../kit/sqlite-storage.ts';
+import { createBitcoinModel, RESERVE_BTC } from './bitcoin-model.ts';
+import { createSolanaModel, type SendFate } from './solana-model.ts';
 
 export const SERVICE = 'reserve.example';
 export const SOL = 1_000_000_000n;
 export const TREASURY = base58.encode(new Uint8Array(32).fill(11));
 export const MINT = base58.encode(new Uint8Array(32).fill(12));
+export const DECIMALS = 2;
 /** Confirmations that an income needs. */
 export const DEPTH = 3;
 const SEED = new Uint8Array(32).fill(5);
@@ -60,66 +60,35 @@ function createBridge(swaps: OpenSwaps, now: () => number): SwapRoute {
   };
 }
 
-/** D1 with only the parts that the outbox and the first check of an instance need. */
-function createMirror() {
-  const revisions = new Map<string, number>();
-  const finishedSwaps = new Set<string>();
-  let mark = 0;
-  const proofs = new Map<string, Exclude<MirrorRow, { entity: 'operation' }>['columns']>();
-  const mirror: Mirror & {
-    down: boolean;
-    readonly finishedSwaps: ReadonlySet<string>;
-    readonly proofs: typeof proofs;
-  } = {
-    down: false,
-    finishedSwaps,
-    proofs,
-    async apply(rows, next) {
-      if (mirror.down) throw new Error('D1 is down');
-      for (const row of rows) {
-        revisions.set(row.id, row.revision);
-        if (row.entity === 'proofs') proofs.set(row.id, row.columns);
-        if (row.entity !== 'operation' || row.operation.kind !== 'swap') continue;
-        if (row.operation.state === 'done') finishedSwaps.add(row.id);
-      }
-      const before = mark;
-      mark = next;
-      return before;
-    },
-    mark: async () => mark,
-    journalsOf: async () => new Map(),
-    async probe() {
-      if (mirror.down) throw new Error('D1 is down');
-    },
-    async highestRevision() {
-      if (mirror.down) throw new Error('D1 is down');
-      return Math.max(0, ...revisions.values());
-    },
-    operationsAfter: async () => [],
-    async recordsAfter(table, after, limit) {
-      if (mirror.down) throw new Error('D1 is down');
-      const rows = [...(table === 'proofs' ? proofs : [])].filter(([id]) => id > after).sort();
-      return rows.slice(0, limit).map(([id, columns]) => ({ id, journal: String(columns.journal) }));
-    },
-  };
-  return mirror;
-}
-
+/** The service at a time, with two indexes and two nodes. */
 export function createService(p: {
-  readonly bitcoin: BitcoinModel;
-  readonly indexes: readonly ReturnType<BitcoinModel['index']>[];
-  readonly solana: SolanaModel;
-  readonly signer: Signer;
-  readonly now: () => number;
-  readonly random: () => number;
-  readonly mutate: (ports: AbsrPorts) => AbsrPorts;
-  readonly count: (name: string) => void;
+  readonly at: number;
+  readonly lamports: bigint;
+  /** What becomes of each send. */
+  readonly fate: () => SendFate;
+  readonly random?: () => number;
+  /** Replaces parts of the mint. */
+  readonly mutate?: (ports: AbsrPorts) => AbsrPorts;
+  readonly count?: (name: string) => void;
   /** If given, proofs are signed: with this Bitcoin key, or without one for a watch-only address. */
   readonly proof?: { readonly wif: string | undefined };
 }) {
-  const { indexes, solana, signer, now, random, count } = p;
+  const { random = () => 0.5, count = () => undefined, mutate = (ports) => ports } = p;
+  const clock = { now: p.at };
+  const now = (): number => clock.now;
+  const bitcoin = createBitcoinModel();
+  const indexes = [bitcoin.index('one'), bitcoin.index('two')] as const;
+  const signer = reserveSigner();
+  const solana = createSolanaModel({
+    reserve: signer.address,
+    treasury: TREASURY,
+    mint: MINT,
+    decimals: DECIMALS,
+    lamports: p.lamports,
+    now,
+    fate: p.fate,
+  });
   const swaps: OpenSwaps = new Map();
-  const mirror = createMirror();
   const reservePorts = createReservePorts({
     indexes,
     nodes: solana.nodes,
@@ -128,13 +97,10 @@ export function createService(p: {
     absrMint: MINT,
   });
   const readPrices = async () => ['a', 'b'].map((source) => ({ source, ...MARKET }));
-  let requests = 0;
-
-  const deps: CustodyDeps = {
+  const { deps, mirror } = createCustodyFakes({
     chain: solana.chain,
-    mirror,
     signer,
-    absr: p.mutate({
+    absr: mutate({
       reserveAddress: signer.address,
       mint: MINT,
       treasury: TREASURY,
@@ -146,16 +112,12 @@ export function createService(p: {
       now,
     }),
     swap: {
+      ...createSwapPorts([createBridge(swaps, now)]),
       reserveAddress: signer.address,
-      bitcoinAddress: RESERVE_BTC,
-      routes: [createBridge(swaps, now)],
-      maxCostBps: 200,
       readPrices,
       latestBlockhash: solana.latestBlockhash,
       bitcoinViews: (txid) =>
         Promise.all(indexes.map((index) => index.tx(txid).catch((error: Error) => error))),
-      history: historyOf(),
-      transaction: async () => null,
     },
     ...(p.proof && {
       proof: {
@@ -166,44 +128,40 @@ export function createService(p: {
         ...reservePorts,
       },
     }),
-    limits: LIMITS,
-    swapsDisabled: false,
-    maxCreatesPerClientHour: 6,
-    assemble: (message, signature, cosignatures) => {
-      const { wire, signature: text } = signedTransaction(message, [signature, ...cosignatures]);
-      return { wire: base64.encode(wire), signature: text };
-    },
+    assemble: assembleTransaction,
     now,
-    randomId: () => `request-${requests++}`,
-    within: async (work) => work,
     log: ({ event }) => count(`log ${String(event)}`),
-  };
+  });
 
-  let disk = createDisk();
-  let handle = disk.handle();
-  let custody: Custody = createCustodian(handle, deps);
+  let storage = createSqliteStorage();
+  let custody: Custody = createCustodian(storage, deps);
+  function startOn(next: SqliteStorage): void {
+    storage = next;
+    custody = createCustodian(storage, deps);
+  }
 
   /** Replaces the instance: its memory is lost, and its storage refuses it. */
   function restart(): void {
-    handle.dead = true;
-    handle = disk.handle();
-    custody = createCustodian(handle, deps);
+    startOn(storage.successor());
     count('restart');
   }
 
   return {
-    get disk() {
-      return disk;
+    clock,
+    bitcoin,
+    indexes,
+    signer,
+    solana,
+    get storage() {
+      return storage;
     },
     mirror,
     swaps,
     restart,
     /** Deletes the storage and the instance. */
     loseStorage(): void {
-      handle.dead = true;
-      disk = createDisk();
-      handle = disk.handle();
-      custody = createCustodian(handle, deps);
+      storage.replaced = true;
+      startOn(createSqliteStorage());
     },
     custody: () => custody,
 

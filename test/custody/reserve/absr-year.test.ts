@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { sats } from '../../../src/core/amount.ts';
 import type { AbsrPorts } from '../../../src/custody/reserve/mint-operation.ts';
-import { DECIMALS, simulateYear } from './absr-year.ts';
+import { DECIMALS } from './absr-service.ts';
+import { simulateYear } from './absr-year.ts';
 
 const MINUTES = 60_000;
 

@@ -6,14 +6,13 @@ import { lamports } from '../../../src/core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/core/limits.ts';
 import type { AbsrPorts } from '../../../src/custody/reserve/mint-operation.ts';
 import { createBooks } from './absr-books.ts';
-import { createService, DEPTH, MINT, reserveSigner, SOL, TREASURY } from './absr-service.ts';
-import { createBitcoinModel, type IndexFault } from './bitcoin-model.ts';
-import { createSolanaModel, HEALTHY, type SendFate } from './solana-model.ts';
+import { createService, DECIMALS, DEPTH, SOL } from './absr-service.ts';
+import type { IndexFault } from './bitcoin-model.ts';
+import { HEALTHY } from './solana-model.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const MINUTE_MS = 60_000;
 const BLOCKS_A_DAY = 144;
-export const DECIMALS = 2;
 const SCALE = 10n ** BigInt(DECIMALS);
 /** The last days have no faults, so that open operations can end. */
 const QUIET_DAYS = 3;
@@ -54,43 +53,27 @@ export async function simulateYear({ seed, days, mutate }: YearOptions): Promise
   const between = (low: number, high: number): number => low + random() * (high - low);
   const whole = (low: number, high: number): number => Math.floor(between(low, high));
 
-  const clock = { now: START };
-  const now = (): number => clock.now;
   const happened: Record<string, number> = {};
   function count(name: string): void {
     happened[name] = (happened[name] ?? 0) + 1;
   }
 
-  const bitcoin = createBitcoinModel();
-  const indexes = [bitcoin.index('one'), bitcoin.index('two')];
-  const signer = reserveSigner();
-  const solana = createSolanaModel({
-    reserve: signer.address,
-    treasury: TREASURY,
-    mint: MINT,
-    decimals: DECIMALS,
+  const service = createService({
+    at: START,
     lamports: 20n * SOL,
-    now,
-    fate: (): SendFate => (chance(0.2) ? 'lost' : { landsAfter: whole(1, 12) }),
+    fate: () => (chance(0.2) ? 'lost' : { landsAfter: whole(1, 12) }),
+    random,
+    count,
+    ...(mutate && { mutate }),
   });
+  const { clock, bitcoin, indexes, solana, call } = service;
+  const now = (): number => clock.now;
   const books = createBooks({
     now,
     gap: () => solana.supply() - bitcoin.cover() * SCALE,
     settledGap: () => solana.supply() - bitcoin.settled(DEPTH) * SCALE,
   });
   const { byOthers } = books;
-  const service = createService({
-    bitcoin,
-    indexes,
-    solana,
-    signer,
-    now,
-    random,
-    count,
-    mutate: mutate ?? ((ports) => ports),
-  });
-  const { call } = service;
-
   const events: Event[] = [];
   function plan(at: number, run: Event['run']): void {
     events.splice(events.findLastIndex((event) => event.at <= at) + 1, 0, { at, run });
@@ -201,10 +184,10 @@ export async function simulateYear({ seed, days, mutate }: YearOptions): Promise
         when(),
         HOUR_MS,
         () => {
-          service.mirror.down = true;
+          service.mirror.state = 'down';
         },
         () => {
-          service.mirror.down = false;
+          service.mirror.state = 'up';
         },
       );
     }
@@ -252,7 +235,7 @@ export async function simulateYear({ seed, days, mutate }: YearOptions): Promise
   async function runUntil(end: number): Promise<void> {
     for (;;) {
       const next = events[0]?.at ?? Number.POSITIVE_INFINITY;
-      const alarm = service.disk.alarm ?? Number.POSITIVE_INFINITY;
+      const alarm = service.storage.alarm ?? Number.POSITIVE_INFINITY;
       const landing = solana.nextLanding() ?? Number.POSITIVE_INFINITY;
       const at = Math.max(Math.min(next, alarm, landing), now());
       if (at > end) return;
@@ -261,7 +244,7 @@ export async function simulateYear({ seed, days, mutate }: YearOptions): Promise
       books.account();
       solana.advance();
       if (alarm <= Math.min(next, landing)) {
-        service.disk.alarm = null;
+        service.storage.alarm = null;
         await call((custody) => custody.alarm(), now() < quiet && chance(0.0005));
       } else if (next <= landing) await events.shift()?.run();
       books.account();
@@ -273,7 +256,7 @@ export async function simulateYear({ seed, days, mutate }: YearOptions): Promise
   plan(quiet + 1, () => {
     for (const index of indexes) index.set(null);
     for (const node of [0, 1]) solana.setNode(node, HEALTHY);
-    service.mirror.down = false;
+    service.mirror.state = 'up';
     const missing = solana.supply() / SCALE - bitcoin.cover();
     byOthers(() => void bitcoin.move((missing > 0n ? missing : 0n) + 1_000n));
   });
@@ -288,7 +271,9 @@ export async function simulateYear({ seed, days, mutate }: YearOptions): Promise
     uncoveredMs: books.uncoveredMs,
     supplyAtoms: solana.supply(),
     reserveSats: bitcoin.reserve(),
-    swapsFinished: service.mirror.finishedSwaps.size,
+    swapsFinished: [...service.mirror.rows.values()].filter(
+      (row) => row.entity === 'operation' && row.operation.kind === 'swap' && row.operation.state === 'done',
+    ).length,
     happened,
   };
 }

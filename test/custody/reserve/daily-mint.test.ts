@@ -11,8 +11,7 @@ import type { AbsrPorts } from '../../../src/custody/reserve/mint-operation.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { createService, MINT, reserveSigner, SOL, TREASURY } from './absr-service.ts';
-import { createBitcoinModel } from './bitcoin-model.ts';
-import { createSolanaModel, HEALTHY } from './solana-model.ts';
+import { HEALTHY } from './solana-model.ts';
 
 const MIDNIGHT = Date.UTC(2026, 4, 10);
 const DUE = MIDNIGHT + 5 * 60_000;
@@ -21,30 +20,14 @@ const FUNDED = 50_000n;
 
 /** The service at its first mint's time, with a settled reserve of 50,000 sats. */
 function start(p: { lamports?: bigint; at?: number } = {}) {
-  const clock = { now: p.at ?? DUE };
-  const bitcoin = createBitcoinModel();
-  const indexes = [bitcoin.index('one'), bitcoin.index('two')] as const;
-  const signer = reserveSigner();
-  const solana = createSolanaModel({
-    reserve: signer.address,
-    treasury: TREASURY,
-    mint: MINT,
-    decimals: 2,
-    lamports: p.lamports ?? 10n * SOL,
-    now: () => clock.now,
-    fate: () => ({ landsAfter: 2 }),
-  });
   const logged: string[] = [];
   const service = createService({
-    bitcoin,
-    indexes,
-    solana,
-    signer,
-    now: () => clock.now,
-    random: () => 0.5,
-    mutate: (ports) => ports,
+    at: p.at ?? DUE,
+    lamports: p.lamports ?? 10n * SOL,
+    fate: () => ({ landsAfter: 2 }),
     count: (name) => logged.push(name),
   });
+  const { clock, bitcoin, indexes, solana } = service;
   const mine = (blocks: number): void => {
     for (let block = 0; block < blocks; block++) bitcoin.mine(clock.now);
   };
@@ -56,12 +39,12 @@ function start(p: { lamports?: bigint; at?: number } = {}) {
   /** Lets the alarms run until then. */
   async function until(at: number): Promise<void> {
     for (;;) {
-      const next = Math.min(service.disk.alarm ?? at, solana.nextLanding() ?? at);
+      const next = Math.min(service.storage.alarm ?? at, solana.nextLanding() ?? at);
       if (next >= at) break;
       clock.now = Math.max(clock.now, next);
       solana.advance();
-      if (service.disk.alarm !== null && service.disk.alarm <= clock.now) {
-        service.disk.alarm = null;
+      if (service.storage.alarm !== null && service.storage.alarm <= clock.now) {
+        service.storage.alarm = null;
         await service.custody().alarm();
       }
     }

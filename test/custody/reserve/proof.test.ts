@@ -9,9 +9,8 @@ import { HOUR_MS } from '../../../src/core/limits.ts';
 import type { ProofAnswer, ProofRecord } from '../../../src/custody/api.ts';
 import { createProofSigner } from '../../../src/custody/kernel/signer.ts';
 import { askPeers } from '../../chain/bitcoin/peers.ts';
-import { createService, MINT, reserveSigner, SERVICE, SOL, TREASURY } from './absr-service.ts';
-import { createBitcoinModel, RESERVE_BTC, RESERVE_WIF } from './bitcoin-model.ts';
-import { createSolanaModel } from './solana-model.ts';
+import { createService, MINT, reserveSigner, SERVICE, SOL } from './absr-service.ts';
+import { RESERVE_BTC, RESERVE_WIF } from './bitcoin-model.ts';
 
 /** Before the time of the mint, so that nothing else is signed. */
 const START = Date.UTC(2026, 4, 10, 0, 0, 1);
@@ -19,35 +18,19 @@ const MINUTE = 60_000;
 
 /** @param wif null for an address that is only watched */
 function start(wif: string | null = RESERVE_WIF) {
-  const clock = { now: START };
-  const bitcoin = createBitcoinModel();
-  const indexes = [bitcoin.index('one'), bitcoin.index('two')] as const;
-  const signer = reserveSigner();
-  const solana = createSolanaModel({
-    reserve: signer.address,
-    treasury: TREASURY,
-    mint: MINT,
-    decimals: 2,
-    lamports: 10n * SOL,
-    now: () => clock.now,
-    fate: () => 'lost',
-  });
   const service = createService({
-    bitcoin,
-    indexes,
-    solana,
-    signer,
-    now: () => clock.now,
-    random: () => 0.5,
+    at: START,
+    lamports: 10n * SOL,
+    fate: () => 'lost',
     // Mints have tests of their own.
     mutate: (ports) => ({ ...ports, reserveViews: async () => [] }),
-    count: () => undefined,
     proof: { wif: wif ?? undefined },
   });
+  const { clock, bitcoin, indexes, signer, solana } = service;
   bitcoin.move(50_000n);
   bitcoin.mine(clock.now);
   const archive = (): ProofRecord[] =>
-    [...service.mirror.proofs.values()].map(({ journal }) => JSON.parse(String(journal)) as ProofRecord);
+    service.mirror.records('proofs').map(({ journal }) => JSON.parse(journal) as ProofRecord);
   return {
     clock,
     bitcoin,
@@ -220,11 +203,11 @@ describe('the archive', () => {
   it('receives a proof later when D1 was unavailable, and no proof is lost', async () => {
     const w = start();
     await w.tick();
-    w.service.mirror.down = true;
+    w.service.mirror.state = 'down';
     await w.tick(HOUR_MS);
     await w.tick(HOUR_MS);
     expect(w.archive()).toHaveLength(1);
-    w.service.mirror.down = false;
+    w.service.mirror.state = 'up';
     await w.tick(MINUTE);
     const [, second, third] = w.archive();
     expect(parseProofMessage(third?.message ?? '').previousProof).toBe(second?.hash);
@@ -235,9 +218,9 @@ describe('the archive', () => {
     await w.tick();
     const [first] = w.archive();
     w.service.loseStorage();
-    w.service.mirror.down = true;
+    w.service.mirror.state = 'down';
     await w.tick(HOUR_MS);
-    w.service.mirror.down = false;
+    w.service.mirror.state = 'up';
     expect(w.archive()).toHaveLength(1);
     // A lost journal is frozen; once the operator has reconciled it, the chain of proofs continues.
     await w.tick();
