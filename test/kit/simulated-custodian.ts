@@ -1,25 +1,28 @@
 /**
- * The production custodian over the simulator's models: virtual time, a chain that forks and drops or delays sends,
+ * The custodian of the kit over the simulator's models: virtual time, a chain that forks and drops or delays sends,
  * nodes that lag and fail, a platform that crashes and replaces instances at any await, D1 that loses answers. A test
  * adds the modules that it is about.
  */
 import { depositTerms } from '../../src/chain/solana/deposit.ts';
+import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { lamports } from '../../src/core/amount.ts';
 import { type Custody, type CustodyDeps, createCustodian } from '../../src/custody/custodian.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
 import type { SqlRow } from '../../src/custody/kernel/ports.ts';
 import { createSolanaView } from '../../src/custody/kernel/solana-view.ts';
-import type { ChainTransaction, SignatureEntry, SolanaNode } from '../../src/providers/solana-rpc.ts';
-import { type ChainEntry, createChainModel } from '../custody/chain-model.ts';
-import { assemble, signatureOf } from '../custody/message-reader.ts';
-import { createNodeModel } from '../custody/node-model.ts';
+import type { SolanaNode } from '../../src/providers/solana-rpc.ts';
 import { createD1Model } from '../simulator/d1-model.ts';
 import type { Contents } from '../simulator/disk.ts';
 import { createHost, type Instance } from '../simulator/host.ts';
+import { createLedger, type Entry, FINALITY, key } from '../simulator/ledger.ts';
+import { createNodes } from '../simulator/nodes.ts';
 import { loadProduction, OWN_SOURCE } from '../simulator/production.ts';
 import { createRandom, type Random } from '../simulator/random.ts';
 import { createScheduler } from '../simulator/scheduler.ts';
+import { ataOf, signatureOf, type Transaction } from '../simulator/transactions.ts';
 import { wallet } from './addresses.ts';
+import { assembleTransaction, createCustodyFakes } from './custodian.ts';
+import { createSwapPorts } from './fake-bridge.ts';
 import { LIMITS } from './limits.ts';
 
 export const START = 1_800_000_000_000;
@@ -111,11 +114,23 @@ export type Reach = {
   readonly now: () => number;
 };
 
-export type SimulatedCustodian<Order extends { readonly memo: string | undefined }> = ReturnType<
-  typeof simulateCustodian<Order>
->;
+/** The effects of a transaction of the reserve, decoded from its signed bytes. */
+export type Effects = {
+  /** `mint:<address>` of a creation, else the memo. */
+  readonly intent: string;
+  readonly memo: string | undefined;
+  /** The receiver of lamports. */
+  readonly to: string;
+  readonly lamports: bigint;
+  /** The owner of the account that receives tokens, and whether the transaction opens that account. */
+  readonly receiver: string;
+  readonly atoms: bigint;
+  readonly createsAccount: boolean;
+};
 
-export function simulateCustodian<Order extends { readonly memo: string | undefined }>(p: {
+export type SimulatedCustodian = ReturnType<typeof simulateCustodian>;
+
+export function simulateCustodian(p: {
   readonly options: RunOptions;
   /** Distinguishes its runs from those of other tests with the same seed. */
   readonly salt: number;
@@ -123,13 +138,6 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
   readonly startLamports?: bigint;
   /** Whether a send fails on the chain, where the rates do not say it. */
   readonly failing?: (() => number) | undefined;
-  readonly onFinal?: (entry: ChainEntry) => void;
-  /** The effect of a message, decoded from its bytes. */
-  readonly readOrder: (message: Uint8Array) => Order;
-  /** The line of text that the chain model reads in place of those bytes. */
-  readonly lineOf: (order: Order) => Uint8Array;
-  /** A transaction of the reserve as a node shows it. */
-  readonly shown?: (transaction: ChainTransaction, order: Order) => ChainTransaction;
   readonly modules: (reach: Reach) => Partial<CustodyDeps>;
   /** Whether nothing is under way in the tables of those modules. */
   readonly isQuiet: () => boolean;
@@ -143,19 +151,30 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
   const wallClock = () => START + scheduler.now();
   const errors: string[] = [];
   const alarms: string[] = [];
-  const orders = new Map<string, Order>();
 
-  const chain = createChainModel({
+  const chain = createLedger({
     scheduler,
     random: random.fork(),
     slotMs: SLOT_MS,
-    startLamports: p.startLamports ?? 100_000_000_000n,
     fates: () => ({ ...faults.sends, ...(p.failing && { failing: p.failing() }) }),
-    onLanding: () => undefined,
+    onLanding: ({ transaction, before }) => {
+      if (transaction.accounts[0] !== RESERVE) return;
+      const spent = transaction.actions.reduce(
+        (sum, action) => sum + (action.type === 'pay' || action.type === 'create' ? action.lamports : 0n),
+        transaction.fee,
+      );
+      if ((before.get(key.lamports(RESERVE)) ?? 0n) < spent)
+        errors.push(`${transaction.signature} is not covered`);
+    },
     onDropped: () => undefined,
-    onFinal: p.onFinal ?? (() => undefined),
-    onUncovered: (signature) => errors.push(`${signature} is not covered`),
+    onFinal: () => undefined,
+    onUncovered: ({ signature }) => errors.push(`${signature} is not covered`),
   });
+  chain.endow(key.lamports(RESERVE), p.startLamports ?? 100_000_000_000n);
+  chain.mints.set(ASRY, { program: TOKEN_PROGRAM, decimals: 9, authority: null });
+  const openAccount = (owner: string, atoms = 0n): void =>
+    chain.openAccount(ataOf(owner, ASRY), { owner, mint: ASRY, program: TOKEN_PROGRAM }, atoms);
+  openAccount(RESERVE, 10n ** 18n);
   const d1 = createD1Model({
     scheduler,
     random: random.fork(),
@@ -171,36 +190,46 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
     faults = kept;
     return (await asked).results;
   }
-  const nodeRandom = random.fork();
-  const nodes = ['node-1', 'node-2'].map((name) =>
-    createNodeModel({
-      name,
-      chain,
-      random: nodeRandom.fork(),
-      production,
-      reserveAddress: RESERVE,
-      retention: Number.POSITIVE_INFINITY,
-      blockTime: (slot) => Math.floor((START + chain.timeOf(slot)) / 1_000),
-      faults: () => faults.nodes,
-    }),
-  );
+  const nodes = createNodes({
+    ledger: chain,
+    random: random.fork(),
+    production,
+    specs: [{ retention: Number.POSITIVE_INFINITY }, { retention: Number.POSITIVE_INFINITY }],
+    lies: () => undefined,
+    faults: () => faults.nodes,
+    blockTime: (slot) => Math.floor((START + chain.timeOf(slot)) / 1_000),
+    forged: [],
+    onLie: () => undefined,
+    onSend: () => undefined,
+  });
   const netRandom = random.fork();
 
-  /** The successful reserve transactions on the chain. */
-  const landed = () =>
-    chain.entries.flatMap((entry) => {
-      const order = orders.get(entry.signature);
-      return order && !entry.failed && entry.droppedAt === Number.POSITIVE_INFINITY ? [{ entry, order }] : [];
-    });
-
-  const withMemo = (entry: SignatureEntry): SignatureEntry => {
-    const memo = orders.get(entry.signature)?.memo;
-    return memo === undefined ? entry : { ...entry, memo: `[${memo.length}] ${memo}` };
-  };
-  function shown(transaction: ChainTransaction | null): ChainTransaction | null {
-    const order = transaction && orders.get(transaction.signature);
-    return order && p.shown ? p.shown(transaction, order) : transaction;
+  function effectsOf({ actions, memo }: Transaction): Effects {
+    const created = actions.find(({ type }) => type === 'create');
+    const paid = actions.find(({ type }) => type === 'pay');
+    const moved = actions.find(({ type }) => type === 'move');
+    return {
+      intent: created?.type === 'create' ? `mint:${created.mint}` : (memo ?? ''),
+      memo: memo ?? undefined,
+      to: paid?.type === 'pay' ? paid.to : '',
+      lamports: paid?.type === 'pay' ? paid.lamports : 0n,
+      receiver: (moved?.type === 'move' && chain.tokenAccounts.get(moved.to)?.owner) || '',
+      atoms: moved?.type === 'move' ? moved.atoms : 0n,
+      createsAccount: actions.some(({ type }) => type === 'open'),
+    };
   }
+
+  const hasAccount = (owner: string): boolean =>
+    chain.valueAt(key.exists(ataOf(owner, ASRY)), chain.tip() - FINALITY, chain.tip()) === 1n;
+
+  /** The successful reserve transactions on the chain. */
+  const landed = (): { readonly entry: Entry; readonly order: Effects }[] =>
+    chain.entries
+      .filter(
+        ({ transaction, failed, droppedAt }) =>
+          transaction.accounts[0] === RESERVE && !failed && droppedAt === Number.POSITIVE_INFINITY,
+      )
+      .map((entry) => ({ entry, order: effectsOf(entry.transaction) }));
 
   function boot(instance: Instance): Custody {
     const net = <T>(label: string, ask: () => Promise<T>): Promise<T> =>
@@ -213,30 +242,7 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
         if (netRandom.chance(faults.nodes.failing)) throw new Error('node is down');
         return ask();
       });
-    const bare = production.createSolanaRpc({
-      urls: nodes.map(({ name }) => name),
-      fetch: () => Promise.reject(new Error('not modelled')),
-    });
-    const asked = nodes.flatMap((node, index): SolanaNode[] => {
-      const base = bare.nodes[index];
-      if (!base) return [];
-      return [
-        {
-          ...base,
-          balance: (_address, _commitment, least) => net('balance', () => node.balance(least)),
-          isBlockhashValid: (blockhash) => net('isBlockhashValid', () => node.isBlockhashValid(blockhash)),
-          latestBlockhash: () => net('blockhash', () => node.latestBlockhash()),
-          epochInfo: (commitment) => net('epochInfo', () => node.epochInfo(commitment)),
-          signatureStatus: (signature) => net('status', () => node.signatureStatus(signature, true)),
-          firstAvailableBlock: () => net('firstBlock', () => node.firstAvailableBlock()),
-          send: (wire) => net('send', () => node.send(wire)),
-          transaction: (signature) =>
-            net('transaction', async () => shown(await node.transaction(signature))),
-          signaturesFor: (_address, page) =>
-            net('signatures', async () => (await node.signaturesFor(page)).map(withMemo)),
-        },
-      ];
-    });
+    const asked = nodes.rpcOver((label) => (ask) => net(label, ask)).nodes;
     const mirror = createD1Mirror(d1.database as never);
     const solana = createSolanaView({
       nodes: asked,
@@ -244,7 +250,7 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
       now: wallClock,
       log: () => undefined,
     });
-    return createCustodian(instance.storage, {
+    const { deps } = createCustodyFakes({
       chain: solana,
       mirror: {
         ...mirror,
@@ -257,26 +263,14 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
         sign: (message) => instance.cross('sign', async () => signatureOf(message)),
       },
       swap: {
+        ...createSwapPorts([]),
         reserveAddress: RESERVE,
-        bitcoinAddress: 'bc1qreserve',
-        routes: [],
-        maxCostBps: 200,
-        readPrices: async () => [],
         latestBlockhash: solana.latestBlockhash,
-        bitcoinViews: async () => [],
         history: solana.history,
         transaction: solana.transaction,
       },
       limits: { ...LIMITS, floor: lamports(0n) },
-      swapsDisabled: false,
-      maxCreatesPerClientHour: 6,
-      assemble: (message, signature) => {
-        // The chain model reads a line of text; the effect of the real bytes is stored with it.
-        const order = p.readOrder(message);
-        const { signature: id } = assemble(message, signature);
-        orders.set(id, order);
-        return { signature: id, wire: assemble(p.lineOf(order), signature).wire.replace(/^[^.]*/, id) };
-      },
+      assemble: assembleTransaction,
       now: wallClock,
       randomId: () => String(random.next()),
       within: (work, ms) => Promise.race([work, scheduler.sleep(ms).then((): undefined => undefined)]),
@@ -285,6 +279,7 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
       },
       ...p.modules({ net, flaky, nodes: asked, solana, now: wallClock }),
     });
+    return createCustodian(instance.storage, deps);
   }
 
   const host = createHost<Custody>({
@@ -328,7 +323,6 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
     /** Names of the alarms, in their order. */
     alarms,
     landed,
-    orderOf: (signature: string): Order | undefined => orders.get(signature),
     rowsOf,
     at,
 
@@ -371,6 +365,32 @@ export function simulateCustodian<Order extends { readonly memo: string | undefi
 
     calm: (): void => {
       faults = CALM;
+    },
+
+    /** An empty account for ASRY, from now on. */
+    openAccount: (owner: string): void => openAccount(owner),
+    /** The owner has closed that account. */
+    closeAccount: (owner: string): void => {
+      const name = key.exists(ataOf(owner, ASRY));
+      chain.endow(name, -chain.value(name));
+    },
+    /** Whether the account exists, as finalized blocks show it. */
+    hasAccount,
+
+    /** A third party pays the reserve. */
+    credit(signature: string, amount: bigint): void {
+      const from = wallet(900_006);
+      chain.endow(key.lamports(from), amount + 5_000n);
+      chain.add({
+        signature,
+        accounts: [from, RESERVE],
+        signers: 1,
+        fee: 5_000n,
+        actions: [{ type: 'pay', from, to: RESERVE, lamports: amount }],
+        memo: null,
+        born: null,
+        readable: true,
+      });
     },
 
     /** Empties the custodian's storage, or restores it to `rows`. */

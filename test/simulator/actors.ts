@@ -5,11 +5,12 @@
  */
 import type { ClaimAnswer, RequestView, SwapAnswer } from '../../src/custody/api.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
+import { wallet } from '../kit/addresses.ts';
 import { FINALITY, key, TOKEN_RENT } from './ledger.ts';
 import type { Action } from './transactions.ts';
 import { ataOf } from './transactions.ts';
 import type { Attack, Deposit, Order, PaidBy, SwapWish } from './wishes.ts';
-import { mostReward, type World, wallet } from './world.ts';
+import { mostReward, type World } from './world.ts';
 
 export type Actors = {
   /** Calls without a response yet, and future calls. */

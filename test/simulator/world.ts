@@ -4,12 +4,13 @@
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { encodeBase58, isOnCurve } from '../../src/chain/solana/address.ts';
+import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import type { Config } from '../../src/config.ts';
 import { rewardsAt } from '../../src/custody/asry/epochs.ts';
 import type { Custody } from '../../src/custody/custodian.ts';
 import type { Log, Signer } from '../../src/custody/kernel/ports.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
+import { wallet } from '../kit/addresses.ts';
 import { type Bitcoin, createBitcoin } from './bitcoin.ts';
 import { type BridgeModel, createBridgeModel } from './bridge-model.ts';
 import { createD1Model, type D1Model } from './d1-model.ts';
@@ -87,23 +88,6 @@ export type World = {
 const secretKey = new Uint8Array(32).fill(7);
 const publicKey = ed25519.getPublicKey(secretKey);
 const RESERVE = encodeBase58(publicKey);
-
-const wallets = new Map<number, string>();
-/** Addresses of wallets, the same in every run, so that the curve is walked once per process. */
-export function wallet(index: number): string {
-  const known = wallets.get(index);
-  if (known !== undefined) return known;
-  const bytes = new Uint8Array(32).fill(11);
-  new DataView(bytes.buffer).setUint32(0, index);
-  for (let last = 0; ; last += 1) {
-    bytes[31] = last % 128;
-    bytes[30] = last >> 7;
-    const address = encodeBase58(bytes);
-    if (!isOnCurve(address)) continue;
-    wallets.set(index, address);
-    return address;
-  }
-}
 
 const ADDRESSES = {
   reserve: RESERVE,

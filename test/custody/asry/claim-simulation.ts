@@ -18,12 +18,8 @@ import {
   TREASURY,
   terms,
 } from '../../kit/simulated-custodian.ts';
-import { payoutMessage } from '../message-reader.ts';
-import { nameReceiver, type PayoutOrder, readPayout } from './payout-message.ts';
 
 const DAY_SECONDS = 86_400;
-/** Lamports that keep a token account. */
-const ACCOUNT_RENT = 2_039_280n;
 
 export type SimulatedDeposit = {
   readonly signature: string;
@@ -50,8 +46,8 @@ export const PROGRAM: AsryProgram = {
 export type SimulationOptions = RunOptions & {
   readonly deposits: readonly SimulatedDeposit[];
   readonly program?: Partial<AsryProgram>;
-  /** Senders whose ASRY account exists from the start. */
-  readonly opened?: (sender: string) => boolean;
+  /** Whether the senders' ASRY accounts exist from the start; true by default. */
+  readonly opened?: boolean;
   /** A node's false view of a deposit; throws when the node fails. */
   readonly see?: (node: number, signature: string) => DepositTransaction | null | undefined;
   /** ASRY and SOL of the reserve before it paid anything. */
@@ -86,42 +82,14 @@ export type Simulation = ReturnType<typeof createAsrySimulation>;
 
 export function createAsrySimulation(options: SimulationOptions) {
   let reconfigured: Partial<AsryProgram> = {};
-  const opened = new Set<string>();
-  for (const { sender } of options.deposits) nameReceiver(sender, ASRY);
   const deposits = new Map(options.deposits.map((deposit) => [deposit.signature, transactionOf(deposit)]));
 
-  const hasAccount = (owner: string): boolean => opened.has(owner) || (options.opened ?? (() => true))(owner);
-
-  const run: SimulatedCustodian<PayoutOrder> = simulateCustodian({
+  const run: SimulatedCustodian = simulateCustodian({
     options,
     salt: 0x0a5e7,
     rates: { crashing: [0.002, 0.01, 0.05], failingSends: [0, 0.05] },
     ...(options.startLamports !== undefined && { startLamports: options.startLamports }),
     failing: options.failing,
-    onFinal: (entry) => {
-      const order = run.orderOf(entry.signature);
-      if (order && !entry.failed) opened.add(order.receiver);
-    },
-    readOrder: readPayout,
-    lineOf: (order) =>
-      payoutMessage({
-        id: order.memo,
-        to: order.receiver,
-        lamports: order.createsAccount && !hasAccount(order.receiver) ? ACCOUNT_RENT : 0n,
-        blockhash: order.blockhash,
-      }),
-    // With the tokens that it moved, which the lamports model does not contain.
-    shown: (transaction, order) => {
-      const row = (atoms: bigint) => ({
-        account: findAta(RESERVE, ASRY, TOKEN_PROGRAM),
-        mint: ASRY,
-        owner: RESERVE,
-        program: TOKEN_PROGRAM,
-        atoms,
-        decimals: 9,
-      });
-      return { ...transaction, preTokens: [row(order.atoms)], postTokens: [row(0n)] };
-    },
     modules: ({ flaky, nodes, now, solana }) => ({
       asry: {
         reserveAddress: RESERVE,
@@ -147,7 +115,7 @@ export function createAsrySimulation(options: SimulationOptions) {
             return receivers.map((receiver) => ({
               program: TOKEN_PROGRAM,
               decimals: 9,
-              accountOwner: hasAccount(receiver) ? receiver : null,
+              accountOwner: run.hasAccount(receiver) ? receiver : null,
               reserveAtoms: (options.reserveAtoms?.() ?? 10n ** 18n) - sent,
             }));
           }),
@@ -157,6 +125,7 @@ export function createAsrySimulation(options: SimulationOptions) {
     isQuiet: () => rows<Payout>('asry_payouts', 'signature').every(({ state }) => state === 'paid'),
   });
   const { host, rowsOf } = run;
+  if (options.opened ?? true) for (const { sender } of options.deposits) run.openAccount(sender);
 
   const rows = <T>(table: string, order: string): T[] =>
     host.disk
@@ -172,7 +141,6 @@ export function createAsrySimulation(options: SimulationOptions) {
 
   return {
     ...run,
-    opened,
     claims: (): Claim[] => rows<Claim>('asry_claims', 'seq'),
     payouts: (): Payout[] => rows<Payout>('asry_payouts', 'signature, part'),
     epochs: () =>

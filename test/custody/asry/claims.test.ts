@@ -401,7 +401,7 @@ describe('epochs', () => {
 describe('owed rewards', () => {
   it('are paid in the background a day later when rent was missing, at most a fixed number of accounts per day', async () => {
     const deposits = [deposit(10n), deposit(10n), deposit(10n)];
-    const run = start(deposits, { opened: () => false, program: { rentBudget: 2n * 2_039_280n } });
+    const run = start(deposits, { opened: false, program: { rentBudget: 2n * 2_039_280n } });
     const statuses: (string | undefined)[] = [];
     for (const { signature } of deposits) statuses.push(payoutsOf(await run.ask({ signature }))[0]?.status);
     // Pending until a quorum of nodes has seen the blockhash.
@@ -416,31 +416,30 @@ describe('owed rewards', () => {
 
   it('is paid at once when its sender has opened the account and calls again, or within the hour without a call', async () => {
     const [asks, waits] = [deposit(10n), deposit(10n)];
-    const open = new Set<string>();
-    const run = start([asks, waits], { opened: (sender) => open.has(sender), program: { rentBudget: 0n } });
+    const run = start([asks, waits], { opened: false, program: { rentBudget: 0n } });
     for (const { signature } of [asks, waits])
       expect(payoutsOf(await run.ask({ signature }))).toMatchObject([
         { status: 'owed', reason: 'rent_budget_spent' },
       ]);
     expect(codeOf(await run.ask({ signature: asks.signature }))).toBe('ALREADY_CLAIMED');
-    open.add(asks.sender);
+    run.openAccount(asks.sender);
     expect(payoutsOf(await run.ask({ signature: asks.signature }))).toMatchObject([{ status: isOnItsWay }]);
     await run.pass(MINUTE);
     expect(run.landed()).toHaveLength(1);
-    open.add(waits.sender);
+    run.openAccount(waits.sender);
     await run.pass(HOUR + MINUTE);
     expect(run.landed().map(({ order }) => order.receiver)).toEqual([asks.sender, waits.sender]);
   });
 
   it('opens the account of its sender once, even if its owner closes it again', async () => {
     const one = deposit(100n);
-    const run = start([one], { opened: () => false, program: { price: 10n ** 12n } });
+    const run = start([one], { opened: false, program: { price: 10n ** 12n } });
     const ask = () => run.ask({ signature: one.signature, rewardMicroUsd: 1n });
     await ask();
     await run.pass(MINUTE);
     expect(run.landed().map(({ order }) => order.createsAccount)).toEqual([true]);
     for (let part = 2; part <= 4; part++) {
-      run.opened.delete(one.sender);
+      run.closeAccount(one.sender);
       expect(payoutsOf(await ask()).at(-1)).toMatchObject({
         part,
         status: 'owed',
@@ -449,7 +448,7 @@ describe('owed rewards', () => {
     }
     await run.pass(2 * DAY);
     expect(run.landed()).toHaveLength(1);
-    run.opened.add(one.sender);
+    run.openAccount(one.sender);
     await run.pass(2 * HOUR);
     expect(run.landed().map(({ order }) => order.createsAccount)).toEqual([true, false, false, false]);
   });
@@ -457,10 +456,10 @@ describe('owed rewards', () => {
   it('opens one account per owner and day, over all deposits of that owner', async () => {
     const first = deposit(10n);
     const [second, third] = [deposit(10n, { sender: first.sender }), deposit(10n, { sender: first.sender })];
-    const run = start([first, second, third], { opened: () => false });
+    const run = start([first, second, third], { opened: false });
     await run.ask({ signature: first.signature });
     await run.pass(MINUTE);
-    run.opened.delete(first.sender);
+    run.closeAccount(first.sender);
     expect(payoutsOf(await run.ask({ signature: second.signature }))).toMatchObject([
       { status: 'owed', reason: 'recipient_account_closed' },
     ]);
@@ -470,10 +469,9 @@ describe('owed rewards', () => {
 
   it('is not delayed by third parties who call repeatedly', async () => {
     const one = deposit(10n);
-    const open = new Set<string>();
-    const run = start([one], { opened: (sender) => open.has(sender), program: { rentBudget: 0n } });
+    const run = start([one], { opened: false, program: { rentBudget: 0n } });
     for (let call = 0; call < 40; call += 1) await run.ask({ signature: one.signature });
-    open.add(one.sender);
+    run.openAccount(one.sender);
     await run.pass(2 * MINUTE);
     expect(run.landed()).toHaveLength(1);
   });
@@ -509,7 +507,7 @@ describe('owed rewards', () => {
     expect(payoutsOf(await poor.ask({ signature: first.signature }))).toMatchObject([
       { status: 'owed', reason: 'reserve_short_of_sol' },
     ]);
-    poor.chain.credit('refill', 10n ** 9n);
+    poor.credit('refill', 10n ** 9n);
     await poor.pass(10 * MINUTE);
     expect(poor.landed()).toHaveLength(1);
   });

@@ -117,15 +117,14 @@ describe('an emptied journal', () => {
   });
 
   it('leaves owed payouts to the operator, who pays them with one command', async () => {
-    const open = new Set<string>();
-    const run = start({ opened: (sender) => open.has(sender), program: { rentBudget: 0n } });
+    const run = start({ opened: false, program: { rentBudget: 0n } });
     await run.ask({ signature: one.signature });
     await run.pass(MINUTE);
     run.loseJournal();
     await reconcile(run);
     expect(run.payouts()).toMatchObject([{ state: 'begun' }]);
     expect(await inD1(run)).toEqual(inJournal(run));
-    open.add(one.sender);
+    run.openAccount(one.sender);
     await run.ask({ signature: one.signature });
     await run.pass(2 * HOUR);
     expect(run.landed()).toEqual([]);
@@ -199,12 +198,11 @@ describe('a D1 that received one of several rows of a change', () => {
 
 describe('a journal set back', () => {
   it('does not pay a claim again that was owed then and has been paid since', async () => {
-    const open = new Set<string>();
-    const run = start({ opened: (sender) => open.has(sender), program: { rentBudget: 0n } });
+    const run = start({ opened: false, program: { rentBudget: 0n } });
     await run.ask({ signature: one.signature });
     await run.pass(MINUTE);
     const older = run.remember();
-    open.add(one.sender);
+    run.openAccount(one.sender);
     await run.ask({ signature: one.signature });
     await run.pass(2 * MINUTE);
     expect(run.landed()).toHaveLength(1);

@@ -11,7 +11,8 @@ import {
 } from '../../../src/custody/payments/refund-operation.ts';
 import type { ChainTransaction, SignatureEntry, SolanaNode } from '../../../src/providers/solana-rpc.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
-import { readMessage } from '../message-reader.ts';
+import { assembleTransaction } from '../../kit/custodian.ts';
+import { readWire } from '../../simulator/transactions.ts';
 
 const [RESERVE, PAYER] = [wallet(81), wallet(82)];
 const REFUND = depositSignature(1);
@@ -51,7 +52,11 @@ describe('the transaction of a refund', () => {
   it('is one transfer of the amount to the payer, with a memo that names the payment, for the reserved sum', async () => {
     const prepared = await kind().prepare(operation());
     if (!('message' in prepared)) throw new Error('nothing to sign');
-    expect(readMessage(prepared.message)).toMatchObject({ to: PAYER, lamports: 70_000n, fee: 5_400n });
+    const { wire } = assembleTransaction(prepared.message, new Uint8Array(64), []);
+    expect(readWire(wire)).toMatchObject({
+      fee: 5_400n,
+      actions: [{ type: 'pay', from: RESERVE, to: PAYER, lamports: 70_000n }],
+    });
     expect(new TextDecoder().decode(prepared.message)).toContain(`refund:${REFUND}:1`);
     expect(operation().reserved).toBe(70_000n + 5_400n);
   });

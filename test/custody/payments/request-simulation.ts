@@ -23,7 +23,6 @@ import {
   terms,
 } from '../../kit/simulated-custodian.ts';
 import { PROGRAM } from '../asry/claim-simulation.ts';
-import { CREATION_RENT, type Order, orderLine, readOrder } from './request-orders.ts';
 
 const MINUTE = 60_000;
 const FINAL_MS = 33 * SLOT_MS;
@@ -49,12 +48,10 @@ export function createRequestSimulation(options: RunOptions) {
   const received = (signature: string): ChainTransaction | null =>
     final().find(({ transaction }) => transaction.signature === signature)?.transaction ?? null;
 
-  const run: SimulatedCustodian<Order> = simulateCustodian({
+  const run: SimulatedCustodian = simulateCustodian({
     options,
     salt: 0x7e57,
     rates: { crashing: [0.005, 0.02, 0.08], failingSends: [0, 0.05, 0.3], lostWrites: [0.1, 0.5] },
-    readOrder,
-    lineOf: orderLine,
     modules: ({ flaky, nodes, solana }) => ({
       payments: {
         treasuryAddress: TREASURY,
@@ -88,7 +85,7 @@ export function createRequestSimulation(options: RunOptions) {
         randomId: () => `request-${options.seed}-${++made}`,
         mintAddress: (id) => encodeBase58(sha256(utf8ToBytes(id))),
         metadataUri: (mint) => `https://sluice.test/${mint}`,
-        creationCost: () => CREATION_RENT + 20_000n,
+        creationCost: () => 5_020_000n,
       },
       kinds: {
         token: createTokenKind({
@@ -176,6 +173,8 @@ export function createRequestSimulation(options: RunOptions) {
 
     /** A payment that lands now. */
     pay({ payer, lamports: amount, references = [], usdc = 0n }: Incoming): string {
+      // A depositor of USDC may claim, and is paid to an existing account.
+      if (usdc > 0n) run.openAccount(payer);
       const signature = depositSignature(options.seed * 100 + incoming.length);
       const token = (owner: string, atoms: bigint) => ({
         account: owner === TREASURY ? terms.accounts.USDC : findAta(owner, MINTS.USDC, TOKEN_PROGRAM),
