@@ -111,7 +111,7 @@ const QUERIES: readonly Query[] = [
     orderBy: 'requests DESC',
   },
   {
-    title: 'Swaps a day: ended, SOL out, BTC in, and how long they took',
+    title: 'Swaps per day: outcome, SOL out, BTC in and duration',
     metric: 'operation',
     since: "'30' DAY",
     groupBy: { day: every("'1' DAY"), detail: operation.detail ?? '' },
@@ -204,7 +204,7 @@ export const metricsPage = (): string => `# Metrics
 With the optional binding \`METRICS\` the service writes data points to Analytics Engine: requests, operations, signatures, upstream calls and
 alarms. Without it nothing is written. A point is derived from a log line, except for upstream calls, which are not logged.
 
-A point contains no id, no address, and no amount or text that a caller chose. Labels are names of the code: a route is its
+A point contains no id, no address, and no amount or text that a caller chose. Labels are names from the code: a route is its
 template, and anything else is \`other\`. If the binding fails, its points are lost and a line \`metrics_failed\` is logged, but no request fails.
 
 ## Switch on

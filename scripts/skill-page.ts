@@ -60,7 +60,7 @@ export function skillPage(errors: ErrorTable, document: ApiDocument): string {
 
   return `---
 name: sluice-swap
-description: Swap SOL of a Sluice reserve into BTC and explain the result. Use it when asked to swap, to price a swap, or why a swap is waiting, failed or refunded.
+description: Swap SOL of a Sluice reserve into BTC and explain the result. Use it when asked to swap, to price a swap, or to explain why a swap is waiting, failed or refunded.
 ---
 
 # Swap reserve SOL into BTC

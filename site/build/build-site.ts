@@ -27,7 +27,8 @@ const SITE = join(import.meta.dirname, '..');
 const ROOT = join(SITE, '..');
 const CACHE = join(ROOT, 'node_modules/.cache/sluice-site');
 /**
- * Kept in git, so that the folder exists in a fresh clone; and the API documents, which another step writes.
+ * Never removed: a file in git that creates the folder in a fresh clone, and the API documents, which another step
+ * writes.
  */
 const KEPT = /^(\.assetsignore$|api\/)/;
 const STAMP = 'build-stamp';

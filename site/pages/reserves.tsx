@@ -28,7 +28,7 @@ export const reserves: Page = {
       </Live>
       <section id="verify">
         <h2>Verify it yourself</h2>
-        <p>Five checks. Each line shows what was compared, whether it passes or not.</p>
+        <p>Five checks. Each line shows what was compared and whether it passes.</p>
         <Live name="verify" json="/api/proof">
           <VerifyPanel />
         </Live>
@@ -59,7 +59,7 @@ export const reserves: Page = {
       </section>
       <section>
         <h2>Transactions</h2>
-        <p>The newest of both addresses. The API returns up to 100.</p>
+        <p>The newest transactions of both addresses. The API returns up to 100.</p>
         <Live name="transactions" json="/api/transactions/bitcoin">
           <ChainTransactions />
         </Live>

@@ -26,7 +26,7 @@ const UNKNOWN = 0.45;
 
 const surface = (level: number | null): number => FLOOR - LOWEST - (TALLEST - LOWEST) * (level ?? UNKNOWN);
 
-/** Two waves more than are seen, each 100 wide, let the water move without a seam. */
+/** Two waves more than are visible, each 100 wide, let the water move without a seam. */
 const wave = (width: number): string => `M-100 0${'q25-7 50 0t50 0'.repeat(width / 100 + 2)}V${HEIGHT}H-100z`;
 
 const Basin = ({

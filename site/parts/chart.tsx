@@ -174,7 +174,7 @@ export function Chart(props: ChartProps) {
           </span>
         ))}
       </figcaption>
-      {failed ? <p class="fine">The drawing could not be loaded. The figures are in the table.</p> : null}
+      {failed ? <p class="fine">The chart could not be loaded. The figures are in the table.</p> : null}
       <div
         class="plot"
         role="img"

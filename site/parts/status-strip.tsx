@@ -34,7 +34,7 @@ export function blocksOf({ periodSeconds, periods }: History, name: string, asOf
   });
 }
 
-/** `no failure in 1,380 checks`, or how many failed and when for the last time. */
+/** `no failure in 1,380 checks`, or how many failed and when the last one did. */
 export function summaryOf(blocks: readonly Block[]): string {
   const checks = blocks.reduce((sum, block) => sum + block.checks, 0);
   const failed = blocks.reduce((sum, block) => sum + block.failed, 0);

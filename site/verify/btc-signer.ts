@@ -1,7 +1,6 @@
 /**
- * The parts of `@scure/btc-signer` that the check of a proof uses; the build replaces the library by this
- * module: the library with its
- * coders for PSBTs and every script is a quarter of what the page would load. A test compares the two.
+ * The parts of `@scure/btc-signer` that the check of a proof uses. The build replaces the library with this module,
+ * because the whole library would be a quarter of what the page loads. A test compares the two.
  * @module
  */
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';

@@ -18,7 +18,7 @@ import type { Sources } from '../build/host-files.ts';
 import { isSignedInBrowser } from './solana-signature.ts';
 
 const PATIENCE_MS = 20_000;
-/** Of about 25 transactions; a proof is an hour old, not a year. */
+/** Pages of about 25 transactions. A proof is about an hour old, so more are not expected. */
 const MAX_PAGES = 20;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -60,7 +60,7 @@ const paid = (output: Fields) => ({
   value: whole(output.value),
 });
 
-/** An Esplora transaction as far as it matters here. */
+/** The members of an Esplora transaction that are used here. */
 function transaction(row: Fields) {
   const { block_height: height } = fields(row.status);
   return {

@@ -71,7 +71,7 @@ export function quoteHashText({ quoteRequest, quote, timestamp }: OneClickQuote)
   return base58.encode(sha256(utf8ToBytes(JSON.stringify(sorted))));
 }
 
-/** The quote with every BTC id replaced, once for each spelling. One entry if the quote has no BTC. */
+/** Copies of the quote, one for each spelling of the BTC id; a single copy if the quote has no BTC. */
 function spellings(quote: OneClickQuote): readonly OneClickQuote[] {
   const { originAsset, destinationAsset } = quote.quoteRequest;
   const isBtc = (id: string): boolean => BTC_ASSET_IDS.includes(id);

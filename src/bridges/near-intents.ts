@@ -18,7 +18,7 @@ import {
 import { isSignedQuote } from './near-intents-signature.ts';
 import type { BridgeReport, QuoteVerdict, SwapRoute } from './route.ts';
 
-/** A deposit may land up to a blockhash life, 30 to 60 s, after the quote. The rest is a margin. */
+/** A deposit may land until its blockhash expires, 30 to 60 s after the quote. The rest is a margin. */
 const DEADLINE_MS = 60 * 60_000;
 const MINIMUM_LIFE_MS = 15 * 60_000;
 const SLIPPAGE_BPS = 50;

@@ -82,5 +82,5 @@ const WITHOUT_QUOTE: Readonly<
   },
 };
 
-/** The error for a reason that means no quote; undefined for a quote that was refused or an upstream that failed. */
+/** The error for a bridge that has no quote; undefined if a quote was refused or the upstream failed. */
 export const withoutQuoteRefusal = (reason: string) => WITHOUT_QUOTE[reason];

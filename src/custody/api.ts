@@ -147,7 +147,7 @@ export type CustodyReport = {
   readonly paused: string | null;
   readonly openOperations: number;
   readonly heldOperations: number;
-  /** Since when changes wait for D1; rows that D1 refuses do not count. */
+  /** When the oldest change that waits for D1 was made; rows that D1 refuses do not count. */
   readonly undeliveredSinceMs: number | null;
   /** Rows that D1 has refused repeatedly while it accepted others. */
   readonly refusedRows: number;

@@ -21,7 +21,7 @@ const UNVERSIONED = '';
 const NO_VERSION = 'none';
 /** Maximum lists per set of tables and isolate; the oldest is evicted first. A list has at most 101 rows. */
 const MAX_LISTS = 32;
-/** Rows that an operator changed by hand show after this time. */
+/** Changes that an operator made by hand appear after this time. */
 const MAX_AGE_MS = 60_000;
 
 type Kept = { readonly version: string; readonly until: number; readonly value: unknown };

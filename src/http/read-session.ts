@@ -45,7 +45,7 @@ export function replicatedReads(db: D1Database): D1Reads {
   };
 }
 
-/** Notes that the current request changed D1, so that its answer carries a bookmark. */
+/** Records that the current request changed D1, so that its answer carries a bookmark. */
 export function noteCausedRows(): void {
   const request = requests.getStore();
   if (request !== undefined) request.causedRows = true;
@@ -66,7 +66,7 @@ export async function inReadSession(
   return response;
 }
 
-/** The primary's bookmark; null if D1 does not return it in time, because the answer must not fail for it. */
+/** The primary's bookmark; null if D1 does not return it in time, because the answer must not depend on it. */
 function latestBookmark(db: D1Database): Promise<string | null> {
   const session = db.withSession('first-primary');
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 /** SKILL.md. Written by `npm run docs`. */
 export const SKILL = `---
 name: sluice-swap
-description: Swap SOL of a Sluice reserve into BTC and explain the result. Use it when asked to swap, to price a swap, or why a swap is waiting, failed or refunded.
+description: Swap SOL of a Sluice reserve into BTC and explain the result. Use it when asked to swap, to price a swap, or to explain why a swap is waiting, failed or refunded.
 ---
 
 # Swap reserve SOL into BTC

@@ -11,7 +11,7 @@ import { MAX_UPSTREAM_BYTES, UPSTREAM_TIMEOUT_MS } from '../core/limits.ts';
 
 export type UpstreamCall = {
   readonly upstream: string;
-  /** `ok`, `rate_limited`, `status_4xx` and its like, or why there was no answer. */
+  /** `ok`, `rate_limited`, `status_4xx` and the like, or why there was no answer. */
   readonly outcome: string;
   /** Milliseconds until the whole body was read. */
   readonly ms: number;

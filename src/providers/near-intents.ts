@@ -12,8 +12,8 @@ export const SOL_ASSET = 'nep141:sol.omft.near';
 /** The id in our quote requests. The signatures of production quotes cover it. */
 export const BTC_ASSET = '1cs_v1:btc:native:coin';
 /**
- * Both ids of the same asset. The service replaces the second by the first: it signs and echoes a quote
- * with the first id. The status of such a quote echoes the second id, but its signature covers the first.
+ * Both ids of the same asset. The service replaces the second with the first: it signs and echoes a quote with the
+ * first id. The status of such a quote echoes the second id, but its signature covers the first.
  */
 export const BTC_ASSET_IDS: readonly string[] = [BTC_ASSET, 'nep141:btc.omft.near'];
 

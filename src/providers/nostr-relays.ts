@@ -177,6 +177,6 @@ function quietly(act: () => void): void {
   try {
     act();
   } catch {
-    // The connection was broken already.
+    // The connection was already broken.
   }
 }

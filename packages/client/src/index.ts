@@ -28,7 +28,7 @@ export type Failure<Name extends OperationName = OperationName> =
   | { readonly kind: 'upstream'; readonly status: number; readonly body: Readonly<Record<string, unknown>> }
   /** No complete response. `aborted`: by the caller's signal. */
   | { readonly kind: 'unreachable'; readonly reason: 'network' | 'timeout' | 'aborted' }
-  /** A response that is not of this API, such as the page of a proxy. */
+  /** A response that is not from this API, such as the page of a proxy. */
   | { readonly kind: 'unreadable'; readonly status: number };
 
 export type Result<Name extends OperationName> =

@@ -40,7 +40,7 @@ export function isMessageSigned(
   const bytes = decodeBase58(signature, 64);
   if (!key || !bytes) return false;
   try {
-    // With zip215 off a signature is either valid or not, as on the chain.
+    // `zip215: false` applies the strict rules, as the chain does.
     return ed25519.verify(bytes, new TextEncoder().encode(message), key, { zip215: false });
   } catch {
     return false;

@@ -49,7 +49,7 @@ export type CheckLine = {
 
 /** An older proof is no evidence about the present. */
 export const MAX_PROOF_AGE_MS = 36 * 3_600_000;
-/** Tolerated error of a clock. */
+/** Tolerated clock error. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 const MIN_EXPLORERS = 2;
 

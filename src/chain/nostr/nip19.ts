@@ -11,7 +11,7 @@ import type { NostrEvent } from './nip01.ts';
 /** Longest text that the specification allows. */
 const MAX_LENGTH = 5_000;
 const KEY_BYTES = 32;
-/** Kinds of a field of an nevent: its type, one byte of length, its value. */
+/** Field types of an nevent. A field is its type, one byte of length, and its value. */
 const FIELD = { id: 0, relay: 1, author: 2, kind: 3 } as const;
 
 /**

@@ -94,7 +94,7 @@ export function decodeTransactionText(text: string): DecodeVerdict {
   return decodeTransaction(bytes);
 }
 
-/** Never throws. Reads only inside the bytes, and no allocation is larger than they are. */
+/** Never throws. Reads only inside the bytes, and never allocates more than their length. */
 export function decodeTransaction(bytes: Uint8Array): DecodeVerdict {
   if (bytes.length > MAX_TRANSACTION_BYTES) return { ok: false, reason: 'tx_too_long' };
   try {

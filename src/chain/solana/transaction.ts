@@ -135,8 +135,8 @@ export function compileMessage(
 export const signerAt = (key: string) => createNoopSigner(address(key));
 
 /**
- * One System transfer and the two budget instructions: 150 units each, doubled. The priority fee is 900
- * lamports, because many transactions offer none.
+ * One System transfer and the two budget instructions: 150 units each, doubled. A priority fee of 900 lamports is
+ * enough, because many transactions offer none.
  */
 const TRANSFER_BUDGET: ComputeBudget = { units: 900, unitPrice: 1_000_000n };
 

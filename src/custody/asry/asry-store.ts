@@ -272,7 +272,7 @@ const payoutRows = (exec: Storage['exec']) => ({
   },
 
   /**
-   * Whether an account of this owner was opened, or began to be opened, after `since` (Unix milliseconds).
+   * Whether the opening of an account of this owner began or ended after `since` (Unix milliseconds).
    */
   hasOpenedAccount(owner: string, since: number): boolean {
     const opened = exec(

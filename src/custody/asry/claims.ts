@@ -1,7 +1,7 @@
 /**
- * Takes claims; each deposit is claimed once. One critical section consumes the payment, moves along the
- * curve, and stores the claim and the intent of its payout. Payouts follow from the finalized chain and go to
- * the deposit's sender. The identity of the caller and the number of calls change nothing.
+ * Processes claims; each deposit is claimed once. One critical section consumes the payment, advances the reward
+ * curve, and stores the claim and the intent of its payout. Payouts follow from the finalized chain and go to the
+ * deposit's sender. Neither the caller's identity nor the number of calls changes them.
  * @module
  */
 import { type DepositVerdict, judgeDeposit } from '../../chain/solana/deposit.ts';

@@ -133,9 +133,9 @@ function createPayoutRows({ journal, storage, now, log }: ModuleTools, store: As
   return { save, owe, nextCheckAt, settleEnded, nextEnded: ended.nextAt };
 }
 
-/** Returns the rule for what a payout takes from the reserve. */
+/** Returns a function that computes what a payout takes from the reserve. */
 function createPayoutTerms(store: AsryStore, program: AsryProgram, now: () => number) {
-  /** ASRY in the reserve that no pending transfer is going to move. */
+  /** ASRY in the reserve that no pending transfer will move. */
   const freeAtoms = (payee: Payee): bigint =>
     store.begun().reduce((left, payout) => left - payout.atoms, payee.reserveAtoms);
 

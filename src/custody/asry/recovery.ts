@@ -1,6 +1,6 @@
 /**
- * Restores claims after the journal was lost or rolled back, from D1's rows and from the memos of payouts on
- * the chain. A claim whose state is uncertain is not paid automatically any more.
+ * Restores claims after the journal was lost or rolled back, from D1's rows and from the memos of payouts on the
+ * chain. A claim whose state is uncertain is no longer paid automatically.
  * @module
  */
 import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-messages.ts';
@@ -113,7 +113,7 @@ export function holdSuspect(p: AsryRecoveryPorts): void {
   storage.transaction(() => advanceEpochs(p));
 }
 
-/** Moves each epoch to its last claim: D1 may have received the claim without the epoch's own change. */
+/** Advances each epoch to its last claim: D1 may have received the claim without the epoch's own change. */
 function advanceEpochs({ store, journal, now }: AsryRecoveryPorts): void {
   for (const { epoch: number, after } of store.claims()) {
     const epoch = store.epoch(number);
@@ -124,7 +124,7 @@ function advanceEpochs({ store, journal, now }: AsryRecoveryPorts): void {
   }
 }
 
-/** Adds payouts to a claim that were made for it and that its row lacks. */
+/** Adds to a claim the payouts that were made for it and are missing from its row. */
 function adopt(p: AsryRecoveryPorts, signature: string): void {
   const { store, journal, now } = p;
   for (;;) {
@@ -157,7 +157,7 @@ function attach({ store, journal, now }: AsryRecoveryPorts, claim: Claim, payout
 }
 
 /**
- * Gives each unpaid payout without an operation one that awaits the operator. D1 may have received a claim
+ * Creates an operation that awaits the operator for each unpaid payout that has none. D1 may have received a claim
  * without the operation that pays it: the chain shows that payout only under the lost operation's id.
  */
 function hold(p: AsryRecoveryPorts, signature: string): void {

@@ -1,7 +1,7 @@
 /**
- * Runs all work without a caller: the alarm, the cron, the delivery of changes to D1, and retries. Stored rows
- * decide what is due, so work survives the loss of an instance. A module, operation or row whose work throws
- * waits and is reported, so that it does not block the others.
+ * Runs all background work: the alarm, the cron, the delivery of changes to D1, and retries. Stored rows decide what
+ * is due, so work survives the loss of an instance. A module, operation or row whose work throws waits and is
+ * reported, so that it does not block the others.
  * @module
  */
 import { dueTime, isTimeOver } from '../../core/due-time.ts';
@@ -98,8 +98,8 @@ export function createBackground(p: {
   }
 
   /**
-   * Sets the alarm for the next stored work, and for `latest` at the latest. The result does not depend on
-   * earlier alarms.
+   * Sets the alarm for the next stored work, but no later than `latest`. The result does not depend on earlier
+   * alarms.
    */
   async function rearm(latest = Number.POSITIVE_INFINITY): Promise<void> {
     const stored = [
@@ -126,7 +126,7 @@ export function createBackground(p: {
     await rearm();
   }
 
-  /** Runs work that leaves rows to continue. If this instance crashes meanwhile, the alarm continues them. */
+  /** Runs work that may leave unfinished rows. If this instance crashes meanwhile, the alarm continues them. */
   async function working<T>(work: () => Promise<T>): Promise<T> {
     await gate.verify();
     await rearm(now() + SAFETY_MS);

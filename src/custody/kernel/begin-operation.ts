@@ -33,7 +33,7 @@ export type Intent = {
   readonly claims: readonly string[];
 };
 
-/** `declined` is a module's own outcome; it is not a refusal of the caller. */
+/** `declined` is a module's own outcome, not a refusal of the caller's request. */
 export type Decision<Declined = never> =
   | { readonly ok: true; readonly intent: Intent }
   | { readonly ok: false; readonly refusal: Refusal }

@@ -74,7 +74,8 @@ const MAX_TURNS = 8;
 /** Interval between checks of a row that awaits the operator. */
 const HOLD_MS = 3_600_000;
 /**
- * A stored message is requested again for this time. The rest of its blockhash's minute is left for landing.
+ * For this long, a repeated request sends the stored message again. The rest of its blockhash's minute remains for
+ * landing.
  */
 const UNSIGNED_LIFE_MS = 20_000;
 

@@ -149,7 +149,7 @@ async function isWhole(
   return shown.preLamports[shown.accounts.indexOf(p.reserveAddress)] === 0n;
 }
 
-/** When changes stay undelivered for longer, no new operation begins, because callers could not read it. */
+/** If changes stay undelivered for longer than this, no new operation begins, because callers could not read it. */
 const MIRROR_PATIENCE_MS = 60_000;
 /** From this number of refused rows on, D1 is treated as unavailable: a full database may accept small writes. */
 const MOST_SET_ASIDE = 20;
@@ -213,7 +213,7 @@ export function createSigningGate(
     const why = stop(kind)?.slice('stopped_'.length);
     if (why) return why;
     const since = journal.undeliveredSince();
-    // Also when the clock went back by more: the true wait is then unknown.
+    // A start in the future means that the clock went back, so the true wait is unknown.
     const isLate = since !== undefined && Math.abs(now() - since) > MIRROR_PATIENCE_MS;
     const isUnavailable = isLate || journal.setAside(MOST_SET_ASIDE).length >= MOST_SET_ASIDE;
     return isUnavailable ? 'database_unavailable' : undefined;

@@ -157,7 +157,7 @@ const operationQueries = (exec: Storage['exec'], releasedSlot: () => bigint) => 
     { ...NOTHING, releasedSlot: releasedSlot() },
   ],
 
-  /** Rows that are due, or whose due time is so far ahead that it was set by a wrong clock. */
+  /** Rows that are due, or whose due time is so far ahead that only a wrong clock can have set it. */
   due(now: number, limit: number): Operation[] {
     return exec(
       'SELECT row FROM operations WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',
@@ -355,8 +355,8 @@ const outboxRows = (exec: Storage['exec'], takeRevision: () => number) => ({
   },
 
   /**
-   * Unix milliseconds since which the oldest undelivered change waits. Rows that were set aside do not count:
-   * the mirror accepts all others.
+   * When the oldest undelivered change was made, in Unix milliseconds. Rows that were set aside do not count: the
+   * mirror accepts all others.
    */
   undeliveredSince(): number | undefined {
     const row = exec(
@@ -397,10 +397,10 @@ const mirrorMarks = (p: {
   },
 });
 
-/** Rows that the mirror refused alone while it accepted others. */
+/** Rows that the mirror refused on their own while it accepted others. */
 const refusedRows = (exec: Storage['exec']) => ({
   /**
-   * Records that the mirror refused this row alone while it accepted others. The row leaves the queue and is
+   * Records that the mirror refused this row on its own while it accepted others. The row leaves the queue and is
    * tried alone until it is delivered; a change of the row does not shorten the wait.
    * @returns how often it was refused
    */
@@ -578,7 +578,7 @@ export function openJournal(storage: Storage, onChange: (operation: Operation) =
     },
 
     /**
-     * Restores a row of the mirror unless the journal's row is as new. If a restored journal gave the row's
+     * Restores a row of the mirror unless the journal's row is at least as new. If a restored journal gave the row's
      * number to another row, it gets the next one. True when something changed.
      */
     restore(operation: Operation, now: number): boolean {

@@ -13,7 +13,7 @@ export type Kind = string;
 /**
  * planned   the intent is durable, nothing is signed
  * signed    the bytes are stored, and sent until the outcome is final
- * settling  final on Solana; the purchased payment is under way
+ * settling  final on Solana; what it paid for has not arrived yet
  * done, failed  nothing moves any more
  */
 export type State = 'planned' | 'signed' | 'settling' | 'done' | 'failed';

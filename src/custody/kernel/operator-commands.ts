@@ -95,7 +95,7 @@ const tooEarly = (ms: number): string =>
 const isHeld = ({ reason }: Operation): boolean => reason?.startsWith('held') ?? false;
 
 /**
- * Whether the operator must act: it is held, it failed and what it paid for has not arrived, or it could not be
+ * Whether an operation needs the operator: it is held, it failed before its counterpart arrived, or it could not be
  * signed for hours.
  */
 const awaitsOperator = (operation: Operation, now: number): boolean => {

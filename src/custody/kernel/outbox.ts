@@ -39,9 +39,9 @@ type OutboxPorts = {
 type Delivery = 'delivered' | 'refused' | 'down';
 
 /**
- * Delivers waiting rows. A rejected batch is split until the row is found that D1 refuses alone, although it
- * accepts other writes. That row leaves the queue and is tried alone from then on, so that it does not hold
- * up the others. An outage of D1 takes no row out of the queue.
+ * Delivers waiting rows. If D1 rejects a batch but accepts other writes, the batch is split until the refused row is
+ * found. That row leaves the queue and is then tried on its own, so that it does not delay the others. An outage of
+ * D1 takes no row out of the queue.
  *
  * @returns false when rows still wait in the queue
  * @throws in an instance that was replaced: its state must not reach the mirror

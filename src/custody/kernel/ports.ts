@@ -35,7 +35,7 @@ export type Mirror = {
   mark(): Promise<number>;
   /** The `journal` column of those rows of a table that exist, by id. */
   journalsOf(table: MirrorTable, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Writes a row of its own and deletes it. @throws when D1 accepts no writes */
+  /** Writes a test row and deletes it. @throws when D1 accepts no writes */
   probe(): Promise<void>;
   /** The highest revision in the mirror; 0 when it is empty. */
   highestRevision(): Promise<number>;

@@ -43,7 +43,7 @@ export type NodeAgreement = {
     readonly question: string;
     readonly nodes: readonly string[];
   } | null;
-  /** Unix milliseconds since which a question has had no quorum, if for longer than ten minutes. */
+  /** When a question lost its quorum, in Unix milliseconds, if that was more than ten minutes ago. */
   readonly quorumMissingSince: number | null;
 };
 

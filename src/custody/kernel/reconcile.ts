@@ -173,8 +173,8 @@ const landed = (transaction: ChainTransaction, reserve: string) => {
 };
 
 /**
- * The mirror may lack the last changes. A planned row may have been signed; a signed row may have expired and
- * been signed again. Neither is signed automatically any more, unless its kind checks the chain first.
+ * The mirror may lack the last changes. A planned row may have been signed; a signed row may have expired and been
+ * signed again. Neither is signed automatically again, unless its kind checks the chain first.
  */
 function suspend(p: ReconcilePorts, operation: Operation): void {
   const { journal, now } = p;

@@ -147,7 +147,7 @@ export function createMintKeys(seed: string): MintKeys {
   };
 }
 
-/** The signature is awaited for this time. The message is stored, so the next request is for the same one. */
+/** Longest wait for a signature. The message is stored, so the next request repeats it. */
 const SIGN_TIMEOUT_MS = 8_000;
 /** How long a successful check of the key remains valid. */
 const CHECK_MS = 3_600_000;
@@ -173,7 +173,7 @@ export function createRemoteSigner({ keychain, verify, within, now, log }: Remot
   /** The result of `work`. @throws AppError UPSTREAM_FAILED when it fails or is late */
   async function awaited<T>(work: () => Promise<T>): Promise<T> {
     const started = work();
-    // A late failure has no caller any more.
+    // No caller awaits a late failure.
     started.catch(() => undefined);
     try {
       const value = await within(

@@ -270,7 +270,7 @@ async function viewOf(node: SolanaNode, signing: Signing): Promise<NodeView> {
 /** Finalized, at this slot or later. @throws AppError UPSTREAM_FAILED */
 export type BalanceReader = (minSlot: bigint) => Promise<Balance>;
 
-/** For this time, callers share one read of the balance. */
+/** Callers share one read of the balance for this long. */
 const FRESH_MS = 1_000;
 
 export function createBalanceReader(chain: Pick<ChainPort, 'balance'>, now: () => number): BalanceReader {

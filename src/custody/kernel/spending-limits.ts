@@ -250,7 +250,10 @@ export function coveredKind(
     );
   }
 
-  /** Operations of the kind that take their place in the caps first: signed, about to be, or planned earlier. */
+  /**
+   * Operations of the kind that count against the caps before this one: signed, about to be signed, or planned
+   * earlier.
+   */
   function ahead({ id, seq, kind: own }: Operation): Operation[] {
     const planned = journal.open().filter((op) => op.kind === own && op.state === 'planned');
     const signed = journal.recent(own, now()).filter(({ state }) => state !== 'planned');

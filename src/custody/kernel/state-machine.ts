@@ -191,12 +191,11 @@ const spaced = (looks: number, first: number, most: number): number =>
 
 const WATCH_MS = [700, 2_000] as const;
 const SETTLE_MS = [1_500, 60_000] as const;
-/** Delay of the next check of a search that is not at its end. */
+/** Delay before an unfinished search continues. */
 const CONTINUE_MS = 1_000;
 const PREPARE_MS = [2_000, 60_000] as const;
 /**
- * Added to the interval for each waiting operation, so that many of one kind are not prepared more often in
- * total.
+ * Added to the interval for each waiting operation of the kind, so that the total rate of preparations stays bounded.
  */
 const WAITING_SHARE_MS = 10_000;
 const RAREST_PREPARE_MS = 3_600_000;
@@ -381,7 +380,7 @@ function judged(
       return ended(op, 'rejected', slot, rules, now);
     }
     case 'dead':
-      // Nothing left the reserve, so a balance of any slot is right.
+      // Nothing left the reserve, so a balance of any slot is valid.
       return ended(op, 'expired', null, rules, now);
     case 'seen':
       return { ...op, detail: 'landed', ...watchAgain(op, now) };

@@ -24,8 +24,8 @@ const paidAtOf = ({ blockTime }: Pick<TreasuryPayment, 'blockTime'>, now: number
   blockTime === null ? now : blockTime * 1_000;
 
 /**
- * The request that a payment names by reference or by its exact amount; `several` if it has the references of
- * several, and undefined if none matches or the amount fits several.
+ * The request that a payment names by reference or by its exact amount. `several` if the payment has several
+ * references; undefined if no request matches or the amount fits several.
  */
 export function matchRequest(
   payment: TreasuryPayment,
@@ -48,8 +48,8 @@ const MOST_RETURN_FEE = 10n;
 const BLOCK_TIME_LAG_MS = 120_000;
 
 /**
- * Whether a payment to an address of the reserve may be a sum that a bridge returned: it is about what an
- * unsettled operation sent, and not older.
+ * Whether a payment to an address of the reserve may be a sum that a bridge returned: its amount is close to what an
+ * unsettled operation sent, and it is not older than that operation.
  */
 export function mayBeReturned(
   payment: Pick<TreasuryPayment, 'lamports' | 'blockTime'>,

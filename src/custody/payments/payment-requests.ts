@@ -387,7 +387,7 @@ const notBound = (): Refusal => ({
 });
 
 /**
- * @param consumerOf purpose of a transaction; one that is never paid for, such as a bridge's refund, is not a
+ * @param consumerOf purpose of a transaction. A purpose that no caller pays for, such as a bridge's refund, is not a
  * payment
  */
 export function usedElsewhere(consumerOf: string | undefined): Refusal {

@@ -77,7 +77,7 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
   return {
     /** Unix milliseconds up to which every payment has been read. */
     readUntil(): number {
-      // A later time was taken before the clock went back: no time of this clock is known to be read.
+      // A time in the future was stored before the clock went back, so it does not show what has been read.
       if (lastRead > now()) lastRead = 0;
       return Math.min(walk.behindSince() ?? now(), lastRead - FINALITY_MS);
     },
@@ -205,8 +205,7 @@ export function createReferenceChecks(p: ReferenceChecksPorts) {
     isAsked: (): boolean => asked.size > 0,
 
     /**
-     * Schedules an early check of an open request's reference; false if one was made or requested just
-     * before.
+     * Schedules an early check of an open request's reference; false if one was recently made or requested.
      */
     askFor(id: string): boolean {
       if (asked.has(id) || asked.size >= MAX_ASKED || !isDue(id)) return false;

@@ -76,9 +76,12 @@ type Walk = {
   readonly gaps: readonly Gap[];
   /** When the head was last read, in Unix milliseconds; absent in a row of an older version. */
   readonly headAt?: number;
-  /** Unix milliseconds since which the node's newest transaction is older than the head; absent otherwise. */
+  /**
+   * Start, in Unix milliseconds, of the time in which the node's newest transaction is older than the head; absent
+   * otherwise.
+   */
   readonly retreatedSince?: number;
-  /** Unix milliseconds since which there was always a gap; null without gaps. */
+  /** Start, in Unix milliseconds, of the time in which there is always a gap; null without gaps. */
   readonly behindSince: number | null;
 };
 
@@ -239,7 +242,7 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
     async run(since: number, budget: Budget): Promise<boolean> {
       turns++;
       let heads = 0;
-      // The head never uses the reads of a gap, and one node never uses those of the next.
+      // The head cannot use up the reads reserved for a gap, nor one node those reserved for the next.
       const share = Math.max(Math.floor(budget.reads / (2 * p.nodes.length)), 1);
       for (const node of p.nodes) {
         try {
@@ -262,7 +265,7 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
       return heads >= quorumOf(p.nodes.length);
     },
 
-    /** Unix milliseconds since which transactions above the oldest gap are unread; null when all are read. */
+    /** Time in Unix milliseconds after which transactions may be unread; null when all are read. */
     behindSince(): number | null {
       const times = p.nodes.flatMap((node) => load(node).behindSince ?? []);
       return times.length === 0 ? null : Math.min(...times);

@@ -1,6 +1,6 @@
 /**
- * The reserve's own addresses and limits and the order: the transaction policy compares everything with them, and the
- * quote first (S20 and S21).
+ * What the transaction policy compares with: the reserve's own addresses, its limits and the order. The quote is
+ * compared first (S20 and S21).
  * @module
  */
 

@@ -79,7 +79,7 @@ export type BitcoinIndex = Pick<Esplora, 'name' | 'tipHash' | 'tipHeight' | 'bal
 
 /** Three tries: a new block may interrupt one of them. */
 const TRIES = 3;
-/** Of about 25 rows each. More young transactions than this mean an attack. */
+/** Pages of about 25 rows each. More recent transactions than this mean an attack. */
 const MAX_PAGES = 10;
 
 /**

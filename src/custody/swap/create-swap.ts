@@ -42,8 +42,8 @@ export type SwapCreationPorts = {
 };
 
 /**
- * An amount that was too small for the bridge is refused without a new quote for this time, because each
- * quote uses the budget.
+ * For this long, an amount that was too small for the bridge is refused without a new quote, because each quote uses
+ * the budget.
  */
 const SMALL_KNOWN_MS = 600_000;
 
@@ -56,7 +56,7 @@ const IN_PROGRESS: Refusal = {
 /** An amount that is refused until a time in Unix milliseconds. */
 type KnownRefusal = { readonly until: number; readonly amount: bigint };
 
-/** Amounts that the bridge or the day's costs have refused just before. */
+/** Amounts that the bridge or the day's cost limit has recently refused. */
 function createKnownRefusals(now: () => number) {
   let small: KnownRefusal | undefined;
   let costly: KnownRefusal | undefined;

@@ -129,8 +129,7 @@ export function createCallQuotas(p: {
   }
 
   /**
-   * Returns the quota of a create that failed through no fault of the caller, up to the number of creates
-   * allowed.
+   * Gives back the quota of a create that failed through no fault of the caller, up to the number of creates allowed.
    */
   function giveBack(client: string, { state, reason }: Operation): void {
     if (state !== 'failed' || isTooSmall(reason) || reason === 'limit_cost_day') return;

@@ -133,7 +133,7 @@ export async function quoteSwap(p: QuotePorts, amount: Lamports, dry: boolean): 
       failure = error;
     }
   }
-  // The failed route might have served the amount that the other route does not.
+  // The failed route might have accepted an amount that the other route refuses.
   if (failure && withoutQuoteRefusal(refusal)) throw failure;
   return { ok: false, reason: refusal };
 }

@@ -52,8 +52,8 @@ const RETRIES_PER_CHECK = 2;
 const pending = (detail: string): Settled => ({ settlement: { state: 'pending', detail }, claims: [] });
 
 /**
- * Whether a return is complete up to the cost that a swap may have. A bridge that returns less still owes the
- * rest. The swap then stays unsettled, so that a token payment does not make room for the next swap.
+ * Whether a return is complete up to the cost that a swap may have. A bridge that returns less still owes the rest.
+ * The swap then stays unsettled, so that a tiny return does not make room for the next swap.
  */
 const isWhole = (ports: SettlementPorts, returned: bigint, owed: bigint): boolean =>
   (owed - returned) * 10_000n <= owed * BigInt(ports.maxCostBps);

@@ -59,8 +59,8 @@ const READ = `SELECT ${list('period, pageviews, visitors, bots', READ_PERIODS)} 
   ${list('value, count', topOf('path'))} AS paths, ${list('value, count', topOf('referrer'))} AS referrers,
   ${list('at_ms, path, referrer, ip', READ_NEWEST)} AS recent`;
 /**
- * Every view raises the total in its own transaction, and the last view's time tells a restored database
- * apart. The other change of these rows is the removal of addresses, which moves a mark.
+ * Every view raises the total in its own transaction, and the last view's time tells a restored database apart. These
+ * rows otherwise change only when addresses are removed, which moves a mark.
  */
 const VERSION = `(SELECT coalesce((SELECT pageviews || ' ' || bots FROM pageview_periods WHERE period = 'total'), '')
   || ' ' || coalesce((SELECT last_id FROM pageview_ip_mark), '')
@@ -201,7 +201,7 @@ function countersOf(row: CountersRow | undefined): Counters {
 
 export type AnalyticsStore = ReturnType<typeof createAnalyticsStore>;
 
-/** @param defer keeps a background promise alive after the answer has gone */
+/** @param defer keeps a background promise alive after the answer was sent */
 export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unknown>) => void) {
   let known: { readonly day: string; readonly salt: string } | undefined;
   const counters = createListStore(

@@ -15,8 +15,8 @@ export const createPurgeStore = (db: D1Database) => ({
   },
 
   /**
-   * Deletes ids of messages whose views are older than a time, and those before the hour with which the
-   * newer ones are more than `most`. At most `limit`.
+   * Deletes the ids of messages whose views are older than a time. Also deletes whole hours of the oldest ids while
+   * more than `most` newer ones exist. At most `limit` per call.
    */
   async deleteMessages(before: number, most: number, limit: number): Promise<number> {
     const { meta } = await db

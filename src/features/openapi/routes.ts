@@ -101,7 +101,7 @@ const securityRoute = createRoute({
   },
 });
 
-/** The build creates its documents, not the Worker; the descriptions only add them to the document. */
+/** The build creates these documents, not the Worker. The routes are registered only for the API document. */
 const described = [documentRoute, document31Route, llmsRoute, llmsFullRoute, sitemapRoute, securityRoute];
 
 const router = newRouter<{ readonly openapi: OpenApiDeps }>();

@@ -31,8 +31,8 @@ export const LIST_LIMIT = 100;
 const MAX_PAGES = 10;
 
 /**
- * The reserve's newest transactions, mempool first. They come complete from the index with the most confirmed
- * ones, or from the next index.
+ * The reserve's newest transactions, mempool first. The complete list of the index with the most confirmed ones is
+ * used, or that of the next index.
  * @throws AppError UPSTREAM_FAILED when no index gives a complete list; NOT_CONFIGURED without an address
  */
 export async function listBitcoin(
