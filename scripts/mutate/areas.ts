@@ -65,7 +65,7 @@ export const AREAS: readonly Area[] = [
       'src/custody/payments/treasury-walk.ts',
     ],
     tests: [
-      'test/custody/payments/own-fee.test.ts',
+      'test/custody/payments/open-request.test.ts',
       'test/custody/payments/payment-matching.test.ts',
       'test/custody/payments/booking.test.ts',
       'test/custody/payments/treasury-walk.test.ts',
