@@ -597,8 +597,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: MATCHING,
-        find: `excess: -missing > DUST ? -missing : 0n };`,
-        replace: `excess: DUST - DUST };`,
+        find: `excess: -missing };`,
+        replace: `excess: missing - missing };`,
       },
     ],
   },

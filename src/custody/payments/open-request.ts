@@ -136,8 +136,8 @@ export function ownFee(
 ): bigint | undefined {
   const round = ((base + DIGITS - 1n) / DIGITS) * DIGITS;
   for (let tries = 0; tries < TRIES; tries++) {
-    const [high = 0, low = 0] = p.randomBytes(2);
-    const fee = round + (BigInt(high * 256 + low) % (DIGITS - 1n)) + 1n;
+    const drawn = p.randomBytes(2).reduce((number, byte) => number * 256 + byte, 0);
+    const fee = round + (BigInt(drawn) % (DIGITS - 1n)) + 1n;
     if (!p.isTaken(fee.toString())) return fee;
   }
   return undefined;

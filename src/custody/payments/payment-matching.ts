@@ -86,5 +86,5 @@ export function judgePayment(request: PaymentRequest, payment: TreasuryPayment, 
   const counted = { ...request, received: received.toString(), parts, payer: payment.payer };
   if (missing > 0n) return { type: 'part', request: counted };
   const paid = { ...counted, state: 'paid', paymentSignature: payment.signature, paidAt: now } as const;
-  return { type: 'paid', request: paid, excess: -missing > DUST ? -missing : 0n };
+  return { type: 'paid', request: paid, excess: -missing };
 }

@@ -15,7 +15,7 @@ import type { Mirror } from '../kernel/ports.ts';
 import type { Sold } from '../kernel/spending-limits.ts';
 import { type Booking, createBooking, type Taken } from './booking.ts';
 import { createOpening, type OpeningPorts } from './open-request.ts';
-import { judgePayment, matchRequest, mayBeReturned } from './payment-matching.ts';
+import { DUST, judgePayment, matchRequest, mayBeReturned } from './payment-matching.ts';
 import { createPaymentSearch } from './payment-search.ts';
 import { recognizeRequests, repairRequests, restoreRequests } from './recovery.ts';
 import { createRefundKind, type RefundKindPorts } from './refund-operation.ts';
@@ -248,7 +248,7 @@ function createRequestChanges(
       refunds.owe(request, payment, payment.lamports, effect.reason);
       return;
     }
-    if (effect.type === 'paid' && effect.excess > 0n)
+    if (effect.type === 'paid' && effect.excess > DUST)
       refunds.owe(request, payment, effect.excess, 'overpaid');
     const changed = save(effect.request);
     if (effect.type === 'part') return;
@@ -345,7 +345,8 @@ function createConfirmation(
     const consumerOf = journal.consumerOf(`payment:${transaction.signature}`);
     if (consumerOf !== purposeOf(request)) return usedElsewhere(consumerOf);
     const current = store.get(request.id);
-    if (current?.state !== 'open') return current?.state === 'expired' ? refundDue() : undefined;
+    // The response to the caller follows from the state.
+    if (current?.state !== 'open') return undefined;
     if (!current.parts.some((part) => part.signature === transaction.signature)) return refundDue();
     const missing = BigInt(current.fee) - BigInt(current.received);
     const message = `${missing} lamports are missing. Pay them to the same reference.`;
