@@ -40,13 +40,18 @@ function setUp() {
     now: NOW,
     transaction: (_signature: string): ChainTransaction | null => null,
     taken: 'token:1' as string | null,
+    /** The text of the error with which every booking fails. */
+    error: undefined as string | undefined,
   };
   const booking = createBooking({
     storage,
     payments,
     treasuryAddress: 'treasury',
     reserveAddress: 'reserve',
-    take: () => ({ purpose: state.taken }),
+    take() {
+      if (state.error !== undefined) throw new Error(state.error);
+      return { purpose: state.taken };
+    },
     transaction: async (signature) => state.transaction(signature),
     now: () => state.now,
     log: (line) => void logged.push(line),
@@ -77,7 +82,7 @@ describe('a transaction that no quorum returns', () => {
     ]);
   });
 
-  it('is forgotten after more than a day', async () => {
+  it('is deleted after more than a day', async () => {
     const { booking, payments, state } = setUp();
     await booking.read('one', 'node');
     state.now += DAY_MS;
@@ -151,6 +156,15 @@ describe('a listed transaction', () => {
     expect(logged).toEqual([]);
   });
 
+  it('that cannot be booked is reported with the first 200 characters of the error', async () => {
+    const { booking, state, logged } = setUp();
+    state.transaction = (signature) => paying(signature, 20_000n);
+    state.error = 'x'.repeat(300);
+    await booking.read('one', 'node');
+    const error = `unbooked: Error: ${'x'.repeat(200 - 'Error: '.length)}`;
+    expect(logged).toEqual([{ level: 'alarm', event: 'payment_unbooked', signature: 'one', error }]);
+  });
+
   it.each(['treasury', 'reserve'])('has no purpose when the %s signed it', async (own) => {
     const { booking, payments, state, logged } = setUp();
     const changes = { payer: -1n - FEE, treasury: 1n };
@@ -161,9 +175,9 @@ describe('a listed transaction', () => {
   });
 
   it.each([
-    ['says nothing', 'dust', 10_000n, []],
+    ['logs nothing', 'dust', 10_000n, []],
     ['warns once', 'more than dust', 10_001n, ['no_request']],
-  ])('%s when it matches no request and pays %s', async (_says, _name, lamports, reasons) => {
+  ])('%s when it matches no request and pays %s', async (_effect, _name, lamports, reasons) => {
     const { booking, state, logged } = setUp();
     state.taken = null;
     state.transaction = (signature) => paying(signature, lamports);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownFee } from '../../../src/custody/payments/open-request.ts';
+import { mayOpen, ownFee } from '../../../src/custody/payments/open-request.ts';
 import { refundDue, usedElsewhere } from '../../../src/custody/payments/payment-requests.ts';
 
 const drawn = (...pairs: readonly (readonly [number, number])[]) => {
@@ -37,6 +37,40 @@ describe('a unique fee', () => {
   });
 });
 
+describe('the number of open requests', () => {
+  const CLIENT = '203.0.113.7';
+  const openInAll = (total: number, own: number, of = CLIENT) => [
+    { client: of, count: own },
+    { client: '198.51.100.1', count: total - own },
+  ];
+
+  it.each([
+    [499, true],
+    [500, false],
+  ])('lets a client with one request open a second one below 500 in all (%i: %s)', (total, may) => {
+    expect(mayOpen(CLIENT, openInAll(total, 1))).toBe(may);
+  });
+
+  it.each([
+    [1_999, true],
+    [2_000, false],
+  ])('lets a client without a request open its first one below 2,000 in all (%i: %s)', (total, may) => {
+    expect(mayOpen(CLIENT, openInAll(total, 0))).toBe(may);
+  });
+
+  it('above 500 counts the requests of a neighbour in the same /24 as those of the client', () => {
+    expect(mayOpen(CLIENT, openInAll(500, 1, '203.0.113.8'))).toBe(false);
+    expect(mayOpen(CLIENT, openInAll(500, 1, '203.0.114.8'))).toBe(true);
+  });
+
+  it.each([
+    [9, true],
+    [10, false],
+  ])('lets an address open ten (%i: %s)', (own, may) => {
+    expect(mayOpen(CLIENT, openInAll(own, own))).toBe(may);
+  });
+});
+
 describe('a payment that serves something else', () => {
   it.each([
     ['token:1', 'PAYMENT_ALREADY_USED', { purpose: 'token' }],
@@ -44,7 +78,7 @@ describe('a payment that serves something else', () => {
     ['asry:1', 'PAYMENT_ALREADY_USED', { purpose: 'asry' }],
     ['swap:1', 'PAYMENT_NOT_BOUND', undefined],
     [undefined, 'PAYMENT_NOT_BOUND', undefined],
-  ])('names what people pay for, and nothing else (%s)', (consumerOf, code, details) => {
+  ])('names a purpose that is paid for, and no other (%s)', (consumerOf, code, details) => {
     const refusal = usedElsewhere(consumerOf);
     expect([refusal.code, refusal.details]).toEqual([code, details]);
   });

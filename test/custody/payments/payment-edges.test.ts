@@ -296,6 +296,22 @@ describe('confirm', () => {
     expect(world.created).toEqual([`token:${request.id}`]);
   });
 
+  it('waits when the caller allows a single millisecond', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const paid = world.pay(fee(request), [request.reference]);
+    const asked = { id: request.id, kind: 'token', signature: paid, waitMs: 1 } as const;
+    expect(codeOf(await world.desk.confirm(asked, (work) => work))).toBe('confirmed');
+  });
+
+  it('returns that a refund is owed when the creation fails while it waits', async () => {
+    const world = createPaymentWorld({ creates: 'failed' });
+    const request = world.open();
+    const paid = world.pay(fee(request), [request.reference]);
+    expect(codeOf(await world.confirm(request.id, paid))).toBe('REFUND_DUE');
+    expect(owed(world, request.id)).toEqual([['failed', request.feeLamports]]);
+  });
+
   it('of a listing waits for nothing: it is listed with its payment', async () => {
     const world = createPaymentWorld();
     const request = world.open({ kind: 'listing' });
@@ -669,6 +685,47 @@ describe('the creation that a payment buys', () => {
     expect(world.desk.find(request.id)?.status).toBe('completed');
   });
 
+  /** Opens requests and books their payments; nothing works on the creations yet. */
+  async function paidRequests(world: PaymentWorld, count: number) {
+    const requests = Array.from({ length: count }, () => world.open());
+    for (const { id, reference, feeLamports } of requests) {
+      const signature = world.pay(BigInt(feeLamports), [reference]);
+      await world.desk.confirm({ id, kind: 'token', signature, waitMs: 0 }, (work) => work);
+    }
+    return requests;
+  }
+
+  it('is planned for at most ten paid requests in one run', async () => {
+    const world = createPaymentWorld();
+    await paidRequests(world, 11);
+    world.storage.exec('DELETE FROM operations');
+    await world.desk.onCron();
+    expect(world.journal.ofKind('token', -1)).toHaveLength(10);
+    await world.desk.onCron();
+    expect(world.journal.ofKind('token', -1)).toHaveLength(11);
+  });
+
+  it('is booked for at most a hundred ended ones in one run', async () => {
+    const world = createPaymentWorld();
+    const requests = await paidRequests(world, 101);
+    for (const { id } of requests) world.finish(`token:${id}`, 'done');
+    const completed = () => requests.filter(({ id }) => world.desk.find(id)?.status === 'completed').length;
+    await world.desk.onCron();
+    expect(completed()).toBe(100);
+    await world.desk.onCron();
+    expect(completed()).toBe(101);
+  });
+
+  it('leaves the reason of its operation with the request when it fails', async () => {
+    const world = createPaymentWorld();
+    world.state.refuses = 'stopped_operator';
+    const request = world.open();
+    await world.confirm(request.id, world.pay(fee(request), [request.reference]));
+    world.finish(`token:${request.id}`, 'failed');
+    await world.desk.run();
+    expect(world.desk.find(request.id)).toMatchObject({ detail: 'refund_due', reason: 'stopped_operator' });
+  });
+
   it('is listed with it at no cost, while the record of a paid listing stays its own', async () => {
     const world = createPaymentWorld();
     const [token, listing] = [world.open(), world.open({ kind: 'listing' })];
@@ -745,8 +802,12 @@ describe('money that a bridge may have returned, where treasury and reserve shar
   const isPaid = ({ world, request }: Awaited<ReturnType<typeof arrival>>) =>
     world.desk.find(request.id)?.paidAt !== null;
 
-  it('buys nothing', async () => {
-    expect(isPaid(await arrival({ unsettled: (sum) => sum + 20_000n }))).toBe(false);
+  it('buys nothing, and the operator is alerted once', async () => {
+    const arrived = await arrival({ unsettled: (sum) => sum + 20_000n });
+    expect(isPaid(arrived)).toBe(false);
+    expect(arrived.world.alarms).toMatchObject([
+      { event: 'payment_unmatched', signature: arrived.paid, reason: 'may_be_returned' },
+    ]);
   });
 
   it.each<[string, Parameters<typeof arrival>[0]]>([

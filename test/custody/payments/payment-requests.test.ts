@@ -52,7 +52,7 @@ describe('which request a payment belongs to', () => {
       refusal: { code: 'PAYMENT_NOT_FINAL' },
     });
     expect(await confirm(request.id, 'abc')).toMatchObject({ refusal: { code: 'INVALID_SIGNATURE' } });
-    expect(await confirm('nobody', failed)).toMatchObject({ refusal: { code: 'NOT_FOUND' } });
+    expect(await confirm('unknown', failed)).toMatchObject({ refusal: { code: 'NOT_FOUND' } });
   });
 });
 

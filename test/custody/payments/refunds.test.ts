@@ -171,6 +171,7 @@ it.each([
     world.finish(id, end);
     await world.desk.run();
     expect(world.desk.find(request.id)).toMatchObject({ status: 'completed', refunds: due });
+    expect(world.alarms).toMatchObject(due.map(() => ({ event: 'refund_due' })));
   },
 );
 
@@ -265,7 +266,7 @@ describe('nothing is paid back', () => {
   });
 
   it('for an unknown id', async () => {
-    expect(await createPaymentWorld().desk.commands.refund('nobody')).toMatchObject({ ok: false });
+    expect(await createPaymentWorld().desk.commands.refund('unknown')).toMatchObject({ ok: false });
   });
 });
 

@@ -54,9 +54,11 @@ function setUp(nodeCount = 1) {
     unreadable: '',
     /** Listed, but no node has it. */
     missing: new Set<string>(),
-    /** No node answers. */
+    /** No node responds. */
     down: false,
-    /** Listed, but no node answers a request for it. */
+    /** No node responds to a request for transactions below another. */
+    shallow: false,
+    /** Listed, but no node responds to a request for it. */
     silent: '',
     /** The oldest slot of each node's history; 0 where absent. */
     oldestSlots: [] as bigint[],
@@ -97,7 +99,8 @@ function setUp(nodeCount = 1) {
       async signatures(address, { limit, before }) {
         expect(address).toBe(TREASURY);
         state.lists++;
-        if (state.down) throw upstreamFailed('solana-rpc', 'timeout');
+        if (state.down || (state.shallow && before !== undefined))
+          throw upstreamFailed('solana-rpc', 'timeout');
         const honest = chain
           .filter(({ signature }) => index > 0 || !state.hidden.has(signature))
           .map(({ signature, slot, failed, blockTime }) => ({
@@ -213,6 +216,37 @@ describe('the walk over the treasury', () => {
     expect(names(world.taken)).toEqual(taken);
   });
 
+  it('on its first walk omits a payment that is a single millisecond too old', async () => {
+    world.state.since += 1;
+    world.chain.unshift(payment('s1', 100n, { blockTime: T0 - 86_520 }));
+    await world.runAll();
+    expect(world.taken).toEqual([]);
+  });
+
+  it('reads one page of 20 for the head and one for the gap, which repeats one entry, with reads left', async () => {
+    for (const n of range(1, 60)) world.chain.unshift(payment(`s${n}`, 100n));
+    await world.run(1_000);
+    expect(world.taken).toHaveLength(39);
+  });
+
+  it('reads a payment above its head in the slot of the head', async () => {
+    world.chain.unshift(payment('s1', 100n));
+    await world.runAll();
+    world.chain.unshift(payment('s2', 100n, { slot: 1n }));
+    await world.runAll();
+    expect(names(world.taken)).toEqual(['s1', 's2']);
+  });
+
+  it('reports nothing while no new transaction is listed', async () => {
+    world.chain.unshift(payment('s1', 100n));
+    await world.runAll();
+    for (let hours = 0; hours < 2; hours++) {
+      world.state.now += 3_600_000;
+      await world.run();
+    }
+    expect(world.state.said).toEqual([]);
+  });
+
   it('reads everything new above its head, regardless of its block time', async () => {
     world.chain.unshift(payment('s1', 100n));
     await world.runAll();
@@ -311,6 +345,40 @@ describe('the walk over the treasury', () => {
     world.chain.push(...below);
     await world.runAll();
     expect(world.taken).toHaveLength(60);
+  });
+
+  it.each([
+    ['a stuck walk', 'the slot where the gap ends', 1n, 'treasury_walk_stuck'],
+    ['a pruned history', 'the next slot', 2n, 'treasury_history_pruned'],
+  ])(
+    'reports %s when a node lists too little and its history begins in %s',
+    async (_what, _from, oldest, event) => {
+      world.chain.unshift(payment('s1', 100n));
+      await world.runAll();
+      for (const n of range(2, 60)) world.chain.unshift(payment(`s${n}`, 100n));
+      await world.run();
+      world.chain.splice(30, world.chain.length);
+      world.state.oldestSlots = [oldest];
+      for (let runs = 0; runs < 3; runs++) await world.run();
+      expect(world.state.said.map((line) => line.event)).toEqual([event]);
+    },
+  );
+
+  it('reads new transactions until it has 20 gaps, and pauses before the next', async () => {
+    let n = 0;
+    const burst = async () => {
+      for (let i = 0; i < 20; i++) world.chain.unshift(payment(`s${++n}`, 100n));
+      await world.run();
+    };
+    const pauses = () => world.state.said.filter(({ event }) => event === 'treasury_walk_paused').length;
+    world.state.shallow = true;
+    for (let gaps = 1; gaps <= 20; gaps++) await burst();
+    expect([world.taken.length, pauses()]).toEqual([400, 0]);
+    await burst();
+    expect([world.taken.length, pauses()]).toEqual([400, 1]);
+    world.state.shallow = false;
+    await world.runAll();
+    expect(world.taken).toHaveLength(420);
   });
 
   it('pauses its head at 20 gaps, raises an alarm, and skips nothing', async () => {
@@ -438,7 +506,7 @@ describe('the walk over the treasury', () => {
     expect(own.state.said).toEqual([]);
   });
 
-  it('keeps its place at a transaction for which no node answers', async () => {
+  it('keeps its place at a transaction for which no node responds', async () => {
     for (const n of range(1, 5)) world.chain.unshift(payment(`s${n}`, 100n));
     world.state.silent = 's3';
     await world.run();
@@ -487,6 +555,32 @@ describe('the walk over the treasury', () => {
     world.state.now += 10 * 60_000;
     await world.runAll();
     expect(world.taken).toHaveLength(9);
+  });
+
+  it('reads again from the time of such a head when it ran twice in that millisecond', async () => {
+    for (const n of range(1, 5)) world.chain.unshift(payment(`s${n}`, 100n));
+    await world.runAll();
+    await inventTop();
+    await world.run();
+    for (const n of range(6, 9)) world.chain.unshift(payment(`s${n}`, 100n));
+    world.state.now += 3 * 86_400_000;
+    world.state.since = world.state.now;
+    await world.runAll();
+    expect(world.taken).toHaveLength(9);
+  });
+
+  it.each([
+    ['reads a payment ten minutes before such a head, and a day and two minutes for the clock', 0, 6],
+    ['omits a payment that is a second older', -1, 5],
+  ])('%s', async (_name, seconds, count) => {
+    for (const n of range(1, 5)) world.chain.unshift(payment(`s${n}`, 100n));
+    await world.runAll();
+    await inventTop();
+    world.chain.unshift(payment('s6', 100n, { blockTime: T0 - 600 - 86_520 + seconds }));
+    await world.run();
+    world.state.now += 10 * 60_000;
+    await world.runAll();
+    expect(world.taken).toHaveLength(count);
   });
 
   it('finds each payment once while new ones arrive between its runs', async () => {
@@ -574,7 +668,7 @@ describe('a transaction that cannot be read', () => {
     expect(names(world.taken)).toEqual(['s1', 's2']);
   });
 
-  it('because no node answers keeps the place of the walk', async () => {
+  it('because no node responds keeps the place of the walk', async () => {
     for (const n of range(1, 50)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.run();
     world.state.down = true;
@@ -585,7 +679,7 @@ describe('a transaction that cannot be read', () => {
   });
 });
 
-describe('with a node that lies', () => {
+describe('with a node whose list is wrong', () => {
   beforeEach(() => {
     world = setUp(2);
   });
