@@ -24,7 +24,7 @@ const REFUNDS = 'custody/payments/refunds.ts';
 const CLAIMS = 'custody/asry/claims.ts';
 const CLAIM_RULES = 'custody/asry/claim-rules.ts';
 const PAYOUTS = 'custody/asry/payouts.ts';
-const MINT = 'custody/reserve/mint-operation.ts';
+const MINT = 'custody/reserve/daily-mint.ts';
 const CREATION = 'custody/tokens/creation-operation.ts';
 const BOOKING = 'custody/payments/booking.ts';
 const MATCHING = 'custody/payments/payment-matching.ts';
@@ -447,12 +447,12 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'each run of the module may mint on the same day',
     edits: [
       {
-        file: 'custody/reserve/daily-mint.ts',
+        file: MINT,
         find: `if (today() || now() < mintDueAt(now())) return;`,
         replace: `if (now() < mintDueAt(now())) return;`,
       },
       {
-        file: 'custody/reserve/daily-mint.ts',
+        file: MINT,
         find: `const begun = await begin('absr', mintId(day), `,
         replace: `const begun = await begin('absr', \`\${mintId(day)}:\${now()}\`, `,
       },

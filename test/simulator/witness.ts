@@ -2,7 +2,7 @@
  * Checks the chain itself during a run, independently of the custodian's state.
  * @module
  */
-import { utcDay } from '../../src/custody/reserve/mint-operation.ts';
+import { utcDay } from '../../src/custody/reserve/daily-mint.ts';
 import type { BridgeModel } from './bridge-model.ts';
 import { type Entry, key, type Ledger } from './ledger.ts';
 import type { Transaction } from './transactions.ts';

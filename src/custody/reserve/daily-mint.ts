@@ -1,32 +1,265 @@
 /**
- * Begins one mint operation per UTC day. Any cron tick after its time can begin it. Repeated, late or missing
- * ticks change nothing: the day is the operation's key, and the next day's difference includes the rest.
+ * The daily mint of ABSR: the reserve's sats minus the supply, to the treasury. One sat equals one whole
+ * token, so the reserve is scaled by the mint's decimals. Uncertain sats are not minted; the next day's
+ * difference includes them. One operation begins per UTC day, from any cron tick after its time. Repeated,
+ * late or missing ticks change nothing: the day is the operation's key.
  * @module
  */
+import { MINT_FEE, mintMessage } from '../../chain/solana/token-messages.ts';
 import { lamports } from '../../core/amount.ts';
+import { upstreamFailed } from '../../core/errors.ts';
+import { DAY_MS } from '../../core/limits.ts';
+import { agreePrices, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { MintPreview, MintReport, MintRow } from '../api.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
-import type { Operation } from '../kernel/operation.ts';
-import type { Recognized } from '../kernel/reconcile.ts';
 import {
-  type AbsrPorts,
-  createAbsrKind,
-  dayOf,
-  decideMint,
-  MINT_RESERVED,
-  mintDueAt,
-  mintId,
-  type PreviousMints,
-  previousMintsOf,
-  readMintFacts,
-  utcDay,
-} from './mint-operation.ts';
+  type Facts,
+  type Operation,
+  type OperationKind,
+  type Prepared,
+  plainlyPrepared,
+  settlesByLanding,
+} from '../kernel/operation.ts';
+import type { Recognized } from '../kernel/reconcile.ts';
+import type { Blockhash } from '../kernel/solana-view.ts';
+import type { KindRules } from '../kernel/state-machine.ts';
+import { type AgreementRefusal, agreeAtDepth, type ReserveView } from './reserve-views.ts';
 
+/**
+ * Attempts per day. Each is proven to have ended before the next, so an outage of a quarter of an hour does
+ * not cost a mint.
+ */
+const ABSR_RULES: KindRules = { maxAttempts: 20, retriesPreparation: true, settles: false };
+
+/**
+ * Maximum lamports for the treasury's account if it is missing; Token-2022 needs slightly more than the
+ * original program.
+ */
+const ACCOUNT_RENT = 3_000_000n;
+/** Maximum lamports that a mint takes from the reserve. */
+const MINT_RESERVED = MINT_FEE + ACCOUNT_RENT;
+
+const U64_MAX = 2n ** 64n - 1n;
 const NONE = lamports(0n);
 
 /** Reasons for which a day's operation ends normally. */
 const HARMLESS: readonly (string | null)[] = ['nothing_to_mint', 'minted_today', 'day_over'];
+
+/** One node's finalized view of the mint. */
+export type SupplyView = {
+  readonly source: string;
+  readonly slot: bigint;
+  readonly program: string;
+  readonly mintAuthority: string | null;
+  readonly atoms: bigint;
+  readonly decimals: number;
+};
+
+/** The earlier mints, from the journal and the chain. */
+export type PreviousMints = {
+  /** Another mint is signed and its outcome is not final. */
+  readonly open: boolean;
+  /** The newest landed mint; every view must include its supply. */
+  readonly last: { readonly slot: bigint; readonly day: string } | null;
+};
+
+export type MintFacts = {
+  readonly reserves: readonly ReserveView[];
+  readonly supplies: readonly SupplyView[];
+  /** Number of configured nodes; with two, a single answer is not enough. */
+  readonly nodes: number;
+  readonly depth: number;
+  readonly authority: string;
+  readonly earlier: PreviousMints;
+};
+
+type MintFigures = {
+  readonly reserveSats: bigint;
+  readonly supplyAtoms: bigint;
+  readonly decimals: number;
+  readonly program: string;
+  readonly supplySlot: bigint;
+  readonly tip: ReserveView['tip'];
+};
+
+type SupplyRefusal = 'one_node' | 'supply_outdated' | 'supplies_disagree';
+
+type MintDecision =
+  | { readonly verdict: 'mint'; readonly atoms: bigint; readonly figures: MintFigures }
+  /** No mint today. */
+  | {
+      readonly verdict: 'none';
+      readonly reason: 'nothing_to_mint' | 'supply_above_reserve' | 'not_mint_authority' | 'supply_overflow';
+      readonly figures: MintFigures;
+    }
+  /** Undecided now; a later attempt today may succeed. */
+  | {
+      readonly verdict: 'wait';
+      readonly reason: AgreementRefusal | SupplyRefusal | 'earlier_mint_open';
+    };
+
+/** UTC date of a time in Unix milliseconds, `2026-11-20`. */
+export const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+const ID = 'absr:';
+const mintId = (day: string): string => `${ID}${day}`;
+const dayOf = (id: string): string => id.slice(ID.length);
+
+/** How much can be minted now. Pure. */
+export function decideMint(p: MintFacts): MintDecision {
+  if (p.earlier.open) return { verdict: 'wait', reason: 'earlier_mint_open' };
+  const reserve = agreeAtDepth(p.reserves, p.depth);
+  if (!reserve.ok) return { verdict: 'wait', reason: reserve.reason };
+  const supply = agreeSupply(p);
+  if (typeof supply === 'string') return { verdict: 'wait', reason: supply };
+  const figures = {
+    reserveSats: reserve.sats,
+    supplyAtoms: supply.atoms,
+    decimals: supply.decimals,
+    program: supply.program,
+    supplySlot: supply.slot,
+    tip: reserve.tip,
+  };
+  const covered = reserve.sats * 10n ** BigInt(supply.decimals);
+  const atoms = covered - supply.atoms;
+  if (atoms < 0n) return { verdict: 'none', reason: 'supply_above_reserve', figures };
+  if (atoms === 0n) return { verdict: 'none', reason: 'nothing_to_mint', figures };
+  if (supply.mintAuthority !== p.authority) return { verdict: 'none', reason: 'not_mint_authority', figures };
+  if (covered > U64_MAX) return { verdict: 'none', reason: 'supply_overflow', figures };
+  return { verdict: 'mint', atoms, figures };
+}
+
+/** The supply that all views with the last mint agree on; with two configured nodes, two views are needed. */
+function agreeSupply(p: MintFacts): SupplyView | SupplyRefusal {
+  const lastSlot = p.earlier.last?.slot ?? 0n;
+  const current = p.supplies.filter((view) => view.slot >= lastSlot);
+  const [first, ...others] = current;
+  if (!first) return p.supplies.length > 0 ? 'supply_outdated' : 'one_node';
+  if (current.length < Math.min(p.nodes, 2)) {
+    return p.supplies.length > current.length ? 'supply_outdated' : 'one_node';
+  }
+  const same = others.every(
+    (view) =>
+      view.atoms === first.atoms &&
+      view.decimals === first.decimals &&
+      view.program === first.program &&
+      view.mintAuthority === first.mintAuthority,
+  );
+  return same ? first : 'supplies_disagree';
+}
+
+export type AbsrPorts = {
+  readonly reserveAddress: string;
+  readonly mint: string;
+  /** Owner of the receiving account. */
+  readonly treasury: string;
+  readonly depth: number;
+  /** Number of configured Solana nodes. */
+  readonly nodes: number;
+  /** One view per index; failing indexes are left out. */
+  reserveViews(depth: number): Promise<ReserveView[]>;
+  /** One view per node; failing nodes are left out. */
+  supplyViews(): Promise<SupplyView[]>;
+  readPrices(): Promise<PriceReport[]>;
+  latestBlockhash(): Promise<Blockhash>;
+  readonly now: () => number;
+};
+
+/** @param earlier the journal's mints other than this one */
+async function readMintFacts(ports: AbsrPorts, earlier: () => PreviousMints): Promise<MintFacts> {
+  const { depth, nodes, reserveAddress: authority } = ports;
+  const [reserves, supplies] = await Promise.all([ports.reserveViews(depth), ports.supplyViews()]);
+  return { reserves, supplies, nodes, depth, authority, earlier: earlier() };
+}
+
+export function createAbsrKind(ports: AbsrPorts, earlier: (id: string) => PreviousMints): OperationKind {
+  /**
+   * Reason why this operation's day cannot have its own mint. The day may also end while upstreams are read.
+   * After a clock went back, an earlier day begins again; the block time of the last mint shows that this day
+   * is over.
+   */
+  function closed({ id }: Operation): 'day_over' | 'minted_today' | undefined {
+    const today = utcDay(ports.now());
+    const lastDay = earlier(id).last?.day ?? '';
+    if (id !== mintId(today) || lastDay > today) return 'day_over';
+    return lastDay === today ? 'minted_today' : undefined;
+  }
+
+  async function prepare(operation: Operation): Promise<Prepared> {
+    const early = closed(operation);
+    if (early) return { ok: false, reason: early };
+    const [facts, price] = await Promise.all([
+      readMintFacts(ports, () => earlier(operation.id)),
+      readBtcUsd(ports),
+    ]);
+    const decision = decideMint(facts);
+    if (decision.verdict === 'wait') throw upstreamFailed('absr', decision.reason);
+    const { figures } = decision;
+    if (decision.verdict === 'none') {
+      return { ok: false, reason: decision.reason, outcome: figuresOf(figures) };
+    }
+    const lifetime = await ports.latestBlockhash();
+    const late = closed(operation);
+    if (late) return { ok: false, reason: late, outcome: figuresOf(figures) };
+    const { atoms } = decision;
+    const { program, decimals } = figures;
+    const message = mintMessage(
+      { authority: ports.reserveAddress, mint: ports.mint, program, owner: ports.treasury, atoms, decimals },
+      lifetime,
+    );
+    return {
+      ...plainlyPrepared(message, lifetime),
+      plan: {
+        ...figuresOf(figures),
+        mintAtoms: atoms.toString(),
+        mintSats: (atoms / 10n ** BigInt(decimals)).toString(),
+        priceBtcUsd: price?.toString() ?? null,
+      },
+    };
+  }
+
+  return { rules: ABSR_RULES, prepare, settle: settlesByLanding };
+}
+
+const figuresOf = (figures: MintFigures): Facts => ({
+  reserveSats: figures.reserveSats.toString(),
+  supplyAtoms: figures.supplyAtoms.toString(),
+  decimals: figures.decimals,
+  supplySlot: figures.supplySlot.toString(),
+  bitcoinHeight: figures.tip.height,
+  bitcoinHash: figures.tip.hash,
+});
+
+/** For the records only: a mint does not wait for a price. */
+async function readBtcUsd(ports: Pick<AbsrPorts, 'readPrices'>): Promise<bigint | undefined> {
+  try {
+    const reports = await ports.readPrices();
+    const agreed = agreePrices(reports, MAX_DIVERGENCE_BPS);
+    if (agreed.ok) return agreed.price.btcUsd;
+    return reports.length === 1 ? reports[0]?.btcUsd : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Summarizes the journal's rows of mints other than `id`. */
+export function previousMintsOf(rows: readonly Operation[], id: string): PreviousMints {
+  const others = rows.filter((row) => row.kind === 'absr' && row.id !== id);
+  const last = others.reduce<PreviousMints['last']>((newest, row) => {
+    const { landing } = row;
+    if (!landing || (newest && newest.slot >= landing.slot)) return newest;
+    const day = landing.blockTime === null ? dayOf(row.id) : utcDay(landing.blockTime * 1_000);
+    return { slot: landing.slot, day };
+  }, null);
+  return { open: others.some((row) => row.state === 'signed'), last };
+}
+
+/** Time of day from which a day's mint is due, in milliseconds after 00:00 UTC. */
+const MINT_TIME_MS = 5 * 60_000;
+
+/** Unix milliseconds from which the mint of the day of `ms` is due. */
+export const mintDueAt = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS + MINT_TIME_MS;
 
 /** The journal's mints other than `id`. */
 const previousMints =

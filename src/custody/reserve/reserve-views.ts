@@ -10,7 +10,7 @@ import { upstreamFailed } from '../../core/errors.ts';
 import type { Esplora } from '../../providers/esplora.ts';
 import type { SolanaNode } from '../../providers/solana-rpc.ts';
 import { succeeded } from '../kernel/quorum.ts';
-import type { SupplyView } from './mint-operation.ts';
+import type { SupplyView } from './daily-mint.ts';
 import type { SolanaFigures } from './proof.ts';
 
 type Node = Pick<SolanaNode, 'name' | 'accounts' | 'balance' | 'latestBlockhash'>;

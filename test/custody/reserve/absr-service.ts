@@ -8,7 +8,7 @@ import { HOUR_MS } from '../../../src/core/limits.ts';
 import { type Custody, createCustodian } from '../../../src/custody/custodian.ts';
 import type { Signer } from '../../../src/custody/kernel/ports.ts';
 import { createProofSigner, createSigner } from '../../../src/custody/kernel/signer.ts';
-import type { AbsrPorts } from '../../../src/custody/reserve/mint-operation.ts';
+import type { AbsrPorts } from '../../../src/custody/reserve/daily-mint.ts';
 import { createReservePorts } from '../../../src/custody/reserve/reserve-views.ts';
 import { assembleTransaction, createCustodyFakes } from '../../kit/custodian.ts';
 import { createSwapPorts } from '../../kit/fake-bridge.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sats } from '../../../src/core/amount.ts';
-import type { AbsrPorts } from '../../../src/custody/reserve/mint-operation.ts';
+import type { AbsrPorts } from '../../../src/custody/reserve/daily-mint.ts';
 import { DECIMALS } from './absr-service.ts';
 import { simulateYear } from './absr-year.ts';
 

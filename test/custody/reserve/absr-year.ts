@@ -4,7 +4,7 @@
  */
 import { lamports } from '../../../src/core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/core/limits.ts';
-import type { AbsrPorts } from '../../../src/custody/reserve/mint-operation.ts';
+import type { AbsrPorts } from '../../../src/custody/reserve/daily-mint.ts';
 import { createBooks } from './absr-books.ts';
 import { createService, DECIMALS, DEPTH, SOL } from './absr-service.ts';
 import type { IndexFault } from './bitcoin-model.ts';

@@ -11,7 +11,7 @@ import {
   previousMintsOf,
   type SupplyView,
   utcDay,
-} from '../../../src/custody/reserve/mint-operation.ts';
+} from '../../../src/custody/reserve/daily-mint.ts';
 import {
   agreeAtDepth,
   agreeAtTip,
