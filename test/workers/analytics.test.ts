@@ -54,17 +54,16 @@ beforeEach(async () => {
   }));
 });
 
-const send = (body: string, headers: Record<string, string> = {}) =>
+const view = (body: unknown, headers: Record<string, string> = {}) =>
   app.request(
     '/api/analytics/pageview',
     {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'cf-connecting-ip': '203.0.113.9', ...headers },
-      body,
+      body: JSON.stringify(body),
     },
     { ...env, LIMITER: limiter },
   );
-const view = (body: unknown, headers: Record<string, string> = {}) => send(JSON.stringify(body), headers);
 
 async function stats(): Promise<Stats> {
   const response = await app.request('/api/analytics/stats', {}, env);
@@ -155,17 +154,6 @@ it.each([
   expect([response.status, problem.error_code]).toEqual([400, 'INVALID_INPUT']);
   expect(problem.error).not.toBe('');
   expect(await rows('SELECT * FROM pageviews')).toEqual([]);
-});
-
-it.each([
-  ['no JSON', '{"path":', {}, 400, 'INVALID_JSON'],
-  ['an empty body', '', {}, 400, 'INVALID_JSON'],
-  ['a body over 16 KiB', JSON.stringify({ path: '/', junk: 'x'.repeat(17_000) }), {}, 413, 'BODY_TOO_LARGE'],
-  ['text', '{"path":"/"}', { 'content-type': 'text/plain' }, 400, 'UNSUPPORTED_CONTENT_TYPE'],
-])('%s is refused', async (_name, body, headers, status, code) => {
-  const response = await send(body, headers as Record<string, string>);
-  const problem = await response.json<{ error_code: string }>();
-  expect([response.status, problem.error_code]).toEqual([status, code]);
 });
 
 it('200 views at once are all logged and all counted', async () => {
