@@ -63,6 +63,7 @@ export function createCustodyFakes(change: Partial<CustodyDeps> = {}) {
 }
 
 const MINUTE_MS = 60_000;
+const MOST_ALARMS = 5_000;
 
 export type CustodianWorld = ReturnType<typeof createCustodianWorld>;
 
@@ -97,9 +98,9 @@ export function createCustodianWorld(
         }
       }
     },
-    /** Fires alarms until the condition holds. */
+    /** Fires alarms until the condition holds; returns their number. */
     async passUntil(isMet: () => boolean, of: Custody = custody): Promise<number> {
-      for (let fired = 0; fired < 200; fired++) {
+      for (let fired = 0; fired < MOST_ALARMS; fired++) {
         if (isMet()) return fired;
         if (storage.alarm === null) throw new Error('no alarm is set');
         clock.now = Math.max(clock.now, storage.alarm);

@@ -111,6 +111,15 @@ async function create(body: unknown, headers: Record<string, string> = {}) {
     body: await response.json<Record<string, unknown>>(),
   };
 }
+/** The provider answers a create only when the returned function is called. */
+function holdAnswer(outcome = created): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  answerCreate = async (o) => {
+    await promise;
+    return outcome(o);
+  };
+  return resolve;
+}
 const keyed = (key = KEY) => ({ 'idempotency-key': key });
 
 const states = async () =>
@@ -207,13 +216,7 @@ it('without a key each request is its own, and is recorded', async () => {
 });
 
 it('a repeat that arrives while the first runs waits for its answer', async () => {
-  let answer = () => {};
-  answerCreate = async (o) => {
-    await new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    return created(o);
-  };
+  const answer = holdAnswer();
   const first = create(order, keyed());
   await expect.poll(() => asked.length).toBe(1);
   const second = create(order, keyed());
@@ -249,13 +252,7 @@ it('a create whose Worker was lost is unknown once its timeouts are over, and is
 });
 
 it('a late answer replaces the unknown outcome', async () => {
-  let answer = () => {};
-  answerCreate = async (o) => {
-    await new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    return created(o);
-  };
+  const answer = holdAnswer();
   const first = create(order, keyed());
   await expect.poll(() => asked.length).toBe(1);
   clock += 61_000;
@@ -266,13 +263,7 @@ it('a late answer replaces the unknown outcome', async () => {
 });
 
 it('a refusal frees the key while another call waits for it, which can retry at once', async () => {
-  let answer = () => {};
-  answerCreate = async () => {
-    await new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    return { outcome: 'refused', code: 'not_valid_address' };
-  };
+  const answer = holdAnswer(async () => ({ outcome: 'refused', code: 'not_valid_address' }));
   const first = create(order, keyed());
   await expect.poll(() => asked.length).toBe(1);
   const second = create(order, keyed());
@@ -351,13 +342,7 @@ it('a caller gets the exchange even when it cannot be stored; a repeat never cre
 });
 
 it('a create is finished by the runtime when the caller disconnects', async () => {
-  let answer = () => {};
-  answerCreate = async (o) => {
-    await new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    return created(o);
-  };
+  const answer = holdAnswer();
   void create(order, keyed());
   await expect.poll(() => asked.length).toBe(1);
   expect(deferred).toHaveLength(1);

@@ -303,6 +303,17 @@ const tx = (transaction: DepositTransaction): Partial<Case> => ({ transaction })
 const mapRows = (each: Case, change: (r: TokenBalanceRow) => TokenBalanceRow): Partial<Case> =>
   tx(both(each.transaction, (rows) => rows.map(change)));
 
+/** The treasury has atoms of the other asset only before, or only after the transaction. */
+function withOther(each: Case, when: 'preTokens' | 'postTokens'): Partial<Case> {
+  const other = assetOf(each) === 'USDC' ? 'USDT' : 'USDC';
+  const { treasury, mints, accounts: own } = each.terms;
+  const more = row(treasury, 7n, { mint: mints[other], account: own[other] });
+  const others = (rows: Rows | null) => (rows ?? []).filter((r) => r.account !== more.account);
+  const { preTokens, postTokens } = each.transaction;
+  const rest = { preTokens: others(preTokens), postTokens: others(postTokens) };
+  return tx({ ...each.transaction, ...rest, [when]: [...rest[when], more] });
+}
+
 /** One defect of a good deposit, and the verdict that it must cause. */
 const HARMFUL: readonly Mutation[] = [
   {
@@ -429,34 +440,12 @@ const HARMFUL: readonly Mutation[] = [
   {
     name: 'both assets',
     expected: 'both_assets',
-    change: (each) => {
-      const other = assetOf(each) === 'USDC' ? 'USDT' : 'USDC';
-      const { treasury, mints, accounts: own } = each.terms;
-      const more = row(treasury, 7n, { mint: mints[other], account: own[other] });
-      const others = (rows: Rows | null) => (rows ?? []).filter((r) => r.account !== more.account);
-      const { preTokens, postTokens } = each.transaction;
-      return tx({
-        ...each.transaction,
-        preTokens: others(preTokens),
-        postTokens: [...others(postTokens), more],
-      });
-    },
+    change: (each) => withOther(each, 'postTokens'),
   },
   {
     name: 'the other asset goes out',
     expected: 'own_movement',
-    change: (each) => {
-      const other = assetOf(each) === 'USDC' ? 'USDT' : 'USDC';
-      const { treasury, mints, accounts: own } = each.terms;
-      const more = row(treasury, 7n, { mint: mints[other], account: own[other] });
-      const others = (rows: Rows | null) => (rows ?? []).filter((r) => r.account !== more.account);
-      const { preTokens, postTokens } = each.transaction;
-      return tx({
-        ...each.transaction,
-        preTokens: [...others(preTokens), more],
-        postTokens: others(postTokens),
-      });
-    },
+    change: (each) => withOther(each, 'preTokens'),
   },
   {
     name: 'an account changes hands',

@@ -20,6 +20,7 @@ import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { METAPLEX_PROGRAM } from '../../../src/chain/solana/token-metadata.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { wallet } from '../../kit/addresses.ts';
+import { tokenDesign } from '../../kit/token-design.ts';
 
 const [MINT, RESERVE, CREATOR] = [wallet(31), wallet(32), wallet(33)];
 const BUDGET = 'ComputeBudget111111111111111111111111111111';
@@ -141,19 +142,7 @@ it('a creation is one transaction of two signers that fits, with exactly the req
 });
 
 describe('metadata inside a Token-2022 mint', () => {
-  const design: TokenDesign = {
-    program: 'token-2022',
-    metaplex: false,
-    name: 'Moon Cat',
-    symbol: 'MCAT',
-    uri: 'https://sluice.test/m.json',
-    decimals: 6,
-    supply: 1n,
-    creator: CREATOR,
-    revokeMint: false,
-    revokeFreeze: false,
-    revokeUpdate: false,
-  };
+  const design = tokenDesign();
   /** First eight bytes of the SHA-256 of `spl_token_metadata_interface:initialize_account`, and of `update_the_authority`. */
   const INITIALIZE = [210, 225, 30, 162, 88, 184, 77, 141];
   const UPDATE_AUTHORITY = [215, 228, 166, 228, 84, 100, 86, 123];

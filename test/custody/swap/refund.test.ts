@@ -2,19 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { BridgeReport } from '../../../src/bridges/route.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
-import { createSwapKind } from '../../../src/custody/swap/operation.ts';
 import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
-import { createFakeBridge, createSwapPorts, credit } from '../../kit/fake-bridge.ts';
+import { credit, type FakeSwapPorts } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
 import { SOL, settling } from '../../kit/sample-operations.ts';
+import { settleSwap } from './settle-swap.ts';
 
-function setUp(report: BridgeReport, taken: readonly string[] = []) {
-  const bridge = createFakeBridge();
-  bridge.nextReport = () => report;
-  const ports = createSwapPorts([bridge]);
-  const kind = createSwapKind(ports);
-  return { ports, settle: (op = settling()) => kind.settle(op, (name) => taken.includes(name)) };
-}
 const pending = (detail: string) => ({
   settlement: expect.objectContaining({ state: 'pending', detail }),
   claims: [],
@@ -40,7 +33,7 @@ describe('a refund', () => {
   });
 
   it('counts when our own account shows the announced sum', async () => {
-    const { settle, ports } = setUp(refunded(990_000_000n));
+    const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'stranger', 5n);
     credit(ports, 'refund', 990_000_000n);
     credit(ports, 'later', 7n);
@@ -53,7 +46,7 @@ describe('a refund', () => {
     ['what the bridge keeps beyond the agreed cost', 989_999_999n, AGREED + 1n],
     ['what the bridge keeps, up to the cost of a swap', (SOL * 98n) / 100n, SOL / 50n],
   ])('costs %s', async (_name, part, cost) => {
-    const { settle, ports } = setUp(refunded(part));
+    const { settle, ports } = settleSwap(refunded(part));
     credit(ports, 'refund', part);
     expect((await settle()).settlement).toMatchObject({ arrived: true, cost });
   });
@@ -80,7 +73,7 @@ describe('a refund', () => {
   it.each([100n, (SOL * 98n) / 100n - 1n])(
     'of a small part, announced as such, leaves the swap unsettled: %i lamports',
     async (part) => {
-      const { settle, ports } = setUp(refunded(part));
+      const { settle, ports } = settleSwap(refunded(part));
       credit(ports, 'refund', part);
       expect(await settle()).toMatchObject({ settlement: { reason: 'refunded', arrived: false } });
     },
@@ -124,7 +117,7 @@ describe('a refund', () => {
   });
 
   it('is found behind a transaction of a version that no node returns and that any party can send', async () => {
-    const { settle, ports } = setUp(refunded(990_000_000n));
+    const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'newer', 5n);
     credit(ports, 'refund', 990_000_000n);
     const { transaction } = ports;
@@ -136,7 +129,7 @@ describe('a refund', () => {
   });
 
   it('is found below 2,500 transactions of dust that came after it', async () => {
-    const { settle, ports } = setUp(refunded(990_000_000n));
+    const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'refund', 990_000_000n);
     for (let at = 0; at < 2_500; at++) credit(ports, `dust-${at}`, 1n);
     expect(await settle()).toEqual(found('refund', 990_000_000n));
@@ -144,36 +137,30 @@ describe('a refund', () => {
 
   it.each([
     ['has not arrived', () => {}],
-    ['is one lamport off', (ports: ReturnType<typeof createSwapPorts>) => credit(ports, 'x', 990_000_001n)],
-    [
-      'left instead of arriving',
-      (ports: ReturnType<typeof createSwapPorts>) => credit(ports, 'x', -990_000_000n),
-    ],
-    [
-      'failed on chain',
-      (ports: ReturnType<typeof createSwapPorts>) => credit(ports, 'x', 990_000_000n, true),
-    ],
+    ['is one lamport off', (ports: FakeSwapPorts) => credit(ports, 'x', 990_000_001n)],
+    ['left instead of arriving', (ports: FakeSwapPorts) => credit(ports, 'x', -990_000_000n)],
+    ['failed on chain', (ports: FakeSwapPorts) => credit(ports, 'x', 990_000_000n, true)],
     [
       'is listed but cannot be read yet',
-      (ports: ReturnType<typeof createSwapPorts>) => {
+      (ports: FakeSwapPorts) => {
         credit(ports, 'x', 990_000_000n);
         ports.transactions.clear();
       },
     ],
   ])('that %s keeps it waiting', async (_name, arrange) => {
-    const { settle, ports } = setUp(refunded(990_000_000n));
+    const { settle, ports } = settleSwap(refunded(990_000_000n));
     arrange(ports);
     expect(await settle()).toEqual(pending('refunding'));
   });
 
   it('that serves another swap keeps it waiting', async () => {
-    const { settle, ports } = setUp(refunded(990_000_000n), ['payment:refund']);
+    const { settle, ports } = settleSwap(refunded(990_000_000n), ['payment:refund']);
     credit(ports, 'refund', 990_000_000n);
     expect(await settle()).toEqual(pending('refunding'));
   });
 
   it('from before the swap does not count', async () => {
-    const { settle, ports } = setUp(refunded(990_000_000n));
+    const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'old', 990_000_000n);
     credit(ports, 'signature-one', -SOL);
     expect(await settle()).toEqual(pending('refunding'));
@@ -184,13 +171,13 @@ describe('a refund', () => {
     [990_000_000n - 9_899_999n, true],
     [990_000_000n - 9_900_000n, false],
   ])('may fall short of the announced sum by the fee of the bridge: %s', async (change, ok) => {
-    const { settle, ports } = setUp(refunded(990_000_000n));
+    const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'refund', change);
     expect(await settle()).toEqual(ok ? found('refund', change) : pending('refunding'));
   });
 
   it('of exactly the announced sum is preferred to a similar one', async () => {
-    const { settle, ports } = setUp(refunded(990_000_000n));
+    const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'of another swap', 989_000_000n);
     credit(ports, 'refund', 990_000_000n);
     expect(await settle()).toEqual(found('refund', 990_000_000n));
@@ -202,13 +189,13 @@ describe('a refund', () => {
     [(SOL * 9n) / 10n + 1n, true],
     [(SOL * 9n) / 10n, false],
   ])('that was not announced is nearly the amount: %s', async (change, ok) => {
-    const { settle, ports } = setUp(refunded(null));
+    const { settle, ports } = settleSwap(refunded(null));
     credit(ports, 'refund', change);
     expect(await settle()).toEqual(ok ? found('refund', change) : pending('refunding'));
   });
 
   it('is found behind any number of other transactions, a few per check', async () => {
-    const { settle, ports } = setUp(refunded(990_000_000n));
+    const { settle, ports } = settleSwap(refunded(990_000_000n));
     for (let at = 0; at < 40; at++) credit(ports, `dust-${at}`, 1n);
     credit(ports, 'refund', 990_000_000n);
     for (let at = 0; at < 60; at++) credit(ports, `more-${at}`, 1n);
@@ -234,11 +221,7 @@ describe('a refund', () => {
   /** Time passes alarm by alarm until the swap has ended. @returns milliseconds */
   async function delay(w: CustodianWorld): Promise<number> {
     const from = w.clock.now;
-    while (w.journal.get('swap:key-a')?.state !== 'failed') {
-      if (w.storage.alarm === null || w.clock.now > from + 5 * 3_600_000) throw new Error('not found');
-      w.clock.now = Math.max(w.clock.now, w.storage.alarm);
-      await w.custody.alarm();
-    }
+    await w.passUntil(() => w.journal.get('swap:key-a')?.state === 'failed');
     expect(w.journal.get('swap:key-a')).toMatchObject({ reason: 'refunded', unsettled: 0n });
     return w.clock.now - from;
   }
@@ -265,10 +248,7 @@ describe('a refund', () => {
   it('that arrives after the search has reached its end is found by the next check', async () => {
     const w = await sent();
     for (let at = 0; at < 500; at++) credit(w.swap, `dust-${at}`, 1n);
-    for (const end = w.clock.now + 3_600_000; w.clock.now < end; ) {
-      w.clock.now = Math.max(w.clock.now, w.storage.alarm ?? end);
-      await w.custody.alarm();
-    }
+    await w.pass(3_600_000);
     credit(w.swap, 'refund', 990_000_000n);
     expect(await delay(w)).toBeLessThan(61_000);
   });
@@ -294,7 +274,7 @@ describe('a refund', () => {
   ])(
     'behind many others is searched on at once after %i quick checks: %s',
     async (refundChecks, continues) => {
-      const { settle, ports } = setUp(refunded(990_000_000n));
+      const { settle, ports } = settleSwap(refunded(990_000_000n));
       for (let at = 0; at < 40; at++) credit(ports, `invented-${at}`, 1n);
       ports.transaction = async () => null;
       expect(await settle(settling({ outcome: { refundChecks } }))).toMatchObject({

@@ -1,25 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { BridgeReport } from '../../../src/bridges/route.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
-import type { Operation } from '../../../src/custody/kernel/operation.ts';
-import { createSwapKind } from '../../../src/custody/swap/operation.ts';
 import { confirmedOutputs } from '../../../src/custody/swap/settlement.ts';
 import type { BitcoinTx } from '../../../src/providers/esplora.ts';
-import { BTC_ADDRESS, bitcoinTx, createFakeBridge, createSwapPorts } from '../../kit/fake-bridge.ts';
+import { BTC_ADDRESS, bitcoinTx } from '../../kit/fake-bridge.ts';
 import { NOW, settling } from '../../kit/sample-operations.ts';
+import { settleSwap } from './settle-swap.ts';
 
 const TXID = 'a'.repeat(64);
 const OTHER = 'b'.repeat(64);
 
-/** Settles one swap with the given reports of the bridge and the indexes. */
-function setUp(report: BridgeReport, taken: readonly string[] = []) {
-  const bridge = createFakeBridge();
-  bridge.nextReport = () => report;
-  const ports = createSwapPorts([bridge]);
-  const kind = createSwapKind(ports);
-  const settle = (op: Operation = settling()) => kind.settle(op, (name) => taken.includes(name));
-  return { bridge, ports, settle };
-}
 const delivered = (...txids: string[]): BridgeReport => ({ state: 'delivered', txids });
 const pending = (detail: string) => ({ settlement: { state: 'pending', detail }, claims: [] });
 const paidBy = (txid: string, vout: number, sats: bigint) => ({
@@ -29,18 +19,18 @@ const paidBy = (txid: string, vout: number, sats: bigint) => ({
 
 describe('the bridge only indicates where to check', () => {
   it.each(['landed', 'settling'])('pending is shown as %s', async (detail) => {
-    const { settle, bridge } = setUp({ state: 'pending', detail });
+    const { settle, bridge } = settleSwap({ state: 'pending', detail });
     expect(await settle()).toEqual(pending(detail));
     expect(bridge.reports).toEqual(['deposit']);
   });
 
   it('delivered without a transaction on our side waits', async () => {
-    expect(await setUp(delivered(TXID)).settle()).toEqual(pending('settling'));
-    expect(await setUp(delivered()).settle()).toEqual(pending('settling'));
+    expect(await settleSwap(delivered(TXID)).settle()).toEqual(pending('settling'));
+    expect(await settleSwap(delivered()).settle()).toEqual(pending('settling'));
   });
 
   it('failed keeps the exposure: no return is proven', async () => {
-    const { settle } = setUp({ state: 'failed', reason: 'bridge_failed' });
+    const { settle } = settleSwap({ state: 'failed', reason: 'bridge_failed' });
     expect(await settle()).toEqual({
       settlement: { state: 'incomplete', reason: 'bridge_failed', arrived: false, outcome: {} },
       claims: [],
@@ -48,7 +38,7 @@ describe('the bridge only indicates where to check', () => {
   });
 
   it('an unavailable bridge is an error, not an end', async () => {
-    const { settle, bridge } = setUp(delivered(TXID));
+    const { settle, bridge } = settleSwap(delivered(TXID));
     bridge.nextReport = () => {
       throw upstreamFailed('near-intents', 'deposit_unknown');
     };
@@ -56,7 +46,7 @@ describe('the bridge only indicates where to check', () => {
   });
 
   it('a route that this version no longer has keeps the swap waiting', async () => {
-    const { settle } = setUp(delivered(TXID));
+    const { settle } = settleSwap(delivered(TXID));
     expect(
       await settle(settling({ plan: { route: 'gone', depositAddress: 'd', minimumSats: '1' } })),
     ).toEqual(pending('route_unknown'));
@@ -87,7 +77,7 @@ describe('partial, as reported by the bridge', () => {
   ])(
     'is never complete: %i sats are booked. The cost in lamports, null if more is owed: %s',
     async (sats, cost) => {
-      const { settle, ports } = setUp(partial(TXID));
+      const { settle, ports } = settleSwap(partial(TXID));
       ports.indexes = [() => bitcoinTx(TXID, [{ value: sats }])];
       const outcome = { btcTxid: TXID, btcVout: 0, btcSats: sats.toString() };
       expect(await settle()).toEqual(incomplete(cost, outcome, [`output:${TXID}:0`]));
@@ -95,13 +85,13 @@ describe('partial, as reported by the bridge', () => {
   );
 
   it('waits for a transaction that the indexes do not show yet', async () => {
-    expect(await setUp(partial(TXID)).settle()).toEqual(pending('settling'));
+    expect(await settleSwap(partial(TXID)).settle()).toEqual(pending('settling'));
   });
 
   it.each([[[]], [['2ZE7R9signatureOnAnotherChain']]])(
     'keeps the exposure when it names no Bitcoin transaction: %j',
     async (txids) => {
-      expect(await setUp(partial(...txids)).settle()).toEqual(incomplete(null, {}));
+      expect(await settleSwap(partial(...txids)).settle()).toEqual(incomplete(null, {}));
     },
   );
 });
@@ -110,19 +100,19 @@ describe('delivery', () => {
   const both = (tx: BitcoinTx) => [() => tx, () => tx];
 
   it('is the confirmed output to our address', async () => {
-    const { settle, ports } = setUp(delivered(TXID));
+    const { settle, ports } = settleSwap(delivered(TXID));
     ports.indexes = both(bitcoinTx(TXID, [{ address: 'bc1qchange', value: 9n }, { value: 124_500n }]));
     expect(await settle()).toEqual(paidBy(TXID, 1, 124_500n));
   });
 
   it('is found in any of several transactions', async () => {
-    const { settle, ports } = setUp(delivered(OTHER, TXID));
+    const { settle, ports } = settleSwap(delivered(OTHER, TXID));
     ports.indexes = [(txid) => (txid === TXID ? bitcoinTx(TXID, [{ value: 124_500n }]) : null)];
     expect(await settle()).toEqual(paidBy(TXID, 0, 124_500n));
   });
 
   it('of exactly the minimum is enough', async () => {
-    const { settle, ports } = setUp(delivered(TXID));
+    const { settle, ports } = settleSwap(delivered(TXID));
     ports.indexes = both(bitcoinTx(TXID, [{ value: 124_000n }]));
     expect((await settle()).settlement.state).toBe('complete');
   });
@@ -135,7 +125,7 @@ describe('delivery', () => {
     ],
     ['leaves the swap unsettled when more is missing', 121_519n, { arrived: false }],
   ])('of less is partial, no success, and %s', async (_name, value, end) => {
-    const { settle, ports } = setUp(delivered(TXID));
+    const { settle, ports } = settleSwap(delivered(TXID));
     ports.indexes = both(bitcoinTx(TXID, [{ value }]));
     expect(await settle()).toEqual({
       settlement: {
@@ -153,19 +143,19 @@ describe('delivery', () => {
     ['to another address', bitcoinTx(TXID, [{ address: 'bc1qother', value: 124_500n }])],
     ['to no address at all', bitcoinTx(TXID, [{ address: null, value: 124_500n }])],
   ])('an output %s does not count', async (_name, tx) => {
-    const { settle, ports } = setUp(delivered(TXID));
+    const { settle, ports } = settleSwap(delivered(TXID));
     ports.indexes = both(tx);
     expect(await settle()).toEqual(pending('settling'));
   });
 
   it('an output that serves another swap does not count', async () => {
-    const { settle, ports } = setUp(delivered(TXID), [`output:${TXID}:0`]);
+    const { settle, ports } = settleSwap(delivered(TXID), [`output:${TXID}:0`]);
     ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }]));
     expect(await settle()).toEqual(pending('settling'));
   });
 
   it('the second of two equal outputs serves the second swap', async () => {
-    const { settle, ports } = setUp(delivered(TXID), [`output:${TXID}:0`]);
+    const { settle, ports } = settleSwap(delivered(TXID), [`output:${TXID}:0`]);
     ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }, { value: 124_500n }]));
     expect(await settle()).toEqual(paidBy(TXID, 1, 124_500n));
   });
@@ -175,7 +165,7 @@ describe('delivery', () => {
     ['the smaller output first', [60_000n, 124_500n], 1],
     ['three of them', [60_000n, 200_000n, 124_500n], 2],
   ])('in a batch with %s, each swap takes the one that fits it', async (_name, values, vout) => {
-    const { settle, ports } = setUp(delivered(TXID));
+    const { settle, ports } = settleSwap(delivered(TXID));
     ports.indexes = both(
       bitcoinTx(
         TXID,
@@ -186,25 +176,25 @@ describe('delivery', () => {
   });
 
   it('when none of a batch is enough, the largest that is left is the partial payment', async () => {
-    const { settle, ports } = setUp(delivered(TXID));
+    const { settle, ports } = settleSwap(delivered(TXID));
     ports.indexes = both(bitcoinTx(TXID, [{ value: 10n }, { value: 90_000n }, { value: 20n }]));
     expect((await settle()).settlement).toMatchObject({ reason: 'partial', outcome: { btcVout: 1 } });
   });
 
   it('a part is not the end while another transaction of the report is not confirmed', async () => {
-    const { settle, ports } = setUp(delivered(OTHER, TXID));
+    const { settle, ports } = settleSwap(delivered(OTHER, TXID));
     ports.indexes = [(txid) => (txid === OTHER ? bitcoinTx(txid, [{ value: 7n }]) : null)];
     expect(await settle()).toEqual(pending('settling'));
   });
 
   it('a whole payment in a later transaction goes before a part in an earlier one', async () => {
-    const { settle, ports } = setUp(delivered(OTHER, TXID));
+    const { settle, ports } = settleSwap(delivered(OTHER, TXID));
     ports.indexes = [(txid) => bitcoinTx(txid, [{ value: txid === TXID ? 124_500n : 7n }])];
     expect(await settle()).toEqual(paidBy(TXID, 0, 124_500n));
   });
 
   it('a payment that is older than the swap pays for something else', async () => {
-    const { settle, ports } = setUp(delivered(TXID));
+    const { settle, ports } = settleSwap(delivered(TXID));
     const landed = NOW / 1_000;
     ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }], { height: 899_000, time: landed - 7_201 }));
     expect(await settle()).toEqual(pending('settling'));
@@ -215,7 +205,7 @@ describe('delivery', () => {
 
   it('malformed txids are not read, and only a few of the others', async () => {
     const many = Array.from({ length: 1_000 }, (_, at) => at.toString(16).padStart(64, '0'));
-    const { settle, ports } = setUp(delivered('', '../address/x', 'A'.repeat(64), 'zz', ...many));
+    const { settle, ports } = settleSwap(delivered('', '../address/x', 'A'.repeat(64), 'zz', ...many));
     const looked: string[] = [];
     ports.indexes = [
       (txid) => {

@@ -6,21 +6,10 @@ import { lamports } from '../../../src/core/amount.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { createTokenKind, type FoundMint } from '../../../src/custody/tokens/creation-operation.ts';
 import { wallet } from '../../kit/addresses.ts';
+import { tokenDesign } from '../../kit/token-design.ts';
 
 const [RESERVE, MINT, CREATOR] = [wallet(91), wallet(92), wallet(93)];
-const SUBJECT = {
-  program: 'token-2022',
-  metaplex: false,
-  name: 'Moon Cat',
-  symbol: 'MCAT',
-  uri: 'https://sluice.test/m.json',
-  decimals: 6,
-  supply: '5000000',
-  creator: CREATOR,
-  revokeMint: true,
-  revokeFreeze: false,
-  revokeUpdate: false,
-};
+const SUBJECT = { ...tokenDesign({ creator: CREATOR, revokeMint: true }), supply: '5000000' };
 
 /** Lamports set aside for the creation: its fee and its rent, which includes the mint's. */
 const RESERVED = 15_000_006n;

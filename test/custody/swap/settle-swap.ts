@@ -1,0 +1,13 @@
+import type { BridgeReport } from '../../../src/bridges/route.ts';
+import { createSwapKind } from '../../../src/custody/swap/operation.ts';
+import { createFakeBridge, createSwapPorts } from '../../kit/fake-bridge.ts';
+import { settling } from '../../kit/sample-operations.ts';
+
+/** Settles one swap with this report of the bridge; `taken` are names that other operations have consumed. */
+export function settleSwap(report: BridgeReport, taken: readonly string[] = []) {
+  const bridge = createFakeBridge();
+  bridge.nextReport = () => report;
+  const ports = createSwapPorts([bridge]);
+  const kind = createSwapKind(ports);
+  return { bridge, ports, settle: (op = settling()) => kind.settle(op, (name) => taken.includes(name)) };
+}
