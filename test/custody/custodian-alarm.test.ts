@@ -244,21 +244,13 @@ describe('rows that D1 refuses while it accepts others', () => {
     };
     return { w, refused };
   }
-  async function pass(w: CustodianWorld, ms: number): Promise<number> {
-    let fired = 0;
-    for (const end = w.clock.now + ms; w.storage.alarm !== null && w.storage.alarm <= end; fired++) {
-      w.clock.now = Math.max(w.clock.now, w.storage.alarm);
-      await w.custody.alarm();
-    }
-    return fired;
-  }
 
   it('do not stop new operations or the delivery of other rows', async () => {
     const { w } = refusing('a');
     await w.custody.createSwap(keyed('a'));
     land(w.chain);
     pay(w);
-    await pass(w, 10 * 60_000);
+    await w.pass(10 * 60_000);
     expect((await w.custody.createSwap(keyed('b', { client: 'other' }))).type).toBe('created');
     expect(w.mirror.operation('swap:key-b')).toEqual(w.journal.get('swap:key-b'));
     expect(stateOf(w)).toBe('done');
@@ -271,14 +263,14 @@ describe('rows that D1 refuses while it accepts others', () => {
     await w.custody.createSwap(keyed('a'));
     land(w.chain);
     pay(w);
-    await pass(w, 3_600_000);
-    expect(await pass(w, 86_400_000)).toBeLessThan(160);
+    await w.pass(3_600_000);
+    expect(await w.pass(86_400_000)).toBeLessThan(160);
   });
 
   it('are listed and delivered by the operator’s command once D1 accepts them', async () => {
     const { w, refused } = refusing('a');
     await w.custody.createSwap(keyed('a'));
-    await pass(w, 60_000);
+    await w.pass(60_000);
     refused.clear();
     expect(await w.custody.ops({ name: 'republish' })).toMatchObject({
       ok: true,
@@ -299,7 +291,7 @@ describe('rows that D1 refuses while it accepts others', () => {
       return apply(...batch);
     };
     await w.custody.wake();
-    await pass(w, 10 * 60_000);
+    await w.pass(10 * 60_000);
     expect(await w.custody.createSwap(request())).toMatchObject({
       refusal: { code: 'SWAPS_PAUSED', details: { reason: 'database_unavailable' } },
     });

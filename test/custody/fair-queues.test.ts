@@ -12,7 +12,7 @@ import { type CustodianWorld, createCustodianWorld } from '../kit/custodian.ts';
 import { createFakeMirror } from '../kit/fake-mirror.ts';
 import { NOW, PAID_REQUEST, planned } from '../kit/sample-operations.ts';
 import { createSqliteStorage } from '../kit/sqlite-storage.ts';
-import { openClaimed } from './asry/stored-claims.ts';
+import { openClaimed, storeCopies } from './asry/stored-claims.ts';
 import { createPaymentWorld, fee } from './payments/payment-world.ts';
 
 const DAY_MS = 86_400_000;
@@ -142,14 +142,12 @@ it('a booking that always fails runs less than once in 4 minutes over a day', as
 });
 
 it('owed payouts whose next operation id is taken do not keep a later one from being checked', async () => {
-  const { w, store, claim, payout } = await openClaimed();
-  for (let at = 1; at <= 41; at++) {
-    const signature = `deposit-${at}`;
-    store.putClaim({ ...claim, signature, seq: at + 1, operations: 0 });
-    const owed = { signature, state: 'owed', operationId: null, keyHash: null, dueAt: at } as const;
-    store.putPayout({ ...payout, ...owed });
+  const claimed = await openClaimed();
+  const { w, store } = claimed;
+  storeCopies(claimed, (signature, at) => {
     if (at <= 40) w.journal.insert(planned({ id: payoutId(signature, 1), kind: 'asry', dueAt: null }));
-  }
+    return { state: 'owed', operationId: null, dueAt: at };
+  });
   for (let runs = 0; runs < 3; runs++) await w.desk.run();
   expect(store.payouts('deposit-41')[0]?.state).toBe('begun');
   expect(store.payouts('deposit-1')[0]).toMatchObject({ state: 'owed', reason: 'unread' });

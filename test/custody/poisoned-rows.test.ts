@@ -7,7 +7,7 @@ import { TOKEN_RULES } from '../../src/custody/tokens/creation-operation.ts';
 import { createCustodianWorld } from '../kit/custodian.ts';
 import { land } from '../kit/fake-chain.ts';
 import { PAID_REQUEST, planned, signed, signingOf } from '../kit/sample-operations.ts';
-import { openClaimed } from './asry/stored-claims.ts';
+import { openClaimed, storeCopies } from './asry/stored-claims.ts';
 import { createPaymentWorld, fee, type PaymentWorld } from './payments/payment-world.ts';
 
 const DAY_MS = 86_400_000;
@@ -124,12 +124,9 @@ it('a booking that throws is tried again after 2 s, later each time, and at most
 });
 
 it('an owed payout whose booking throws keeps no later one from being paid', async () => {
-  const { w, store, claim, payout } = await openClaimed();
-  for (let at = 1; at <= 41; at++) {
-    const signature = `deposit-${at}`;
-    store.putClaim({ ...claim, signature, seq: at + 1, operations: 0 });
-    store.putPayout({ ...payout, signature, state: 'owed', operationId: null, keyHash: null, dueAt: at });
-  }
+  const claimed = await openClaimed();
+  const { w, store } = claimed;
+  storeCopies(claimed, (_signature, at) => ({ state: 'owed', operationId: null, dueAt: at }));
   w.storage.exec(
     `CREATE TRIGGER poison BEFORE UPDATE ON asry_claims WHEN new.signature <> 'deposit-41'
      BEGIN SELECT RAISE(ABORT, 'poisoned'); END`,
@@ -140,14 +137,13 @@ it('an owed payout whose booking throws keeps no later one from being paid', asy
 });
 
 it('an ended payout whose booking throws keeps no later one from being booked', async () => {
-  const { w, store, claim, payout } = await openClaimed();
-  for (let at = 1; at <= 41; at++) {
-    const signature = `deposit-${at}`;
+  const claimed = await openClaimed();
+  const { w, store } = claimed;
+  storeCopies(claimed, (signature) => {
     const operationId = payoutId(signature, 1);
-    store.putClaim({ ...claim, signature, seq: at + 1, operations: 1 });
-    store.putPayout({ ...payout, signature, state: 'begun', operationId, keyHash: null, dueAt: null });
     w.journal.insert(planned({ id: operationId, kind: 'asry', state: 'done', dueAt: null }));
-  }
+    return { state: 'begun', operationId, dueAt: null };
+  });
   w.storage.exec(
     `CREATE TRIGGER poison BEFORE UPDATE ON asry_payouts WHEN new.signature <> 'deposit-41'
      BEGIN SELECT RAISE(ABORT, 'poisoned'); END`,

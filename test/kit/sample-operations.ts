@@ -7,6 +7,7 @@ import {
   type Signing,
 } from '../../src/custody/kernel/operation.ts';
 import type { KindRules, NodeView } from '../../src/custody/kernel/state-machine.ts';
+import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
 
 export const NOW = 1_790_000_000_000;
 export const SOL = 1_000_000_000n;
@@ -108,6 +109,25 @@ export const statusOf = (
   commitment: 'processed' | 'confirmed' | 'finalized',
   failed = false,
 ): NonNullable<NodeView['status']> => ({ slot: 940n, failed, commitment });
+
+/** A finalized payment of 1 SOL by the reserve. */
+export const reserveTransfer = (
+  signature: string,
+  change: Partial<ChainTransaction> = {},
+): ChainTransaction => ({
+  signature,
+  slot: 950n,
+  blockTime: NOW / 1_000,
+  failed: false,
+  fee: FEE,
+  accounts: ['reserve', `deposit-of-${signature}`, 'system'],
+  signers: ['reserve'],
+  preLamports: [10n * SOL, 0n, 1n],
+  postLamports: [9n * SOL - FEE, SOL, 1n],
+  preTokens: null,
+  postTokens: null,
+  ...change,
+});
 
 /** Stored members of a paid token request, without its id, reference and fee. */
 export const PAID_REQUEST = {

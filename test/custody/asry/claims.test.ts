@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ClaimAnswer, ClaimRequest } from '../../../src/custody/api.ts';
 import { entitlementOf } from '../../../src/custody/asry/epochs.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
+import { checkRuns } from '../../kit/checked-runs.ts';
 import {
   createAsrySimulation,
   PROGRAM,
@@ -18,13 +19,7 @@ const DAY = 24 * HOUR;
 const DAY_SECONDS = 86_400;
 
 let number = 0;
-const running: Simulation[] = [];
-afterEach(() => {
-  for (const run of running.splice(0)) {
-    expect(run.errors).toEqual([]);
-    run.release();
-  }
-});
+const checked = checkRuns();
 
 /** A new deposit by a new sender; a minute after the programme's start. */
 const deposit = (dollars: bigint, more: Partial<SimulatedDeposit> = {}): SimulatedDeposit => {
@@ -35,16 +30,9 @@ const deposit = (dollars: bigint, more: Partial<SimulatedDeposit> = {}): Simulat
 
 function start(deposits: readonly SimulatedDeposit[], more: Partial<SimulationOptions> = {}): Simulation {
   number += 1;
-  const run = createAsrySimulation({
-    seed: number,
-    deposits,
-    crashes: 0,
-    replacements: 0,
-    wild: false,
-    ...more,
-  });
-  running.push(run);
-  return run;
+  return checked(
+    createAsrySimulation({ seed: number, deposits, crashes: 0, replacements: 0, wild: false, ...more }),
+  );
 }
 
 const isOnItsWay = expect.stringMatching(/^(sent|pending)$/);

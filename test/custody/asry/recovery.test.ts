@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ClaimAnswer } from '../../../src/custody/api.ts';
 import { decodeRow } from '../../../src/custody/asry/asry-store.ts';
 import { payoutOfMemo } from '../../../src/custody/asry/recovery.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
+import { checkRuns } from '../../kit/checked-runs.ts';
 import {
   createAsrySimulation,
   type SimulatedDeposit,
@@ -13,13 +14,7 @@ import {
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-const running: Simulation[] = [];
-afterEach(() => {
-  for (const run of running.splice(0)) {
-    expect(run.errors).toEqual([]);
-    run.release();
-  }
-});
+const checked = checkRuns();
 
 const deposit = (number: number): SimulatedDeposit => ({
   signature: depositSignature(80_000 + number),
@@ -31,16 +26,8 @@ const deposit = (number: number): SimulatedDeposit => ({
 const [one, two, three] = [deposit(1), deposit(2), deposit(3)];
 
 function start(more: Partial<SimulationOptions> = {}): Simulation {
-  const run = createAsrySimulation({
-    seed: 3,
-    deposits: [one, two, three],
-    crashes: 0,
-    replacements: 0,
-    wild: false,
-    ...more,
-  });
-  running.push(run);
-  return run;
+  const calm = { seed: 3, crashes: 0, replacements: 0, wild: false };
+  return checked(createAsrySimulation({ ...calm, deposits: [one, two, three], ...more }));
 }
 
 /** Repeated until it succeeds: right after the loss it is refused as too early. */

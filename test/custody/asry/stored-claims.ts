@@ -1,9 +1,9 @@
 /** Claims of one deposit with storage only: each payout begins and is never executed. */
-import { openAsryStore } from '../../../src/custody/asry/asry-store.ts';
+import { lamports } from '../../../src/core/amount.ts';
+import { openAsryStore, type Payout } from '../../../src/custody/asry/asry-store.ts';
 import { createClaims } from '../../../src/custody/asry/claims.ts';
-import type { Begin } from '../../../src/custody/kernel/begin-operation.ts';
+import { createBegin } from '../../../src/custody/kernel/begin-operation.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
-import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { terms } from '../../kit/simulated-custodian.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
@@ -33,19 +33,14 @@ export function createStoredClaims() {
     unread: false,
   };
   const now = () => state.now;
-  const begin: Begin = async (kind, id, decide) =>
-    storage.transaction(() => {
-      const known = journal.get(id);
-      if (known) return { type: 'known', operation: known };
-      const decision = decide();
-      if (!decision.ok)
-        return 'refusal' in decision
-          ? { type: 'refused', refusal: decision.refusal }
-          : { type: 'declined', declined: decision.declined };
-      const { claims: _claims, ...intent } = decision.intent;
-      const operation = journal.insert(plannedOperation({ id, kind, ...intent, now: now() }));
-      return { type: 'begun', operation };
-    });
+  const begin = createBegin({
+    journal,
+    storage,
+    readBalance: async () => ({ lamports: lamports(10n ** 12n), slot: 1n }),
+    now,
+    stop: async () => undefined,
+    budgetOf: (kind) => ({ kind, keeps: () => 0n, caps: [] }),
+  });
   const desk = createClaims(
     { journal, storage, begin, now, log: () => undefined },
     {
@@ -70,6 +65,19 @@ export function createStoredClaims() {
     },
   );
   return { desk, storage, journal, now, state };
+}
+
+/** Further stored claims like the first, `deposit-1` to `deposit-41`, each with one payout like its payout. */
+export function storeCopies(
+  { store, claim, payout }: Pick<Awaited<ReturnType<typeof openClaimed>>, 'store' | 'claim' | 'payout'>,
+  change: (signature: string, at: number) => Partial<Payout>,
+): void {
+  for (let at = 1; at <= 41; at++) {
+    const signature = `deposit-${at}`;
+    const copy = { ...payout, signature, keyHash: null, ...change(signature, at) };
+    store.putClaim({ ...claim, signature, seq: at + 1, operations: copy.operationId === null ? 0 : 1 });
+    store.putPayout(copy);
+  }
 }
 
 /** The stored claim of {@link DEPOSIT} with its one payout. */

@@ -4,7 +4,8 @@ import { createExecutor } from '../../../src/custody/kernel/executor.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import type { Operation, OperationKind, Prepared, Settled } from '../../../src/custody/kernel/operation.ts';
 import { createFakeChain } from '../../kit/fake-chain.ts';
-import { NOW, PAYOUT, SIGNED_AT, SOL, SWAP } from '../../kit/sample-operations.ts';
+import { LIMITS as KIT_LIMITS } from '../../kit/limits.ts';
+import { NOW, PAYOUT, SIGNED_AT, SWAP } from '../../kit/sample-operations.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { budgetOf, type Limits } from '../spending.ts';
 
@@ -19,15 +20,7 @@ export const ready = (change: Partial<Prepared & { ok: true }> = {}): Prepared =
 });
 export const pending: Settled = { settlement: { state: 'pending', detail: 'settling' }, claims: [] };
 
-export const LIMITS: Limits = {
-  maxOperation: lamports(2n * SOL),
-  maxHour: lamports(4n * SOL),
-  maxDay: lamports(10n * SOL),
-  maxUnsettled: lamports(4n * SOL),
-  maxCostDay: lamports(100n),
-  maxCostBps: 200,
-  floor: lamports(0n),
-};
+export const LIMITS: Limits = { ...KIT_LIMITS, maxCostDay: lamports(100n), floor: lamports(0n) };
 
 export function setUp(kindChange: Partial<OperationKind> = {}) {
   const storage = createSqliteStorage();

@@ -11,25 +11,13 @@ import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import { recoveredSwap } from '../../../src/custody/swap/operation.ts';
 import type { ChainTransaction, SolanaNode } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
-import { FEE, NOW, SOL } from '../../kit/sample-operations.ts';
+import { NOW, reserveTransfer, SOL } from '../../kit/sample-operations.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 const RESERVE = 'reserve';
 const FINALIZED = 1_000n;
 
-const transfer = (signature: string, slot = 950n): ChainTransaction => ({
-  signature,
-  slot,
-  blockTime: NOW / 1_000,
-  failed: false,
-  fee: FEE,
-  accounts: [RESERVE, 'deposit', 'system'],
-  signers: [RESERVE],
-  preLamports: [10n * SOL, 0n, 1n],
-  postLamports: [9n * SOL - FEE, SOL, 1n],
-  preTokens: null,
-  postTokens: null,
-});
+const transfer = (signature: string, slot = 950n): ChainTransaction => reserveTransfer(signature, { slot });
 
 type Fake = {
   readonly hides?: boolean;

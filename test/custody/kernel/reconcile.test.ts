@@ -17,6 +17,7 @@ import {
   NOW,
   PAYOUT,
   planned,
+  reserveTransfer,
   SOL,
   SWAP,
   settling,
@@ -26,22 +27,6 @@ import {
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 const RESERVE = 'reserve';
-
-/** A transaction paid by the reserve or by a third party. */
-const transfer = (signature: string, change: Partial<ChainTransaction> = {}): ChainTransaction => ({
-  signature,
-  slot: 950n,
-  blockTime: NOW / 1_000,
-  failed: false,
-  fee: FEE,
-  accounts: [RESERVE, `deposit-of-${signature}`, 'system'],
-  signers: [RESERVE],
-  preLamports: [10n * SOL, 0n, 1n],
-  postLamports: [9n * SOL - FEE, SOL, 1n],
-  preTokens: null,
-  postTokens: null,
-  ...change,
-});
 
 /** The parts that the modules provide. */
 const OF_THE_MODULES = {
@@ -59,7 +44,7 @@ function setUp(rows: readonly Operation[], chain: readonly ChainTransaction[] = 
     const { id, revision } = operation;
     mirror.rows.set(`operation ${id}`, { entity: 'operation', id, revision, operation });
   }
-  const run = () =>
+  const run = (change: Partial<Parameters<typeof reconcile>[0]> = {}) =>
     reconcile({
       journal,
       storage,
@@ -80,11 +65,16 @@ function setUp(rows: readonly Operation[], chain: readonly ChainTransaction[] = 
       },
       ...OF_THE_MODULES,
       now: () => NOW,
+      ...change,
     });
   const lose = () => freeze(journal, 'journal_behind_mirror', () => {});
   const own = (op: Operation) => storage.transaction(() => journal.insert(op));
   return { storage, journal, mirror, unreadable, run, lose, own };
 }
+
+/** The row once its attempt can no longer land. */
+const expired = (row: Operation, rules = PAYOUT): Operation =>
+  step(row, { type: 'viewed', quorum: 1, views: [deathProof()], landing: null }, rules, NOW);
 
 describe('rows of the mirror', () => {
   it('are restored with their states, signatures and consumed names', async () => {
@@ -154,7 +144,7 @@ describe('rows of the mirror', () => {
 
 describe('reserve transactions without any row', () => {
   it('that gave all to one account are a swap that is still owed', async () => {
-    const w = setUp([], [transfer('s1')]);
+    const w = setUp([], [reserveTransfer('s1')]);
     w.lose();
     expect(await w.run()).toEqual({ restored: 0, recovered: 1, checked: 1 });
     expect(w.journal.get('swap:recovered:s1')).toMatchObject({
@@ -182,7 +172,7 @@ describe('reserve transactions without any row', () => {
     ],
     ['only cost its fee', { postLamports: [10n * SOL - FEE, 0n, 1n] }],
   ] as const)('that %s are only booked', async (_name, change) => {
-    const w = setUp([], [transfer('s1', change)]);
+    const w = setUp([], [reserveTransfer('s1', change)]);
     w.lose();
     await w.run();
     expect(w.journal.get('swap:recovered:s1')).toMatchObject({ state: 'failed', unsettled: 0n, dueAt: null });
@@ -195,51 +185,41 @@ describe('reserve transactions without any row', () => {
       { signers: ['stranger', RESERVE], accounts: ['stranger', RESERVE, 'system'] },
     ],
   ])('are not those that %s', async (_name, change) => {
-    const w = setUp([], [transfer('s1', change)]);
+    const w = setUp([], [reserveTransfer('s1', change)]);
     expect((await w.run()).recovered).toBe(0);
   });
 
   it('are not those of an existing row', async () => {
-    const w = setUp([], [transfer('signature-one')]);
+    const w = setUp([], [reserveTransfer('signature-one')]);
     w.own(settling());
     expect((await w.run()).recovered).toBe(0);
   });
 
   it('are found behind pages of other transactions', async () => {
     const dust = Array.from({ length: 250 }, (_, at) =>
-      transfer(`dust-${at}`, { signers: ['x'], accounts: ['x', RESERVE, 's'] }),
+      reserveTransfer(`dust-${at}`, { signers: ['x'], accounts: ['x', RESERVE, 's'] }),
     );
-    const w = setUp([], [...dust, transfer('s1')]);
+    const w = setUp([], [...dust, reserveTransfer('s1')]);
     expect(await w.run()).toMatchObject({ recovered: 1, checked: 251 });
   });
 
   it('are not those of a version that we never sign, which no node shows', async () => {
-    const w = setUp([], [transfer('newer'), transfer('s1')]);
+    const w = setUp([], [reserveTransfer('newer'), reserveTransfer('s1')]);
     w.unreadable.add('newer');
     expect(await w.run()).toMatchObject({ recovered: 1, checked: 2 });
     expect(w.journal.get('swap:recovered:s1')).toBeDefined();
   });
 
   it('that are listed but cannot be read end the run', async () => {
-    const w = setUp([], [transfer('s1')]);
-    w.storage.exec('SELECT 1');
-    const broken = reconcile({
-      journal: w.journal,
-      storage: w.storage,
-      mirror: w.mirror,
-      reserveAddress: RESERVE,
-      history: historyOf(async () => [{ signature: 's1', slot: 1n, err: null, blockTime: null }]),
-      transaction: async () => null,
-      ...OF_THE_MODULES,
-      now: () => NOW,
-    });
+    const w = setUp([], [reserveTransfer('s1')]);
+    const broken = w.run({ transaction: async () => null });
     await expect(broken).rejects.toThrow('s1');
   });
 });
 
 describe('changes that the mirror did not receive', () => {
   it('may have been signed: a planned row of a lost journal waits for the operator', async () => {
-    const w = setUp([planned({ id: 'swap:a', revision: 7 })], [transfer('s1')]);
+    const w = setUp([planned({ id: 'swap:a', revision: 7 })], [reserveTransfer('s1')]);
     w.own(planned({ id: 'asry:b', kind: 'asry' }));
     w.lose();
     await w.run();
@@ -257,7 +237,7 @@ describe('changes that the mirror did not receive', () => {
     const row = w.journal.get('asry:a');
     if (!row) throw new Error('no row');
     expect(effectOf(row)).not.toBe('prepare');
-    const after = step(row, { type: 'viewed', quorum: 1, views: [deathProof()], landing: null }, PAYOUT, NOW);
+    const after = expired(row);
     expect(after).toMatchObject({ state: 'planned', reason: 'held_reconciled' });
     expect(effectOf(after)).toBe('none');
   });
@@ -276,12 +256,7 @@ describe('changes that the mirror did not receive', () => {
       if (!first || !again) throw new Error('no row');
       expect(first).toMatchObject({ state: 'planned', reason: null, plan: { reconciledAt: NOW } });
       expect(effectOf(first)).toBe('prepare');
-      const after = step(
-        again,
-        { type: 'viewed', quorum: 1, views: [deathProof()], landing: null },
-        PAYOUT,
-        NOW,
-      );
+      const after = expired(again);
       expect(after).toMatchObject({ state: 'planned', reason: 'expired', plan: { reconciledAt: NOW } });
       expect(effectOf(after)).toBe('prepare');
     },
@@ -292,9 +267,7 @@ describe('changes that the mirror did not receive', () => {
     w.lose();
     await w.run();
     const row = w.journal.get('swap:a');
-    expect(
-      row && step(row, { type: 'viewed', quorum: 1, views: [deathProof()], landing: null }, SWAP, NOW),
-    ).toMatchObject({ state: 'failed', reason: 'expired' });
+    expect(row && expired(row, SWAP)).toMatchObject({ state: 'failed', reason: 'expired' });
   });
 
   it('a journal that was not lost is left alone', async () => {

@@ -13,6 +13,7 @@ import {
   unsettledLamports,
   usedOf,
 } from '../../../src/custody/kernel/spending-limits.ts';
+import { LIMITS } from '../../kit/limits.ts';
 import {
   closed,
   done,
@@ -26,15 +27,6 @@ import {
 } from '../../kit/sample-operations.ts';
 import { budgetOf, checkCost, checkIntent, costLamports, type Limits, swappedLamports } from '../spending.ts';
 
-const LIMITS: Limits = {
-  maxOperation: lamports(2n * SOL),
-  maxHour: lamports(4n * SOL),
-  maxDay: lamports(10n * SOL),
-  maxUnsettled: lamports(4n * SOL),
-  maxCostDay: lamports(SOL / 10n),
-  maxCostBps: 200,
-  floor: lamports(SOL / 10n),
-};
 const RICH: Balance = { lamports: lamports(1_000n * SOL), slot: 5_000n };
 
 type Asked = {

@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RequestView } from '../../../src/custody/api.ts';
 import { cases } from '../../cases.ts';
 import { wallet } from '../../kit/addresses.ts';
+import { checkRuns } from '../../kit/checked-runs.ts';
 import type { RunOptions } from '../../kit/simulated-custodian.ts';
 import { createRequestSimulation, type RequestSimulation } from './request-simulation.ts';
 
@@ -9,18 +10,10 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const PAYER = wallet(51);
 
-const running: RequestSimulation[] = [];
-afterEach(() => {
-  for (const run of running.splice(0)) {
-    expect(run.errors).toEqual([]);
-    run.release();
-  }
-});
+const checked = checkRuns();
 
 async function start(more: Partial<RunOptions> = {}): Promise<RequestSimulation> {
-  const run = createRequestSimulation({ seed: 3, crashes: 0, replacements: 0, wild: false, ...more });
-  running.push(run);
-  return run;
+  return checked(createRequestSimulation({ seed: 3, crashes: 0, replacements: 0, wild: false, ...more }));
 }
 
 const fee = ({ feeLamports }: RequestView): bigint => BigInt(feeLamports);

@@ -58,10 +58,7 @@ describe('a refund', () => {
       await w.custody.createSwap(keyed(name, { amountLamports: 2n * SOL }));
       land(w.chain);
       credit(w.swap, `refund-${name}`, (2n * SOL * 98n) / 100n);
-      for (let alarms = 0; alarms < 20; alarms++) {
-        w.clock.now = Math.max(w.clock.now, w.storage.alarm ?? 0);
-        await w.custody.alarm();
-      }
+      await w.pass(10 * 60_000);
       expect(w.journal.get(`swap:key-${name}`)).toMatchObject({ unsettled: 0n, cost: SOL / 25n });
       w.clock.now += 61 * 60_000;
     }
@@ -88,10 +85,7 @@ describe('a refund', () => {
     }
     credit(w.swap, 'one', 100n);
     credit(w.swap, 'two', 100n);
-    for (let alarms = 0; alarms < 20; alarms++) {
-      w.clock.now = Math.max(w.clock.now, w.storage.alarm ?? 0);
-      await w.custody.alarm();
-    }
+    await w.pass(10 * 60_000);
     expect(w.journal.get('swap:key-a')).toMatchObject({
       state: 'failed',
       reason: 'refunded',
@@ -109,10 +103,7 @@ describe('a refund', () => {
     w.bridge.nextReport = () => refunded(2n * SOL - 5_000n);
     credit(w.swap, 'rest', 2n * SOL - 5_000n);
     w.clock.now += 3_600_000;
-    for (let alarms = 0; alarms < 20; alarms++) {
-      w.clock.now = Math.max(w.clock.now, w.storage.alarm ?? 0);
-      await w.custody.alarm();
-    }
+    await w.pass(10 * 60_000);
     expect((await w.custody.report()).heldOperations).toBe(1);
   });
 
