@@ -313,16 +313,20 @@ function quotingRoute(
 }
 
 async function tokensDeps(sources: Sources): Promise<Deps['tokens']> {
-  const [{ createSearchStore }, { createTokenFacts }, { createTokenStore }] = await Promise.all([
-    import('../features/tokens/search-store.ts'),
-    import('../features/tokens/token-facts.ts'),
-    import('../features/tokens/token-store.ts'),
-  ]);
-  const { env, config, treasuryAddress, upstreams } = sources;
+  const [{ createInvoiceReader }, { createSearchStore }, { createTokenFacts }, { createTokenStore }] =
+    await Promise.all([
+      import('../features/tokens/get-invoice.ts'),
+      import('../features/tokens/search-store.ts'),
+      import('../features/tokens/token-facts.ts'),
+      import('../features/tokens/token-store.ts'),
+    ]);
+  const { env, config, custody, memory, treasuryAddress, upstreams } = sources;
   const readAccounts = accountReader(sources);
+  const tokens = createTokenStore(sources.reads, env.DB);
   return {
-    custody: sources.custody,
-    tokens: createTokenStore(sources.reads, env.DB),
+    custody,
+    tokens,
+    invoices: createInvoiceReader({ tokens, custody, memory }),
     tokenFacts: createTokenFacts({ readAccounts, now: Date.now }),
     search: createSearchStore(sources.reads),
     readAccounts,
@@ -348,7 +352,7 @@ async function tokensDeps(sources: Sources): Promise<Deps['tokens']> {
     },
     transactionStatus: async (signature) => transactionStatus((await upstreams()).rpc, signature),
     publicBaseUrl: sources.publicBaseUrl,
-    memory: sources.memory,
+    memory,
     waiting: sources.waiting,
     sleep: sources.sleep,
     now: Date.now,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';
 import type { TransactionStatus } from '../../src/core/wait-for-finality.ts';
 import type { ConfirmRequest, PaymentConfirmed, RequestView } from '../../src/custody/api.ts';
+import { createInvoiceReader, type GetInvoiceDeps } from '../../src/features/tokens/get-invoice.ts';
 import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoice-routes.ts';
 import { type ListingDeps, listingRoutes } from '../../src/features/tokens/listing-routes.ts';
 import { createCache } from '../../src/http/cached.ts';
@@ -53,7 +54,8 @@ function service(parts: Parts) {
     ofCreator: async () => [],
     listings: async () => [],
   };
-  const custody: InvoiceDeps['custody'] = {
+  const newCache = () => createCache({ kv: undefined, now, defer: () => undefined });
+  const custody: InvoiceDeps['custody'] & GetInvoiceDeps['custody'] = {
     ...base.custody,
     findRequest: async () => {
       if (parts.custodianDown) throw new AppError('CUSTODIAN_UNAVAILABLE', 'The custodian does not answer.');
@@ -69,11 +71,8 @@ function service(parts: Parts) {
     ...base,
     now,
     sleep,
-    waiting: createWaiting({
-      memory: createCache({ kv: undefined, now, defer: () => undefined }),
-      now,
-      sleep,
-    }),
+    waiting: createWaiting({ memory: newCache(), now, sleep }),
+    invoices: createInvoiceReader({ tokens, custody, memory: newCache() }),
     transactionStatus: async () => next(statuses) ?? 'final',
     custody,
     tokens,
@@ -86,8 +85,12 @@ function service(parts: Parts) {
     () => ({ tokens: deps }),
     (app) => app.route('/api', invoiceRoutes).route('/api', listingRoutes),
   );
-  return async (path: string, body?: unknown, prefer?: string) => {
-    const headers = { 'content-type': 'application/json', ...(prefer === undefined ? {} : { prefer }) };
+  return async (path: string, body?: unknown, prefer?: string, bookmark?: string) => {
+    const headers = {
+      'content-type': 'application/json',
+      ...(prefer === undefined ? {} : { prefer }),
+      ...(bookmark === undefined ? {} : { 'x-data-bookmark': bookmark }),
+    };
     const init = body === undefined ? { headers } : { method: 'POST', body: JSON.stringify(body), headers };
     const response = await request(path, init);
     const applied = response.headers.get('preference-applied');
@@ -130,6 +133,33 @@ describe('reading an invoice', () => {
     ['both down', { databaseDown: true, custodianDown: true }, 503, 'CUSTODIAN_UNAVAILABLE'],
   ])('returns the right error for: %s', async (_name, parts, status, error_code) => {
     expect(await service(parts)(PATH)).toMatchObject({ status, body: { error_code } });
+  });
+});
+
+describe('reading an invoice again within a second', () => {
+  const details = ['awaiting_payment', 'seen'];
+  const detailOf = async (answer: ReturnType<ReturnType<typeof service>>) => (await answer).body.detail;
+
+  it('returns the same state to a caller that has changed nothing', async () => {
+    const ask = service({ details });
+    expect([await detailOf(ask(PATH)), await detailOf(ask(PATH))]).toEqual([
+      'awaiting_payment',
+      'awaiting_payment',
+    ]);
+  });
+
+  it('returns the newest state to a caller with the bookmark of its change', async () => {
+    const ask = service({ details });
+    await ask(PATH);
+    expect(await detailOf(ask(PATH, undefined, undefined, '00000001-a'))).toBe('seen');
+  });
+
+  it('returns the newest state after a confirmation, even a refused one', async () => {
+    const ask = service({ details });
+    await ask(PATH);
+    const confirmation = { invoice_id: view().id, tx_signature: 'b' };
+    expect(await ask('/api/invoices/confirm', confirmation)).toMatchObject({ status: 404 });
+    expect(await detailOf(ask(PATH))).toBe('seen');
   });
 });
 

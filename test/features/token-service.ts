@@ -1,7 +1,9 @@
 /** The HTTP routes of invoices and tokens over a custodian, a chain and a D1 whose results a test sets. */
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import type { OpenRequest, RequestView } from '../../src/custody/api.ts';
+import { createInvoiceReader } from '../../src/features/tokens/get-invoice.ts';
 import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoice-routes.ts';
+import { createCache } from '../../src/http/cached.ts';
 import { newWaiting } from '../http/waiting.ts';
 import { wallet } from '../kit/addresses.ts';
 import { routerOver } from '../kit/router.ts';
@@ -36,7 +38,6 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
       service.opened.push(request);
       return { type: 'opened', request: viewOf(request) };
     },
-    findRequest: async () => null,
     confirmPayment: async () => ({ type: 'refused', refusal: { code: 'NOT_FOUND', message: '' } }),
   },
   rentExemption: async (bytes) => rentOf(bytes),
@@ -50,7 +51,11 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
   invoiceMargin: 10_000_000n,
   randomAddress: () => encodeBase58(new Uint8Array(32).fill(9)),
   publicBaseUrl: 'https://sluice.test',
-  tokens: { invoice: async () => undefined },
+  invoices: createInvoiceReader({
+    tokens: { invoice: async () => undefined },
+    custody: { findRequest: async () => null },
+    memory: createCache({ kv: undefined, now: () => 0, defer: () => undefined }),
+  }),
   waiting: newWaiting(),
   requirePayments: () => TREASURY,
   transactionStatus: async () => 'final',

@@ -9,9 +9,11 @@ import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { integerMember } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
+import { BOOKMARK_HEADER } from '../../http/read-session.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import { grantedWaitMs, preferChangeHeaders, preferHeaders, type Waiting } from '../../http/wait.ts';
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
+import type { InvoiceReader } from './get-invoice.ts';
 import {
   type ConfirmPaymentDeps,
   confirmErrors,
@@ -22,12 +24,11 @@ import {
   requestErrors,
   signatureFields,
 } from './paid-request.ts';
-import type { TokenStore } from './token-store.ts';
 
 export type InvoiceDeps = CreateInvoiceDeps &
-  ConfirmPaymentDeps &
-  GetInvoiceDeps & {
-    readonly custody: Pick<CustodianApi, 'openRequest' | 'findRequest' | 'confirmPayment'>;
+  ConfirmPaymentDeps & {
+    readonly custody: Pick<CustodianApi, 'openRequest' | 'confirmPayment'>;
+    readonly invoices: InvoiceReader;
     readonly waiting: Waiting;
     /** The treasury's address. @throws AppError NOT_CONFIGURED naming the missing variables */
     readonly requirePayments: () => string;
@@ -74,7 +75,6 @@ const Invoice = lazily(() =>
 
 const flag = z.boolean().optional();
 
-/** An open invoice is read from the custodian. */
 const POLL_MS = 1_000;
 /** An expired invoice can still be paid late, but no payment is expected. */
 const FINAL_DETAILS = ['completed', 'expired', 'refund_due'];
@@ -220,12 +220,17 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
     return c.json({ ...invoice, message }, 200);
   })
   .openapi(getInvoiceRoute, async (c) => {
-    const treasury = c.var.deps.tokens.requirePayments();
+    const { requirePayments, waiting, invoices } = c.var.deps.tokens;
+    const treasury = requirePayments();
     const { id } = c.req.valid('param');
-    const request = await c.var.deps.tokens.waiting.read(c, {
+    const { prefer } = c.req.valid('header');
+    // With a bookmark the caller has changed something, perhaps through another isolate. Reads that wait are shared
+    // for a second themselves.
+    const isOwnRead = c.req.header(BOOKMARK_HEADER) !== undefined || prefer !== undefined;
+    const request = await waiting.read(c, {
       key: `invoice:${id}`,
       pollMs: POLL_MS,
-      read: () => getInvoice(c.var.deps.tokens, id),
+      read: () => (isOwnRead ? invoices.current(id) : invoices.recent(id)),
       stateOf: openState,
     });
     return c.json(invoiceAnswer(request, treasury), 200);
@@ -241,7 +246,7 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
       id,
       signature,
       waitMs: grantedWaitMs(c),
-    });
+    }).finally(c.var.deps.tokens.invoices.noteConfirmation);
     if (tokenId === null || mintAddress === null)
       throw new AppError('INTERNAL', 'The invoice is completed but has no token.');
     const message = 'The token is created and listed.';
@@ -256,28 +261,6 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
       200,
     );
   });
-
-export type GetInvoiceDeps = {
-  readonly tokens: Pick<TokenStore, 'invoice'>;
-  readonly custody: Pick<CustodianApi, 'findRequest'>;
-};
-
-/**
- * The current state of an invoice. While it is open, the custodian's record is newer than D1's. If one of the
- * two is unavailable, the other one is used.
- * @throws AppError NOT_FOUND; CUSTODIAN_UNAVAILABLE when it does not answer and D1 has no such invoice
- */
-export async function getInvoice(d: GetInvoiceDeps, id: string): Promise<RequestView> {
-  const mirrored = await d.tokens.invoice(id).catch(() => undefined);
-  if (mirrored?.status === 'completed') return mirrored;
-  const known = await d.custody.findRequest(id).catch((error: unknown) => {
-    if (mirrored) return null;
-    throw error;
-  });
-  const request = known ?? mirrored;
-  if (request?.kind !== 'token') throw new AppError('NOT_FOUND', 'There is no invoice with this id.');
-  return request;
-}
 
 /** A member of an invoice's subject as text. */
 const part = (request: RequestView, name: string): string | null => {
