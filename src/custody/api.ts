@@ -157,6 +157,9 @@ export type CustodyReport = {
   readonly limits: readonly Limit[];
 };
 
+/** The part of the report that decides whether money can move. */
+export type SigningState = Pick<CustodyReport, 'reserveAddress' | 'frozen'>;
+
 /** A payment request, as stored by the custodian. */
 export type RequestView = {
   readonly id: string;
@@ -324,6 +327,8 @@ export type CustodianApi = {
   findSwap(signature: string): Promise<SwapView | null>;
   swapRoom(): Promise<SwapRoom>;
   report(): Promise<CustodyReport>;
+  /** Costs one row, for a check that is called often. */
+  signingState(): Promise<SigningState>;
   openRequest(request: OpenRequest): Promise<RequestOpened>;
   findRequest(id: string): Promise<RequestView | null>;
   /** Books the payment of a request and begins the work that it pays for. */

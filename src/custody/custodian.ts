@@ -3,7 +3,7 @@
  * parameters, so the simulator runs the same code as the Durable Object.
  * @module
  */
-import type { CustodianApi } from './api.ts';
+import type { CustodianApi, SigningState } from './api.ts';
 import { createClaims } from './asry/claims.ts';
 import type { AsryPorts } from './asry/payout-operation.ts';
 import { type CustodyLimits, createBudgets, createSaleCheck, NOTHING_SOLD } from './budgets.ts';
@@ -11,7 +11,7 @@ import { createBackground } from './kernel/background.ts';
 import { type Begin, createBegin } from './kernel/begin-operation.ts';
 import { type Assemble, createExecutor } from './kernel/executor.ts';
 import { openJournal } from './kernel/journal.ts';
-import { createSigningGate } from './kernel/journal-integrity.ts';
+import { createSigningGate, frozenReason } from './kernel/journal-integrity.ts';
 import type { CustodyModule, ModuleTools } from './kernel/module.ts';
 import type { Kind, Operation, OperationKind } from './kernel/operation.ts';
 import { custodyReport, runOps } from './kernel/operator-commands.ts';
@@ -228,6 +228,10 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
     log,
   });
   const { working, verified, publish, rearm } = background;
+  const signingState = (): SigningState => ({
+    reserveAddress: d.signer.address,
+    frozen: newerStorage === undefined ? (frozenReason(journal) ?? null) : 'storage_newer',
+  });
   const proving = <T>(work: (proofs: Proofs) => Promise<T>): Promise<T> =>
     working(async () => work(configured(proofs)));
 
@@ -281,8 +285,9 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
 
     async report() {
       const report = custodyReport({ ...d, journal, budgets: budgets.all, mint: mints?.report() ?? null });
-      return newerStorage === undefined ? report : { ...report, frozen: 'storage_newer' };
+      return { ...report, ...signingState() };
     },
+    signingState: async () => signingState(),
 
     async ops(command) {
       if (newerStorage !== undefined) return { ok: false, message: newerStorage };

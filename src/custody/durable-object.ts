@@ -17,6 +17,7 @@ const VERBS: Readonly<Record<keyof CustodianApi, true>> = {
   findSwap: true,
   swapRoom: true,
   report: true,
+  signingState: true,
   openRequest: true,
   findRequest: true,
   confirmPayment: true,

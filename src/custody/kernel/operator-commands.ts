@@ -4,12 +4,11 @@
  * @module
  */
 import { lamports } from '../../core/amount.ts';
-import type { CustodyReport, OpsAnswer, OpsCommand } from '../api.ts';
+import type { CustodyReport, OpsAnswer, OpsCommand, SigningState } from '../api.ts';
 import type { Journal } from './journal.ts';
-import { frozenReason, isSuspect, settlesIn, unfreeze } from './journal-integrity.ts';
+import { isSuspect, settlesIn, unfreeze } from './journal-integrity.ts';
 import { isTerminal, type Operation } from './operation.ts';
 import { isRepublishing, startRepublishing } from './outbox.ts';
-import type { Signer } from './ports.ts';
 import { recallDisagreement } from './quorum.ts';
 import type { Reconciled } from './reconcile.ts';
 import type { ChainPort } from './solana-view.ts';
@@ -166,31 +165,27 @@ const summary = (operation: Operation) => ({
   createdAt: new Date(operation.createdAt).toISOString(),
 });
 
-/** Whether the custodian works, which operations are open, and how much of each cap is used. */
+/** Which operations are open, and how much of each cap is used. */
 export function custodyReport({
   journal,
   mint,
   chain,
-  signer,
   swapsDisabled,
   budgets,
   now,
 }: {
   readonly chain: Pick<ChainPort, 'agreement'>;
-  readonly signer: Pick<Signer, 'address'>;
   readonly swapsDisabled: boolean;
   readonly now: () => number;
   readonly budgets: readonly Budget[];
   readonly journal: Journal;
   readonly mint: CustodyReport['mint'];
-}): CustodyReport {
+}): Omit<CustodyReport, keyof SigningState> {
   const entries = journal.counting(now());
   const open = journal.open();
   return {
-    reserveAddress: signer.address,
     solana: recallDisagreement(journal, chain.agreement(), now()),
     mint,
-    frozen: frozenReason(journal) ?? null,
     // An operator's pause stops more than swaps, so it is reported first.
     paused: journal.getMeta('paused') || (swapsDisabled ? 'disabled' : null),
     openOperations: open.filter((operation) => !isTerminal(operation)).length,

@@ -66,14 +66,15 @@ export const TABLES = [
   'proofs',
 ] as const;
 
+/** Names every table and returns nothing: no table has rows below the limit of 0. */
+const NAME_TABLES = `SELECT 1 WHERE ${TABLES.map((table) => `EXISTS (SELECT 1 FROM ${table} LIMIT 0)`).join(' OR ')}`;
+
 export type DatabaseStore = ReturnType<typeof createDatabaseStore>;
 
 export const createDatabaseStore = (db: D1Reads) => ({
   /** Reads no row. @throws Error when the database does not answer, or `no such table` before its migrations */
   async ping(): Promise<void> {
-    await db
-      .prepare(`SELECT ${TABLES.map((table) => `(SELECT 1 FROM ${table} LIMIT 0)`).join(', ')}`)
-      .first();
+    await db.prepare(NAME_TABLES).run();
   },
 
   /**

@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { jsonResponse, lazily } from '#answers';
+import type { CustodianApi } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
 import { memoizedList } from '../../http/memoized-json.ts';
 import { component, newRouter } from '../../http/router.ts';
@@ -7,6 +8,7 @@ import { getStatus, type StatusReport, type StatusReportDeps } from './get-statu
 
 export type StatusDeps = ReadyDeps &
   StatusReportDeps & {
+    readonly custody: Pick<CustodianApi, 'report' | 'signingState'>;
     /** This isolate's memory only. */
     readonly memory: Cache;
     readonly now: () => number;
@@ -253,7 +255,7 @@ export type ReadyDeps = {
   readonly missingVariables: readonly string[];
   /** One statement that reads no row. @throws Error when D1 does not answer or a table is missing */
   pingDatabase(): Promise<void>;
-  readonly custody: { report(): Promise<{ frozen: string | null; reserveAddress: string }> };
+  readonly custody: Pick<CustodianApi, 'signingState'>;
   readonly reserve: { readonly solanaAddress: string | null };
 };
 
@@ -266,7 +268,7 @@ export async function checkReady(d: ReadyDeps): Promise<Check[]> {
       return null;
     }),
     outcome('custody', async () => {
-      const { frozen, reserveAddress } = await d.custody.report();
+      const { frozen, reserveAddress } = await d.custody.signingState();
       if (frozen) return `signing is frozen: ${frozen}`;
       return reserveAddress === d.reserve.solanaAddress ? null : 'the key does not belong to the address';
     }),

@@ -182,6 +182,7 @@ describe('a storage of a newer version', () => {
     const custody = w.start();
     expect(w.logged).toContain('storage_newer');
     expect(await custody.report()).toMatchObject({ frozen: 'storage_newer' });
+    expect(await custody.signingState()).toMatchObject({ frozen: 'storage_newer' });
     const answer = await custody.ops({ name: 'reconcile' });
     expect(answer).toMatchObject({ ok: false });
     expect(answer.message).toContain(`version ${STORAGE_VERSION + 1}`);
