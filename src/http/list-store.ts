@@ -7,7 +7,12 @@
 import type { D1Reads } from './read-session.ts';
 
 /** @param params as many as the statement's highest parameter number */
-export type ListQuery = { readonly sql: string; readonly params: readonly (string | number)[] };
+export type ListQuery = {
+  readonly sql: string;
+  /** Names of its columns, in their order. */
+  readonly columns: readonly string[];
+  readonly params: readonly (string | number)[];
+};
 
 /**
  * The mark of the custodian's newest batch. D1 writes it in the same transaction as the batch's rows, and no
@@ -34,6 +39,17 @@ export type ListStore = ReturnType<typeof createListStore>;
  */
 export function createListStore(db: D1Reads, version: string, now: () => number = Date.now) {
   const kept = new Map<string, Kept>();
+  const versionText = `CAST(${version} AS TEXT)`;
+
+  /** The query's rows, or none if the version equals the parameter after the query's own. */
+  const unlessKnown = ({ sql, params }: ListQuery): string =>
+    // With a limit of 0 SQLite does not run the subquery; with -1 all of its rows keep their order.
+    `SELECT * FROM (${sql}) LIMIT CASE WHEN ${versionText} = ?${params.length + 1} THEN 0 ELSE -1 END`;
+
+  /** The same after a row with the version. A join would read each row twice. */
+  const withVersion = (query: ListQuery): string =>
+    `SELECT ${versionText} AS version, ${query.columns.map((name) => `NULL AS ${name}`).join(', ')}
+     UNION ALL SELECT NULL, * FROM (${unlessKnown(query)})`;
 
   function keep(key: string, entry: Kept): void {
     kept.delete(key);
@@ -44,7 +60,7 @@ export function createListStore(db: D1Reads, version: string, now: () => number 
 
   return {
     /**
-     * The decoded results of the queries, read in one transaction.
+     * The decoded results of the queries, read in one transaction. Rows of the first query have a member more.
      *
      * @param decode depends on the results and the queries only
      * @returns the same object as the last time if nothing has changed since
@@ -56,20 +72,21 @@ export function createListStore(db: D1Reads, version: string, now: () => number 
       const key = queries.map(({ sql, params }) => sql + JSON.stringify(params)).join();
       const found = kept.get(key);
       const known = found && found.until > now() ? found : undefined;
-      const [versions, ...results] = await db.batch<Row & { version: string }>([
-        db.prepare(`SELECT CAST(${version} AS TEXT) AS version`),
-        ...queries.map(({ sql, params }) =>
-          db
-            // With a limit of 0 SQLite does not run the subquery; with -1 all of its rows keep their order.
-            .prepare(
-              `SELECT * FROM (${sql}) LIMIT CASE WHEN CAST(${version} AS TEXT) = ?${params.length + 1} THEN 0 ELSE -1 END`,
-            )
-            .bind(...params, known?.version ?? NO_VERSION),
-        ),
-      ]);
-      const current = versions?.results[0]?.version ?? UNVERSIONED;
+      const statements = queries.map((query, index) =>
+        db
+          .prepare(index === 0 ? withVersion(query) : unlessKnown(query))
+          .bind(...query.params, known?.version ?? NO_VERSION),
+      );
+      const [first, ...others] = statements;
+      // A statement costs less than a batch of one.
+      const results =
+        first && others.length === 0
+          ? [await first.all<Row & { readonly version: string | null }>()]
+          : await db.batch<Row & { readonly version: string | null }>(statements);
+      const [[versioned, ...listed] = [], ...rest] = results.map(({ results }) => results);
+      const current = versioned?.version ?? UNVERSIONED;
       if (known && known.version === current) return known.value as T;
-      const value = decode(results.map((result) => result.results));
+      const value = decode([listed, ...rest]);
       if (current !== UNVERSIONED) keep(key, { version: current, until: now() + MAX_AGE_MS, value });
       return value;
     },

@@ -22,14 +22,26 @@ let rowsRead: number;
 let limiterKeys: string[];
 let ipRetentionDays: number;
 
-/** D1 that adds up the rows its batches read. */
+/** D1 that adds up the rows that the statistics read. */
 const metered: D1Database = {
-  prepare: (sql: string) => env.DB.prepare(sql),
-  async batch(statements: D1PreparedStatement[]) {
-    const results = await env.DB.batch(statements);
-    rowsRead += results.reduce((sum, { meta }) => sum + meta.rows_read, 0);
-    return results;
+  prepare(sql: string) {
+    const statement = env.DB.prepare(sql);
+    const bind = statement.bind.bind(statement);
+    return Object.assign(statement, {
+      bind(...values: unknown[]) {
+        const bound = bind(...values);
+        const all = bound.all.bind(bound);
+        return Object.assign(bound, {
+          async all() {
+            const result = await all();
+            rowsRead += result.meta.rows_read;
+            return result;
+          },
+        });
+      },
+    });
   },
+  batch: (statements: D1PreparedStatement[]) => env.DB.batch(statements),
   withSession: () => metered as Partial<D1Database> as D1DatabaseSession,
 } as Partial<D1Database> as D1Database;
 

@@ -18,13 +18,24 @@ let calls: number[] = [];
 beforeEach(() => {
   calls = [];
 });
+function count<T>(results: D1Result<T>[]): D1Result<T>[] {
+  calls.push(results.reduce((sum, { meta }) => sum + meta.rows_read, 0));
+  return results;
+}
+const originals = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
+/** @param statement whose `all` is counted; the stores call no other method of a bound statement */
+function countedStatement(statement: D1PreparedStatement): D1PreparedStatement {
+  const wrapped = {
+    bind: (...values: unknown[]) => countedStatement(statement.bind(...values)),
+    all: async <T>() => count([await statement.all<T>()])[0],
+  } as Partial<D1PreparedStatement> as D1PreparedStatement;
+  originals.set(wrapped, statement);
+  return wrapped;
+}
 const counted: D1Reads = {
-  prepare: (query) => env.DB.prepare(query),
-  batch: async <T>(statements: D1PreparedStatement[]) => {
-    const results = await env.DB.batch<T>(statements);
-    calls.push(results.reduce((sum, { meta }) => sum + meta.rows_read, 0));
-    return results;
-  },
+  prepare: (query) => countedStatement(env.DB.prepare(query)),
+  batch: async <T>(statements: D1PreparedStatement[]) =>
+    count(await env.DB.batch<T>(statements.map((one) => originals.get(one) ?? one))),
 };
 
 const mirror = createD1Mirror(env.DB);
@@ -77,7 +88,7 @@ describe('a list of the mirror', () => {
     expect(await store.list(20)).toBe(first);
     expect(calls).toHaveLength(2);
     expect(calls[0]).toBeGreaterThanOrEqual(20);
-    // The mark, which every statement of the batch reads.
+    // The mark, as the version and in the condition.
     expect(calls[1]).toBeLessThanOrEqual(2);
   });
 
@@ -127,6 +138,16 @@ describe('a list of the mirror', () => {
     }
   });
 
+  it('without rows is empty each time', async () => {
+    const store = createTokenStore(counted, counted);
+    await list(1, 1);
+    expect(await store.list(9, 1)).toEqual([]);
+    expect(await store.list(9, 1)).toEqual([]);
+    await env.DB.exec('DELETE FROM mirror_marks');
+    expect(await store.list(9, 1)).toEqual([]);
+    expect(calls).toHaveLength(3);
+  });
+
   it('is evicted when 32 other lists were read since', async () => {
     await list(1, 1);
     const store = createTokenStore(counted, counted);
@@ -141,7 +162,7 @@ describe('a list of the mirror', () => {
     await list(1, 1);
     let now = 0;
     const lists = createListStore(counted, MIRROR_VERSION, () => now);
-    const query = [{ sql: 'SELECT journal FROM tokens LIMIT ?', params: [1] }];
+    const query = [{ sql: 'SELECT journal FROM tokens LIMIT ?', columns: ['journal'], params: [1] }];
     const read = () =>
       lists.read(query, ([rows = []]: readonly (readonly { journal: string }[])[]) =>
         rows.map(({ journal }) => (JSON.parse(journal) as { name: string }).name),

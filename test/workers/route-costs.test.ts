@@ -116,6 +116,7 @@ const emptyCustodian = (): DurableObjectStub<never> =>
     get: (_, verb) => async () => {
       cost.custodian += 1;
       cost.subrequests += 1;
+      if (verb === 'signingState') return { frozen: null, reserveAddress: RESERVE };
       return verb === 'listAsryEpochs' || verb === 'listMints' ? [] : null;
     },
   });
@@ -134,10 +135,32 @@ const proofMessage = buildProofMessage({
 });
 
 const SEED = new Uint8Array(32).fill(7);
+const RESERVE = base58.encode(ed25519.getPublicKey(SEED));
 const MINT = base58.encode(new Uint8Array(32).fill(9));
 const signature = (last: number): string => base58.encode(new Uint8Array(64).fill(5).with(63, last));
 const FINISHED = signature(1);
 const UNKNOWN = signature(0);
+const COMPLETED = crypto.randomUUID();
+/** A completed invoice, in the form of the custodian's mirror. */
+const INVOICE = {
+  id: COMPLETED,
+  kind: 'token',
+  status: 'completed',
+  detail: 'completed',
+  reason: null,
+  subject: { decimals: 9 },
+  feeLamports: '10000001',
+  receivedLamports: '10000001',
+  reference: MINT,
+  createdAt: '2026-11-22T00:00:00.000Z',
+  expiresAt: '2026-11-22T00:30:00.000Z',
+  paidAt: '2026-11-22T00:01:00.000Z',
+  completedAt: '2026-11-22T00:02:00.000Z',
+  paymentSignature: signature(2),
+  tokenId: 101,
+  mintAddress: MINT,
+  refunds: [],
+};
 
 const bindings = (): Env =>
   ({
@@ -190,6 +213,9 @@ async function fill(): Promise<void> {
          'bitcoin', json_object('scheme', 's', 'signature', 's', 'unprefixed', null),
          'solana', json_object('scheme', 's', 'signature', 's'), 'offline', json('false')) FROM n`,
     ).bind(ROWS, at, proofMessage),
+    env.DB.prepare(
+      "INSERT INTO invoices (id, revision, status, created_at, journal) VALUES (?, 1, 'completed', ?, ?)",
+    ).bind(COMPLETED, at, JSON.stringify({ view: INVOICE })),
     // The custodian's mark, which each batch of its outbox raises.
     env.DB.prepare("INSERT INTO mirror_marks (name, revision) VALUES ('journal', 1)"),
   ]);
@@ -198,6 +224,8 @@ async function fill(): Promise<void> {
 const app = createApp(async (all) => ({ ...(await apiDeps(all)), log: () => undefined }));
 
 beforeAll(async () => {
+  // A second request comes within the second for which some answers are reused.
+  vi.useFakeTimers({ toFake: ['Date'] });
   vi.stubGlobal('fetch', async () => {
     cost.upstream += 1;
     cost.subrequests += 1;
@@ -207,6 +235,7 @@ beforeAll(async () => {
   await fill();
 });
 afterAll(() => {
+  vi.useRealTimers();
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
 });
@@ -222,11 +251,13 @@ const REQUESTS: readonly (readonly [
   init?: { method: string; headers: Record<string, string>; body: string },
 ])[] = [
   ['GET /api/health', '/api/health'],
+  ['GET /api/ready', '/api/ready'],
   ['GET /api/swap/status/{id}, final', `/api/swap/status/${FINISHED}`],
   ['GET /api/swap/status/{id}, unknown', `/api/swap/status/${UNKNOWN}`],
   ['GET /api/exchanges/transactions', '/api/exchanges/transactions'],
   ['GET /api/arbitrage/transactions', '/api/arbitrage/transactions'],
   ['GET /api/invoices/{id}, unknown', `/api/invoices/${crypto.randomUUID()}`],
+  ['GET /api/invoices/{id}, completed', `/api/invoices/${COMPLETED}`],
   ['GET /api/tokens/{id}, unknown', '/api/tokens/7'],
   ['GET /api/tokens', '/api/tokens'],
   ['GET /api/listings/search', '/api/listings/search?q=abc'],

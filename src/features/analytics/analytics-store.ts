@@ -54,6 +54,7 @@ const READ_NEWEST = 'SELECT at_ms, path, referrer, ip FROM pageviews ORDER BY id
 /** A subquery with a list as one JSON array, in the order of its rows. */
 const list = (columns: string, rows: string) =>
   `(SELECT json_group_array(json_array(${columns})) FROM (${rows}))`;
+const LISTS = ['periods', 'paths', 'referrers', 'recent'] as const;
 /** One row for all lists: each further statement or row costs a read more than its JSON. */
 const READ = `SELECT ${list('period, pageviews, visitors, bots', READ_PERIODS)} AS periods,
   ${list('value, count', topOf('path'))} AS paths, ${list('value, count', topOf('referrer'))} AS referrers,
@@ -168,7 +169,7 @@ function addViews(db: D1Database, day: string, views: readonly View[], bots: rea
   ];
 }
 
-type CountersRow = Readonly<Record<'periods' | 'paths' | 'referrers' | 'recent', string>>;
+type CountersRow = Readonly<Record<(typeof LISTS)[number], string>>;
 
 function countersOf(row: CountersRow | undefined): Counters {
   const rowsOf = <T>(text: string | undefined) => JSON.parse(text ?? '[]') as T[];
@@ -205,7 +206,10 @@ export type AnalyticsStore = ReturnType<typeof createAnalyticsStore>;
 export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unknown>) => void) {
   let known: { readonly day: string; readonly salt: string } | undefined;
   const counters = createListStore(
-    { prepare: (query) => db.prepare(query), batch: (statements) => db.withSession().batch(statements) },
+    {
+      prepare: (query) => db.withSession().prepare(query),
+      batch: (statements) => db.withSession().batch(statements),
+    },
     VERSION,
   );
 
@@ -312,7 +316,7 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
     /** @returns the same object while no view was added */
     read: ({ firstDay, firstHour, top, recent }: StatsBounds): Promise<Counters> =>
       counters.read<CountersRow, Counters>(
-        [{ sql: READ, params: [`day ${firstDay}`, `hour ${firstHour}`, top, recent] }],
+        [{ sql: READ, columns: LISTS, params: [`day ${firstDay}`, `hour ${firstHour}`, top, recent] }],
         ([rows]) => countersOf(rows?.[0]),
       ),
   };

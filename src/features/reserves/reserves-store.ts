@@ -34,6 +34,7 @@ const AbsrRow: z.ZodType<AbsrTransaction> = z.object({
   seq: z.int(),
 });
 
+const COLUMNS = ['seq', 'signature', 'txId', 'blockTime', 'type', 'amountSats', 'btcUsd'];
 const rows = (where: string): string => `SELECT seq, signature, btc_txid AS txId, block_time AS blockTime,
     CASE kind WHEN 'absr' THEN 'mint' ELSE 'issue' END AS type,
     CASE kind WHEN 'swap' THEN btc_sats ELSE json_extract(journal, '$.plan.mintSats') END AS amountSats,
@@ -41,9 +42,10 @@ const rows = (where: string): string => `SELECT seq, signature, btc_txid AS txId
   FROM operations INDEXED BY operations_absr_by_time
   WHERE kind IN ('swap', 'absr') AND status = 'finished' AND ${where}`;
 
-// Two index ranges: the planner does not use an expression index for the row value (at, seq) < (?1, ?2).
 const SAME_TIME = `${rows('COALESCE(block_time, 0) = ?1 AND seq < ?2')} ORDER BY seq DESC LIMIT ?3`;
-const EARLIER = `${rows('COALESCE(block_time, 0) < ?1')} ORDER BY COALESCE(block_time, 0) DESC, seq DESC LIMIT ?2`;
+const EARLIER = `${rows('COALESCE(block_time, 0) < ?1')} ORDER BY COALESCE(block_time, 0) DESC, seq DESC LIMIT ?3`;
+// Two index ranges: the planner does not use an expression index for the row value (at, seq) < (?1, ?2).
+const NEWEST = `SELECT * FROM (${SAME_TIME}) UNION ALL SELECT * FROM (${EARLIER}) LIMIT ?3`;
 
 /** Block time and journal position of a row; a row without a block time counts as the oldest. */
 export type AbsrKey = readonly [blockTime: number, seq: number];
@@ -66,16 +68,8 @@ export const createAbsrStore = (db: D1Reads) => {
     },
     /** Newest first. @param after key of the last row shown */
     newest(limit: number, after: AbsrKey = BEYOND_ALL): Promise<readonly AbsrTransaction[]> {
-      const [at, seq] = after;
-      const queries = [
-        { sql: SAME_TIME, params: [at, seq, limit] },
-        { sql: EARLIER, params: [at, limit] },
-      ];
-      return lists.read(queries, (found) =>
-        found
-          .flat()
-          .slice(0, limit)
-          .map((row) => AbsrRow.parse(row)),
+      return lists.read([{ sql: NEWEST, columns: COLUMNS, params: [...after, limit] }], ([rows = []]) =>
+        rows.map((row) => AbsrRow.parse(row)),
       );
     },
   };
@@ -120,7 +114,7 @@ export const createProofStore = (db: D1Reads) => {
     /** Newest first. @param before only proofs signed before this time */
     list(limit: number, before = AFTER_ALL_TIMES): Promise<readonly ProofRecord[]> {
       const sql = 'SELECT journal FROM proofs WHERE id < ? ORDER BY id DESC LIMIT ?';
-      return lists.read([{ sql, params: [before, limit] }], ([rows = []]) =>
+      return lists.read([{ sql, columns: ['journal'], params: [before, limit] }], ([rows = []]) =>
         rows.map((row) => ProofRow.parse(row)),
       );
     },

@@ -41,6 +41,20 @@ const COLUMNS = `seq, signature, status, detail, reason, amount_lamports AS amou
   btc_sats AS btcSats, btc_txid AS btcTxid, block_time AS blockTime,
   status <> 'waiting' AND json_extract(journal, '$.dueAt') IS NULL AS final`;
 
+const NAMES = [
+  'seq',
+  'signature',
+  'status',
+  'detail',
+  'reason',
+  'amountLamports',
+  'expectedSats',
+  'btcSats',
+  'btcTxid',
+  'blockTime',
+  'final',
+];
+
 export type SwapStore = ReturnType<typeof createSwapStore>;
 
 export const createSwapStore = (db: D1Reads) => {
@@ -60,7 +74,7 @@ export const createSwapStore = (db: D1Reads) => {
     landed(limit: number, below = Number.MAX_SAFE_INTEGER): Promise<readonly SwapRow[]> {
       const sql = `SELECT ${COLUMNS} FROM operations WHERE kind = 'swap' AND landed_slot IS NOT NULL AND seq < ?
         ORDER BY seq DESC LIMIT ?`;
-      return lists.read([{ sql, params: [below, limit] }], ([rows = []]) =>
+      return lists.read([{ sql, columns: NAMES, params: [below, limit] }], ([rows = []]) =>
         rows.map((row) => Row.parse(row)),
       );
     },

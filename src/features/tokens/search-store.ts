@@ -16,6 +16,7 @@ export type SearchCursor = { readonly step: number; readonly text: string; reado
 export type SearchPage = { readonly tokens: TokenRow[]; readonly next: SearchCursor | null };
 
 type Row = { journal: string; token_id: number; sort: string };
+const COLUMNS = ['journal', 'token_id', 'sort'];
 
 /**
  * Every step takes the same parameters: ?1 ?2 bounds of the folded prefix, ?3 ?4 bounds of the prefix in its
@@ -145,7 +146,7 @@ export const createSearchStore = (db: D1Reads) => {
     const bounds = [folded, folded + END, asked, asked + END];
     const params = [...bounds, at.text, at.tokenId, limit];
     const expression = isShort(folded) ? shortExpression(folded) : phrase(folded);
-    return { sql, params: [...params, ...(at.step === SUBSTRING ? [expression] : [])] };
+    return { sql, columns: COLUMNS, params: [...params, ...(at.step === SUBSTRING ? [expression] : [])] };
   }
 
   return {

@@ -65,6 +65,7 @@ export type TokenRow = Readonly<z.infer<typeof Journal>>;
 export const tokenRow = (text: string): TokenRow => Journal.parse(JSON.parse(text));
 
 type Stored = { journal: string };
+const JOURNAL = ['journal'];
 
 /** Sorts after every ISO 8601 time. */
 const BEYOND_ALL = '~';
@@ -91,7 +92,7 @@ export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
   };
   const lists = createListStore(db, MIRROR_VERSION);
   const many = (sql: string, ...params: (string | number)[]): Promise<readonly TokenRow[]> =>
-    lists.read([{ sql, params }], ([rows = []]: readonly (readonly Stored[])[]) =>
+    lists.read([{ sql, columns: JOURNAL, params }], ([rows = []]: readonly (readonly Stored[])[]) =>
       rows.map((row) => tokenRow(row.journal)),
     );
 
@@ -126,7 +127,7 @@ export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
       const where = tokenId === undefined ? '' : 'token_id = ? AND';
       const sql = `SELECT journal FROM listings WHERE ${where} (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?`;
       const params = [...(tokenId === undefined ? [] : [tokenId]), ...after, limit];
-      return lists.read([{ sql, params }], ([rows = []]: readonly (readonly Stored[])[]) =>
+      return lists.read([{ sql, columns: JOURNAL, params }], ([rows = []]: readonly (readonly Stored[])[]) =>
         rows.map(requestOf),
       );
     },
