@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { lazily } from '#answers';
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
@@ -57,14 +58,16 @@ export const StatsBody = lazily(() =>
 export type Stats = z.infer<ReturnType<typeof StatsBody>>;
 type Aggregates = Omit<Stats, 'as_of'>;
 
-/** The aggregates as JSON by their counters: while no view is added, only `as_of` differs between answers. */
-const texts = new WeakMap<Counters, string>();
+/**
+ * The aggregates as JSON without the closing brace, by their counters: while no view is added, only `as_of` differs
+ * between answers.
+ */
+const aggregates = new WeakMap<Counters, Uint8Array>();
 
 /** The body of the answer, in the form of `StatsBody`. @throws AppError ANALYTICS_READ_FAILED */
-export async function statsJson({ analytics, now }: GetStatsDeps): Promise<string> {
+export async function statsJson({ analytics, now }: GetStatsDeps): Promise<Uint8Array<ArrayBuffer>> {
   const at = now();
-  const days = latest(at, DAY_MS, SERIES_DAYS).map((start) => start.slice(0, 10));
-  const hours = latest(at, HOUR_MS, HOURS_A_WEEK).map((start) => start.slice(0, 13));
+  const { days, hours } = periodsAt(at);
   let counters: Counters;
   try {
     counters = await analytics.read({
@@ -76,9 +79,14 @@ export async function statsJson({ analytics, now }: GetStatsDeps): Promise<strin
   } catch (cause) {
     throw new AppError('ANALYTICS_READ_FAILED', 'The page-view counters cannot be read.', { cause });
   }
-  const text = texts.get(counters) ?? JSON.stringify(aggregatesOf(counters, days, hours));
-  texts.set(counters, text);
-  return `${text.slice(0, -1)},"as_of":"${new Date(at).toISOString()}"}`;
+  const known =
+    aggregates.get(counters) ?? utf8ToBytes(JSON.stringify(aggregatesOf(counters, days, hours)).slice(0, -1));
+  aggregates.set(counters, known);
+  const asOf = utf8ToBytes(`,"as_of":"${new Date(at).toISOString()}"}`);
+  const body = new Uint8Array(known.length + asOf.length);
+  body.set(known);
+  body.set(asOf, known.length);
+  return body;
 }
 
 /** @param days, hours of the series, which begin where the counters begin */
@@ -113,6 +121,21 @@ function aggregatesOf(counters: Counters, days: readonly string[], hours: readon
     series,
     series_hourly: hourly.slice(-SERIES_HOURS),
   };
+}
+
+type Periods = { readonly hour: number; readonly days: readonly string[]; readonly hours: readonly string[] };
+let lastPeriods: Periods | undefined;
+
+/** The days and hours of the series, which are the same during an hour. */
+function periodsAt(at: number): Periods {
+  const hour = Math.floor(at / HOUR_MS);
+  if (lastPeriods?.hour !== hour)
+    lastPeriods = {
+      hour,
+      days: latest(at, DAY_MS, SERIES_DAYS).map((start) => start.slice(0, 10)),
+      hours: latest(at, HOUR_MS, HOURS_A_WEEK).map((start) => start.slice(0, 13)),
+    };
+  return lastPeriods;
 }
 
 /**

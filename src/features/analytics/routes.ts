@@ -80,7 +80,7 @@ export const analyticsRoutes = newRouter<{ readonly analytics: AnalyticsDeps }>(
   })
   .openapi(stats, async (c) => {
     c.header('Cache-Control', 'no-store');
-    const text = await statsJson(c.var.deps.analytics);
-    const response: Response = c.body(text, 200, { 'Content-Type': 'application/json' });
+    const body = await statsJson(c.var.deps.analytics);
+    const response: Response = c.body(body, 200, { 'Content-Type': 'application/json' });
     return response as Response & TypedResponse<Stats, 200, 'json'>;
   });
