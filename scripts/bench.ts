@@ -1,7 +1,8 @@
 /**
  * Measures the service's speed, each figure with its limit in the same run on the same runtime. `npm run
  * bench -- [--only signing,custodian,reads,calls,cost,bundle,page-views,search] [--write]`; `--write` stores the
- * table in docs/benchmarks.md. BENCH_VIEWS and BENCH_TOKENS set the number of rows in those areas.
+ * table in docs/benchmarks.md. BENCH_VIEWS and BENCH_TOKENS set the number of rows in those areas. BENCH_ROUTES is a comma
+ * list of parts of routes, and limits `reads` to these.
  * @module
  */
 import { readFileSync, writeFileSync } from 'node:fs';

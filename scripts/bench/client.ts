@@ -6,32 +6,67 @@
 import { connect, type Socket } from 'node:net';
 import { median } from './row.ts';
 
-/** Status and end of the answer at the start of `text`; undefined while it is incomplete. */
-function answerIn(text: string): { readonly status: number; readonly end: number } | undefined {
-  const head = text.indexOf('\r\n\r\n');
-  if (head < 0) return undefined;
-  const status = Number(text.slice(9, 12));
-  const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, head + 2))?.[1];
-  const chunked = length === undefined && /\r\ntransfer-encoding: chunked/i.test(text.slice(0, head + 2));
-  if (chunked) {
-    const last = text.indexOf('\r\n0\r\n\r\n', head);
-    return last < 0 ? undefined : { status, end: last + 7 };
+const LAST_CHUNK = '\r\n0\r\n\r\n';
+
+/** Status of one response and, for each piece of its body, whether the body is complete. */
+type Reading = { readonly status: number; readonly endsWith: (piece: Buffer) => boolean };
+
+/** @param head of a response, without its empty line */
+function readingOf(head: string): Reading {
+  const status = Number(head.slice(9, 12));
+  if (/\r\ntransfer-encoding: chunked/i.test(head)) {
+    let tail = '\r\n';
+    return {
+      status,
+      endsWith(piece) {
+        tail = (tail + piece.subarray(-LAST_CHUNK.length).toString('latin1')).slice(-LAST_CHUNK.length);
+        return tail === LAST_CHUNK;
+      },
+    };
   }
-  const end = head + 4 + Number(length ?? 0);
-  return text.length < end ? undefined : { status, end };
+  let left = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
+  return {
+    status,
+    endsWith(piece) {
+      left -= piece.length;
+      return left <= 0;
+    },
+  };
 }
 
+/** One connection with one request at a time. A body is only counted, so that its size costs the client little. */
 function openLane(url: URL) {
-  const socket: Socket = connect(Number(url.port), url.hostname).setNoDelay(true).setEncoding('latin1');
-  let text = '';
+  let head = Buffer.alloc(0);
+  let reading: Reading | undefined;
   let waiting: ((status: number) => void) | undefined;
   let failed: ((error: Error) => void) | undefined;
-  socket.on('data', (chunk) => {
-    text += String(chunk);
-    const answer = answerIn(text);
-    if (!answer) return;
-    text = text.slice(answer.end);
-    waiting?.(answer.status);
+  function take(chunk: Buffer): void {
+    let piece = chunk;
+    if (!reading) {
+      head = Buffer.concat([head, chunk]);
+      const end = head.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      reading = readingOf(head.toString('latin1', 0, end));
+      piece = head.subarray(end + 4);
+    }
+    if (!reading.endsWith(piece)) return;
+    const { status } = reading;
+    head = Buffer.alloc(0);
+    reading = undefined;
+    waiting?.(status);
+  }
+  const socket: Socket = connect({
+    host: url.hostname,
+    port: Number(url.port),
+    noDelay: true,
+    onread: {
+      // Reused for every piece.
+      buffer: Buffer.alloc(65_536),
+      callback(bytes, buffer) {
+        take(Buffer.from(buffer.buffer, buffer.byteOffset, bytes));
+        return true;
+      },
+    },
   });
   socket.on('error', (error) => failed?.(error));
   socket.on('close', () => failed?.(new Error(`${url.host} closed the connection`)));

@@ -28,6 +28,9 @@ const NAMES: Readonly<Record<keyof Counts, string>> = {
   upstream: 'upstream',
 };
 
+/** Parts of the routes to measure; null for all routes and the middleware. */
+const ONLY = process.env.BENCH_ROUTES?.split(',') ?? null;
+
 const SIGNATURES = { finished: 7, waiting: 8, unknown: 9 } as const;
 type SwapState = keyof typeof SIGNATURES;
 const signatureOf = (state: SwapState): string => encodeBase58(new Uint8Array(64).fill(SIGNATURES[state]));
@@ -127,7 +130,7 @@ async function requests(origin: string, db: D1, pool: string): Promise<Request[]
     [/^\/api\/dex\/pool\/:/, `/api/dex/pool/${pool}`],
     [/^\/api\/listings\/search/, '/api/listings/search?q=bench'],
   ];
-  return all.flatMap(({ route, path }): Request[] => {
+  const requests = all.flatMap(({ route, path }): Request[] => {
     if (route === '/api/swap/status/:id')
       return (Object.keys(SIGNATURES) as SwapState[]).map((state) => ({
         route: `${route}, ${state}`,
@@ -135,6 +138,7 @@ async function requests(origin: string, db: D1, pool: string): Promise<Request[]
       }));
     return [{ route, path: existing.find(([pattern]) => pattern.test(route))?.[1] ?? path }];
   });
+  return requests.filter(({ route }) => ONLY === null || ONLY.some((part) => route.includes(part)));
 }
 
 interface Figure {
@@ -203,6 +207,7 @@ export async function reads(): Promise<Row[]> {
       const ratio = isComparable ? median(pairs.map((pair) => pair.ours / pair.limit)) : null;
       figures.push({ route, status, counts, bytes, coldMs, ours: rate, ratio });
     }
+    if (ONLY !== null) return figures.map(rowOf);
     const bare: Row[] = await middleware(client, ours, runtime.url('mute'), limit);
     const handler = await client.steady(`${limit}/fetch`, ROUND_MS, ROUNDS);
     for (const [what, path] of [
