@@ -239,7 +239,7 @@ export const Live = ({ name, children, json }: { name: string; children?: Child;
   </>
 );
 
-/** @param picture basins beside the title, on wide screens */
+/** @param picture basins next to the title, on wide screens */
 export const Title = ({
   name,
   picture,

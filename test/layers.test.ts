@@ -87,7 +87,7 @@ it('only the composition imports the domains of custody', () => {
   expect(users.filter((file) => !file.startsWith('wiring/'))).toEqual([]);
 });
 
-/** Values that files beside `custodian.ts` take from a domain. Any of these files may take types. */
+/** Values that files next to `custodian.ts` import from a domain. Any of these files may import types. */
 const MAY_TAKE: Record<string, string[]> = {
   'custody/budgets.ts': ['custody/swap/limits.ts'],
 };

@@ -4,7 +4,7 @@
  * @module
  */
 function absent(): never {
-  throw new Error('Node’s own modules are no part of the Worker');
+  throw new Error('Node’s own modules are not part of the Worker');
 }
 
 export { absent as dirname, absent as mkdir, absent as setMaxListeners, absent as writeFile };

@@ -184,7 +184,7 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
           : note(
               'paused',
               `Nothing new is signed: ${custody.paused}.`,
-              '`npm run ops -- resume` when the reason is gone.',
+              'Run `npm run ops -- resume` when the reason no longer applies.',
             ),
       );
     if (custody.heldOperations > 0)

@@ -1,5 +1,5 @@
 /**
- * The agreement between the mutation run and the runner of its tests, which works in another thread.
+ * The interface between the mutation run and the runner of its tests, which works in another thread.
  * @module
  */
 

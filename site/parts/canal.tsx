@@ -87,7 +87,7 @@ export const Canal = ({ view }: { view: CanalView }) => {
   );
 };
 
-/** A small picture of some basins beside a title or an empty list; it shows no figures. */
+/** A small picture of some basins next to a title or an empty list; it shows no figures. */
 export const Basins = ({
   waters,
   open = false,

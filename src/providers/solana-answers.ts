@@ -57,7 +57,7 @@ const Status = z.object({
   // Nodes with Alpenglow (Agave 4.3) may omit it.
   confirmations: z.number().nullish(),
 });
-/** One row per requested signature. An empty list is no evidence that the signature is unknown. */
+/** One row per requested signature. An empty list does not prove that the signature is unknown. */
 export const Statuses = withContext(z.array(Status.nullable()).length(1));
 export const Signatures = z.array(
   z.object({

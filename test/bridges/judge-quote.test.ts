@@ -200,8 +200,8 @@ describe('refuses a changed and newly signed field for its own reason', () => {
       { quoteRequest: { deadline: '2026-11-20T10:00:03.000Z' } },
     ],
     ['no deadline', 'quote_deadline', { quote: { deadline: null } }],
-    ['a deadline that is no time', 'quote_deadline', { quote: { deadline: 'soon' } }],
-    ['an inactive time that is none', 'quote_deadline', { quote: { timeWhenInactive: 'later' } }],
+    ['a deadline that is not a time', 'quote_deadline', { quote: { deadline: 'soon' } }],
+    ['an inactive time that is not a time', 'quote_deadline', { quote: { timeWhenInactive: 'later' } }],
     ['a deadline in the past', 'quote_deadline', { quote: { deadline: minutes(-1) } }],
     ['a deadline in a quarter of an hour', 'quote_deadline', { quote: { deadline: minutes(15) } }],
     ['an address that goes cold sooner', 'quote_deadline', { quote: { timeWhenInactive: minutes(10) } }],
@@ -234,7 +234,7 @@ describe('the signature', () => {
     expect((await judgeQuote(resign(honest), firm, QUOTE_KEY, NOW)).ok).toBe(true);
   });
 
-  it('does not make an answer to another caller ours', async () => {
+  it('refuses the answer to a different request', async () => {
     const theirs = answerTo({ ...firm, recipient: 'bc1qtheirs' }, DEPOSIT);
     expect(await judgeQuote(theirs, firm, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_recipient' });
   });

@@ -112,7 +112,7 @@ it.each<[string, Change, string]>([
   ['an amount in that is not paid', { quote: { amountIn: '498750001' } }, 'quote_amount'],
   ['a dry quote', { quoteRequest: { dry: true } }, 'quote_dry'],
   ['slippage of a tenth', { quoteRequest: { slippageTolerance: 1_000 } }, 'quote_slippage'],
-  ['slippage that is no number', { quoteRequest: { slippageTolerance: Number.NaN } }, 'quote_slippage'],
+  ['slippage that is not a number', { quoteRequest: { slippageTolerance: Number.NaN } }, 'quote_slippage'],
   ['a detour', { quoteRequest: { virtualChainRecipient: '0x1' } }, 'quote_detour'],
   ['fees for a third party', { quoteRequest: { appFees: [{ recipient: 'a', fee: 26 }] } }, 'quote_app_fees'],
   ['an end that is near', { quote: { deadline: '2026-11-20T10:15:00.000Z' } }, 'quote_deadline'],

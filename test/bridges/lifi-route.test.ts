@@ -42,23 +42,26 @@ function setUp(answers: {
 }
 
 describe('a quote of LI.FI', () => {
-  it.each([true, false])('goes out with its bytes unjudged and no address to pay (dry: %s)', async (dry) => {
-    const { estimate } = input.quote;
-    expect(await setUp({}).route.quote({ amount: AMOUNT, dry })).toEqual({
-      ok: true,
-      quote: {
-        route: 'lifi',
-        amount: AMOUNT,
-        expectedSats: BigInt(estimate.toAmount),
-        minimumSats: BigInt(estimate.toAmountMin),
-        fixedFeeSats: null,
-        expiresAt: null,
-        etaSeconds: null,
-        depositAddress: null,
-        thirdParty: { quote: input.quote, slippageBps: 50, askedAt: 1_000 },
-      },
-    });
-  });
+  it.each([true, false])(
+    'is returned with its bytes unchecked and without an address to pay (dry: %s)',
+    async (dry) => {
+      const { estimate } = input.quote;
+      expect(await setUp({}).route.quote({ amount: AMOUNT, dry })).toEqual({
+        ok: true,
+        quote: {
+          route: 'lifi',
+          amount: AMOUNT,
+          expectedSats: BigInt(estimate.toAmount),
+          minimumSats: BigInt(estimate.toAmountMin),
+          fixedFeeSats: null,
+          expiresAt: null,
+          etaSeconds: null,
+          depositAddress: null,
+          thirdParty: { quote: input.quote, slippageBps: 50, askedAt: 1_000 },
+        },
+      });
+    },
+  );
 
   it.each<[string, Partial<LifiQuote>, string]>([
     ['of another tool', { tool: 'relaydepository' }, 'quote_tool'],
@@ -69,7 +72,7 @@ describe('a quote of LI.FI', () => {
     expect(await route.quote({ amount: AMOUNT, dry: false })).toEqual({ ok: false, reason });
   });
 
-  it.each(['amount_too_low', 'no_route'])('that LI.FI has none is a refusal: %s', async (reason) => {
+  it.each(['amount_too_low', 'no_route'])('is a refusal when LI.FI has none: %s', async (reason) => {
     const { route } = setUp({ quote: () => Promise.reject(upstreamFailed('lifi', reason)) });
     expect(await route.quote({ amount: AMOUNT, dry: false })).toEqual({ ok: false, reason });
   });

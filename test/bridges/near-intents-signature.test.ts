@@ -37,7 +37,7 @@ it.each([
   ['timestamp', { timestamp: '2026-06-23T17:10:41.105Z' }],
   ['a cleared signature', { signature: '' }],
   ['a signature of another scheme', { signature: firm.signature.replace('ed25519', 'secp256k1') }],
-  ['a signature that is no base58', { signature: 'ed25519:0OIl' }],
+  ['a signature that is not base58', { signature: 'ed25519:0OIl' }],
 ])('changing %s breaks the signature', async (_name, change) => {
   expect(await isSignedQuote({ ...firm, ...change }, key)).toBe(false);
 });

@@ -118,7 +118,7 @@ describe('a quote', () => {
 
   it.each<[string, Recorded | Error, string]>([
     ['any other 400', { status: 400, body: { message: 'tokenIn is not valid' } }, 'status_400'],
-    ['a 400 that is no JSON', { status: 400, body: 'No liquidity available' }, 'status_400'],
+    ['a 400 that is not JSON', { status: 400, body: 'No liquidity available' }, 'status_400'],
     ['a 500 without liquidity', { status: 500, body: { message: 'No liquidity available' } }, 'status_500'],
     ['no token', { status: 401, body: { message: 'Unauthorized' } }, 'status_401'],
     ['a 429', { status: 429, body: 'slow down' }, 'rate_limited'],
@@ -166,7 +166,7 @@ describe('a report', () => {
   });
 
   it.each([[{}], [{ destinationChainTxHashes: [] }], [{ destinationChainTxHashes: null }]])(
-    'SUCCESS without any names none',
+    'SUCCESS without transactions names none',
     async (details) => {
       expect(await statusWith('SUCCESS', details)).toEqual({ state: 'delivered', txids: [] });
     },
@@ -201,7 +201,7 @@ describe('a report', () => {
     ['no token', { status: 401, body: {} }, 'status_401'],
     ['another shape', { body: { status: 'SUCCESS' } }, 'unexpected_shape'],
     [
-      'a refund that is no number',
+      'a refund that is not a number',
       {
         body: {
           status: 'REFUNDED',

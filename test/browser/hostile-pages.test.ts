@@ -89,7 +89,7 @@ const findings = (): string[] => {
       if (name === 'href' && !/^(https?:\/\/|\/|#|solana:)/.test(value)) found.push(`href ${value}`);
     }
   if (document.documentElement.scrollWidth > document.documentElement.clientWidth)
-    found.push('it pushes the page wide');
+    found.push('it widens the page');
   return found;
 };
 

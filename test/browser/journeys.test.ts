@@ -133,7 +133,7 @@ it('a depositor sees the reward of a deposit, claims it, and sees it paid', asyn
   expect(await again.count()).toBe(2);
 });
 
-it('a visitor with coins of his own sees the warnings before the address to pay', async () => {
+it('a visitor who exchanges coins sees the warnings before the pay-in address', async () => {
   const { users } = await control<Info>('GET /info');
   visited = await visit('/exchange');
   const { page } = visited;
@@ -151,7 +151,7 @@ it('a visitor with coins of his own sees the warnings before the address to pay'
   expectNothingWrong(visited);
 });
 
-it('an agent developer copies a configuration for this very site, and tries a tool', async () => {
+it('an agent developer copies a configuration for this site, and tries a tool', async () => {
   visited = await visit('/agents', { permissions: ['clipboard-read', 'clipboard-write'] });
   const { page } = visited;
   const { origin } = new URL(page.url());

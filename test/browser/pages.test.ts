@@ -176,7 +176,7 @@ describe.each(PAGES)('%s', (path, heading) => {
     await visited.close();
   });
 
-  it('can be walked by keyboard, starting with the way past the menu', async () => {
+  it('can be used by keyboard, starting with the skip link', async () => {
     const visited = await visit(path);
     const { page } = visited;
     await page.keyboard.press('Tab');
@@ -258,7 +258,7 @@ it('an unknown address shows a page with a link back', async () => {
   await visited.close();
 });
 
-it('every page forbids script, style and pictures of others, and frames', async () => {
+it('every page forbids scripts, styles and pictures of other sites, and frames', async () => {
   const policy = (await fetch(siteUrl)).headers.get('content-security-policy') ?? '';
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("script-src 'self';");

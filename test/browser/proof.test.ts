@@ -73,7 +73,7 @@ it('one digit more in the message: both signatures are red', async () => {
   expect(green).toEqual(['reserve', 'supply', 'freshness']);
 });
 
-it('a message that is not written as a proof is red everywhere', async () => {
+it('a message that is not in the form of a proof is red everywhere', async () => {
   expect(
     await verified(
       proofWith((proof) => ({ ...proof, message: String(proof.message).replace('Service', 'service') })),

@@ -1,6 +1,6 @@
 /**
- * Signatures about which verifiers are known to differ, built from the curve itself: keys and commitments with a part of
- * small order, and what is written in more than one way.
+ * Signatures on which verifiers are known to differ, built from the curve itself: keys and commitments with a part of
+ * small order, and values with more than one encoding.
  * @see Chalkias, Garillot, Nikolaenko: Taming the many EdDSAs (2020)
  * @module
  */
@@ -48,7 +48,7 @@ type Parts = {
   commitment?: Uint8Array;
 };
 
-/** @param fits whether the equation is to hold without the cofactor: the message is chosen so */
+/** @param fits whether the message is chosen so that the equation holds without the cofactor */
 function signed(parts: Partial<Parts>, fits?: boolean) {
   const { secret, nonce, inKey, inCommitment }: Parts = {
     secret: SECRET,
@@ -130,7 +130,7 @@ const list: [
     false,
     false,
   ],
-  ['a key that is no point', signed({ ...ofNoSecret, key: little(2n) }), false, false],
+  ['a key that is not a point', signed({ ...ofNoSecret, key: little(2n) }), false, false],
   ['a key of 31 bytes', { ...honest, publicKey: honest.publicKey.slice(0, 31) }, false, false],
   [
     'a key of 33 bytes',

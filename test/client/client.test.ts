@@ -123,7 +123,7 @@ describe('a failure is a value', () => {
       { body: '<h1>Maintenance</h1>' },
       { kind: 'unreadable', status: 200 },
     ],
-    ['unreadable for JSON that is no object', { body: '[]' }, { kind: 'unreadable', status: 200 }],
+    ['unreadable for JSON that is not an object', { body: '[]' }, { kind: 'unreadable', status: 200 }],
     ['unreachable without a connection', LOST, { kind: 'unreachable', reason: 'network' }],
     [
       'unreachable after a timeout',
@@ -246,7 +246,7 @@ describe('until', () => {
     expect(headerOf(sent, 'prefer')).toBe('wait=25');
   });
 
-  it('reads at most once a second when the service takes a state for final and the caller does not', async () => {
+  it('reads at most once a second when a state is final to the service and not to the caller', async () => {
     const stuck = { body: WAITING, headers: { 'preference-applied': 'wait=25' } };
     const { sluice, sent } = service(...Array.from({ length: 20 }, () => stuck));
     const stop = new AbortController();

@@ -33,7 +33,7 @@ describe('the operating float', () => {
     ['refund', 110n],
     ['asry', 110n],
     ['absr', 10n],
-  ])('leaves a %s only what lies above what it must keep', (kind, least) => {
+  ])('leaves a %s only the balance above the amount that it must keep', (kind, least) => {
     expect(ask(kind, least).ok).toBe(true);
     expect(ask(kind, least - 1n)).toMatchObject({ code: 'INSUFFICIENT_BALANCE', available: 9n });
   });

@@ -151,7 +151,7 @@ describe('the alarm', () => {
     await w.passUntil(() => stateOf(w) === 'settling');
   });
 
-  it('deletes rows that no limit counts any more with the tick of the cron', async () => {
+  it('deletes rows that no limit counts with the tick of the cron', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     w.clock.now += 2 * 86_400_000;
@@ -193,7 +193,7 @@ describe('without D1', () => {
     expect((await w.custody.findSwap('signature-1'))?.status).toBe('waiting');
   });
 
-  it('a batch whose answer was lost is written again, to the same end', async () => {
+  it('a batch whose answer was lost is written again, with the same result', async () => {
     const w = createCustodianWorld();
     w.mirror.state = 'loses answers';
     await w.custody.createSwap(keyed('a'));

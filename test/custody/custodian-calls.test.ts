@@ -147,7 +147,7 @@ describe('a limit that the operator misspelled', () => {
   const limits = createCustodianWorld().deps.limits;
   it.each([
     ...Object.keys(limits).map((name) => [name, { limits: { ...limits, [name]: undefined } }] as const),
-    ['a share that is no number', { limits: { ...limits, maxCostBps: Number.NaN } }] as const,
+    ['a share that is not a number', { limits: { ...limits, maxCostBps: Number.NaN } }] as const,
     ['the kill switch', { swapsDisabled: undefined }] as const,
   ])('%s: nothing is signed, rather than without it', async (_name, change) => {
     const w = createCustodianWorld({ kinds: { asry: payoutKind }, ...(change as object) });

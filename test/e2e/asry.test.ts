@@ -212,7 +212,7 @@ describe("regardless of the caller's input", () => {
   ];
 
   it.each([
-    ['a rewardUsd that is no positive amount is refused and leaves the claim as it was', 400, REFUSED],
+    ['a rewardUsd that is not a positive amount is refused and leaves the claim as it was', 400, REFUSED],
     ['a rewardUsd of null or above the reward gives the sender all of it', 200, WHOLE],
     ['an unknown member is ignored: the sender gets all of it', 200, UNKNOWN],
   ] as const)('%s', async (_, status, values) => {

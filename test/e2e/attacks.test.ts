@@ -252,7 +252,7 @@ describe('one lying and one honest node', () => {
   );
 });
 
-it('a confirm that is called once, right after the payment, is answered 200 completed', async () => {
+it('a single confirm, right after the payment, returns 200 completed', async () => {
   const invoice = await desk.invoice();
   expect(await confirmOnce(invoice, await desk.pay(invoice))).toMatchObject({
     status: 200,
@@ -405,7 +405,7 @@ describe('a reserve that runs out of SOL', () => {
   );
 
   it(
-    'twelve older requests that wait for SOL do not keep a token that was made from being booked',
+    'twelve older requests that wait for SOL do not prevent the booking of a created token',
     DEEP,
     async () => {
       const { ledger, bank, reserve } = world.solana;

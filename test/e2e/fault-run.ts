@@ -88,7 +88,7 @@ async function hold(
 /** The status of a swap that still waits after repeated requests to the bridge. */
 async function waitInVain(world: World, desk: SwapDesk, id: string): Promise<Body> {
   const before = asked(world, ['oneclick'], 'GET /v0/status');
-  await until('the bridge was asked in vain', () =>
+  await until('the bridge has reported no end', () =>
     asked(world, ['oneclick'], 'GET /v0/status') - before >= LOOKS_IN_VAIN ? true : undefined,
   );
   return (await desk.status(id)).body;

@@ -17,7 +17,7 @@ export interface Observation {
   readonly bitcoinPayment: (txid: string) => { readonly sats: bigint; readonly confirmed: boolean } | null;
   /** New rows of the mirror. */
   readonly rows: readonly Body[];
-  /** The same creates with the same keys once more; none when there was no row to read. */
+  /** The same creates with the same keys again; none when there was no row to read. */
   readonly repeats: readonly Answer[];
   /** Response to an estimate during the fault. */
   readonly estimate: Answer | undefined;
@@ -64,7 +64,7 @@ export function judge(o: Observation): Verdict {
     promise(Number(o.estimate.body.estimatedBtcSats) > 0, 'an estimate without an amount');
 
   for (const { signature, lamports } of o.payments) {
-    promise(ids.includes(signature), `payment ${signature} that nobody was told of`);
+    promise(ids.includes(signature), `payment ${signature} that no response named`);
     promise(lamports === o.amountLamports, `a payment of ${lamports} lamports`);
   }
   for (const end of o.ends) {
@@ -79,7 +79,7 @@ export function judge(o: Observation): Verdict {
     promise(end.btcSats !== null && String(end.btcSats) === end.btcSatoshis, 'finished without an amount');
   }
   const told = o.ends.reduce((sum, { btcSatoshis }) => sum + BigInt(String(btcSatoshis ?? 0)), 0n);
-  promise(o.arrivedSats === told, `${o.arrivedSats} sats arrived, ${told} are told`);
+  promise(o.arrivedSats === told, `${o.arrivedSats} sats arrived, ${told} are reported`);
 
   const isSigned = o.rows.some(({ signature }) => signature !== null && !ids.includes(String(signature)));
   promise(!isSigned, 'a refused swap was signed');

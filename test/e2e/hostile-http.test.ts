@@ -55,7 +55,7 @@ describe('the stated answer to', () => {
     expect(given).not.toMatch(/\bat \w+ \(|\.ts:\d|hunter2/);
   });
 
-  it('at least 40 shapes, of which none was unexpected inside', () => {
+  it('at least 40 shapes, and none of them causes an internal error', () => {
     expect(SHAPES.length).toBeGreaterThanOrEqual(40);
     expect(world.worker.logs().filter((line) => line.includes('"unexpected"'))).toEqual([]);
   });
@@ -120,7 +120,7 @@ describe('a cache in front of the service', () => {
     },
   );
 
-  it('never keeps what a POST was answered', async () => {
+  it('never stores the response to a POST', async () => {
     for (const { path, init } of routeRequests().filter(({ method }) => method === 'POST')) {
       const answer = await world.fetch(path, init);
       await answer.text();
@@ -181,7 +181,7 @@ describe('an idempotency key', () => {
     expect(desk.payments()).toHaveLength(before + 1);
   });
 
-  it('is a different one in other letters, so that no key matches by its case', async () => {
+  it('is case-sensitive', async () => {
     const desk = openSwapDesk(world);
     const before = desk.payments().length;
     const answer = await desk.create(0.3, { key: key.toUpperCase(), ip: '203.0.113.3' });

@@ -94,7 +94,7 @@ export async function judgeMoney(world: World, traffic: Traffic): Promise<Money>
   const logged = views?.logged ?? 0;
   if (logged < pageviewsCounted) lost.push(`${pageviewsCounted - logged} page views`);
   if (logged > pageviewsCounted + pageviewsUnknown || views?.counted !== logged)
-    doubled.push(`page views: ${pageviewsCounted} told, ${logged} logged, ${views?.counted} counted`);
+    doubled.push(`page views: ${pageviewsCounted} accepted, ${logged} logged, ${views?.counted} counted`);
   return {
     swaps: payments.length,
     tokens: mints.size,

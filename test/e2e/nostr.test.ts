@@ -91,7 +91,7 @@ async function get(path: string): Promise<{ status: number; body: Page }> {
 
 describe('posts on two real relays, a quarter of them in one second', () => {
   it.each([1, 10, 100])(
-    'are each walked once at limit %i, newest first, while new ones come',
+    'are each returned once at limit %i, newest first, while new ones arrive',
     { tags: ['deep'] },
     async (limit) => {
       const ids: string[] = [];
@@ -171,7 +171,7 @@ it('a warm feed needs no relay', async () => {
   expect(world.stats().relay1).toBeUndefined();
 });
 
-it('one relay that hangs is a note, all down is 500 with ok false', async () => {
+it('notes one relay that hangs, and returns 500 with ok false when all are down', async () => {
   world.faults.set('relay1', { kind: 'hang' });
   const one = await get('feed?topic_labels=ai,hanging');
   expect(one.status).toBe(200);

@@ -103,7 +103,7 @@ describe('mint --dry-run', () => {
     expect([code, stdout]).toEqual([1, expect.stringContaining('(sources_disagree)')]);
   });
 
-  it('lists the mints that there were', async () => {
+  it('lists the earlier mints', async () => {
     await world.control.cron('5 0 * * *');
     const day = await until('the mint', async () => {
       const { tables } = (await post({ name: 'mint', dry_run: true })).body as {
@@ -125,7 +125,7 @@ describe('mint --dry-run', () => {
 });
 
 describe('refund-due', () => {
-  it('lists payments that bought nothing, with whom they came from', async () => {
+  it('lists payments that bought nothing, with their payers', async () => {
     expect((await post({ name: 'refund-due' })).body).toMatchObject({ ok: true, rows: [] });
     const [user] = world.users;
     if (!user) throw new Error('the world has no user');
@@ -202,7 +202,7 @@ describe('the door', () => {
     ['a destination', { name: 'resume', to: 'Vote111111111111111111111111111111111111111' }],
     ['an amount', { name: 'mint', dry_run: true, amount: '5' }],
     ['a destination of a proof', { name: 'proof-submit', signature: 'x', address: 'bc1q' }],
-    ['a command that is none', { name: 'send' }],
+    ['an unknown command', { name: 'send' }],
   ])('refuses %s', async (_what, body) => {
     expect(await post(body)).toMatchObject({ status: 400, body: { error_code: 'INVALID_INPUT' } });
   });

@@ -61,7 +61,7 @@ describe('the verdict of a cell', () => {
   };
   const refusal = { error_code: 'QUOTE_REFUSED', details: { reason: 'quote_amount' } };
 
-  it('finds nothing against a swap that went well', () => {
+  it('reports nothing for a swap that went well', () => {
     expect(judge(good)).toEqual({ result: '200, finished', violations: [] });
   });
 
@@ -70,7 +70,7 @@ describe('the verdict of a cell', () => {
     [
       'a payment too many',
       { payments: [payment, { ...payment, signature: 'S2' }], paymentsAtEnd: 2 },
-      'nobody was told',
+      'that no response named',
     ],
     ['another amount', { payments: [{ ...payment, lamports: 1n }] }, 'a payment of 1 lamports'],
     ['a lost payment', { payments: [], paymentsAtEnd: 0 }, 'finished without a payment on Solana'],
@@ -80,7 +80,7 @@ describe('the verdict of a cell', () => {
       'without Bitcoin on the chain',
     ],
     ['no delivery', { bitcoinPayment: () => null }, 'finished without Bitcoin on the chain'],
-    ['sats that nobody tells of', { arrivedSats: 74_000n }, '74000 sats arrived, 37000 are told'],
+    ['sats that no response names', { arrivedSats: 74_000n }, '74000 sats arrived, 37000 are reported'],
     ['a null amount', { ends: [{ ...end, amountSol: null }] }, 'a status without its amount'],
     ['a null amount at the end', { ends: [{ ...end, btcSats: null }] }, 'finished without an amount'],
     [

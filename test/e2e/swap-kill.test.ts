@@ -125,7 +125,7 @@ async function expectPaidOnceOrExpired(id: string): Promise<void> {
 
 test.each([
   ['hangs at every node', 'hang', expectPaidOnceOrExpired],
-  ['was taken and forgotten', 'dropSends', expectPaidOnceOrExpired],
+  ['was accepted and dropped', 'dropSends', expectPaidOnceOrExpired],
   ['has landed and its answer is lost', 'lost', expectPaidOnce],
 ])('killed while a send %s, it never pays twice', { tags: ['deep'] }, async (_what, kind, expectEnd) => {
   const key = randomUUID();

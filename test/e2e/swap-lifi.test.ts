@@ -81,7 +81,7 @@ describe.each(['near', 'chainflip'])('with the first route down, LI.FI by %s', (
     expect(transaction).toMatchObject({ signature: body.id, err: null });
     expect(transaction?.accounts).toContain(TRACKER_PROGRAM);
     expect(transaction?.accounts.includes(NATIVE_VAULT)).toBe(tool === 'chainflip');
-    // A vault swap opens an account, whose rent is the only thing beside the network's fee.
+    // A vault swap opens an account, whose rent is the only cost besides the network's fee.
     const rent = tool === 'chainflip' ? 2_978_880n : 0n;
     expect(lamports - (await desk.lamports())).toBe(AMOUNT_LAMPORTS + 15_000n + rent);
     const paid = desk.bitcoinPayment(String(end.txId));

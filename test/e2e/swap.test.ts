@@ -213,7 +213,7 @@ describe('a swap', () => {
       ['true', '{"amountSol":true}', 400, 'INVALID_INPUT'],
       ['a number of 10,000 digits', `{"amountSol":${digits}}`, 400, 'INVALID_INPUT'],
       ['a string of 10,000 digits', `{"amountSol":"${digits}"}`, 400, 'INVALID_INPUT'],
-      ['beside an unknown member', '{"amountSol":0.3,"to":"bc1q"}', 400, 'INVALID_INPUT'],
+      ['with an unknown member', '{"amountSol":0.3,"to":"bc1q"}', 400, 'INVALID_INPUT'],
       ['a body that is a list', '[0.3]', 400, 'INVALID_INPUT'],
       ['a body that is null', 'null', 400, 'INVALID_INPUT'],
       ['malformed JSON', '{"amountSol":0.3', 400, 'INVALID_JSON'],

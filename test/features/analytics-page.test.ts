@@ -19,7 +19,7 @@ it.each([
   ['with an escape', '/a\u001b[31m'],
   ['with a C1 control', '/a\u0085b'],
   ['with a line separator', '/a\u2028b'],
-  ['with text turned around', '/a\u202egpj.exe'],
+  ['with reordered text', '/a\u202egpj.exe'],
   ['with half a character', '/a\ud800b'],
 ])('a path that is %s is refused', (_name, path) => {
   expect(isPath(path)).toBe(false);

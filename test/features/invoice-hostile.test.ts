@@ -93,7 +93,7 @@ describe('names and symbols', () => {
     "O'Brien",
     '$$$',
     '100%',
-  ])('a name of %j is as good as any', async (name) => {
+  ])('accepts a name of %j', async (name) => {
     const service = newTokenService();
     expect((await tokenApp(service)(JSON.stringify(asked({ name })))).status).toBe(200);
     expect(service.opened[0]?.subject.name).toBe(name);
@@ -108,7 +108,7 @@ describe('bodies', () => {
     ['two objects', '{}{}', 'INVALID_JSON'],
     ['a trailing comma', '{"name":"Moon",}', 'INVALID_JSON'],
     ['single quotes', "{'name':'Moon'}", 'INVALID_JSON'],
-    ['bytes that are no UTF-8', Uint8Array.of(0x22, 0xff, 0xfe, 0x22), 'INVALID_JSON'],
+    ['bytes that are not UTF-8', Uint8Array.of(0x22, 0xff, 0xfe, 0x22), 'INVALID_JSON'],
     ['a hundred brackets', `${'['.repeat(100)}${']'.repeat(100)}`, 'INVALID_JSON'],
     [
       'a thousand members',
@@ -147,19 +147,19 @@ describe('bodies', () => {
     ['a supply that is an object', { supply: { toString: '1' } }],
     ['no creator', { creator_address: undefined }],
     ['a creator in hex', { creator_address: `0x${'a'.repeat(40)}` }],
-    ['a creator with a letter that base58 has not', { creator_address: `${CREATOR.slice(0, -1)}0` }],
+    ['a creator with a letter outside base58', { creator_address: `${CREATOR.slice(0, -1)}0` }],
     ['a creator of 31 bytes', { creator_address: '1'.repeat(31) }],
     ['a creator off the curve', { creator_address: '5x38Kp4hvdomTCnCrAny4UtMUt5rQBdB6px2K1Ui45Wq' }],
     ['a flag as text', { revoke_mint_authority: 'true' }],
     ['a flag as a number', { metaplex_metadata: 1 }],
     ['a token program that does not exist', { token_program: 'token-2023' }],
-    ['an image that is no https URL', { image: 'http://example.org/i.png' }, 'INVALID_TOKEN_TEXT'],
+    ['an image that is not an https URL', { image: 'http://example.org/i.png' }, 'INVALID_TOKEN_TEXT'],
     ['an image that runs', { image: 'javascript:alert(1)' }, 'INVALID_TOKEN_TEXT'],
     ['an image that is its own content', { image: 'data:image/png;base64,AAAA' }, 'INVALID_TOKEN_TEXT'],
     ['an image behind a password', { image: 'https://a:b@example.org/' }, 'INVALID_TOKEN_TEXT'],
     ['an image of 300 characters', { image: `https://example.org/${'a'.repeat(300)}` }, 'INVALID_TOKEN_TEXT'],
     ['a description of two kilobytes', { description: 'a'.repeat(2_000) }, 'INVALID_TOKEN_TEXT'],
-    ['a description that turns the text around', { description: 'safe \u202e evil' }, 'INVALID_TOKEN_TEXT'],
+    ['a description that reorders the text', { description: 'safe \u202e evil' }, 'INVALID_TOKEN_TEXT'],
     [
       'no supply and no mint authority',
       { supply: '0', revoke_mint_authority: true },

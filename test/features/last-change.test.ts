@@ -81,7 +81,7 @@ describe('figures of the reserve', () => {
     expect(counts.chain).toBeLessThanOrEqual(4);
   });
 
-  it('that were read while the operation was still changing the chain are read once more', async () => {
+  it('that were read while the operation was still changing the chain are read again', async () => {
     const { clock, change, read } = isolate();
     await read();
     change();

@@ -83,7 +83,7 @@ const contents = ({ posts }: FeedAnswer): string[] => posts.map(({ content }) =>
 
 describe('600 posts on two relays, 150 of them in one second', () => {
   it.each([1, 10, 100])(
-    'are each walked once by cursor at limit %i, newest first, while new ones come',
+    'are each returned once by cursor at limit %i, newest first, while new ones arrive',
     async (limit) => {
       const service = both(large);
       const ids: string[] = [];
@@ -197,7 +197,7 @@ describe('relays are not trusted', () => {
     expect(body.relay_status[0]).toMatchObject({ ok: false, state: 'forged', rejected: 20 });
   });
 
-  it('an event over 64 KiB and a relay over 2 MiB are cut, and what came before counts', async () => {
+  it('an event over 64 KiB and a relay over 2 MiB are cut, and earlier events count', async () => {
     const large = note({ created_at: NOW - 1, content: 'x'.repeat(66_000) });
     const oversized = await scripted(() => [eventMessage(large), eventMessage(good), EOSE]);
     expect(contents((await nostrService([oversized]).get('feed')).body)).toEqual(['good']);

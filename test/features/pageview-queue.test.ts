@@ -22,7 +22,7 @@ it.each<[what: string, body: unknown]>([
   ['a referrer over 262 characters', messageOf({ view: viewOf({ referrer: 'x'.repeat(263) }) })],
   ['a host over 253 characters', messageOf({ view: viewOf({ referrerHost: 'x'.repeat(254) }) })],
   ['a long address', messageOf({ view: viewOf({ ip: '1'.repeat(46) }) })],
-  ['a visitor that is no key', messageOf({ view: viewOf({ visitor: 'x' }) })],
+  ['a visitor that is not a key', messageOf({ view: viewOf({ visitor: 'x' }) })],
 ])('retries a message with %s, so that it reaches the dead letter queue', async (_what, body) => {
   const calls: string[] = [];
   const message = {

@@ -54,7 +54,7 @@ it('leaves every byte outside of the values as it was', () => {
   expect(spliceJson('{"data":{}}', 'data', { c: '7' })).toBe('{"data":{"c":7}}');
 });
 
-it('members and objects that are there twice are set twice, since readers differ in which they take', () => {
+it('members and objects that occur twice are set twice, because readers differ in which one they use', () => {
   const text = '{"data":{"a":1,"a":2},"data":{"a":3}}';
   expect(spliceJson(text, 'data', { a: '0' })).toBe('{"data":{"a":0,"a":0},"data":{"a":0}}');
 });

@@ -209,7 +209,7 @@ describe.each(REFUSALS)('the pool API sends %s', (_name, handler, status, expect
 
   it.each([
     ['the chain has no such account', () => undefined],
-    ['the account is no Whirlpool', () => upstreams.chain.set(FIXED_POOL, vault(USDC, 1n))],
+    ['the account is not a Whirlpool', () => upstreams.chain.set(FIXED_POOL, vault(USDC, 1n))],
     ['the chain cannot be read', () => upstreams.breakChain()],
   ])(`and %s: ${status}`, async (_why, spoil) => {
     spoil();
@@ -379,7 +379,7 @@ describe('the chain answers for the pool API', () => {
   });
 });
 
-describe('addresses that are none', () => {
+describe('invalid addresses', () => {
   it('there are 50 shapes of them, each once', () => {
     expect(new Set(SSRF_ADDRESSES).size).toBe(50);
   });

@@ -131,7 +131,7 @@ describe('waiting for a change', () => {
 
   it('frees the places of requests that the runtime has destroyed', async () => {
     const { waiting, poll, runTo } = scene([], 1);
-    // The read never returns, as in a request whose caller has gone.
+    // The read never returns, as in a request whose caller has disconnected.
     const stuck = { ...poll, key: 'swap:gone' };
     let reads = 0;
     void waiting.nextChange(

@@ -347,7 +347,7 @@ export function simulateCustodian(p: {
       await scheduler.run(scheduler.now() + ms, () => over);
     },
 
-    /** Runs with faults until a time, then without them until nothing changes any more. */
+    /** Runs with faults until a time, then without them until nothing changes. */
     async play(until: number): Promise<void> {
       await scheduler.run(until, () => false);
       faults = CALM;

@@ -73,7 +73,7 @@ describe('retries', () => {
   it.each<[string, Recorded | Error]>([
     ['a failed connection', new TypeError('fetch failed')],
     ['a 503', { status: 503, body: 'busy' }],
-    ['a body that is no JSON', { body: '<html>' }],
+    ['a body that is not JSON', { body: '<html>' }],
   ])('%s is retried once', async (_name, first) => {
     const { read, requests } = get([first, GOOD]);
     expect(await read).toEqual({ ok: true });

@@ -66,7 +66,7 @@ describe('quote', () => {
     ['dry as text', withRequest({ dry: 'false' })],
     ['slippage as text', withRequest({ slippageTolerance: '50' })],
     ['a recipient of 501 characters', withRequest({ recipient: 'x'.repeat(501) })],
-    ['fees that are no list', withRequest({ appFees: 10 })],
+    ['fees that are not a list', withRequest({ appFees: 10 })],
     ['a fee as text', withRequest({ appFees: [{ recipient: 'a', fee: '10' }] })],
     ['no signature', { body: { ...honest, signature: undefined } }],
     ['no request', { body: { ...honest, quoteRequest: undefined } }],

@@ -31,7 +31,7 @@ describe('hyperliquid', () => {
     ['text with 422', { status: 422, body: 'Failed to deserialize the JSON body' }, 'status_422'],
     ['a 429 page', HTML_429, 'rate_limited'],
     ['a dropped connection', new TypeError('fetch failed'), 'unreachable'],
-  ])('%s is no price', async (_name, answer, reason) => {
+  ])('%s is not a price', async (_name, answer, reason) => {
     await expect(read(answer).price).rejects.toMatchObject({ details: { upstream: 'hyperliquid', reason } });
   });
 });
@@ -85,7 +85,7 @@ describe('kraken', () => {
   it.each<[string, Recorded | Error, string]>([
     ['errors with status 200', { body: { error: ['EQuery:Unknown asset pair'] } }, 'refused'],
     [
-      'an error beside a result',
+      'an error together with a result',
       { body: { error: ['EAPI:Rate limit exceeded'], result: { XXBTZUSD: pair('1'), SOLUSD: pair('1') } } },
       'refused',
     ],
@@ -97,7 +97,7 @@ describe('kraken', () => {
       'unexpected_shape',
     ],
     ['no list of errors', { body: { result: {} } }, 'unexpected_shape'],
-  ])('%s is no price', async (_name, answer, reason) => {
+  ])('%s is not a price', async (_name, answer, reason) => {
     await expect(read(answer)).rejects.toMatchObject({ details: { upstream: 'kraken', reason } });
   });
 });

@@ -21,7 +21,7 @@ const textOf = (body: unknown): string => (typeof body === 'string' ? body : JSO
 
 /**
  * @param answers by `GET https://host/path`, or `POST https://host/path method` for JSON-RPC. A list is answered in
- *                order, its last entry for ever; an Error is a connection that fails.
+ *                order, its last entry forever; an Error is a connection that fails.
  */
 export function replay(answers: Readonly<Record<string, Recorded | Error | (Recorded | Error)[]>>): Replay {
   const requests: Request[] = [];

@@ -160,7 +160,7 @@ describe('sending', () => {
 
   it.each([
     ['a result under HTTP 500', { ...result(SIGNATURE), status: 500 }, 'status_500'],
-    ['an error that is no JSON-RPC error', { body: { error: 'Bad Request' }, status: 400 }, 'status_400'],
+    ['an error that is not a JSON-RPC error', { body: { error: 'Bad Request' }, status: 400 }, 'status_400'],
     ['a 429 with a JSON-RPC error', { ...error(-32429, 'rate limited'), status: 429 }, 'rate_limited'],
   ])('keeps the HTTP status as reason: %s', async (_name, answer, reason) => {
     const { node: rpc } = node('sendTransaction', answer);

@@ -67,9 +67,9 @@ it.each([
 it.each([
   ['a place that is not there', { programIdIndex: 3, accounts: [], data: '' }],
   ['an account that is not there', { programIdIndex: 2, accounts: [7], data: '' }],
-  ['data that is no base58', { programIdIndex: 2, accounts: [], data: '0OIl' }],
+  ['data that is not base58', { programIdIndex: 2, accounts: [], data: '0OIl' }],
   [
-    'an owner that is no address',
+    'an owner that is not an address',
     {
       programId: SYSTEM,
       parsed: {

@@ -54,7 +54,7 @@ async function expectRefused([script, args]: Nonsense): Promise<void> {
   });
 }
 
-describe('nonsense is refused with the usage and exit code 2', () => {
+describe('invalid arguments are refused with the usage and exit code 2', () => {
   it.each(NONSENSE)('%s %j', (...nonsense) => expectRefused(nonsense));
   it.each(MORE_NONSENSE)('%s %j', { tags: ['deep'] }, (...nonsense) => expectRefused(nonsense));
 });

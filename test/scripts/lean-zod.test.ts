@@ -5,7 +5,7 @@ import * as empty from '../../scripts/bundle/no-answers.ts';
 import * as lean from '../../scripts/bundle/zod.ts';
 import { extendZodWithOpenApi } from '../../scripts/bundle/zod-to-openapi.ts';
 
-it('has members of zod, the very same ones', () => {
+it('has the same members as zod', () => {
   const { z: whole } = zod;
   const { z, iso, ...members } = lean;
   for (const [name, member] of Object.entries(members))

@@ -53,7 +53,9 @@ export type Order = {
   arrivedAt: number | null;
   /** The bridge has no further step to take. */
   isOver: boolean;
-  /** It returned less than what a swap may cost would explain: the rest has not arrived. */
+  /**
+   * It returned so little that the allowed cost of a swap does not explain the difference: the rest has not arrived.
+   */
   isShort: boolean;
   payment: { readonly txid: string; readonly vout: number } | null;
 };

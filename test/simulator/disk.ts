@@ -50,11 +50,11 @@ type Prepared = {
   readonly isRead: boolean;
   /** Tables on which the result depends; for a write, the table that it changes. */
   readonly tables: readonly Table[];
-  /** The table whose rows it returns or changes: without rows there, nothing is returned or changed. */
+  /** The table whose rows it returns or changes; if the table is empty, it returns or changes nothing. */
   readonly rows: Table | undefined;
   /**
-   * A column whose one value, the first parameter, says which rows a read returns; for a write, the column by which it
-   * inserts or replaces the row of its first parameter and no other.
+   * A column whose value, the first parameter, selects the rows of a read. For a write, the column by which it
+   * inserts or replaces exactly the row of its first parameter.
    */
   readonly key: string | undefined;
   /** The last results of a read, by parameters. */
@@ -67,7 +67,7 @@ type Table = {
   readonly name: string;
   /** Grows with every change. */
   version: number;
-  /** How many of the changes were of the row of one value of a column: by column, and by column and value. */
+  /** Number of changes to rows selected by one value of a column: by column, and by column and value. */
   readonly keyed: Map<string, number>;
   /** Undefined until it is read. */
   isEmpty: boolean | undefined;
@@ -79,13 +79,13 @@ const IS_READ = /^\s*SELECT\b/;
 /** For a few rows, an index costs more than it saves. A unique index is a rule and stays. */
 const IS_INDEX = /^\s*CREATE INDEX\b/;
 const HAS_LIMIT = /\bLIMIT \?\s*$/;
-/** A read of the rows of one value of a column; a write of the row of one value of its first column. */
+/** A read selects rows by one value of a column; a write changes the row with one value of its first column. */
 const READ_KEY = /^SELECT (?!DISTINCT)[\w, *]+ FROM \w+ WHERE (\w+) = \?$/;
 const WRITE_KEY =
   /^INSERT INTO \w+ \((\w+)[^)]*\)\s+VALUES \(\?[^)]*\)(?:\s+ON CONFLICT (?:\((\w+)\) )?DO |$)/;
 const IS_AGGREGATE = /^\s*SELECT\s+(?:COUNT|MAX|MIN|SUM|COALESCE|EXISTS)\b|\bSUM\(|\bCOUNT\(/;
 
-/** Grows with every change but those of the rows of other values of the column. */
+/** Grows with every change, except changes to rows with other values of the column. */
 const versionOf = ({ version, keyed }: Table, column: string, value: string): number =>
   version - (keyed.get(column) ?? 0) + (keyed.get(`${column} ${value}`) ?? 0);
 

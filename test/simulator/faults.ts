@@ -108,8 +108,8 @@ const lagging = (wild: Faults): Faults => ({
 });
 
 /**
- * Swaps arrive at once, so that nothing but the caps of an hour and a day bounds them; or the bridge keeps some of them, so
- * that the cap on what has not arrived does.
+ * Swaps arrive at once, so that only the caps of an hour and a day bound them. Or the bridge keeps some of them, so
+ * that the cap on unsettled SOL bounds them.
  */
 const delivering = (wild: Faults): Faults => ({
   ...wild,

@@ -1,6 +1,6 @@
 /**
- * Rules of the custodian, each broken in one way. A simulator that lets one of these pass proves nothing about the code
- * that keeps them all.
+ * Rules of the custodian, each broken in one way. A simulator that does not detect them proves nothing about the code
+ * that keeps the rules.
  * @module
  */
 export type Edit = { readonly file: string; readonly find: string; readonly replace: string };
@@ -29,7 +29,7 @@ const CREATION = 'custody/tokens/creation-operation.ts';
 const BOOKING = 'custody/payments/booking.ts';
 const MATCHING = 'custody/payments/payment-matching.ts';
 const REQUESTS = 'custody/payments/payment-requests.ts';
-/** Why a sync before an answer is redundant, and what keeps it there. */
+/** The test of the syncs before answers, which the simulation makes redundant. */
 const DURABLE = 'test/custody/durable-answers.test.ts';
 const WALK = 'custody/payments/treasury-walk.ts';
 const WALK_TEST = 'test/custody/payments/treasury-walk.test.ts';
@@ -301,7 +301,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `undefined as string | undefined`,
       },
     ],
-    // Where a seed takes the journal away, D1 knows more than what is left of it.
+    // Where a seed removes the journal, D1 has more than the rest of it.
     test: 'test/custody/kernel/journal-integrity.test.ts',
   },
   {

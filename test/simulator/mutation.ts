@@ -63,7 +63,7 @@ export function failsTest({ edits }: Mutant, test: string): boolean {
         env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' },
       },
     );
-    // Not any failure: a test must have run and failed, beside others that pass.
+    // The right kind of failure: a test has run and failed, and others have passed.
     return /Tests +\d+ failed \| \d+ passed/.test(stdout);
   } finally {
     rmSync(folder, { recursive: true });

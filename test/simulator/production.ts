@@ -30,7 +30,7 @@ const REMOTE_SIGNERS = ['custody/kernel/signer.ts', 'custody/kernel/remote-signe
 export const OWN_SOURCE = join(import.meta.dirname, '../../src');
 
 /**
- * @param source   folder with the layout of `src`, beside its schema.sql
+ * @param source   folder with the layout of `src`, next to its schema.sql
  * @param previous the same of an earlier release
  */
 export async function loadProduction(source: string, previous?: string): Promise<Production> {

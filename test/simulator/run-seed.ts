@@ -23,7 +23,7 @@ export type SeedResult = {
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Days that a run waits for: as many as it can sell creations, with a cap of one a day. */
+/** Days that a run waits for: the number of creations that it can sell, with a cap of one per day. */
 const MOST_DAYS = 6;
 /** A request closes within this time. */
 const REQUEST_LIFE = 45 * MINUTE;

@@ -33,8 +33,8 @@ export type Scenario = {
   readonly startLamports: bigint;
   readonly treasuryIsReserve: boolean;
   /**
-   * SOL of an hour's, a day's and unsettled swaps, divided by `scale`; SOL of a day's refunds and costs; payouts and
-   * creations a day.
+   * Limits: SOL of swaps per hour, per day and unsettled, divided by `scale`; SOL of refunds and costs per day;
+   * payouts and creations per day.
    */
   readonly caps: {
     readonly scale: bigint;
@@ -51,7 +51,7 @@ export type Scenario = {
   readonly deposits: readonly Deposit[];
   readonly attacks: readonly Attack[];
   readonly incidents: readonly Incident[];
-  /** The journal is lost after so many partial deliveries to D1. Absent: not for this reason. */
+  /** The journal is lost after this number of partial deliveries to D1; absent if it is not lost for this reason. */
   readonly lostAfterParts?: number;
   /** When the faults end. */
   readonly calmAt: number;
@@ -68,9 +68,8 @@ export type Scenario = {
 export const SOL = 1_000_000_000n;
 
 /**
- * Later additions to the model have their own random stream, so that they change no other part of a seed. The
- * numbers
- * leave the seeds that broke an invariant before as they were.
+ * Later additions to the model have their own random stream, so that they change no other part of a seed. The numbers
+ * keep the seeds that broke an invariant before unchanged.
  */
 const SALTS = { payers: 0x7061_799d, crumbs: 0x6372_7564, widest: 0x7769_6468, early: 0x6561_7278 };
 const later = (seed: number, salt: number, chance: number): boolean =>

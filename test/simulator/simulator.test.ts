@@ -36,7 +36,7 @@ const MENDED = [
 ];
 
 it.each(MENDED)(
-  'breaks no invariant any more in seed %i',
+  'no longer breaks an invariant in seed %i',
   { timeout: PATIENCE_MS, tags: ['deep'] },
   async (seed) => {
     const { violations } = await runSeed(seed, await loadProduction(OWN_SOURCE), () => undefined);

@@ -240,7 +240,7 @@ function judgeRequest(world: World, { request, payments }: Placed, view: Request
   const all = sum(final);
   if (!view) {
     // A journal cannot restore a lost request that D1 never had.
-    if (!world.state.wasLost) broken('paid_work', 'is not known any more');
+    if (!world.state.wasLost) broken('paid_work', 'is no longer known');
     return;
   }
   if (view.mintAddress !== null && view.kind === 'token') {

@@ -34,8 +34,8 @@ export type Order = {
 };
 
 /**
- * Who pays besides the customer: a sponsor the fee; or a vault that does not sign the payment, while the customer signs
- * and pays the fee and the rent of another account. Absent: no other payer.
+ * A payer besides the customer. A sponsor pays the fee. A vault makes the payment without signing it, while the
+ * customer signs and pays the fee and the rent of another account. Absent: no other payer.
  */
 export type PaidBy = 'sponsor' | 'vault';
 
@@ -75,7 +75,7 @@ export type Attack =
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** Lamports between two numbers of SOL, in steps of a thousand. */
+/** Lamports between two amounts of SOL, in steps of a thousand. */
 const solBetween = (r: Random, low: number, high: number): bigint =>
   BigInt(r.between(Math.round(low * 1e6), Math.round(high * 1e6))) * 1_000n;
 

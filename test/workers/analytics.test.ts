@@ -131,8 +131,8 @@ it('stats of an empty log are zeros', async () => {
 
 it.each([
   ['an empty referrer', { path: '/', referrer: '' }],
-  ['members that nobody knows', { path: '/', title: 'x', constructor: 1, screen: { w: 1, h: 2 } }],
-  ['a referrer that is no web page', { path: '/', referrer: 'android-app://com.example' }],
+  ['unknown members', { path: '/', title: 'x', constructor: 1, screen: { w: 1, h: 2 } }],
+  ['a referrer that is not a web page', { path: '/', referrer: 'android-app://com.example' }],
   ['a path in any script', { path: '/日本語/été/🙂' }],
   ['a referrer in any script', { path: '/', referrer: 'https://bücher.example/é' }],
   ['a path that looks like markup', { path: '/<script>alert(1)</script>' }],

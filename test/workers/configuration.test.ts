@@ -35,7 +35,7 @@ function appWith(bindings: Record<string, string>) {
 
 afterEach(() => vi.unstubAllGlobals());
 
-it.each(variables)('a nonsense %s stops its own area at most, and is named', async (name) => {
+it.each(variables)('an invalid %s stops at most its own area, and is named', async (name) => {
   const call = appWith({ [name]: NONSENSE });
   expect((await call('/api/health')).status).toBe(200);
   expect((await call('/api/openapi.json')).status).toBe(200);
@@ -53,7 +53,7 @@ it.each(
   DECLARATIONS.filter(([name, { areas }]) => areas.includes('custody') && !FREE_TEXT.has(name)).map(
     ([name]) => name,
   ),
-)('no swap is made while %s is nonsense', async (name) => {
+)('no swap is made while %s is invalid', async (name) => {
   const call = appWith({ [name]: NONSENSE });
   const answer = await call('/api/swap/create', {
     method: 'POST',

@@ -131,7 +131,7 @@ it.each([
   ['to missing', { to: undefined }],
   ['amount missing', { amount: undefined }],
   ['payoutAddress missing', { payoutAddress: undefined }],
-  ['from that is no code', { from: 's o l' }],
+  ['from that is not a code', { from: 's o l' }],
   ['from with a path', { from: '../admin' }],
   ['from as a number', { from: 1 }],
   ['to equal to from', { to: 'SOL' }],

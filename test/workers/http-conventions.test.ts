@@ -277,7 +277,7 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
 
 it.each([
   ['none of them is set', undefined],
-  ['all of them are nonsense', '☠ no such value'],
+  ['all of them are invalid', '☠ no such value'],
   ['all of them are empty', ''],
 ])('variables never stop the Worker: %s', async (_what, value) => {
   const names = Object.keys(readConfig({})).filter((name) => /^[A-Z_]+$/.test(name));

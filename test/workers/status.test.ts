@@ -16,7 +16,7 @@ describe('the database as the status shows it', () => {
     expect(columns.filter((column) => /^(sqlite_|_cf_|d1_)/.test(column))).toEqual([]);
   });
 
-  it('gets another fingerprint with another column', async () => {
+  it('gets a different fingerprint with a further column', async () => {
     const before = schemaFingerprint(await store.columns());
     await env.DB.prepare('ALTER TABLE quote_budget ADD COLUMN more TEXT').run();
     expect(schemaFingerprint(await store.columns())).not.toBe(before);

@@ -42,7 +42,7 @@ export interface BitcoinIndex {
   disconnect(block: Block): void;
   /** Adds an unconfirmed transaction. */
   add(tx: Tx): void;
-  /** Removes unconfirmed transactions that are not in the pool any more. */
+  /** Removes unconfirmed transactions that are no longer in the pool. */
   prune(pooled: (txid: string) => boolean): void;
   get(txid: string): IndexedTx | null;
   /** Transactions that fund or spend the script, unconfirmed first, then newest first. */

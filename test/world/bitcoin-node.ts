@@ -4,7 +4,9 @@ import type Bcoin from 'bcoin';
 import type { Tx } from 'bcoin';
 import { type BitcoinIndex, createBitcoinIndex } from './bitcoin-index.ts';
 
-/** Blocks of a BIP 9 window. Regtest has 144; the past of a world takes a third of the time with 48. */
+/**
+ * Blocks of a BIP 9 window. Regtest has 144. With 48, mining the first blocks of a world takes a third of the time.
+ */
 const WINDOW = 48;
 /** BIP 9 activates segwit after three windows; spending it needs this height. */
 const SEGWIT_HEIGHT = 3 * WINDOW;

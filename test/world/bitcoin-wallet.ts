@@ -24,7 +24,8 @@ interface Coin {
   readonly sats: bigint;
 }
 
-// Confirmed and mature only, and unspent also in the memory pool: a reorganization then needs no bookkeeping here.
+// Only confirmed, mature coins that are unspent also in the memory pool, so that a reorganization needs no
+// bookkeeping here.
 function spendableCoins(node: BitcoinNode, script: string): Coin[] {
   const newest = node.height() - COINBASE_MATURITY;
   return node.index.byScript(script).flatMap((tx) => {

@@ -111,7 +111,7 @@ describe('the two Esplora adapters', () => {
 });
 
 describe('a reorganization', () => {
-  test('puts a payment back into the memory pool, and the next block takes it up again', async () => {
+  test('puts a payment back into the memory pool, and the next block includes it again', async () => {
     const { address } = createBitcoinKey();
     const txid = await pay(address, 9000n);
     await node.mine(2);
@@ -124,7 +124,7 @@ describe('a reorganization', () => {
     expect((await get(mempool, `/tx/${txid}/status`)).body).toMatchObject({ confirmed: true });
   });
 
-  test('can lose a payment for good', async () => {
+  test('can lose a payment permanently', async () => {
     const { address } = createBitcoinKey();
     const [kept, lost] = [await pay(address, 9000n), await pay(address, 8000n)];
     await node.mine(1);

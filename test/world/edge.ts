@@ -78,9 +78,9 @@ export async function startEdge(options: { port: number; target: () => string | 
   };
 }
 
-// workerd cuts the connection, and with it its own answer, when it has answered and too much of the body still comes.
-// The platform's edge does not, so this one holds a large body back while an answer to its beginning may come, and
-// after an answer reads the rest without passing it on.
+// After its answer, workerd closes the connection, and loses the answer, if too much of the body still arrives. The
+// platform's edge does not. This one therefore holds a large body back while an answer to its beginning may arrive,
+// and reads the rest after an answer without passing it on.
 async function upload(incoming: IncomingMessage, upstream: ClientRequest): Promise<void> {
   const settled = Promise.race([once(upstream, 'response'), once(upstream, 'close')]).then(
     () => true,

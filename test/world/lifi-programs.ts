@@ -37,7 +37,7 @@ import type { SolanaLedger } from './solana-ledger.ts';
 /** Lamports and bytes of the account in which the endpoint stores an order. */
 export const EVENT = { rent: 2_978_880, bytes: 300 } as const;
 
-/** The loader takes no object without a symbol: the call is never reached. */
+/** The loader rejects an object without a symbol, so this call exists but is never reached. */
 const trackerElf = (): Uint8Array => elf([moveNumber(0, 0), EXIT, 'sol_invoke_signed_c', EXIT]);
 
 /** Accounts of `x_swap_native`; none but the last holds data. */

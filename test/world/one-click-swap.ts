@@ -59,7 +59,7 @@ export interface Swap {
   received: bigint;
   depositHashes: string[];
   paidHashes: string[];
-  /** Satoshis that the status claims were paid. */
+  /** Satoshis paid according to the status. */
   paidSats: bigint;
   refunded: bigint;
   refundReason: string | null;
@@ -119,7 +119,7 @@ export function readQuoteRequest(body: string): QuoteRequest | string {
   return request;
 }
 
-/** Atoms as decimal text: no trailing zeros, but one decimal at the least. */
+/** Atoms as decimal text: no trailing zeros, but at least one decimal. */
 export function formatUnits(atoms: bigint, decimals: number): string {
   const digits = atoms.toString().padStart(decimals + 1, '0');
   const fraction = digits.slice(-decimals).replace(/0+$/, '');

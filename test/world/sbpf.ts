@@ -37,8 +37,9 @@ export const spanOf = (dataLength: number): number =>
   Math.ceil((ACCOUNT.data + dataLength + ACCOUNT.spare) / 8) * 8 + 8;
 
 /**
- * Register 7 gets the place of the instruction data's length, which follows the last account; its data's length only
- * the input knows. Register 6 holds the input's address, which no offset of an instruction reaches across.
+ * Register 7 gets the position of the instruction data's length, which follows the last account. Only the input
+ * contains the length of that account's data. Register 6 holds the input's address, because the offset in an
+ * instruction is too small for the whole input.
  */
 export const findData = (lastAccount: number): number[] => [
   ...address(7, 6, lastAccount + ACCOUNT.dataLength),
@@ -49,7 +50,7 @@ export const findData = (lastAccount: number): number[] => [
   ...add(7, 8),
 ];
 
-/** An account info and its meta on the stack, as `sol_invoke_signed_c` wants them. */
+/** An account info and its meta on the stack, as `sol_invoke_signed_c` expects them. */
 export function passed(p: {
   /** Of the account in the input. */
   at: number;

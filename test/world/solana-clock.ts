@@ -34,7 +34,7 @@ export interface SolanaClock {
   find(blockhash: string): BlockhashSample | null;
   /** Records a slot from another source (a transaction that has landed in it). */
   saw(slot: number): void;
-  /** Everything up to now counts as finalized from now on: the state in which a world opens. */
+  /** Marks everything up to now as finalized: the state in which a world opens. */
   root(): void;
   reached(slot: number): Promise<void>;
   stop(): void;

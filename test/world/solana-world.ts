@@ -26,7 +26,7 @@ export interface SolanaWorld {
 
 export interface SolanaWorldOptions {
   readonly slotMs: number;
-  /** Slots until a slot is final; absent as many as a cluster takes. */
+  /** Slots until a slot is final; if absent, as many as on a cluster. */
   readonly finality?: number;
   readonly reserveLamports: bigint;
   /** Smallest units of ASRY that the reserve holds for payouts. */

@@ -34,7 +34,7 @@ const moduleIn = (folder: string, name: string) => ({
   contents: readFileSync(join(import.meta.dirname, name), 'utf8'),
 });
 
-/** wrangler takes 1.6 s of CPU to load: a test run reads its options once, into a file. */
+/** Loading wrangler takes 1.6 s of CPU, so a test run reads its options once, into a file. */
 async function optionsOf(
   { optionsPath, configPath }: WorkerFiles,
   schemaPath?: string,

@@ -124,10 +124,10 @@ const FINALITY = 8;
 const USERS = 2;
 const USER_LAMPORTS = 20_000_000_000n;
 const USER_DOLLAR_ATOMS = 10_000_000_000n;
-/** Depth that the service asks of reserve coins, and some more. */
+/** Depth that the service requires of reserve coins, and some more. */
 const FUNDING_DEPTH = 6;
 
-/** Coins of the world's wallet beside its coinbases: so many payments may wait for one block. */
+/** Coins of the world's wallet besides its coinbases: the number of payments that may wait for one block. */
 const COINS = 250;
 const COIN_SATS = 15_000_000n;
 

@@ -1,6 +1,6 @@
 /**
  * The payout of an ASRY reward: one token transfer to the account of the deposit's sender. Its memo names the
- * deposit. The plan fixes all parameters; preparation only reads the chain once more before signing.
+ * deposit. The plan fixes all parameters; preparation only reads the chain again before signing.
  * @module
  */
 

@@ -278,7 +278,7 @@ const callRows = (exec: Storage['exec']) => ({
     );
   },
 
-  /** Deletes rows that no limit counts any more. */
+  /** Deletes rows that no limit counts. */
   purge(now: number): void {
     exec('DELETE FROM calls WHERE at < ?', now - DAY_MS);
   },

@@ -14,7 +14,7 @@ export type Kind = string;
  * planned   the intent is durable, nothing is signed
  * signed    the bytes are stored, and sent until the outcome is final
  * settling  final on Solana; what it paid for has not arrived yet
- * done, failed  nothing moves any more
+ * done, failed  ended; nothing more moves
  */
 export type State = 'planned' | 'signed' | 'settling' | 'done' | 'failed';
 
@@ -109,7 +109,7 @@ export type Operation = {
   readonly outcome: Facts;
 };
 
-/** Nothing moves any more and no outcome is pending. */
+/** Nothing more moves, and no outcome is pending. */
 export const isTerminal = (operation: Operation): boolean =>
   operation.state === 'done' || operation.state === 'failed';
 

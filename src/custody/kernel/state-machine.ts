@@ -121,7 +121,7 @@ export type Settlement =
       readonly continues?: boolean;
     }
   | { readonly state: 'complete'; readonly outcome: Facts }
-  /** Ended, but not as agreed. With `arrived` nothing is outstanding any more. */
+  /** Ended, but not as agreed. With `arrived` nothing is outstanding. */
   | {
       readonly state: 'incomplete';
       readonly reason: string;

@@ -39,12 +39,12 @@ describe.each(KNOWN)('%s', (address, type, script) => {
     expect(hex.encode(decoded.scriptPubKey)).toBe(script);
   });
 
-  it('is what its script is shown as', () => {
+  it('is the text of its script', () => {
     expect(encodeAddress(hexToBytes(script))).toBe(address);
   });
 });
 
-it('bech32 in capitals is the same address, as QR codes carry it', () => {
+it('bech32 in capitals is the same address, as in QR codes', () => {
   const lower = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
   expect(decodeAddress(lower.toUpperCase())).toEqual(decodeAddress(lower));
 });

@@ -57,13 +57,13 @@ describe("BIP-322's own vectors", () => {
       if (type !== 'p2wpkh' && type !== 'p2tr') throw new Error(`unexpected ${type}`);
       const bare = signBip322Simple({ key, type, message: vector.message });
       const published = vector.bip322_signatures.map((signature) => signature.replace(/^smp/, ''));
-      // Schnorr nonces are free, so only the ECDSA ones have to be the same bytes.
+      // Schnorr nonces are free, so only the ECDSA signatures must have the same bytes.
       if (type === 'p2wpkh') expect(published).toContain(bare);
       expect(verdictOf(vector.address, vector.message, bare)).toEqual({ verdict: 'valid' });
     },
   );
 
-  it('multisig answers unsupported', () => {
+  it('reports multisig as unsupported', () => {
     const multisig = vectors.simple.filter(({ private_keys }) => private_keys.length > 1);
     expect(multisig.length).toBeGreaterThan(0);
     for (const { address, message, bip322_signatures } of multisig) {
@@ -74,7 +74,7 @@ describe("BIP-322's own vectors", () => {
   });
 
   it.each(vectors.error)('error vector: $description', ({ address, message, signature }) => {
-    // P2WSH scripts are not evaluated at all, so a wrong one is not found out, only not accepted.
+    // P2WSH scripts are not evaluated, so a wrong one is not accepted, but not reported as invalid either.
     const p2wsh = decodeAddress(address).type === 'p2wsh';
     expect(verdictOf(address, message, signature).verdict).toBe(p2wsh ? 'unsupported' : 'invalid');
   });
@@ -132,7 +132,7 @@ describe("BIP-322's own vectors", () => {
     expect(verdict).toEqual({ verdict: 'invalid', reason: 'the signature does not match' });
   });
 
-  /** From the BIP's generated vectors: scripts that more than a key satisfies. */
+  /** From the BIP's generated vectors: scripts that need more than a key. */
   it.each([
     [
       'a P2SH multisig',
@@ -183,7 +183,7 @@ describe.each(SIMPLE)('simple, %s', (type) => {
   });
 });
 
-it('other randomness makes another taproot signature, as valid', () => {
+it('different randomness makes a different taproot signature that is also valid', () => {
   const input = { key, type: 'p2tr', message: 'text' } as const;
   const plain = signBip322Simple(input);
   const random = signBip322Simple({ ...input, auxRand: new Uint8Array(32).fill(1) });
@@ -333,7 +333,7 @@ describe('the fields of to_sign', () => {
   });
 });
 
-/** A P2WPKH spend of the address's to_sign on any terms, by any key: what a forger can always make. */
+/** A P2WPKH spend of the address's to_sign on any terms, by any key, as any forger can make. */
 function fullBy(signer: Uint8Array, address: string, terms: typeof NO_TERMS): string {
   const tx = toSign('text', decodeAddress(address).scriptPubKey, terms);
   const publicKey = secp256k1.getPublicKey(signer);
@@ -441,7 +441,7 @@ describe('the required rules for scripts', () => {
     ['an empty signature', [new Uint8Array(), publicKey]],
     ['no items', []],
     ['the signature alone', [signature]],
-    ['CLEANSTACK: an item more', [signature, publicKey, publicKey]],
+    ['CLEANSTACK: one item too many', [signature, publicKey, publicKey]],
     ['the two items swapped', [publicKey, signature]],
     ['the key of another', [signature, otherKey]],
     ['the uncompressed key', [signature, secp256k1.getPublicKey(key.secretKey, false)]],
@@ -474,7 +474,7 @@ describe('the required rules for scripts', () => {
       ['a truncated push', scriptSig.subarray(0, -1)],
       ['the signature alone', Script.encode([legacySignature])],
       ['the key of another', Script.encode([legacySignature, otherKey])],
-      ['a key that is none', Script.encode([legacySignature, new Uint8Array(33)])],
+      ['bytes that are not a key', Script.encode([legacySignature, new Uint8Array(33)])],
       ['the digest of segwit', Script.encode([signature, publicKey])],
     ])('%s is invalid', (_name, changed) => {
       expect(verdictOf(at, 'text', fullOf(input, { scriptSig: changed, witness: [] })).verdict).toBe(

@@ -76,7 +76,7 @@ describe('a red line for', () => {
     expect(red({ proof: edited, explorers: agreeing })).toEqual(['bitcoin_signature', 'solana_signature']);
   });
 
-  it('signatures that were exchanged, or are of other addresses', () => {
+  it('swapped signatures, or those of other addresses', () => {
     const { bitcoin, solana } = proof;
     const swapped = {
       ...proof,
@@ -107,7 +107,7 @@ describe('a red line for', () => {
     expect(red({ explorers: [explorer('a'), explorer('b', { satsAtProof: 999n })] })).toEqual(['reserve']);
   });
 
-  it('an explorer that does not answer, or only one', () => {
+  it('an explorer that does not answer, or a single explorer', () => {
     expect(red({ explorers: [explorer('a'), { name: 'b', figures: null }] })).toEqual([
       'reserve',
       'freshness',
@@ -146,12 +146,12 @@ describe('a red line for', () => {
     expect(red({ now: signed - 5 * 60_000 - 1 })).toEqual(['freshness']);
   });
 
-  it('explorers of which none answers: nothing is known to cover the tokens', () => {
+  it('explorers that do not answer: nothing is known to cover the tokens', () => {
     const explorers = ['a', 'b'].map((name) => ({ name, figures: null }));
     expect(red({ explorers })).toEqual(['reserve', 'supply', 'freshness']);
   });
 
-  it('an address or a signature of Solana that has no bytes', () => {
+  it('a Solana address or signature that does not decode', () => {
     const { solana } = proof;
     expect(red({ proof: { ...proof, solana: { ...solana, signature: 'abc' } } })).toEqual([
       'solana_signature',
@@ -183,7 +183,7 @@ type Esbuild = {
   buildSync(options: object): { outputFiles: { text: string }[] };
 };
 
-it('the check runs with nothing but what a browser has', () => {
+it('the check runs with only the APIs of a browser', () => {
   // The bundler comes with the deploy tool.
   const require = createRequire(createRequire(import.meta.url).resolve('wrangler'));
   const { outputFiles } = (require('esbuild') as Esbuild).buildSync({

@@ -196,7 +196,7 @@ describe('the parser refuses', () => {
     expect(() => parseProofMessage(changed)).toThrow(RangeError);
   });
 
-  it('or reads another proof, after any one character is changed', () => {
+  it('or reads a different proof, after any one character is changed', () => {
     fc.assert(
       fc.property(fc.nat({ max: TEXT.length - 1 }), fc.integer({ min: 10, max: 126 }), (at, code) => {
         const changed = TEXT.slice(0, at) + String.fromCharCode(code) + TEXT.slice(at + 1);

@@ -183,7 +183,7 @@ describe.each(TYPES)('tampered, %s', (type) => {
 const onTestnet = (address: string): string =>
   Address(TEST_NETWORK).encode(OutScript.decode(decodeAddress(address).scriptPubKey));
 
-/** Peers read these, or some of them, as the signature they came from. One signature must have one spelling here. */
+/** Some peers accept these as the original signature. One signature must have one spelling here. */
 const STRICTER: [string, Tamper][] = [
   ['a line end after the base64', (signed) => ({ ...signed, signature: `${signed.signature}\n` })],
   ['a space before the base64', (signed) => ({ ...signed, signature: ` ${signed.signature}` })],
@@ -207,7 +207,7 @@ const STRICTER: [string, Tamper][] = [
   ['half a surrogate pair in the message', (signed) => ({ ...signed, message: `${signed.message}\ud83d` })],
 ];
 
-/** Taproot's 66 bytes need no padding, so there a padding that must not be is added. */
+/** Taproot's 66 bytes need no padding, so unneeded padding is added there. */
 const unpadded = (signature: string): string =>
   signature.endsWith('=') ? signature.replace(/=+$/, '') : `${signature}=`;
 
@@ -246,7 +246,7 @@ describe('the answer', () => {
     });
   });
 
-  it('is unsupported, not invalid, for what one key cannot prove', () => {
+  it('is unsupported, not invalid, where one key cannot prove ownership', () => {
     const p2wsh = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
     const signed = signedBy(secretKey, 'p2wpkh');
     expect(verifyMessage({ ...signed, address: p2wsh }).verdict).toBe('unsupported');
@@ -279,7 +279,7 @@ describe('the answer', () => {
 const CHANGES = [0x01, 0x80, 0xff].slice(0, cases(3, 1));
 
 it.each(TYPES)(
-  'a whole signature of %s with any byte changed is judged, never thrown at',
+  'a signature of %s with any byte changed gets a verdict, never an exception',
   {
     tags: ['scaled'],
   },

@@ -128,7 +128,7 @@ describe('the addresses of a key', () => {
     expect(wifControls(WIKI.compressed, deriveAddress(secretKey, 'p2wpkh').toUpperCase())).toBe(true);
   });
 
-  it('no key controls the address of another, of a script or of no one', () => {
+  it('a key controls no address of another key, of a script, or of an invalid text', () => {
     fc.assert(
       fc.property(secretKeys, secretKeys, (mine, theirs) => {
         fc.pre(hex.encode(mine) !== hex.encode(theirs));

@@ -74,8 +74,8 @@ describe('an event', () => {
     ['a time before 1970', { ...good, created_at: -1 }],
     ['a time beyond exact integers', { ...good, created_at: 2 ** 53 }],
     ['a kind above 65535', { ...good, kind: 65_536 }],
-    ['content that is no text', { ...good, content: 1 }],
-    ['tags that are no list', { ...good, tags: {} }],
+    ['content that is not text', { ...good, content: 1 }],
+    ['tags that are not a list', { ...good, tags: {} }],
     ['a tag with a number', { ...good, tags: [['l', 1]] }],
   ])('is not read from %s', (_name, value) => {
     expect(readEvent(value)).toBeUndefined();

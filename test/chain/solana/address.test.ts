@@ -66,7 +66,7 @@ describe('base58 of an exact length', () => {
     expect(isOnCurve(text)).toBe(false);
   });
 
-  it('a leading 1 more makes another length', () => {
+  it('one more leading 1 changes the length', () => {
     expect(isAddress(USDC)).toBe(true);
     expect(isAddress(`1${USDC}`)).toBe(false);
     expect(isAddress(SYSTEM)).toBe(true);

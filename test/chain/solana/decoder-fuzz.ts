@@ -23,7 +23,7 @@ export type FuzzResult = {
   readonly worstRatio: number;
 };
 
-/** @throws what the decoder throws, which is nothing */
+/** @throws only if the decoder throws, which it must not */
 export function fuzzDecoder(seed: number, count: number): FuzzResult {
   const random = createRandom(seed);
   const verdicts: Record<string, number> = {};

@@ -345,7 +345,7 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
     },
   },
   {
-    name: 'a transfer by way of an account that the sender makes and closes in it',
+    name: 'a transfer through an account that the sender opens and closes in the same transaction',
     expected: usdc(18n),
     async play(s, { from, to }) {
       const extra = await s.extraAccount(from.address, 'usdc', from);
@@ -377,7 +377,7 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
       ),
   },
   {
-    name: 'a payment to two, of which the treasury is one',
+    name: 'a payment to two receivers, one of them the treasury',
     expected: usdc(19n),
     play: (s, { from, other, to }) =>
       s.land(from.signer, s.pay(from, to.address, 19n * DOLLAR), s.pay(from, other.address, 5n * DOLLAR)),
@@ -394,7 +394,7 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
     },
   },
   {
-    name: 'more in than out again in one transaction counts what stays',
+    name: 'more in than out again in one transaction, of which the rest counts',
     expected: usdc(7n),
     async play(s, { from, other: keeper, to }) {
       await s.land(to.signer, s.approve(to, keeper.address, 50n * DOLLAR));
@@ -421,7 +421,7 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
     },
   },
   {
-    name: 'a transfer to somebody else',
+    name: 'a transfer to a different owner',
     expected: { refused: 'no_credit' },
     play: (s, { from, other }) => s.land(from.signer, s.pay(from, other.address, DOLLAR)),
   },
@@ -680,7 +680,7 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
     },
   },
   {
-    name: 'a delegate by way of a program',
+    name: 'a delegate through a program',
     expected: { held: 'sender_not_signer' },
     async play(s, { from, other: delegate, to }) {
       await s.land(from.signer, s.approve(from, delegate.address, 50n * DOLLAR));
@@ -692,7 +692,7 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
     },
   },
   {
-    name: "a vault of a program, as an exchange router's",
+    name: "a program's vault, such as that of an exchange router",
     expected: { held: 'sender_off_curve' },
     async play(s, { from: caller, to }) {
       const id = await s.program((program) => vaultElf(vaultOf(program).bump));
@@ -738,7 +738,7 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
     },
   },
   {
-    name: 'an account whose owner changes on the way',
+    name: 'an account whose owner changes in the transaction',
     expected: { held: 'account_owner_changed' },
     async play(s, { from, other, to }) {
       const source = s.account(from.address, 'usdc');
@@ -750,7 +750,7 @@ export const DEPOSIT_SCENES: readonly DepositScene[] = [
     },
   },
   {
-    name: "a treasury's account that is not the treasury's any more",
+    name: "a treasury's account that no longer belongs to the treasury",
     expected: { held: 'treasury_account_changed' },
     async play(s, { from, to }) {
       await s.land(to.signer, handOver(s.account(to.address, 'usdc'), to, from));

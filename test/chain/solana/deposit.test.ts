@@ -121,7 +121,7 @@ describe('further possible answers of a node', () => {
     ['only earlier balances', { postTokens: null }, { type: 'unverifiable', reason: 'no_token_balances' }],
     ['no block time', { blockTime: null }, { type: 'unverifiable', reason: 'no_block_time' }],
     [
-      'no owner of an account, as nodes once did',
+      'no owner of an account, as older nodes return it',
       { postTokens: [row(null, 60n), row(TREASURY, 45n)] },
       { type: 'unverifiable', reason: 'bad_balances' },
     ],
@@ -162,7 +162,7 @@ describe('further possible answers of a node', () => {
       { type: 'held', reason: 'several_senders' },
     ],
     [
-      'a swap of which a pool pays the treasury',
+      'a swap in which a pool pays the treasury',
       {
         preTokens: [row(VAULT, 100n), row(TREASURY, 5n)],
         postTokens: [row(VAULT, 60n), row(TREASURY, 45n)],
@@ -418,7 +418,7 @@ const HARMFUL: readonly Mutation[] = [
     },
   },
   {
-    name: 'part of it comes from nobody',
+    name: 'a part has no sender',
     expected: 'credit_exceeds_debit',
     change: (each) => {
       const isCredit = isTreasurys(each, assetOf(each));
@@ -429,7 +429,7 @@ const HARMFUL: readonly Mutation[] = [
     },
   },
   {
-    name: 'it comes from nobody',
+    name: 'it has no sender',
     expected: 'no_sender',
     change: (each) => {
       const keep = (rows: Rows | null) => (rows ?? []).filter(isTreasurys(each, assetOf(each)));
@@ -448,7 +448,7 @@ const HARMFUL: readonly Mutation[] = [
     change: (each) => withOther(each, 'preTokens'),
   },
   {
-    name: 'an account changes hands',
+    name: 'an account changes its owner',
     expected: 'account_owner_changed',
     change: (each, dice) => {
       const mint = each.terms.mints[assetOf(each)];

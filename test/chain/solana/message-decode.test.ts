@@ -80,19 +80,19 @@ it.each<[string, Partial<DecodedTransaction>, string]>([
   ['more read-only keys than there are', { readonlyUnsigned: 3 }, 'tx_header'],
   ['one key twice', { keys: [key(1), key(2), key(2)] }, 'tx_duplicate_key'],
   [
-    'one place of a table twice',
+    'one index of a table twice',
     { tables: [{ table: key(7), writable: [4], readonly: [4] }] },
     'tx_duplicate_key',
   ],
   ['one table twice', { tables: [...BASE.tables, ...BASE.tables] }, 'tx_duplicate_table'],
-  ['a table for nothing', { tables: [{ table: key(7), writable: [], readonly: [] }] }, 'tx_empty_table'],
+  ['a table without use', { tables: [{ table: key(7), writable: [], readonly: [] }] }, 'tx_empty_table'],
   [
     'more accounts than an index can name',
     { tables: [{ table: key(7), writable: Array.from({ length: 254 }, (_, at) => at), readonly: [] }] },
     'tx_too_many_accounts',
   ],
   [
-    'a program out of a table',
+    'a program from a table',
     { instructions: [{ program: 3, accounts: [], data: new Uint8Array() }] },
     'tx_program_index',
   ],
@@ -153,7 +153,7 @@ it.each([
   ['white space inside', (text: string) => `${text.slice(0, 8)} ${text.slice(8)}`],
   ['the URL alphabet', (text: string) => text.replace('A', '-')],
   ['no padding', (text: string) => text.replace(/=+$/, '')],
-  ['bits behind the end', (text: string) => text.replace(/.(=+)$/, '/$1')],
+  ['bits after the end', (text: string) => text.replace(/.(=+)$/, '/$1')],
   ['nothing but a sign', () => '='],
 ])('base64 with %s is refused', (_name, change) => {
   const bytes = encode();
@@ -170,7 +170,7 @@ it('text longer than a packet is refused before it is decoded', () => {
   });
 });
 
-it('any bytes get a verdict, and what passes has this spelling only', { tags: ['scaled'] }, () => {
+it('gives a verdict on any bytes, and accepts only the canonical encoding', { tags: ['scaled'] }, () => {
   const messages = cases(10_000, 3_000);
   const { verdicts, unfaithful } = fuzzDecoder(12, messages);
   expect(unfaithful).toBe(0);

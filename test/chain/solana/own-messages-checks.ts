@@ -40,7 +40,7 @@ function libraryReading(bytes: Uint8Array) {
 
 export function checkOwnMessages(): void {
   describe.each([0, 1] as const)('in version %i', (version) => {
-    it.each(ownMessages(version))('$name says exactly what it must, to both readers', (own) => {
+    it.each(ownMessages(version))('$name has exactly the expected content for both readers', (own) => {
       const { config, tableLookups, rest, ...read } = decodeMessage(own.bytes);
       const budget = read.instructions.filter(({ program }) => program === COMPUTE_BUDGET);
       expect([read.version, tableLookups, rest, read.blockhash]).toEqual([version, 0, 0, BLOCKHASH]);

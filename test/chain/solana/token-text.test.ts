@@ -84,7 +84,7 @@ describe('well-known names', () => {
     },
   );
 
-  it('one letter of another script hides no name that is drawn the same', () => {
+  it('one letter of another script does not hide a name that looks the same', () => {
     const others = { A: 'АΑ', B: 'ВΒ', C: 'С', E: 'ЕΕ', H: 'НΗ', I: 'ІΙ', J: 'Ј', K: 'КΚ', M: 'МΜ', N: 'Ν' };
     const more = { O: 'ОΟ', P: 'РΡ', S: 'Ѕ', T: 'ТΤ', W: 'Ԝ', Y: 'Υ', U: 'Ս' };
     const alike: Readonly<Record<string, string>> = { ...others, ...more };

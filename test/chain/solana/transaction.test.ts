@@ -82,7 +82,7 @@ describe('transferMessage', () => {
   it.each([
     ['an amount above u64', { amount: 2n ** 64n }],
     ['a negative amount', { amount: -1n }],
-    ['a receiver that is no address', { to: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' }],
+    ['a receiver that is not an address', { to: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' }],
     ['an empty receiver', { to: '' }],
     ['a payer of 31 bytes', { from: base58.encode(new Uint8Array(31).fill(1)) }],
   ])('%s throws before anything could be signed', (_name, change) => {

@@ -12,7 +12,6 @@ it('the recorded SOL/USDC pool has its price to 15 digits and beyond', () => {
   expect(Number(price).toPrecision(9)).toBe('103.271133');
 });
 
-// Computed with 60 decimal digits; the SPYx price is also the one that its source recorded (774.5543181742219).
 // Computed with 60 decimal digits. The recording of the SPYx pool gives 774.5543181742219.
 it.each([
   ['SPYx (8) in USDC (6)', 51338793976598037400n, 8, 6, '774.554318174221901886783'],

@@ -88,7 +88,7 @@ describe('a claim', () => {
     expect(run.epochs()).toMatchObject([{ deposits: 99_950_000n, claims: 1, paid: 1_109_323_590_079n }]);
   });
 
-  it('of a deposit that the other asset was named for, or another amount, is refused with both figures', async () => {
+  it('that names the other asset or a different amount is refused with both figures', async () => {
     const one = deposit(20n, { asset: 'USDT' });
     const run = start([one]);
     expect(await run.ask({ signature: one.signature })).toMatchObject({

@@ -166,7 +166,7 @@ describe('a D1 that received one of several rows of a change', () => {
     expect(run.payouts()).toMatchObject([{ state: 'paid' }]);
   });
 
-  it('has an older epoch than its claims: the next deposit earns from behind the last of them', async () => {
+  it('has an older epoch than its claims: the next deposit earns from the end of the last of them', async () => {
     const run = start();
     const rows = await run.rowsOf('SELECT id, journal FROM asry_epochs');
     expect(rows).toEqual([]);
@@ -222,7 +222,7 @@ describe('a journal set back', () => {
   });
 });
 
-it('only a payout of ours has a payout for its memo', () => {
+it('finds a payout only by the memo of our own payout', () => {
   const id = `asry:${one.signature}:12`;
   expect(payoutOfMemo(id)).toBe(id);
   expect(payoutOfMemo(`[${id.length}] ${id}`)).toBe(id);

@@ -276,7 +276,7 @@ describe('due rows', () => {
     expect(journal.nextDue(NOW)).toBe(NOW - 9);
   });
 
-  it('a time that only a clock gone back can have set is due at once', () => {
+  it('a time that only a wrong clock can have set is due at once', () => {
     const { journal, add } = setUp();
     add(at('within two hours', { dueAt: NOW + 7_200_000 }));
     expect([journal.due(NOW, 9), journal.nextDue(NOW)]).toEqual([[], NOW + 7_200_000]);

@@ -41,7 +41,7 @@ describe('with a quorum of two, an attempt', () => {
     ['one node alone proves it', [deathProof()]],
     ['one node proves it twice', [deathProof(), deathProof()]],
     ['the second node has not passed its own height', [deathProof(), second({ finalizedHeight: 1_000n })]],
-    ['the second node is no witness', [deathProof(), second({ node: 'three' })]],
+    ['the second node is not a witness', [deathProof(), second({ node: 'three' })]],
   ])('has not provably expired when %s', (_name, views) => {
     expect(judgeByTwo(...views)).toBe('unseen');
   });
@@ -118,9 +118,9 @@ describe('a node has pruned the history of an attempt', () => {
   });
 
   it.each<[string, Partial<NodeView>]>([
-    ['is no witness', { node: 'three', firstAvailableSlot: 5_000n }],
+    ['is not a witness', { node: 'three', firstAvailableSlot: 5_000n }],
     ['did not report its history', { firstAvailableSlot: null }],
-  ])('is not claimed of a node that %s', (_name, change) => {
+  ])('is not assumed of a node that %s', (_name, change) => {
     expect(pruned(view(change))).toEqual([]);
   });
 });

@@ -179,7 +179,7 @@ describe('reserve transactions without any row', () => {
   });
 
   it.each([
-    ['somebody else paid', { signers: ['stranger'], accounts: ['stranger', RESERVE, 'system'] }],
+    ['a third party paid', { signers: ['stranger'], accounts: ['stranger', RESERVE, 'system'] }],
     [
       'the reserve signed second',
       { signers: ['stranger', RESERVE], accounts: ['stranger', RESERVE, 'system'] },

@@ -246,7 +246,7 @@ describe('a swap whose key is in the service', () => {
     expect(new Set(w.chain.sent)).toEqual(new Set([signing?.wire]));
   });
 
-  it('gets a new message once the old one could not land any more, and ends after two minutes', async () => {
+  it('gets a new message once the old one can no longer land, and ends after two minutes', async () => {
     const w = world();
     await w.signer.check?.();
     w.peer.mode = 'sealed';

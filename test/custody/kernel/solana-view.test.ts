@@ -130,7 +130,7 @@ describe('sending', () => {
   it.each<[string, Answer, Answer, boolean]>([
     ['both take it', result(SIGNATURE), result(SIGNATURE), true],
     ['one takes it', down, result(SIGNATURE), true],
-    ['one says that it is on the chain', already, down, true],
+    ['one reports that it is on the chain', already, down, true],
     ['both refuse it', refusal(-32005, 'behind'), HTML_429, false],
     ['both are down', down, down, false],
   ])('%s', async (_name, first, second, accepted) => {
@@ -164,8 +164,8 @@ describe('balance', () => {
   });
 
   it.each<[string, Answer]>([
-    ['says that it is behind', refusal(-32016, 'Minimum context slot has not been reached')],
-    ['is behind and does not say so', inContext(9, 249)],
+    ['reports that it is behind', refusal(-32016, 'Minimum context slot has not been reached')],
+    ['is behind and does not report it', inContext(9, 249)],
     ['is down', down],
   ])('is unknown when one of two nodes %s', async (_name, answer) => {
     const { chain } = setUp({ getBalance: answer }, { getBalance: inContext(5, 300) });

@@ -118,7 +118,7 @@ describe('after the landing', () => {
   });
 });
 
-describe('after an attempt that cannot land any more', () => {
+describe('after an attempt that can no longer land', () => {
   const dead: Observation = { type: 'viewed', quorum: 1, views: [deathProof()], landing: null };
   const sent = (plan: Operation['plan']) => signed({ kind: 'token', plan, attempt: 1, looks: 7 });
 

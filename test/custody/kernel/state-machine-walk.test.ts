@@ -104,7 +104,7 @@ const eachStep = (check: (walked: Walked, rules: typeof SWAP) => void): void => 
 };
 
 describe('on any walk', () => {
-  it('every state and both ends of a failure are met, so that the rules below are tried', () => {
+  it('reaches every state and both ends of a failure, so that the rules below are tested', () => {
     const met = new Set<string>();
     eachStep(({ after }) => met.add(`${after.state}${after.state === 'failed' ? after.unsettled > 0n : ''}`));
     expect([...met].toSorted()).toEqual([

@@ -618,7 +618,7 @@ describe('the creation that a payment buys', () => {
     expect(world.journal.get(`token:${request.id}`)).toMatchObject({ state: 'planned', reserved: 5_000n });
   });
 
-  it('waits with the reason shown, and is made when nothing stops it any more', async () => {
+  it('waits with the reason shown, and is made when nothing stops it', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     world.state.refuses = 'stopped_operator';

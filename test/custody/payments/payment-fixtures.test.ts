@@ -116,7 +116,7 @@ const FIXTURES: Record<string, Fixture> = {
     received: fee,
     code: 'confirmed',
   },
-  'by a relayer who pays the network for somebody else': {
+  'by a relayer who pays the network fee for the payer': {
     make: (world, request) =>
       world.pay(
         0n,
@@ -187,7 +187,7 @@ const FIXTURES: Record<string, Fixture> = {
     detail: 'awaiting_payment',
     code: 'PAYMENT_ALREADY_USED',
   },
-  'with a reference that nobody has': {
+  'with a reference of no request': {
     make: (world, request) => world.pay(fee(request) + 1n, ['stranger']),
     detail: 'awaiting_payment',
     code: 'PAYMENT_NOT_BOUND',

@@ -211,7 +211,7 @@ describe('runs in which the operator pays refunds while everything fails', () =>
   it.each([
     [20_095, 'a creation whose attempts expire after the loss'],
     [20_113, 'a creation of which D1 had an expired attempt'],
-    [20_167, 'a refund that is signed once more after the loss'],
+    [20_167, 'a refund that is signed again after the loss'],
     [20_209, 'a later payment that the scan finds first'],
   ])('seed %i settles without the operator: %s', (seed) => refundsUnderLoss(seed));
 });

@@ -321,7 +321,7 @@ it('refunds never move more of a payment than it brought, and none more than onc
   );
 });
 
-it('only a refund of ours has a refund for its memo', () => {
+it('finds a refund only by the memo of our own refund', () => {
   const paid = signature(5);
   expect(refundOfMemo(`refund:${paid}:1`)).toBe(paid);
   expect(refundOfMemo(`refund:${paid}.2:31`)).toBe(`${paid}.2`);

@@ -538,7 +538,7 @@ describe('the walk over the treasury', () => {
   });
 
   it.each([
-    ['reads again from the time of such a head, although no request is that old any more', 0, 3],
+    ['reads again from the time of such a head, although no request is that old', 0, 3],
     ['reads again from the oldest request when the clock was set back by days since', -3, 0],
   ])('%s', async (_name, clockDays, sinceDays) => {
     const day = 86_400_000;

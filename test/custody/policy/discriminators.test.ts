@@ -43,7 +43,7 @@ const accounts = [
 ];
 
 it.each(Object.entries(CHECK_OF))(
-  'of %s no discriminator is left undecided',
+  'decides every discriminator of %s',
   async (program, ownReasons) => {
     const passed = new Set<number>();
     for (const byte of BYTES) {

@@ -232,7 +232,7 @@ describe("LI.FI's tracker", () => {
   };
   const allowed = [{ kind: 'tracker' }, [], 0];
 
-  it('notes our own quote, in the account of this epoch or the last', () => {
+  it('records our own quote, in the account of this epoch or the last', () => {
     expect(note()).toEqual(allowed);
     expect(note({ epoch: 10n })).toEqual(allowed);
     expect(note({ epoch: 0n, accounts: [CLOCK_SYSVAR, trackerAccount(0n)] })).toEqual(allowed);
@@ -308,7 +308,7 @@ describe('lookup tables', () => {
     ['a node that has none', [view(), null], {}, 'table_unread'],
     ['a first node that has none', [null, view()], {}, 'table_unread'],
     [
-      'nodes that differ in the last place',
+      'nodes that differ at the last index',
       [view(), view([wallet(91), THIEF, wallet(93)])],
       {},
       'table_disagreement',
@@ -320,7 +320,7 @@ describe('lookup tables', () => {
       'table_disagreement',
     ],
     [
-      'a place after the last',
+      'an index after the last',
       [view(), view()],
       { tables: [{ table: TABLE, writable: [3], readonly: [] }] },
       'table_index',
@@ -361,7 +361,7 @@ describe('a quote', () => {
     [60_001, 'quote_stale'],
     [-1, 'quote_stale'],
     [Number.NaN, 'quote_stale'],
-  ])('is good for a minute (%d ms old: %s)', (ageMs, outcome) => {
+  ])('is valid for a minute (%d ms old: %s)', (ageMs, outcome) => {
     expect(at(ageMs)).toBe(outcome);
   });
 
@@ -435,7 +435,7 @@ describe('the sums over all instructions', () => {
     expect(approved(plain, 'chainflip')).toBe('payment_missing');
   });
 
-  it('name the place of the instruction that is refused', () => {
+  it('name the index of the refused instruction', () => {
     const draft = draftSwap('near', 5);
     draft.instructions.splice(3, 0, { program: THIEF, accounts: [], data: new Uint8Array() });
     expect(checkBytes(finish(draft))).toMatchObject({ reason: 'program_unknown', instruction: 3 });
@@ -459,7 +459,7 @@ describe('the sums over all instructions', () => {
 
   it.each([
     ['a token account of ours', addressSeed(OWN[0] ?? '')],
-    ['our own, which stands there once already', addressSeed(RESERVE)],
+    ['our own, which already occurs once', addressSeed(RESERVE)],
   ])('find a key in the last bytes of an order as well: %s', (_name, seed) => {
     const seeded = (draft: Draft) => {
       const minimum = BigInt(draft.quote.estimate.toAmountMin);
@@ -468,7 +468,7 @@ describe('the sums over all instructions', () => {
     expect(approved(seeded, 'chainflip')).toBe('own_key_in_data');
   });
 
-  it('leave our key out of every place that has no need of it', () => {
+  it('refuse our key in every position that does not need it', () => {
     const toOurselves = (draft: Draft) => {
       draft.instructions[LEG] = transfer(RESERVE, draft.amount - draft.fee);
     };

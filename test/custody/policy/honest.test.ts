@@ -59,7 +59,7 @@ it.each([
   ['relaydepository', relay.data, reserve, 'table_unread', 'program_unknown'],
   ['mayan', mayan.data, undefined, 'table_unread', 'program_not_on_route'],
 ])(
-  'a recorded transaction of %s is opened, and then refused on its merits',
+  'decodes a recorded transaction of %s, and refuses it for its content',
   (_name, data, from, reason, bareReason) => {
     const decoded = decodeTransactionText(data);
     if (!decoded.ok) throw new Error(decoded.reason);

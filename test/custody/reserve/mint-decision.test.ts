@@ -83,7 +83,7 @@ describe('the reserve at depth', () => {
     expect(both(pending, view())).toEqual({ ok: false, reason: 'spend_pending' });
   });
 
-  it('is seen from the lower tip: an index that is a block ahead does not ripen an income', () => {
+  it('counts depth from the lower tip: an index that is a block ahead does not deepen an income', () => {
     const behind = view({ tip: 900, young: [young(899, 300n)] });
     const ahead = view({ tip: 901, young: [young(899, 300n)] });
     expect(both(behind, ahead)).toMatchObject({ ok: true, sats: 700n, tip: { height: 900 } });
@@ -94,7 +94,7 @@ describe('the reserve at depth', () => {
     expect(both(view({ tip: 900 }), ahead)).toMatchObject({ ok: true, sats: 1_000n });
   });
 
-  it('two blocks apart is a moment, three are none', () => {
+  it('agree with tips two blocks apart, and not with three', () => {
     expect(both(view({ tip: 900 }), view({ tip: 902 })).ok).toBe(true);
     expect(both(view({ tip: 900 }), view({ tip: 903 }))).toEqual({ ok: false, reason: 'tips_apart' });
   });

@@ -278,7 +278,7 @@ describe('a Bitcoin key that is kept elsewhere', () => {
 
   it.each([
     ['of another text', (message: string) => sign(`${message} `).signature],
-    ['by nobody', () => 'smpAAAA'],
+    ['without a signer', () => 'smpAAAA'],
     ['that is none', () => ''],
   ])('a signature %s is refused, and the draft stays', async (_, signature) => {
     const w = watchOnly();

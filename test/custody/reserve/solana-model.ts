@@ -87,7 +87,7 @@ export function createSolanaModel(p: {
           if (bytes[0] === 3) price = view.getBigUint64(1, true);
           break;
         case SYSTEM:
-          if (view.getUint32(0, true) !== 2) throw new Error('a System instruction that is no transfer');
+          if (view.getUint32(0, true) !== 2) throw new Error('a System instruction that is not a transfer');
           effect.paid = { to: account(1), lamports: view.getBigUint64(4, true) };
           break;
         case ASSOCIATED_TOKEN_PROGRAM_ADDRESS:

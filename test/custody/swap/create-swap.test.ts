@@ -189,7 +189,7 @@ describe('limits per client', () => {
     expect(w.signatures()).toBe(0);
   });
 
-  it('gives a create back that failed at the bridge, six times an hour at most', async () => {
+  it('gives back a create that failed at the bridge, at most six times an hour', async () => {
     const w = createCustodianWorld();
     const quote = w.bridge.nextQuote;
     w.bridge.nextQuote = () => ({ ok: false, reason: 'quote_signature' });

@@ -141,7 +141,7 @@ describe('a payment that a third party has built', () => {
     expect(w.asked.filter((call) => call.includes('simulate'))).toHaveLength(1);
   });
 
-  it('is run once more where a node shows no more accounts than the transaction has', async () => {
+  it('is run again where a node shows no more accounts than the transaction has', async () => {
     const w = setUp();
     const many = Array.from({ length: 12 }, () => OWN).flat();
     w.ports.terms = { ...w.ports.terms, ownAccounts: many };

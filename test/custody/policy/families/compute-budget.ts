@@ -14,12 +14,12 @@ near('a price without a limit', 'compute_price', (d) => {
   d.instructions.splice(0, 1);
 });
 near(
-  'a limit that stands twice',
+  'a repeated limit',
   'compute_repeated',
   also(() => budget(2, u32(1_000))),
 );
 near(
-  'a price that stands twice',
+  'a repeated price',
   'compute_repeated',
   also(() => budget(3, u64(1n))),
 );

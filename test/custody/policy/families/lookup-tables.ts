@@ -39,7 +39,7 @@ near('nodes that return two different tables', 'table_disagreement', (d) => {
     return view;
   };
 });
-near('a key of the message once more in a table', 'key_loaded_twice', (d) => {
+near('a key of the message repeated in a table', 'key_loaded_twice', (d) => {
   tabled(d);
   d.onTable = (view) => {
     view.data.set(addressSeed(d.deposit), 56);

@@ -10,7 +10,7 @@ near(
   'reserve_mentioned',
   (d) => (d.instructions[LEG] = transfer(RESERVE, d.amount - d.fee)),
 );
-both('an account of ours along for the ride', 'own_account_touched', (d, r) => {
+both('an unneeded account of ours', 'own_account_touched', (d, r) => {
   d.version = 0;
   d.inTable = [];
   const own = r.pick(OWN);

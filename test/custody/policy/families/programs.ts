@@ -101,7 +101,7 @@ chainflip(
 );
 chainflip('a swap that takes nothing inside', 'inner_amount', (d) => d.simulation.inner.pop());
 chainflip(
-  'rent without end',
+  'unlimited rent',
   'inner_rent',
   inner((d, r) =>
     system(

@@ -110,12 +110,12 @@ near(
   (d) => (d.instructions[LEG] = transfer(LIFI_COLLECTOR, d.amount - d.fee)),
 );
 near(
-  'more than was asked for',
+  'more than requested',
   'payment_total',
   (d, r) => (d.instructions[LEG] = transfer(d.deposit, d.amount - d.fee + BigInt(r.between(1, 1_000_000)))),
 );
 near(
-  'less than was asked for',
+  'less than requested',
   'payment_total',
   (d, r) => (d.instructions[LEG] = transfer(d.deposit, d.amount - d.fee - BigInt(r.between(1, 1_000)))),
 );
