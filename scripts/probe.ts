@@ -21,7 +21,7 @@ import { argumentsOrUsage, oneOf, readArguments, UsageError } from './command-li
 import { hideSecrets } from './doctor/finding.ts';
 import { KNOWN, readSettings } from './doctor/read-settings.ts';
 import { freshKeys } from './ops/keygen.ts';
-import { look, RELAY_REQUEST } from './probe/look.ts';
+import { probeUpstreams, RELAY_REQUEST } from './probe/probe-upstreams.ts';
 import { type Exchange, readOnlyFetch } from './probe/read-only-fetch.ts';
 import { shapeDrift } from './probe/shape-drift.ts';
 
@@ -77,7 +77,9 @@ globalThis.fetch = readOnlyFetch(globalThis.fetch, (exchange) =>
   record(exchange.request.url, exchange),
 ) as typeof fetch;
 
-const lines = await look(config, reserve, (relay, event) => record(relay, { request: RELAY_REQUEST, event }));
+const lines = await probeUpstreams(config, reserve, (relay, event) =>
+  record(relay, { request: RELAY_REQUEST, event }),
+);
 for (const { ok, name, text } of lines)
   console.log(hideSecrets(`${ok ? 'ok ' : 'RED'}  ${name.padEnd(28)}  ${text}`, settings));
 

@@ -31,7 +31,9 @@ export function tableOf(rows: readonly Row[]): string {
     const verdict = met === null ? '' : met ? 'met' : '**missed**';
     return `| ${row.what} | ${row.ours} | ${row.limit} | ${row.ratio?.toFixed(2) ?? ''} | ${wordAim(row.aim)} | ${verdict} |`;
   });
-  return ['| what | ours | beside | ratio | aim | |', '|---|---|---|---|---|---|', ...lines].join('\n');
+  return ['| what | ours | compared with | ratio | aim | |', '|---|---|---|---|---|---|', ...lines].join(
+    '\n',
+  );
 }
 
 /**

@@ -47,7 +47,7 @@ const values = <T>(answers: readonly Asked<T>[]): T[] =>
   answers.flatMap(({ value }) => (value === undefined ? [] : [value]));
 
 /** @param onEvent called for each verified event of a relay */
-export async function look(
+export async function probeUpstreams(
   config: Config,
   reserve: Reserve,
   onEvent: (relay: string, event: NostrEvent) => void,
