@@ -1,5 +1,5 @@
 /** Upstream calls caused by a thousand requests. */
-import { openSwapDesk } from '../../test/e2e/swap-desk.ts';
+import { createSwapCaller } from '../../test/e2e/swap-caller.ts';
 import { startWorld, type World } from '../../test/world/world.ts';
 import type { Row } from './row.ts';
 
@@ -24,9 +24,9 @@ async function upstreamCalls(world: World, path: (index: number) => string): Pro
 export async function calls(): Promise<Row[]> {
   const world = await startWorld({ cron: false });
   try {
-    const desk = openSwapDesk(world);
-    const { body } = await desk.create(0.5);
-    await desk.settled(String(body.id));
+    const caller = createSwapCaller(world);
+    const { body } = await caller.create(0.5);
+    await caller.settled(String(body.id));
     const kinds = [
       ['polls of a swap', () => `/api/swap/status/${body.id}`],
       [

@@ -3,7 +3,7 @@ import type { Response } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Status } from '../../packages/client/src/index.ts';
 import {
-  DESK,
+  DESKTOP,
   expectAccessible,
   expectNothingWrong,
   PHONE,
@@ -81,7 +81,7 @@ function cpuTimes(trace: Buffer | undefined): number[] {
 
 describe.each(PAGES)('%s', (path, heading) => {
   it.each([
-    ['on a desk, light', DESK, 'light'],
+    ['on a desktop, light', DESKTOP, 'light'],
     ['on a phone, dark', PHONE, 'dark'],
   ] as const)(
     '%s: complete, accessible, within the screen, without requests to other sites',

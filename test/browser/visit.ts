@@ -12,7 +12,7 @@ const WAIT_MS = 150_000;
 
 export const siteUrl: string = inject('siteUrl');
 export const PHONE = { width: 390, height: 844 };
-export const DESK = { width: 1280, height: 900 };
+export const DESKTOP = { width: 1280, height: 900 };
 
 export type Visit = {
   readonly page: Page;
@@ -40,7 +40,7 @@ export async function visit(
   options: BrowserContextOptions = {},
   prepare: (page: Page) => Promise<unknown> = async () => undefined,
 ): Promise<Visit> {
-  const context = await browser.newContext({ viewport: DESK, ...options });
+  const context = await browser.newContext({ viewport: DESKTOP, ...options });
   context.setDefaultTimeout(WAIT_MS);
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -93,7 +93,7 @@ export async function violations(page: Page): Promise<string[]> {
  */
 export async function expectAccessible(page: Page): Promise<void> {
   const before = page.viewportSize();
-  for (const viewport of [DESK, PHONE])
+  for (const viewport of [DESKTOP, PHONE])
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme });

@@ -1,6 +1,6 @@
 import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { tourService, type Visit } from '../e2e/service-tour.ts';
-import { type Answer, type Body, read } from '../e2e/swap-desk.ts';
+import { type Answer, type Body, read } from '../e2e/swap-caller.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 /** The service on its world, and its responses to a customer who used every feature once. */

@@ -23,27 +23,27 @@ describe('after the clock went back by a day', () => {
     const w = createStoredClaims();
     const store = openAsryStore(w.storage);
     w.state.unread = true;
-    await w.desk.claim(CLAIM);
+    await w.claims.claim(CLAIM);
     w.state.unread = false;
     w.state.now -= DAY_MS;
     const [payout] = store.payouts(DEPOSIT.signature);
     if (!payout) throw new Error('no payout');
     store.putPayout({ ...payout, part: 2, keyHash: null, dueAt: w.now() + MINUTE });
-    expect(w.desk.nextRunAt()).toBe(w.now());
-    await w.desk.run();
+    expect(w.claims.nextRunAt()).toBe(w.now());
+    await w.claims.run();
     expect(store.payouts(DEPOSIT.signature).map(({ state }) => state)).toEqual(['begun', 'owed']);
-    expect(w.desk.nextRunAt()).toBe(w.now() + MINUTE);
+    expect(w.claims.nextRunAt()).toBe(w.now() + MINUTE);
   });
 
   it('alarm and cron search for payments at once', async () => {
     const world = createPaymentWorld();
     const { id, reference, feeLamports } = world.open();
-    await world.desk.onCron();
+    await world.payments.onCron();
     world.pay(BigInt(feeLamports), [reference]);
     world.state.now -= DAY_MS;
-    expect(world.desk.nextRunAt()).toBe(world.state.now);
-    await world.desk.onCron();
-    expect(world.desk.find(id)?.receivedLamports).toBe(feeLamports);
+    expect(world.payments.nextRunAt()).toBe(world.state.now);
+    await world.payments.onCron();
+    expect(world.payments.find(id)?.receivedLamports).toBe(feeLamports);
   });
 
   it('the reference of a request is checked at once', () => {
@@ -62,16 +62,16 @@ describe('after the clock went back by a day', () => {
   it('a request that a caller reads has its reference checked early', async () => {
     const world = createPaymentWorld();
     const { id } = world.open();
-    await world.desk.onCron();
+    await world.payments.onCron();
     world.state.now -= DAY_MS;
-    expect(world.desk.askFor(id)).toBe(true);
+    expect(world.payments.askFor(id)).toBe(true);
   });
 
   it('no request expires before the chain is read again', async () => {
     const world = createPaymentWorld();
     world.state.now += DAY_MS;
     world.open();
-    await world.desk.onCron();
+    await world.payments.onCron();
     world.state.now -= DAY_MS;
     const [node] = world.ports.nodes;
     if (!node) throw new Error('no node');
@@ -79,12 +79,12 @@ describe('after the clock went back by a day', () => {
     Object.assign(node, { signatures: () => Promise.reject(new Error('the node is down')) });
     const { id } = world.open();
     world.state.now += 41 * MINUTE;
-    await world.desk.onCron();
-    expect(world.desk.find(id)?.detail).toBe('awaiting_payment');
+    await world.payments.onCron();
+    expect(world.payments.find(id)?.detail).toBe('awaiting_payment');
     Object.assign(node, { signatures });
     world.state.now += MINUTE;
-    await world.desk.onCron();
-    expect(world.desk.find(id)?.detail).toBe('expired');
+    await world.payments.onCron();
+    expect(world.payments.find(id)?.detail).toBe('expired');
   });
 
   it('a balance that was read before is read again', async () => {

@@ -63,17 +63,17 @@ describe('a replaced instance gives no answer', () => {
 
   describe('of a claim', () => {
     it('that it makes', async () => {
-      const { desk, storage } = createStoredClaims();
+      const { claims, storage } = createStoredClaims();
       replace(storage);
-      await expect(desk.claim(CLAIM)).rejects.toThrow(REPLACED);
+      await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
     });
 
     it('that leaves nothing to claim', async () => {
-      const { desk, storage } = createStoredClaims();
-      expect(await desk.claim(CLAIM)).toMatchObject({ type: 'claimed' });
-      expect(await desk.storedAnswer(CLAIM)).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });
+      const { claims, storage } = createStoredClaims();
+      expect(await claims.claim(CLAIM)).toMatchObject({ type: 'claimed' });
+      expect(await claims.storedAnswer(CLAIM)).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });
       replace(storage);
-      await expect(desk.storedAnswer(CLAIM)).rejects.toThrow(REPLACED);
+      await expect(claims.storedAnswer(CLAIM)).rejects.toThrow(REPLACED);
     });
   });
 });

@@ -148,7 +148,7 @@ it('owed payouts whose next operation id is taken do not keep a later one from b
     if (at <= 40) w.journal.insert(planned({ id: payoutId(signature, 1), kind: 'asry', dueAt: null }));
     return { state: 'owed', operationId: null, dueAt: at };
   });
-  for (let runs = 0; runs < 3; runs++) await w.desk.run();
+  for (let runs = 0; runs < 3; runs++) await w.claims.run();
   expect(store.payouts('deposit-41')[0]?.state).toBe('begun');
   expect(store.payouts('deposit-1')[0]).toMatchObject({ state: 'owed', reason: 'unread' });
 });
@@ -157,9 +157,9 @@ it('a refund behind 150 paid ones of its request is paid by one command', async 
   const world = createPaymentWorld();
   const request = world.open();
   world.pay(fee(request), [request.reference]);
-  await world.desk.run();
+  await world.payments.run();
   world.pay(7_000_000n, [request.reference]);
-  await world.desk.run();
+  await world.payments.run();
   const store = openRequestStore(world.storage);
   const [due] = store.refundsOf(request.id, 1);
   if (!due) throw new Error('nothing is owed');
@@ -169,7 +169,7 @@ it('a refund behind 150 paid ones of its request is paid by one command', async 
     store.putRefund(paid);
   }
   store.putRefund(due);
-  await world.desk.commands.refund(request.id);
+  await world.payments.commands.refund(request.id);
   expect(store.refund(due.id)?.state).toBe('paid');
 });
 
@@ -187,6 +187,6 @@ it('a payment is booked although 1,000 unreadable transactions wait', async () =
       world.state.now + DAY_MS,
     );
   world.pay(fee(request), [request.reference]);
-  await world.desk.run();
-  expect(world.desk.find(request.id)?.status).toBe('completed');
+  await world.payments.run();
+  expect(world.payments.find(request.id)?.status).toBe('completed');
 });

@@ -94,30 +94,30 @@ function withPoisonedRequest(): { world: PaymentWorld; poisoned: string; good: s
 it('a paid request whose booking throws delays no other request, no confirm and no expiry', async () => {
   const { world, poisoned, good } = withPoisonedRequest();
   const unpaid = world.open();
-  for (let runs = 0; runs < 3; runs++) await world.desk.run();
-  expect(world.desk.find(good)?.status).toBe('completed');
+  for (let runs = 0; runs < 3; runs++) await world.payments.run();
+  expect(world.payments.find(good)?.status).toBe('completed');
   const late = world.open();
   const signature = world.pay(fee(late), [late.reference]);
   expect(await world.confirm(late.id, signature)).toMatchObject({ type: 'confirmed' });
   world.state.now += 60 * MINUTE;
-  await world.desk.run();
-  expect(world.desk.find(unpaid.id)?.detail).toBe('expired');
-  expect(world.desk.find(poisoned)?.status).not.toBe('completed');
+  await world.payments.run();
+  expect(world.payments.find(unpaid.id)?.detail).toBe('expired');
+  expect(world.payments.find(poisoned)?.status).not.toBe('completed');
   world.storage.exec('DROP TRIGGER poison');
   world.state.now += 6 * MINUTE;
-  await world.desk.run();
-  expect(world.desk.find(poisoned)?.status).toBe('completed');
+  await world.payments.run();
+  expect(world.payments.find(poisoned)?.status).toBe('completed');
 });
 
 it('a booking that throws is tried again after 2 s, later each time, and at most 6 minutes later', async () => {
   const { world } = withPoisonedRequest();
-  await world.desk.run();
-  await world.desk.onCron();
+  await world.payments.run();
+  await world.payments.onCron();
   const waits: number[] = [];
   for (let tries = 0; tries < 12; tries++) {
-    await world.desk.run();
-    waits.push((world.desk.nextRunAt() ?? 0) - world.state.now);
-    world.state.now = world.desk.nextRunAt() ?? 0;
+    await world.payments.run();
+    waits.push((world.payments.nextRunAt() ?? 0) - world.state.now);
+    world.state.now = world.payments.nextRunAt() ?? 0;
   }
   expect(Math.max(...waits)).toBeLessThanOrEqual(6 * MINUTE);
   expect(waits.every((wait) => wait > 0)).toBe(true);
@@ -131,7 +131,7 @@ it('an owed payout whose booking throws keeps no later one from being paid', asy
     `CREATE TRIGGER poison BEFORE UPDATE ON asry_claims WHEN new.signature <> 'deposit-41'
      BEGIN SELECT RAISE(ABORT, 'poisoned'); END`,
   );
-  for (let runs = 0; runs < 3; runs++) await w.desk.run();
+  for (let runs = 0; runs < 3; runs++) await w.claims.run();
   expect(store.payouts('deposit-41')[0]?.state).toBe('begun');
   expect(store.payouts('deposit-1')[0]?.state).toBe('owed');
 });
@@ -148,6 +148,6 @@ it('an ended payout whose booking throws keeps no later one from being booked', 
     `CREATE TRIGGER poison BEFORE UPDATE ON asry_payouts WHEN new.signature <> 'deposit-41'
      BEGIN SELECT RAISE(ABORT, 'poisoned'); END`,
   );
-  for (let runs = 0; runs < 3; runs++) await w.desk.run();
+  for (let runs = 0; runs < 3; runs++) await w.claims.run();
   expect(store.payouts('deposit-41')[0]?.state).toBe('paid');
 });

@@ -8,7 +8,7 @@ import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { payBitcoin } from '../world/bitcoin-wallet.ts';
 import type { BitcoinKey } from '../world/keys.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { until } from './swap-desk.ts';
+import { until } from './swap-caller.ts';
 
 type Json = Record<string, unknown>;
 const DAILY = '5 0 * * *';

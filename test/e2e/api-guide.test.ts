@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { blocksOf, commandsOf } from '../docs/markdown.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { createAsryStage } from './asry-stage.ts';
-import { createTokenDesk } from './token-desk.ts';
+import { createTokenCaller } from './token-caller.ts';
 
 const run = promisify(execFile);
 type Json = Record<string, unknown>;
@@ -67,9 +67,9 @@ async function follow(heading: string, placeholders: Record<string, () => Promis
 const saved = (file: string): Json => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Json;
 
 it('creates a token that is paid by its Solana Pay URL', async () => {
-  const desk = createTokenDesk(world);
+  const caller = createTokenCaller(world);
   // The wait of the guide ends when the payment is seen, so the wallet pays while the command waits.
-  const paid = desk
+  const paid = caller
     .until(
       async () => {
         try {
@@ -80,7 +80,7 @@ it('creates a token that is paid by its Solana Pay URL', async () => {
       },
       (invoice) => invoice?.solana_pay_url !== undefined,
     )
-    .then((invoice) => desk.pay(invoice ?? {}));
+    .then((invoice) => caller.pay(invoice ?? {}));
   const answer = await follow('Create a token', { SIGNATURE: () => paid });
   expect(answer('Prefer')).toMatchObject({ name: 'Moon Cat', invoice_id: saved('invoice.json').invoice_id });
   expect(answer('invoices/confirm')).toMatchObject({ ok: true, status: 'completed' });
@@ -88,10 +88,10 @@ it('creates a token that is paid by its Solana Pay URL', async () => {
 });
 
 it('lists a token made elsewhere', async () => {
-  const desk = createTokenDesk(world);
+  const caller = createTokenCaller(world);
   const answer = await follow('List a token', {
-    MINT: () => desk.foreignMint('token-2022', 'Foreign Coin', 'FRGN'),
-    SIGNATURE: () => desk.pay(saved('listing.json')),
+    MINT: () => caller.foreignMint('token-2022', 'Foreign Coin', 'FRGN'),
+    SIGNATURE: () => caller.pay(saved('listing.json')),
   });
   expect(answer('listings/confirm')).toMatchObject({ ok: true, listing: { status: 'confirmed' } });
   expect(answer('listings/search')).toMatchObject({ tokens: [{ symbol: 'FRGN' }], next_cursor: null });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
 import { createAsryStage, createExpectedCurve, DOLLAR } from './asry-stage.ts';
-import { until } from './swap-desk.ts';
+import { until } from './swap-caller.ts';
 
 let world: World;
 let stage: ReturnType<typeof createAsryStage>;

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { rewardsAt } from '../../src/custody/asry/epochs.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { type Answer, CURVE, createAsryStage, createExpectedCurve, DOLLAR } from './asry-stage.ts';
-import { until } from './swap-desk.ts';
+import { until } from './swap-caller.ts';
 
 let world: World;
 let stage: ReturnType<typeof createAsryStage>;

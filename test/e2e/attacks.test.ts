@@ -14,8 +14,8 @@ import { landTransaction, transferSol } from '../world/solana-wallet.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { createAsryStage } from './asry-stage.ts';
 import { type LyingNode, startLyingNode } from './lying-node.ts';
-import { openSwapDesk, type SwapDesk } from './swap-desk.ts';
-import { type Body, createTokenDesk } from './token-desk.ts';
+import { createSwapCaller, type SwapCaller } from './swap-caller.ts';
+import { type Body, createTokenCaller } from './token-caller.ts';
 
 const SOL = 1_000_000_000n;
 /** Up to 190 transactions and 500 calls: only a hanging test takes so long. */
@@ -26,9 +26,9 @@ const FLOAT = SOL / 25n;
 let liar: LyingNode;
 let honest: LyingNode;
 let world: World;
-let desk: ReturnType<typeof createTokenDesk>;
+let caller: ReturnType<typeof createTokenCaller>;
 let stage: ReturnType<typeof createAsryStage>;
-let swaps: SwapDesk;
+let swaps: SwapCaller;
 
 beforeAll(async () => {
   liar = await startLyingNode();
@@ -52,9 +52,9 @@ beforeAll(async () => {
   });
   liar.forwardTo(world.endpoints.rpc1);
   honest.forwardTo(world.endpoints.rpc2);
-  desk = createTokenDesk(world);
+  caller = createTokenCaller(world);
   stage = createAsryStage(world);
-  swaps = openSwapDesk(world);
+  swaps = createSwapCaller(world);
   await world.control.cron();
 });
 afterEach(() => {
@@ -68,10 +68,10 @@ afterAll(async () => {
 
 const lamportsOf = (body: Body): bigint => BigInt(String(body.fee_lamports));
 const completed = (body: Body) =>
-  desk.until(
+  caller.until(
     async () => {
       await world.control.cron();
-      return desk.read(body.invoice_id);
+      return caller.read(body.invoice_id);
     },
     (answer) => answer.body.status === 'completed',
   );
@@ -83,7 +83,7 @@ const logged = (event: string): number =>
   world.worker.logs().filter((line) => line.includes(`"event":"${event}"`)).length;
 type Nodes = { disagreementAt: string | null };
 const nodesOf = async (): Promise<Nodes> =>
-  ((await desk.call('/api/status')).body.custody as { nodes: Nodes }).nodes;
+  ((await caller.call('/api/status')).body.custody as { nodes: Nodes }).nodes;
 /** Confirms once and waits so many seconds at most. */
 const confirmOnce = async (body: Body, signature: string, wait?: number) => {
   const isInvoice = body.invoice_id !== undefined;
@@ -152,12 +152,12 @@ async function shownBy(signature: string): Promise<Shown> {
 
 describe('one lying and one honest node', () => {
   it('invents three payments: no token is made, and nothing is owed', async () => {
-    const model = await desk.invoice();
-    const paid = await desk.pay(model);
-    expect((await desk.confirm(model, paid)).status).toBe(200);
+    const model = await caller.invoice();
+    const paid = await caller.pay(model);
+    expect((await caller.confirm(model, paid)).status).toBe(200);
     const shown = await shownBy(paid);
     const operations = await tokenOperations();
-    const invoices = await Promise.all([1, 2, 3].map(() => desk.invoice()));
+    const invoices = await Promise.all([1, 2, 3].map(() => caller.invoice()));
     const forged = invoices.map((invoice, at) => {
       const more = Number(lamportsOf(invoice) - lamportsOf(model));
       const copy = enlarged(shown, more);
@@ -174,29 +174,29 @@ describe('one lying and one honest node', () => {
     expect(answers.map(({ status }) => status)).not.toContain(200);
     for (let runs = 0; runs < 3; runs++) {
       await world.control.cron();
-      await desk.finality();
+      await caller.finality();
     }
     for (const { invoice_id } of invoices)
-      expect((await desk.read(invoice_id)).body).toMatchObject({ status: 'pending', refunds: [] });
+      expect((await caller.read(invoice_id)).body).toMatchObject({ status: 'pending', refunds: [] });
     expect(await tokenOperations()).toBe(operations);
   });
 
   it('invents an overpayment of 0.3 SOL: nothing is refunded, the status shows it, and an alarm is raised', async () => {
-    const invoice = await desk.invoice();
-    const from = desk.user(1);
-    const paid = await desk.pay(invoice, { from });
+    const invoice = await caller.invoice();
+    const from = caller.user(1);
+    const paid = await caller.pay(invoice, { from });
     invent([enlarged(await shownBy(paid), 300_000_000)]);
-    const before = await desk.balance(from.address);
+    const before = await caller.balance(from.address);
     expect((await confirmOnce(invoice, paid, 2)).status).not.toBe(200);
     await world.control.cron();
-    await desk.until(nodesOf, ({ disagreementAt }) => disagreementAt !== null);
+    await caller.until(nodesOf, ({ disagreementAt }) => disagreementAt !== null);
     expect(logged('nodes_disagree')).toBeGreaterThan(0);
-    expect((await desk.read(invoice.invoice_id)).body).toMatchObject({ status: 'pending', refunds: [] });
+    expect((await caller.read(invoice.invoice_id)).body).toMatchObject({ status: 'pending', refunds: [] });
     liar.tell(undefined);
-    expect((await desk.confirm(invoice, paid)).status).toBe(200);
-    expect((await desk.read(invoice.invoice_id)).body.refunds).toEqual([]);
-    expect(await desk.ops('refund', invoice.invoice_id)).toMatchObject({ ok: false });
-    expect(await desk.balance(from.address)).toBe(before);
+    expect((await caller.confirm(invoice, paid)).status).toBe(200);
+    expect((await caller.read(invoice.invoice_id)).body.refunds).toEqual([]);
+    expect(await caller.ops('refund', invoice.invoice_id)).toMatchObject({ ok: false });
+    expect(await caller.balance(from.address)).toBe(before);
   });
 
   it.each([60, 100, 140])(
@@ -205,8 +205,8 @@ describe('one lying and one honest node', () => {
     async (by) => {
       const user = await stage.user();
       const deposit = await stage.deposit(user, 20n);
-      const overpaid = await desk.invoice();
-      await desk.pay(overpaid, { lamports: lamportsOf(overpaid) + 30_000_000n, from: desk.user(1) });
+      const overpaid = await caller.invoice();
+      await caller.pay(overpaid, { lamports: lamportsOf(overpaid) + 30_000_000n, from: caller.user(1) });
       await completed(overpaid);
       const payments = swaps.payments().length;
       world.faults.set('rpc1', { kind: 'dropSends' });
@@ -222,7 +222,7 @@ describe('one lying and one honest node', () => {
       });
       const made = await swaps.create(0.3, { ip: `10.60.${by}.1` });
       const claimed = await stage.claim(deposit);
-      await desk.ops('refund', overpaid.invoice_id);
+      await caller.ops('refund', overpaid.invoice_id);
       expect([made.status, claimed.status]).toEqual([200, 200]);
       const { clock } = world.solana.ledger;
       await clock.reached(clock.slot('processed') + 80);
@@ -231,11 +231,11 @@ describe('one lying and one honest node', () => {
       liar.tell(undefined);
       const end = await swaps.settled(String(made.body.id));
       await stage.paid(deposit);
-      const [refund] = await desk.until(
-        async () => (await desk.read(overpaid.invoice_id)).body.refunds as Body[],
+      const [refund] = await caller.until(
+        async () => (await caller.read(overpaid.invoice_id)).body.refunds as Body[],
         ([row]) => row?.status === 'paid',
       );
-      await desk.finality();
+      await caller.finality();
       expect(stage.payoutsOf(deposit)).toHaveLength(1);
       const landed = swaps
         .payments()
@@ -253,13 +253,13 @@ describe('one lying and one honest node', () => {
 });
 
 it('a single confirm, right after the payment, returns 200 completed', async () => {
-  const invoice = await desk.invoice();
-  expect(await confirmOnce(invoice, await desk.pay(invoice))).toMatchObject({
+  const invoice = await caller.invoice();
+  expect(await confirmOnce(invoice, await caller.pay(invoice))).toMatchObject({
     status: 200,
     body: { status: 'completed' },
   });
-  const listing = await desk.listing(await desk.foreignMint('token', 'Once Coin', 'ONCE'));
-  expect((await confirmOnce(listing, await desk.pay(listing))).status).toBe(200);
+  const listing = await caller.listing(await caller.foreignMint('token', 'Once Coin', 'ONCE'));
+  expect((await confirmOnce(listing, await caller.pay(listing))).status).toBe(200);
 });
 
 it('an owner who closes the account between four partial payouts is paid its rent once', async () => {
@@ -287,7 +287,7 @@ it('an owner who closes the account between four partial payouts is paid its ren
         owner: user.signer,
       }),
     ]);
-    await desk.finality();
+    await caller.finality();
   }
   expect(reasons).toEqual([null, ...Array(3).fill('recipient_account_closed')]);
   expect(stage.payoutsOf(deposit)).toHaveLength(1);
@@ -309,13 +309,13 @@ describe('dust', () => {
   }
 
   it('of 190 transfers with a confirm in between hides no payment without a reference', DEEP, async () => {
-    const hidden = await desk.invoice();
-    await desk.pay(hidden, { references: [] });
+    const hidden = await caller.invoice();
+    await caller.pay(hidden, { references: [] });
     await dust(world.treasury, 95);
-    const other = await desk.invoice();
-    expect((await confirmOnce(other, await desk.pay(other))).status).toBe(200);
+    const other = await caller.invoice();
+    expect((await confirmOnce(other, await caller.pay(other))).status).toBe(200);
     await dust(world.treasury, 95);
-    await desk.finality();
+    await caller.finality();
     expect((await completed(hidden)).body).toMatchObject({ status: 'completed', refunds: [] });
   });
 
@@ -337,7 +337,7 @@ it("a bridge's return of USDC to a treasury that is also the reserve earns nothi
   });
   try {
     const own = createAsryStage(shared);
-    expect((await openSwapDesk(shared).create(0.3)).status).toBe(200);
+    expect((await createSwapCaller(shared).create(0.3)).status).toBe(200);
     const bridge = await own.user();
     await own.land(shared.solana.bank.signer, own.openAccount(shared.reserve.solana, 'usdc'));
     const signature = await own.land(bridge.signer, own.pay(bridge, shared.reserve.solana, 30_000_000n));
@@ -355,16 +355,16 @@ describe('a reserve that runs out of SOL', () => {
     'keeps floor and float from swaps, delivers what is sold, and sells no more than that',
     DEEP,
     async () => {
-      const sold = await desk.invoice();
-      const overpaid = await desk.invoice();
-      await desk.pay(overpaid, { lamports: lamportsOf(overpaid) + 10_000_000n, from: desk.user(1) });
+      const sold = await caller.invoice();
+      const overpaid = await caller.invoice();
+      await caller.pay(overpaid, { lamports: lamportsOf(overpaid) + 10_000_000n, from: caller.user(1) });
       await completed(overpaid);
       const deposit = await stage.deposit(await stage.user(), 20n);
       const smallest = Number((await swaps.get('/api/swap/min')).body.minAmountSol);
       let client = 0;
       const made: Body[] = [];
       for (const amount of [2, 0.5, smallest])
-        await desk.until(
+        await caller.until(
           async () => {
             // A swap in transit may still be reserved after the balance has fallen.
             if (amount === smallest) for (const { id } of made.splice(0)) await swaps.settled(String(id));
@@ -380,21 +380,21 @@ describe('a reserve that runs out of SOL', () => {
       // The rest above the float is removed as well, so that only the float is left for the next steps.
       const { ledger, bank, reserve } = world.solana;
       await transferSol(ledger, reserve.signer, bank.address, drained - FLOOR - FLOAT - TRANSFER_FEE);
-      await desk.finality();
-      await desk.pay(sold);
+      await caller.finality();
+      await caller.pay(sold);
       expect((await completed(sold)).body.refunds).toEqual([]);
-      await desk.ops('refund', overpaid.invoice_id);
-      await desk.until(
-        async () => (await desk.read(overpaid.invoice_id)).body.refunds as Body[],
+      await caller.ops('refund', overpaid.invoice_id);
+      await caller.until(
+        async () => (await caller.read(overpaid.invoice_id)).body.refunds as Body[],
         ([row]) => row?.status === 'paid',
       );
       expect((await stage.claim(deposit)).body.reward.status).toBe('sent');
       await stage.paid(deposit);
-      await desk.until(
+      await caller.until(
         async () => {
-          const answer = await desk.call('/api/invoices', INVOICE(), desk.freshIp());
+          const answer = await caller.call('/api/invoices', INVOICE(), caller.freshIp());
           if (answer.status !== 200) return answer.body;
-          await desk.pay(answer.body);
+          await caller.pay(answer.body);
           expect((await completed(answer.body)).body.refunds).toEqual([]);
           return answer.body;
         },
@@ -410,21 +410,21 @@ describe('a reserve that runs out of SOL', () => {
     async () => {
       const { ledger, bank, reserve } = world.solana;
       await transferSol(ledger, bank.signer, reserve.address, SOL);
-      await desk.finality();
+      await caller.finality();
       // The custodian may still use a balance that it read up to a second ago.
-      const first = await desk.until(
-        () => desk.call('/api/invoices', INVOICE(), desk.freshIp()),
+      const first = await caller.until(
+        () => caller.call('/api/invoices', INVOICE(), caller.freshIp()),
         ({ status }) => status === 200,
       );
       const invoices: Body[] = [first.body];
-      while (invoices.length < 13) invoices.push(await desk.invoice());
+      while (invoices.length < 13) invoices.push(await caller.invoice());
       const spare = (await swaps.lamports()) - FLOOR - 1_000_000n;
       await transferSol(ledger, reserve.signer, bank.address, spare);
-      await desk.finality();
-      for (const invoice of invoices) await desk.pay(invoice);
+      await caller.finality();
+      for (const invoice of invoices) await caller.pay(invoice);
       const states = async () =>
-        Promise.all(invoices.map(async ({ invoice_id }) => (await desk.read(invoice_id)).body));
-      await desk.until(
+        Promise.all(invoices.map(async ({ invoice_id }) => (await caller.read(invoice_id)).body));
+      await caller.until(
         async () => {
           await world.control.cron();
           return states();
@@ -436,10 +436,10 @@ describe('a reserve that runs out of SOL', () => {
       )) as { journal: string }[];
       const cost = BigInt(String((JSON.parse(rows[0]?.journal ?? '{}') as Body).reserved));
       await transferSol(ledger, bank.signer, reserve.address, cost);
-      const one = await desk.until(states, (all) => all.some(({ status }) => status === 'completed'));
+      const one = await caller.until(states, (all) => all.some(({ status }) => status === 'completed'));
       expect(one.filter(({ status }) => status === 'completed')).toHaveLength(1);
       await transferSol(ledger, bank.signer, reserve.address, SOL);
-      await desk.until(states, (all) => all.every(({ status }) => status === 'completed'));
+      await caller.until(states, (all) => all.every(({ status }) => status === 'completed'));
     },
   );
 });
@@ -448,7 +448,7 @@ describe('one client with many addresses', () => {
   it('20 dry runs and 120 estimates of one address leave both to others', DEEP, async () => {
     const { ledger, bank, reserve } = world.solana;
     await transferSol(ledger, bank.signer, reserve.address, 5n * SOL);
-    await desk.finality();
+    await caller.finality();
     const greedy = { ip: '198.51.100.9', dryRun: true };
     const dryRuns = [];
     for (let at = 0; at < 20; at++) dryRuns.push((await swaps.create(0.3 + at / 1_000, greedy)).status);
@@ -471,15 +471,15 @@ describe('one client with many addresses', () => {
     const statuses: number[] = [];
     for (let round = 1; round <= 10; round++) {
       const ips = Array.from({ length: 50 }, (_, at) => `2001:db8:${at.toString(16)}:1::${round}`);
-      const answers = await Promise.all(ips.map((ip) => desk.call('/api/invoices', INVOICE(), ip)));
+      const answers = await Promise.all(ips.map((ip) => caller.call('/api/invoices', INVOICE(), ip)));
       statuses.push(...answers.map(({ status }) => status));
     }
     const opened = statuses.filter((status) => status === 200).length;
     expect(opened).toBeGreaterThan(50);
     expect(opened).toBeLessThan(500);
-    const newcomer = await desk.call('/api/invoices', INVOICE(), '192.0.2.77');
+    const newcomer = await caller.call('/api/invoices', INVOICE(), '192.0.2.77');
     expect(newcomer.status).toBe(200);
-    await desk.pay(newcomer.body);
+    await caller.pay(newcomer.body);
     await completed(newcomer.body);
   });
 });
@@ -489,5 +489,5 @@ const INVOICE = (): Body => ({
   symbol: 'MCAT',
   decimals: 6,
   supply: '5000000',
-  creator_address: desk.user().address,
+  creator_address: caller.user().address,
 });

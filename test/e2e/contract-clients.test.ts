@@ -1,7 +1,7 @@
 /** Clients written from the contract alone, without other knowledge of the service. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
-import { type Body, createTokenDesk } from './token-desk.ts';
+import { type Body, createTokenCaller } from './token-caller.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ afterAll(() => world?.stop());
 const creator = (): string => String(world.users[0]?.address);
 
 it('a form that sends null for its empty fields orders a token', async () => {
-  const { call } = createTokenDesk(world);
+  const { call } = createTokenCaller(world);
   const { status, body } = await call('/api/invoices', {
     name: 'Empty Fields',
     symbol: 'EMPTY',
@@ -34,7 +34,7 @@ it('a form that sends null for its empty fields orders a token', async () => {
 });
 
 it('a script that pays and confirms once has its token, and a tab that searches without text shows it', async () => {
-  const { call, land, payRequest, transfer, user } = createTokenDesk(world);
+  const { call, land, payRequest, transfer, user } = createTokenCaller(world);
   const { body } = await call('/api/invoices', {
     name: 'Paid Once',
     symbol: 'ONCE',
@@ -55,7 +55,7 @@ it('a script that pays and confirms once has its token, and a tab that searches 
 });
 
 it('a page that adds its amounts as floating point numbers swaps the intended amount, to the lamport', async () => {
-  const { call } = createTokenDesk(world);
+  const { call } = createTokenCaller(world);
   const amountSol = 0.1 + 0.2;
   expect(String(amountSol)).toBe('0.30000000000000004');
   expect((await call(`/api/swap/estimate?amountSol=${amountSol}`)).status).toBe(200);

@@ -9,7 +9,7 @@ import { KNOWN } from '../../scripts/doctor/read-settings.ts';
 import { kindOf } from '../docs/command-kinds.ts';
 import { blocksOf, commandsOf } from '../docs/markdown.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { until } from './swap-desk.ts';
+import { until } from './swap-caller.ts';
 
 const run = promisify(execFile);
 type Json = Record<string, unknown>;

@@ -12,7 +12,7 @@ import { hideSecrets, SECRETS, type Settings } from '../../scripts/doctor/findin
 import { KNOWN } from '../../scripts/doctor/read-settings.ts';
 import { createBitcoinKey, createQuoteKey, createSolanaKey } from '../world/keys.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { until } from './swap-desk.ts';
+import { until } from './swap-caller.ts';
 
 const run = promisify(execFile);
 const OTHER_QUOTE_KEY = createQuoteKey().publicKey;

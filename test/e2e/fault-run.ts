@@ -4,7 +4,7 @@ import type { UpstreamName } from '../world/bindings.ts';
 import { startWorld, type World } from '../world/world.ts';
 import type { Cell } from './fault-cells.ts';
 import { judge, type Verdict } from './fault-verdict.ts';
-import { type Answer, type Body, openSwapDesk, type SwapDesk, until } from './swap-desk.ts';
+import { type Answer, type Body, createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
 
 /** A little above the smallest swap whose cost passes at the simulated bridge. */
 const AMOUNT_SOL = 0.3;
@@ -70,7 +70,7 @@ async function armDuringSend(world: World, cell: Cell): Promise<void> {
 /** Keeps the fault for the cell's duration, or until every swap has ended. */
 async function hold(
   world: World,
-  desk: SwapDesk,
+  caller: SwapCaller,
   cell: Cell,
   ids: readonly string[],
   before: number,
@@ -80,28 +80,28 @@ async function hold(
   const most = cell.hold === 'over' ? Number.POSITIVE_INFINITY : cell.hold.asked;
   await until('the fault has done its work', async () => {
     if (asked(world, cell.upstreams, labelOf(cell)) - before >= most) return true;
-    const states = await Promise.all(ids.map((id) => desk.status(id)));
+    const states = await Promise.all(ids.map((id) => caller.status(id)));
     return states.every(({ body }) => body.status === 'finished' || body.status === 'failed') || undefined;
   });
 }
 
 /** The status of a swap that still waits after repeated requests to the bridge. */
-async function waitInVain(world: World, desk: SwapDesk, id: string): Promise<Body> {
+async function waitInVain(world: World, caller: SwapCaller, id: string): Promise<Body> {
   const before = asked(world, ['oneclick'], 'GET /v0/status');
   await until('the bridge has reported no end', () =>
     asked(world, ['oneclick'], 'GET /v0/status') - before >= LOOKS_IN_VAIN ? true : undefined,
   );
-  return (await desk.status(id)).body;
+  return (await caller.status(id)).body;
 }
 
 /** One cell: the fault, the swap, then the state of both chains and the service. */
-async function runCell(world: World, desk: SwapDesk, cell: Cell, number: number): Promise<Outcome> {
-  const payments = desk.payments().length;
-  const sats = desk.sats();
-  const rows = (await desk.rows()).length;
+async function runCell(world: World, caller: SwapCaller, cell: Cell, number: number): Promise<Outcome> {
+  const payments = caller.payments().length;
+  const sats = caller.sats();
+  const rows = (await caller.rows()).length;
   const keys = Array.from({ length: cell.swaps ?? 1 }, () => randomUUID());
   const ip = `10.${number >> 8}.${number & 255}.1`;
-  const create = (key: string): Promise<Answer> => desk.create(AMOUNT_SOL, { key, ip });
+  const create = (key: string): Promise<Answer> => caller.create(AMOUNT_SOL, { key, ip });
 
   await cell.prepare?.(world);
   let before = asked(world, cell.upstreams, labelOf(cell));
@@ -109,7 +109,7 @@ async function runCell(world: World, desk: SwapDesk, cell: Cell, number: number)
   const arming = cell.phase === 'during' ? armDuringSend(world, cell) : undefined;
   // Three digits of the amount are part of its quote's cache key, so that each cell requests a new quote.
   const estimate =
-    cell.phase === 'before' ? desk.get(`/api/swap/estimate?amountSol=0.${400 + number}`) : undefined;
+    cell.phase === 'before' ? caller.get(`/api/swap/estimate?amountSol=0.${400 + number}`) : undefined;
   const answers = await Promise.all(keys.map(create));
   await arming;
   const ids = answers.flatMap(({ status, body }) => (status === 200 ? [String(body.id)] : []));
@@ -117,16 +117,18 @@ async function runCell(world: World, desk: SwapDesk, cell: Cell, number: number)
     before = asked(world, cell.upstreams, '');
     arm(world, cell);
   }
-  const early = cell.neverEnds ? await Promise.all(ids.map((id) => waitInVain(world, desk, id))) : undefined;
-  if (early === undefined) await hold(world, desk, cell, ids, before);
+  const early = cell.neverEnds
+    ? await Promise.all(ids.map((id) => waitInVain(world, caller, id)))
+    : undefined;
+  if (early === undefined) await hold(world, caller, cell, ids, before);
   world.faults.clear();
   world.prices.set({ BTC: '80000', SOL: '100' });
 
-  const ends = early ?? (await Promise.all(ids.map(desk.settled)));
+  const ends = early ?? (await Promise.all(ids.map(caller.settled)));
   const seen = {
-    payments: desk.payments().slice(payments),
-    arrivedSats: desk.sats() - sats,
-    rows: (await desk.rows()).slice(rows),
+    payments: caller.payments().slice(payments),
+    arrivedSats: caller.sats() - sats,
+    rows: (await caller.rows()).slice(rows),
   };
   const repeats = seen.rows.length === 0 ? [] : await Promise.all(keys.map(create));
   const verdict = judge({
@@ -136,8 +138,8 @@ async function runCell(world: World, desk: SwapDesk, cell: Cell, number: number)
     answers,
     ends,
     repeats,
-    paymentsAtEnd: desk.payments().length - payments,
-    bitcoinPayment: desk.bitcoinPayment,
+    paymentsAtEnd: caller.payments().length - payments,
+    bitcoinPayment: caller.bitcoinPayment,
     estimate: await estimate,
   });
   return { cell, ...verdict };
@@ -157,11 +159,11 @@ export async function runCells(
   const queue = [...cells];
 
   async function runOn(world: World): Promise<void> {
-    const desk = openSwapDesk(world);
+    const caller = createSwapCaller(world);
     for (let number = 1; number <= CELLS_A_WORLD; number += 1) {
       const cell = queue.shift();
       if (cell === undefined) return;
-      const outcome = await runCell(world, desk, cell, number).catch(
+      const outcome = await runCell(world, caller, cell, number).catch(
         (error: unknown): Outcome => ({ cell, result: 'broke off', violations: [String(error)] }),
       );
       outcomes.set(cell, outcome);

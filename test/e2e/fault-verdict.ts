@@ -1,4 +1,4 @@
-import type { Answer, Body, ReservePayment } from './swap-desk.ts';
+import type { Answer, Body, ReservePayment } from './swap-caller.ts';
 
 /** The results of one cell: on both chains, in the mirror and in the responses. */
 export interface Observation {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
 import { SHAPES } from './hostile-shapes.ts';
 import { routeRequests } from './route-requests.ts';
-import { openSwapDesk } from './swap-desk.ts';
+import { createSwapCaller } from './swap-caller.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -163,45 +163,45 @@ describe('an idempotency key', () => {
   const key = 'attack-0123456789abcdef';
 
   it('moves money once for every caller, and is neither logged nor stored', async () => {
-    const desk = openSwapDesk(world);
-    const before = desk.payments().length;
-    const first = await desk.create(0.3, { key, ip: '203.0.113.1' });
+    const caller = createSwapCaller(world);
+    const before = caller.payments().length;
+    const first = await caller.create(0.3, { key, ip: '203.0.113.1' });
     expect(first.status).toBe(200);
-    const stranger = await desk.create(0.3, { key, ip: '203.0.113.2' });
+    const stranger = await caller.create(0.3, { key, ip: '203.0.113.2' });
     expect([stranger.status, stranger.body.id, stranger.headers.get('idempotency-replayed')]).toEqual([
       200,
       first.body.id,
       'true',
     ]);
-    const other = await desk.create(0.31, { key, ip: '203.0.113.2' });
+    const other = await caller.create(0.31, { key, ip: '203.0.113.2' });
     expect([other.status, other.body.error_code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
     expect(world.worker.logs().join('\n')).not.toContain(key);
-    expect(JSON.stringify(await desk.rows())).not.toContain(key);
-    await desk.settled(String(first.body.id));
-    expect(desk.payments()).toHaveLength(before + 1);
+    expect(JSON.stringify(await caller.rows())).not.toContain(key);
+    await caller.settled(String(first.body.id));
+    expect(caller.payments()).toHaveLength(before + 1);
   });
 
   it('is case-sensitive', async () => {
-    const desk = openSwapDesk(world);
-    const before = desk.payments().length;
-    const answer = await desk.create(0.3, { key: key.toUpperCase(), ip: '203.0.113.3' });
+    const caller = createSwapCaller(world);
+    const before = caller.payments().length;
+    const answer = await caller.create(0.3, { key: key.toUpperCase(), ip: '203.0.113.3' });
     expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null]);
-    await desk.settled(String(answer.body.id));
-    expect(desk.payments()).toHaveLength(before + 1);
+    await caller.settled(String(answer.body.id));
+    expect(caller.payments()).toHaveLength(before + 1);
   });
 
   it('does not evade the limit of an address with any number of new keys', async () => {
-    const desk = openSwapDesk(world);
-    const before = desk.payments().length;
+    const caller = createSwapCaller(world);
+    const before = caller.payments().length;
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
-        desk.create(0.25, { key: `flood-0123456789-${index}`, ip: '203.0.113.4' }),
+        caller.create(0.25, { key: `flood-0123456789-${index}`, ip: '203.0.113.4' }),
       ),
     );
     const made = answers.filter(({ status }) => status === 200);
     expect(made.length).toBeLessThanOrEqual(6);
-    for (const { body } of made) await desk.settled(String(body.id));
-    expect(desk.payments()).toHaveLength(before + made.length);
+    for (const { body } of made) await caller.settled(String(body.id));
+    expect(caller.payments()).toHaveLength(before + made.length);
   });
 });
 

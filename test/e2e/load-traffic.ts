@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { World } from '../world/world.ts';
 import { createAsryStage, DOLLAR } from './asry-stage.ts';
-import { type Answer, read } from './swap-desk.ts';
+import { type Answer, read } from './swap-caller.ts';
 
 /** The responses to callers, to be compared with the real results. */
 export interface Told {

@@ -4,7 +4,7 @@
  */
 import type { World } from '../world/world.ts';
 import type { Traffic } from './load-traffic.ts';
-import { openSwapDesk, until } from './swap-desk.ts';
+import { createSwapCaller, until } from './swap-caller.ts';
 
 export interface Money {
   readonly swaps: number;
@@ -21,7 +21,7 @@ const PATIENCE_MS = 180_000;
 /** Call it after the traffic and the faults: it repeats every request and waits for its end. */
 export async function judgeMoney(world: World, traffic: Traffic): Promise<Money> {
   const { told, stage } = traffic;
-  const desk = openSwapDesk(world);
+  const caller = createSwapCaller(world);
   const lost: string[] = [];
   const doubled: string[] = [];
 
@@ -32,16 +32,16 @@ export async function judgeMoney(world: World, traffic: Traffic): Promise<Money>
   });
   let paid = 0;
   for (const id of ids) {
-    const end = await desk.settled(id);
-    const payments = desk.payments().filter(({ signature }) => signature === id);
+    const end = await caller.settled(id);
+    const payments = caller.payments().filter(({ signature }) => signature === id);
     if (end.status === 'finished' && payments.length !== 1) lost.push(`swap ${id} is finished and not paid`);
     if (end.status === 'failed' && end.reason !== 'expired') lost.push(`swap ${id} ${String(end.reason)}`);
     paid += payments.length;
   }
-  const payments = desk.payments();
+  const payments = caller.payments();
   if (payments.length > paid) doubled.push(`${payments.length - paid} payments that no answer named`);
   if (new Set(payments.map(({ to }) => to)).size < payments.length) doubled.push('a deposit address twice');
-  const outputs = (await desk.rows()).flatMap(({ btc_txid: txid }) =>
+  const outputs = (await caller.rows()).flatMap(({ btc_txid: txid }) =>
     typeof txid === 'string' ? [txid] : [],
   );
   if (new Set(outputs).size < outputs.length) doubled.push('one Bitcoin payment for two swaps');
@@ -51,7 +51,7 @@ export async function judgeMoney(world: World, traffic: Traffic): Promise<Money>
     const body = await until(
       `invoice ${id} completed`,
       async () => {
-        const answer = await desk.get(`/api/invoices/${id}`);
+        const answer = await caller.get(`/api/invoices/${id}`);
         return answer.body.status === 'completed' ? answer.body : undefined;
       },
       PATIENCE_MS,

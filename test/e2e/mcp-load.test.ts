@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
 import { modernClient, olderClient } from './mcp-clients.ts';
-import { until } from './swap-desk.ts';
+import { until } from './swap-caller.ts';
 
 let world: World;
 beforeAll(async () => {

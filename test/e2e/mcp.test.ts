@@ -4,8 +4,8 @@ import { payInvoice } from '../../docs/examples/pay-invoice.ts';
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { inspect, inspectCall, type McpClient, modernClient, olderClient } from './mcp-clients.ts';
-import { until } from './swap-desk.ts';
-import { createTokenDesk } from './token-desk.ts';
+import { until } from './swap-caller.ts';
+import { createTokenCaller } from './token-caller.ts';
 
 const NAMES = TOOLS.map(({ name }) => name);
 
@@ -196,19 +196,22 @@ it('an agent pays an invoice with its own key, and finds its token', async () =>
 
 it('a deposit is claimed after a dry run, once', async () => {
   const client = await olderClient(world, 'http');
-  const desk = createTokenDesk(world);
+  const caller = createTokenCaller(world);
   try {
-    const depositTxSignature = await desk.land(desk.user(1), await desk.deposit(desk.user(1), 100_000_000n));
+    const depositTxSignature = await caller.land(
+      caller.user(1),
+      await caller.deposit(caller.user(1), 100_000_000n),
+    );
     const claim = { asset: 'USDC', depositTxSignature, amount: 100 };
-    await desk.finality();
+    await caller.finality();
     const { structured: dry, text } = await client.call('asry_claim', { ...claim, dry_run: true });
     expect(dry, text).toMatchObject({
       claimed: false,
       dry_run: true,
-      would_pay: { recipient: desk.user(1).address },
+      would_pay: { recipient: caller.user(1).address },
     });
     const { structured: claimed, text: said } = await client.call('asry_claim', claim);
-    expect(claimed, said).toMatchObject({ claimed: true, reward: { recipient: desk.user(1).address } });
+    expect(claimed, said).toMatchObject({ claimed: true, reward: { recipient: caller.user(1).address } });
     const { structured: record } = await client.call('asry_claim_status', { depositTxSignature });
     expect(record).toMatchObject({ asset: 'USDC', payouts: [expect.objectContaining({ part: 1 })] });
     const again = await client.call('asry_claim', claim);

@@ -4,7 +4,7 @@ import { Signer } from 'bip322-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createBitcoinKey } from '../world/keys.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { until } from './swap-desk.ts';
+import { until } from './swap-caller.ts';
 
 const run = promisify(execFile);
 type Json = Record<string, unknown>;

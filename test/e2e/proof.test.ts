@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { askPeers } from '../chain/bitcoin/peers.ts';
 import { buildTransaction } from '../world/solana-wallet.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { until } from './swap-desk.ts';
+import { until } from './swap-caller.ts';
 
 let world: World;
 beforeAll(async () => {

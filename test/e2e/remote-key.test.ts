@@ -10,8 +10,8 @@ import { createVaultPeer, type VaultPeer } from '../custody/vault-peer.ts';
 import { listen } from '../world/fault-gate.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { createAsryStage } from './asry-stage.ts';
-import { openSwapDesk, type SwapDesk, until } from './swap-desk.ts';
-import { type Body, createTokenDesk } from './token-desk.ts';
+import { createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
+import { type Body, createTokenCaller } from './token-caller.ts';
 
 const DAILY = '5 0 * * *';
 const AMOUNT = 300_000_000n;
@@ -19,9 +19,9 @@ const AMOUNT = 300_000_000n;
 let vault: Awaited<ReturnType<typeof listen>>;
 let peer: VaultPeer;
 let world: World;
-let desk: ReturnType<typeof createTokenDesk>;
+let caller: ReturnType<typeof createTokenCaller>;
 let stage: ReturnType<typeof createAsryStage>;
-let swaps: SwapDesk;
+let swaps: SwapCaller;
 let clients = 0;
 
 beforeAll(async () => {
@@ -55,9 +55,9 @@ beforeAll(async () => {
       };
     },
   });
-  desk = createTokenDesk(world);
+  caller = createTokenCaller(world);
   stage = createAsryStage(world);
-  swaps = openSwapDesk(world);
+  swaps = createSwapCaller(world);
 });
 afterAll(async () => {
   peer?.release();
@@ -80,7 +80,7 @@ const logged = (event: string): number =>
 /** A paid invoice, a deposit to claim, and a swap's key. */
 async function prepare() {
   const deposit = await stage.deposit(await stage.user(), 20n);
-  const invoice = await desk.invoice();
+  const invoice = await caller.invoice();
   return { deposit, invoice, key: crypto.randomUUID(), ip: `10.70.${++clients}.1` };
 }
 
@@ -96,16 +96,16 @@ const swapped = ({ key, ip }: { key: string; ip: string }) =>
 async function judge(asked: Awaited<ReturnType<typeof prepare>>, before: number): Promise<void> {
   const { body: swap, status } = await swapped(asked);
   const end: Body = status === 200 ? await swaps.settled(String(swap.id)) : {};
-  await desk.until(
+  await caller.until(
     async () => {
       await world.control.cron();
-      return desk.read(asked.invoice.invoice_id);
+      return caller.read(asked.invoice.invoice_id);
     },
     (answer) => answer.body.status === 'completed',
   );
   await stage.claim(asked.deposit);
   await stage.paid(asked.deposit);
-  await desk.finality();
+  await caller.finality();
   const fresh = signed().slice(0, signed().length - before);
   expect(fresh.map(({ err }) => err)).toEqual(fresh.map(() => null));
   const hasMoved = status === 200 && end.reason !== 'expired';
@@ -121,7 +121,7 @@ it('signs a swap, a creation, a reward and a mint with the key in the Vault', as
   const before = signed().length;
   const asked = await prepare();
   await world.control.cron(DAILY);
-  await desk.pay(asked.invoice);
+  await caller.pay(asked.invoice);
   const [made, claimed] = await Promise.all([swapped(asked), stage.claim(asked.deposit)]);
   expect([made.status, claimed.status]).toEqual([200, 200]);
   await until('the mint', async () => {
@@ -151,12 +151,12 @@ describe('a Vault that fails', () => {
       const before = signed().length;
       const seen = logged(event);
       peer.mode = mode;
-      await desk.pay(asked.invoice);
+      await caller.pay(asked.invoice);
       const waiting = Promise.all([swaps.create(0.3, asked), stage.claim(asked.deposit)]);
-      await desk.until(
+      await caller.until(
         async () => {
           await world.control.cron();
-          return (await desk.read(asked.invoice.invoice_id)).body;
+          return (await caller.read(asked.invoice.invoice_id)).body;
         },
         ({ reason }) => String(reason).startsWith('upstream_'),
       );

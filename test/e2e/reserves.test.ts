@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { UpstreamName } from '../world/bindings.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { type Body, openSwapDesk, type SwapDesk, until } from './swap-desk.ts';
+import { type Body, createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
 
 /** Minimum interval between two reads of a value by one isolate, in milliseconds. */
 const FRESH_MS = 75_000;
@@ -9,11 +9,11 @@ const NODES: readonly UpstreamName[] = ['rpc1', 'rpc2'];
 const INDEXES: readonly UpstreamName[] = ['esplora1', 'esplora2'];
 
 let world: World;
-let desk: SwapDesk;
+let caller: SwapCaller;
 beforeAll(async () => {
   // No mint, so that only these tests change the reserve.
   world = await startWorld({ cron: false, blockMs: 300, vars: { ABSR_MINT_ADDRESS: undefined } });
-  desk = openSwapDesk(world);
+  caller = createSwapCaller(world);
 });
 afterEach(() => world.faults.clear());
 afterAll(() => world.stop());
@@ -25,13 +25,13 @@ const fail = (upstreams: readonly UpstreamName[]): void => {
 /** The report once the condition holds; a failed source is not called for a moment. */
 const report = (what: string, isSo: (body: Body) => boolean): Promise<Body> =>
   until(what, async () => {
-    const { status, body } = await desk.get('/api/reserves');
+    const { status, body } = await caller.get('/api/reserves');
     return status === 200 && isSo(body) ? body : undefined;
   });
 
 test('returns an error when nothing can be read, and the other half with an error when one half cannot', async () => {
   fail([...NODES, ...INDEXES]);
-  const { status, body, headers } = await desk.get('/api/reserves');
+  const { status, body, headers } = await caller.get('/api/reserves');
   expect([status, body.error_code, body.retryable]).toEqual([503, 'UPSTREAM_FAILED', true]);
   expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
 
@@ -47,8 +47,8 @@ test('returns an error when nothing can be read, and the other half with an erro
 
 test('the report equals both chains, to the unit', async () => {
   const body = await report('a whole report', ({ errors }) => errors === undefined);
-  const lamports = await desk.lamports();
-  const sats = desk.sats();
+  const lamports = await caller.lamports();
+  const sats = caller.sats();
   expect(body).toMatchObject({
     bitcoin: {
       address: world.reserve.bitcoin,
@@ -71,7 +71,7 @@ test('1,000 reads cost the upstreams no more than the refresh of the cache', asy
   world.resetStats();
   const started = Date.now();
   for (let round = 0; round < 20; round += 1) {
-    const answers = await Promise.all(Array.from({ length: 50 }, () => desk.get('/api/reserves')));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => caller.get('/api/reserves')));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   }
   const refreshes = Math.ceil((Date.now() - started) / FRESH_MS);
@@ -89,7 +89,7 @@ test('a read can be repeated with its ETag for nothing', async () => {
 });
 
 test('a payment shows once a cron tick has read the chains again, and the lower of two views counts', async () => {
-  const before = desk.sats();
+  const before = caller.sats();
   await world.control.sendBitcoin(world.reserve.bitcoin, 4_321n);
   await world.control.mine(1);
   world.faults.set('esplora1', { kind: 'wrongBalance', by: 1_000_000 });
@@ -104,6 +104,6 @@ test('a payment shows once a cron tick has read the chains again, and the lower 
 });
 
 test('the treasury is the configured one', async () => {
-  const { status, body } = await desk.get('/api/explorer/treasury');
+  const { status, body } = await caller.get('/api/explorer/treasury');
   expect([status, body]).toEqual([200, { treasury_address: world.treasury }]);
 });

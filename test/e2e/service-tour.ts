@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { createExtensionMint } from '../world/extension-mint.ts';
 import type { World } from '../world/world.ts';
-import { until } from './swap-desk.ts';
+import { until } from './swap-caller.ts';
 
 /** One call of the tour: the request and the real response. */
 export interface Visit {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Alarm } from '../../src/features/status/check-alarms.ts';
 import type { UpstreamName } from '../world/bindings.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { openSwapDesk, type SwapDesk, until } from './swap-desk.ts';
+import { createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
 
 type Json = Record<string, unknown>;
 interface Status extends Json {
@@ -31,7 +31,7 @@ const webhook = createServer((request, response) => {
 });
 
 let world: World;
-let desk: SwapDesk;
+let caller: SwapCaller;
 beforeAll(async () => {
   webhook.listen(0, '127.0.0.1');
   await once(webhook, 'listening');
@@ -43,7 +43,7 @@ beforeAll(async () => {
     settleDelayMs: 200,
     vars: { ALARM_WEBHOOK_URL: hook },
   });
-  desk = openSwapDesk(world);
+  caller = createSwapCaller(world);
   await world.control.cron(MINUTE);
   await until('the day’s mint is over', async () => {
     const rows = (await world.worker.query('SELECT status FROM operations')) as Json[];
@@ -57,7 +57,7 @@ afterAll(async () => {
   webhook.close();
 });
 
-const read = async (): Promise<Status> => (await desk.get('/api/status')).body as Status;
+const read = async (): Promise<Status> => (await caller.get('/api/status')).body as Status;
 /** The status once the condition holds; its parts are at most a few seconds old. */
 const shows = (what: string, found: (status: Status) => boolean): Promise<Status> =>
   until(
@@ -106,10 +106,10 @@ it('shows when the cron ran', async () => {
 });
 
 it('shows the reserve against the supply, as the summary has them', async () => {
-  const { body } = await desk.get('/api/arbitrage/summary');
+  const { body } = await caller.get('/api/arbitrage/summary');
   expect((await read()).backing).toEqual({
     ok: true,
-    reserveSatoshis: desk.sats().toString(),
+    reserveSatoshis: caller.sats().toString(),
     supplyAtoms: body.absrTokenSupplyAtoms,
     gapSatoshis: body.gapSatoshis,
     ratio: body.ratio,
@@ -119,7 +119,7 @@ it('shows the reserve against the supply, as the summary has them', async () => 
 describe('of a swap whose BTC has not come', () => {
   it('shows the exposure, the remaining caps, and the operation without its key', async () => {
     world.faults.set('oneclick', { kind: 'settle', mode: 'never' });
-    const { body } = await desk.create(0.5, { key: 'status-0123456789abcdef' });
+    const { body } = await caller.create(0.5, { key: 'status-0123456789abcdef' });
     // Custodian and database are read each at its own time.
     const status = await shows(
       'the exposure',

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { TRANSFER_FEE } from '../../src/chain/solana/transaction.ts';
 import { startWorld } from '../world/world.ts';
-import { openSwapDesk, until } from './swap-desk.ts';
+import { createSwapCaller, until } from './swap-caller.ts';
 
 const CALLERS = 500;
 const FULL = 'SWAP_LIMIT_REACHED';
@@ -26,14 +26,14 @@ it.each([1, 2, 3])(
       },
     });
     try {
-      const desk = openSwapDesk(world);
-      const start = await desk.lamports();
+      const caller = createSwapCaller(world);
+      const start = await caller.lamports();
       let callers = 0;
       const call = async () => {
         callers += 1;
         const amount = amountOf(callers + round);
         const ip = `${10 + round}.${callers >> 8}.${callers & 255}.1`;
-        const { status, body } = await desk.create(amount / 100, { ip });
+        const { status, body } = await caller.create(amount / 100, { ip });
         return { status, code: body.error_code, lamports: BigInt(amount) * LAMPORTS };
       };
       const answers = await Promise.all(Array.from({ length: CALLERS }, call));
@@ -50,8 +50,8 @@ it.each([1, 2, 3])(
       expect([...new Set(codes)].toSorted()).toEqual([FULL, 'made']);
       const made = answers.filter(({ status }) => status === 200);
       const spent = made.reduce((sum, { lamports }) => sum + lamports, 0n);
-      await until('all of them landed', () => (desk.payments().length >= made.length ? true : undefined));
-      expect(start - (await desk.lamports())).toBe(spent + BigInt(made.length) * TRANSFER_FEE);
+      await until('all of them landed', () => (caller.payments().length >= made.length ? true : undefined));
+      expect(start - (await caller.lamports())).toBe(spent + BigInt(made.length) * TRANSFER_FEE);
       expect(spent).toBeLessThanOrEqual(CAP_LAMPORTS);
       expect(CAP_LAMPORTS - spent).toBeLessThan(LARGEST_LAMPORTS);
     } finally {

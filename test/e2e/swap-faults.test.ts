@@ -4,7 +4,7 @@ import { CELLS, type Cell, PHASES } from './fault-cells.ts';
 import { cellName } from './fault-matrix.ts';
 import { type Outcome, runCells } from './fault-run.ts';
 import { judge, type Observation } from './fault-verdict.ts';
-import type { Answer, Body } from './swap-desk.ts';
+import type { Answer, Body } from './swap-caller.ts';
 
 const short = CELLS.filter((cell) => cell.short);
 

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { TRANSFER_FEE } from '../../src/chain/solana/transaction.ts';
 import type { UpstreamName } from '../world/bindings.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { type Answer, type Body, openSwapDesk, type SwapDesk, until } from './swap-desk.ts';
+import { type Answer, type Body, createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
 
 const AMOUNT = 0.3;
 const AMOUNT_LAMPORTS = 300_000_000n;
 const RPCS: readonly UpstreamName[] = ['rpc1', 'rpc2'];
 
 let world: World;
-let desk: SwapDesk;
+let caller: SwapCaller;
 /** The state of both chains and the mirror. */
 let before: { lamports: bigint; sats: bigint; payments: number; rows: number };
 let tests = 0;
@@ -25,15 +25,15 @@ beforeAll(async () => {
     settleDelayMs: 1_000,
     vars: { ABSR_MINT_ADDRESS: undefined },
   });
-  desk = openSwapDesk(world);
+  caller = createSwapCaller(world);
 });
 beforeEach(async () => {
   tests += 1;
   before = {
-    lamports: await desk.lamports(),
-    sats: desk.sats(),
-    payments: desk.payments().length,
-    rows: (await desk.rows()).length,
+    lamports: await caller.lamports(),
+    sats: caller.sats(),
+    payments: caller.payments().length,
+    rows: (await caller.rows()).length,
   };
   world.resetStats();
 });
@@ -41,7 +41,7 @@ afterAll(() => world.stop());
 
 /** From an address that no other test uses: each has few swaps an hour. */
 const create = (key?: string): Promise<Answer> =>
-  desk.create(AMOUNT, { ip: `10.${tests}.0.1`, ...(key === undefined ? {} : { key }) });
+  caller.create(AMOUNT, { ip: `10.${tests}.0.1`, ...(key === undefined ? {} : { key }) });
 
 const asked = (upstream: UpstreamName, label: string): number => world.stats()[upstream]?.byLabel[label] ?? 0;
 
@@ -57,17 +57,17 @@ async function killDuring(creating: Promise<Answer>, isThere: () => boolean): Pr
 
 /** One payment on each chain, and the service shows both. */
 async function expectPaidOnce(id: string): Promise<Body> {
-  const end = await desk.settled(id);
+  const end = await caller.settled(id);
   expect(end).toMatchObject({ status: 'finished', amountSol: AMOUNT });
   const paid = { signature: id, lamports: AMOUNT_LAMPORTS, fee: TRANSFER_FEE };
-  expect(desk.payments().slice(before.payments)).toMatchObject([paid]);
-  expect(before.lamports - (await desk.lamports())).toBe(AMOUNT_LAMPORTS + TRANSFER_FEE);
-  expect(desk.bitcoinPayment(String(end.txId))).toEqual({
+  expect(caller.payments().slice(before.payments)).toMatchObject([paid]);
+  expect(before.lamports - (await caller.lamports())).toBe(AMOUNT_LAMPORTS + TRANSFER_FEE);
+  expect(caller.bitcoinPayment(String(end.txId))).toEqual({
     sats: BigInt(String(end.btcSatoshis)),
     confirmed: true,
   });
-  expect(desk.sats() - before.sats).toBe(BigInt(String(end.btcSatoshis)));
-  const rows = (await desk.rows()).slice(before.rows);
+  expect(caller.sats() - before.sats).toBe(BigInt(String(end.btcSatoshis)));
+  const rows = (await caller.rows()).slice(before.rows);
   expect(rows).toMatchObject([{ signature: id, status: 'finished', btc_sats: end.btcSatoshis }]);
   return end;
 }
@@ -82,7 +82,7 @@ test('a Worker killed right after the create answered finishes that swap after i
   const again = await create(key);
   expect(again.body).toEqual(body);
   expect(again.headers.get('idempotency-replayed')).toBe('true');
-  expect(desk.payments()).toHaveLength(before.payments + 1);
+  expect(caller.payments()).toHaveLength(before.payments + 1);
 });
 
 test('killed while the quote is pending, it swaps once, and the repeated call gets the id', {
@@ -91,7 +91,7 @@ test('killed while the quote is pending, it swaps once, and the repeated call ge
   const key = randomUUID();
   world.faults.set('oneclick', { kind: 'hang', match: '/v0/quote' });
   await killDuring(create(key), () => asked('oneclick', 'POST /v0/quote') === 1);
-  expect(desk.payments()).toHaveLength(before.payments);
+  expect(caller.payments()).toHaveLength(before.payments);
   const repeated = await create(key);
   expect(repeated.status).toBe(200);
   await expectPaidOnce(String(repeated.body.id));
@@ -105,7 +105,7 @@ test('killed while the quote is pending, without another call, it still ends the
   // The next tick of the cron sets the alarm for what is stored.
   await world.control.cron();
   const [row] = await until('a signed row', async () => {
-    const rows = (await desk.rows()).slice(before.rows);
+    const rows = (await caller.rows()).slice(before.rows);
     return rows.some(({ signature }) => signature !== null) ? rows : undefined;
   });
   await expectPaidOnce(String(row?.signature));
@@ -116,11 +116,11 @@ test('killed while the quote is pending, without another call, it still ends the
  * reserve.
  */
 async function expectPaidOnceOrExpired(id: string): Promise<void> {
-  const end = await desk.settled(id);
+  const end = await caller.settled(id);
   if (end.status === 'finished') return void (await expectPaidOnce(id));
   expect(end).toMatchObject({ status: 'failed', reason: 'expired', btcSats: null });
-  expect(desk.payments()).toHaveLength(before.payments);
-  expect(await desk.lamports()).toBe(before.lamports);
+  expect(caller.payments()).toHaveLength(before.payments);
+  expect(await caller.lamports()).toBe(before.lamports);
 }
 
 test.each([
@@ -149,7 +149,7 @@ test('killed during the settlement, twice, it finishes with one payment on each 
   const id = String(body.id);
   for (let kills = 1; kills <= 2; kills += 1) {
     await until('the swap settles', async () => {
-      const { body: state } = await desk.status(id);
+      const { body: state } = await caller.status(id);
       return state.detail !== 'sent' && state.detail !== 'signed' ? true : undefined;
     });
     await world.worker.kill();

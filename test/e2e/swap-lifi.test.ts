@@ -4,7 +4,7 @@ import { TRACKER_PROGRAM } from '../../src/custody/policy/programs.ts';
 import type { Fault } from '../world/fault-book.ts';
 import { redeploy } from '../world/lifi-programs.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { type Answer, openSwapDesk, type SwapDesk } from './swap-desk.ts';
+import { type Answer, createSwapCaller, type SwapCaller } from './swap-caller.ts';
 
 const SOL = 1_000_000_000n;
 const AMOUNT = 0.7;
@@ -12,12 +12,12 @@ const AMOUNT_LAMPORTS = 700_000_000n;
 const NEAR_DOWN: Fault = { kind: '500', match: '/v0/quote' };
 
 let world: World;
-let desk: SwapDesk;
+let caller: SwapCaller;
 let callers = 0;
 /** The limits per address and on unsettled SOL are too high to be reached. */
 const create = (amount = AMOUNT, key?: string): Promise<Answer> => {
   callers += 1;
-  return desk.create(amount, { ip: `10.${callers}.0.1`, ...(key === undefined ? {} : { key }) });
+  return caller.create(amount, { ip: `10.${callers}.0.1`, ...(key === undefined ? {} : { key }) });
 };
 /** Transactions signed by the reserve, newest first. */
 const signed = () =>
@@ -43,7 +43,7 @@ beforeAll(async () => {
       SWAP_MAX_COST_SOL_DAY: '1',
     },
   });
-  desk = openSwapDesk(world);
+  caller = createSwapCaller(world);
 });
 afterEach(() => world.faults.clear());
 afterAll(() => world.stop());
@@ -51,30 +51,30 @@ afterAll(() => world.stop());
 // First, because the minimum is cached for ten minutes and an estimate reads it too.
 test('a swap of the minimum that LI.FI allows succeeds', async () => {
   world.faults.set('oneclick', NEAR_DOWN);
-  const { body } = await desk.get('/api/swap/min');
+  const { body } = await caller.get('/api/swap/min');
   const minimum = Number(body.minAmountSol);
   expect(minimum).toBeGreaterThan(0.3);
   const created = await create(minimum);
   expect(created.body).toMatchObject({ initiated: true, route: 'lifi' });
-  expect(await desk.settled(String(created.body.id))).toMatchObject({ status: 'finished' });
+  expect(await caller.settled(String(created.body.id))).toMatchObject({ status: 'finished' });
 });
 
 test('the first route is used first, and while it answers no other is', async () => {
   world.resetStats();
   const { body } = await create();
   expect(body.route).toBe('near-intents');
-  expect(await desk.settled(String(body.id))).toMatchObject({ status: 'finished' });
+  expect(await caller.settled(String(body.id))).toMatchObject({ status: 'finished' });
   expect(world.stats().lifi).toBeUndefined();
 });
 
 describe.each(['near', 'chainflip'])('with the first route down, LI.FI by %s', (tool) => {
   it('pays a swap to its end: the predicted sum leaves, the shown sum arrives', async () => {
     viaLifi(tool);
-    const [lamports, sats, count] = [await desk.lamports(), desk.sats(), signed().length];
+    const [lamports, sats, count] = [await caller.lamports(), caller.sats(), signed().length];
     const { status, body } = await create();
     expect([status, body.error_code]).toEqual([200, undefined]);
     expect(body.route).toBe('lifi');
-    const end = await desk.settled(String(body.id));
+    const end = await caller.settled(String(body.id));
     expect(end).toMatchObject({ status: 'finished', detail: 'done', reason: null, amountSol: AMOUNT });
     const [transaction, ...others] = signed().slice(0, signed().length - count);
     expect(others).toEqual([]);
@@ -83,31 +83,31 @@ describe.each(['near', 'chainflip'])('with the first route down, LI.FI by %s', (
     expect(transaction?.accounts.includes(NATIVE_VAULT)).toBe(tool === 'chainflip');
     // A vault swap opens an account, whose rent is the only cost besides the network's fee.
     const rent = tool === 'chainflip' ? 2_978_880n : 0n;
-    expect(lamports - (await desk.lamports())).toBe(AMOUNT_LAMPORTS + 15_000n + rent);
-    const paid = desk.bitcoinPayment(String(end.txId));
+    expect(lamports - (await caller.lamports())).toBe(AMOUNT_LAMPORTS + 15_000n + rent);
+    const paid = caller.bitcoinPayment(String(end.txId));
     expect(paid).toEqual({ sats: BigInt(String(end.btcSatoshis)), confirmed: true });
     expect(BigInt(String(end.btcSatoshis))).toBeGreaterThanOrEqual(BigInt(String(body.minimumSatoshis)));
-    expect(desk.sats() - sats).toBe(paid?.sats);
-    expect((await desk.get('/api/status')).body).toMatchObject({ custody: { frozen: null } });
+    expect(caller.sats() - sats).toBe(paid?.sats);
+    expect((await caller.get('/api/status')).body).toMatchObject({ custody: { frozen: null } });
   });
 
   it('refunded is not finished, and the SOL is back', async () => {
     viaLifi(tool);
     world.faults.set(tool === 'near' ? 'oneclick' : 'lifi', { kind: 'settle', mode: 'refund', times: 1 });
-    const lamports = await desk.lamports();
+    const lamports = await caller.lamports();
     const { body } = await create();
-    const end = await desk.settled(String(body.id));
+    const end = await caller.settled(String(body.id));
     expect(end).toMatchObject({ status: 'failed', detail: 'refunded', reason: 'refunded', txId: null });
-    expect(lamports - (await desk.lamports())).toBeLessThan(SOL / 100n);
+    expect(lamports - (await caller.lamports())).toBeLessThan(SOL / 100n);
   });
 
   it('partial is not finished: the received sum is shown', async () => {
     viaLifi(tool);
     world.faults.set(tool === 'near' ? 'oneclick' : 'lifi', { kind: 'settle', mode: 'partial', times: 1 });
     const { body } = await create();
-    const end = await desk.settled(String(body.id));
+    const end = await caller.settled(String(body.id));
     expect(end).toMatchObject({ status: 'failed', detail: 'partial', reason: 'partial' });
-    const paid = desk.bitcoinPayment(String(end.txId));
+    const paid = caller.bitcoinPayment(String(end.txId));
     expect(paid?.sats).toBe(BigInt(String(end.btcSatoshis)));
     expect(paid?.sats).toBeLessThan(BigInt(String(body.minimumSatoshis)));
   });
@@ -118,7 +118,7 @@ test("while 1Click's status is unavailable after the landing, LI.FI's substatus 
   world.faults.set('oneclick', { kind: 'settle', mode: 'refund', times: 1 });
   const { body } = await create();
   world.faults.set('oneclick', { kind: '500', match: '/v0/status' });
-  expect(await desk.settled(String(body.id))).toMatchObject({ status: 'failed', reason: 'refunded' });
+  expect(await caller.settled(String(body.id))).toMatchObject({ status: 'failed', reason: 'refunded' });
 });
 
 test('a status DONE COMPLETED of LI.FI is not enough: without the output the swap stays open', async () => {
@@ -133,7 +133,7 @@ test('a status DONE COMPLETED of LI.FI is not enough: without the output the swa
   world.resetStats();
   while (asked() < 4)
     await world.solana.ledger.clock.reached(world.solana.ledger.clock.slot('processed') + 10);
-  expect((await desk.status(id)).body).toMatchObject({ status: 'waiting', txId: null });
+  expect((await caller.status(id)).body).toMatchObject({ status: 'waiting', txId: null });
 });
 
 /** By tool and the name of the simulator's fault. */
@@ -159,14 +159,14 @@ const ATTACKS: [tool: string, hostile: string, reason: string][] = [
 describe('a hostile answer is refused with its reason, and nothing is signed', { tags: ['deep'] }, () => {
   /** Refused, and the same under its key. */
   async function refused(details: unknown, code: string): Promise<void> {
-    const [count, lamports] = [signed().length, await desk.lamports()];
+    const [count, lamports] = [signed().length, await caller.lamports()];
     world.resetStats();
     const answer = await create(AMOUNT, `a-hostile-quote-${callers}`);
     expect([answer.status, answer.body.error_code]).toEqual([502, code]);
     expect(answer.body.details).toEqual(details);
     expect(world.stats().rpc1?.byLabel.sendTransaction).toBeUndefined();
     expect(signed()).toHaveLength(count);
-    expect(await desk.lamports()).toBe(lamports);
+    expect(await caller.lamports()).toBe(lamports);
   }
 
   it.each(ATTACKS)('%s: %s', async (tool, value, reason) => {
@@ -222,7 +222,7 @@ it.each([
   'an amount that no route takes is too small, %s',
   async (_name, amount, faults) => {
     world.faults.set('lifi', faults);
-    const { status, body } = await desk.get(`/api/swap/estimate?amountSol=${amount}`);
+    const { status, body } = await caller.get(`/api/swap/estimate?amountSol=${amount}`);
     expect([status, body.error_code]).toEqual([400, 'AMOUNT_TOO_SMALL']);
   },
 );
@@ -230,13 +230,13 @@ it.each([
 test('a dry run and an estimate fall over as a swap does, and sign nothing', async () => {
   world.faults.set('oneclick', NEAR_DOWN);
   const count = signed().length;
-  const dry = await desk.create(AMOUNT, { dryRun: true, ip: '10.250.0.1' });
+  const dry = await caller.create(AMOUNT, { dryRun: true, ip: '10.250.0.1' });
   expect(dry.body).toMatchObject({ dry_run: true, route: 'lifi', id: null });
-  const { body } = await desk.get('/api/swap/estimate?amountSol=0.77');
+  const { body } = await caller.get('/api/swap/estimate?amountSol=0.77');
   expect(body).toMatchObject({ estimatedBtcSats: expect.any(Number) });
   expect(signed()).toHaveLength(count);
   world.faults.set('lifi', { kind: 'hostile', value: 'drain' });
-  const hostile = await desk.create(AMOUNT, { dryRun: true, ip: '10.251.0.1' });
+  const hostile = await caller.create(AMOUNT, { dryRun: true, ip: '10.251.0.1' });
   expect(hostile.body).toMatchObject({ error_code: 'QUOTE_REFUSED', details: { reason: 'payment_count' } });
 });
 
@@ -259,5 +259,5 @@ test('a redeployed program is refused until the operator trusts it', async () =>
   expect(said.status).toBe(200);
   const trusted = await create();
   expect(trusted.body.route).toBe('lifi');
-  expect(await desk.settled(String(trusted.body.id))).toMatchObject({ status: 'finished' });
+  expect(await caller.settled(String(trusted.body.id))).toMatchObject({ status: 'finished' });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { TRANSFER_FEE } from '../../src/chain/solana/transaction.ts';
 import { startWorld, type World, type WorldOptions } from '../world/world.ts';
-import { type Body, openSwapDesk, type SwapDesk, until } from './swap-desk.ts';
+import { type Body, createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
 
 const SOL = 1_000_000_000n;
 const AMOUNT = 0.3;
@@ -11,11 +11,11 @@ const QUICK: WorldOptions = { cron: false, blockMs: 300, settleDelayMs: 300 };
 
 async function inWorld<T>(
   options: WorldOptions,
-  work: (world: World, desk: SwapDesk) => Promise<T>,
+  work: (world: World, caller: SwapCaller) => Promise<T>,
 ): Promise<T> {
   const world = await startWorld({ ...QUICK, ...options });
   try {
-    return await work(world, openSwapDesk(world));
+    return await work(world, createSwapCaller(world));
   } finally {
     await world.stop();
   }
@@ -60,9 +60,9 @@ describe.concurrent('the limits of swaps', () => {
   it.each(rows)(
     '20 creates at once without a key never spend beyond %s',
     async (_limit, options, most, refused) => {
-      await inWorld(options, async (_world, desk) => {
-        const start = await desk.lamports();
-        const answers = await Promise.all(times(20, (i) => desk.create(AMOUNT, { ip: `10.${i}.0.1` })));
+      await inWorld(options, async (_world, caller) => {
+        const start = await caller.lamports();
+        const answers = await Promise.all(times(20, (i) => caller.create(AMOUNT, { ip: `10.${i}.0.1` })));
         const made = answers.filter(({ status }) => status === 200);
         expect(made).toHaveLength(most);
         for (const { status, body, headers } of answers.filter((answer) => answer.status !== 200)) {
@@ -75,22 +75,22 @@ describe.concurrent('the limits of swaps', () => {
             expect(Date.parse(String(nextAvailableAt))).toBeGreaterThan(Date.now() - 60_000);
         }
         const landed = made.map(({ body }) => String(body.id)).sort();
-        await until('all of them landed', () => (desk.payments().length >= most ? true : undefined));
+        await until('all of them landed', () => (caller.payments().length >= most ? true : undefined));
         expect(
-          desk
+          caller
             .payments()
             .map(({ signature }) => signature)
             .sort(),
         ).toEqual(landed);
-        expect(start - (await desk.lamports())).toBe(BigInt(most) * (AMOUNT_LAMPORTS + TRANSFER_FEE));
-        expect(await desk.lamports()).toBeGreaterThanOrEqual(SOL / 10n);
+        expect(start - (await caller.lamports())).toBe(BigInt(most) * (AMOUNT_LAMPORTS + TRANSFER_FEE));
+        expect(await caller.lamports()).toBeGreaterThanOrEqual(SOL / 10n);
       });
     },
   );
 
   test('20 creates at once from one address end at its hourly number', async () => {
-    await inWorld({}, async (_world, desk) => {
-      const answers = await Promise.all(times(20, () => desk.create(AMOUNT, { ip: '198.51.100.7' })));
+    await inWorld({}, async (_world, caller) => {
+      const answers = await Promise.all(times(20, () => caller.create(AMOUNT, { ip: '198.51.100.7' })));
       const refused = answers.filter(({ status }) => status !== 200);
       expect(answers.length - refused.length).toBe(6);
       for (const { status, body, headers } of refused) {
@@ -98,7 +98,7 @@ describe.concurrent('the limits of swaps', () => {
         expect(body.details).toEqual({ limit: 'creates_per_client_hour' });
         expect(Number(headers.get('retry-after'))).toBeGreaterThan(3_000);
       }
-      const other = await desk.create(AMOUNT, { ip: '198.51.100.8' });
+      const other = await caller.create(AMOUNT, { ip: '198.51.100.8' });
       expect(other.status).toBe(200);
     });
   });
@@ -113,14 +113,14 @@ describe.concurrent('the limits of swaps', () => {
       RESERVE_FLOOR_SOL: 'none',
       SWAP_MAX_COST_BPS: '2%',
     };
-    await inWorld({ vars }, async (_world, desk) => {
-      const { status, body } = await desk.create(9.9);
+    await inWorld({ vars }, async (_world, caller) => {
+      const { status, body } = await caller.create(9.9);
       expect([status, body.error_code]).toEqual([503, 'NOT_CONFIGURED']);
       const { variables } = body.details as { variables: string[] };
       expect(variables.toSorted()).toEqual(Object.keys(vars).toSorted());
-      const { body: ready } = await desk.get('/api/ready');
+      const { body: ready } = await caller.get('/api/ready');
       for (const name of Object.keys(vars)) expect(JSON.stringify(ready.checks)).toContain(name);
-      expect(desk.payments()).toEqual([]);
+      expect(caller.payments()).toEqual([]);
     });
   });
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest';
 import { TRANSFER_FEE } from '../../src/chain/solana/transaction.ts';
 import { startWorld, type World, type WorldOptions } from '../world/world.ts';
-import { type Answer, type Body, openSwapDesk, read, type SwapDesk } from './swap-desk.ts';
+import { type Answer, type Body, createSwapCaller, read, type SwapCaller } from './swap-caller.ts';
 
 const SOL = 1_000_000_000n;
 /** The amounts of these tests. The smallest swap whose cost passes at the simulated bridge is 0.29 SOL. */
@@ -17,17 +17,17 @@ const codes = (answers: readonly Answer[]): unknown[] =>
 
 describe('a swap', () => {
   let world: World;
-  let desk: SwapDesk;
+  let caller: SwapCaller;
   beforeAll(async () => {
     world = await startWorld(QUICK);
-    desk = openSwapDesk(world);
+    caller = createSwapCaller(world);
   });
   afterEach(() => world.faults.clear());
   afterAll(() => world.stop());
 
   test('moves exactly amount and network fee on Solana and exactly btcSats on Bitcoin', async () => {
-    const [lamports, sats] = [await desk.lamports(), desk.sats()];
-    const { status, body, headers } = await desk.create(0.5);
+    const [lamports, sats] = [await caller.lamports(), caller.sats()];
+    const { status, body, headers } = await caller.create(0.5);
     expect(status).toBe(200);
     expect(headers.has('idempotency-replayed')).toBe(false);
     expect(body).toEqual({
@@ -46,14 +46,14 @@ describe('a swap', () => {
     });
 
     const id = String(body.id);
-    const end = await desk.settled(id);
-    const paid = desk.bitcoinPayment(String(end.txId));
-    const [payment, ...others] = desk.payments();
+    const end = await caller.settled(id);
+    const paid = caller.bitcoinPayment(String(end.txId));
+    const [payment, ...others] = caller.payments();
     expect(others).toEqual([]);
     expect(payment).toMatchObject({ signature: id, lamports: SOL / 2n, fee: TRANSFER_FEE });
-    expect(lamports - (await desk.lamports())).toBe(SOL / 2n + TRANSFER_FEE);
+    expect(lamports - (await caller.lamports())).toBe(SOL / 2n + TRANSFER_FEE);
     expect(paid).toEqual({ sats: BigInt(String(end.btcSatoshis)), confirmed: true });
-    expect(desk.sats() - sats).toBe(paid?.sats);
+    expect(caller.sats() - sats).toBe(paid?.sats);
     expect(end).toEqual({
       id,
       status: 'finished',
@@ -68,7 +68,7 @@ describe('a swap', () => {
       nextPollSeconds: null,
     });
 
-    expect(await desk.history()).toEqual([
+    expect(await caller.history()).toEqual([
       {
         signature: id,
         txId: end.txId,
@@ -82,7 +82,7 @@ describe('a swap', () => {
       },
     ]);
     const landed = world.solana.ledger.transaction(id);
-    expect(await desk.rows()).toMatchObject([
+    expect(await caller.rows()).toMatchObject([
       {
         status: 'finished',
         signature: id,
@@ -98,46 +98,46 @@ describe('a swap', () => {
 
   test('called 20 times at once with one key is one transaction and 20 equal answers', async () => {
     const key = randomUUID();
-    const before = desk.payments().length;
-    const answers = await Promise.all(times(20, () => desk.create(AMOUNT, { key })));
+    const before = caller.payments().length;
+    const answers = await Promise.all(times(20, () => caller.create(AMOUNT, { key })));
     expect(new Set(codes(answers))).toEqual(new Set([200]));
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
     const replayed = answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
     expect(replayed).toHaveLength(19);
     const [first] = answers;
-    await desk.settled(String(first?.body.id));
-    expect(desk.payments().slice(before)).toMatchObject([
+    await caller.settled(String(first?.body.id));
+    expect(caller.payments().slice(before)).toMatchObject([
       { signature: first?.body.id, lamports: AMOUNT_LAMPORTS },
     ]);
 
-    const later = await desk.create(AMOUNT, { key });
+    const later = await caller.create(AMOUNT, { key });
     expect(later.body).toEqual(first?.body);
     expect(later.headers.get('idempotency-replayed')).toBe('true');
-    const other = await desk.create(0.31, { key });
+    const other = await caller.create(0.31, { key });
     expect([other.status, other.body.error_code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
     expect(other.body).toMatchObject({ action: 'retry_with_new_key', retryable: false });
-    expect(desk.payments()).toHaveLength(before + 1);
+    expect(caller.payments()).toHaveLength(before + 1);
   });
 
   test('that was refused is refused again under its key, marked, although the reason no longer applies', async () => {
     const key = randomUUID();
     world.faults.set('oneclick', { kind: 'wrongSignature' });
-    const first = await desk.create(AMOUNT, { key, ip: '203.0.113.2' });
+    const first = await caller.create(AMOUNT, { key, ip: '203.0.113.2' });
     world.faults.clear();
     expect([first.status, first.body.error_code]).toEqual([502, 'QUOTE_REFUSED']);
     expect(first.body.details).toEqual({ reason: 'quote_signature' });
     expect(first.headers.has('idempotency-replayed')).toBe(false);
-    const again = await desk.create(AMOUNT, { key, ip: '203.0.113.2' });
+    const again = await caller.create(AMOUNT, { key, ip: '203.0.113.2' });
     expect(again.status).toBe(502);
     expect({ ...again.body, request_id: first.body.request_id }).toEqual(first.body);
     expect(again.headers.get('idempotency-replayed')).toBe('true');
   });
 
   test('differs from a dry run, which takes no key, no deposit address and no lamport', async () => {
-    const [rows, payments] = [await desk.rows(), desk.payments()];
+    const [rows, payments] = [await caller.rows(), caller.payments()];
     const key = randomUUID();
     world.resetStats();
-    const { status, body } = await desk.create(AMOUNT, { key, dryRun: true, ip: '203.0.113.1' });
+    const { status, body } = await caller.create(AMOUNT, { key, dryRun: true, ip: '203.0.113.1' });
     expect(status).toBe(200);
     expect(body).toMatchObject({
       initiated: false,
@@ -151,29 +151,29 @@ describe('a swap', () => {
     });
     expect(world.stats().oneclick?.byLabel).toEqual({ 'POST /v0/quote': 1 });
     expect(world.stats().rpc1?.byLabel.sendTransaction).toBeUndefined();
-    expect(await desk.rows()).toEqual(rows);
-    expect(desk.payments()).toEqual(payments);
-    const refused = await desk.create(2.5, { dryRun: true, ip: '203.0.113.1' });
+    expect(await caller.rows()).toEqual(rows);
+    expect(caller.payments()).toEqual(payments);
+    const refused = await caller.create(2.5, { dryRun: true, ip: '203.0.113.1' });
     expect([refused.status, refused.body.error_code]).toEqual([400, 'AMOUNT_TOO_LARGE']);
     // The key is still free for another amount.
-    const real = await desk.create(0.31, { key, ip: '203.0.113.1' });
+    const real = await caller.create(0.31, { key, ip: '203.0.113.1' });
     expect(real.status).toBe(200);
     expect(real.headers.has('idempotency-replayed')).toBe(false);
-    await desk.settled(String(real.body.id));
+    await caller.settled(String(real.body.id));
   });
 
   test('that does not exist is unknown', async () => {
     for (const id of ['nope', '1'.repeat(64), `${'2'.repeat(87)}A`, '%00', `${'5'.repeat(88)}`]) {
-      const { status, body } = await desk.status(id);
+      const { status, body } = await caller.status(id);
       expect([id, status, body.error_code, body.action]).toEqual([id, 404, 'NOT_FOUND', 'check_id']);
     }
   });
 
   test('costs nothing to poll: 1,000 reads of its status reach no upstream', async () => {
-    const [row] = await desk.rows();
+    const [row] = await caller.rows();
     world.resetStats();
     for (let round = 0; round < 20; round += 1) {
-      const answers = await Promise.all(times(50, () => desk.status(String(row?.signature))));
+      const answers = await Promise.all(times(50, () => caller.status(String(row?.signature))));
       expect(new Set(codes(answers))).toEqual(new Set([200]));
     }
     expect(world.stats()).toEqual({});
@@ -255,21 +255,21 @@ describe('a swap', () => {
     ];
 
     it.each(queries)('%s: estimate refuses it', async (_what, query) => {
-      const { status, body } = await desk.get(`/api/swap/estimate${query}`);
+      const { status, body } = await caller.get(`/api/swap/estimate${query}`);
       expect([status, body.error_code, body.action]).toEqual([400, 'INVALID_INPUT', 'fix_request']);
     });
 
     test('leaves nothing behind: no row, no quote, no cap used', async () => {
       const state = async () => ({
-        rows: await desk.rows(),
-        payments: desk.payments(),
-        caps: ((await desk.get('/api/status')).body.custody as Body).caps,
+        rows: await caller.rows(),
+        payments: caller.payments(),
+        caps: ((await caller.get('/api/status')).body.custody as Body).caps,
       });
       const before = await state();
       world.resetStats();
       for (const [, body, , , headers = json] of bodies)
         await world.fetch('/api/swap/create', { method: 'POST', headers, body });
-      for (const [, query] of queries) await desk.get(`/api/swap/estimate${query}`);
+      for (const [, query] of queries) await caller.get(`/api/swap/estimate${query}`);
       expect(world.stats().oneclick).toBeUndefined();
       expect(await state()).toEqual(before);
     });

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
-import { type Answer, type Body, createTokenDesk } from './token-desk.ts';
+import { type Answer, type Body, createTokenCaller } from './token-caller.ts';
 
 let world: World;
-let desk: ReturnType<typeof createTokenDesk>;
+let caller: ReturnType<typeof createTokenCaller>;
 beforeAll(async () => {
   world = await startWorld({ cron: false, vars: { REFUND_MAX_SOL_DAY: '0.2' } });
-  desk = createTokenDesk(world);
+  caller = createTokenCaller(world);
 });
 afterAll(() => world?.stop());
 
 const lamportsOf = (body: Body): bigint => BigInt(String(body.fee_lamports));
 const code = ({ status, body }: Answer) => [status, body.error_code];
 const completed = (id: unknown) =>
-  desk.until(
-    () => desk.read(id),
+  caller.until(
+    () => caller.read(id),
     ({ body }) => body.status === 'completed',
   );
-const refundsOf = async (id: unknown): Promise<Body[]> => (await desk.read(id)).body.refunds as Body[];
+const refundsOf = async (id: unknown): Promise<Body[]> => (await caller.read(id)).body.refunds as Body[];
 
 describe('one transaction serves one purpose', () => {
   const purposes = ['invoice', 'second invoice', 'listing', 'claim'] as const;
@@ -33,8 +33,8 @@ describe('one transaction serves one purpose', () => {
   const open = async (purpose: Purpose): Promise<Body | undefined> => {
     if (purpose === 'claim') return undefined;
     return purpose === 'listing'
-      ? desk.listing(await desk.foreignMint('token', 'Far Coin', 'FAR'))
-      : desk.invoice();
+      ? caller.listing(await caller.foreignMint('token', 'Far Coin', 'FAR'))
+      : caller.invoice();
   };
 
   it('in 20 trials of every ordered pair, in sequence and at once, the loser gets the purpose', {
@@ -51,16 +51,16 @@ describe('one transaction serves one purpose', () => {
         const requests = [await open(first), await open(second)];
         const bound = requests[index % 2] ?? requests[1 - (index % 2)];
         if (!bound) throw new Error('nothing to pay for');
-        const { to, lamports, references } = desk.payRequest(bound.solana_pay_url);
-        const from = desk.user(index % 2);
+        const { to, lamports, references } = caller.payRequest(bound.solana_pay_url);
+        const from = caller.user(index % 2);
         const claims = first === 'claim' || second === 'claim';
-        const signature = await desk.land(
+        const signature = await caller.land(
           from,
-          desk.transfer(from, to, lamports, references),
-          ...(claims ? [await desk.deposit(from, 20_000_000n + BigInt(index))] : []),
+          caller.transfer(from, to, lamports, references),
+          ...(claims ? [await caller.deposit(from, 20_000_000n + BigInt(index))] : []),
         );
         const ask = (request: Body | undefined) =>
-          request ? desk.confirm(request, signature) : desk.claim(signature);
+          request ? caller.confirm(request, signature) : caller.claim(signature);
         const answers = parallel
           ? await Promise.all(requests.map(ask))
           : [await ask(requests[0]), await ask(requests[1])];
@@ -78,7 +78,7 @@ describe('one transaction serves one purpose', () => {
         expect(loser?.body.details, where).toMatchObject({ purpose: KIND[won === 0 ? first : second] });
       }),
     );
-    const { tokens } = (await desk.call('/api/tokens')).body as { tokens: Body[] };
+    const { tokens } = (await caller.call('/api/tokens')).body as { tokens: Body[] };
     expect(new Set(tokens.map(({ mint_address }) => mint_address)).size).toBe(tokens.length);
   });
 });
@@ -87,47 +87,47 @@ describe("a third party's confirm changes nothing", () => {
   it.each([
     [
       "another payer's plain transfer",
-      () => desk.land(desk.user(1), desk.transfer(desk.user(1), world.treasury, 300_000_001n, [])),
+      () => caller.land(caller.user(1), caller.transfer(caller.user(1), world.treasury, 300_000_001n, [])),
     ],
     ["an operator's top-up", () => world.control.faucet(world.treasury, 'sol', 250_000_003n)],
     [
       'an amount that fits two invoices',
       async (own: Body) => {
-        const other = await desk.invoice();
+        const other = await caller.invoice();
         const references = [String(own.reference), String(other.reference)];
-        return desk.land(
-          desk.user(1),
-          desk.transfer(desk.user(1), world.treasury, lamportsOf(own), references),
+        return caller.land(
+          caller.user(1),
+          caller.transfer(caller.user(1), world.treasury, lamportsOf(own), references),
         );
       },
     ],
     [
       'a transfer with the reference of another request',
       (own: Body) =>
-        desk.land(
-          desk.user(1),
-          desk.transfer(desk.user(1), world.treasury, lamportsOf(own) + 1n, [world.mints.absr]),
+        caller.land(
+          caller.user(1),
+          caller.transfer(caller.user(1), world.treasury, lamportsOf(own) + 1n, [world.mints.absr]),
         ),
     ],
   ] as const)(
     'with %s: PAYMENT_NOT_BOUND, and the payment of the request still counts',
     async (_name, make) => {
-      const own = await desk.invoice();
-      const refused = await desk.confirm(own, await make(own));
+      const own = await caller.invoice();
+      const refused = await caller.confirm(own, await make(own));
       expect(code(refused)).toEqual([409, 'PAYMENT_NOT_BOUND']);
-      const paid = await desk.pay(own);
-      expect((await desk.confirm(own, paid)).status).toBe(200);
+      const paid = await caller.pay(own);
+      expect((await caller.confirm(own, paid)).status).toBe(200);
     },
   );
 
   it('with a transaction that failed or does not exist', async () => {
-    const own = await desk.invoice();
-    const unknown = await desk.call('/api/invoices/confirm', {
+    const own = await caller.invoice();
+    const unknown = await caller.call('/api/invoices/confirm', {
       invoice_id: own.invoice_id,
       tx_signature: '5'.repeat(87),
     });
     expect(unknown.status).toBeGreaterThanOrEqual(400);
-    expect(await desk.read(own.invoice_id)).toMatchObject({ body: { detail: 'awaiting_payment' } });
+    expect(await caller.read(own.invoice_id)).toMatchObject({ body: { detail: 'awaiting_payment' } });
   });
 });
 
@@ -136,20 +136,20 @@ describe('listings of tokens made elsewhere', () => {
     'a %s mint is paid by URL, found without a confirm, and searchable with its data on the chain',
     async (kind) => {
       const name = kind === 'token' ? 'Olden Coin' : 'Newer Coin';
-      const mint = await desk.foreignMint(kind, name, 'FORE');
-      const request = await desk.listing(mint);
-      await desk.pay(request);
-      const rows = await desk.until(
+      const mint = await caller.foreignMint(kind, name, 'FORE');
+      const request = await caller.listing(mint);
+      await caller.pay(request);
+      const rows = await caller.until(
         async () => {
           await world.control.cron();
-          return (await desk.call(`/api/listings?token_id=${request.token_id}`)).body.listings as Body[];
+          return (await caller.call(`/api/listings?token_id=${request.token_id}`)).body.listings as Body[];
         },
         (listings) => listings[0]?.status === 'confirmed',
       );
       expect(rows).toMatchObject([
         { listing_request_id: request.listing_request_id, confirmed_at: expect.any(String) },
       ]);
-      const { tokens } = (await desk.call(`/api/listings/search?q=${encodeURIComponent(name)}`)).body as {
+      const { tokens } = (await caller.call(`/api/listings/search?q=${encodeURIComponent(name)}`)).body as {
         tokens: Body[];
       };
       expect(tokens).toMatchObject([
@@ -169,41 +169,41 @@ describe('listings of tokens made elsewhere', () => {
 
 describe('refunds', () => {
   it("goes back to the payer once, on the operator's command, and within the daily limit", async () => {
-    const payer = desk.user(1);
-    const request = await desk.invoice();
+    const payer = caller.user(1);
+    const request = await caller.invoice();
     const excess = 90_000_000n;
-    const paid = await desk.pay(request, { lamports: lamportsOf(request) + excess, from: payer });
+    const paid = await caller.pay(request, { lamports: lamportsOf(request) + excess, from: payer });
     await completed(request.invoice_id);
     expect(await refundsOf(request.invoice_id)).toMatchObject([
       { signature: paid, reason: 'overpaid', status: 'due', refund_signature: null },
     ]);
-    const before = await desk.balance(payer.address);
-    await Promise.all(Array.from({ length: 5 }, () => desk.ops('refund', request.invoice_id)));
-    const [refund] = await desk.until(
+    const before = await caller.balance(payer.address);
+    await Promise.all(Array.from({ length: 5 }, () => caller.ops('refund', request.invoice_id)));
+    const [refund] = await caller.until(
       () => refundsOf(request.invoice_id),
       ([row]) => row?.status === 'paid',
     );
-    expect(await desk.balance(payer.address)).toBe(before + excess);
+    expect(await caller.balance(payer.address)).toBe(before + excess);
     const landed = world.solana.ledger.transaction(String(refund?.refund_signature));
     expect(landed?.err).toBeNull();
     const memos = world.solana.ledger
       .transactionsOf(world.reserve.solana)
       .filter(({ memo }) => memo?.includes(`refund:${paid}:`));
     expect(memos).toHaveLength(1);
-    expect(await desk.ops('refund', paid)).toMatchObject({ ok: true, rows: [{ outcome: 'paid' }] });
-    expect(await desk.ops('refund-due')).toMatchObject({ ok: true });
-    await desk.finality();
-    expect(await desk.balance(payer.address)).toBe(before + excess);
+    expect(await caller.ops('refund', paid)).toMatchObject({ ok: true, rows: [{ outcome: 'paid' }] });
+    expect(await caller.ops('refund-due')).toMatchObject({ ok: true });
+    await caller.finality();
+    expect(await caller.balance(payer.address)).toBe(before + excess);
 
-    const larger = await desk.invoice();
-    await desk.pay(larger, { lamports: lamportsOf(larger) + 150_000_000n, from: payer });
+    const larger = await caller.invoice();
+    await caller.pay(larger, { lamports: lamportsOf(larger) + 150_000_000n, from: payer });
     await completed(larger.invoice_id);
-    expect(await desk.ops('refund', larger.invoice_id)).toMatchObject({
+    expect(await caller.ops('refund', larger.invoice_id)).toMatchObject({
       ok: false,
       rows: [{ outcome: expect.stringContaining('REFUND_LIMIT_REACHED') }],
     });
     expect(await refundsOf(larger.invoice_id)).toMatchObject([{ status: 'due' }]);
-    expect(await desk.ops('reconcile')).toMatchObject({ ok: true });
+    expect(await caller.ops('reconcile')).toMatchObject({ ok: true });
     expect(await refundsOf(request.invoice_id)).toMatchObject([{ status: 'paid' }]);
     expect(await refundsOf(larger.invoice_id)).toMatchObject([{ status: 'due' }]);
   });

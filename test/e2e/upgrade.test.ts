@@ -25,8 +25,8 @@ import { bundleWorker } from '../world/worker-bundle.ts';
 import type { Release } from '../world/worker-process.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { tourService } from './service-tour.ts';
-import { type Body, openSwapDesk, type SwapDesk, until } from './swap-desk.ts';
-import { createTokenDesk } from './token-desk.ts';
+import { type Body, createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
+import { createTokenCaller } from './token-caller.ts';
 
 const STORED = 'test/fixtures/previous-release';
 const DAILY = '5 0 * * *';
@@ -44,8 +44,8 @@ const migrationsOf = (folder: string): (readonly [file: string, statements: stri
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-upgrade-'));
 let world: World;
-let swaps: SwapDesk;
-let tokens: ReturnType<typeof createTokenDesk>;
+let swaps: SwapCaller;
+let tokens: ReturnType<typeof createTokenCaller>;
 /** The earlier release with its tables, and this one with the migrations that the earlier one lacks. */
 let earlier: Release;
 let current: Release;
@@ -176,8 +176,8 @@ beforeAll(async () => {
     bundlePath: world.worker.bundlePath,
     schema: statements((file) => file > lastMigration),
   };
-  swaps = openSwapDesk(world);
-  tokens = createTokenDesk(world);
+  swaps = createSwapCaller(world);
+  tokens = createTokenCaller(world);
 });
 afterAll(async () => {
   await world?.stop();

@@ -8,8 +8,8 @@ import { callRpc } from '../world/json-rpc.ts';
 import { CLUSTER_FINALITY } from '../world/solana-clock.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { createAsryStage, DOLLAR } from './asry-stage.ts';
-import { openSwapDesk, until } from './swap-desk.ts';
-import { createTokenDesk } from './token-desk.ts';
+import { createSwapCaller, until } from './swap-caller.ts';
+import { createTokenCaller } from './token-caller.ts';
 
 /**
  * Only ends a run that hangs: with slots of 400 ms a transaction is final after 13 s, and a flow has several
@@ -49,17 +49,17 @@ const userOf = (from: World, index: number) => {
 };
 
 async function buysToken(from: World): Promise<void> {
-  const desk = createTokenDesk(from);
-  const invoice = await desk.invoice();
-  const answer = await desk.confirm(invoice, await desk.pay(invoice));
+  const caller = createTokenCaller(from);
+  const invoice = await caller.invoice();
+  const answer = await caller.confirm(invoice, await caller.pay(invoice));
   expect([answer.status, answer.body.error_code]).toEqual([200, undefined]);
-  expect((await desk.read(invoice.invoice_id)).body.status).toBe('completed');
+  expect((await caller.read(invoice.invoice_id)).body.status).toBe('completed');
 }
 
 async function listsToken(from: World): Promise<void> {
-  const desk = createTokenDesk(from);
-  const listing = await desk.listing(await desk.foreignMint('token-2022', 'Version One', 'VONE'));
-  const answer = await desk.confirm(listing, await desk.pay(listing, { from: userOf(from, 1) }));
+  const caller = createTokenCaller(from);
+  const listing = await caller.listing(await caller.foreignMint('token-2022', 'Version One', 'VONE'));
+  const answer = await caller.confirm(listing, await caller.pay(listing, { from: userOf(from, 1) }));
   expect([answer.status, answer.body.error_code]).toEqual([200, undefined]);
 }
 
@@ -74,14 +74,14 @@ async function claimsReward(from: World): Promise<void> {
 }
 
 async function swapsTwice(from: World): Promise<void> {
-  const desk = openSwapDesk(from);
+  const caller = createSwapCaller(from);
   const settled = async (amountSol: number) => {
-    const created = await desk.create(amountSol, { key: `version-one-swap-${amountSol}` });
+    const created = await caller.create(amountSol, { key: `version-one-swap-${amountSol}` });
     expect([created.status, created.body.error_code]).toEqual([200, undefined]);
     return until(
       `the swap of ${amountSol} is settled`,
       async () => {
-        const { status, body } = await desk.status(String(created.body.id));
+        const { status, body } = await caller.status(String(created.body.id));
         return status === 200 && body.status !== 'waiting' ? body : undefined;
       },
       LIMIT_MS,
@@ -97,29 +97,29 @@ async function swapsTwice(from: World): Promise<void> {
   expect(credits).toContain(400_000_000 - 10_000);
 }
 
-type Desk = ReturnType<typeof createTokenDesk>;
+type Caller = ReturnType<typeof createTokenCaller>;
 
 /** An invoice that was paid twice, with the second payment recorded as owed. */
-async function paidTwice(from: World, desk: Desk) {
-  const first = await desk.invoice();
-  expect((await desk.confirm(first, await desk.pay(first))).status).toBe(200);
-  const twice = await desk.pay(first, { from: userOf(from, 0) });
-  await desk.finality();
+async function paidTwice(from: World, caller: Caller) {
+  const first = await caller.invoice();
+  expect((await caller.confirm(first, await caller.pay(first))).status).toBe(200);
+  const twice = await caller.pay(first, { from: userOf(from, 0) });
+  await caller.finality();
   const owed = await until('the second payment is owed back', async () => {
-    await desk.call('/api/invoices/confirm', { invoice_id: first.invoice_id, tx_signature: twice });
-    const { refunds } = (await desk.read(first.invoice_id)).body as { refunds: unknown[] };
+    await caller.call('/api/invoices/confirm', { invoice_id: first.invoice_id, tx_signature: twice });
+    const { refunds } = (await caller.read(first.invoice_id)).body as { refunds: unknown[] };
     return refunds.length > 0 ? refunds : undefined;
   });
   expect(owed).toHaveLength(1);
   return { first, twice };
 }
 
-async function refund(desk: Desk, invoiceId: unknown): Promise<void> {
-  expect(await desk.ops('refund', invoiceId)).toMatchObject({ ok: true });
+async function refund(caller: Caller, invoiceId: unknown): Promise<void> {
+  expect(await caller.ops('refund', invoiceId)).toMatchObject({ ok: true });
   await until(
     'the refund is paid',
     async () => {
-      const { refunds } = (await desk.read(invoiceId)).body as {
+      const { refunds } = (await caller.read(invoiceId)).body as {
         refunds: { refund_signature: string | null }[];
       };
       return refunds[0]?.refund_signature ?? undefined;
@@ -130,10 +130,10 @@ async function refund(desk: Desk, invoiceId: unknown): Promise<void> {
 
 /** A refund whose first transaction never lands: it expires, and the second one pays. */
 async function refundsAfterExpiry(from: World): Promise<void> {
-  const desk = createTokenDesk(from);
-  const { first } = await paidTwice(from, desk);
+  const caller = createTokenCaller(from);
+  const { first } = await paidTwice(from, caller);
   for (const front of ['rpc1', 'rpc2'] as const) from.faults.set(front, { kind: 'dropSends' });
-  const paid = refund(desk, first.invoice_id);
+  const paid = refund(caller, first.invoice_id);
   const row = async () => {
     const rows = (await from.worker.query("SELECT journal FROM operations WHERE kind = 'refund'", [])) as {
       journal: string;
@@ -187,8 +187,8 @@ describe('on a chain of version 1', () => {
     async () => {
       const from = await startWorld({ slotMs: 40, blockMs: 500, settleDelayMs: 10 });
       world = from;
-      const desk = createTokenDesk(from);
-      const { first, twice } = await paidTwice(from, desk);
+      const caller = createTokenCaller(from);
+      const { first, twice } = await paidTwice(from, caller);
       const dust: string[] = [];
       for (const to of [from.reserve.solana, from.treasury])
         for (let made = 1; made <= DUST / 2; made += 1)
@@ -202,7 +202,7 @@ describe('on a chain of version 1', () => {
               version: 1,
             }),
           );
-      await desk.finality();
+      await caller.finality();
       // Half of the dust has a version that no current client reads.
       for (const front of ['rpc1', 'rpc2'] as const)
         from.faults.set(front, {
@@ -210,17 +210,17 @@ describe('on a chain of version 1', () => {
           by: 2,
           value: dust.filter((_, at) => at % 2 === 0).join(','),
         });
-      const invoice = await desk.invoice();
-      await desk.pay(invoice, { from: userOf(from, 1) });
+      const invoice = await caller.invoice();
+      await caller.pay(invoice, { from: userOf(from, 1) });
       await until(
         'the payment is found without a confirm',
         async () => {
-          const { body } = await desk.read(invoice.invoice_id);
+          const { body } = await caller.read(invoice.invoice_id);
           return body.status === 'completed' ? body : undefined;
         },
         LIMIT_MS,
       );
-      await refund(desk, first.invoice_id);
+      await refund(caller, first.invoice_id);
     },
     LIMIT_MS,
   );

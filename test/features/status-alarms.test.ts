@@ -114,7 +114,7 @@ function memory(): TextStore {
 }
 
 describe('a change of alarms', () => {
-  function desk(notify?: (message: AlarmMessage) => Promise<void>) {
+  function watched(notify?: (message: AlarmMessage) => Promise<void>) {
     const lines: Readonly<Record<string, unknown>>[] = [];
     const kv = memory();
     const look = (status: StatusReport) =>
@@ -133,7 +133,7 @@ describe('a change of alarms', () => {
 
   it('is one line and one message for its whole duration, and one when it ends', async () => {
     const messages: AlarmMessage[] = [];
-    const { lines, look } = desk(async (message) => void messages.push(message));
+    const { lines, look } = watched(async (message) => void messages.push(message));
     for (const status of [CALM, frozen, frozen, frozen, CALM, CALM]) await look(status);
     expect(lines).toEqual([
       {
@@ -154,7 +154,7 @@ describe('a change of alarms', () => {
   it('is sent again when the webhook did not accept it', async () => {
     let failures = 2;
     const messages: AlarmMessage[] = [];
-    const { look } = desk(async (message) => {
+    const { look } = watched(async (message) => {
       if (failures-- > 0) throw new Error('down');
       messages.push(message);
     });
@@ -166,7 +166,7 @@ describe('a change of alarms', () => {
   });
 
   it('needs no webhook', async () => {
-    const { lines, look } = desk();
+    const { lines, look } = watched();
     await look(frozen);
     expect(lines).toHaveLength(1);
   });

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Body } from '../../e2e/swap-desk.ts';
+import type { Body } from '../../e2e/swap-caller.ts';
 import { expectError, fields, type Table } from '../table.ts';
 import type { Contract } from '../world.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Body } from '../../e2e/swap-desk.ts';
+import type { Body } from '../../e2e/swap-caller.ts';
 import { expectError, fields, type Row, type Table } from '../table.ts';
 
 const POOL = 'GET /api/dex/pool/{address}';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Body, openSwapDesk, until } from '../../e2e/swap-desk.ts';
+import { type Body, createSwapCaller, until } from '../../e2e/swap-caller.ts';
 import { expectError, type Row, type Table } from '../table.ts';
 import type { Contract } from '../world.ts';
 
@@ -108,13 +108,13 @@ export const limits: Table = {
       },
     ),
     row('BTC settlement time | reserve swap', [CREATE], async ({ world }) => {
-      const desk = openSwapDesk(world);
+      const caller = createSwapCaller(world);
       world.faults.set('oneclick', { kind: 'settle', mode: 'never', times: 1 });
-      const { body } = await desk.create(0.3, { ip: '10.4.0.6' });
+      const { body } = await caller.create(0.3, { ip: '10.4.0.6' });
       const asked = () => world.stats().oneclick?.byLabel['GET /v0/status'] ?? 0;
       const before = asked();
       await until('the bridge was asked three times', () => asked() - before >= 3 || undefined);
-      const { body: status } = await desk.status(String(body.id));
+      const { body: status } = await caller.status(String(body.id));
       expect([status.status, status.detail, status.btcSats]).toEqual(['waiting', 'settling', null]);
       expect(status.nextPollSeconds).toBeGreaterThan(0);
     }),

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { openSwapDesk } from '../../e2e/swap-desk.ts';
+import { createSwapCaller } from '../../e2e/swap-caller.ts';
 import type { Table } from '../table.ts';
 
 const CREATE = 'POST /api/swap/create';
@@ -25,7 +25,7 @@ export const swapStates: Table = {
       check(contract) {
         const { status, txId, btcSatoshis } = contract.answer(STATUS);
         expect(status).toBe('finished');
-        const paid = openSwapDesk(contract.world).bitcoinPayment(String(txId));
+        const paid = createSwapCaller(contract.world).bitcoinPayment(String(txId));
         expect(paid).toEqual({ sats: BigInt(String(btcSatoshis)), confirmed: true });
       },
     },
@@ -33,10 +33,10 @@ export const swapStates: Table = {
       row: `${SETTLEMENT} | failed`,
       calls: [STATUS],
       async check({ world }) {
-        const desk = openSwapDesk(world);
+        const caller = createSwapCaller(world);
         world.faults.set('oneclick', { kind: 'settle', mode: 'failed', times: 1 });
-        const { body } = await desk.create(0.3, { ip: '10.2.0.1' });
-        expect(await desk.settled(String(body.id))).toMatchObject({ status: 'failed', btcSats: null });
+        const { body } = await caller.create(0.3, { ip: '10.2.0.1' });
+        expect(await caller.settled(String(body.id))).toMatchObject({ status: 'failed', btcSats: null });
       },
     },
   ],

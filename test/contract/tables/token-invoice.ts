@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Answer, Body } from '../../e2e/swap-desk.ts';
+import type { Answer, Body } from '../../e2e/swap-caller.ts';
 import { expectError, type Row, type Table } from '../table.ts';
 import type { Contract } from '../world.ts';
 

@@ -31,9 +31,9 @@ describe('ownMoney', () => {
 });
 
 it('a deposit from an address that a swap paid earns nothing and consumes nothing', async () => {
-  const { desk, journal, now } = createStoredClaims();
+  const { claims, journal, now } = createStoredClaims();
   journal.consumeOnce(`deposit:${DEPOSIT.sender}`, 'swap:one', now());
-  expect(await desk.claim(CLAIM)).toMatchObject({
+  expect(await claims.claim(CLAIM)).toMatchObject({
     type: 'refused',
     refusal: { code: 'DEPOSIT_NOT_ELIGIBLE' },
   });

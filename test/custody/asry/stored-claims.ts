@@ -41,7 +41,7 @@ export function createStoredClaims() {
     stop: async () => undefined,
     budgetOf: (kind) => ({ kind, keeps: () => 0n, caps: [] }),
   });
-  const desk = createClaims(
+  const claims = createClaims(
     { journal, storage, begin, now, log: () => undefined },
     {
       reserveAddress: terms.reserve,
@@ -64,7 +64,7 @@ export function createStoredClaims() {
       within: (work) => work,
     },
   );
-  return { desk, storage, journal, now, state };
+  return { claims, storage, journal, now, state };
 }
 
 /** Further stored claims like the first, `deposit-1` to `deposit-41`, each with one payout like its payout. */
@@ -84,7 +84,7 @@ export function storeCopies(
 export async function openClaimed() {
   const w = createStoredClaims();
   const store = openAsryStore(w.storage);
-  await w.desk.claim(CLAIM);
+  await w.claims.claim(CLAIM);
   const [claim] = store.claims();
   const [payout] = store.payouts(DEPOSIT.signature);
   if (!claim || !payout) throw new Error('no claim');

@@ -43,7 +43,7 @@ export function setUp(kindChange: Partial<OperationKind> = {}) {
       return chain.send(wire);
     },
   };
-  const driver = createExecutor({
+  const executor = createExecutor({
     journal,
     storage: {
       ...storage,
@@ -79,7 +79,7 @@ export function setUp(kindChange: Partial<OperationKind> = {}) {
     clock,
     order,
     logged,
-    driver,
+    executor,
     add,
     stop: (why: string) => (stopped = why),
   };

@@ -28,7 +28,7 @@ describe('a signed row after a crash', () => {
   it('sends the stored bytes, never new ones', async () => {
     const w = setUp();
     w.add(signed({ looks: 0, detail: 'signed' }));
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(w.chain.sent).toEqual(['wire-one']);
     expect(w.order).not.toContain('sign');
   });
@@ -37,7 +37,7 @@ describe('a signed row after a crash', () => {
     const w = setUp();
     w.stop('stopped_operator');
     w.add(signed({ looks: 0, detail: 'signed' }));
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(w.chain.sent).toEqual(['wire-one']);
   });
 
@@ -46,10 +46,10 @@ describe('a signed row after a crash', () => {
     w.chain.accepts = false;
     land(w.chain);
     w.add(signed({ looks: 0, detail: 'signed' }));
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(row(w)).toMatchObject({ state: 'signed', detail: 'signed' });
     w.clock.now += 2_000;
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(row(w)).toMatchObject({ state: 'settling', landing: { slot: 940n } });
   });
 });
@@ -59,7 +59,7 @@ describe('watching', () => {
     const w = watching();
     w.chain.nextViews = () => [deathProof({ firstAvailableSlot: 901n })];
     for (let look = 0; look < 3; look++) {
-      await w.driver.driveDue(5);
+      await w.executor.driveDue(5);
       w.clock.now += 2_000;
     }
     expect(row(w)).toMatchObject({ state: 'signed', reserved: SOL + FEE });
@@ -69,7 +69,7 @@ describe('watching', () => {
   it('sends the same bytes again while no node has seen them', async () => {
     const w = watching();
     for (let look = 0; look < 3; look++) {
-      await w.driver.driveDue(5);
+      await w.executor.driveDue(5);
       w.clock.now += 2_000;
     }
     expect(w.chain.sent).toEqual(['wire-one', 'wire-one', 'wire-one']);
@@ -79,7 +79,7 @@ describe('watching', () => {
   it('sends nothing once a node has seen them', async () => {
     const w = watching();
     w.chain.nextViews = () => [view({ status: statusOf('processed') })];
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(w.chain.sent).toEqual([]);
     expect(row(w)).toMatchObject({ state: 'signed', detail: 'landed' });
   });
@@ -87,7 +87,7 @@ describe('watching', () => {
   it('resends when no node shows anything: a node that cannot report may still forward', async () => {
     const w = watching();
     w.chain.nextViews = () => [];
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(w.chain.sent).toEqual(['wire-one']);
     expect(row(w)).toMatchObject({ state: 'signed', looks: 2 });
   });
@@ -95,7 +95,7 @@ describe('watching', () => {
   it('a provably expired attempt is not sent again', async () => {
     const w = watching();
     w.chain.nextViews = () => [deathProof()];
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(w.chain.sent).toEqual([]);
     expect(row(w)).toMatchObject({ state: 'failed', reason: 'expired' });
   });
@@ -106,11 +106,11 @@ describe('watching', () => {
     w.chain.nextLanding = () => {
       throw upstreamFailed('solana-rpc-1', 'timeout');
     };
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(row(w)).toMatchObject({ state: 'signed', detail: 'landed', reserved: SOL + FEE });
     w.chain.nextLanding = () => null;
     w.clock.now += 2_000;
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(row(w)).toMatchObject({ state: 'signed', detail: 'landed', reserved: SOL + FEE });
     expect(w.chain.sent).toEqual([]);
   });
@@ -118,7 +118,7 @@ describe('watching', () => {
   it('a landing goes straight on to the settlement', async () => {
     const w = watching();
     land(w.chain);
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(row(w)).toMatchObject({ state: 'settling', reserved: 0n, releasedSlot: 940n, looks: 1 });
   });
 
@@ -128,7 +128,7 @@ describe('watching', () => {
   ])('a landing that took %s', async (_name, fee, frozen) => {
     const w = watching();
     land(w.chain, { debit: lamports(SOL + fee) });
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(frozenReason(w.journal)).toBe(frozen);
     // The landing is booked even while signing is frozen.
     expect(row(w).state).toBe('settling');
@@ -148,7 +148,7 @@ describe('settling', () => {
 
   it('takes the output in the same transaction as the row', async () => {
     const w = settleWith(async () => paid);
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(row(w)).toMatchObject({ state: 'done', unsettled: 0n, outcome: { btcSats: '124500' } });
     expect(w.journal.consumerOf('output:t:0')).toBe('swap:one');
   });
@@ -158,7 +158,7 @@ describe('settling', () => {
       w.journal.consumeOnce('output:t:0', 'swap:other', NOW);
       return paid;
     });
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(row(w)).toMatchObject({ state: 'settling', outcome: {}, unsettled: SOL });
     expect(w.journal.consumerOf('output:t:0')).toBe('swap:other');
   });
@@ -166,14 +166,14 @@ describe('settling', () => {
   it('two swaps that are paid by one output at the same time: one of them is done', async () => {
     const w = settleWith(async () => paid);
     w.add(settling({ id: 'swap:two', signing: null }));
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     const states = ['swap:one', 'swap:two'].map((id) => row(w, id).state);
     expect(states.toSorted()).toEqual(['done', 'settling']);
   });
 
   it('an upstream that fails keeps it waiting', async () => {
     const w = settleWith(() => Promise.reject(upstreamFailed('near-intents', 'timeout')));
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(row(w)).toMatchObject({ state: 'settling', looks: 1, unsettled: SOL });
     expect(w.logged).toContain('settle_failed');
   });
@@ -182,11 +182,11 @@ describe('settling', () => {
     let settled: Settled = pending;
     const w = setUp({ settle: async () => settled });
     w.add(outstanding({ dueAt: NOW }));
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(row(w)).toMatchObject({ state: 'failed', dueAt: NOW + 3_600_000, unsettled: SOL });
     settled = paid;
     w.clock.now += 3_600_000;
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(row(w)).toMatchObject({ state: 'failed', detail: 'late', unsettled: 0n, dueAt: null });
     expect(w.journal.consumerOf('output:t:0')).toBe('swap:one');
   });
@@ -200,19 +200,19 @@ describe('due operations', () => {
     }
     w.add(signed({ id: 'swap:later', signing: null, dueAt: NOW + 1 }));
     const asked: string[] = [];
-    const driver = {
-      ...w.driver,
+    const executor = {
+      ...w.executor,
       async drive(id: string) {
         asked.push(id);
       },
     };
-    await driver.driveDue(3);
+    await executor.driveDue(3);
     expect(asked).toEqual(['swap:4', 'swap:3', 'swap:2']);
   });
 
   it('ignores a row that does not exist', async () => {
     const w = setUp();
-    await w.driver.drive('swap:nobody');
+    await w.executor.drive('swap:nobody');
     expect(w.order).toEqual([]);
   });
 
@@ -226,7 +226,7 @@ describe('due operations', () => {
     const w = setUp({ settle: async (op) => (op.id === 'swap:bad' ? broken : pending) });
     w.add(settling({ id: 'swap:bad', signing: null, dueAt: NOW - 1 }));
     w.add(settling({ id: 'swap:good', looks: 0 }));
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(w.logged).toContain('operation_failed');
     expect(w.journal.due(w.clock.now, 5)).toEqual([]);
     expect(row(w, 'swap:good')).toMatchObject({ looks: 1 });

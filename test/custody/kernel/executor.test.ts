@@ -12,7 +12,7 @@ describe('from intent to send', () => {
   it('signs, stores, makes durable, and only then sends', async () => {
     const w = setUp();
     w.add(planned());
-    await w.driver.drive('swap:one');
+    await w.executor.drive('swap:one');
     expect(w.order.slice(0, 3)).toEqual(['sign', 'sync signed', 'send']);
     expect(row(w)).toMatchObject({
       state: 'signed',
@@ -33,7 +33,7 @@ describe('from intent to send', () => {
       },
     });
     w.add(planned());
-    await expect(w.driver.drive('swap:one')).rejects.toThrow('replaced');
+    await expect(w.executor.drive('swap:one')).rejects.toThrow('replaced');
     expect(w.chain.sent).toEqual([]);
     w.storage.replaced = false;
     expect(row(w).state).toBe('planned');
@@ -43,14 +43,14 @@ describe('from intent to send', () => {
     const w = setUp();
     w.storage.sync = () => Promise.reject(new Error('disk full'));
     w.add(planned());
-    await expect(w.driver.drive('swap:one')).rejects.toThrow('disk full');
+    await expect(w.executor.drive('swap:one')).rejects.toThrow('disk full');
     expect(w.chain.sent).toEqual([]);
   });
 
   it('callers at the same time join one run: one signature', async () => {
     const w = setUp();
     w.add(planned());
-    await Promise.all([w.driver.drive('swap:one'), w.driver.drive('swap:one'), w.driver.driveDue(5)]);
+    await Promise.all([w.executor.drive('swap:one'), w.executor.drive('swap:one'), w.executor.driveDue(5)]);
     expect(w.order.filter((step) => step === 'sign')).toHaveLength(1);
     expect(w.chain.sent).toEqual(['wire 3']);
   });
@@ -65,7 +65,7 @@ describe('from intent to send', () => {
       },
     });
     w.add(planned());
-    await w.driver.drive('swap:one');
+    await w.executor.drive('swap:one');
     expect(w.order.filter((step) => step === 'sign')).toHaveLength(2);
     expect(row(w)).toMatchObject({ state: 'signed', outcome: { touched: true } });
     expect(w.chain.sent).toEqual(['wire 1']);
@@ -85,7 +85,7 @@ describe('what keeps a swap from being signed', () => {
   ])('%s', async (_name, prepare, reason) => {
     const w = setUp({ prepare });
     w.add(planned());
-    await w.driver.drive('swap:one');
+    await w.executor.drive('swap:one');
     expect(row(w)).toMatchObject({ state: 'failed', reason, reserved: 0n, signing: null });
     expect(w.order).toEqual([]);
   });
@@ -120,7 +120,7 @@ describe('what keeps a swap from being signed', () => {
     });
     w.stop('stopped_disabled');
     w.add(planned());
-    await w.driver.drive('swap:one');
+    await w.executor.drive('swap:one');
     expect(row(w)).toMatchObject({ state: 'failed', reason: 'stopped_disabled' });
     expect(asked).toBe(0);
   });
@@ -133,7 +133,7 @@ describe('what keeps a swap from being signed', () => {
       },
     });
     w.add(planned());
-    await w.driver.drive('swap:one');
+    await w.executor.drive('swap:one');
     expect(row(w)).toMatchObject({ state: 'failed', reason: 'stopped_unexpected_debit', signing: null });
     expect(w.chain.sent).toEqual([]);
   });
@@ -142,7 +142,7 @@ describe('what keeps a swap from being signed', () => {
     const w = setUp();
     w.stop('stopped_operator');
     w.add(planned({ id: 'asry:1', kind: 'asry' }));
-    await w.driver.drive('asry:1');
+    await w.executor.drive('asry:1');
     expect(row(w, 'asry:1')).toMatchObject({
       state: 'planned',
       reason: 'stopped_operator',
@@ -154,7 +154,7 @@ describe('what keeps a swap from being signed', () => {
     const w = setUp({ prepare: async () => ready({ cost: 41n }) });
     w.add(settling({ id: 'swap:before', cost: lamports(60n), signing: null }));
     w.add(planned());
-    await w.driver.drive('swap:one');
+    await w.executor.drive('swap:one');
     expect(row(w)).toMatchObject({
       state: 'failed',
       reason: 'limit_cost_day',
@@ -169,7 +169,7 @@ describe('what keeps a swap from being signed', () => {
     for (let number = 0; number < 4; number++)
       w.add({ ...before, id: `swap:before-${number}`, unsettled: lamports(0n) });
     w.add(planned());
-    await w.driver.drive('swap:one');
+    await w.executor.drive('swap:one');
     expect(row(w)).toMatchObject({ state: 'failed', reason: 'limit_hour', signing: null });
     expect(w.chain.sent).toEqual([]);
   });
@@ -178,7 +178,7 @@ describe('what keeps a swap from being signed', () => {
     const w = setUp();
     w.journal.consumeOnce('deposit:a', 'swap:other', NOW);
     w.add(planned());
-    await w.driver.drive('swap:one');
+    await w.executor.drive('swap:one');
     expect(row(w)).toMatchObject({ state: 'failed', reason: 'quote_reused', signing: null });
     expect(w.chain.sent).toEqual([]);
   });
@@ -186,7 +186,7 @@ describe('what keeps a swap from being signed', () => {
   it('an outcome that the chain already shows needs no signature', async () => {
     const w = setUp({ prepare: async () => ({ ok: false, found: { mint: 'm' } }) });
     w.add(planned({ id: 'asry:1', kind: 'asry' }));
-    await w.driver.drive('asry:1');
+    await w.executor.drive('asry:1');
     expect(row(w, 'asry:1')).toMatchObject({ state: 'done', outcome: { mint: 'm' }, signing: null });
   });
 });
@@ -200,7 +200,7 @@ describe('rows that this version does not support', () => {
   ])('%s is left unchanged, checked rarely, and reported to the operator', async (_name, op, reason) => {
     const w = setUp();
     const before = w.add(op);
-    await w.driver.driveDue(5);
+    await w.executor.driveDue(5);
     expect(row(w, 'swap:x')).toMatchObject({
       state: before.state,
       reserved: before.reserved,

@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 const CLOSES = 40 * MINUTE;
 const codeOf = (answer: { type: string; refusal?: { code: string } }) => answer.refusal?.code ?? answer.type;
 const owed = (world: PaymentWorld, id: string) =>
-  world.desk.find(id)?.refunds.map(({ reason, lamports }) => [reason, lamports]);
+  world.payments.find(id)?.refunds.map(({ reason, lamports }) => [reason, lamports]);
 /** The row of a request as D1 gets it. */
 async function mirrored(world: PaymentWorld, key: string) {
   await world.flush();
@@ -57,32 +57,32 @@ describe('the time in which a request can be paid', () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     world.state.now += CLOSES + 30_000;
-    await world.desk.onCron();
-    expect(world.desk.find(id)?.detail).toBe('awaiting_payment');
+    await world.payments.onCron();
+    expect(world.payments.find(id)?.detail).toBe('awaiting_payment');
     world.state.now += 5_000;
-    await world.desk.onCron();
-    expect(world.desk.find(id)?.detail).toBe('expired');
+    await world.payments.onCron();
+    expect(world.payments.find(id)?.detail).toBe('expired');
   });
 
   it('leaves an unpaid row for seven days more, to the millisecond', async () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     world.state.now += CLOSES + 7 * 24 * 60 * MINUTE;
-    await world.desk.run();
-    expect(world.desk.find(id)?.detail).toBe('expired');
+    await world.payments.run();
+    expect(world.payments.find(id)?.detail).toBe('expired');
     world.state.now += 1;
-    await world.desk.run();
-    expect(world.desk.find(id)).toBeNull();
+    await world.payments.run();
+    expect(world.payments.find(id)).toBeNull();
   });
 
   it('ends for at most 200 requests in one run, so that a run stays short', async () => {
     const world = createPaymentWorld();
     const requests = Array.from({ length: 201 }, () => world.open());
     world.state.now += CLOSES + MINUTE;
-    await world.desk.onCron();
-    const expired = () => requests.filter(({ id }) => world.desk.find(id)?.detail === 'expired').length;
+    await world.payments.onCron();
+    const expired = () => requests.filter(({ id }) => world.payments.find(id)?.detail === 'expired').length;
     expect(expired()).toBe(200);
-    await world.desk.onCron();
+    await world.payments.onCron();
     expect(expired()).toBe(201);
   });
 
@@ -90,12 +90,12 @@ describe('the time in which a request can be paid', () => {
     const world = createPaymentWorld();
     const request = world.open();
     world.state.now += CLOSES + 10_000;
-    await world.desk.onCron();
-    expect(world.desk.find(request.id)?.detail).toBe('awaiting_payment');
+    await world.payments.onCron();
+    expect(world.payments.find(request.id)?.detail).toBe('awaiting_payment');
     world.pay(fee(request), [], { blockTime: Math.floor((world.state.now - 10_000) / 1_000) });
     world.state.now += MINUTE;
-    await world.desk.run();
-    expect(world.desk.find(request.id)?.status).toBe('completed');
+    await world.payments.run();
+    expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
   it('does not end while the nodes do not list their transactions', async () => {
@@ -106,12 +106,12 @@ describe('the time in which a request can be paid', () => {
     const { signatures } = node;
     Object.assign(node, { signatures: () => Promise.reject(new Error('the node is down')) });
     world.state.now += CLOSES + MINUTE;
-    await world.desk.onCron();
-    expect(world.desk.find(id)?.detail).toBe('awaiting_payment');
+    await world.payments.onCron();
+    expect(world.payments.find(id)?.detail).toBe('awaiting_payment');
     Object.assign(node, { signatures });
     world.state.now += MINUTE;
-    await world.desk.onCron();
-    expect(world.desk.find(id)?.detail).toBe('expired');
+    await world.payments.onCron();
+    expect(world.payments.find(id)?.detail).toBe('expired');
   });
 });
 
@@ -159,8 +159,8 @@ describe('a payment with the references of two requests', () => {
     const world = createPaymentWorld();
     const [a, b] = [world.open(), world.open()];
     const paid = world.pay(fee(a) + fee(b), [a.reference, b.reference]);
-    await world.desk.run();
-    expect([a, b].map(({ id }) => world.desk.find(id)?.detail)).toEqual([
+    await world.payments.run();
+    expect([a, b].map(({ id }) => world.payments.find(id)?.detail)).toEqual([
       'awaiting_payment',
       'awaiting_payment',
     ]);
@@ -183,7 +183,7 @@ describe('a payment that names no request', () => {
     const { id } = world.open();
     const paid = world.pay(10_001n);
     world.pay(10_000n);
-    await world.desk.run();
+    await world.payments.run();
     expect(codeOf(await world.confirm(id, paid))).toBe('PAYMENT_NOT_BOUND');
     expect(world.alarms).toEqual([]);
     expect(world.warnings.filter(({ event }) => event === 'payment_unmatched')).toEqual([
@@ -214,7 +214,7 @@ describe('amounts above or below the fee', () => {
     expect(world.created).toEqual([]);
     const rest = world.pay(1n, [request.reference]);
     expect(codeOf(await world.confirm(request.id, rest))).toBe('confirmed');
-    expect(world.desk.find(request.id)).toMatchObject({
+    expect(world.payments.find(request.id)).toMatchObject({
       receivedLamports: request.feeLamports,
       paymentSignature: rest,
       refunds: [],
@@ -240,13 +240,13 @@ describe('amounts above or below the fee', () => {
     const part = world.pay(1_000n, [request.reference]);
     await world.confirm(request.id, part);
     world.state.now += CLOSES + MINUTE;
-    await world.desk.run();
-    world.desk.holdSuspect();
-    world.desk.holdSuspect();
+    await world.payments.run();
+    world.payments.holdSuspect();
+    world.payments.holdSuspect();
     expect(owed(world, request.id)).toEqual([['underpaid', '1000']]);
     expect(codeOf(await world.confirm(request.id, part))).toBe('REFUND_DUE');
     world.storage.exec("UPDATE refunds SET row = json_set(row, '$.operations', 1)");
-    world.desk.holdSuspect();
+    world.payments.holdSuspect();
     expect(owed(world, request.id)).toEqual([['underpaid', '1000']]);
   });
 });
@@ -257,8 +257,11 @@ describe('a payment that is claimed before it is booked', () => {
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
     world.journal.consumeOnce(`payment:${paid}`, `token:${request.id}`, world.state.now);
-    await world.desk.run();
-    expect(world.desk.find(request.id)).toMatchObject({ detail: 'awaiting_payment', receivedLamports: '0' });
+    await world.payments.run();
+    expect(world.payments.find(request.id)).toMatchObject({
+      detail: 'awaiting_payment',
+      receivedLamports: '0',
+    });
     expect(world.created).toEqual([]);
     expect(world.storage.exec('SELECT purpose FROM treasury_payments')).toEqual([
       { purpose: `token:${request.id}` },
@@ -270,8 +273,8 @@ describe('a payment that is claimed before it is booked', () => {
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
     world.journal.consumeOnce(`payment:${paid}`, 'asry:1', world.state.now);
-    await world.desk.run();
-    expect(world.desk.find(request.id)?.detail).toBe('awaiting_payment');
+    await world.payments.run();
+    expect(world.payments.find(request.id)?.detail).toBe('awaiting_payment');
     expect(world.storage.exec('SELECT purpose FROM treasury_payments')).toEqual([{ purpose: null }]);
     expect(codeOf(await world.confirm(request.id, paid))).toBe('PAYMENT_ALREADY_USED');
   });
@@ -284,7 +287,7 @@ describe('confirm', () => {
     const paid = world.pay(fee(request), [request.reference]);
     const waits: number[] = [];
     const asked = { id: request.id, kind: 'token', signature: paid, waitMs: 5_000 } as const;
-    const answer = await world.desk.confirm(asked, async (work, ms) => {
+    const answer = await world.payments.confirm(asked, async (work, ms) => {
       waits.push(ms);
       await work;
       return undefined;
@@ -301,7 +304,7 @@ describe('confirm', () => {
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
     const asked = { id: request.id, kind: 'token', signature: paid, waitMs: 1 } as const;
-    expect(codeOf(await world.desk.confirm(asked, (work) => work))).toBe('confirmed');
+    expect(codeOf(await world.payments.confirm(asked, (work) => work))).toBe('confirmed');
   });
 
   it('returns that a refund is owed when the creation fails while it waits', async () => {
@@ -317,7 +320,7 @@ describe('confirm', () => {
     const request = world.open({ kind: 'listing' });
     const paid = world.pay(fee(request), [request.reference]);
     const asked = { id: request.id, kind: 'listing', signature: paid, waitMs: 5_000 } as const;
-    const answer = await world.desk.confirm(asked, () => Promise.reject(new Error('waited')));
+    const answer = await world.payments.confirm(asked, () => Promise.reject(new Error('waited')));
     expect(codeOf(answer)).toBe('confirmed');
     expect(world.created).toEqual([]);
   });
@@ -327,10 +330,10 @@ describe('confirm', () => {
     const request = world.open();
     const signature = world.pay(fee(request), [request.reference]);
     const asked = { id: request.id, kind: 'token', signature, waitMs: 0 } as const;
-    const answer = await world.desk.confirm(asked, () => Promise.reject(new Error('waited')));
+    const answer = await world.payments.confirm(asked, () => Promise.reject(new Error('waited')));
     expect(codeOf(answer)).toBe('INVOICE_IN_PROGRESS');
-    expect(world.desk.find(request.id)).toMatchObject({ detail: 'creating' });
-    await world.desk.run();
+    expect(world.payments.find(request.id)).toMatchObject({ detail: 'creating' });
+    await world.payments.run();
     expect(codeOf(await world.confirm(request.id, signature))).toBe('confirmed');
   });
 
@@ -348,7 +351,7 @@ describe('confirm', () => {
     const request = world.open();
     const signature = world.pay(fee(request), [request.reference]);
     const asked = { id: request.id, kind: 'listing', signature, waitMs: 0 } as const;
-    expect(codeOf(await world.desk.confirm(asked, (work) => work))).toBe('NOT_FOUND');
+    expect(codeOf(await world.payments.confirm(asked, (work) => work))).toBe('NOT_FOUND');
   });
 
   it('returns the same record permanently, without a node, and changes nothing', async () => {
@@ -403,8 +406,8 @@ describe('confirm', () => {
     world.state.now += CLOSES + MINUTE;
     const late = world.pay(fee(request), [request.reference]);
     expect(codeOf(await world.confirm(request.id, late))).toBe('REFUND_DUE');
-    await world.desk.run();
-    expect(world.desk.find(request.id)?.detail).toBe('refund_due');
+    await world.payments.run();
+    expect(world.payments.find(request.id)?.detail).toBe('refund_due');
     expect(codeOf(await world.confirm(request.id, late))).toBe('REFUND_DUE');
     expect(owed(world, request.id)).toEqual([['late', request.feeLamports]]);
   });
@@ -415,43 +418,43 @@ describe('the time of the next run', () => {
 
   it('never runs for requests that are not paid and not read, while the cron runs', async () => {
     const world = createPaymentWorld();
-    expect(world.desk.nextRunAt()).toBeUndefined();
+    expect(world.payments.nextRunAt()).toBeUndefined();
     world.open();
     for (let minute = 0; minute < 2 * 60; minute++) {
-      await world.desk.onCron();
+      await world.payments.onCron();
       if (minute % 7 === 0) for (let n = 0; n < 10; n++) world.open();
       world.state.now += MINUTE;
-      expect(world.desk.nextRunAt()).toBeGreaterThan(world.state.now + 5 * MINUTE);
+      expect(world.payments.nextRunAt()).toBeGreaterThan(world.state.now + 5 * MINUTE);
     }
   });
 
   it('runs within eleven minutes when the cron does not run', async () => {
     const world = createPaymentWorld();
     const request = world.open();
-    await world.desk.onCron();
+    await world.payments.onCron();
     world.pay(fee(request));
-    const at = world.desk.nextRunAt() ?? 0;
+    const at = world.payments.nextRunAt() ?? 0;
     expect(at).toBeGreaterThan(world.state.now);
     expect(at).toBeLessThan(world.state.now + 11 * MINUTE);
     world.state.now = at;
-    await world.desk.run();
-    expect(world.desk.find(request.id)?.status).toBe('completed');
+    await world.payments.run();
+    expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
   it('is soon after a caller has read an open request, at most once in four seconds', async () => {
     const world = createPaymentWorld();
     const request = world.open();
-    await world.desk.onCron();
-    expect(world.desk.askFor(request.id)).toBe(false);
+    await world.payments.onCron();
+    expect(world.payments.askFor(request.id)).toBe(false);
     world.state.now += 4_000;
-    expect(world.desk.askFor(request.id)).toBe(true);
-    expect(world.desk.askFor(request.id)).toBe(false);
+    expect(world.payments.askFor(request.id)).toBe(true);
+    expect(world.payments.askFor(request.id)).toBe(false);
     world.pay(fee(request), [request.reference]);
-    expect(world.desk.nextRunAt()).toBeLessThanOrEqual(world.state.now);
-    await world.desk.run();
-    expect(world.desk.find(request.id)?.status).toBe('completed');
+    expect(world.payments.nextRunAt()).toBeLessThanOrEqual(world.state.now);
+    await world.payments.run();
+    expect(world.payments.find(request.id)?.status).toBe('completed');
     world.state.now += 4_000;
-    expect(world.desk.askFor(request.id)).toBe(false);
+    expect(world.payments.askFor(request.id)).toBe(false);
   });
 
   it('is each minute by the cron while a request is open, ten minutes for a day, then an hour', async () => {
@@ -463,7 +466,7 @@ describe('the time of the next run', () => {
       for (let minute = 0; minute < minutes; minute++) {
         world.state.now += MINUTE;
         const { lists } = world.state;
-        await world.desk.onCron();
+        await world.payments.onCron();
         if (world.state.lists > lists) count++;
       }
       return count;
@@ -479,12 +482,12 @@ describe('the time of the next run', () => {
     const world = createPaymentWorld({ creates: 'never' });
     const request = world.open();
     await world.confirm(request.id, world.pay(fee(request), [request.reference]));
-    await world.desk.run();
-    expect(world.desk.nextRunAt()).toBeGreaterThan(world.state.now + MINUTE);
+    await world.payments.run();
+    expect(world.payments.nextRunAt()).toBeGreaterThan(world.state.now + MINUTE);
     world.finish(`token:${request.id}`, 'done');
-    expect(world.desk.nextRunAt()).toBe(world.state.now);
-    await world.desk.run();
-    expect(world.desk.find(request.id)?.status).toBe('completed');
+    expect(world.payments.nextRunAt()).toBe(world.state.now);
+    await world.payments.run();
+    expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
   it('is at once when a refund has ended', async () => {
@@ -492,14 +495,14 @@ describe('the time of the next run', () => {
     const request = world.open();
     const paid = world.pay(fee(request) + 50_000n, [request.reference]);
     await world.confirm(request.id, paid);
-    await world.desk.run();
+    await world.payments.run();
     world.state.refunds = 'never';
-    await world.desk.commands.refund(request.id);
-    expect(world.desk.nextRunAt()).toBeGreaterThan(world.state.now + MINUTE);
+    await world.payments.commands.refund(request.id);
+    expect(world.payments.nextRunAt()).toBeGreaterThan(world.state.now + MINUTE);
     world.finish(`refund:${paid}:1`, 'done');
-    expect(world.desk.nextRunAt()).toBe(world.state.now);
-    await world.desk.run();
-    expect(world.desk.find(request.id)?.refunds).toMatchObject([{ status: 'paid' }]);
+    expect(world.payments.nextRunAt()).toBe(world.state.now);
+    await world.payments.run();
+    expect(world.payments.find(request.id)?.refunds).toMatchObject([{ status: 'paid' }]);
   });
 });
 
@@ -507,12 +510,12 @@ describe('finding payments', () => {
   it('finds a payment with a reference below 3,000 transfers of dust that came after it', async () => {
     const world = createPaymentWorld();
     world.open();
-    await world.desk.run();
+    await world.payments.run();
     const request = world.open();
     world.pay(fee(request), [request.reference]);
     for (let n = 0; n < 3_000; n++) world.pay(1n);
-    await world.desk.run();
-    expect(world.desk.find(request.id)?.status).toBe('completed');
+    await world.payments.run();
+    expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
   it('finds an exact amount below 190 transfers of dust despite confirms in between', async () => {
@@ -520,13 +523,13 @@ describe('finding payments', () => {
     const [request, other] = [world.open(), world.open()];
     world.pay(fee(request));
     for (let n = 0; n < 190; n++) world.pay(1_000_000n);
-    await world.desk.run();
+    await world.payments.run();
     await world.confirm(other.id, world.pay(fee(other), [other.reference]));
     for (let runs = 0; runs < 20; runs++) {
       world.state.now += 2_000;
-      await world.desk.run();
+      await world.payments.run();
     }
-    expect(world.desk.find(request.id)?.status).toBe('completed');
+    expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
   it('does not let a request expire while its payment may wait to be read', async () => {
@@ -534,20 +537,20 @@ describe('finding payments', () => {
     const request = world.open();
     world.pay(fee(request));
     for (let n = 0; n < 500; n++) world.pay(1n);
-    await world.desk.run();
+    await world.payments.run();
     world.state.now += CLOSES + MINUTE;
-    for (let runs = 0; runs < 30; runs++) await world.desk.run();
-    expect(world.desk.find(request.id)?.status).toBe('completed');
+    for (let runs = 0; runs < 30; runs++) await world.payments.run();
+    expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
   it('owes a late payment back although no other request is open', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     world.state.now += CLOSES + 2 * MINUTE;
-    await world.desk.run();
+    await world.payments.run();
     world.pay(fee(request), [request.reference]);
     world.state.now += 10 * MINUTE;
-    await world.desk.onCron();
+    await world.payments.onCron();
     expect(owed(world, request.id)).toEqual([['late', request.feeLamports]]);
   });
 
@@ -555,12 +558,12 @@ describe('finding payments', () => {
     const world = createPaymentWorld();
     const request = world.open();
     world.pay(fee(request), [request.reference]);
-    await world.desk.run();
+    await world.payments.run();
     world.state.now += 30 * 24 * 60 * MINUTE;
-    await world.desk.onCron();
+    await world.payments.onCron();
     world.pay(fee(request), [request.reference]);
     world.state.now += 60 * MINUTE;
-    await world.desk.onCron();
+    await world.payments.onCron();
     expect(owed(world, request.id)).toEqual([['late', request.feeLamports]]);
   });
 
@@ -580,7 +583,7 @@ describe('finding payments', () => {
     for (let minute = 0; minute < 30; minute++) {
       world.state.now += MINUTE;
       const before = world.state.lists;
-      await world.desk.onCron();
+      await world.payments.onCron();
       expect(world.state.lists - before).toBeLessThanOrEqual(26);
     }
     expect(requests.filter(({ reference }) => !asked.has(reference))).toEqual([]);
@@ -590,11 +593,11 @@ describe('finding payments', () => {
     const world = createPaymentWorld();
     const [flooded, other] = [world.open(), world.open()];
     for (let n = 0; n < 400; n++) world.pay(1n, [flooded.reference]);
-    await world.desk.run();
+    await world.payments.run();
     world.pay(fee(other), [other.reference]);
     world.state.now += 5_000;
-    await world.desk.run();
-    expect(world.desk.find(other.id)?.status).toBe('completed');
+    await world.payments.run();
+    expect(world.payments.find(other.id)?.status).toBe('completed');
   });
 });
 
@@ -614,7 +617,7 @@ describe('the creation that a payment buys', () => {
     const world = createPaymentWorld({ creates: 'never' });
     const request = world.open();
     const signature = world.pay(fee(request), [request.reference]);
-    await world.desk.confirm({ id: request.id, kind: 'token', signature, waitMs: 0 }, (work) => work);
+    await world.payments.confirm({ id: request.id, kind: 'token', signature, waitMs: 0 }, (work) => work);
     expect(world.journal.get(`token:${request.id}`)).toMatchObject({ state: 'planned', reserved: 5_000n });
   });
 
@@ -626,10 +629,10 @@ describe('the creation that a payment buys', () => {
     expect(await world.confirm(request.id, paid)).toMatchObject({
       refusal: { code: 'INVOICE_IN_PROGRESS', details: { reason: 'stopped_operator' } },
     });
-    expect(world.desk.find(request.id)).toMatchObject({ detail: 'creating', reason: 'stopped_operator' });
+    expect(world.payments.find(request.id)).toMatchObject({ detail: 'creating', reason: 'stopped_operator' });
     world.state.refuses = undefined;
-    await world.desk.run();
-    expect(world.desk.find(request.id)).toMatchObject({ status: 'completed', reason: null, tokenId: 1 });
+    await world.payments.run();
+    expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', reason: null, tokenId: 1 });
   });
 
   it('is booked once when the background ends it during a confirm', async () => {
@@ -644,18 +647,18 @@ describe('the creation that a payment buys', () => {
     const early = world.confirm(request.id, paid);
     await asked.promise;
     world.state.driving = undefined;
-    await world.desk.run();
-    expect(world.desk.find(request.id)).toMatchObject({ status: 'completed', tokenId: 1 });
+    await world.payments.run();
+    expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', tokenId: 1 });
     answered.resolve();
     expect(codeOf(await early)).toBe('confirmed');
-    expect(world.desk.find(request.id)).toMatchObject({ status: 'completed', reason: null, tokenId: 1 });
+    expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', reason: null, tokenId: 1 });
   });
 
   it('is owed back once when two runs find together that it cannot be made', async () => {
     const world = createPaymentWorld({ creates: 'failed' });
     const request = world.open();
     world.pay(fee(request), [request.reference]);
-    await Promise.all([world.desk.run(), world.desk.run()]);
+    await Promise.all([world.payments.run(), world.payments.run()]);
     expect(owed(world, request.id)).toEqual([['failed', request.feeLamports]]);
   });
 
@@ -667,22 +670,22 @@ describe('the creation that a payment buys', () => {
     const made = world.open();
     await world.confirm(made.id, world.pay(fee(made), [made.reference]));
     world.finish(`token:${made.id}`, 'done');
-    await world.desk.run();
-    expect(world.desk.find(made.id)?.status).toBe('completed');
-    expect(world.desk.find(waiting[0]?.id ?? '')?.detail).toBe('creating');
+    await world.payments.run();
+    expect(world.payments.find(made.id)?.status).toBe('completed');
+    expect(world.payments.find(waiting[0]?.id ?? '')?.detail).toBe('creating');
   });
 
   it('is planned by the next run for a paid request of an older version', async () => {
     const world = createPaymentWorld();
     const request = world.open();
-    await world.desk.confirm(
+    await world.payments.confirm(
       { id: request.id, kind: 'token', signature: world.pay(fee(request), [request.reference]), waitMs: 0 },
       (work) => work,
     );
     world.storage.exec('DELETE FROM operations');
-    expect(world.desk.nextRunAt()).toBeLessThanOrEqual(world.state.now);
-    await world.desk.run();
-    expect(world.desk.find(request.id)?.status).toBe('completed');
+    expect(world.payments.nextRunAt()).toBeLessThanOrEqual(world.state.now);
+    await world.payments.run();
+    expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
   /** Opens requests and books their payments; nothing works on the creations yet. */
@@ -690,7 +693,7 @@ describe('the creation that a payment buys', () => {
     const requests = Array.from({ length: count }, () => world.open());
     for (const { id, reference, feeLamports } of requests) {
       const signature = world.pay(BigInt(feeLamports), [reference]);
-      await world.desk.confirm({ id, kind: 'token', signature, waitMs: 0 }, (work) => work);
+      await world.payments.confirm({ id, kind: 'token', signature, waitMs: 0 }, (work) => work);
     }
     return requests;
   }
@@ -699,9 +702,9 @@ describe('the creation that a payment buys', () => {
     const world = createPaymentWorld();
     await paidRequests(world, 11);
     world.storage.exec('DELETE FROM operations');
-    await world.desk.onCron();
+    await world.payments.onCron();
     expect(world.journal.ofKind('token', -1)).toHaveLength(10);
-    await world.desk.onCron();
+    await world.payments.onCron();
     expect(world.journal.ofKind('token', -1)).toHaveLength(11);
   });
 
@@ -709,10 +712,11 @@ describe('the creation that a payment buys', () => {
     const world = createPaymentWorld();
     const requests = await paidRequests(world, 101);
     for (const { id } of requests) world.finish(`token:${id}`, 'done');
-    const completed = () => requests.filter(({ id }) => world.desk.find(id)?.status === 'completed').length;
-    await world.desk.onCron();
+    const completed = () =>
+      requests.filter(({ id }) => world.payments.find(id)?.status === 'completed').length;
+    await world.payments.onCron();
     expect(completed()).toBe(100);
-    await world.desk.onCron();
+    await world.payments.onCron();
     expect(completed()).toBe(101);
   });
 
@@ -722,8 +726,11 @@ describe('the creation that a payment buys', () => {
     const request = world.open();
     await world.confirm(request.id, world.pay(fee(request), [request.reference]));
     world.finish(`token:${request.id}`, 'failed');
-    await world.desk.run();
-    expect(world.desk.find(request.id)).toMatchObject({ detail: 'refund_due', reason: 'stopped_operator' });
+    await world.payments.run();
+    expect(world.payments.find(request.id)).toMatchObject({
+      detail: 'refund_due',
+      reason: 'stopped_operator',
+    });
   });
 
   it('is listed with it at no cost, while the record of a paid listing stays its own', async () => {
@@ -763,7 +770,7 @@ describe('a request', () => {
     const request = world.open();
     expect(request.feeLamports).toBe('20000008');
     const asked = { kind: 'token', subject: {}, baseFeeLamports: 20_000_000n, client: 'another' } as const;
-    expect(world.desk.open(asked)).toMatchObject({
+    expect(world.payments.open(asked)).toMatchObject({
       refusal: {
         code: 'TOO_MANY_OPEN_REQUESTS',
         message: 'No unique payment amount is available right now. Retry in a minute.',
@@ -778,7 +785,7 @@ describe('a request', () => {
     const world = createPaymentWorld();
     for (let n = 0; n < 10; n++) world.open({ client: 'same' });
     const asked = { kind: 'token', subject: {}, baseFeeLamports: 20_000_000n, client: 'same' } as const;
-    expect(world.desk.open(asked)).toMatchObject({
+    expect(world.payments.open(asked)).toMatchObject({
       refusal: { code: 'TOO_MANY_OPEN_REQUESTS', retryAfterSeconds: 600 },
     });
   });
@@ -796,11 +803,11 @@ describe('money that a bridge may have returned, where treasury and reserve shar
     });
     world.storage.transaction(() => world.journal.insert(swap));
     const paid = world.pay(fee(request), p.named ? [request.reference] : []);
-    await world.desk.run();
+    await world.payments.run();
     return { world, request, paid };
   }
   const isPaid = ({ world, request }: Awaited<ReturnType<typeof arrival>>) =>
-    world.desk.find(request.id)?.paidAt !== null;
+    world.payments.find(request.id)?.paidAt !== null;
 
   it('buys nothing, and the operator is alerted once', async () => {
     const arrived = await arrival({ unsettled: (sum) => sum + 20_000n });
@@ -840,10 +847,10 @@ describe('what was sold and not reserved yet', () => {
     for (const _open of [1, 2, 3]) world.open();
     world.open({ kind: 'listing' });
     const open = { open: 15_000n, openCount: 3n };
-    expect(world.desk.sold()).toEqual({ paid: 0n, paidCount: 0n, ...open });
+    expect(world.payments.sold()).toEqual({ paid: 0n, paidCount: 0n, ...open });
     world.storage.exec(`UPDATE requests SET row = json_set(row, '$.state', 'paid'), state = 'paid'
       WHERE state = 'completed'`);
     world.storage.exec('DELETE FROM operations');
-    expect(world.desk.sold()).toEqual({ paid: 10_000n, paidCount: 2n, ...open });
+    expect(world.payments.sold()).toEqual({ paid: 10_000n, paidCount: 2n, ...open });
   });
 });

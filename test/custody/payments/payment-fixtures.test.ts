@@ -214,12 +214,12 @@ describe.each(Object.entries(FIXTURES))(
         if (first === 'scan') {
           // Another request keeps the search running after this one has expired.
           world.open();
-          await world.desk.run();
+          await world.payments.run();
         }
         const answer = await world.confirm(request.id, paid);
-        await world.desk.run();
+        await world.payments.run();
         expect(answer.type === 'refused' ? answer.refusal.code : answer.type, first).toBe(code);
-        const view = world.desk.find(request.id);
+        const view = world.payments.find(request.id);
         expect(view?.detail, first).toBe(detail);
         expect(BigInt(view?.receivedLamports ?? 0)).toBe(received?.(request) ?? 0n);
         expect(view?.refunds.map(({ reason, payer }) => [reason, payer])).toEqual(refunds ?? []);
@@ -241,14 +241,14 @@ describe('spam on a reference', () => {
     const own = world.pay(fee(request), [request.reference]);
     expect((await world.confirm(request.id, own)).type).toBe('confirmed');
     for (const { signature: each } of world.chain) await world.confirm(request.id, each);
-    const view = world.desk.find(request.id);
+    const view = world.payments.find(request.id);
     expect(view).toMatchObject({ status: 'completed', paymentSignature: own });
     expect(JSON.stringify(view).length).toBeLessThan(10_000);
     expect(world.created).toHaveLength(1);
     expect(world.storage.exec('SELECT MAX(LENGTH(columns)) AS most FROM outbox')[0]?.most).toBeLessThan(
       30_000,
     );
-    await world.desk.commands.refund(request.id);
+    await world.payments.commands.refund(request.id);
     expect(world.refunded).toEqual([]);
   });
 });

@@ -5,21 +5,21 @@ import { address, createPaymentWorld, fee, type PaymentWorld, signature } from '
 
 describe('which request a payment belongs to', () => {
   it('the one whose reference it contains', async () => {
-    const { desk, open, pay, created } = createPaymentWorld();
+    const { payments, open, pay, created } = createPaymentWorld();
     const [first, second] = [open(), open()];
     pay(fee(second), [second.reference]);
-    await desk.run();
-    expect(desk.find(second.id)?.status).toBe('completed');
-    expect(desk.find(first.id)?.detail).toBe('awaiting_payment');
+    await payments.run();
+    expect(payments.find(second.id)?.status).toBe('completed');
+    expect(payments.find(first.id)?.detail).toBe('awaiting_payment');
     expect(created).toEqual([`token:${second.id}`]);
   });
 
   it('the one whose exact amount it moves, while that is open', async () => {
-    const { desk, open, pay } = createPaymentWorld();
+    const { payments, open, pay } = createPaymentWorld();
     const request = open();
     pay(fee(request));
-    await desk.run();
-    expect(desk.find(request.id)?.status).toBe('completed');
+    await payments.run();
+    expect(payments.find(request.id)?.status).toBe('completed');
   });
 
   it('no two open requests have the same amount', () => {
@@ -32,21 +32,21 @@ describe('which request a payment belongs to', () => {
     ['one lamport more without a reference', (lamports: bigint) => lamports + 1n, []],
     ['two references', (lamports: bigint) => lamports, ['first', 'second']],
   ])('none, with %s', async (_name, amount, references) => {
-    const { desk, open, pay, confirm } = createPaymentWorld();
+    const { payments, open, pay, confirm } = createPaymentWorld();
     const requests = { first: open(), second: open() };
     const named = references.map((name) => requests[name as 'first' | 'second'].reference);
     const paid = pay(amount(fee(requests.first)), named);
-    await desk.run();
-    expect(desk.find(requests.first.id)?.detail).toBe('awaiting_payment');
+    await payments.run();
+    expect(payments.find(requests.first.id)?.detail).toBe('awaiting_payment');
     const refused = await confirm(requests.first.id, paid);
     expect(refused).toMatchObject({ type: 'refused', refusal: { code: 'PAYMENT_NOT_BOUND' } });
   });
 
   it('a failed transaction and one that is not there pay nothing', async () => {
-    const { open, pay, confirm, desk } = createPaymentWorld();
+    const { open, pay, confirm, payments } = createPaymentWorld();
     const request = open();
     const failed = pay(fee(request), [request.reference], { failed: true });
-    await desk.run();
+    await payments.run();
     expect(await confirm(request.id, failed)).toMatchObject({ refusal: { code: 'PAYMENT_FAILED' } });
     expect(await confirm(request.id, signature(99))).toMatchObject({
       refusal: { code: 'PAYMENT_NOT_FINAL' },
@@ -58,16 +58,16 @@ describe('which request a payment belongs to', () => {
 
 describe('refunds that are owed', () => {
   const refunds = (world: PaymentWorld, id: string) =>
-    world.desk.find(id)?.refunds.map(({ reason, lamports }) => [reason, lamports]);
+    world.payments.find(id)?.refunds.map(({ reason, lamports }) => [reason, lamports]);
 
   it('the excess, and all of a second payment', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     world.pay(fee(request) + 50_000n, [request.reference]);
-    await world.desk.run();
+    await world.payments.run();
     world.pay(777n, [request.reference]);
     world.open();
-    await world.desk.run();
+    await world.payments.run();
     expect(refunds(world, request.id)).toEqual([
       ['overpaid', '50000'],
       ['double', '777'],
@@ -78,15 +78,15 @@ describe('refunds that are owed', () => {
     const world = createPaymentWorld();
     const [late, part] = [world.open(), world.open()];
     world.pay(1_000n, [part.reference]);
-    await world.desk.run();
-    expect(world.desk.find(part.id)).toMatchObject({ detail: 'seen', receivedLamports: '1000' });
+    await world.payments.run();
+    expect(world.payments.find(part.id)).toMatchObject({ detail: 'seen', receivedLamports: '1000' });
     world.state.now += 41 * 60_000;
-    await world.desk.run();
-    expect(world.desk.find(part.id)?.detail).toBe('refund_due');
+    await world.payments.run();
+    expect(world.payments.find(part.id)?.detail).toBe('refund_due');
     expect(refunds(world, part.id)).toEqual([['underpaid', '1000']]);
     world.pay(fee(late), [late.reference]);
     world.open();
-    await world.desk.run();
+    await world.payments.run();
     expect(refunds(world, late.id)).toEqual([['late', late.feeLamports]]);
     expect(world.created).toEqual([]);
   });
@@ -95,10 +95,10 @@ describe('refunds that are owed', () => {
     const world = createPaymentWorld({ creates: 'failed' });
     const request = world.open();
     world.pay(fee(request), [request.reference]);
-    await world.desk.run();
-    await world.desk.run();
+    await world.payments.run();
+    await world.payments.run();
     expect(refunds(world, request.id)).toEqual([['failed', request.feeLamports]]);
-    expect(world.desk.find(request.id)?.status).toBe('pending');
+    expect(world.payments.find(request.id)?.status).toBe('pending');
   });
 });
 
@@ -154,18 +154,18 @@ describe('one payment, one purpose', () => {
           }
           if (act === 'confirm')
             await world.confirm(request.id, world.chain[what]?.signature ?? signature(90));
-          if (act === 'run') await world.desk.run();
+          if (act === 'run') await world.payments.run();
           if (act === 'wait') world.state.now += 15 * 60_000;
         }
         // A last request keeps the search running until everything is booked; then open requests expire.
         world.open();
-        for (let runs = 0; runs < 4; runs++) await world.desk.run();
+        for (let runs = 0; runs < 4; runs++) await world.payments.run();
         world.state.now += 2 * 60 * 60_000;
-        for (let runs = 0; runs < 4; runs++) await world.desk.run();
+        for (let runs = 0; runs < 4; runs++) await world.payments.run();
         expect(new Set(world.created).size).toBe(world.created.length);
         let booked = 0n;
         for (const { id } of requests) {
-          const view = world.desk.find(id);
+          const view = world.payments.find(id);
           if (!view) throw new Error('lost');
           const owed = view.refunds.reduce((sum, { lamports }) => sum + BigInt(lamports), 0n);
           const kept = view.status === 'completed' ? fee(view) : 0n;
@@ -239,7 +239,7 @@ describe('how many may wait', () => {
     };
     const request = world.open({ kind: 'listing', subject });
     world.pay(fee(request), [request.reference]);
-    await world.desk.run();
+    await world.payments.run();
     expect(() => world.open({ kind: 'listing', subject })).toThrow('ALREADY_LISTED');
   });
 });
@@ -248,7 +248,7 @@ it('rows of an older version are read, and their refunds are paid once', async (
   const world = createPaymentWorld();
   const request = world.open();
   const paid = world.pay(fee(request) + 50_000n, [request.reference]);
-  await world.desk.run();
+  await world.payments.run();
   const strip = (table: string, members: readonly string[]): void => {
     for (const { row } of world.storage.exec(`SELECT row FROM ${table}`)) {
       const kept = Object.entries(JSON.parse(String(row)) as object).filter(
@@ -268,8 +268,11 @@ it('rows of an older version are read, and their refunds are paid once', async (
     'paidAt',
     'changes',
   ]);
-  await world.desk.run();
-  for (let calls = 0; calls < 2; calls++) await world.desk.commands.refund(request.id);
+  await world.payments.run();
+  for (let calls = 0; calls < 2; calls++) await world.payments.commands.refund(request.id);
   expect(world.refunded).toEqual([`refund:${paid}:1`]);
-  expect(world.desk.find(request.id)).toMatchObject({ status: 'completed', refunds: [{ status: 'paid' }] });
+  expect(world.payments.find(request.id)).toMatchObject({
+    status: 'completed',
+    refunds: [{ status: 'paid' }],
+  });
 });

@@ -160,7 +160,7 @@ export function createPaymentWorld(
     } else if (state.creates !== 'never') finish(id, state.creates);
   }
   const service = createPayments(tools, { ...ports, mirror, drive, tokens: createTokens(tools) });
-  const desk = {
+  const payments = {
     ...service,
     /** Advances the time until the chain was searched once; planned operations are executed, then booked. */
     async run(): Promise<void> {
@@ -184,7 +184,7 @@ export function createPaymentWorld(
       program: 'token',
       mint: `thirdParty ${++state.random}`,
     };
-    const opened = desk.open({
+    const opened = payments.open({
       kind: 'token',
       subject,
       baseFeeLamports: 20_000_000n,
@@ -214,11 +214,14 @@ export function createPaymentWorld(
   };
   const within = <T>(work: Promise<T>) => work;
   const confirm = (id: string, text: string) =>
-    desk.confirm({ id, kind: desk.find(id)?.kind ?? 'token', signature: text, waitMs: 5_000 }, within);
+    payments.confirm(
+      { id, kind: payments.find(id)?.kind ?? 'token', signature: text, waitMs: 5_000 },
+      within,
+    );
   /** Writes the waiting rows to D1. */
   const flush = () => flushOutbox({ journal, storage, mirror, now: () => state.now, log: () => undefined });
   return {
-    desk,
+    payments,
     ports,
     state,
     chain,

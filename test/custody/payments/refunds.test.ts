@@ -12,18 +12,18 @@ async function overpaid(world: PaymentWorld, excess: bigint, payer = 'payer') {
     accounts: [payer, 'treasury', request.reference],
     signers: [payer],
   });
-  await world.desk.run();
+  await world.payments.run();
   return { request, paid };
 }
 
 const outcomes = async (world: PaymentWorld, id: string) =>
-  (await world.desk.commands.refund(id)).rows?.map(({ outcome }) => outcome);
+  (await world.payments.commands.refund(id)).rows?.map(({ outcome }) => outcome);
 
 describe('a refund', () => {
   it('goes to the recorded payer with the recorded amount, as a separate operation, and is shown', async () => {
     const world = createPaymentWorld();
     const { request, paid } = await overpaid(world, 50_000n);
-    expect(await world.desk.commands.refund(request.id)).toMatchObject({
+    expect(await world.payments.commands.refund(request.id)).toMatchObject({
       ok: true,
       rows: [{ outcome: 'paid' }],
     });
@@ -33,7 +33,7 @@ describe('a refund', () => {
       amount: 50_000n,
       plan: { payer: 'payer', payment: paid },
     });
-    expect(world.desk.find(request.id)?.refunds).toMatchObject([
+    expect(world.payments.find(request.id)?.refunds).toMatchObject([
       { status: 'paid', refundSignature: `signature-${id}` },
     ]);
   });
@@ -43,14 +43,14 @@ describe('a refund', () => {
     world.state.refunds = 'never';
     const { request, paid } = await overpaid(world, 50_000n);
     await Promise.all([
-      world.desk.commands.refund(request.id),
-      world.desk.commands.refund(paid),
-      world.desk.commands.refund(request.id),
+      world.payments.commands.refund(request.id),
+      world.payments.commands.refund(paid),
+      world.payments.commands.refund(request.id),
     ]);
     expect(world.refunded).toEqual([`refund:${paid}:1`]);
     expect(await outcomes(world, paid)).toEqual(['on its way']);
     world.finish(`refund:${paid}:1`, 'done');
-    await world.desk.run();
+    await world.payments.run();
     expect(await outcomes(world, request.id)).toEqual(['paid']);
     expect(world.refunded).toHaveLength(1);
   });
@@ -59,30 +59,30 @@ describe('a refund', () => {
     const world = createPaymentWorld();
     const request = world.open();
     const [first, second] = [1, 2].map(() => world.pay(3_000_000n, [request.reference]));
-    await world.desk.run();
+    await world.payments.run();
     world.state.now += 41 * 60_000;
-    await world.desk.run();
+    await world.payments.run();
     world.state.refuses = 'SIGNING_PAUSED';
     world.state.refusing = async () => {
       world.state.refuses = undefined;
-      await world.desk.commands.refund(String(world.desk.find(request.id)?.refunds[1]?.signature));
+      await world.payments.commands.refund(String(world.payments.find(request.id)?.refunds[1]?.signature));
     };
     expect(await outcomes(world, request.id)).toEqual(['not paid: SIGNING_PAUSED: ', 'paid']);
     expect(world.refunded).toHaveLength(1);
     expect([`refund:${first}:1`, `refund:${second}:1`]).toContain(world.refunded[0]);
-    expect(world.desk.find(request.id)?.refunds.map(({ status }) => status)).toEqual(['due', 'paid']);
+    expect(world.payments.find(request.id)?.refunds.map(({ status }) => status)).toEqual(['due', 'paid']);
   });
 
   it('whose operation moved nothing is due again, and a new operation pays it', async () => {
     const world = createPaymentWorld();
     world.state.refunds = 'failed';
     const { request, paid } = await overpaid(world, 50_000n);
-    expect(await world.desk.commands.refund(request.id)).toMatchObject({ ok: false });
-    expect(world.desk.find(request.id)?.refunds).toMatchObject([{ status: 'due' }]);
+    expect(await world.payments.commands.refund(request.id)).toMatchObject({ ok: false });
+    expect(world.payments.find(request.id)?.refunds).toMatchObject([{ status: 'due' }]);
     world.state.refunds = 'done';
-    await world.desk.commands.refund(request.id);
+    await world.payments.commands.refund(request.id);
     expect(world.refunded).toEqual([`refund:${paid}:1`, `refund:${paid}:2`]);
-    expect(world.desk.find(request.id)?.refunds).toMatchObject([{ status: 'paid' }]);
+    expect(world.payments.find(request.id)?.refunds).toMatchObject([{ status: 'paid' }]);
   });
 
   it('stops at the daily limit, and continues the day after', async () => {
@@ -100,10 +100,10 @@ describe('a refund', () => {
     for (const early of [false, true]) {
       const world = createPaymentWorld({ creates: 'never' });
       const { request, paid } = await overpaid(world, 50_000n);
-      if (early) await world.desk.commands.refund(request.id);
+      if (early) await world.payments.commands.refund(request.id);
       world.finish(`token:${request.id}`, 'failed');
-      await world.desk.run();
-      await world.desk.commands.refund(request.id);
+      await world.payments.run();
+      await world.payments.commands.refund(request.id);
       expect(world.refunded).toEqual(
         early ? [`refund:${paid}:1`, `refund:${paid}.2:1`] : [`refund:${paid}:1`],
       );
@@ -121,10 +121,10 @@ describe('a refund', () => {
         signers: [payer],
       });
     }
-    await world.desk.run();
+    await world.payments.run();
     world.state.now += 41 * 60_000;
-    await world.desk.run();
-    await world.desk.commands.refund(request.id);
+    await world.payments.run();
+    await world.payments.commands.refund(request.id);
     expect(world.refunded.map((id) => world.journal.get(id)?.plan.payer).sort()).toEqual(['alice', 'bob']);
   });
 });
@@ -137,8 +137,8 @@ describe('after a loss', () => {
     const { request, paid } = await overpaid(world, 50_000n);
     world.storage.exec('DELETE FROM refunds');
     world.state.now += 3 * 3_600_000;
-    world.desk.holdSuspect();
-    await world.desk.commands.refund(request.id);
+    world.payments.holdSuspect();
+    await world.payments.commands.refund(request.id);
     const plan = world.journal.get(`refund:${paid}:1`)?.plan;
     expect(plan).toMatchObject({ payment: paid, doubtedAt: world.state.now });
     expect(plan?.since).toBeLessThanOrEqual(paidAt);
@@ -169,8 +169,8 @@ it.each([
       }),
     );
     world.finish(id, end);
-    await world.desk.run();
-    expect(world.desk.find(request.id)).toMatchObject({ status: 'completed', refunds: due });
+    await world.payments.run();
+    expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', refunds: due });
     expect(world.alarms).toMatchObject(due.map(() => ({ event: 'refund_due' })));
   },
 );
@@ -180,11 +180,11 @@ it('an ended refund is booked even if many older ones are pending', async () => 
   world.state.refunds = 'never';
   const hanging = [];
   for (let n = 0; n < 25; n++) hanging.push(await overpaid(world, 20_000n));
-  for (const { request } of hanging) await world.desk.commands.refund(request.id);
+  for (const { request } of hanging) await world.payments.commands.refund(request.id);
   const last = hanging.at(-1);
   world.finish(`refund:${last?.paid}:1`, 'done');
-  await world.desk.run();
-  expect(world.desk.find(String(last?.request.id))?.refunds).toMatchObject([{ status: 'paid' }]);
+  await world.payments.run();
+  expect(world.payments.find(String(last?.request.id))?.refunds).toMatchObject([{ status: 'paid' }]);
 });
 
 describe('nothing is paid back', () => {
@@ -228,9 +228,9 @@ describe('nothing is paid back', () => {
   ])('%s', async (_name, make, outcome) => {
     const world = createPaymentWorld({ heldPayers: ['exchange'] });
     const request = make(world);
-    await world.desk.run();
+    await world.payments.run();
     world.state.now += 41 * 60_000;
-    await world.desk.run();
+    await world.payments.run();
     expect(await outcomes(world, request.id)).toEqual([outcome]);
     expect(world.refunded).toEqual([]);
   });
@@ -266,7 +266,7 @@ describe('nothing is paid back', () => {
   });
 
   it('for an unknown id', async () => {
-    expect(await createPaymentWorld().desk.commands.refund('unknown')).toMatchObject({ ok: false });
+    expect(await createPaymentWorld().payments.commands.refund('unknown')).toMatchObject({ ok: false });
   });
 });
 
@@ -293,10 +293,10 @@ it('refunds never move more of a payment than it brought, and none more than onc
           if (!request) continue;
           if (act === 'pay') world.pay(9_000_000n, [request.reference]);
           if (act === 'payOver') world.pay(fee(request) + 30_000n, [request.reference]);
-          if (act === 'refund') await world.desk.commands.refund(request.id);
-          if (act === 'run') await world.desk.run();
+          if (act === 'refund') await world.payments.commands.refund(request.id);
+          if (act === 'run') await world.payments.run();
           if (act === 'wait') world.state.now += 15 * 60_000;
-          if (act === 'restore') world.desk.holdSuspect();
+          if (act === 'restore') world.payments.holdSuspect();
           const open = world.refunded.find((id) => !ended.has(id));
           if (act === 'finish' && open) {
             ended.set(open, end);

@@ -152,14 +152,14 @@ describe('executing it', () => {
   it('keeps exactly the amount that may leave reserved from the signature on', async () => {
     const w = setUp({ prepare: async () => ready({ spend, plan }) });
     w.add(planned({ reserved: swapDebit(oneSol, OVERHEAD) }));
-    await w.driver.drive('swap:one');
+    await w.executor.drive('swap:one');
     expect(row(w)).toMatchObject({ state: 'signed', reserved: spend });
   });
 
   it('that would take more than was reserved is not signed', async () => {
     const w = setUp({ prepare: async () => ready({ spend: SOL + OVERHEAD + 1n, plan }) });
     w.add(planned({ reserved: swapDebit(oneSol, OVERHEAD) }));
-    await w.driver.drive('swap:one');
+    await w.executor.drive('swap:one');
     expect(row(w)).toMatchObject({ state: 'failed', reason: 'reserve_overspent', signing: null });
     expect(w.order).not.toContain('send');
   });
@@ -172,10 +172,10 @@ describe('executing it', () => {
   ])('a landing %s', async (_name, landing, frozen) => {
     const w = setUp({ prepare: async () => ready({ spend, plan }), ...foreseeing });
     w.add(planned({ reserved: swapDebit(oneSol, OVERHEAD) }));
-    await w.driver.drive('swap:one');
+    await w.executor.drive('swap:one');
     land(w.chain, landing as Parameters<typeof land>[1]);
     w.clock.now += 1_000;
-    await w.driver.drive('swap:one');
+    await w.executor.drive('swap:one');
     expect(w.journal.getMeta('frozen')).toBe(frozen);
     expect(row(w).state).toBe('settling');
   });

@@ -25,7 +25,7 @@ export type Answer = { readonly status: number; readonly body: Body };
 
 const LOOK_MS = 100;
 
-export function createTokenDesk(world: World) {
+export function createTokenCaller(world: World) {
   const { ledger } = world.solana;
   let asked = 0;
 

@@ -25,7 +25,7 @@ const SYSTEM_PROGRAM = '1'.repeat(32);
 /** Payer, receiver, the System program and the compute budget's: a transfer names no other account. */
 const TRANSFER_ACCOUNTS = 4;
 
-export interface SwapDesk {
+export interface SwapCaller {
   get(path: string): Promise<Answer>;
   create(
     amountSol: unknown,
@@ -67,7 +67,7 @@ export async function read(response: Response): Promise<Answer> {
 }
 
 /** The service and both chains of a world, for comparing one with the other. */
-export function openSwapDesk(world: World): SwapDesk {
+export function createSwapCaller(world: World): SwapCaller {
   const { ledger } = world.solana;
   const { index } = world.bitcoin;
   const script = scriptOf(world.reserve.bitcoin);
