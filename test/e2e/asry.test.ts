@@ -198,9 +198,9 @@ describe("regardless of the caller's input", () => {
   ]);
   const UNKNOWN: readonly string[] = [
     ...['sender', 'senderPubkey', 'recipient', 'wallet', 'owner', 'payer', 'to', 'address'].map(
-      (name) => `"${name}":"$STRANGER"`,
+      (name) => `"${name}":"$THIRD_PARTY"`,
     ),
-    ...['"sender":null', '"sender":["$STRANGER"]', '"treasury":"$STRANGER"', '"mint":"$STRANGER"'],
+    ...['"sender":null', '"sender":["$THIRD_PARTY"]', '"treasury":"$THIRD_PARTY"', '"mint":"$THIRD_PARTY"'],
     ...[
       '"rewardAsry":"999999999"',
       '"asryAtomic":"1"',
@@ -217,11 +217,11 @@ describe("regardless of the caller's input", () => {
     ['an unknown member is ignored: the sender gets all of it', 200, UNKNOWN],
   ] as const)('%s', async (_, status, values) => {
     expect([...REFUSED, ...WHOLE, ...UNKNOWN]).toHaveLength(60);
-    const [user, stranger] = [await stage.user(), await stage.user()];
+    const [user, thirdParty] = [await stage.user(), await stage.user()];
     const deposits = await stage.deposits(user, values.length, 3n);
     let paid = 0n;
     for (const [index, signature] of deposits.entries()) {
-      const said = (values[index] ?? '').replace('$STRANGER', stranger.address);
+      const said = (values[index] ?? '').replace('$THIRD_PARTY', thirdParty.address);
       const body = `{"asset":"USDC","depositTxSignature":"${signature}",${said}}`;
       const first = await stage.post(body, undefined, `198.51.100.${index}`);
       expect([first.status, first.body.error_code], said).toEqual([
@@ -239,7 +239,7 @@ describe("regardless of the caller's input", () => {
       paid += reward;
     }
     expect(await stage.asryOf(user.address)).toBe(paid);
-    expect(await stage.asryOf(stranger.address)).toBe(0n);
+    expect(await stage.asryOf(thirdParty.address)).toBe(0n);
   });
 
   it('twelve spellings of one signature are one payout', async () => {

@@ -167,8 +167,8 @@ describe('an idempotency key', () => {
     const before = caller.payments().length;
     const first = await caller.create(0.3, { key, ip: '203.0.113.1' });
     expect(first.status).toBe(200);
-    const stranger = await caller.create(0.3, { key, ip: '203.0.113.2' });
-    expect([stranger.status, stranger.body.id, stranger.headers.get('idempotency-replayed')]).toEqual([
+    const thirdParty = await caller.create(0.3, { key, ip: '203.0.113.2' });
+    expect([thirdParty.status, thirdParty.body.id, thirdParty.headers.get('idempotency-replayed')]).toEqual([
       200,
       first.body.id,
       'true',

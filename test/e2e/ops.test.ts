@@ -174,8 +174,8 @@ describe('an offline proof', () => {
     expect(message).toContain(offlineKey.address);
     expect((await ops(['proof', 'message'])).stdout).toBe(message);
 
-    const stranger = createBitcoinKey();
-    const foreign = String(Signer.sign(stranger.wif, stranger.address, message));
+    const thirdParty = createBitcoinKey();
+    const foreign = String(Signer.sign(thirdParty.wif, thirdParty.address, message));
     const refused = await ops(['proof', 'submit', foreign]);
     expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('INVALID_INPUT')]);
     expect((await world.fetch('/api/proof')).status).toBe(503);

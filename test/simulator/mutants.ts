@@ -12,11 +12,11 @@ export type Mutant = {
   readonly test?: string;
 };
 
-const MACHINE = 'custody/kernel/state-machine.ts';
+const STATE_MACHINE = 'custody/kernel/state-machine.ts';
 const EXECUTOR = 'custody/kernel/executor.ts';
 const JOURNAL = 'custody/kernel/journal.ts';
-const LEDGER = 'custody/kernel/spending-limits.ts';
-const INTAKE = 'custody/swap/create-swap.ts';
+const SPENDING_LIMITS = 'custody/kernel/spending-limits.ts';
+const CREATE_SWAP = 'custody/swap/create-swap.ts';
 const CUSTODIAN = 'custody/custodian.ts';
 const CHAIN = 'custody/kernel/solana-view.ts';
 const QUORUM = 'custody/kernel/quorum.ts';
@@ -43,7 +43,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 're-signs after a timeout',
     edits: [
       {
-        file: MACHINE,
+        file: STATE_MACHINE,
         find: `    case 'unseen': {\n`,
         replace: `    case 'unseen': {\n      if (op.looks > 6) return ended(op, 'expired', null, rules, now);\n`,
       },
@@ -64,7 +64,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the height of one node is used with the status of another',
     edits: [
       {
-        file: MACHINE,
+        file: STATE_MACHINE,
         find: `  return new Set(views.filter(provesAbsence).map(({ node }) => node)).size >= quorum ? 'dead' : 'unseen';`,
         replace: `  void provesAbsence;
   return views.some((view) => view.finalizedHeight > (expiryHeight(signing, view.node) ?? 2n ** 60n)) &&
@@ -78,7 +78,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'accepts proof of absence from a node without history',
     edits: [
       {
-        file: MACHINE,
+        file: STATE_MACHINE,
         find: `      view.firstAvailableSlot <= witness.slot\n`,
         replace: `      view.firstAvailableSlot >= 0n\n`,
       },
@@ -101,7 +101,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'accepts a status that is older than the height',
-    edits: [{ file: MACHINE, find: `      view.statusSlot >= view.finalizedSlot &&\n`, replace: '' }],
+    edits: [{ file: STATE_MACHINE, find: `      view.statusSlot >= view.finalizedSlot &&\n`, replace: '' }],
     test: 'test/custody/kernel/judge-attempt.test.ts',
   },
   {
@@ -119,7 +119,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a confirmed status counts as final',
     edits: [
       {
-        file: MACHINE,
+        file: STATE_MACHINE,
         find: `seen.filter((status) => status.commitment === 'finalized')`,
         replace: `seen.filter((status) => status.commitment !== 'processed')`,
       },
@@ -140,24 +140,24 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'caps are checked outside the critical section',
     edits: [
       {
-        file: INTAKE,
+        file: CREATE_SWAP,
         find: `      const verdict = check(amount, balance);
       if (!verdict.ok) return`,
         replace: `      const verdict = check(amount, balance, early);
       if (!verdict.ok) return`,
       },
       {
-        file: INTAKE,
+        file: CREATE_SWAP,
         find: `    balance: Balance,\n  ): string`,
         replace: `    balance: Balance,\n    early: ReturnType<typeof journal.counting>,\n  ): string`,
       },
       {
-        file: INTAKE,
+        file: CREATE_SWAP,
         find: `    for (let reads = 0; reads < 3; reads++) {`,
         replace: `    const before = journal.counting(now());\n    for (let reads = 0; reads < 3; reads++) {`,
       },
       {
-        file: INTAKE,
+        file: CREATE_SWAP,
         find: `reserve(request, amount, balance);`,
         replace: `reserve(request, amount, balance, before);`,
       },
@@ -169,7 +169,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a landing clears the unsettled amount',
     edits: [
       {
-        file: MACHINE,
+        file: STATE_MACHINE,
         find: `unsettled: rules.settles ? op.amount : NONE,`,
         replace: `unsettled: NONE,`,
       },
@@ -179,7 +179,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a reservation is not released on failure',
     edits: [
       {
-        file: MACHINE,
+        file: STATE_MACHINE,
         find: `  detail: 'refused',\n  reserved: NONE,\n`,
         replace: `  detail: 'refused',\n`,
       },
@@ -194,7 +194,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `const releasedSlot = (): bigint => 0n;`,
       },
       {
-        file: LEDGER,
+        file: SPENDING_LIMITS,
         find: `    (most, op) => (op.releasedSlot !== null && op.releasedSlot > most ? op.releasedSlot : most),`,
         replace: `    (most) => most,`,
       },
@@ -205,7 +205,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'an idempotency key is not stored',
     edits: [
       {
-        file: INTAKE,
+        file: CREATE_SWAP,
         find: `swapId(request.key?.keyHash ?? p.randomId())`,
         replace: `swapId(p.randomId())`,
       },
@@ -320,7 +320,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'SOL at a failed bridge counts as settled',
     edits: [
       {
-        file: MACHINE,
+        file: STATE_MACHINE,
         find: `unsettled: settlement.arrived ? NONE : op.unsettled,`,
         replace: `unsettled: NONE,`,
       },
@@ -334,7 +334,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'one node proves expiry',
     edits: [
       {
-        file: MACHINE,
+        file: STATE_MACHINE,
         find: `.map(({ node }) => node)).size >= quorum ? 'dead'`,
         replace: `.map(({ node }) => node)).size >= 1 ? 'dead'`,
       },
@@ -343,14 +343,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'one node says that an attempt failed',
-    edits: [{ file: MACHINE, find: `failures.length >= quorum && failures`, replace: `failures` }],
+    edits: [{ file: STATE_MACHINE, find: `failures.length >= quorum && failures`, replace: `failures` }],
     test: 'test/custody/kernel/judge-attempt.test.ts',
   },
   {
     name: 'expiry needs neither the margin nor the lifetime of the blockhash',
     edits: [
       {
-        file: MACHINE,
+        file: STATE_MACHINE,
         find: `height + BLOCKHASH_LIFE + LIFE_MARGIN;`,
         replace: `height + 20n;`,
       },
@@ -500,7 +500,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the cap of one swap is not enforced',
     edits: [
       {
-        file: LEDGER,
+        file: SPENDING_LIMITS,
         find: `budget.maxAmount !== undefined && amount > budget.maxAmount`,
         replace: `budget.maxAmount !== undefined && amount < 0n`,
       },
@@ -556,7 +556,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a window counts an operation from its plan, not from its signing',
     edits: [
       {
-        file: LEDGER,
+        file: SPENDING_LIMITS,
         find: `state === 'planned' ? Math.max(now, createdAt) : (signedAt ?? createdAt);`,
         replace: `state === 'planned' && now < 0 ? (signedAt ?? 0) : createdAt;`,
       },
@@ -569,7 +569,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'reservations of other kinds are not counted',
     edits: [
       {
-        file: LEDGER,
+        file: SPENDING_LIMITS,
         find: `lamports(balance.lamports - reservedLamports(operations) - keeps);`,
         replace: `lamports(balance.lamports - (reservedLamports([]) + keeps));`,
       },
@@ -798,7 +798,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a swap is answered before it is durable',
     edits: [
       {
-        file: INTAKE,
+        file: CREATE_SWAP,
         find: `      await p.storage.sync();\n      return decided;`,
         replace: `      return decided;`,
       },

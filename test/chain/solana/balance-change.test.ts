@@ -16,7 +16,7 @@ it.each([
 });
 
 it('an account that took no part has no change', () => {
-  expect(lamportsChange(transaction, 'stranger')).toBeUndefined();
+  expect(lamportsChange(transaction, 'thirdParty')).toBeUndefined();
   expect(lamportsChange(transaction, '')).toBeUndefined();
 });
 

@@ -228,7 +228,7 @@ const both = (
   postTokens: change(t.postTokens ?? [], 'post'),
 });
 /** Points of the curve that no other row uses. Finding one is slow, so all cases share a few hundred. */
-const STRANGERS = (() => {
+const THIRD_PARTIES = (() => {
   const dice = createDice(0x57a);
   const found: string[] = [];
   while (found.length < 300) {
@@ -237,7 +237,7 @@ const STRANGERS = (() => {
   }
   return found;
 })();
-const stranger = (dice: Dice): string => dice.pick(STRANGERS);
+const thirdParty = (dice: Dice): string => dice.pick(THIRD_PARTIES);
 let accounts = 0;
 /** An account address that no other row has. */
 const freshAccount = (): string => {
@@ -262,11 +262,11 @@ const assetOf = (each: Case): DepositAsset => {
 /** Changes that must not change the verdict. */
 const NEUTRAL: readonly ((each: Case, dice: Dice) => DepositTransaction)[] = [
   ({ transaction }, dice) => both(transaction, (rows) => shuffled(rows, dice)),
-  ({ transaction }, dice) => ({ ...transaction, signers: [...transaction.signers, stranger(dice)] }),
+  ({ transaction }, dice) => ({ ...transaction, signers: [...transaction.signers, thirdParty(dice)] }),
   ({ transaction }, dice) => ({ ...transaction, slot: BigInt(dice.word()) }),
   ({ transaction }, dice) => {
-    const mint = stranger(dice);
-    const [from, to] = [stranger(dice), stranger(dice)];
+    const mint = thirdParty(dice);
+    const [from, to] = [thirdParty(dice), thirdParty(dice)];
     const account = () => ({ mint, account: freshAccount() });
     const source = account();
     return both(transaction, (rows, when) =>
@@ -276,7 +276,7 @@ const NEUTRAL: readonly ((each: Case, dice: Dice) => DepositTransaction)[] = [
     );
   },
   (each, dice) => {
-    const to = stranger(dice);
+    const to = thirdParty(dice);
     const mint = each.terms.mints[assetOf(each)];
     const gift = row(to, 3n, { mint, account: freshAccount() });
     const isSource = (r: TokenBalanceRow) => r.owner === each.sender && r.mint === mint;
@@ -335,7 +335,7 @@ const HARMFUL: readonly Mutation[] = [
     name: 'sender does not sign',
     expected: 'sender_not_signer',
     change: ({ transaction, sender }, dice) =>
-      tx({ ...transaction, signers: transaction.signers.map((s) => (s === sender ? stranger(dice) : s)) }),
+      tx({ ...transaction, signers: transaction.signers.map((s) => (s === sender ? thirdParty(dice) : s)) }),
   },
   {
     name: 'treasury or reserve signs',
@@ -369,20 +369,20 @@ const HARMFUL: readonly Mutation[] = [
   {
     name: 'another treasury',
     expected: 'no_credit',
-    change: (each, dice) => ({ terms: depositTerms({ ...each.terms, treasury: stranger(dice) }) }),
+    change: (each, dice) => ({ terms: depositTerms({ ...each.terms, treasury: thirdParty(dice) }) }),
   },
   {
     name: 'other mints',
     expected: 'no_credit',
     change: (each, dice) => ({
-      terms: depositTerms({ ...each.terms, mints: { USDC: stranger(dice), USDT: stranger(dice) } }),
+      terms: depositTerms({ ...each.terms, mints: { USDC: thirdParty(dice), USDT: thirdParty(dice) } }),
     }),
   },
   {
     name: "the treasury's account has another owner",
     expected: 'treasury_account_changed',
     change: (each, dice) => {
-      const owner = stranger(dice);
+      const owner = thirdParty(dice);
       return mapRows(each, (r) => (isTreasurys(each, assetOf(each))(r) ? { ...r, owner } : r));
     },
   },
@@ -409,7 +409,7 @@ const HARMFUL: readonly Mutation[] = [
     name: 'a second sender',
     expected: 'several_senders',
     change: (each, dice) => {
-      const second = stranger(dice);
+      const second = thirdParty(dice);
       const mint = each.terms.mints[assetOf(each)];
       const more = { mint, account: freshAccount() };
       return tx(
@@ -453,7 +453,7 @@ const HARMFUL: readonly Mutation[] = [
     change: (each, dice) => {
       const mint = each.terms.mints[assetOf(each)];
       const account = freshAccount();
-      const owners = { pre: each.sender, post: stranger(dice) };
+      const owners = { pre: each.sender, post: thirdParty(dice) };
       return tx(both(each.transaction, (rows, when) => [...rows, row(owners[when], 4n, { mint, account })]));
     },
   },
@@ -524,7 +524,7 @@ describe(`${MUTATIONS.toLocaleString('en')} mutations of good deposits`, () => {
     let deposits = 0;
     for (let at = 0; at < MUTATIONS; at += 1) {
       const { transaction, terms: t } = dice.pick(scenes);
-      const names = [t.treasury, t.reserve, ...transaction.signers, stranger(dice)];
+      const names = [t.treasury, t.reserve, ...transaction.signers, thirdParty(dice)];
       const garbled = both(transaction, (rows) =>
         rows.map((r) =>
           dice.below(6) > 0

@@ -260,7 +260,7 @@ describe('rewardUsd', () => {
     const answers: (ClaimAnswer | undefined)[] = [];
     for (let call = 0; call < 4; call += 1)
       answers.push(
-        await run.ask({ signature: one.signature, rewardMicroUsd: 1n, client: `stranger ${call}` }),
+        await run.ask({ signature: one.signature, rewardMicroUsd: 1n, client: `thirdParty ${call}` }),
       );
     expect(answers.map((answer) => payoutsOf(answer).at(-1)?.atoms)).toEqual([
       least,
@@ -277,7 +277,7 @@ describe('rewardUsd', () => {
   it('by a third party leaves the rest to the next plain claim', async () => {
     const one = deposit(100n);
     const run = start([one], { program });
-    await run.ask({ signature: one.signature, rewardMicroUsd: 1n, client: 'stranger' });
+    await run.ask({ signature: one.signature, rewardMicroUsd: 1n, client: 'thirdParty' });
     const rest = await run.ask({ signature: one.signature });
     expect(payoutsOf(rest).reduce((sum, { atoms }) => sum + atoms, 0n)).toBe(reward(one.atoms));
   });

@@ -90,9 +90,10 @@ function broken(dice: Dice): string | undefined {
     if (receiveFee(part) + receiveFee(rest) < receiveFee(first)) return 'I5 fees of a split';
     if (paid > earn(before, first)) return 'I5 split after fees';
 
-    const stranger = dice.sized(0n, 44);
-    const around = entitlementOf(curve, before, part) + entitlementOf(curve, before + part + stranger, rest);
-    if (around - entitlementOf(curve, before, first) > 1n) return 'I6 split around a stranger';
+    const thirdParty = dice.sized(0n, 44);
+    const around =
+      entitlementOf(curve, before, part) + entitlementOf(curve, before + part + thirdParty, rest);
+    if (around - entitlementOf(curve, before, first) > 1n) return 'I6 split around a third party';
   }
 
   const later = before + dice.sized(0n, 44);

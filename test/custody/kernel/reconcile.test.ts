@@ -179,10 +179,10 @@ describe('reserve transactions without any row', () => {
   });
 
   it.each([
-    ['a third party paid', { signers: ['stranger'], accounts: ['stranger', RESERVE, 'system'] }],
+    ['a third party paid', { signers: ['thirdParty'], accounts: ['thirdParty', RESERVE, 'system'] }],
     [
       'the reserve signed second',
-      { signers: ['stranger', RESERVE], accounts: ['stranger', RESERVE, 'system'] },
+      { signers: ['thirdParty', RESERVE], accounts: ['thirdParty', RESERVE, 'system'] },
     ],
   ])('are not those that %s', async (_name, change) => {
     const w = setUp([], [reserveTransfer('s1', change)]);

@@ -188,7 +188,7 @@ const FIXTURES: Record<string, Fixture> = {
     code: 'PAYMENT_ALREADY_USED',
   },
   'with a reference of no request': {
-    make: (world, request) => world.pay(fee(request) + 1n, ['stranger']),
+    make: (world, request) => world.pay(fee(request) + 1n, ['thirdParty']),
     detail: 'awaiting_payment',
     code: 'PAYMENT_NOT_BOUND',
   },

@@ -34,7 +34,7 @@ describe('a refund', () => {
 
   it('counts when our own account shows the announced sum', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
-    credit(ports, 'stranger', 5n);
+    credit(ports, 'thirdParty', 5n);
     credit(ports, 'refund', 990_000_000n);
     credit(ports, 'later', 7n);
     expect(await settle()).toEqual(found('refund', 990_000_000n));
