@@ -82,6 +82,16 @@ describe('after the landing', () => {
     });
   });
 
+  it.each([
+    ['as the settlement states it', lamports(9n), 9n],
+    ['as agreed when the settlement states none', undefined, 5n],
+  ])('a refund costs %s', (_name, stated, cost) => {
+    const row = { ...settling(), cost: lamports(5n) };
+    const seen = { state: 'incomplete', reason: 'refunded', arrived: true, outcome: {} } as const;
+    const returned = settlement(stated === undefined ? seen : { ...seen, cost: stated });
+    expect(step(row, returned, SWAP, LATER).cost).toBe(cost);
+  });
+
   it("the bridge's failure keeps the exposure, and one check per hour", () => {
     const after = step(settling(), failure, SWAP, LATER);
     expect(after).toMatchObject({ state: 'failed', unsettled: SOL, dueAt: LATER + 3_600_000 });
