@@ -264,7 +264,7 @@ export const VARIABLES = {
     schema: secret,
     areas: ['custody'],
     secret: true,
-    about: 'Key of LI.FI. Without it all callers of one address share 75 quotes in two hours.',
+    about: 'Key of LI.FI. Without it LI.FI allows 75 quotes in two hours from one IP address.',
   },
   SWAPS_DISABLED: {
     schema: flag,

@@ -15,7 +15,7 @@ type D1 = Awaited<ReturnType<Awaited<ReturnType<typeof startRuntime>>['database'
 
 const ROUNDS = 7;
 const ROUND_MS = 120;
-/** Bytes from which a body from memory is compared with a bare route that sends as many. */
+/** A body from memory of this size or more is compared with a bare route that sends as many bytes. */
 const LARGE_BYTES = 10_000;
 /** The backends that the bare Worker can call as well. */
 const BARE = ['d1', 'kv', 'do', 'limiter'] as const;

@@ -14,8 +14,8 @@ const QUICK = { rounds: 30, calls: 7 };
 const PAGES = 400;
 
 /**
- * Names of two of 200 words and one of 5,000; every tenth symbol begins with MOON, and every thousandth is
- * MOON.
+ * Names consist of one of 208 words, `plain` or `moonlight`, and one of 5,000 endings. Every tenth symbol begins with
+ * MOON, and every thousandth is MOON.
  */
 const ROWS = `INSERT INTO tokens (id, revision, token_id, mint_address, creator_address, name, symbol, listed_at, created_at, journal)
   WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2),

@@ -60,7 +60,7 @@ const QUOTE_WHEN_SET = [
   'withdrawFee',
 ] as const;
 
-/** The signed text of a quote whose asset ids are spelled as in the signed text. */
+/** The text that 1Click signs for a quote, if the asset ids of the quote are those of the signed text. */
 export function quoteHashText({ quoteRequest, quote, timestamp }: OneClickQuote): string {
   const fields: Record<string, unknown> = { timestamp };
   for (const key of REQUEST_ALWAYS) fields[key] = quoteRequest[key];

@@ -327,7 +327,7 @@ export type CustodianApi = {
   findSwap(signature: string): Promise<SwapView | null>;
   swapRoom(): Promise<SwapRoom>;
   report(): Promise<CustodyReport>;
-  /** Costs one row, for a check that is called often. */
+  /** Reads one row only, because it is called often. */
   signingState(): Promise<SigningState>;
   openRequest(request: OpenRequest): Promise<RequestOpened>;
   findRequest(id: string): Promise<RequestView | null>;
@@ -402,7 +402,7 @@ type PayoutOperation = {
 };
 
 /**
- * Reason why a begun payout stays unsigned for longer than moments: a cap, a stop of all signing, or an
+ * Reason why a begun payout stays unsigned for more than a moment: a cap, a stop of all signing, or an
  * operation that awaits the operator.
  */
 function waitOf(reason: string | null): string | undefined {

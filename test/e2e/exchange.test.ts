@@ -285,7 +285,7 @@ it.each([
   ['breaks off its answers', 'truncate', 'eth', 'xrp'],
   ['limits the rate', '429', 'xrp', 'btc'],
 ])(
-  'a provider that %s is 502 on every read, with an error that old clients read',
+  'returns 502 for every read from a provider that %s, with an error that old clients understand',
   async (_name, kind, from, to) => {
     const made = await create(order);
     world.faults.set('changenow', { kind });

@@ -42,7 +42,7 @@ it('writes an item at once when nothing is under way', async () => {
   expect(items()).toEqual([[1], [2]]);
 });
 
-it('writes what arrives meanwhile together, in its order, when that has ended', async () => {
+it('writes items that arrive meanwhile together and in order, once that write has ended', async () => {
   const { add, items, end } = setUp();
   void add(1);
   await settle();

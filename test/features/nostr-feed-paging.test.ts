@@ -210,7 +210,7 @@ describe('a window', () => {
     expect(page.nextCursor).not.toBeNull();
   });
 
-  it('notes a second of which a relay cannot be made to send all', async () => {
+  it('notes a second of which a relay never sends all events', async () => {
     const events = Array.from({ length: 60 }, (_, index) => placed(1_000, index + 1));
     const read = (older: NostrEvent[], cap: number) =>
       readRelay(

@@ -39,7 +39,7 @@ describe('the document', () => {
     expect(served.headers.get('content-type')).toBe('application/json');
   });
 
-  it('is made once and served as the same bytes with an ETag that answers 304', async () => {
+  it('is made once and served as the same bytes, with an ETag that leads to 304', async () => {
     const again = await app.request('/api/openapi.json');
     const etag = again.headers.get('etag') ?? '';
     expect(await again.text()).toBe(await served.clone().text());

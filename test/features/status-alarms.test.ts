@@ -84,7 +84,7 @@ describe('alarms', () => {
     expect(alarmsOf(status, sol, NOW)).toEqual([name]);
   });
 
-  it('have no name without a case here', () => {
+  it('have a case here for each name', () => {
     const all: Record<Alarm, true> = {
       status_unreadable: true,
       signing_frozen: true,

@@ -2,7 +2,7 @@ import { encodeBase58, isOnCurve } from '../../src/chain/solana/address.ts';
 
 const wallets = new Map<number, string>();
 
-/** Addresses of wallets, different for every number; kept, so that a process walks the curve once for each. */
+/** Addresses of wallets, different for every number. They are cached, because finding one is slow. */
 export function wallet(number: number): string {
   const known = wallets.get(number);
   if (known !== undefined) return known;

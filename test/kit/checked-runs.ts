@@ -1,8 +1,7 @@
 import { afterEach, expect } from 'vitest';
 
 /**
- * For the simulations of a test file: keeps each run that it is given, and after the test expects none of them to have
- * recorded an error.
+ * Collects the runs of a simulation. After each test, expects that none of them has recorded an error.
  */
 export function checkRuns(): <Run extends { readonly errors: readonly string[]; release(): void }>(
   run: Run,

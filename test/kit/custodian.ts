@@ -1,6 +1,6 @@
 /**
- * The one composition of a custodian for tests: the production modules over fakes, of which a test replaces those that
- * it is about. Unit tests, and the simulations of claims, payments and mints, all build on it.
+ * The one composition of a custodian for tests: the production modules over fakes, which a test may replace. Unit
+ * tests and the simulations of claims, payments and mints build on it.
  */
 import { base64 } from '@scure/base';
 import { signedTransaction } from '../../src/chain/solana/transaction.ts';

@@ -1,6 +1,6 @@
 import type { History, HistoryNode } from '../../src/custody/kernel/quorum.ts';
 
-/** One node's history of the reserve, which proves no absence. */
+/** One node's history of the reserve, which is too short to prove an absence. */
 export const historyOf = (
   signatures: HistoryNode['signatures'] = async () => [],
   firstAvailableBlock: HistoryNode['firstAvailableBlock'] = async () => 0n,

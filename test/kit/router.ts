@@ -4,11 +4,11 @@ import { AppError } from '../../src/core/errors.ts';
 import { asAppError, problemResponse } from '../../src/http/problem.ts';
 import { newRouter } from '../../src/http/router.ts';
 
-/** The platform's rate limit, which refuses nothing. */
+/** The platform's rate limit, which never refuses. */
 const ENV = { LIMITER: { limit: async () => ({ success: true }) } };
 
 /**
- * Requests name a host that is not the service's own, because no answer may be made of it.
+ * Requests name a host that is not the service's own, because no answer may depend on it.
  * @param deps  read at each request
  * @param mount mounts the routes
  */

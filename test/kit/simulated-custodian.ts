@@ -49,11 +49,11 @@ export type RunOptions = {
   readonly wild: boolean;
 };
 
-/** Chances of which a run picks one each. */
+/** Probabilities, of which each run picks one. */
 type Rates = {
   readonly crashing: readonly number[];
   readonly failingSends: readonly number[];
-  /** Absent where D1 is always well. */
+  /** Absent if D1 never fails. */
   readonly lostWrites?: readonly number[];
 };
 

@@ -4,7 +4,7 @@ import type { SqlRow, Storage } from '../../src/custody/kernel/ports.ts';
 export type SqliteStorage = Storage & {
   /** The alarm that is set, in Unix milliseconds. */
   alarm: number | null;
-  /** How often a caller waited for the disk. */
+  /** Number of times that a caller waited for the disk. */
   syncs: number;
   /** From now on every use throws, as in an instance that was replaced. */
   replaced: boolean;

@@ -18,7 +18,7 @@ export type Faults = {
   readonly bitcoin: BitcoinFaults;
   readonly d1: D1Faults;
   readonly host: HostFaults;
-  /** Milliseconds that a call may take, and the chance that it takes more than none. */
+  /** Milliseconds that a call may take, and the chance that it takes any time. */
   readonly latencyMs: number;
   readonly latent: number;
   /** Chance that the price sources do not agree or are too few. */

@@ -1,5 +1,5 @@
 /**
- * A seeded stream of chance: sfc32 (Chris Doty-Humphrey, PractRand), seeded through splitmix32.
+ * A seeded stream of random numbers: sfc32 (Chris Doty-Humphrey, PractRand), seeded through splitmix32.
  * @module
  */
 export type Random = {

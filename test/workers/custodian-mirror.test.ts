@@ -249,7 +249,7 @@ describe('the budget of quotes for reading', () => {
     expect(await store.take(START + WINDOW_MS, 3, null)).toEqual({ ok: true });
   });
 
-  it('never gives more than there are to callers at the same time', async () => {
+  it('never gives concurrent callers more than there are', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => store.take(START, 20, null)));
     expect(answers.filter(({ ok }) => ok)).toHaveLength(20);
   });

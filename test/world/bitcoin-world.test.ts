@@ -95,7 +95,7 @@ describe('the two Esplora adapters', () => {
     expect(await get(mempool, '/blocks/tip/height')).toEqual({ status: 200, body: String(node.height()) });
   });
 
-  test('can lie about a balance and about the tip, one without the other', async () => {
+  test('can lie about a balance and about the tip independently', async () => {
     const { address } = createBitcoinKey();
     await pay(address, 5000n);
     await node.mine(1);

@@ -56,7 +56,7 @@ describe("the world's edge", () => {
     await aborted;
   });
 
-  test('answers 502 while the Worker is down or has died under the call', async () => {
+  test('answers 502 while the Worker is down or ends during the call', async () => {
     up = false;
     expect((await fetch(edge.url)).status).toBe(502);
     up = true;

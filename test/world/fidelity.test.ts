@@ -217,14 +217,14 @@ describe('the fakes', () => {
     });
   });
 
-  it('1Click quotes dry as production does', async () => {
+  it('1Click answers a dry quote as production does', async () => {
     const { body } = await quoteFrom({ dry: true });
     expect(shapeDifferences(parsed('one-click/quote-dry-sol-zec.json'), body)).toEqual([]);
     expect(body).not.toHaveProperty('quote.depositAddress');
     expect(body).not.toHaveProperty('quoteRequest.appFees.0.limitOrderId');
   });
 
-  it('1Click states a swap before its deposit as production does, with the id of the request', async () => {
+  it('1Click shows the status of a swap before its deposit as production does, with the id of the request', async () => {
     const { body } = await quoteFrom();
     const deposit = Reflect.get(Reflect.get(body, 'quote'), 'depositAddress');
     const status = await get(`${oneClick.url}/v0/status?depositAddress=${deposit}`);

@@ -1,6 +1,6 @@
 /**
- * Instructions on tokens. The token program's own come from its client; the metadata ones are encoded byte by
- * byte, because no client for this library version offers them.
+ * Instructions on tokens. The token program's client builds those of the token program. Metadata instructions are
+ * encoded byte by byte, because no client for this library version offers them.
  * @see solana-program/token-2022 interface, solana-program/token-metadata interface
  * @see metaplex-foundation/mpl-token-metadata programs/token-metadata (CreateMetadataAccountV3)
  * @module

@@ -33,8 +33,8 @@ import type { Lamports } from '../../core/amount.ts';
 import { encodeBase58 } from './address.ts';
 
 /**
- * A memo of version 3 of the program. The library's default is a newer program, which nodes and our recovery,
- * which finds payouts by memo, might not recognize.
+ * A memo of version 3 of the program. The library's default is a newer program. Nodes might not report its memos, and
+ * our recovery finds payouts by memo.
  */
 export const memoInstruction = (text: string): Instruction =>
   getAddMemoInstruction({ memo: text }, { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3 });

@@ -85,7 +85,7 @@ describe('a restored journal', () => {
     expect(journal.get('swap:key-first')).toMatchObject({ state: 'signed' });
   });
 
-  it('does not wake itself in a hurry while it waits for the operator', async () => {
+  it('does not wake itself often while it waits for the operator', async () => {
     const { w, old } = await restored();
     const custody = w.start(old);
     await ticks(custody, w, 2);

@@ -208,7 +208,7 @@ describe('under any order of intents and outcomes', () => {
     );
   });
 
-  it('a refusal is never without its reason: the limit that it names would be exceeded', () => {
+  it('a refusal always names a limit that would be exceeded', () => {
     fc.assert(
       fc.property(steps, (given) => {
         run(given, (w, verdict, amount) => {
