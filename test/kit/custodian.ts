@@ -21,7 +21,7 @@ export const assembleTransaction: CustodyDeps['assemble'] = (message, signature,
   return { wire: base64.encode(wire), signature: text };
 };
 
-/** Every dependency of a custodian. */
+/** Every dependency of a custodian, and the custodian that has them over any storage. */
 export function createCustodyFakes(change: Partial<CustodyDeps> = {}) {
   const clock = { now: NOW };
   const chain = createFakeChain();
@@ -57,6 +57,8 @@ export function createCustodyFakes(change: Partial<CustodyDeps> = {}) {
     swap,
     logged,
     deps,
+    /** An instance on this storage. */
+    start: (storage: Storage) => createCustodian(storage, deps),
     /** How many signatures were made. */
     signatures: () => signatures,
   };
@@ -74,7 +76,7 @@ export function createCustodianWorld(
 ) {
   const fakes = createCustodyFakes(change);
   const { clock } = fakes;
-  const start = (on: Storage = storage) => createCustodian(on, fakes.deps);
+  const start = (on: Storage = storage) => fakes.start(on);
   const custody = start();
   return {
     ...fakes,

@@ -6,7 +6,7 @@
 import { depositTerms } from '../../src/chain/solana/deposit.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { lamports } from '../../src/core/amount.ts';
-import { type Custody, type CustodyDeps, createCustodian } from '../../src/custody/custodian.ts';
+import type { Custody, CustodyDeps } from '../../src/custody/custodian.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
 import type { SqlRow } from '../../src/custody/kernel/ports.ts';
 import { createSolanaView } from '../../src/custody/kernel/solana-view.ts';
@@ -250,7 +250,7 @@ export function simulateCustodian(p: {
       now: wallClock,
       log: () => undefined,
     });
-    const { deps } = createCustodyFakes({
+    return createCustodyFakes({
       chain: solana,
       mirror: {
         ...mirror,
@@ -278,8 +278,7 @@ export function simulateCustodian(p: {
         if (level === 'alarm') alarms.push(String(event));
       },
       ...p.modules({ net, flaky, nodes: asked, solana, now: wallClock }),
-    });
-    return createCustodian(instance.storage, deps);
+    }).start(instance.storage);
   }
 
   const host = createHost<Custody>({

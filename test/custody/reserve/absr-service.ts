@@ -5,7 +5,7 @@ import { base58 } from '@scure/base';
 import type { SwapRoute } from '../../../src/bridges/route.ts';
 import { sats } from '../../../src/core/amount.ts';
 import { HOUR_MS } from '../../../src/core/limits.ts';
-import { type Custody, createCustodian } from '../../../src/custody/custodian.ts';
+import type { Custody } from '../../../src/custody/custodian.ts';
 import type { Signer } from '../../../src/custody/kernel/ports.ts';
 import { createProofSigner, createSigner } from '../../../src/custody/kernel/signer.ts';
 import type { AbsrPorts } from '../../../src/custody/reserve/daily-mint.ts';
@@ -97,7 +97,7 @@ export function createService(p: {
     absrMint: MINT,
   });
   const readPrices = async () => ['a', 'b'].map((source) => ({ source, ...MARKET }));
-  const { deps, mirror } = createCustodyFakes({
+  const { mirror, start } = createCustodyFakes({
     chain: solana.chain,
     signer,
     absr: mutate({
@@ -134,10 +134,10 @@ export function createService(p: {
   });
 
   let storage = createSqliteStorage();
-  let custody: Custody = createCustodian(storage, deps);
+  let custody: Custody = start(storage);
   function startOn(next: SqliteStorage): void {
     storage = next;
-    custody = createCustodian(storage, deps);
+    custody = start(storage);
   }
 
   /** Replaces the instance: its memory is lost, and its storage refuses it. */
