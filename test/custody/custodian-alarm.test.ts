@@ -52,7 +52,7 @@ describe('one swap from request to end', () => {
     });
   });
 
-  it('an instance that died after the intent leaves it to the next one, by an alarm that is set already', async () => {
+  it('an instance that crashed after the intent leaves it to the next one, because the alarm is already set', async () => {
     const w = createCustodianWorld();
     let alarmAtQuote: number | null = null;
     w.bridge.nextQuote = () => {
@@ -64,7 +64,7 @@ describe('one swap from request to end', () => {
     expect((alarmAtQuote ?? 0) - NOW).toBeLessThanOrEqual(30_000);
   });
 
-  it('an instance that died after the signature: the next one sends the same bytes', async () => {
+  it('an instance that crashed after the signature: the next one sends the same bytes', async () => {
     const w = createCustodianWorld();
     const { send } = w.chain;
     w.chain.send = () => Promise.reject(new Error('the process ends here'));

@@ -84,7 +84,7 @@ const logged = (event: string): number =>
 type Nodes = { disagreementAt: string | null };
 const nodesOf = async (): Promise<Nodes> =>
   ((await caller.call('/api/status')).body.custody as { nodes: Nodes }).nodes;
-/** Confirms once and waits so many seconds at most. */
+/** Confirms once and waits at most this number of seconds. */
 const confirmOnce = async (body: Body, signature: string, wait?: number) => {
   const isInvoice = body.invoice_id !== undefined;
   const response = await world.fetch(isInvoice ? '/api/invoices/confirm' : '/api/listings/confirm', {
@@ -108,7 +108,7 @@ type Shown = {
   meta: { preBalances: number[]; postBalances: number[] };
 };
 
-/** The transaction as an honest node shows it, with so many lamports more from the payer to the treasury. */
+/** The transaction as an honest node shows it, with this number of additional lamports from the payer to the treasury. */
 function enlarged(shown: Shown, more: number): Shown {
   const copy = structuredClone(shown);
   const at = copy.transaction.message.accountKeys.indexOf(world.treasury);

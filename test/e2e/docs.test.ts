@@ -188,7 +188,7 @@ describe('/llms.txt', () => {
         return { ...entry, status: response.status, code };
       }),
     );
-    // Ids in the examples are of another day: their routes say so, with a code that the text has announced.
+    // Ids in the examples are from another day, so their routes return an error whose code the text lists.
     const undeclared = answers.filter(
       ({ path, status, code, codes }) =>
         // For an unknown pool the response is the pool API's own.

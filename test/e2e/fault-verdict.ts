@@ -71,7 +71,7 @@ export function judge(o: Observation): Verdict {
     const row = o.rows.find(({ signature }) => signature === end.id);
     promise(end.amountSol === o.amountSol, 'a status without its amount');
     promise(paid(end.id) <= 1, `${paid(end.id)} payments for one swap`);
-    promise(row?.status === end.status && row?.btc_sats === end.btcSatoshis, 'the mirror says otherwise');
+    promise(row?.status === end.status && row?.btc_sats === end.btcSatoshis, 'the mirror differs');
     if (end.reason === 'expired') promise(paid(end.id) === 0, 'expired, and yet it landed');
     if (end.status !== 'finished') continue;
     promise(paid(end.id) === 1, 'finished without a payment on Solana');

@@ -63,7 +63,7 @@ const NOT_HTTP = '400';
 const framing: Shape[] = [
   framed('chunks of one byte', COUNTED, [CHUNKED], [...GOOD].map(chunk).join('') + END),
   framed('a chunk extension', COUNTED, [CHUNKED], `d;a="b"\r\n${GOOD}\r\n${END}`),
-  framed('a chunk that is longer than it says', BAD_JSON, [CHUNKED], `5\r\n${GOOD}\r\n${END}`),
+  framed('a chunk longer than its stated size', BAD_JSON, [CHUNKED], `5\r\n${GOOD}\r\n${END}`),
   framed('a chunk of a size beyond 64 bits', BAD_JSON, [CHUNKED], `fffffffffffffffff\r\n${GOOD}\r\n${END}`),
   framed('a chunk of no size', BAD_JSON, [CHUNKED], `x\r\n${GOOD}\r\n${END}`),
   framed(

@@ -24,7 +24,7 @@ const noDeps = (): Deps => {
 const operations = operationsOf(apiDocument(createApp(noDeps), ERRORS, {}, '')).map(
   ({ operation }) => operation.operationId ?? '',
 );
-/** Requests of one operation are sent in so many batches. */
+/** Number of batches in which the requests of one operation are sent. */
 const BATCHES = 3;
 const BATCH = Math.ceil(REQUESTS / operations.length / BATCHES);
 

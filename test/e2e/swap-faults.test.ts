@@ -96,7 +96,7 @@ describe('the verdict of a cell', () => {
     [
       'a mirror that lags',
       { rows: [{ signature: 'S1', status: 'waiting', btc_sats: null }] },
-      'the mirror says otherwise',
+      'the mirror differs',
     ],
     [
       'a false expiry',
@@ -104,7 +104,7 @@ describe('the verdict of a cell', () => {
       'expired, and yet it landed',
     ],
     [
-      'a repeat that swaps anew',
+      'a repeat that swaps again',
       { repeats: [answer(200, { ...created, id: 'S2' }, true)] },
       'a repeat answers 200',
     ],

@@ -221,7 +221,7 @@ async function openOneOfEach(kinds: readonly string[]): Promise<Owed> {
   await until('an open operation of each kind', async () => {
     const open = await openOperations();
     const missing = kinds.filter((kind) => !open.some((row) => row.kind === kind && row.signature !== null));
-    // Repeated, since an operation that is never sent expires in the end.
+    // Repeated, because an operation that is never sent eventually expires.
     if (missing.includes('token')) await tokens.read(invoice.invoice_id);
     if (missing.includes('refund')) await tokens.ops('refund', refunded);
     if (missing.includes('absr')) await world.control.cron(DAILY);

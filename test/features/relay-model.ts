@@ -24,7 +24,7 @@ export function modelSession(
   return session;
 }
 
-/** An event of which only the order matters. */
+/** An event; only its order matters. */
 export const placed = (created_at: number, id: number, tags: string[][] = []): NostrEvent => ({
   id: id.toString(16).padStart(64, '0'),
   pubkey: 'a'.repeat(64),

@@ -174,7 +174,7 @@ const paying = (n: number, height: number | null): BitcoinTx => ({
 });
 type PagedSource = Parameters<typeof listBitcoin>[0]['bitcoinSources'][number];
 
-/** An index with so many confirmed transactions, newest first, and a mempool. */
+/** An index with this number of confirmed transactions, newest first, and a mempool. */
 function index(name: string, confirmed: number, p: { pool?: BitcoinTx[]; cutAfter?: number } = {}) {
   const chain = Array.from({ length: confirmed }, (_, at) => paying(confirmed - at, confirmed - at));
   const pool = p.pool ?? [];

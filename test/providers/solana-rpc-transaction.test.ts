@@ -220,7 +220,7 @@ describe('accounts and supplies', () => {
   });
 
   it.each([
-    ['fewer than asked', [account]],
+    ['fewer than requested', [account]],
     ['another encoding', [account, { ...account, data: ['x', 'base58'] }]],
     ['no base64', [account, { ...account, data: ['***', 'base64'] }]],
   ])('%s is an error', async (_name, value) => {

@@ -16,7 +16,7 @@ describe('the probe’s network access', () => {
 
   it.each([
     ['a quote that opens a deposit address', 'POST', 'https://a.test/v0/quote', { dry: false }],
-    ['a quote that does not say', 'POST', 'https://a.test/v0/quote', { amount: '1' }],
+    ['a quote that does not state it', 'POST', 'https://a.test/v0/quote', { amount: '1' }],
     ['a deposit notice', 'POST', 'https://a.test/v0/deposit/submit', { dry: true, txHash: 'x' }],
     ['a transaction', 'POST', 'https://a.test/', rpc('sendTransaction')],
     ['an airdrop', 'POST', 'https://a.test/', rpc('requestAirdrop')],

@@ -159,10 +159,13 @@ function judgeBooks(world: World, operations: readonly Operation[], landed: read
       if (!paidBy)
         world.witness.broken(
           'nothing_lost',
-          `${signature} (${movementOf(entry.transaction).kind}) landed and no row knows it`,
+          `${signature} (${movementOf(entry.transaction).kind}) landed, and no row has it`,
         );
     } else if (op.landing === null && !isHeld(op)) {
-      world.witness.broken('nothing_lost', `${signature} landed and ${op.id} says ${op.state}/${op.detail}`);
+      world.witness.broken(
+        'nothing_lost',
+        `${signature} landed, but ${op.id} shows ${op.state}/${op.detail}`,
+      );
     } else if (op.landing && op.landing.debit !== -change) {
       world.witness.broken('nothing_lost', `${op.id} books ${op.landing.debit} lamports of ${-change}`);
     }

@@ -67,7 +67,7 @@ describe('failures are text with a next step', () => {
 
   it.each([
     ['a page instead of an answer', new Response('<h1>Bad gateway</h1>', { status: 502 }), 502],
-    ['a page that says 200', new Response('<h1>Maintenance</h1>'), 200],
+    ['a page with status 200', new Response('<h1>Maintenance</h1>'), 200],
     ['an answer cut short', new Response('{"bitcoin":{"addr'), 200],
     ['nothing at all', new Response(null, { status: 500 }), 500],
   ])('%s', async (_name, response, status) => {

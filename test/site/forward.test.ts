@@ -74,7 +74,7 @@ describe('the site’s functions, built as for the platform', () => {
   });
 
   it.each(['/api/reserves?x=1', '/api/swap/status/abc', '/llms.txt'])(
-    'pass %s on and give its answer back as it is',
+    'pass %s on and return its answer unchanged',
     async (path) => {
       const response = await pages.dispatchFetch(`https://site.test${path}`);
       expect([response.status, response.headers.get('x-request-id')]).toEqual([418, 'r-1']);

@@ -238,7 +238,7 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
       },
     });
 
-  it('is refused with 413 over 16 KiB, announced or not, and when its length lies', async () => {
+  it('is refused with 413 over 16 KiB, with an announced, missing or false length', async () => {
     await expectProblem(await post(large), 'BODY_TOO_LARGE');
     expect((await post(large)).status).toBe(413);
     const streamed = await post(chunks(large));

@@ -38,7 +38,7 @@ function spendableCoins(node: BitcoinNode, script: string): Coin[] {
   });
 }
 
-/** The newest payment on each node. The node knows the coin that a payment spends only after its broadcast. */
+/** The newest payment on each node. The node marks the coin that a payment spends only after its broadcast. */
 const newest = new WeakMap<BitcoinNode, Promise<unknown>>();
 
 /**

@@ -150,7 +150,7 @@ describe('further possible answers of a node', () => {
       { type: 'held', reason: 'sender_is_exchange' },
     ],
     [
-      'an account closed and made anew for another token at the same address',
+      'an account closed and created again for another token at the same address',
       {
         preTokens: [row(SENDER, 100n), row(TREASURY, 5n), row(OTHER, 1n, { account: VAULT })],
         postTokens: [

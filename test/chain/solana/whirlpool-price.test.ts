@@ -7,7 +7,7 @@ const Q128 = 1n << 128n;
 
 it('the recorded SOL/USDC pool has its price to 15 digits and beyond', () => {
   const price = priceFromSqrtPrice(BigInt(snapshot.sqrtPrice), snapshot.decimalsA, snapshot.decimalsB);
-  // Computed with 60 decimal digits from the same integers; the recording says 103.271133.
+  // Computed with 60 decimal digits from the same integers; the recording gives 103.271133.
   expect(price).toBe('103.2711331341979095963154');
   expect(Number(price).toPrecision(9)).toBe('103.271133');
 });

@@ -171,7 +171,7 @@ describe('nodes', () => {
     expect(run.claims()).toEqual([]);
   });
 
-  it('of which one invents a deposit that the other does not have pay nothing', async () => {
+  it('one of which invents a deposit that the other does not have, pay nothing', async () => {
     const one = deposit(20n);
     const run = start([], { see: (node) => (node === 0 ? transactionOf(one) : null) });
     expect(codeOf(await run.ask({ signature: one.signature }))).toBe('DEPOSIT_NOT_FINAL');

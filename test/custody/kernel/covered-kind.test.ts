@@ -21,7 +21,7 @@ function setUp(balance: bigint, mostPerDay = 10n, ...moreCaps: Cap[]) {
   const state = {
     /** Awaited by every balance. */
     reading: async () => {},
-    /** Awaited by every preparation that passed the check, which then ends as the text says. */
+    /** Awaited by every preparation that passed the check, which then ends with the given result. */
     preparing: async () => 'prepared',
     now: NOW,
   };

@@ -193,7 +193,7 @@ describe('settling', () => {
 });
 
 describe('due operations', () => {
-  it('at most so many rows in a run, the longest overdue first, and none before its time', async () => {
+  it('are run a limited number at a time, the longest overdue first, and none before its time', async () => {
     const w = setUp();
     for (let at = 1; at <= 4; at++) {
       w.add(signed({ id: `swap:${at}`, signing: null, dueAt: NOW - at }));

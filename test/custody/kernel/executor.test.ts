@@ -194,7 +194,7 @@ describe('what keeps a swap from being signed', () => {
 describe('rows that this version does not support', () => {
   it.each([
     ['a kind that this version does not have', planned({ id: 'swap:x', kind: 'absr' as Kind }), null],
-    ['a state that it does not know', planned({ id: 'swap:x', state: 'melting' as State }), null],
+    ['an unknown state', planned({ id: 'swap:x', state: 'melting' as State }), null],
     ['an intent that is held', planned({ id: 'swap:x', reason: 'held_review' }), 'held_review'],
     ['a closed row that is due by mistake', closed({ id: 'swap:x', dueAt: NOW }), 'quote_signature'],
   ])('%s is left unchanged, checked rarely, and reported to the operator', async (_name, op, reason) => {

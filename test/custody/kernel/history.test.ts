@@ -1,6 +1,5 @@
 /**
- * The journal check and reconciliation with nodes of which one omits or invents entries, or keeps little
- * history.
+ * The journal check and reconciliation with nodes, one of which omits or invents entries, or keeps little history.
  */
 import { describe, expect, it } from 'vitest';
 import { upstreamFailed } from '../../../src/core/errors.ts';

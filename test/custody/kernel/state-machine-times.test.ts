@@ -136,7 +136,7 @@ it('a signed operation ignores that a signature was not available', () => {
   expect(next(op, { type: 'unsigned', reason: 'timeout' })).toBe(op);
 });
 
-it('a final failure is a rejection, of which the slot of the failure is kept', () => {
+it('a final failure is a rejection and keeps the slot of the failure', () => {
   const views = [view({ status: statusOf('finalized', true) })];
   expect(judgeAttempt(signingOf('one'), views, 1)).toBe('rejected');
   expect(next(signed(), { type: 'viewed', quorum: 1, views, landing: null })).toMatchObject({

@@ -44,7 +44,7 @@ describe('the time in which a request can be paid', () => {
   it.each([
     ['in time', 0, 'confirmed'],
     ['late', 1, 'REFUND_DUE'],
-  ])('is judged by the block time, not by the time of our read: %s', async (_name, seconds, outcome) => {
+  ])('depends on the block time, not on the time of our read: %s', async (_name, seconds, outcome) => {
     const world = createPaymentWorld();
     const request = world.open();
     const blockTime = (world.state.now + CLOSES) / 1_000 + seconds;

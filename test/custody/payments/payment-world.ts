@@ -25,7 +25,7 @@ export const signature = (n: number): string =>
     Uint8Array.from({ length: 64 }, (_, i) => (i < 4 ? (n >>> (8 * i)) & 255 : (n * 13 + i) % 251)),
   );
 
-/** Creations and refunds are counted and end as the state says. */
+/** Creations and refunds are counted and end in the given state. */
 export type PaymentWorld = ReturnType<typeof createPaymentWorld>;
 
 export function createPaymentWorld(

@@ -127,7 +127,7 @@ export function createRequestSimulation(options: RunOptions) {
       requests().every(({ state }) => state !== 'paid') &&
       refunds().every(({ state }) => state !== 'begun') &&
       stored<{ state: string }>('asry_payouts').every(({ state }) => state === 'paid'),
-    // A call may say that the journal could not be verified.
+    // A call may report that the journal could not be verified.
     callsFail: true,
   });
   const { call, host, pass, random, rowsOf, scheduler } = run;

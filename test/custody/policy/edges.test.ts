@@ -638,7 +638,7 @@ describe('a landing', () => {
     [1_010n, undefined],
     [999n, 'landing_balance'],
     [1_011n, 'landing_balance'],
-  ])('that cost %d of 1000 to 1010 lamports is judged to the lamport', (spent, reason) => {
+  ])('that cost %d of 1000 to 1010 lamports is checked to the lamport', (spent, reason) => {
     const landing = { error: null, before: 5_000n, after: 5_000n - spent, changesTokens: false };
     expect(checkLanding(landing, { amount: 1_000n, spend: 1_010n })?.reason).toBe(reason);
   });

@@ -49,7 +49,10 @@ export function createBooks(p: {
       repay();
     },
 
-    /** A spend of up to so many atoms was made while a mint was on its way: the gap of the landing is the spender's. */
+    /**
+     * A spend of up to this number of atoms was made while a mint was on its way: the gap of the landing is the
+     * spender's.
+     */
     excuseLanding(spent: bigint): void {
       if (gap() > excused && gap() <= excused + spent) excused = gap();
     },

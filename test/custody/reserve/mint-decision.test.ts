@@ -99,7 +99,7 @@ describe('the reserve at depth', () => {
     expect(both(view({ tip: 900 }), view({ tip: 903 }))).toEqual({ ok: false, reason: 'tips_apart' });
   });
 
-  it('one sat of difference, or one index alone, is not an agreement; of three none may differ', () => {
+  it('one sat of difference, or one index alone, is not an agreement; all three must agree', () => {
     const other = view({ confirmed: sats(1_001n) });
     expect(both(view(), other)).toEqual({ ok: false, reason: 'sources_disagree' });
     expect(agreeAtDepth([view(), view(), other], 3)).toEqual({ ok: false, reason: 'sources_disagree' });

@@ -234,7 +234,7 @@ it('a deposit address that the bridge does not have yet is requested again, a fe
   expect(never.asked.filter((call) => call.startsWith('sleep'))).toHaveLength(3);
 });
 
-it('nodes of which none can run it are a failure, not a refusal', async () => {
+it('a simulation that no node can run is a failure, not a refusal', async () => {
   const w = setUp();
   w.ports.first = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout'));
   await expect(w.checkThirdParty()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });

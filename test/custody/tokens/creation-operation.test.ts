@@ -79,8 +79,8 @@ describe('a mint that already exists', () => {
 
   it.each([
     ['as ordered', mint(), {}],
-    ['of which some was burnt later', mint({ supply: 1n }), {}],
-    ['of which its creator minted more later', mint({ supply: 9_000_000n }), { revokeMint: false }],
+    ['some of which was burnt later', mint({ supply: 1n }), {}],
+    ['whose supply its creator increased later', mint({ supply: 9_000_000n }), { revokeMint: false }],
   ])('%s is the creation itself: nothing is signed', async (_name, found, over) => {
     const { prepared, signed } = prepare(found, over);
     expect(await prepared).toEqual({ ok: false, found: { mint: MINT } });

@@ -56,7 +56,7 @@ near(
   status((s) => (s.quoteResponse.quote.deadline = '2026-11-20T10:05:00.000Z')),
 );
 near(
-  'a quote that pays less than LI.FI says',
+  'a quote that pays less than LI.FI promises',
   'near_minimum',
   status((s) => (s.quoteResponse.quote.minAmountOut = '1')),
 );

@@ -46,7 +46,7 @@ near('a vault swap on the other route', 'program_not_on_route', (d) => {
   const minimum = BigInt(d.quote.estimate.toAmountMin);
   d.instructions.push(vaultSwap({ amount: 1_000_000n, minimum, seed: new Uint8Array(32) }));
 });
-both('a program deployed anew', 'program_redeployed', (d, r) => {
+both('a redeployed program', 'program_redeployed', (d, r) => {
   d.deployments.set(TRACKER_PROGRAM, { recorded: 5n, current: BigInt(r.between(6, 9_999)) });
 });
 both('a program whose deployment was not read', 'program_deploy_unread', (d, r) => {
