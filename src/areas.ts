@@ -36,15 +36,27 @@ export const AREAS: readonly Area[] = [
     },
   },
   {
-    parts: ['reserves', 'transactions', 'explorer', 'proof', 'arbitrage', 'badge'],
+    parts: ['reserves', 'transactions', 'explorer'],
     features: ['reserves'],
     load: async () => {
-      const [{ reservesRoutes }, { proofRoutes }, { absrRoutes }] = await Promise.all([
-        import('./features/reserves/routes.ts'),
-        import('./features/reserves/proof-routes.ts'),
-        import('./features/reserves/absr-routes.ts'),
-      ]);
-      return (app) => app.route('/api', reservesRoutes).route('/api', proofRoutes).route('/api', absrRoutes);
+      const { reservesRoutes } = await import('./features/reserves/routes.ts');
+      return (app) => app.route('/api', reservesRoutes);
+    },
+  },
+  {
+    parts: ['proof'],
+    features: ['reserves'],
+    load: async () => {
+      const { proofRoutes } = await import('./features/reserves/proof-routes.ts');
+      return (app) => app.route('/api', proofRoutes);
+    },
+  },
+  {
+    parts: ['arbitrage', 'badge'],
+    features: ['reserves'],
+    load: async () => {
+      const { absrRoutes } = await import('./features/reserves/absr-routes.ts');
+      return (app) => app.route('/api', absrRoutes);
     },
   },
   {
@@ -56,16 +68,27 @@ export const AREAS: readonly Area[] = [
     },
   },
   {
-    parts: ['invoices', 'tokens', 'listings'],
+    parts: ['invoices'],
     features: ['tokens'],
     load: async () => {
-      const [{ invoiceRoutes }, { tokenRoutes }, { listingRoutes }] = await Promise.all([
-        import('./features/tokens/invoice-routes.ts'),
-        import('./features/tokens/routes.ts'),
-        import('./features/tokens/listing-routes.ts'),
-      ]);
-      return (app) =>
-        app.route('/api', invoiceRoutes).route('/api', tokenRoutes).route('/api', listingRoutes);
+      const { invoiceRoutes } = await import('./features/tokens/invoice-routes.ts');
+      return (app) => app.route('/api', invoiceRoutes);
+    },
+  },
+  {
+    parts: ['tokens'],
+    features: ['tokens'],
+    load: async () => {
+      const { tokenRoutes } = await import('./features/tokens/routes.ts');
+      return (app) => app.route('/api', tokenRoutes);
+    },
+  },
+  {
+    parts: ['listings'],
+    features: ['tokens'],
+    load: async () => {
+      const { listingRoutes } = await import('./features/tokens/listing-routes.ts');
+      return (app) => app.route('/api', listingRoutes);
     },
   },
   {
