@@ -3,15 +3,13 @@
  * clock.
  */
 
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { base58 } from '@scure/base';
 import { AppError } from '../../src/core/errors.ts';
 import type { TransactionStatus } from '../../src/core/wait-for-finality.ts';
 import type { AsryEpochView, ClaimAnswer, ClaimRequest, ClaimView } from '../../src/custody/api.ts';
 import { createAsryMirror } from '../../src/features/asry/asry-store.ts';
 import { type AsryDeps, asryRoutes } from '../../src/features/asry/routes.ts';
+import { openD1 } from '../kit/d1.ts';
 import { routerOver } from '../kit/router.ts';
 
 export const SIGNATURE = base58.encode(new Uint8Array(64).fill(7));
@@ -65,7 +63,7 @@ export const epoch: AsryEpochView = {
 
 export const TREASURY = '7dYB1c7akmzEoLwdmh1NXV9gN4zvhc2oWmxJKTGSJ22k';
 
-export type Service = {
+export type Service = ReturnType<typeof openD1> & {
   clock: number;
   /** The nodes' results, one per poll; the last one repeats. */
   statuses: (TransactionStatus | AppError)[];
@@ -76,12 +74,9 @@ export type Service = {
   found: ClaimView | null;
   epochs: AsryEpochView[];
   configured: boolean;
-  db: DatabaseSync;
 };
 
 export function newService(): Service {
-  const db = new DatabaseSync(':memory:');
-  db.exec(readFileSync(join(import.meta.dirname, '../../schema.sql'), 'utf8'));
   return {
     clock: NOW,
     statuses: ['final'],
@@ -91,7 +86,7 @@ export function newService(): Service {
     found: null,
     epochs: [epoch],
     configured: true,
-    db,
+    ...openD1(),
   };
 }
 
@@ -101,19 +96,6 @@ const next = <T>(list: readonly T[], index: number): T => {
   return item;
 };
 
-/** The part of D1 that reads use. */
-function d1Of(db: DatabaseSync): D1Database {
-  const prepare = (sql: string) => {
-    const bound = (params: readonly (string | number | null)[]) => ({
-      bind: (...values: (string | number | null)[]) => bound(values),
-      first: async () => db.prepare(sql).get(...params) ?? null,
-      all: async () => ({ results: db.prepare(sql).all(...params) }),
-    });
-    return bound([]);
-  };
-  return { prepare } as never;
-}
-
 function depsOf(service: Service): AsryDeps {
   return {
     custody: {
@@ -121,7 +103,7 @@ function depsOf(service: Service): AsryDeps {
       claimDeposit: async (request) => next(service.answers, service.asked.push(request) - 1),
       listAsryEpochs: async () => service.epochs,
     },
-    claims: createAsryMirror(d1Of(service.db)),
+    claims: createAsryMirror(service.d1),
     async transactionStatus() {
       const status = next(service.statuses, service.polls++);
       if (status instanceof AppError) throw status;

@@ -1,11 +1,10 @@
 /** Pages of a search against a plain sort of all tokens, over SQLite with the service's own schema. */
-import { readFileSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { foldText } from '../../src/chain/solana/token-text.ts';
 import { createSearchStore, type SearchCursor } from '../../src/features/tokens/search-store.ts';
 import { cases } from '../cases.ts';
+import { openD1 } from '../kit/d1.ts';
 
 type Token = {
   id: number;
@@ -16,17 +15,8 @@ type Token = {
   listed: boolean;
 };
 
-/** The part of D1 that the store uses. */
 function database() {
-  const db = new DatabaseSync(':memory:');
-  db.exec(readFileSync('schema.sql', 'utf8'));
-  const prepare = (sql: string, params: readonly (string | number)[] = []) => ({
-    sql,
-    params,
-    bind: (...values: (string | number)[]) => prepare(sql, values),
-  });
-  const batch = async (list: readonly ReturnType<typeof prepare>[]) =>
-    list.map(({ sql, params }) => ({ results: db.prepare(sql).all(...params) }));
+  const { db, d1 } = openD1();
   const insert = db.prepare(
     `INSERT INTO tokens (id, revision, token_id, mint_address, creator_address, name, symbol, listed_at, created_at, journal)
      VALUES (?, 1, ?, ?, ?, ?, ?, ?, '2026-01-01T00:00:00.000Z', ?)`,
@@ -46,7 +36,7 @@ function database() {
     const at = listed ? '2026-01-01T00:00:00.000Z' : null;
     insert.run(String(id), id, mint, creator, foldText(name), foldText(symbol), at, JSON.stringify(journal));
   };
-  return { store: createSearchStore({ prepare, batch } as never), add };
+  return { store: createSearchStore(d1), add };
 }
 
 const compare = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
