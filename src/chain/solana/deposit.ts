@@ -109,7 +109,7 @@ export function judgeDeposit(transaction: DepositTransaction, terms: DepositTerm
   if (!movements) return unverifiable('bad_balances');
 
   const credits = ASSETS.map((asset) => ({ asset, ...creditOf(asset, movements, terms) }));
-  if (credits.some((credit) => credit.foreign)) return held('treasury_account_changed');
+  if (credits.some((credit) => credit.isUnexpected)) return held('treasury_account_changed');
   const credited = credits.filter((credit) => credit.atoms > 0n);
   const [credit] = credited;
   if (!credit) return refused('no_credit');
@@ -191,13 +191,13 @@ function byAccount(rows: readonly TokenBalanceRow[]): Map<string, TokenBalanceRo
 function creditOf(asset: DepositAsset, movements: readonly Movement[], terms: DepositTerms) {
   const account = terms.accounts[asset];
   const move = movements.find((each) => each.account === account);
-  if (!move) return { account, atoms: 0n, foreign: false };
+  if (!move) return { account, atoms: 0n, isUnexpected: false };
   const owners = [move.ownerBefore, move.ownerAfter].filter((owner) => owner !== undefined);
-  const foreign =
+  const isUnexpected =
     move.mint !== terms.mints[asset] ||
     move.program !== TOKEN_PROGRAM ||
     owners.some((owner) => owner !== terms.treasury);
-  return { account, atoms: move.after - move.before, foreign };
+  return { account, atoms: move.after - move.before, isUnexpected };
 }
 
 /** Its tokens went from one owner to another without a transfer, so their previous owner is unclear. */
