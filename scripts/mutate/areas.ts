@@ -19,7 +19,7 @@ export const AREAS: readonly Area[] = [
       'test/custody/kernel/state-machine.test.ts',
       'test/custody/kernel/state-machine-times.test.ts',
       'test/custody/kernel/state-machine-settlement.test.ts',
-      'test/custody/kernel/judge-attempt.test.ts',
+      'test/custody/kernel/state-machine-verdict.test.ts',
       'test/custody/kernel/state-machine-walk.test.ts',
     ],
   },
@@ -29,7 +29,7 @@ export const AREAS: readonly Area[] = [
     tests: [
       'test/custody/kernel/spending-limits.test.ts',
       'test/custody/kernel/spending-limits-model.test.ts',
-      'test/custody/kernel/covered-kind.test.ts',
+      'test/custody/kernel/spending-limits-covered.test.ts',
     ],
   },
   {

@@ -31,7 +31,7 @@ const ROWS: readonly (readonly [pattern: RegExp, kind: Kind, why: string])[] = [
   [
     /^vault /,
     'elsewhere',
-    'a program of another project; test/custody/kernel/remote-signer.test.ts speaks its API',
+    'a program of another project; test/custody/kernel/signer-remote.test.ts speaks its API',
   ],
   [/^npm run -s release:keep$/, 'resolved', 'run by test/scripts/release.test.ts'],
   [/^npm run -s release:notes > /, 'resolved', 'run by test/scripts/release.test.ts'],

@@ -83,7 +83,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `      view.firstAvailableSlot >= 0n\n`,
       },
     ],
-    test: 'test/custody/kernel/judge-attempt.test.ts',
+    test: 'test/custody/kernel/state-machine-verdict.test.ts',
   },
   {
     name: 'the status is read before the height',
@@ -102,7 +102,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'accepts a status that is older than the height',
     edits: [{ file: STATE_MACHINE, find: `      view.statusSlot >= view.finalizedSlot &&\n`, replace: '' }],
-    test: 'test/custody/kernel/judge-attempt.test.ts',
+    test: 'test/custody/kernel/state-machine-verdict.test.ts',
   },
   {
     name: 'expiry is decided at a height that is not final',
@@ -124,7 +124,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `seen.filter((status) => status.commitment !== 'processed')`,
       },
     ],
-    test: 'test/custody/kernel/judge-attempt.test.ts',
+    test: 'test/custody/kernel/state-machine-verdict.test.ts',
   },
   {
     name: 'no check of the journal between signing and sending',
@@ -339,12 +339,12 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `.map(({ node }) => node)).size >= 1 ? 'dead'`,
       },
     ],
-    test: 'test/custody/kernel/judge-attempt.test.ts',
+    test: 'test/custody/kernel/state-machine-verdict.test.ts',
   },
   {
     name: 'one node says that an attempt failed',
     edits: [{ file: STATE_MACHINE, find: `failures.length >= quorum && failures`, replace: `failures` }],
-    test: 'test/custody/kernel/judge-attempt.test.ts',
+    test: 'test/custody/kernel/state-machine-verdict.test.ts',
   },
   {
     name: 'expiry needs neither the margin nor the lifetime of the blockhash',
@@ -355,7 +355,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `height + 20n;`,
       },
     ],
-    test: 'test/custody/kernel/judge-attempt.test.ts',
+    test: 'test/custody/kernel/state-machine-verdict.test.ts',
   },
   {
     name: 'a refund is signed again without a search for the first one',
@@ -563,7 +563,7 @@ export const MUTANTS: readonly Mutant[] = [
       { file: JOURNAL, find: `      row.signedAt ?? row.createdAt,\n`, replace: `      row.createdAt,\n` },
       { file: JOURNAL, find: `    if (row.signedAt !== null)\n`, replace: `    if (row.signedAt === 0)\n` },
     ],
-    test: 'test/custody/kernel/covered-kind.test.ts',
+    test: 'test/custody/kernel/spending-limits-covered.test.ts',
   },
   {
     name: 'reservations of other kinds are not counted',
