@@ -112,7 +112,7 @@ it('no folder of custody has more than 20 files', () => {
 });
 
 it.each(files.filter((file) => /^(core|chain)\//.test(file)))(
-  '%s has no clock, chance, network or timer',
+  '%s has no clock, randomness, network or timer',
   (file) => {
     expect(read(file)).not.toMatch(IMPURE);
   },

@@ -111,7 +111,7 @@ function checkAddresses({ bitcoin, solana }: z.infer<typeof Reserves>, settings:
     problem(
       'service-other-reserve',
       `The running service has a different ${name} from these settings.`,
-      'Find out which one is right before anything else.',
+      'First find out which one is right.',
     ),
   );
 }
@@ -200,7 +200,7 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
         note(
           'mirror-behind',
           `D1 has not accepted changes since ${custody.mirrorBehindSince}.`,
-          'Nothing is lost. Check D1 if it lasts.',
+          'Nothing is lost. Check D1 if this continues.',
         ),
       );
     if (custody.mirrorRefusedRows > 0)

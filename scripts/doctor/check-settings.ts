@@ -80,7 +80,7 @@ function checkSolanaKey(settings: Settings): Finding[] {
     : [];
 }
 
-/** Money that a bridge returns reaches the reserve; a treasury of its own never receives it. */
+/** Money that a bridge returns reaches the reserve; a separate treasury never receives it. */
 function checkTreasury(settings: Settings): Finding[] {
   const key = given(settings, 'SOLANA_PRIVATE_KEY');
   const reserve = given(settings, 'RESERVE_SOLANA_ADDRESS') ?? (key && addressOfSecret(key));
@@ -234,7 +234,7 @@ function checkRoutes(settings: Settings): Finding[] {
       : [
           note(
             'lifi-key-missing',
-            'LIFI_API_KEY is not set: LI.FI allows 75 quotes in two hours for all callers of one address.',
+            'LIFI_API_KEY is not set: LI.FI allows 75 quotes in two hours from one IP address.',
             'Get a key from LI.FI.',
           ),
         ]),

@@ -32,7 +32,7 @@ const NAME = /^[a-z][\w-]{0,30}$/i;
 /** A path pattern of the router. */
 const ROUTE = /^\/[\w/:{}.*-]{0,95}$/;
 
-/** Text that is not a name of the code becomes `other`, so external input adds no value to a label. */
+/** Text that is not a name from the code becomes `other`, so external input adds no value to a label. */
 function label(field: string, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (field === 'method') return METHODS.includes(String(value)) ? String(value) : 'other';

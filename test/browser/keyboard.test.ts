@@ -9,7 +9,7 @@ useBrowser();
 let visited: Visit;
 afterEach(() => visited?.close());
 
-/** More than the stops of any page. */
+/** More than the focusable elements of any page. */
 const MOST_STOPS = 150;
 
 /** Presses Tab until the element has the focus, as a visitor would. */

@@ -278,7 +278,7 @@ describe('until', () => {
     expect(await ended).toMatchObject({ ok: true, value: { status: 'finished' } });
   });
 
-  it('ends with a failure that cannot pass', async () => {
+  it('ends at a permanent failure', async () => {
     const { sluice } = service({ status: 404, body: problem('NOT_FOUND', 'check_id') });
     expect(await sluice.until('getSwapStatus', { id: ID }, isOver)).toMatchObject({
       ok: false,

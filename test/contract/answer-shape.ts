@@ -39,5 +39,5 @@ export function shapeFaults(body: unknown, path: string, shape: Shape, nullable:
   if (values.length === 0) return [`${path}: no entry to check`];
   return values
     .filter((value) => !(isOf(value, shape) || (nullable && value === null)))
-    .map((value) => `${path}: ${JSON.stringify(value)} is no ${shape}${nullable ? ' or null' : ''}`);
+    .map((value) => `${path}: ${JSON.stringify(value)} is not ${shape}${nullable ? ' or null' : ''}`);
 }

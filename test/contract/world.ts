@@ -64,8 +64,8 @@ export async function openContract(): Promise<Contract> {
       operation.operationId,
     ]),
   );
-  // The mint of ABSR and the day's proof are begun by the cron. A proof needs both Bitcoin indexes at one tip, which
-  // blocks every 500 ms would prevent on a busy machine: they begin after it.
+  // The cron begins the mint of ABSR and the day's proof. A proof needs both Bitcoin indexes at one tip, which blocks
+  // every 500 ms would prevent on a busy machine. Blocks therefore begin after it.
   await world.control.cron();
   const miner = setInterval(() => void world.control.mine(1).catch(() => undefined), 500);
   const visits = await tourService(world, document);

@@ -147,7 +147,7 @@ describe('fair values', () => {
     expect(fairLamports(sats(1n), report('m', 79_999.999999, 100))).toBe(7_999n);
   });
 
-  it('there and back never invents value beyond the rounding of one sat', () => {
+  it('a conversion there and back never adds value beyond the rounding of one sat', () => {
     const price = fc.record({
       source: fc.constant('x'),
       btcUsd: fc.bigInt({ min: 1_000n * USD, max: 10_000_000n * USD }),

@@ -54,7 +54,7 @@ async function withPoisonedOperations() {
   return { ...w, lines, request };
 }
 
-it('six operations whose drive throws stop neither another operation nor the modules', async () => {
+it('six operations whose step throws stop neither another operation nor the modules', async () => {
   const w = await withPoisonedOperations();
   await w.pass(MINUTE);
   expect(w.journal.get('token:good')?.state).toBe('done');
@@ -62,7 +62,7 @@ it('six operations whose drive throws stop neither another operation nor the mod
   expect(w.journal.get('token:p0')?.state).toBe('signed');
 });
 
-it('an operation whose drive throws raises an alarm, is retried less than once in 4 minutes, and continues when repaired', async () => {
+it('an operation whose step throws raises an alarm, is retried less than once in 4 minutes, and continues when repaired', async () => {
   const w = await withPoisonedOperations();
   const fired = await w.pass(DAY_MS / 4);
   const alarms = w.lines.filter(({ level, event }) => level === 'alarm' && event === 'operation_failed');

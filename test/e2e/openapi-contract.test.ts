@@ -10,7 +10,7 @@ import { createDocumentChecker, type DocumentChecker } from './document-checker.
 import { type ApiRequest, requestArbitraries } from './request-arbitraries.ts';
 import { knownTexts, tourService, type Visit } from './service-tour.ts';
 
-/** Requests in all on a healthy world, and of each operation while upstreams fail. */
+/** Number of requests in total on a healthy world, and per operation while upstreams fail. */
 const REQUESTS = 6_000;
 const PER_FAULT = 5;
 /** No route may wait for longer: 25 s for work that runs elsewhere, and some for a machine that is busy. */
@@ -97,7 +97,7 @@ describe('valid and invalid requests get only answers that the document declares
   it.concurrent.each(operations)('%s', { timeout: 240_000 }, async (operationId) => {
     const generator = generators.find((found) => found.operationId === operationId);
     if (!generator) throw new Error(`${operationId} is not in the served document`);
-    // Many at a time: some answers take as long as the chain does.
+    // Many at a time, because some answers wait for the chain.
     const batch = fc.array(generator.requests, { minLength: BATCH, maxLength: BATCH, size: 'max' });
     await fc.assert(
       fc.asyncProperty(batch, async (requests) => {

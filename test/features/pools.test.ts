@@ -232,7 +232,7 @@ describe.each(REFUSALS)('the pool API sends %s', (_name, handler, status, expect
   });
 });
 
-it('a refusal for rate keeps the time to wait, in the error body too', async () => {
+it('a refusal by a rate limit keeps the time to wait, in the error body too', async () => {
   upstreams.answerWith(send(429, '{}', { 'retry-after': '7' }));
   expect((await upstreams.service().get(PATH)).headers.get('retry-after')).toBe('7');
   upstreams.answerWith(send(429, 'slow down', { 'retry-after': '8' }));

@@ -77,7 +77,7 @@ describe('balances', () => {
 
   it.each([
     ['down', { name: 'one', balance: down }],
-    ['slow without end', { name: 'one', balance: () => never }],
+    ['endlessly slow', { name: 'one', balance: () => never }],
   ])('a first source that is %s: the second, marked as unconfirmed by another', async (_, first) => {
     const { bitcoin } = await getReserves(depsOf({ bitcoinSources: [first, says('two', 700n)] }));
     expect(bitcoin?.value).toMatchObject({ confirmed: '700', source: 'two', agreed: null });

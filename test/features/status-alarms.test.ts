@@ -197,7 +197,7 @@ describe('the fingerprint of a schema', () => {
 });
 
 describe('the fees of the bridge', () => {
-  it('are over the cap from a quote that passes it until one that does not, with a write per change', async () => {
+  it('are over the cap from a quote above it until one below it, with one write per change', async () => {
     const stored = new Map<string, string>();
     const writes: string[] = [];
     const kv: TextStore = {

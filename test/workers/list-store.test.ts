@@ -88,7 +88,7 @@ describe('a list of the mirror', () => {
     expect(await store.list(20)).toBe(first);
     expect(calls).toHaveLength(2);
     expect(calls[0]).toBeGreaterThanOrEqual(20);
-    // The mark, as the version and in the condition.
+    // The mark is read twice: as the version, and in the condition.
     expect(calls[1]).toBeLessThanOrEqual(2);
   });
 
@@ -138,7 +138,7 @@ describe('a list of the mirror', () => {
     }
   });
 
-  it('without rows is empty each time', async () => {
+  it('without rows is empty at each read', async () => {
     const store = createTokenStore(counted, counted);
     await list(1, 1);
     expect(await store.list(9, 1)).toEqual([]);

@@ -82,7 +82,7 @@ export function showStep(offer: Offer, prices: Prices, data: unknown): Record<st
     executionDuration: offer.durationSeconds,
     feeCosts: [
       feeLine('LIFI Fixed Fee', offer.fee, 25n),
-      // As recorded for a `near` quote from BTC to Base: three more lines, inside what the bridge is paid.
+      // As recorded for a `near` quote from BTC to Base: three more lines, included in the amount that the bridge receives.
       ...(offer.tool === 'near'
         ? [
             feeLine('NearIntents Protocol Fee', offer.amount / 10_000n, 1n),

@@ -47,7 +47,7 @@ export type CheckLine = {
   readonly text: string;
 };
 
-/** An older proof says nothing about the present. */
+/** An older proof does not show the present state. */
 export const MAX_PROOF_AGE_MS = 36 * 3_600_000;
 /** Tolerated clock error. */
 const CLOCK_SKEW_MS = 5 * 60_000;

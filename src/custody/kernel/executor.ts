@@ -84,7 +84,7 @@ export type Executor = ReturnType<typeof createExecutor>;
 export function createExecutor(p: ExecutorPorts) {
   const { journal, chain, now, log } = p;
   const running = new Map<string, Promise<void>>();
-  /** Consecutive exceptions of each operation's drive. */
+  /** Consecutive exceptions of each operation. */
   const failing = new Map<string, number>();
   /** Operations for which `history_too_short` was raised. */
   const undecidable = new Set<string>();
@@ -181,7 +181,7 @@ export function createExecutor(p: ExecutorPorts) {
     }
   }
 
-  /** Postpones an operation whose drive threw. @throws in an instance that was replaced */
+  /** Postpones an operation whose step threw. @throws in an instance that was replaced */
   function postpone({ id }: Operation, error: unknown): void {
     const failures = (failing.get(id) ?? 0) + 1;
     failing.set(id, failures);
@@ -201,7 +201,7 @@ export function createExecutor(p: ExecutorPorts) {
     },
 
     /**
-     * Drives due operations, at most `limit` of them. An operation whose drive throws is postponed, so that
+     * Drives due operations, at most `limit` of them. An operation whose step throws is postponed, so that
      * it blocks neither the others nor the modules that run afterwards.
      */
     async driveDue(limit: number): Promise<void> {

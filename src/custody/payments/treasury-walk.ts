@@ -62,8 +62,8 @@ type End = Place | { readonly since: number };
 
 type Gap = {
   /**
-   * Everything from here upwards has been read, and one entry below it. That entry begins the next page, so
-   * an empty page is from a node that does not have this entry yet, and never the end of the history.
+   * Everything from here upwards has been read, and so has one entry below it. That entry begins the next page, so an
+   * empty page is from a node that does not have this entry yet, and never the end of the history.
    */
   readonly before: string;
   readonly end: End;
@@ -77,11 +77,10 @@ type Walk = {
   /** When the head was last read, in Unix milliseconds; absent in a row of an older version. */
   readonly headAt?: number;
   /**
-   * Start, in Unix milliseconds, of the time in which the node's newest transaction is older than the head; absent
-   * otherwise.
+   * When the node's newest transaction became older than the head, in Unix milliseconds; absent while it is not.
    */
   readonly retreatedSince?: number;
-  /** Start, in Unix milliseconds, of the time in which there is always a gap; null without gaps. */
+  /** When the walk got a gap after it had none, in Unix milliseconds; null without gaps. */
   readonly behindSince: number | null;
 };
 

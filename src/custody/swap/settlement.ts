@@ -59,8 +59,8 @@ const isWhole = (ports: SettlementPorts, returned: bigint, owed: bigint): boolea
   (owed - returned) * 10_000n <= owed * BigInt(ports.maxCostBps);
 
 /**
- * What the bridge keeps counts as a cost of the swap, so that the daily limit on costs also bounds returns
- * that are short by less than one swap may cost.
+ * What the bridge keeps counts as a cost of the swap, so that the daily limit on costs also bounds returns whose
+ * shortfall is within the allowed cost of one swap.
  */
 const costOfReturn = ({ amount, cost }: Operation, credit: bigint): Lamports =>
   lamports(amount - credit > cost ? amount - credit : cost);

@@ -70,7 +70,7 @@ const poolGet = tool({
   name: 'pool_get',
   title: 'Read a liquidity pool',
   description:
-    "A Whirlpool: price, balances, fee rate. Give `address`, or `pool` for one of this service's pools. source tells whether the " +
+    "A Whirlpool: price, balances, fee rate. Give `address`, or `pool` for one of this service's pools. source shows whether the " +
     'pool API or the chain was read, and as_of when.',
   annotations: READS,
   input: z.strictObject({

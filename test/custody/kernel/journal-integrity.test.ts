@@ -57,7 +57,7 @@ function setUp(signers: Record<string, readonly string[] | null> = {}, chain: Ch
   };
   return { journal, mirror, ports, logged, asked, write, deliver };
 }
-/** The same journal as before some rows, over the mirror that has them. */
+/** The journal in its state before some rows, over a mirror that has them. */
 async function restored() {
   const w = setUp();
   const later = setUp();
@@ -75,7 +75,7 @@ describe('a first start', () => {
     expect(w.asked).toEqual(['deposit']);
   });
 
-  it('is not kept waiting by a transaction of a version that we never sign and no node shows', async () => {
+  it('does not wait for a transaction of a version that we never sign and that no node shows', async () => {
     const w = setUp({ newer: null, deposit: ['somebody'] });
     expect(await checkJournal(w.ports)).toEqual({ ok: true });
     expect(w.asked).toEqual(['newer', 'deposit']);
@@ -95,7 +95,7 @@ describe('a first start', () => {
     expect((await checkJournal(setUp({ unknown: null }).ports)).ok).toBe(false);
   });
 
-  it('is frozen as well behind so much dust that a reserve transaction may be older', async () => {
+  it('is frozen if there is so much dust that an older transaction of the reserve may be hidden', async () => {
     const dust = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`dust-${at}`, ['somebody']]));
     expect((await checkJournal(setUp({ ...dust, swap: ['reserve'] }).ports)).ok).toBe(false);
   });

@@ -263,7 +263,7 @@ describe('while an attempt is on its way', () => {
   it.each([
     ['a proven death', deathProof(), 'expired'],
     ['a final failure', view({ status: statusOf('finalized', true) }), 'rejected'],
-  ])('after %s a payout is planned again, and only so often', (_name, proof, reason) => {
+  ])('after %s a payout is planned again, up to its maximum of attempts', (_name, proof, reason) => {
     let row = signed({ kind: 'asry', unsettled: lamports(0n) });
     for (let attempt = 2; attempt <= PAYOUT.maxAttempts; attempt++) {
       row = step(row, { type: 'viewed', quorum: 1, views: [proof], landing: null }, PAYOUT, LATER);
