@@ -47,7 +47,7 @@ const intent = (change: object = {}) => ({
 const paying = () => createCustodianWorld({ kinds: { asry: payoutKind } });
 
 describe('beginning something that is not a swap', () => {
-  it('happens once per id, at any number and time of calls', async () => {
+  it('happens once per id, for any number and timing of calls', async () => {
     const w = paying();
     let decided = 0;
     const begin = () =>

@@ -70,7 +70,7 @@ export async function runLoad(world: World, seconds: number): Promise<LoadReport
     const pause = Math.max((seconds * 1_000) / times, SHORTEST_PAUSE_MS);
     while (goesOn()) await traffic.spend(what, pause);
   }
-  /** One upstream at a time, on for as long as off. */
+  /** One upstream at a time fails, then works for as long. */
   async function bend(): Promise<void> {
     const turn = Math.min((seconds * 1_000) / 16, 3_000);
     for (; Date.now() < until - 2 * turn - SETTLED_BEFORE_END_MS; faults += 1) {

@@ -77,7 +77,7 @@ async function violations(request: ApiRequest): Promise<string[]> {
   });
 }
 
-it('the served document is the one that the routes make', () => {
+it('the served document equals the one that the routes define', () => {
   expect(operationsOf(document).map(({ operation }) => operation.operationId)).toEqual(operations);
 });
 

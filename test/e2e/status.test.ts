@@ -172,13 +172,13 @@ it('is red while an upstream needed for money is down, and green while any other
   for (const name of ['orca', 'changenow'] as const) world.faults.set(name, { kind: '500' });
   for (const name of ['relay1', 'relay2'] as const) world.faults.set(name, { kind: 'drop' });
   const down = ({ upstreams }: Status) => upstreams.filter(({ ok }) => !ok).map(({ name }) => name);
-  const useful = await shows('what is useful is down', (status) => down(status).length === 4);
+  const useful = await shows('an optional upstream is down', (status) => down(status).length === 4);
   expect(down(useful)).toEqual(['orca', 'changenow', 'relay-1', 'relay-2']);
   expect(useful.ok).toBe(true);
   world.faults.clear();
   for (const name of ['rpc2', 'esplora1', 'kraken', 'oneclick'] as const)
     world.faults.set(name, { kind: 'html' });
-  const wanted = await shows('what is needed is down', (status) => down(status).includes('near-intents'));
+  const wanted = await shows('a needed upstream is down', (status) => down(status).includes('near-intents'));
   expect(down(wanted)).toEqual(['solana-rpc-2', 'esplora-1', 'kraken', 'near-intents']);
   expect(wanted.ok).toBe(false);
 });

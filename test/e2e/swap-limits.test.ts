@@ -103,7 +103,7 @@ describe.concurrent('the limits of swaps', () => {
     });
   });
 
-  test('limits that cannot be read let nothing through', async () => {
+  test('limits that cannot be read let no swap through', async () => {
     const vars = {
       SWAP_MAX_SOL: '2 SOL',
       SWAP_MAX_SOL_HOUR: '4,0',

@@ -177,7 +177,7 @@ it.each(['down', 'silent'] as const)(
 );
 
 it.each(['first-primary', "x' OR 1", '0000-', 'g000-0001', '', '0'.repeat(201)])(
-  'reads as without a bookmark when the header is %j',
+  'ignores the header %j and reads without a bookmark',
   async (sent) => {
     expect(await history(withBookmark(sent))).toEqual([]);
     expect(opened.map(({ from }) => from)).toEqual([UNCONSTRAINED]);

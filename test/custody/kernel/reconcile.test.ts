@@ -143,7 +143,7 @@ describe('rows of the mirror', () => {
 });
 
 describe('reserve transactions without any row', () => {
-  it('that gave all to one account are a swap that is still owed', async () => {
+  it('that paid everything to one account are booked as a swap that is still owed', async () => {
     const w = setUp([], [reserveTransfer('s1')]);
     w.lose();
     expect(await w.run()).toEqual({ restored: 0, recovered: 1, checked: 1 });
@@ -163,7 +163,7 @@ describe('reserve transactions without any row', () => {
   it.each([
     ['failed', { failed: true, postLamports: [10n * SOL - FEE, 0n, 1n] }],
     [
-      'gave to two accounts alike',
+      'paid two accounts equally',
       {
         accounts: [RESERVE, 'a', 'b'],
         preLamports: [10n * SOL, 0n, 0n],

@@ -299,7 +299,7 @@ describe('a blockhash', () => {
     getEpochInfo: result({ absoluteSlot: slot, blockHeight: height }),
   });
 
-  it('counts with the own height of each node that has seen it', async () => {
+  it('counts with the own height of each node after that node has seen it', async () => {
     const { chain, ids } = setUp(
       { getLatestBlockhash: tip('a', 100), ...witness(true, 101, 71) },
       { getLatestBlockhash: tip('b', 103), ...witness(true, 104, 74) },

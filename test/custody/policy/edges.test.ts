@@ -58,7 +58,7 @@ describe('a System transfer', () => {
     told(judgeSystem({ program: SYSTEM_PROGRAM, accounts, data }, RESERVE));
   const one = bytes(u32(2), u64(1n));
 
-  it('of one lamport is its amount, its receiver, and our key in the place of the payer alone', () => {
+  it('of one lamport has its amount, its receiver, and our key only as the payer', () => {
     expect(send(one)).toEqual([{ kind: 'transfer', to: THIEF, lamports: 1n }, [0], 0]);
   });
 
@@ -339,7 +339,7 @@ describe('lookup tables', () => {
     expect(resolve([view(), view([...entries, wallet(94)])])).toMatchObject({ ok: true });
   });
 
-  it('do not save an instruction that points past all keys', () => {
+  it('do not allow an instruction that points past all keys', () => {
     const instructions = [{ program: 5, accounts: [9], data: new Uint8Array() }];
     expect(() => resolve([view(), view()], { instructions })).toThrow('no key 9');
   });
@@ -365,7 +365,7 @@ describe('a quote', () => {
     expect(at(ageMs)).toBe(outcome);
   });
 
-  it('pays at least what our own price demands, to the satoshi', () => {
+  it('pays at least the sum that our own price requires, to the satoshi', () => {
     const minimum = BigInt(draftSwap('near', 3).quote.estimate.toAmountMin);
     expect(at(0, undefined, minimum)).toBe('near');
     expect(at(0, undefined, minimum + 1n)).toBe('quote_minimum');
@@ -385,9 +385,9 @@ describe('the sums over all instructions', () => {
   };
 
   it.each([
-    ['the most that we give', 500_000n, 505_000n],
+    ['the maximum that we allow', 500_000n, 505_000n],
     ['nothing', 0n, 5_000n],
-  ])('foresee the fee of a transaction whose priority costs %s', (_name, price, networkFee) => {
+  ])('predict the fee of a transaction whose priority costs %s', (_name, price, networkFee) => {
     expect(approved(priced(price))).toMatchObject({ shape: { networkFee, legAt: LEG } });
   });
 
@@ -544,7 +544,7 @@ describe('a simulation of a plain transfer', () => {
   const data = Uint8Array.of(1, 2);
   const full = state(9n, { data });
   it.each([
-    ['an account that is not there stays so', null, null, AMOUNT + FEES],
+    ['a missing account stays missing', null, null, AMOUNT + FEES],
     ['an account stays as it is', full, state(9n, { data: data.slice() }), AMOUNT + FEES],
     ['an account appears', null, full, 'own_account_changed'],
     ['an account goes', full, null, 'own_account_changed'],
