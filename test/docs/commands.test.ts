@@ -111,8 +111,8 @@ describe('each example of a file', () => {
     const value = JSON.parse(text) as Record<string, unknown>;
     // Configurations of MCP clients are compared in test/mcp/client-config.test.ts.
     if (file === 'docs/agents.md') return expect(Object.keys(value)).toHaveLength(1);
-    const { status: _status, meaning: _meaning, ...told } = ERRORS[String(value.error_code)] ?? {};
-    return expect(value).toMatchObject(told);
+    const { status: _status, meaning: _meaning, ...stated } = ERRORS[String(value.error_code)] ?? {};
+    return expect(value).toMatchObject(stated);
   });
 });
 

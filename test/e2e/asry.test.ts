@@ -338,12 +338,12 @@ describe('500 claims of one deposit at once', () => {
         await world.worker.start();
       }
       const answers = await Promise.all(calls);
-      const told = answers.map((answer) =>
+      const results = answers.map((answer) =>
         answer ? `${answer.status} ${answer.body.error_code ?? ''}` : 'lost',
       );
-      expect(told.filter((each) => each === '200 ').length).toBeLessThanOrEqual(1);
+      expect(results.filter((each) => each === '200 ').length).toBeLessThanOrEqual(1);
       // 500 UPSTREAM_FAILED is a node that a busy machine let wait too long.
-      expect(told.filter((each) => !/^(200|409|500 UPSTREAM_FAILED|502|503|lost)/.test(each))).toEqual([]);
+      expect(results.filter((each) => !/^(200|409|500 UPSTREAM_FAILED|502|503|lost)/.test(each))).toEqual([]);
       await world.worker.kill();
       await world.worker.start();
       // The cron continues unfinished work; without it the alarm does, half a minute later.

@@ -78,8 +78,8 @@ export function judge(o: Observation): Verdict {
     promise(o.bitcoinPayment(String(end.txId))?.confirmed === true, 'finished without Bitcoin on the chain');
     promise(end.btcSats !== null && String(end.btcSats) === end.btcSatoshis, 'finished without an amount');
   }
-  const told = o.ends.reduce((sum, { btcSatoshis }) => sum + BigInt(String(btcSatoshis ?? 0)), 0n);
-  promise(o.arrivedSats === told, `${o.arrivedSats} sats arrived, ${told} are reported`);
+  const reported = o.ends.reduce((sum, { btcSatoshis }) => sum + BigInt(String(btcSatoshis ?? 0)), 0n);
+  promise(o.arrivedSats === reported, `${o.arrivedSats} sats arrived, ${reported} are reported`);
 
   const isSigned = o.rows.some(({ signature }) => signature !== null && !ids.includes(String(signature)));
   promise(!isSigned, 'a refused swap was signed');

@@ -39,7 +39,7 @@ const askFor = (target: string, ...headers: string[]): Promise<string> =>
   ask([`GET ${target} HTTP/1.1`, 'host: sluice.test', 'connection: close', ...headers, '', ''].join('\r\n'));
 
 /** Status, and the error code where there is one. */
-function told(answer: string): string {
+function statusOf(answer: string): string {
   const status = /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 'no answer';
   const code = /"error_code":"(\w+)"/.exec(answer)?.[1];
   return code === undefined ? status : `${status} ${code}`;
@@ -51,7 +51,7 @@ const header = (answer: string, name: string): string | undefined =>
 describe('the stated answer to', () => {
   it.each(SHAPES)('$name is $answer', async ({ bytes, answer }) => {
     const given = await ask(bytes);
-    expect(told(given)).toBe(answer);
+    expect(statusOf(given)).toBe(answer);
     expect(given).not.toMatch(/\bat \w+ \(|\.ts:\d|hunter2/);
   });
 
@@ -101,10 +101,10 @@ describe('a cache in front of the service', () => {
       const answer = await ask([`GET ${path} HTTP/1.1`, ...host, ...poison, '', ''].join('\r\n'));
       expect(answer).not.toMatch(/evil|gopher/);
       const plain = await askFor(path);
-      expect(told(answer)).toBe(told(plain));
+      expect(statusOf(answer)).toBe(statusOf(plain));
       expect(header(answer, 'access-control-allow-origin')).toBe('*');
       // A response that depends on no request header needs no Vary; one that must not be shared is not public.
-      if (!told(answer).startsWith('2') && !told(answer).startsWith('3'))
+      if (!statusOf(answer).startsWith('2') && !statusOf(answer).startsWith('3'))
         expect(header(answer, 'cache-control')).toBe('no-store');
     },
   );
@@ -115,7 +115,10 @@ describe('a cache in front of the service', () => {
       for (const suffix of ['/x.css', '%2fx.css', '%0ax.css', ';x.css', '%3fx.css']) {
         const answer = await askFor(`${path}${suffix}`);
         const cached = header(answer, 'cache-control') ?? '';
-        expect([suffix, told(answer).startsWith('2') ? cached : 'no-store']).toEqual([suffix, 'no-store']);
+        expect([suffix, statusOf(answer).startsWith('2') ? cached : 'no-store']).toEqual([
+          suffix,
+          'no-store',
+        ]);
       }
     },
   );
@@ -207,7 +210,7 @@ describe('an idempotency key', () => {
 
 describe('a slow client', () => {
   const head = `POST ${VIEW} HTTP/1.1\r\nhost: sluice.test\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${GOOD.length}\r\n`;
-  const alive = async () => expect(told(await askFor('/api/health'))).toBe('200');
+  const alive = async () => expect(statusOf(await askFor('/api/health'))).toBe('200');
 
   it.each([
     ['in its headers', head.slice(0, 60), `${head.slice(60)}\r\n${GOOD}`],
@@ -219,7 +222,7 @@ describe('a slow client', () => {
     await alive();
     for (const socket of slow) socket.write(rest);
     const answers = await Promise.all(slow.map(whole));
-    expect(new Set(answers.map(told))).toEqual(new Set(['204']));
+    expect(new Set(answers.map(statusOf))).toEqual(new Set(['204']));
   });
 
   it('to read delays no other client', async () => {

@@ -126,9 +126,9 @@ export function describeLoad(report: LoadReport): string {
     const own = report.samples.filter((sample) => sample.kind === kind);
     const ms = own.map((sample) => sample.ms).sort((a, b) => a - b);
     const outcomes = Map.groupBy(own, ({ outcome }) => outcome);
-    const told = [...outcomes].map(([outcome, same]) => `${same.length} x ${outcome}`).join(', ');
+    const summary = [...outcomes].map(([outcome, same]) => `${same.length} x ${outcome}`).join(', ');
     const at = (share: number): string => quantile(ms, share).toFixed(0);
-    return `| ${kind} | ${own.length} | ${at(0.5)} | ${at(0.95)} | ${at(0.99)} | ${at(1)} | ${told} |`;
+    return `| ${kind} | ${own.length} | ${at(0.5)} | ${at(0.95)} | ${at(0.99)} | ${at(1)} | ${summary} |`;
   });
   const { early, late } = memoryGrowth(report.megabytes);
   return [

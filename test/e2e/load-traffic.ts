@@ -9,7 +9,7 @@ import { createAsryStage, DOLLAR } from './asry-stage.ts';
 import { type Answer, read } from './swap-caller.ts';
 
 /** The responses to callers, to be compared with the real results. */
-export interface Told {
+export interface Answered {
   /** Signatures in the responses to one idempotency key. */
   readonly swaps: Map<string, Set<string>>;
   readonly invoices: string[];
@@ -55,7 +55,7 @@ const jsonPost = (body: unknown, headers: Readonly<Record<string, string>> = {})
 
 export function createTraffic(world: World, onSample: (sample: Sample) => void) {
   const stage = createAsryStage(world);
-  const told: Told = {
+  const answered: Answered = {
     swaps: new Map(),
     invoices: [],
     deposits: [],
@@ -84,15 +84,15 @@ export function createTraffic(world: World, onSample: (sample: Sample) => void) 
 
   async function look(): Promise<void> {
     const dice = next('looks');
-    const ids = [...told.swaps.values()].flatMap((swap) => [...swap]);
+    const ids = [...answered.swaps.values()].flatMap((swap) => [...swap]);
     const id = ids[dice % Math.max(ids.length, 1)];
     if (dice % 4 === 0 && id !== undefined)
       return void (await send({ kind: 'poll', path: `/api/swap/status/${id}` }));
     if (dice % 4 === 1) {
       const page = { path: `/page/${dice % 50}`, referrer: 'https://site.example/' };
       const answer = await send({ kind: 'page view', path: '/api/analytics/pageview', init: jsonPost(page) });
-      if (answer?.status === 204) told.pageviewsCounted += 1;
-      if (answer === undefined) told.pageviewsUnknown += 1;
+      if (answer?.status === 204) answered.pageviewsCounted += 1;
+      if (answer === undefined) answered.pageviewsUnknown += 1;
       return;
     }
     if (dice % 40 === 2)
@@ -107,8 +107,8 @@ export function createTraffic(world: World, onSample: (sample: Sample) => void) 
       path: '/api/swap/create',
       init: jsonPost({ amountSol: SWAP_SOL }, { 'idempotency-key': key }),
     });
-    const ids = told.swaps.get(key) ?? new Set();
-    told.swaps.set(key, ids);
+    const ids = answered.swaps.get(key) ?? new Set();
+    answered.swaps.set(key, ids);
     if (answer?.status === 200) ids.add(String(answer.body.id));
   }
 
@@ -139,7 +139,7 @@ export function createTraffic(world: World, onSample: (sample: Sample) => void) 
       amount: BigInt(String(invoice.fee_lamports)),
       references: [String(invoice.reference)],
     });
-    told.invoices.push(invoice.invoice_id);
+    answered.invoices.push(invoice.invoice_id);
     const confirmed = { invoice_id: invoice.invoice_id, tx_signature: signature };
     await atOnce(() => send({ kind: 'confirm', path: '/api/invoices/confirm', init: jsonPost(confirmed) }));
   }
@@ -155,12 +155,12 @@ export function createTraffic(world: World, onSample: (sample: Sample) => void) 
     const user = await stage.user();
     const amount = DOLLAR * BigInt(1 + (next('rewards') % 9));
     const signature = await stage.land(user.signer, stage.pay(user, world.treasury, amount));
-    told.deposits.push(signature);
+    answered.deposits.push(signature);
     await atOnce(() => claim(signature));
   }
 
   return {
-    told,
+    answered,
     stage,
     createSwap,
     claim,

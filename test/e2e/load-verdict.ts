@@ -20,13 +20,13 @@ const PATIENCE_MS = 180_000;
 
 /** Call it after the traffic and the faults: it repeats every request and waits for its end. */
 export async function judgeMoney(world: World, traffic: Traffic): Promise<Money> {
-  const { told, stage } = traffic;
+  const { answered, stage } = traffic;
   const caller = createSwapCaller(world);
   const lost: string[] = [];
   const doubled: string[] = [];
 
-  for (const key of told.swaps.keys()) await traffic.createSwap(key);
-  const ids = [...told.swaps].flatMap(([key, named]) => {
+  for (const key of answered.swaps.keys()) await traffic.createSwap(key);
+  const ids = [...answered.swaps].flatMap(([key, named]) => {
     if (named.size > 1) doubled.push(`key ${key}: ${[...named].join(', ')}`);
     return [...named];
   });
@@ -47,7 +47,7 @@ export async function judgeMoney(world: World, traffic: Traffic): Promise<Money>
   if (new Set(outputs).size < outputs.length) doubled.push('one Bitcoin payment for two swaps');
 
   const mints = new Set<string>();
-  for (const id of told.invoices) {
+  for (const id of answered.invoices) {
     const body = await until(
       `invoice ${id} completed`,
       async () => {
@@ -65,10 +65,10 @@ export async function judgeMoney(world: World, traffic: Traffic): Promise<Money>
   const [made] = (await world.worker.query(
     "SELECT count(*) AS n FROM operations WHERE kind = 'token' AND status = 'finished'",
   )) as { n: number }[];
-  if (made && made.n > told.invoices.length)
-    doubled.push(`${made.n} tokens for ${told.invoices.length} payments`);
+  if (made && made.n > answered.invoices.length)
+    doubled.push(`${made.n} tokens for ${answered.invoices.length} payments`);
 
-  for (const deposit of told.deposits) {
+  for (const deposit of answered.deposits) {
     const claimed = await until(
       `claim of ${deposit}`,
       async () => {
@@ -90,7 +90,7 @@ export async function judgeMoney(world: World, traffic: Traffic): Promise<Money>
   const [views] = (await world.worker.query(
     "SELECT (SELECT count(*) FROM pageviews) AS logged, (SELECT pageviews FROM pageview_periods WHERE period = 'total') AS counted",
   )) as { logged: number; counted: number }[];
-  const { pageviewsCounted, pageviewsUnknown } = told;
+  const { pageviewsCounted, pageviewsUnknown } = answered;
   const logged = views?.logged ?? 0;
   if (logged < pageviewsCounted) lost.push(`${pageviewsCounted - logged} page views`);
   if (logged > pageviewsCounted + pageviewsUnknown || views?.counted !== logged)
@@ -98,7 +98,7 @@ export async function judgeMoney(world: World, traffic: Traffic): Promise<Money>
   return {
     swaps: payments.length,
     tokens: mints.size,
-    rewards: told.deposits.length,
+    rewards: answered.deposits.length,
     pageviews: pageviewsCounted,
     lost,
     doubled,

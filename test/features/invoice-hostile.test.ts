@@ -182,10 +182,10 @@ describe('bodies', () => {
     '$name is refused',
     async ({ body, code, type }) => {
       const service = newTokenService();
-      const told = await tokenApp(service)(body, type);
-      expect(told.body.error_code).toBe(code);
-      expect(told.status).toBeGreaterThanOrEqual(400);
-      expect(told.status).toBeLessThan(500);
+      const refused = await tokenApp(service)(body, type);
+      expect(refused.body.error_code).toBe(code);
+      expect(refused.status).toBeGreaterThanOrEqual(400);
+      expect(refused.status).toBeLessThan(500);
       expect(service.opened).toEqual([]);
       expect(service.simulated).toEqual([]);
     },

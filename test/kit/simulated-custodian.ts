@@ -231,7 +231,7 @@ export function simulateCustodian(p: {
       )
       .map((entry) => ({ entry, order: effectsOf(entry.transaction) }));
 
-  function boot(instance: Instance): Custody {
+  function compose(instance: Instance): Custody {
     const net = <T>(label: string, ask: () => Promise<T>): Promise<T> =>
       instance.cross(label, async () => {
         await scheduler.sleep(netRandom.between(0, faults.latencyMs));
@@ -286,7 +286,7 @@ export function simulateCustodian(p: {
     random: random.fork(),
     faults: () => faults.host,
     wallClock,
-    boot,
+    compose,
     beforeBoot: () => undefined,
     onError: (call, error) =>
       call === 'call' && p.callsFail ? undefined : errors.push(`${call} threw ${String(error)}`),

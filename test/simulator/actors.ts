@@ -301,7 +301,7 @@ export function startActors(world: World): Actors {
         ...(name === null ? {} : { key: { keyHash: name, bodyHash: `${signature} ${microUsd}` } }),
       }),
     );
-    trace(() => `claim of ${signature.slice(0, 8)}: ${outcome.ok ? told(outcome.value) : outcome.error}`);
+    trace(() => `claim of ${signature.slice(0, 8)}: ${outcome.ok ? resultOf(outcome.value) : outcome.error}`);
     if (name !== null && outcome.ok && outcome.value.type === 'claimed') {
       const answered = `${name} ${signature} ${microUsd}`;
       const first = parts.get(answered);
@@ -473,4 +473,5 @@ export function startActors(world: World): Actors {
   };
 }
 
-const told = (answer: ClaimAnswer): string => (answer.type === 'refused' ? answer.refusal.code : answer.type);
+const resultOf = (answer: ClaimAnswer): string =>
+  answer.type === 'refused' ? answer.refusal.code : answer.type;

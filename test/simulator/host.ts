@@ -54,7 +54,7 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
   faults: () => HostFaults;
   /** Unix milliseconds as the object sees them. */
   wallClock: () => number;
-  boot: (instance: Instance) => C;
+  compose: (instance: Instance) => C;
   /** Called before an instance starts, with the durable rows in reach. */
   beforeBoot: (disk: Disk) => void;
   /** A call threw although nothing was wrong with its instance. */
@@ -96,7 +96,7 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
     p.beforeBoot(disk);
     const instance = newInstance();
     trace(() => `instance ${instance.number} starts`);
-    current = { instance, object: p.boot(instance) };
+    current = { instance, object: p.compose(instance) };
     disk.commit();
     return current;
   }

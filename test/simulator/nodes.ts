@@ -254,8 +254,8 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
         );
       }
       const held = ledger.valueAt(key.lamports(address), slot, seen);
-      const told = lies('balances') ? (random.chance(0.5) ? held * 10n : 0n) : held;
-      return { lamports: lamports(told < 0n ? 0n : told), slot: BigInt(slot) };
+      const reported = lies('balances') ? (random.chance(0.5) ? held * 10n : 0n) : held;
+      return { lamports: lamports(reported < 0n ? 0n : reported), slot: BigInt(slot) };
     },
 
     async send(wire: string) {

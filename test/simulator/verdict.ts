@@ -182,10 +182,10 @@ function judgeMirror(world: World, operations: readonly Operation[]): void {
   const mirrored = new Map(world.d1.rows('operations').map((row) => [String(row.id), row]));
   for (const op of operations) {
     const row = mirrored.get(op.id);
-    const told = row && `${row.revision} ${row.detail} ${row.signature} ${row.btc_txid}`;
+    const shown = row && `${row.revision} ${row.detail} ${row.signature} ${row.btc_txid}`;
     const want = `${op.revision} ${op.detail} ${op.signing?.signature ?? null} ${op.outcome.btcTxid ?? null}`;
-    if (told !== want)
-      world.witness.broken('projection', `${op.id} is "${want}" in the journal and "${told}" in D1`);
+    if (shown !== want)
+      world.witness.broken('projection', `${op.id} is "${want}" in the journal and "${shown}" in D1`);
   }
   if (mirrored.size !== operations.length)
     world.witness.broken(
@@ -268,12 +268,14 @@ function judgeRequest(world: World, { request, payments }: Placed, view: Request
 
 /** Every claim is paid, or owed with its reason; no more is promised than the deposit earns. */
 async function judgeClaims(world: World, actors: Actors): Promise<void> {
-  type Told = {
+  type ShownClaim = {
     entitlementAtoms?: bigint;
     payouts: { status: string; reason: string | null; paidAtMs: number | null }[];
   };
   for (const signature of actors.deposits.values()) {
-    const claim = await read<Told | null>(world, 'findClaim', (custodian) => custodian.findClaim(signature));
+    const claim = await read<ShownClaim | null>(world, 'findClaim', (custodian) =>
+      custodian.findClaim(signature),
+    );
     if (!claim) continue;
     for (const payout of claim.payouts) {
       const isStuck = payout.status === 'pending' || (payout.status === 'sent' && payout.paidAtMs === null);

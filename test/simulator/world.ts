@@ -330,7 +330,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
         return answer;
       });
 
-  function boot(instance: Instance): Custody {
+  function compose(instance: Instance): Custody {
     const isPrevious = production.previous !== undefined && instance.number % 2 === 1;
     const running = (isPrevious && production.previous) || production;
     if (isPrevious) count('instances of the earlier release');
@@ -421,7 +421,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     random: random.fork(),
     faults: () => faults().host,
     wallClock,
-    boot,
+    compose,
     beforeBoot(disk) {
       if (state.isLost || d1.highest() === 0) return;
       const offered = Number(disk.exec(META, ['offered'])[0]?.value ?? 0);

@@ -50,7 +50,7 @@ const inJournal = (run: Simulation): unknown[] =>
 
 const codeOf = (answer: ClaimAnswer | undefined): string =>
   answer?.type === 'refused' ? answer.refusal.code : (answer?.type ?? 'lost');
-const told = (answer: ClaimAnswer | undefined) => (answer?.type === 'refused' ? answer.claim : null);
+const claimOf = (answer: ClaimAnswer | undefined) => (answer?.type === 'refused' ? answer.claim : null);
 
 describe('an emptied journal', () => {
   it('takes no claim until it is reconciled, and then has every claim and its position on the curve', async () => {
@@ -66,7 +66,7 @@ describe('an emptied journal', () => {
     expect(run.epochs()).toEqual(before.epochs);
     expect(run.payouts()).toEqual(before.payouts);
     const again = await run.ask({ signature: one.signature });
-    expect([codeOf(again), told(again)?.payouts[0]?.status]).toEqual(['ALREADY_CLAIMED', 'sent']);
+    expect([codeOf(again), claimOf(again)?.payouts[0]?.status]).toEqual(['ALREADY_CLAIMED', 'sent']);
     expect(run.consumerOf(`payment:${one.signature}`)).toBe(`asry:${one.signature}`);
     expect(codeOf(await run.ask({ signature: three.signature }))).toBe('claimed');
     await run.pass(MINUTE);
@@ -144,7 +144,7 @@ describe('a D1 that received one of several rows of a change', () => {
     await run.pass(2 * HOUR);
     expect(run.landed()).toEqual([]);
     expect((await run.ops({ name: 'held' }))?.rows).toMatchObject([{ id, reason: 'held_reconciled' }]);
-    expect(told(await run.ask({ signature: one.signature }))?.payouts).toMatchObject([
+    expect(claimOf(await run.ask({ signature: one.signature }))?.payouts).toMatchObject([
       { status: 'owed', reason: 'paused' },
     ]);
     expect(await inD1(run)).toEqual(inJournal(run));

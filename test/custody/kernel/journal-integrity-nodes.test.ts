@@ -57,7 +57,7 @@ function setUp(...fakes: Fake[]) {
   const storage = createSqliteStorage();
   const journal = openJournal(storage);
   const shared = { journal, mirror: createFakeMirror(), reserveAddress: RESERVE, now: () => NOW };
-  const boot = () =>
+  const checked = () =>
     checkJournal({
       ...shared,
       history: view.history,
@@ -77,7 +77,7 @@ function setUp(...fakes: Fake[]) {
       adopt: (transaction, now) => recoveredSwap(transaction, RESERVE, now),
     });
   };
-  return { boot, rebuild };
+  return { checked, rebuild };
 }
 
 const HIDES: Fake = { hides: true };
@@ -95,19 +95,19 @@ describe('the first start of an empty journal', () => {
     ['one of three hides it and one is down', [HIDES, DOWN, HONEST]],
     ['the first of three has pruned it', [{ firstBlock: 960n }, HONEST, HONEST]],
   ])('is frozen for a reserve that has signed although %s', async (_name, nodes) => {
-    expect(await setUp(...nodes).boot()).toEqual(EMPTY_BUT_SIGNED);
+    expect(await setUp(...nodes).checked()).toEqual(EMPTY_BUT_SIGNED);
   });
 
   it.each<[string, Fake[]]>([
     ['one of two nodes is down', [HONEST, DOWN]],
     ['two of three are down', [DOWN, HONEST, DOWN]],
   ])('is not decided while %s', async (_name, nodes) => {
-    await expect(setUp(...nodes).boot()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    await expect(setUp(...nodes).checked()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
   it('is not frozen by a transaction that one of three nodes invents', async () => {
     const hiding = { ...INVENTS, hides: true };
-    expect(await setUp(hiding, HIDES, HIDES).boot()).toEqual({ ok: true });
+    expect(await setUp(hiding, HIDES, HIDES).checked()).toEqual({ ok: true });
   });
 });
 

@@ -207,18 +207,20 @@ describe('what counts for the sums', () => {
             op.dueAt !== null ||
             (op.signedAt ?? op.createdAt) > now - DAY_MS,
         );
-        const told = journal.counting(now);
-        expect(reservedLamports(told)).toBe(reservedLamports(known));
-        expect(unsettledLamports(told)).toBe(unsettledLamports(known));
-        expect(costLamports(told, now)).toBe(costLamports(known, now));
+        const counted = journal.counting(now);
+        expect(reservedLamports(counted)).toBe(reservedLamports(known));
+        expect(unsettledLamports(counted)).toBe(unsettledLamports(known));
+        expect(costLamports(counted, now)).toBe(costLamports(known, now));
         for (const windowMs of [HOUR_MS, DAY_MS]) {
-          expect(swappedLamports(told, now, windowMs)).toBe(swappedLamports(known, now, windowMs));
+          expect(swappedLamports(counted, now, windowMs)).toBe(swappedLamports(known, now, windowMs));
         }
-        expect([releasedSlot(told), journal.releasedSlot()]).toEqual([highest, highest]);
+        expect([releasedSlot(counted), journal.releasedSlot()]).toEqual([highest, highest]);
         for (const kind of ['swap', 'asry'] as const) {
           const asked = { kind, amount: lamports(1n), reserved: lamports(1n), limits: STRICT, now };
           const balance = { lamports: lamports(2n ** 70n), slot: 2n ** 41n };
-          const verdicts = [told, known].map((operations) => checkIntent({ ...asked, balance, operations }));
+          const verdicts = [counted, known].map((operations) =>
+            checkIntent({ ...asked, balance, operations }),
+          );
           expect(verdicts[0]).toEqual(verdicts[1]);
         }
       }),

@@ -61,9 +61,9 @@ async function trial(seed: number, [first, second]: readonly [Purpose, Purpose])
     }
   }
   await run.play(start + 20 * SECOND);
-  const told: Answer[] = [];
-  for (const each of parties) told.push(await run.call(ask(signature, each)));
-  return { run, parties, signature, told };
+  const given: Answer[] = [];
+  for (const each of parties) given.push(await run.call(ask(signature, each)));
+  return { run, parties, signature, given };
 }
 
 const KIND: Record<Purpose, string> = {
@@ -81,7 +81,7 @@ describe.each(PAIRS)(
       const pair = PAIRS.findIndex(([a, b]) => a === first && b === second);
       let served = 0;
       for (let n = 0; n < share; n++) {
-        const { run, parties, signature, told } = await trial(1 + pair * share + n, [first, second]);
+        const { run, parties, signature, given } = await trial(1 + pair * share + n, [first, second]);
         const where = `seed ${1 + pair * share + n}`;
         const benefits = [
           ...run
@@ -96,7 +96,7 @@ describe.each(PAIRS)(
         const winner = parties.findIndex(({ request }) => benefits[0] === (request?.id ?? 'claim'));
         if (winner >= 0) {
           served++;
-          const loser = told[1 - winner];
+          const loser = given[1 - winner];
           expect(codeOf(loser), where).toBe(
             parties[1 - winner]?.request ? 'PAYMENT_ALREADY_USED' : 'DEPOSIT_ALREADY_USED',
           );

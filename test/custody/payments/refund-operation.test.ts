@@ -68,23 +68,23 @@ describe('the transaction of a refund', () => {
   });
 
   it('does not exist once the chain shows the payment', async () => {
-    for (const doubted of [operation({ doubtedAt: NOW - 11 * MINUTE }), operation({}, 2)]) {
-      const prepared = await kind({ findPaid: async () => 'paid by this' }).prepare(doubted);
+    for (const suspect of [operation({ doubtedAt: NOW - 11 * MINUTE }), operation({}, 2)]) {
+      const prepared = await kind({ findPaid: async () => 'paid by this' }).prepare(suspect);
       expect(prepared).toEqual({ ok: false, found: { paidBy: 'paid by this' } });
     }
   });
 
   it('is searched on the chain before it is signed, unless it cannot have been signed before', async () => {
-    for (const doubted of [
+    for (const suspect of [
       operation({ doubtedAt: NOW - MINUTE }),
       operation({ reconciledAt: NOW - MINUTE }),
       operation({}, 2),
     ]) {
       const looked = kind();
-      expect(await looked.prepare(doubted)).toMatchObject({ ok: true });
+      expect(await looked.prepare(suspect)).toMatchObject({ ok: true });
       expect(looked.searched).toEqual([REFUND]);
       const down = kind({ findPaid: () => Promise.reject(new Error('down')) });
-      await expect(down.prepare(doubted)).rejects.toThrow('down');
+      await expect(down.prepare(suspect)).rejects.toThrow('down');
     }
     const sure = kind();
     await sure.prepare(operation());

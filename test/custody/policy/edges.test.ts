@@ -48,14 +48,14 @@ const key = (address: string, isWritable = true, isSigner = false): ResolvedKey 
 });
 const us = key(RESERVE, true, true);
 const them = key(THIEF);
-const told = (verdict: Judgement) =>
+const outcomeOf = (verdict: Judgement) =>
   verdict.ok ? [verdict.effect, verdict.reserveAt, verdict.reserveInData] : verdict.reason;
 const bytes = (...parts: readonly (Uint8Array | number)[]) =>
   concatBytes(...parts.map((part) => (typeof part === 'number' ? Uint8Array.of(part) : part)));
 
 describe('a System transfer', () => {
   const send = (data: Uint8Array, accounts = [us, them]) =>
-    told(judgeSystem({ program: SYSTEM_PROGRAM, accounts, data }, RESERVE));
+    outcomeOf(judgeSystem({ program: SYSTEM_PROGRAM, accounts, data }, RESERVE));
   const one = bytes(u32(2), u64(1n));
 
   it('of one lamport has its amount, its receiver, and our key only as the payer', () => {
@@ -97,7 +97,7 @@ describe('a System transfer', () => {
 
 describe('a compute budget', () => {
   const set = (data: Uint8Array, accounts: ResolvedKey[] = []) =>
-    told(judgeComputeBudget({ program: '', accounts, data }));
+    outcomeOf(judgeComputeBudget({ program: '', accounts, data }));
 
   it.each([
     ['heap', 1, u32(262_144), 262_144n],
@@ -138,7 +138,7 @@ describe('a compute budget', () => {
 describe('a token instruction', () => {
   const own = key(TEMPORARY);
   const judged = (data: Uint8Array, accounts: ResolvedKey[], program: string = TOKEN_PROGRAM) =>
-    told(judgeToken({ program, accounts, data }, RESERVE));
+    outcomeOf(judgeToken({ program, accounts, data }, RESERVE));
   const shapes = [
     ['a transfer', bytes(3, u64(1n)), [own, them, us], [2]],
     ['a checked transfer', bytes(12, u64(1n), 9), [own, key(WRAPPED_SOL), them, us], [3]],
@@ -198,7 +198,7 @@ describe('a token instruction', () => {
 describe('an associated account', () => {
   const six = [us, key(TEMPORARY), us, key(WRAPPED_SOL), key(SYSTEM_PROGRAM), key(TOKEN_PROGRAM)];
   const made = (data: Uint8Array, accounts = six) =>
-    told(judgeAssociatedToken({ program: '', accounts, data }, RESERVE));
+    outcomeOf(judgeAssociatedToken({ program: '', accounts, data }, RESERVE));
   const except = (place: number, other = them) => six.map((one, index) => (index === place ? other : one));
 
   it.each([[[]], [[0]], [[1]]])('of our own wrapped SOL may be opened, with data %j', (data) => {
@@ -228,7 +228,7 @@ describe("LI.FI's tracker", () => {
     const { epoch = 9n, transactionId = '0x0102030405060708' } = p;
     const accounts = (p.accounts ?? [CLOCK_SYSVAR, trackerAccount(9n)]).map((address) => key(address, false));
     const data = Uint8Array.from(p.data ?? [0, ...id]);
-    return told(judgeTracker({ program: '', accounts, data }, { transactionId, epoch }));
+    return outcomeOf(judgeTracker({ program: '', accounts, data }, { transactionId, epoch }));
   };
   const allowed = [{ kind: 'tracker' }, [], 0];
 

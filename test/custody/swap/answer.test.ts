@@ -79,7 +79,7 @@ describe("a ledger's no", () => {
   });
 
   it('for a short balance shows the spendable sum, never less than nothing', () => {
-    for (const [available, told] of [
+    for (const [available, stated] of [
       [5n, '5'],
       [0n, '0'],
       [-7n, '0'],
@@ -88,7 +88,7 @@ describe("a ledger's no", () => {
         { ok: false, code: 'INSUFFICIENT_BALANCE', available: lamports(available) },
         NOW,
       );
-      expect(refusal).toMatchObject({ code: 'INSUFFICIENT_BALANCE', details: { availableLamports: told } });
+      expect(refusal).toMatchObject({ code: 'INSUFFICIENT_BALANCE', details: { availableLamports: stated } });
     }
   });
 
