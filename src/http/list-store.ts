@@ -33,11 +33,24 @@ type Kept = { readonly version: string; readonly until: number; readonly value: 
 
 export type ListStore = ReturnType<typeof createListStore>;
 
+type ListOptions = {
+  readonly now?: () => number;
+  /**
+   * Preparing the queries costs more than a further call. The version of a kept list is then read alone first, and
+   * the queries follow in a second call if it has changed.
+   */
+  readonly isCostly?: boolean;
+};
+
 /**
  * @param version SQL expression of text or an integer that differs after every change of the listed tables;
  *   empty text when it is unknown
  */
-export function createListStore(db: D1Reads, version: string, now: () => number = Date.now) {
+export function createListStore(
+  db: D1Reads,
+  version: string,
+  { now = Date.now, isCostly = false }: ListOptions = {},
+) {
   const kept = new Map<string, Kept>();
   const versionText = `CAST(${version} AS TEXT)`;
 
@@ -72,6 +85,10 @@ export function createListStore(db: D1Reads, version: string, now: () => number 
       const key = queries.map(({ sql, params }) => sql + JSON.stringify(params)).join();
       const found = kept.get(key);
       const known = found && found.until > now() ? found : undefined;
+      if (known && isCostly) {
+        const { results } = await db.prepare(`SELECT ${versionText} AS version`).all<{ version: string }>();
+        if (results[0]?.version === known.version) return known.value as T;
+      }
       const statements = queries.map((query, index) =>
         db
           .prepare(index === 0 ? withVersion(query) : unlessKnown(query))

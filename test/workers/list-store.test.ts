@@ -138,6 +138,18 @@ describe('a list of the mirror', () => {
     }
   });
 
+  it('of a search costs one statement while nothing changes, and one more call after a change', async () => {
+    const search = createSearchStore(counted);
+    await list(1, 1);
+    const first = await search.search('moon', null, 9);
+    expect(await search.search('moon', null, 9)).toBe(first);
+    expect(calls).toHaveLength(2);
+    expect(calls[1]).toBe(1);
+    await list(2, 2);
+    expect(namesOf((await search.search('moon', null, 9)).tokens)).toEqual(['moon 1', 'moon 2']);
+    expect(calls).toHaveLength(4);
+  });
+
   it('without rows is empty at each read', async () => {
     const store = createTokenStore(counted, counted);
     await list(1, 1);
@@ -161,7 +173,7 @@ describe('a list of the mirror', () => {
   it('shows a row that was changed by hand after a minute', async () => {
     await list(1, 1);
     let now = 0;
-    const lists = createListStore(counted, MIRROR_VERSION, () => now);
+    const lists = createListStore(counted, MIRROR_VERSION, { now: () => now });
     const query = [{ sql: 'SELECT journal FROM tokens LIMIT ?', columns: ['journal'], params: [1] }];
     const read = () =>
       lists.read(query, ([rows = []]: readonly (readonly { journal: string }[])[]) =>

@@ -211,6 +211,7 @@ export function createAnalyticsStore(db: D1Database, defer: (work: Promise<unkno
       batch: (statements) => db.withSession().batch(statements),
     },
     VERSION,
+    { isCostly: true },
   );
 
   const insert = (view: View): D1PreparedStatement =>

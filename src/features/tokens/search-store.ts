@@ -140,7 +140,7 @@ function taken(
 }
 
 export const createSearchStore = (db: D1Reads) => {
-  const lists = createListStore(db, MIRROR_VERSION);
+  const lists = createListStore(db, MIRROR_VERSION, { isCostly: true });
 
   function queryOf(sql: string, at: SearchCursor, { folded, asked }: Query, limit: number): ListQuery {
     const bounds = [folded, folded + END, asked, asked + END];
