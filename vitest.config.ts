@@ -98,8 +98,8 @@ export default defineConfig({
           globalSetup: ['./test/world/bundle-once.ts'],
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
-          // A world waits for the slots of its chain most of the time: two fit into each core.
-          maxWorkers: 2 * availableParallelism(),
+          // A world waits for slots and retries most of the time: with two on each core a quarter of it was idle.
+          maxWorkers: 3 * availableParallelism(),
           sequence: { groupOrder: 1 },
         },
       },
