@@ -69,7 +69,7 @@ async function buildNext(): Promise<Release> {
   mkdirSync(root);
   const copied = ['src', 'scripts', 'wrangler.toml', 'package.json'];
   for (const name of copied) cpSync(name, join(root, name), { recursive: true });
-  for (const name of ['node_modules', 'packages', 'site', 'tsconfig.json'])
+  for (const name of ['node_modules', 'packages', 'site', 'dist', 'tsconfig.json'])
     symlinkSync(join(process.cwd(), name), join(root, name));
   const edit = (file: string, from: RegExp, to: string): void => {
     const text = readFileSync(join(root, file), 'utf8');
@@ -77,7 +77,7 @@ async function buildNext(): Promise<Release> {
     writeFileSync(join(root, file), text.replace(from, to));
   };
   edit('src/custody/versioned-store.ts', /STORAGE_VERSION = \d+/, `STORAGE_VERSION = ${STORAGE_VERSION + 1}`);
-  // The site is already built, by another release.
+  // The site and dist/ are already built, by another release.
   edit('wrangler.toml', /^\[build\]\n(?:.+\n)+/m, '');
   return { bundlePath: await bundleWorker(root, join(folder, 'next-bundle'), folder), schema: [] };
 }
