@@ -34,6 +34,7 @@ describe('the three steps of a swap', () => {
     ['failed', 'refunded', ['done', 'failed', 'failed']],
     ['failed', 'bridge_failed', ['done', 'failed', 'failed']],
     ['failed', 'partial', ['done', 'failed', 'failed']],
+    ['failed', 'written_off', ['done', 'failed', 'failed']],
     ['failed', 'late', ['done', 'done', 'done']],
     ['failed', 'expired', ['failed', 'failed', 'failed']],
     ['failed', 'rejected', ['failed', 'failed', 'failed']],
@@ -44,6 +45,6 @@ describe('the three steps of a swap', () => {
 
 it('the outcome of a failed swap has its own sentence', () => {
   const failed = Object.entries(MEANINGS).filter(([, [status]]) => status === 'failed');
-  expect(failed).toHaveLength(6);
+  expect(failed).toHaveLength(7);
   for (const [detail] of failed) expect(SWAP_DETAILS[detail]?.[1], detail).toMatch(/^[A-Z].*\.$/);
 });
