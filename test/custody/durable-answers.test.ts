@@ -68,6 +68,13 @@ describe('a replaced instance gives no answer', () => {
       await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
     });
 
+    it('whose reward is owed, because its operation cannot begin yet', async () => {
+      const { claims, storage, state } = createStoredClaims();
+      state.unread = true;
+      replace(storage);
+      await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
+    });
+
     it('that leaves nothing to claim', async () => {
       const { claims, storage } = createStoredClaims();
       expect(await claims.claim(CLAIM)).toMatchObject({ type: 'claimed' });

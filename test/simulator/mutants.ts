@@ -578,6 +578,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a creation reserves nothing',
+    test: 'test/custody/payments/payment-edges.test.ts',
     edits: [
       { file: CREATION, find: `reserved: lamports(cost) };`, replace: `reserved: lamports(cost - cost) };` },
     ],
