@@ -28,8 +28,8 @@ const AREAS: Readonly<Record<string, () => Promise<Row[]>>> = {
   calls,
   cost,
   reads,
-  'page-views': pageViews,
   search,
+  'page-views': pageViews,
 };
 
 const versionOf = (name: string): string =>
@@ -63,14 +63,14 @@ for (const name of only) {
   process.stderr.write(`${tableOf(found)}\n`);
   rows.push(...found);
 }
-const told = `${machine(Math.round((performance.now() - started) / 1_000))}\n\n${tableOf(rows)}`;
-console.log(told);
+const result = `${machine(Math.round((performance.now() - started) / 1_000))}\n\n${tableOf(rows)}`;
+console.log(result);
 const missed = rows.filter((row) => isMet(row) === false).length;
 console.log(`\n${missed} aims missed`);
 if (write) {
   const page = readFileSync(PAGE, 'utf8');
   const [head = '', rest = ''] = page.split(BEGIN);
   const [, tail = ''] = rest.split(END);
-  writeFileSync(PAGE, `${head}${BEGIN}\n${told}\n${END}${tail}`);
+  writeFileSync(PAGE, `${head}${BEGIN}\n${result}\n${END}${tail}`);
 }
 process.exit(0);
