@@ -1,8 +1,7 @@
 /**
  * Page views on the deployed Worker: the cost of statistics over BENCH_VIEWS (10,000,000) logged views
  * compared with 10,000, and views written per second, by requests and by the queue's consumer, compared with
- * inserts of one row. Needs about 2 GB in
- * the temporary folder.
+ * inserts of one row. Needs about 2 GB in the temporary folder.
  */
 import type { D1Database } from '@cloudflare/workers-types';
 import { openClient } from './client.ts';

@@ -81,10 +81,9 @@ export function createBudgets(limits: CustodyLimits, sold: () => Sold) {
     of: (kind: Kind): Budget => byKind.get(kind) ?? { kind, keeps: () => floor, caps: [] },
 
     /**
-     * The amounts that a new sale must leave: the floor, the cost of earlier sales, and its place below each
-     * cap on
-     * creations. Unpaid requests count up to half of the float and half of each cap, so they cannot block all
-     * sales.
+     * The budget of a new sale. It must leave the floor and the cost of earlier sales in the reserve, and counts
+     * after the earlier sales in each cap on creations. Unpaid requests count up to half of the float and half of
+     * each cap, so they cannot block all sales.
      */
     ofSale(): Budget {
       const { paid, paidCount, open, openCount } = sold();
