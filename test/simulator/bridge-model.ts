@@ -186,6 +186,12 @@ export function createBridgeModel(p: {
     };
   }
 
+  /** Lamports that a refund is short: a small fee, or half of the time as much as a swap may cost. */
+  function keptOf({ amount }: Order): bigint {
+    const fee = BigInt(random.between(1_000, 50_000));
+    return fee % 2n === 0n ? (amount * MAX_COST_BPS) / 10_000n : fee;
+  }
+
   function settle(order: Order): void {
     const { slownessMs, premature } = p.faults();
     const wait = random.between(200, slownessMs);
@@ -208,9 +214,7 @@ export function createBridgeModel(p: {
         return void scheduler.after(wait, () => payBack(order, CRUMBS));
       case 'refunded':
         if (early) order.report = { state: 'refunded', amount: null };
-        return void scheduler.after(wait, () =>
-          payBack(order, order.amount - BigInt(random.between(1_000, 50_000))),
-        );
+        return void scheduler.after(wait, () => payBack(order, order.amount - keptOf(order)));
       case 'failed':
         order.report = { state: 'failed', reason: 'bridge_failed' };
         order.isOver = true;
