@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { ROUTE_NAMES, type RouteName } from './bridges/route.ts';
 import { isBitcoinAddress } from './chain/bitcoin/address.ts';
-import { identityPubkey } from './chain/nostr/nip19.ts';
+import { identityPubkey } from './chain/nostr/identity.ts';
 import { isAddress } from './chain/solana/address.ts';
 import type { MessageVersion } from './chain/solana/transaction.ts';
 import { type Lamports, lamports, parseAmount, SOL_DECIMALS } from './core/amount.ts';

@@ -1,5 +1,5 @@
 /**
- * The custodian's computations: the policy, proofs, the feed's signatures, compared with the plain library
+ * The custodian's computations: the policy and proofs, compared with the plain library
  * call.
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
@@ -7,16 +7,12 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { base64 } from '@scure/base';
 import { WIF } from '@scure/btc-signer';
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/web3.js';
-import { finalizeEvent, generateSecretKey, verifyEvent } from 'nostr-tools/pure';
 import { signMessage } from '../../src/chain/bitcoin/signed-message.ts';
-import { isAuthentic } from '../../src/chain/nostr/nip01.ts';
 import { decodeTransactionText } from '../../src/chain/solana/message.ts';
 import { checkSwapPolicy } from '../../src/custody/policy/policy.ts';
 import { draftSwap, finish } from '../../test/custody/policy/draft.ts';
 import { createBitcoinKey } from '../../test/world/keys.ts';
 import { inTurns, micros, type Row } from './row.ts';
-
-const EVENTS = 100;
 
 async function policyRows(): Promise<Row[]> {
   const input = finish(draftSwap('near', 7));
@@ -64,32 +60,4 @@ async function proofRow(): Promise<Row> {
   };
 }
 
-async function feedRow(): Promise<Row> {
-  const secret = generateSecretKey();
-  const events = Array.from({ length: EVENTS }, (_, index) =>
-    finalizeEvent(
-      { kind: 1111, created_at: 1_790_000_000 + index, tags: [['l', 'x']], content: `Note ${index}` },
-      secret,
-    ),
-  );
-  // nostr-tools marks the objects that it creates; text has no mark.
-  const texts = events.map((event) => JSON.stringify(event));
-  const times = await inTurns(
-    () => texts.every((text) => isAuthentic(JSON.parse(text))),
-    () => texts.every((text) => verifyEvent(JSON.parse(text))),
-    { calls: 1, rounds: 10 },
-  );
-  return {
-    what: `feed: ids and signatures of ${EVENTS} events`,
-    ours: `${(times.ours / 1_000).toFixed(1)} ms`,
-    limit: `nostr-tools alone, ${(times.limit / 1_000).toFixed(1)} ms`,
-    ratio: times.ours / times.limit,
-    aim: null,
-  };
-}
-
-export const signing = async (): Promise<Row[]> => [
-  ...(await policyRows()),
-  await proofRow(),
-  await feedRow(),
-];
+export const signing = async (): Promise<Row[]> => [...(await policyRows()), await proofRow()];

@@ -1,6 +1,6 @@
 /** Limits, sources and areas: settings that are valid but unwise. */
 import { base58 } from '@scure/base';
-import { identityPubkey } from '../../src/chain/nostr/nip19.ts';
+import { identityPubkey } from '../../src/chain/nostr/identity.ts';
 import { DECLARATIONS, readConfig, VARIABLES } from '../../src/config.ts';
 import { type Finding, hostOf, note, problem, type Settings } from './finding.ts';
 

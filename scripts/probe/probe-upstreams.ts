@@ -1,5 +1,5 @@
 /** Reads every upstream once and reports whether the service can use the results. */
-import { type NostrEvent, requestText } from '../../src/chain/nostr/nip01.ts';
+import type { NostrEvent } from 'nostr-tools/pure';
 import type { Config } from '../../src/config.ts';
 import { formatAmount, lamports, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
@@ -178,4 +178,4 @@ async function lookAtRelays(
 }
 
 /** The request that was sent to every relay, for the fixture. */
-export const RELAY_REQUEST = requestText('probe', COMMENTS);
+export const RELAY_REQUEST = JSON.stringify(['REQ', 'probe', COMMENTS]);

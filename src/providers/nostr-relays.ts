@@ -4,17 +4,8 @@
  * @see https://github.com/nostr-protocol/nips/blob/master/01.md
  * @module
  */
-import {
-  closeText,
-  type Filter,
-  hasTrueId,
-  isAuthentic,
-  matches,
-  type NostrEvent,
-  readEvent,
-  readRelayMessage,
-  requestText,
-} from '../chain/nostr/nip01.ts';
+import { type Filter, matchFilter } from 'nostr-tools/filter';
+import { getEventHash, type NostrEvent, validateEvent, verifyEvent } from 'nostr-tools/pure';
 
 /** From the handshake to the last answer. */
 export const RELAY_DEADLINE_MS = 4_000;
@@ -44,9 +35,12 @@ export type RelayAnswer = {
   readonly rejected: number;
 };
 
+/** The relay sends at most `limit` events. */
+export type RelayFilter = Filter & { limit: number };
+
 export type RelaySession = {
   /** One query at a time. Never throws: a failure is the answer's end. */
-  query(filter: Filter): Promise<RelayAnswer>;
+  query(filter: RelayFilter): Promise<RelayAnswer>;
   close(): void;
 };
 
@@ -63,8 +57,8 @@ export function createNostrRelays({ urls, connect, deadlineMs = RELAY_DEADLINE_M
   const verified = new Map<string, string>();
 
   function isGenuine(event: NostrEvent): boolean {
-    if (verified.get(event.id) === event.sig) return hasTrueId(event);
-    if (!isAuthentic(event)) return false;
+    if (verified.get(event.id) === event.sig) return getEventHash(event) === event.id;
+    if (!verifyEvent(event)) return false;
     verified.set(event.id, event.sig);
     const oldest = verified.keys().next().value;
     if (verified.size > MAX_VERIFIED && oldest !== undefined) verified.delete(oldest);
@@ -142,8 +136,8 @@ function openSession(
       let received = 0;
       let rejected = 0;
 
-      function take(message: unknown): void {
-        const event = readEvent(message);
+      function take(value: unknown): void {
+        const event = isEvent(value) ? value : undefined;
         if (event && events.has(event.id)) return;
         if (event && matches(filter, event) && isGenuine(event)) events.set(event.id, event);
         else rejected += 1;
@@ -155,23 +149,45 @@ function openSession(
         settle = resolve;
         receive = (text) => {
           const isOversized = text.length > MAX_EVENT_BYTES;
-          const message = isOversized ? undefined : readRelayMessage(text);
-          if (!isOversized && message?.subscription !== subscription) return;
-          if (isOversized || message?.type === 'event') received += 1;
-          if (message?.type === 'event') take(message.event);
-          if (message?.type === 'closed') resolve('closed');
-          if (message?.type === 'eose' || received >= filter.limit) resolve('eose');
+          const [type, recipient, body] = isOversized ? [] : readMessage(text);
+          if (!isOversized && recipient !== subscription) return;
+          if (isOversized || type === 'EVENT') received += 1;
+          if (type === 'EVENT') take(body);
+          if (type === 'CLOSED') resolve('closed');
+          if (type === 'EOSE' || received >= filter.limit) resolve('eose');
         };
-        send(requestText(subscription, filter));
+        send(JSON.stringify(['REQ', subscription, filter]));
       });
       receive = undefined;
       settle = undefined;
-      if (!ended && reason === 'eose') send(closeText(subscription));
+      if (!ended && reason === 'eose') send(JSON.stringify(['CLOSE', subscription]));
       return { events: [...events.values()], end: reason, received, rejected };
     },
     close: () => end('closed'),
   };
 }
+
+/** Type, subscription and body of a relay's message; empty if it is malformed. */
+function readMessage(text: string): readonly unknown[] {
+  try {
+    const message: unknown = JSON.parse(text);
+    return Array.isArray(message) ? message : [];
+  } catch {
+    return [];
+  }
+}
+
+/** `validateEvent` checks neither id and signature, nor that the time is a whole second since 1970. */
+function isEvent(value: unknown): value is NostrEvent {
+  if (!validateEvent(value)) return false;
+  const { id, sig }: Partial<NostrEvent> = value;
+  const isTime = Number.isSafeInteger(value.created_at) && value.created_at >= 0;
+  return isTime && typeof id === 'string' && typeof sig === 'string';
+}
+
+/** `matchFilter` ignores an `until` of 0. */
+const matches = (filter: Filter, event: NostrEvent): boolean =>
+  event.created_at <= (filter.until ?? event.created_at) && matchFilter(filter, event);
 
 function quietly(act: () => void): void {
   try {

@@ -4,11 +4,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { type NostrEvent, verifyEvent } from 'nostr-tools/pure';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { KNOWN } from '../../scripts/doctor/read-settings.ts';
 import type { Exchange } from '../../scripts/probe/read-only-fetch.ts';
 import { isSignedQuote } from '../../src/bridges/near-intents-signature.ts';
-import { isAuthentic, readEvent } from '../../src/chain/nostr/nip01.ts';
 import { createEsplora } from '../../src/providers/esplora.ts';
 import { BTC_ASSET, createNearIntents, SOL_ASSET } from '../../src/providers/near-intents.ts';
 import { createKraken } from '../../src/providers/price-venues.ts';
@@ -67,7 +67,7 @@ async function probe(change: Readonly<Record<string, string>> = {}) {
   return { code: done.code ?? 0, lines, said, kept, settings };
 }
 
-type Kept = { host: string; recordedAt: string; exchanges: (Exchange & { event?: unknown })[] };
+type Kept = { host: string; recordedAt: string; exchanges: (Exchange & { event?: NostrEvent })[] };
 const exchangesOf = (kept: readonly string[], url: string) =>
   kept
     .map((text) => JSON.parse(text) as Kept)
@@ -165,9 +165,9 @@ it('stores responses that the providers can parse again without a network', asyn
   expect(await esplora.balance(world.reserve.bitcoin)).toMatchObject({ confirmed: 1_000_000n });
   const venue = createKraken({ baseUrl: kraken, fetch: replayed(exchangesOf(kept, kraken)) });
   expect(await venue.read()).toMatchObject({ solUsd: 100_000_000n });
-  const events = exchangesOf(kept, relay1).map(({ event }) => readEvent(event));
+  const events = exchangesOf(kept, relay1).map(({ event }) => event);
   expect(events).toHaveLength(3);
-  for (const event of events) expect(event && isAuthentic(event)).toBe(true);
+  for (const event of events) expect(event && verifyEvent(event)).toBe(true);
 });
 
 it('shows no secret, neither in its lines nor in a fixture', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import type { NostrEvent } from 'nostr-tools/pure';
 import { describe, expect, it } from 'vitest';
-import type { NostrEvent } from '../../src/chain/nostr/nip01.ts';
 import { endOfSecond, type Position, parsePosition } from '../../src/features/nostr-feed/feed-window.ts';
 import { createFeedReader, type FeedPage, type FeedScope } from '../../src/features/nostr-feed/read-feed.ts';
 import { readRelay } from '../../src/features/nostr-feed/read-relay.ts';

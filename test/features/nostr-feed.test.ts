@@ -1,8 +1,6 @@
-import { decode } from 'nostr-tools/nip19';
-import { generateSecretKey, getPublicKey } from 'nostr-tools/pure';
+import { decode, npubEncode } from 'nostr-tools/nip19';
+import { generateSecretKey, getPublicKey, type NostrEvent } from 'nostr-tools/pure';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { NostrEvent } from '../../src/chain/nostr/nip01.ts';
-import { npubOf } from '../../src/chain/nostr/nip19.ts';
 import { createFaultBook } from '../world/fault-book.ts';
 import { type Relay, startRelay } from '../world/relay.ts';
 import { createRequestCounts } from '../world/request-counts.ts';
@@ -55,7 +53,7 @@ async function scripted(messages: () => readonly string[]): Promise<string> {
 
 async function relayWith(...events: NostrEvent[]): Promise<string> {
   const relay = await start('relay2');
-  relay.seed(events.map((event) => ({ ...event, tags: event.tags.map((tag) => [...tag]) })));
+  relay.seed(events);
   return relay.url;
 }
 
@@ -134,6 +132,21 @@ describe('relays are not trusted', () => {
     },
     'changed content': { ...note({ created_at: NOW - 14, content: 'before' }), content: 'after' },
     'a wrong kind': note({ created_at: NOW - 15, content: 'wrong kind', kind: 1 }),
+    'a note without a label': note({ created_at: NOW - 18, content: 'no label', tags: [['t', 'ai']] }),
+    'a label of another topic': note({
+      created_at: NOW - 19,
+      content: 'other topic',
+      tags: [
+        ['L', 'agent'],
+        ['l', 'cooking', 'agent'],
+      ],
+    }),
+    'a date in the far future': note({ created_at: NOW + 86_400, content: 'future' }),
+    'a time with a fraction': note({ created_at: NOW - 20.5, content: 'fraction' }),
+    'a time before 1970': note({ created_at: -1, content: 'before 1970' }),
+  };
+  /** Relays compare the values of labels, not their namespaces. */
+  const mislabelled = {
     'a label in another namespace': note({
       created_at: NOW - 16,
       content: 'other namespace',
@@ -150,34 +163,59 @@ describe('relays are not trusted', () => {
         ['l', 'ai'],
       ],
     }),
-    'no label at all': note({ created_at: NOW - 18, content: 'no label', tags: [['t', 'ai']] }),
-    'a label of another topic': note({
-      created_at: NOW - 19,
-      content: 'other topic',
-      tags: [
-        ['L', 'agent'],
-        ['l', 'cooking', 'agent'],
-      ],
-    }),
-    'a date in the far future': note({ created_at: NOW + 86_400, content: 'future' }),
-    'a broken shape': { ...good, id: 5 },
+  };
+  const malformed = {
+    'an event without a signature': {
+      ...note({ created_at: NOW - 22, content: 'unsigned' }),
+      sig: undefined,
+    },
+    'an upper-case id': { ...good, id: good.id.toUpperCase() },
+    'an upper-case author': { ...good, pubkey: good.pubkey.toUpperCase() },
+    'an id that is a number': { ...good, id: 5 },
+    'a signature that is a number': { ...note({ created_at: NOW - 21, content: 'numbered' }), sig: 5 },
+    'content that is a number': { ...good, content: 5 },
+    'tags that are no list': { ...good, tags: {} },
+    'a tag that is no list': { ...good, tags: [null] },
+    'a tag with a number': { ...good, tags: [['l', 5]] },
+    null: null,
   };
 
-  it.each(Object.entries(bad))('%s never appears', async (_name, event) => {
-    const liar = await scripted(() => [eventMessage(event), eventMessage(good), EOSE]);
+  async function feedOf(event: unknown): Promise<FeedAnswer> {
+    let queries = 0;
+    const liar = await scripted(() => {
+      queries += 1;
+      return queries === 1 ? [eventMessage(event), eventMessage(good), EOSE] : [EOSE];
+    });
     const honest = await relayWith(good);
     const { status, body } = await nostrService([liar, honest]).get('feed');
     expect(status).toBe(200);
+    return body;
+  }
+
+  it.each(Object.entries({ ...bad, ...malformed }))('rejects %s', async (_name, event) => {
+    const body = await feedOf(event);
+    expect(contents(body)).toEqual(['good']);
+    expect(body.relay_status[0]?.rejected).toBe(1);
+  });
+
+  it.each(Object.entries(mislabelled))('leaves out %s', async (_name, event) => {
+    expect(contents(await feedOf(event))).toEqual(['good']);
+  });
+
+  it('returns no bad event of a real relay that stored them', async () => {
+    const relay = await relayWith(good, ...Object.values(bad), ...Object.values(mislabelled));
+    const { body } = await nostrService([relay]).get('feed?limit=100');
     expect(contents(body)).toEqual(['good']);
   });
 
-  it('nor do they appear from a real relay that stored them', async () => {
-    const stored = Object.values(bad).filter(
-      (event): event is NostrEvent & { tags: string[][] } => event.id !== 5,
-    );
-    const relay = await relayWith(good, ...stored);
-    const { body } = await nostrService([relay]).get('feed?limit=100');
-    expect(contents(body)).toEqual(['good']);
+  it('rejects a future note of a relay that is read down to second 0', async () => {
+    const oldest = note({ created_at: 0, content: 'oldest' });
+    const liar = await scripted(() => [
+      eventMessage(oldest),
+      eventMessage(bad['a date in the far future']),
+      EOSE,
+    ]);
+    expect(contents((await nostrService([liar]).get('feed')).body)).toEqual(['oldest']);
   });
 
   it('duplicates within a relay and between relays appear once', async () => {
@@ -209,8 +247,10 @@ describe('relays are not trusted', () => {
     expect(body.relay_status[0]).toMatchObject({ ok: false, state: 'too_large' });
   });
 
-  it('malformed lines are skipped', async () => {
-    const noisy = await scripted(() => ['no json {', '["NOTICE","hi"]', '[1]', eventMessage(good), EOSE]);
+  it('skips malformed lines, and messages of no use or for another subscription', async () => {
+    const lines = ['', 'no json {', 'null', '{}', '[]', '[1]', '["EVENT"]', '["EOSE",1]', '["EOSE","other"]'];
+    const unused = ['["NOTICE","hi"]', '["OK","id",true,""]', '["CLOSED","other","error: no"]'];
+    const noisy = await scripted(() => [...lines, ...unused, eventMessage(good), EOSE]);
     expect(contents((await nostrService([noisy]).get('feed')).body)).toEqual(['good']);
   });
 });
@@ -390,7 +430,8 @@ describe('which notes a feed keeps', () => {
   it('a post has the contract’s fields and those of the NIPs', async () => {
     const url = 'https://clawstr.com/c/sluice';
     const event = tagged('read me', 1, ...AI, ['I', url], ['K', 'web'], ['content-warning', 'spoiler']);
-    const relay = await relayWith(event);
+    const withMore = { ...event, seen_on: 'elsewhere' };
+    const relay = await relayWith(withMore);
     const [post] = (await nostrService([relay]).get('feed')).body.posts;
     expect(post).toEqual({
       id: event.id,
@@ -421,7 +462,7 @@ describe('posts of the server identity', () => {
       ok: true,
       code: null,
       error: null,
-      npub: npubOf(authorPubkey),
+      npub: npubEncode(authorPubkey),
       pubkey: authorPubkey,
       limit: 100,
       until: null,

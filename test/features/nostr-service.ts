@@ -1,9 +1,8 @@
 /** A router of the Nostr feeds that reads real relays on loopback, and the events of such relays. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { finalizeEvent, generateSecretKey, getPublicKey } from 'nostr-tools/pure';
+import { finalizeEvent, generateSecretKey, getPublicKey, type NostrEvent } from 'nostr-tools/pure';
 import { WebSocketServer } from 'ws';
-import type { NostrEvent } from '../../src/chain/nostr/nip01.ts';
 import { createFeedReader } from '../../src/features/nostr-feed/read-feed.ts';
 import { nostrFeedRoutes } from '../../src/features/nostr-feed/routes.ts';
 import { createCache } from '../../src/http/cached.ts';
@@ -34,11 +33,9 @@ export function note(fields: {
   tags?: string[][];
   kind?: number;
   secret?: Uint8Array;
-}): NostrEvent & { tags: string[][] } {
+}): NostrEvent {
   const { created_at, content = '', tags = AI, kind = 1111, secret = author } = fields;
-  return JSON.parse(JSON.stringify(finalizeEvent({ created_at, content, tags, kind }, secret))) as ReturnType<
-    typeof note
-  >;
+  return JSON.parse(JSON.stringify(finalizeEvent({ created_at, content, tags, kind }, secret))) as NostrEvent;
 }
 
 /** No test waits this long; only relays that are late on purpose exceed their deadline. */

@@ -1,5 +1,6 @@
 /** A relay's responses: newest first, ties in any order, cut at an undocumented limit. */
-import { matches, type NostrEvent } from '../../src/chain/nostr/nip01.ts';
+import { matchFilter } from 'nostr-tools/filter';
+import type { NostrEvent } from 'nostr-tools/pure';
 import type { RelaySession } from '../../src/providers/nostr-relays.ts';
 
 export function modelSession(
@@ -12,7 +13,7 @@ export function modelSession(
     async query(filter: Parameters<RelaySession['query']>[0]) {
       session.queries += 1;
       const found = events
-        .filter((event) => matches(filter, event))
+        .filter((event) => matchFilter(filter, event))
         .map((event) => ({ event, tie: random() }))
         .sort((a, b) => b.event.created_at - a.event.created_at || a.tie - b.tie)
         .slice(0, Math.min(cap, filter.limit))

@@ -50,6 +50,19 @@ it('a query is sent, answered and closed over the platform’s socket', async ()
   ]);
 });
 
+it('rejects other content under an id and signature that were verified before', async () => {
+  const changed: Relay = (send, subscription) => {
+    send('EVENT', subscription, { ...NOTE, content: 'changed' });
+    send('EOSE', subscription);
+  };
+  const relays = createNostrRelays({
+    urls: [],
+    connect: (url) => connectTo(url.includes('good') ? honest : changed),
+  });
+  expect(await relays.open('ws://good').query(FILTER)).toMatchObject({ rejected: 0 });
+  expect(await relays.open('ws://changed').query(FILTER)).toMatchObject({ events: [], rejected: 1 });
+});
+
 it('a socket that cannot be made is an unreachable relay, not an error', async () => {
   const relays = createNostrRelays({
     urls: [],

@@ -3,7 +3,7 @@
  * @see https://github.com/nostr-protocol/nips
  * @module
  */
-import type { NostrEvent } from './nip01.ts';
+import type { NostrEvent } from 'nostr-tools/pure';
 
 export const COMMENT_KIND = 1111;
 

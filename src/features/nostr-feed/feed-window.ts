@@ -4,9 +4,9 @@
  * @module
  */
 
+import { neventEncode } from 'nostr-tools/nip19';
+import type { NostrEvent } from 'nostr-tools/pure';
 import { commentRoot, contentWarning } from '../../chain/nostr/event-tags.ts';
-import type { NostrEvent } from '../../chain/nostr/nip01.ts';
-import { neventOf } from '../../chain/nostr/nip19.ts';
 import { topicsOf } from './feeds.ts';
 import type { RelayReading } from './read-relay.ts';
 
@@ -186,5 +186,10 @@ export const postOf = (event: NostrEvent, relays: readonly string[]) => ({
   labels: topicsOf(event),
   content_warning: contentWarning(event) ?? null,
   root: commentRoot(event) ?? null,
-  nevent: neventOf(event, relays.slice(0, MAX_HINTS)),
+  nevent: neventEncode({
+    id: event.id,
+    author: event.pubkey,
+    kind: event.kind,
+    relays: relays.slice(0, MAX_HINTS),
+  }),
 });

@@ -4,8 +4,8 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { NostrEvent } from 'nostr-tools/pure';
 import { COMMENT_KIND, labelsOf } from '../../chain/nostr/event-tags.ts';
-import type { NostrEvent } from '../../chain/nostr/nip01.ts';
 import type { Position } from './feed-window.ts';
 import type { FeedPage, FeedReader, FeedScope } from './read-feed.ts';
 

@@ -1,10 +1,11 @@
-import type { Filter, NostrEvent } from '../../chain/nostr/nip01.ts';
-import type { NostrRelays, RelayEnd } from '../../providers/nostr-relays.ts';
+import type { Filter } from 'nostr-tools/filter';
+import type { NostrEvent } from 'nostr-tools/pure';
+import type { NostrRelays, RelayEnd, RelayFilter } from '../../providers/nostr-relays.ts';
 
 /** The events of one feed. */
 export type Scope = {
   /** The filter sent to relays. */
-  readonly filter: Pick<Filter, 'kinds' | 'authors' | '#l'>;
+  readonly filter: Omit<Filter, 'since' | 'until' | 'limit'>;
   /** Selects events by criteria that a filter cannot express. */
   readonly accepts: (event: NostrEvent) => boolean;
   /** Desired number of posts per read; also the number requested from a relay at a time. */
@@ -69,7 +70,7 @@ export async function readRelay(
     [...seen.values()].filter((event) => event.created_at >= (completeFrom ?? 0) && scope.accepts(event))
       .length >= scope.target;
 
-  async function ask(bounds: Pick<Filter, 'since' | 'until' | 'limit'>) {
+  async function ask(bounds: Pick<RelayFilter, 'since' | 'until' | 'limit'>) {
     const answer = await session.query({ ...scope.filter, ...bounds });
     for (const event of answer.events) seen.set(event.id, event);
     rejected += answer.rejected;

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import { npubEncode } from 'nostr-tools/nip19';
 import { errorResponses, jsonResponse, lazily } from '#answers';
-import { npubOf } from '../../chain/nostr/nip19.ts';
 import { AppError, ERRORS } from '../../core/errors.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
 import { integerParam } from '../../http/params.ts';
@@ -202,7 +202,7 @@ const postsAsked = (
   limit: number,
   until: number | null,
 ) => ({
-  npub: identity === undefined ? null : npubOf(identity),
+  npub: identity === undefined ? null : npubEncode(identity),
   pubkey: identity ?? null,
   relays: [...relays],
   limit,

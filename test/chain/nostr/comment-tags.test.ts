@@ -1,6 +1,6 @@
+import type { NostrEvent } from 'nostr-tools/pure';
 import { describe, expect, it } from 'vitest';
 import { commentRoot, contentWarning, labelsOf, webUrl } from '../../../src/chain/nostr/event-tags.ts';
-import type { NostrEvent } from '../../../src/chain/nostr/nip01.ts';
 
 const noted = (...tags: string[][]): NostrEvent => ({
   id: '',

@@ -1,7 +1,6 @@
 import { bech32 } from '@scure/base';
-import { decode, neventEncode } from 'nostr-tools/nip19';
 import { expect, it } from 'vitest';
-import { identityPubkey, neventOf, npubOf } from '../../../src/chain/nostr/nip19.ts';
+import { identityPubkey } from '../../../src/chain/nostr/identity.ts';
 
 const bech32Text = (prefix: string, length: number): string =>
   bech32.encode(prefix, bech32.toWords(new Uint8Array(length).fill(7)));
@@ -12,14 +11,13 @@ const PUBKEY = '7e7e9c42a91bfef19fa929e5fda1b72e0ebc1a4c1141673e2794234d86addf4e
 const NSEC = 'nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5';
 const SECRET = '67dea2ed018072d675f5415ecfaed7d2597555e202d85b3d65ea4e58d2d92ffa';
 
-it('an npub, and a public key in hex, are themselves', () => {
+it('returns the same public key for npub and hex', () => {
   expect(identityPubkey(NPUB)).toBe(PUBKEY);
   expect(identityPubkey(` ${NPUB}\n`)).toBe(PUBKEY);
   expect(identityPubkey(PUBKEY.toUpperCase())).toBe(PUBKEY);
-  expect(npubOf(PUBKEY)).toBe(NPUB);
 });
 
-it('of an nsec only the public key is left', () => {
+it('returns only the public key of an nsec', () => {
   const pubkey = identityPubkey(NSEC);
   expect(pubkey).toBe(PUBKEY);
   expect(pubkey).not.toBe(SECRET);
@@ -34,24 +32,6 @@ it.each([
   'nprofile1qqsrhuxx8l9ex335q7he0f09aej04zpazpl0ne2cgukyawd24mayt8gpp4mhxue69uhhytnc9e3k7mgpz4mhxue69uhkg6nzv9ejuumpv34kytnrdaksjlyr9p',
   // Keys of 31 and 33 bytes, each with its true checksum.
   ...['npub', 'nsec'].flatMap((prefix) => [31, 33].map((length) => bech32Text(prefix, length))),
-])('%j is not an identity', (text) => {
+])('rejects %j', (text) => {
   expect(identityPubkey(text)).toBeUndefined();
-});
-
-it('a link to an event contains its author, kind and relays', () => {
-  const event = {
-    id: 'a'.repeat(64),
-    pubkey: PUBKEY,
-    kind: 1111,
-    created_at: 1,
-    tags: [],
-    content: '',
-    sig: '',
-  };
-  expect(decode(neventOf(event, ['wss://relay.test']))).toEqual({
-    type: 'nevent',
-    data: { id: event.id, author: PUBKEY, kind: 1111, relays: ['wss://relay.test'] },
-  });
-  const relays = ['wss://relay.test', 'wss://café.test/nostr'];
-  expect(neventOf(event, relays)).toBe(neventEncode({ ...event, author: PUBKEY, relays }));
 });
