@@ -13,10 +13,7 @@ export const siteConfig: InlineConfig = {
   logLevel: 'warn',
   publicDir: join(SITE, 'public'),
   resolve: {
-    alias: [
-      { find: /^hono\/jsx$/, replacement: 'hono/jsx/dom' },
-      { find: /^@scure\/btc-signer(\/utils\.js)?$/, replacement: join(SITE, 'verify/btc-signer.ts') },
-    ],
+    alias: [{ find: /^hono\/jsx$/, replacement: 'hono/jsx/dom' }],
   },
   // Explicit, because with NODE_ENV other than production each element would carry its file and line.
   oxc: { jsx: { runtime: 'automatic', importSource: 'hono/jsx/dom', development: false } },

@@ -142,20 +142,6 @@ async function supplyOf(mint: string, rpcUrls: readonly string[]) {
   return null;
 }
 
-/**
- * The two checks that need no network.
- * @returns nothing when the message is not a proof
- */
-export async function checkSignatures(proof: PublishedProof): Promise<CheckLine[]> {
-  try {
-    const message = parseProofMessage(proof.message);
-    const isSigned = await isSignedInBrowser(proof.message, proof.solana);
-    return [checkBitcoin({ proof }, message), checkSolana({ proof }, message, isSigned)];
-  } catch {
-    return [];
-  }
-}
-
 const LINES = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'freshness'] as const;
 
 /** @param report receives each step as text */
