@@ -176,7 +176,7 @@ function resolved(document: ApiDocument, schema: Schema | undefined): Schema {
  * site's pages.
  */
 const isFetchedByAddress = ({ operationId = '', responses }: Operation): boolean =>
-  ['getOpenApi31Document', 'getLlmsFullText', 'getSecurityText'].includes(operationId) ||
+  operationId === 'getSecurityText' ||
   Object.keys(contentTypes(responses[200])).some((type) =>
     /^(text\/html|image\/|application\/xml)/.test(type),
   );

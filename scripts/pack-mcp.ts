@@ -16,7 +16,6 @@ import {
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { zipSync } from 'fflate';
-import { serverName } from '../src/mcp/http-handler.ts';
 import { TOOLS } from '../src/mcp/tools/all-tools.ts';
 import { argumentsOrUsage, httpUrl, readArguments } from './command-line.ts';
 
@@ -98,6 +97,12 @@ writeFileSync(
   }),
 );
 console.log(`${join(folder, filename)}\n${bundle}`);
+
+/** Reverse-DNS name of the server at this origin, as in `server.json` and the registry: `example.sluice/sluice-mcp`. */
+function serverName(origin: string): string {
+  const labels = new URL(origin).hostname.replace(/[^\w.-]/g, '').split('.');
+  return `${labels.toReversed().join('.')}/sluice-mcp`;
+}
 
 /** The licenses of all packages whose code is in the file. */
 function notices(inputs: readonly string[]): string {

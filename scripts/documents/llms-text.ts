@@ -52,33 +52,6 @@ export function llmsText(document: ApiDocument, examples: Examples): string {
   return `${[INTRODUCTION, RULES, ...sections].join('\n\n')}\n`;
 }
 
-/** The content of `llmsText`, plus each operation's description, responses and a recorded success. */
-export function llmsFullText(document: ApiDocument, examples: Examples): string {
-  const schemas = document.components?.schemas ?? {};
-  const texts = (['ErrorCode', 'ErrorAction'] as const).map((name) => {
-    const found = schemas[name];
-    return `## ${name}\n\n${found && 'description' in found ? found.description : ''}`;
-  });
-  const details = operationsOf(document).map(({ method, path, operation }) => {
-    const recorded = examples[operation.operationId ?? ''];
-    const success = recorded?.responses.find(({ status }) => status < 300);
-    return [
-      `### ${method.toUpperCase()} ${path}`,
-      ...(operation.description ? [operation.description] : []),
-      ...Object.entries(operation.responses).map(
-        ([status, response]) => `${status}: ${'description' in response ? response.description : ''}`,
-      ),
-      ...(recorded?.request ? [`Request: \`${method.toUpperCase()} ${recorded.request.path}\``] : []),
-      ...(recorded?.request?.body === undefined ? [] : [fenced(recorded.request.body)]),
-      ...(success ? [`Response ${success.status}:`, fenced(success.body)] : []),
-    ].join('\n\n');
-  });
-  const general = document.info.description ?? '';
-  return `${[llmsText(document, examples).trimEnd(), general, ...texts, '## Responses and examples', ...details].join('\n\n')}\n`;
-}
-
-const fenced = (value: unknown): string => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
-
 function operationLine(
   document: ApiDocument,
   origin: string,

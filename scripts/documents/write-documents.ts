@@ -1,5 +1,5 @@
 /**
- * Creates the API document in its formats from the service's routes, and writes them to the folder that the
+ * Creates the API document and its text for models from the service's routes, and writes them to the folder that the
  * Worker reads.
  * @module
  */
@@ -15,8 +15,7 @@ import {
 } from '../../src/features/openapi/routes.ts';
 import { type ApiDocument, apiDocument } from './api-document.ts';
 import { EXAMPLES } from './examples.ts';
-import { llmsFullText, llmsText } from './llms-text.ts';
-import { asOpenApi31 } from './openapi-31.ts';
+import { llmsText } from './llms-text.ts';
 
 /** @param origin of absolute links; empty for none */
 export function documentOf(origin: string): ApiDocument {
@@ -31,9 +30,7 @@ export function makeDocuments(origin: string): Readonly<Record<DocumentName, str
   const document = documentOf(origin);
   return {
     'openapi.json': JSON.stringify(document),
-    'openapi-3.1.json': JSON.stringify(asOpenApi31(document)),
     'llms.txt': llmsText(document, EXAMPLES),
-    'llms-full.txt': llmsFullText(document, EXAMPLES),
   };
 }
 

@@ -212,8 +212,7 @@ export function docsPage(document: ApiDocument): Page {
               ))}
             </ul>
             <p class="fine">
-              For machines: <a href="/api/openapi.json">OpenAPI 3.0</a>,{' '}
-              <a href="/api/openapi-3.1.json">3.1</a>, <a href="/llms.txt">llms.txt</a>
+              For machines: <a href="/api/openapi.json">OpenAPI</a>, <a href="/llms.txt">llms.txt</a>
             </p>
           </nav>
           <div>

@@ -1,73 +1,12 @@
 /**
  * MCP over Streamable HTTP, stateless: each request gets its own server, and nothing is kept between
  * requests. The SDK implements the protocol; this file adds origins, CORS, limits and bodies.
- * The server card and the catalog that names it are read before a client connects.
  * @module
  * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
- * @see https://modelcontextprotocol.io/seps/2127-mcp-server-cards
  */
 import { createMcpHandler, type McpServer, readRequestBody } from '@modelcontextprotocol/server';
 import { addressKey } from '../core/client-network.ts';
 import { tryJson } from '../core/json.ts';
-import { DESCRIPTION, TITLE, VERSION } from './server.ts';
-
-/** Reverse-DNS name of the server at this origin, as in `server.json` and the registry: `example.sluice/mcp`. */
-export const serverName = (origin: string): string =>
-  `${new URL(origin).hostname
-    .replace(/[^\w.-]/g, '')
-    .split('.')
-    .toReversed()
-    .join('.')}/sluice-mcp`;
-
-const MAX_AGE_SECONDS = 3_600;
-const CARD_TYPE = 'application/mcp-server-card+json';
-
-export const serverCard = (origin: string, path: string) => ({
-  $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
-  name: serverName(origin),
-  version: VERSION,
-  title: TITLE,
-  description: DESCRIPTION,
-  websiteUrl: `${origin}/agents`,
-  remotes: [{ type: 'streamable-http', url: `${origin}${path}` }],
-});
-
-const catalog = (origin: string, path: string) => ({
-  specVersion: 'draft',
-  entries: [
-    {
-      identifier: `urn:air:${new URL(origin).hostname}:sluice-mcp`,
-      displayName: TITLE,
-      type: CARD_TYPE,
-      url: `${origin}${path}/server-card`,
-    },
-  ],
-});
-
-/** The document at this path; undefined unless the path is a discovery path. */
-function discoveryDocument(pathname: string, path: string, origin: string): Response | undefined {
-  switch (pathname) {
-    case `${path}/server-card`:
-    case '/.well-known/mcp/server-card.json':
-      return document(serverCard(origin, path), CARD_TYPE);
-    case '/.well-known/mcp/catalog.json':
-      return document(catalog(origin, path), 'application/json');
-    default:
-      return undefined;
-  }
-}
-
-const document = (value: object, type: string): Response =>
-  new Response(JSON.stringify(value), {
-    headers: {
-      'Content-Type': type,
-      'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`,
-      'X-Content-Type-Options': 'nosniff',
-      'Access-Control-Allow-Origin': '*',
-      'Access-Control-Allow-Methods': 'GET',
-      'Access-Control-Allow-Headers': 'Content-Type',
-    },
-  });
 
 export type HttpHandlerOptions = {
   /** Path of the endpoint. */
@@ -149,9 +88,6 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
 
   return async function handle(request) {
     const { pathname } = new URL(request.url);
-    const document = discoveryDocument(pathname, path, publicOrigin);
-    if (document)
-      return request.method === 'GET' || request.method === 'HEAD' ? document : methodNotAllowed();
     if (pathname !== path && pathname !== `${path}/`)
       return rpcError(404, REFUSED, `The endpoint is ${path}.`);
     const origin = allowedOrigin(request);
@@ -172,8 +108,6 @@ const rpcError = (
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): Response => Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status, headers });
-
-const methodNotAllowed = () => rpcError(405, REFUSED, 'Use GET.', { Allow: 'GET, HEAD' });
 
 function withHeaders(response: Response, origin: string | undefined): Response {
   const headers = new Headers(response.headers);

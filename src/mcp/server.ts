@@ -15,9 +15,8 @@ import type { Tool, ToolContext } from './tools/tool.ts';
 
 /** Version of the tools; the same as in the API document. */
 export const VERSION = '1.1.0';
-export const TITLE = 'Sluice';
-export const DESCRIPTION =
-  'Bitcoin reserve funded from Solana: proof, swaps, SPL tokens, ASRY, exchange, pools';
+const TITLE = 'Sluice';
+const DESCRIPTION = 'Bitcoin reserve funded from Solana: proof, swaps, SPL tokens, ASRY, exchange, pools';
 
 const INSTRUCTIONS = `Tools of Sluice, a Bitcoin reserve funded from Solana.
 - To swap reserve SOL into BTC: swap_min for the bounds, swap_estimate for the price, swap_create with dry_run true, the same without

@@ -51,14 +51,9 @@ beforeAll(async () => {
   world = await startWorld({ cron: false });
   rmSync(GENERATED, { recursive: true, force: true });
   mkdirSync(GENERATED);
-  for (const [path, file] of [
-    ['/api/openapi.json', 'openapi.json'],
-    ['/api/openapi-3.1.json', 'openapi-3.1.json'],
-  ] as const) {
-    const served = await world.fetch(path);
-    expect(served.status).toBe(200);
-    writeFileSync(join(GENERATED, file), JSON.stringify(await served.json(), null, 2));
-  }
+  const served = await world.fetch('/api/openapi.json');
+  expect(served.status).toBe(200);
+  writeFileSync(join(GENERATED, 'openapi.json'), JSON.stringify(await served.json(), null, 2));
   for (const [script, args] of Object.values(COMMANDS)) await tool(script, args);
 }, INSTALL_MS);
 afterAll(() => world?.stop());
@@ -99,9 +94,8 @@ describe('a generated client', () => {
   );
 });
 
-it('spectral finds nothing in either document', async () => {
-  const files = ['./generated/openapi.json', './generated/openapi-3.1.json'];
+it('spectral finds nothing in the document', async () => {
   const report = ['--format', 'json', '--output', './generated/spectral.json'];
-  await tool('@stoplight/spectral-cli/dist/index.js', ['lint', ...report, ...files]);
+  await tool('@stoplight/spectral-cli/dist/index.js', ['lint', ...report, './generated/openapi.json']);
   expect(JSON.parse(readFileSync(join(GENERATED, 'spectral.json'), 'utf8'))).toEqual([]);
 });

@@ -1,5 +1,3 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import {
   type ApiDocument,
@@ -145,42 +143,6 @@ describe('what generators read', () => {
   });
 });
 
-describe('the document in OpenAPI 3.1', async () => {
-  const answer = await app.request('/api/openapi-3.1.json');
-  const document31 = (await answer.json()) as ApiDocument;
-
-  it('has the same operations and no terms of 3.0', () => {
-    expect(document31).toMatchObject({ openapi: '3.1.1', info: document.info, tags: document.tags });
-    const ids = (of: ApiDocument) => operationsOf(of).map(({ operation }) => operation.operationId);
-    expect(ids(document31)).toEqual(ids(document));
-    const { examples: _, ...schemas } = { examples: 0, ...document31.components?.schemas };
-    expect(JSON.stringify(schemas)).not.toMatch(/"nullable"|"exclusiveM\w+":(true|false)|"example":/);
-  });
-
-  it('has schemas of JSON Schema 2020-12 that allow the recorded answers', () => {
-    const ajv = new Ajv2020({ strict: false });
-    formats.default(ajv);
-    ajv.addSchema({ $id: 'document', components: { schemas: document31.components?.schemas } });
-    let checked = 0;
-    for (const { operation } of operationsOf(document31))
-      for (const response of Object.values(operation.responses)) {
-        const { schema, examples } = response?.content?.['application/json'] ?? {};
-        if (!schema) continue;
-        const absolute = JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"document#/');
-        const validate = ajv.compile(JSON.parse(absolute));
-        for (const { value } of Object.values(examples ?? {}) as { value: unknown }[]) {
-          checked++;
-          expect([operation.operationId, validate(value), validate.errors]).toEqual([
-            operation.operationId,
-            true,
-            null,
-          ]);
-        }
-      }
-    expect(checked).toBe(Object.values(EXAMPLES).reduce((sum, { responses }) => sum + responses.length, 0));
-  });
-});
-
 describe.each(named)('%s', (_name, { method, operation }) => {
   it('has its purpose, its area and its failures', () => {
     expect(operation.summary).toMatch(/^[A-Za-z]\S*( \S+){1,4}$/);
@@ -212,7 +174,7 @@ describe('examples', () => {
   const withBody = named.filter(
     ([, { operation }]) =>
       operation.responses[200]?.content?.['application/json'] &&
-      !['getOpenApiDocument', 'getOpenApi31Document'].includes(operation.operationId ?? ''),
+      operation.operationId !== 'getOpenApiDocument',
   );
   it.each(withBody)('%s shows a real success; `npm run examples` records it', (_name, { operation }) => {
     const { examples } = operation.responses[200]?.content?.['application/json'] ?? {};

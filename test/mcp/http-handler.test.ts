@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createApi } from '../../src/mcp/api-client.ts';
 import { createHttpHandler } from '../../src/mcp/http-handler.ts';
-import { createServer, VERSION } from '../../src/mcp/server.ts';
+import { createServer } from '../../src/mcp/server.ts';
 
 const ORIGIN = 'https://sluice.test';
 const JSON_RPC = {
@@ -137,34 +137,5 @@ describe('requests', () => {
   it('any other path is not found', async () => {
     const response = await handler()(new Request(`${ORIGIN}/mcp/other`, { method: 'POST' }));
     expect(response.status).toBe(404);
-  });
-});
-
-describe('discovery', () => {
-  it.each(['/mcp/server-card', '/.well-known/mcp/server-card.json'])('%s is the card', async (path) => {
-    const response = await handler()(
-      new Request(`${ORIGIN}${path}`, { headers: { origin: 'https://a.example' } }),
-    );
-    expect(response.headers.get('content-type')).toBe('application/mcp-server-card+json');
-    expect(response.headers.get('access-control-allow-origin')).toBe('*');
-    const card = (await response.json()) as Record<string, unknown>;
-    expect(card).toMatchObject({
-      name: 'test.sluice/sluice-mcp',
-      version: VERSION,
-      remotes: [{ type: 'streamable-http', url: `${ORIGIN}/mcp` }],
-    });
-    // Bounds of the schema of SEP-2127.
-    expect(card.name).toMatch(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
-    expect(String(card.description).length).toBeLessThanOrEqual(100);
-  });
-
-  it('the catalog names the card', async () => {
-    const response = await handler()(new Request(`${ORIGIN}/.well-known/mcp/catalog.json`));
-    expect(await response.json()).toMatchObject({ entries: [{ url: `${ORIGIN}/mcp/server-card` }] });
-  });
-
-  it('is read only', async () => {
-    const request = new Request(`${ORIGIN}/mcp/server-card`, { method: 'POST' });
-    expect((await handler()(request)).status).toBe(405);
   });
 });

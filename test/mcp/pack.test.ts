@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { serverCard } from '../../src/mcp/http-handler.ts';
 import { VERSION } from '../../src/mcp/server.ts';
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { openLegacy, startApi, startStdio, strayOutput } from './stdio-process.ts';
@@ -36,24 +35,23 @@ it('needs no other package and names the licenses of what it contains', () => {
   expect(notices).toContain('zod');
 });
 
-it('has one name and version in package.json, server.json and the server card, for the given origin', () => {
+it('has one name and version in package.json and server.json, for the given origin', () => {
   const manifest = JSON.parse(packaged('package.json')) as Record<string, unknown>;
   const server = JSON.parse(packaged('server.json')) as Record<string, unknown>;
-  const card = serverCard(ORIGIN, '/mcp');
   expect(manifest).toMatchObject({
     version: VERSION,
-    mcpName: card.name,
+    mcpName: 'example.reserve/sluice-mcp',
     repository: { url: `git+${REPOSITORY}.git` },
     publishConfig: { provenance: true },
   });
   expect(server).toMatchObject({
-    name: card.name,
+    name: manifest.mcpName,
     version: VERSION,
-    title: card.title,
-    description: card.description,
-    remotes: card.remotes,
+    remotes: [{ type: 'streamable-http', url: `${ORIGIN}/mcp` }],
     packages: [{ registryType: 'npm', identifier: manifest.name, version: VERSION }],
   });
+  // The registry's limit.
+  expect(String(server.description).length).toBeLessThanOrEqual(100);
   for (const file of ['package.json', 'server.json', 'README.md'])
     expect(packaged(file)).not.toMatch(/sluice\.example|example\.sluice|sluice-example/);
 });
@@ -81,7 +79,8 @@ it('runs with npx, offline, from an empty folder, and writes protocol only', {
   const args = ['-y', `--package=${tarball}`, 'sluice-mcp'];
   const server = startStdio('npx', args, env, folder);
   try {
-    await openLegacy(server);
+    const { title, description } = JSON.parse(packaged('server.json')) as Record<string, unknown>;
+    expect(await openLegacy(server)).toMatchObject({ result: { serverInfo: { title, description } } });
     const { result } = await server.request('tools/list');
     expect((result as { tools: { name: string }[] }).tools.map(({ name }) => name)).toEqual(NAMES);
     server.closeInput();

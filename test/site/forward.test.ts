@@ -59,15 +59,12 @@ describe('the site’s functions, built as for the platform', () => {
 
   it('run for exactly the paths of the two Workers; every other request is a file', () => {
     const worker = /run_worker_first = (\[.*\])/.exec(readFileSync('wrangler.toml', 'utf8'))?.[1] ?? '[]';
-    expect([...routes.include].sort()).toEqual(
-      [...(JSON.parse(worker) as string[]), '/mcp/*', '/.well-known/mcp/*'].sort(),
-    );
+    expect([...routes.include].sort()).toEqual([...(JSON.parse(worker) as string[]), '/mcp/*'].sort());
   });
 
   it.each([
     ['POST', '/mcp'],
-    ['GET', '/mcp/server-card'],
-    ['GET', '/.well-known/mcp/server-card.json'],
+    ['OPTIONS', '/mcp'],
   ])('pass %s %s on to the MCP server', async (method, path) => {
     const response = await pages.dispatchFetch(`https://site.test${path}`, { method });
     expect(await response.json()).toEqual({ mcp: `${method} ${path}` });

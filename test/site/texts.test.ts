@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
-import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { PAGES } from '../../site/prerender.tsx';
 import { createApp, type Deps } from '../../src/app.ts';
-import { ERRORS } from '../../src/core/errors.ts';
 import { documentsFor } from '../features/stored-documents.ts';
 
 const ORIGIN = 'https://sluice.example';
@@ -48,29 +45,6 @@ describe('/.well-known/security.txt', () => {
       error_code: 'NOT_CONFIGURED',
       details: { variables: ['SECURITY_CONTACT'] },
     });
-  });
-});
-
-describe('/llms-full.txt', async () => {
-  const text = await (await app.request('/llms-full.txt')).text();
-  const document = (await (await app.request('/api/openapi.json')).json()) as ApiDocument;
-
-  it('begins with llms.txt', async () => {
-    expect(text.startsWith((await (await app.request('/llms.txt')).text()).trimEnd())).toBe(true);
-  });
-
-  it('has the responses of every route, the text of every code, and the recorded successes', () => {
-    for (const { method, path } of operationsOf(document))
-      expect(text).toContain(`\n### ${method.toUpperCase()} ${path}\n`);
-    for (const [code, { meaning }] of Object.entries(ERRORS))
-      expect(text).toContain(`\`${code}\`: ${meaning}`);
-    const fences = [...text.matchAll(/^```json\n([\s\S]*?)\n```$/gm)].map(([, json = '']) =>
-      JSON.parse(json),
-    );
-    const successes = Object.values(EXAMPLES).flatMap(({ responses }) =>
-      responses.filter(({ status }) => status < 300).slice(0, 1),
-    );
-    for (const { body } of successes) expect(fences).toContainEqual(body);
   });
 });
 

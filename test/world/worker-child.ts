@@ -58,7 +58,7 @@ const inside = ({ compatibilityDate, databases }: WorkerOptions) => ({
 });
 
 /** Paths that a deployment routes to the MCP server's Worker. */
-const MCP_ROUTES = ['*/mcp', '*/mcp/*', '*/.well-known/mcp/*'];
+const MCP_ROUTES = ['*/mcp', '*/mcp/*'];
 
 async function mcpWorker({ bundlePath, bindings, ...files }: NonNullable<WorkerSetup['mcp']>) {
   const { worker, vars } = await optionsOf({ bundlePath, ...files });

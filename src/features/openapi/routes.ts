@@ -25,7 +25,7 @@ const documentRoute = createRoute({
   path: '/api/openapi.json',
   operationId: 'getOpenApiDocument',
   tags: ['documents'],
-  summary: 'OpenAPI 3.0 document',
+  summary: 'OpenAPI document',
   description: 'This document, OpenAPI 3.0.3.',
   responses: {
     200: jsonResponse(
@@ -43,21 +43,6 @@ const documentRoute = createRoute({
   },
 });
 
-const document31Route = createRoute({
-  method: 'get',
-  path: '/api/openapi-3.1.json',
-  operationId: 'getOpenApi31Document',
-  tags: ['documents'],
-  summary: 'OpenAPI 3.1 document',
-  description: 'This document, OpenAPI 3.1.1.',
-  responses: {
-    200: jsonResponse(
-      () => z.looseObject({ openapi: z.literal('3.1.1') }).openapi('OpenApi31Document'),
-      'The same routes; schemas are JSON Schema 2020-12',
-    ),
-  },
-});
-
 const llmsRoute = createRoute({
   method: 'get',
   path: '/llms.txt',
@@ -65,16 +50,6 @@ const llmsRoute = createRoute({
   tags: ['documents'],
   summary: 'API for models',
   description: 'Every route on one page of text.',
-  responses: { 200: { description: 'Markdown', content: { 'text/plain': { schema: z.string() } } } },
-});
-
-const llmsFullRoute = createRoute({
-  method: 'get',
-  path: '/llms-full.txt',
-  operationId: 'getLlmsFullText',
-  tags: ['documents'],
-  summary: 'API reference as text',
-  description: 'Every route with its responses, error codes and examples on one page.',
   responses: { 200: { description: 'Markdown', content: { 'text/plain': { schema: z.string() } } } },
 });
 
@@ -102,7 +77,7 @@ const securityRoute = createRoute({
 });
 
 /** The build creates these documents, not the Worker. The routes are registered only for the API document. */
-const described = [documentRoute, document31Route, llmsRoute, llmsFullRoute, sitemapRoute, securityRoute];
+const described = [documentRoute, llmsRoute, sitemapRoute, securityRoute];
 
 const router = newRouter<{ readonly openapi: OpenApiDeps }>();
 for (const route of described) router.openAPIRegistry.registerPath(route);
@@ -119,9 +94,7 @@ const TEXT_TYPE = { 'Content-Type': 'text/plain; charset=UTF-8' };
 
 export const openApiRoutes = router
   .get(documentRoute.getRoutingPath(), stored('openapi.json', JSON_TYPE))
-  .get(document31Route.getRoutingPath(), stored('openapi-3.1.json', JSON_TYPE))
   .get(llmsRoute.getRoutingPath(), stored('llms.txt', TEXT_TYPE))
-  .get(llmsFullRoute.getRoutingPath(), stored('llms-full.txt', TEXT_TYPE))
   .get(sitemapRoute.getRoutingPath(), (c) => {
     c.header('Cache-Control', CACHE_CONTROL);
     const text = sitemap(c.var.deps.openapi.publicBaseUrl || new URL(c.req.url).origin);
@@ -182,7 +155,7 @@ Canonical: ${origin}/.well-known/security.txt
  * placeholder for the service's origin, and once for a service without a configured origin. They are not part
  * of the Worker's script, which every isolate must read before its first answer.
  */
-export const DOCUMENTS = ['openapi.json', 'openapi-3.1.json', 'llms.txt', 'llms-full.txt'] as const;
+export const DOCUMENTS = ['openapi.json', 'llms.txt'] as const;
 export type DocumentName = (typeof DOCUMENTS)[number];
 
 /** Below `/api/`, so that a public request for a file reaches the router, which has no such path. */
