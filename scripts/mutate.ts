@@ -1,6 +1,6 @@
 /**
  * Makes small changes to the code that guards money, one at a time, and counts those that its unit tests
- * detect. `npm run mutate -- [--area policy] [--file terms.ts] [--at terms.ts:40] [--every 5] [--first 2]`:
+ * detect. `npm run mutate -- [--area payments] [--file booking.ts] [--at booking.ts:40] [--every 5] [--first 2]`:
  * one mutant in five, from the third on. The exit code is 1 if fewer than 85 % of any area are detected.
  * @module
  */

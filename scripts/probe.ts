@@ -1,23 +1,22 @@
 /**
- * `npm run probe`: a read-only check of the real upstreams. It requests one dry quote per route, whose
+ * `npm run probe`: a read-only check of the real upstreams. It requests one dry quote, whose
  * signature the pinned key of 1Click must verify. It also reads prices, Bitcoin indexes, Solana nodes and
  * relays. Each check prints one line, and the exit code is 1 when one is RED. It signs and opens nothing, and
  * stores every response as a fixture. The shape of each response is compared with the recorded ones, and
  * calls that were never recorded are named.
  *
- * Options: --settings FILE (default .dev.vars, if it exists), --routes a,b (default all), --solana ADDRESS
+ * Options: --settings FILE (default .dev.vars, if it exists), --solana ADDRESS
  * and --bitcoin ADDRESS of the reserve (default those of the settings, else throw-away ones), --out FOLDER
  * (default test/fixtures/probe).
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROUTE_NAMES } from '../src/bridges/route.ts';
 import { isBitcoinAddress } from '../src/chain/bitcoin/address.ts';
 import { isAddress } from '../src/chain/solana/address.ts';
 import { readConfig } from '../src/config.ts';
 import { reserveOf } from '../src/wiring/configured.ts';
-import { argumentsOrUsage, oneOf, readArguments, UsageError } from './command-line.ts';
+import { argumentsOrUsage, readArguments, UsageError } from './command-line.ts';
 import { hideSecrets } from './doctor/finding.ts';
 import { KNOWN, readSettings } from './doctor/read-settings.ts';
 import { freshKeys } from './ops/keygen.ts';
@@ -26,18 +25,15 @@ import { type Exchange, readOnlyFetch } from './probe/read-only-fetch.ts';
 import { shapeDrift } from './probe/shape-drift.ts';
 
 const DEFAULT_SETTINGS = '.dev.vars';
-const USAGE =
-  'npm run probe -- [--settings FILE] [--routes a,b] [--solana ADDRESS] [--bitcoin ADDRESS] [--out FOLDER]';
+const USAGE = 'npm run probe -- [--settings FILE] [--solana ADDRESS] [--bitcoin ADDRESS] [--out FOLDER]';
 
 const values = argumentsOrUsage(USAGE, (args) => {
   const { values } = readArguments(args, {
     settings: { type: 'string', default: DEFAULT_SETTINGS },
-    routes: { type: 'string', default: ROUTE_NAMES.join(',') },
     solana: { type: 'string' },
     bitcoin: { type: 'string' },
     out: { type: 'string', default: 'test/fixtures/probe' },
   });
-  for (const route of values.routes.split(',')) oneOf('--routes', route, ROUTE_NAMES);
   if (values.settings !== DEFAULT_SETTINGS && !existsSync(values.settings))
     throw new UsageError(`--settings: there is no file '${values.settings}'`);
   if (values.solana !== undefined && !isAddress(values.solana))
@@ -53,7 +49,6 @@ const fromEnvironment = Object.fromEntries(
 const settings: Record<string, string> = {
   ...(existsSync(file) ? readSettings(file) : {}),
   ...fromEnvironment,
-  SWAP_ROUTES: values.routes,
 };
 const config = readConfig(settings);
 if (config.invalid.length > 0) {

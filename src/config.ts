@@ -4,7 +4,6 @@
  * @module
  */
 import * as z from 'zod';
-import { ROUTE_NAMES, type RouteName } from './bridges/route.ts';
 import { isBitcoinAddress } from './chain/bitcoin/address.ts';
 import { identityPubkey } from './chain/nostr/identity.ts';
 import { isAddress } from './chain/solana/address.ts';
@@ -65,13 +64,6 @@ const uint = z
   .regex(/^\d{1,15}$/)
   .transform(Number);
 const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
-const routes = z.string().transform((text, context): RouteName[] => {
-  const names = text.split(',').map((name) => name.trim());
-  const known = names.flatMap((name) => ROUTE_NAMES.filter((route) => route === name));
-  if (known.length === names.length && new Set(known).size === known.length) return known;
-  context.addIssue('not a comma list of swap routes');
-  return z.NEVER;
-});
 
 /** Areas that a missing or invalid variable switches off, with the heading of their section in the documentation. */
 export const AREAS = {
@@ -202,7 +194,7 @@ export const VARIABLES = {
     schema: z.enum(['0', '1']).transform((text): MessageVersion => (text === '1' ? 1 : 0)),
     default: '0',
     areas: ['custody'],
-    about: 'Version of the transactions that the service builds itself: `0`, or `1` (SIMD-0385).',
+    about: 'Version of the transactions that the service builds: `0`, or `1` (SIMD-0385).',
   },
   ESPLORA_API_URLS: {
     schema: urlList,
@@ -228,18 +220,11 @@ export const VARIABLES = {
     areas: ['custody'],
     about: 'Third price venue.',
   },
-  SWAP_ROUTES: {
-    schema: routes,
-    default: 'near-intents',
-    areas: ['custody'],
-    about:
-      'Comma list of swap routes in order of preference: `near-intents`, `lifi` ([what lifi signs](custody.md#the-lifi-route)).',
-  },
   NEAR_INTENTS_API_URL: {
     schema: url,
     default: 'https://1click.chaindefuser.com',
     areas: ['custody'],
-    about: 'Quotes and settlement of route `near-intents`.',
+    about: 'NEAR Intents 1Click, the bridge: quotes and settlement of swaps.',
   },
   NEAR_INTENTS_JWT: {
     schema: secret,
@@ -253,18 +238,6 @@ export const VARIABLES = {
     default: 'ed25519:reYaWhvwu8Jzo3WUM3zhn6VrhuMEF4eADL17qtRVifc',
     areas: ['custody'],
     about: 'Public key that signs the quotes of the bridge.',
-  },
-  LIFI_API_URL: {
-    schema: url,
-    default: 'https://li.quest/v1',
-    areas: ['custody'],
-    about: 'Quotes of route `lifi`, which also needs two nodes in `SOLANA_RPC_URL`.',
-  },
-  LIFI_API_KEY: {
-    schema: secret,
-    areas: ['custody'],
-    secret: true,
-    about: 'Key of LI.FI. Without it LI.FI allows 75 quotes in two hours from one IP address.',
   },
   SWAPS_DISABLED: {
     schema: flag,

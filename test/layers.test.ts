@@ -52,19 +52,14 @@ it.each(files.filter((file) => file.includes('/')))('%s imports only what its la
   }
 });
 
-const DOMAINS = ['swap', 'payments', 'tokens', 'asry', 'reserve', 'policy'];
-/** Folders of custody besides the kernel that a folder may import. */
-const MAY_IMPORT_ROOM: Record<string, string[]> = {
-  swap: ['policy'],
-};
+const DOMAINS = ['swap', 'payments', 'tokens', 'asry', 'reserve'];
 
 it.each(files.filter((file) => /^custody\/[a-z]+\//.test(file)))('%s imports no other domain', (file) => {
   const room = file.split('/')[1] ?? '';
   const foreign = imports(file)
     .filter((target) => target.startsWith('custody/'))
     .map((target) => target.split('/')[1] ?? '')
-    .filter((other) => DOMAINS.includes(other) && other !== room)
-    .filter((other) => !(MAY_IMPORT_ROOM[room] ?? []).includes(other));
+    .filter((other) => DOMAINS.includes(other) && other !== room);
   expect(foreign).toEqual([]);
 });
 

@@ -16,7 +16,6 @@ export function checkSettings(settings: Settings): Finding[] {
     ...checkBitcoin(settings),
     ...checkBaseUrl(settings),
     ...checkSecrets(settings),
-    ...checkRoutes(settings),
   ];
 }
 
@@ -210,32 +209,6 @@ function checkSecrets(settings: Settings): Finding[] {
             'mint-seed-missing',
             'MINT_KEY_SEED is not set: tokens cannot be created.',
             'Set it to 32 random bytes or more, and keep a copy: the same invoice must create the same mint.',
-          ),
-        ]),
-  ];
-}
-
-/** The requirements of the route of third-party transactions, in addition to its name. */
-function checkRoutes(settings: Settings): Finding[] {
-  const { SWAP_ROUTES: routes, SOLANA_RPC_URL: nodes } = readConfig(settings);
-  if (!routes.includes('lifi')) return [];
-  return [
-    ...(nodes.length < 2
-      ? [
-          problem(
-            'lifi-one-node',
-            'SWAP_ROUTES names lifi but SOLANA_RPC_URL only one node: every swap over it is refused.',
-            'Name two nodes with different operators.',
-          ),
-        ]
-      : []),
-    ...(given(settings, 'LIFI_API_KEY')
-      ? []
-      : [
-          note(
-            'lifi-key-missing',
-            'LIFI_API_KEY is not set: LI.FI allows 75 quotes in two hours from one IP address.',
-            'Get a key from LI.FI.',
           ),
         ]),
   ];

@@ -38,24 +38,6 @@ export const AREAS: readonly Area[] = [
     tests: ['test/custody/asry/epochs.test.ts', 'test/custody/asry/reward-curve.test.ts'],
   },
   {
-    name: 'policy',
-    files: [
-      'src/custody/policy/programs.ts',
-      'src/custody/policy/deployments.ts',
-      'src/custody/policy/instructions.ts',
-      'src/custody/policy/policy.ts',
-      'src/custody/policy/simulation.ts',
-      'src/custody/policy/resolved-instructions.ts',
-      'src/custody/policy/terms.ts',
-    ],
-    tests: [
-      'test/custody/policy/deployments.test.ts',
-      'test/custody/policy/edges.test.ts',
-      'test/custody/policy/honest.test.ts',
-      'test/custody/policy/hostile.test.ts',
-    ],
-  },
-  {
     name: 'payments',
     files: [
       'src/custody/payments/payment-requests.ts',

@@ -31,7 +31,6 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   },
   reconcile: plain('reconcile', 'rebuild a suspect journal from D1 and the chain'),
   republish: plain('republish', 'list the rows that D1 refuses, and try them again'),
-  'trust-programs': plain('trust-programs', 'trust the programs of the LI.FI route as currently deployed'),
   balances: plain('balances', 'show the balances of reserve and treasury'),
   'refund-due': plain('refund-due', 'list the payments that bought nothing'),
   'mint --dry-run': {

@@ -6,7 +6,7 @@ import { AppError } from '../../src/core/errors.ts';
 import { agreePrices, fairSats, MAX_DIVERGENCE_BPS, type PriceReport } from '../../src/core/price.ts';
 import { createNostrRelays } from '../../src/providers/nostr-relays.ts';
 import { clients } from '../../src/wiring/clients.ts';
-import { nearIntentsOf, type Reserve, swapRoutes } from '../../src/wiring/swap-routes.ts';
+import { nearIntentsOf, type Reserve, swapRoute } from '../../src/wiring/swap-route.ts';
 
 export type Line = { readonly ok: boolean; readonly name: string; readonly text: string };
 
@@ -75,11 +75,11 @@ export async function probeUpstreams(
     lookAtRelays(config.NOSTR_RELAYS, onEvent),
     readMore(config, rpc, reserve),
   ]);
-  // After the prices, because each quote is compared with them.
+  // After the prices, because the quote is compared with them.
   const agreed = agreePrices(values(prices), MAX_DIVERGENCE_BPS);
-  const quotes = await lookAtRoutes(config, reserve, agreed.ok ? agreed.price : undefined);
+  const quote = await lookAtRoute(config, reserve, agreed.ok ? agreed.price : undefined);
   return [
-    ...quotes,
+    quote,
     ...prices.map(({ line }) => line),
     agreed.ok ? good('prices', 'agree within 1 %') : bad('prices', 'no two venues agree within 1 %'),
     ...explorers.map(({ line }) => line),
@@ -107,38 +107,31 @@ function lag(slots: readonly bigint[]): Line {
   return apart > MAX_LAG ? bad('nodes', `${apart} slots apart`) : good('nodes', `within ${apart} slots`);
 }
 
-/** One dry quote per route. It must pass the same checks as a real one, the pinned key of 1Click included. */
-async function lookAtRoutes(
-  config: Config,
-  reserve: Reserve,
-  price: PriceReport | undefined,
-): Promise<Line[]> {
-  return Promise.all(
-    swapRoutes(config, reserve).map(async (route) => {
-      const name = `route ${route.name}`;
-      try {
-        const verdict = await route.quote({ amount: ASKED, dry: true });
-        if (!verdict.ok)
-          return bad(
-            name,
-            verdict.reason === 'quote_signature'
-              ? 'the quote is not signed by the pinned key: no swap would pass'
-              : `the quote does not pass our checks (${verdict.reason})`,
-          );
-        const { expectedSats, minimumSats, etaSeconds } = verdict.quote;
-        const fair = price && fairSats(ASKED, price);
-        const cost = fair ? `, ${((fair - expectedSats) * 10_000n) / fair} bps below the market` : '';
-        const eta = etaSeconds === null ? '' : `, ${etaSeconds} s`;
-        const asked = `${formatAmount(ASKED, SOL_DECIMALS)} SOL`;
-        return good(
-          name,
-          `${asked} for ${expectedSats} sats, ${minimumSats} at least${cost}${eta}; every check passes`,
-        );
-      } catch (error) {
-        return bad(name, `gives no quote (${why(error)})`);
-      }
-    }),
-  );
+/** One dry quote. It must pass the same checks as a real one, the pinned key of 1Click included. */
+async function lookAtRoute(config: Config, reserve: Reserve, price: PriceReport | undefined): Promise<Line> {
+  const route = swapRoute(config, reserve);
+  const name = `route ${route.name}`;
+  try {
+    const verdict = await route.quote({ amount: ASKED, dry: true });
+    if (!verdict.ok)
+      return bad(
+        name,
+        verdict.reason === 'quote_signature'
+          ? 'the quote is not signed by the pinned key: no swap would pass'
+          : `the quote does not pass our checks (${verdict.reason})`,
+      );
+    const { expectedSats, minimumSats, etaSeconds } = verdict.quote;
+    const fair = price && fairSats(ASKED, price);
+    const cost = fair ? `, ${((fair - expectedSats) * 10_000n) / fair} bps below the market` : '';
+    const eta = etaSeconds === null ? '' : `, ${etaSeconds} s`;
+    const asked = `${formatAmount(ASKED, SOL_DECIMALS)} SOL`;
+    return good(
+      name,
+      `${asked} for ${expectedSats} sats, ${minimumSats} at least${cost}${eta}; every check passes`,
+    );
+  } catch (error) {
+    return bad(name, `gives no quote (${why(error)})`);
+  }
 }
 
 /**

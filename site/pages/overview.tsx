@@ -56,7 +56,8 @@ export const overview: Page = {
             <h3>SOL comes in</h3>
             <p>
               Fees and deposits arrive on Solana. The reserve swaps its SOL into BTC through a bridge. The
-              bridge signs its quote, and the service checks it before it pays.
+              bridge signs its quote, and the service checks it before it pays. The custodian signs only
+              transactions that it built itself.
             </p>
           </li>
           <li class="btc">

@@ -3,34 +3,21 @@
  * @module
  */
 import type { Lamports, Sats } from '../core/amount.ts';
-import type { LifiQuote } from '../providers/lifi.ts';
-
-export const ROUTE_NAMES = ['near-intents', 'lifi'] as const;
-export type RouteName = (typeof ROUTE_NAMES)[number];
-
-/** A transaction that a third party has built. The transaction policy must pass it before it is signed. */
-export type ThirdPartyOffer = {
-  readonly quote: LifiQuote;
-  readonly slippageBps: number;
-  /** When the quote was requested, Unix milliseconds. */
-  readonly askedAt: number;
-};
 
 export type SwapQuote = {
-  readonly route: RouteName;
+  /** Name of the route that settles it. */
+  readonly route: string;
   readonly amount: Lamports;
   readonly expectedSats: Sats;
   readonly minimumSats: Sats;
-  /** The bridge's fixed payout cost, already deducted from `expectedSats`; null if the quote does not show it. */
-  readonly fixedFeeSats: Sats | null;
+  /** The bridge's fixed payout cost, already deducted from `expectedSats`. */
+  readonly fixedFeeSats: Sats;
   /** Unix milliseconds until which a deposit counts; null on a dry quote. */
   readonly expiresAt: number | null;
   /** Seconds that the bridge expects the swap to take; null if the quote does not state it. */
   readonly etaSeconds: number | null;
-  /** The one-time Solana address to pay; null on a dry quote, and where a third party has built the payment. */
+  /** The one-time Solana address to pay; null on a dry quote. */
   readonly depositAddress: string | null;
-  /** The payment that a third party has built. */
-  readonly thirdParty?: ThirdPartyOffer;
 };
 
 export type QuoteVerdict =
@@ -41,26 +28,16 @@ export type QuoteVerdict =
 export type BridgeReport =
   | { readonly state: 'pending'; readonly detail: string }
   | { readonly state: 'delivered'; readonly txids: readonly string[] }
-  /** Another token, or less than agreed. */
-  | { readonly state: 'partial'; readonly txids: readonly string[] }
   | { readonly state: 'refunded'; readonly amount: Lamports | null }
   | { readonly state: 'failed'; readonly reason: string };
 
-/** The data by which a bridge identifies a swap that was sent on Solana. */
-export type SentSwap = {
-  readonly signature: string;
-  /** The one-time address that was paid; null for a payment that names its receiver itself. */
-  readonly depositAddress: string | null;
-  /** For a route with several tools. */
-  readonly tool: string | null;
-};
-
 export type SwapRoute = {
-  readonly name: RouteName;
+  /** Stored with each swap, because only the route that quoted a swap can report its state. */
+  readonly name: string;
   /** A dry quote opens no deposit address. @throws AppError UPSTREAM_FAILED */
   quote(request: { amount: Lamports; dry: boolean }): Promise<QuoteVerdict>;
-  /** @throws AppError UPSTREAM_FAILED */
-  report(swap: SentSwap): Promise<BridgeReport>;
+  /** The state of the swap that paid this one-time address. @throws AppError UPSTREAM_FAILED */
+  report(depositAddress: string): Promise<BridgeReport>;
 };
 
 /** Refusals of bridges that are available but have no quote, and their messages. */

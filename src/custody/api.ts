@@ -305,8 +305,7 @@ export type OpsCommand = {
     | 'write-off'
     | 'refund'
     | 'reconcile'
-    | 'republish'
-    | 'trust-programs';
+    | 'republish';
   /**
    * For `retry` and `write-off`, an operation id; for `refund`, the id of an invoice or listing request, or a payment's
    * signature.

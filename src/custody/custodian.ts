@@ -21,14 +21,11 @@ import { reconcile } from './kernel/reconcile.ts';
 import { type ChainPort, createBalanceReader } from './kernel/solana-view.ts';
 import { areLimits, coveredKind, type Sold } from './kernel/spending-limits.ts';
 import { createPayments, type PaymentPorts } from './payments/payment-requests.ts';
-import { programMemory, trustPrograms } from './policy/deployments.ts';
-import { overheadOf } from './policy/terms.ts';
 import { type AbsrPorts, createDailyMint } from './reserve/daily-mint.ts';
 import { archivedProof, createProofs, type ProofPorts, type Proofs } from './reserve/proof.ts';
 import { swapView } from './swap/answer.ts';
 import { createSwaps } from './swap/create-swap.ts';
 import { createSwapKind, recoveredSwap, type SwapPorts } from './swap/operation.ts';
-import { createThirdPartyCheck, type ThirdPartyPorts } from './swap/third-party-payment.ts';
 import { createTokens } from './tokens/token-store.ts';
 import { openStorage } from './versioned-store.ts';
 
@@ -37,8 +34,6 @@ export type CustodyDeps = {
   readonly mirror: Mirror;
   readonly signer: Signer;
   readonly swap: SwapPorts;
-  /** Evidence for the policy on third-party transactions; absent if no route uses such transactions. */
-  readonly thirdParty?: ThirdPartyPorts;
   /** The kinds besides swaps that this instance supports. Rows of any other kind await the operator. */
   readonly kinds?: Partial<Record<Kind, OperationKind>>;
   /** Payment requests; absent if no treasury or mint seed is configured. */
@@ -124,21 +119,12 @@ function composeKernel(platform: Storage, d: CustodyDeps, sold: () => Sold) {
 /** The modules of the configured areas. Their kinds are entered in the kernel's table. */
 function composeModules({ tools, gate, readBalance, budgets, kinds, executor }: Kernel, d: CustodyDeps) {
   const { journal, storage, now } = tools;
-  const swap: SwapPorts = {
-    ...d.swap,
-    ...(d.thirdParty
-      ? {
-          checkThirdParty: createThirdPartyCheck(d.thirdParty, programMemory(journal)),
-          overhead: overheadOf(d.thirdParty.terms.limits),
-        }
-      : {}),
-  };
   const swaps = createSwaps({
     journal,
     storage,
     readBalance,
     executor,
-    quotes: swap,
+    quotes: d.swap,
     budget: budgets.of('swap'),
     maxCreatesPerClientHour: d.maxCreatesPerClientHour,
     now,
@@ -178,7 +164,7 @@ function composeModules({ tools, gate, readBalance, budgets, kinds, executor }: 
   // payments.
   const modules: Readonly<Record<string, CustodyModule>> = {
     given: { ...(d.kinds ? { kinds: d.kinds } : {}) },
-    swap: { kinds: { swap: createSwapKind(swap) }, commands: { 'trust-programs': trustPrograms(journal) } },
+    swap: { kinds: { swap: createSwapKind(d.swap) } },
     ...(token
       ? {
           tokens: {

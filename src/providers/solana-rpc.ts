@@ -16,13 +16,9 @@ import { type Answer, ask, type Fetch, hedged, shaped } from './http.ts';
 import {
   Accounts,
   Blockhash,
-  Change,
   Envelope,
-  Epoch,
   EpochInfo,
   ErrorEnvelope,
-  type InnerCall,
-  innerCalls,
   Signatures,
   Simulation,
   Statuses,
@@ -182,7 +178,7 @@ function createNode(url: string, name: string, fetch: Fetch) {
     call,
     ...stateReads(name, call),
     ...transactionReads(name, call),
-    ...sends(name, call),
+    ...sends(call),
   };
 }
 
@@ -229,17 +225,14 @@ const stateReads = (name: string, call: Call) => ({
     return { slot: info.absoluteSlot, blockHeight: info.blockHeight };
   },
 
-  epoch: async (commitment: Commitment) => (await call('getEpochInfo', [{ commitment }], Epoch)).epoch,
-
   firstAvailableBlock: () => call('getFirstAvailableBlock', [], uint),
 
   /** Accounts of one slot, in the given order, null if absent; at most 100 addresses per call. */
   async accounts(
     addresses: readonly string[],
     commitment: Commitment,
-    dataSlice?: { readonly offset: number; readonly length: number },
   ): Promise<{ slot: bigint; accounts: (ChainAccount | null)[] }> {
-    const options = { encoding: 'base64', commitment, ...(dataSlice ? { dataSlice } : {}) };
+    const options = { encoding: 'base64', commitment };
     const { context, value } = await call('getMultipleAccounts', [addresses, options], Accounts);
     if (value.length !== addresses.length) throw upstreamFailed(name, 'unexpected_shape_getMultipleAccounts');
     const accounts = value.map((row) => row && { ...row, data: base64.decode(row.data[0]) });
@@ -304,7 +297,7 @@ const transactionReads = (name: string, call: Call) => ({
 });
 
 /** Sent and simulated transactions. */
-const sends = (name: string, call: Call) => ({
+const sends = (call: Call) => ({
   /**
    * Sends without preflight: the transaction was checked before, and a node that lags must not refuse it.
    */
@@ -328,36 +321,6 @@ const sends = (name: string, call: Call) => ({
     };
     const { value } = await call('simulateTransaction', [wireBase64, options], Simulation);
     return { err: value.err ?? null, units: value.unitsConsumed ?? 0n };
-  },
-
-  /**
-   * Simulates a message without signatures on its own blockhash. Returns the resulting accounts, in the
-   * given order, and the calls made by programs.
-   * @param keys of the transaction, loaded ones last
-   */
-  async simulateChange(
-    wireBase64: string,
-    keys: readonly string[],
-    addresses: readonly string[],
-  ): Promise<{ err: unknown; accounts: (ChainAccount | null)[]; inner: InnerCall[] }> {
-    const options = {
-      encoding: 'base64',
-      sigVerify: false,
-      replaceRecentBlockhash: false,
-      commitment: 'confirmed',
-      innerInstructions: true,
-      accounts: { encoding: 'base64', addresses },
-    };
-    const { value } = await call('simulateTransaction', [wireBase64, options], Change);
-    const err = value.err ?? null;
-    if (err !== null) return { err, accounts: [], inner: [] };
-    if (value.accounts?.length !== addresses.length)
-      throw upstreamFailed(name, 'unexpected_shape_simulateTransaction');
-    return {
-      err,
-      accounts: value.accounts.map((row) => row && { ...row, data: base64.decode(row.data[0]) }),
-      inner: innerCalls(value.innerInstructions, keys, name),
-    };
   },
 });
 

@@ -6,7 +6,7 @@
  * @module
  */
 import { waitUntil } from 'cloudflare:workers';
-import type { RouteName, SwapRoute } from '../bridges/route.ts';
+import type { SwapRoute } from '../bridges/route.ts';
 import { encodeBase58 } from '../chain/solana/address.ts';
 import type { Config, OptionalBindings } from '../config.ts';
 import { notConfigured } from '../core/errors.ts';
@@ -22,7 +22,7 @@ import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import type { clients } from './clients.ts';
 import { deriveAddress, missingAnywhere, missingFor, reserveOf } from './configured.ts';
 import { custodianClient } from './custodian-client.ts';
-import type { Reserve } from './swap-routes.ts';
+import type { Reserve } from './swap-route.ts';
 import { fetchFor, wired } from './telemetry.ts';
 import type { UpstreamProbe } from './upstream-probes.ts';
 
@@ -275,10 +275,10 @@ async function swapDeps(sources: Sources): Promise<Deps['swap']> {
     custody: sources.custody,
     swaps: createSwapStore(sources.reads),
     finalSwaps: new Map(),
-    routes:
+    quote:
       solanaAddress && bitcoinAddress
-        ? config.SWAP_ROUTES.map((name) => quotingRoute(name, sources, { solanaAddress, bitcoinAddress }))
-        : [],
+        ? quoteReader(sources, { solanaAddress, bitcoinAddress })
+        : () => Promise.reject(notConfigured(missing)),
     readPrices: async () => (await sources.upstreams()).readPrices(),
     quoteBudget: createQuoteBudgetStore(env.DB),
     maxCostBps: config.SWAP_MAX_COST_BPS,
@@ -295,20 +295,13 @@ async function swapDeps(sources: Sources): Promise<Deps['swap']> {
   };
 }
 
-/** A route that only quotes. It is built at the first quote. */
-function quotingRoute(
-  name: RouteName,
-  { env, config }: Sources,
-  reserve: Reserve,
-): Pick<SwapRoute, 'name' | 'quote'> {
+/** Quotes of the swap route, which is built at the first quote. */
+function quoteReader({ env, config }: Sources, reserve: Reserve): SwapRoute['quote'] {
   let route: SwapRoute | undefined;
-  return {
-    name,
-    async quote(request) {
-      const { feeNotes, swapRoute } = await import('./swap-routes.ts');
-      route ??= swapRoute(name, config, reserve, feeNotes(env.KV, waitUntil));
-      return route.quote(request);
-    },
+  return async (request) => {
+    const { feeNotes, swapRoute } = await import('./swap-route.ts');
+    route ??= swapRoute(config, reserve, feeNotes(env.KV, waitUntil));
+    return route.quote(request);
   };
 }
 

@@ -3,13 +3,11 @@
  * @module
  */
 
-import { LIFI_MAX_FEE_BPS } from '../bridges/lifi.ts';
 import type { SwapRoute } from '../bridges/route.ts';
 import { isSignedBy, verifyingKey } from '../chain/ed25519.ts';
 import { decodeBase58 } from '../chain/solana/address.ts';
 import { depositTerms, EXCHANGE_WALLETS } from '../chain/solana/deposit.ts';
-import { findAta } from '../chain/solana/token-instructions.ts';
-import { decodeMint, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../chain/solana/token-program.ts';
+import { decodeMint } from '../chain/solana/token-program.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
 import type { Config } from '../config.ts';
 import { notConfigured } from '../core/errors.ts';
@@ -38,15 +36,15 @@ import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { createVaultTransit } from '../providers/vault-transit.ts';
 import { clients } from './clients.ts';
 import { missingFor, reserveOf } from './configured.ts';
-import { feeNotes, nearIntentsOf, swapRoutes } from './swap-routes.ts';
-import { fetchFor, log, type Telemetry, type Wired, wired } from './telemetry.ts';
+import { feeNotes, swapRoute } from './swap-route.ts';
+import { fetchFor, type Telemetry, type Wired, wired } from './telemetry.ts';
 
 /** The keys, upstreams and platform below the custody modules. The whole-system simulation replaces all of them. */
 export type CustodyPlatform = {
   readonly rpc: SolanaRpc;
   readonly esploras: readonly Esplora[];
   readonly readPrices: SwapPorts['readPrices'];
-  readonly routes: readonly SwapRoute[];
+  readonly route: SwapRoute;
   readonly database: D1Database;
   readonly signer: Signer;
   /** Undefined without MINT_KEY_SEED. */
@@ -67,7 +65,7 @@ export function custodyDeps(env: Env): CustodyDeps {
   const reserve = { solanaAddress: signer.address, bitcoinAddress };
   return composeCustody(config, bitcoinAddress, {
     ...clients(config),
-    routes: swapRoutes(
+    route: swapRoute(
       config,
       reserve,
       feeNotes(env.KV, () => undefined),
@@ -136,7 +134,7 @@ export function composeCustody(
     swap: {
       reserveAddress,
       bitcoinAddress,
-      routes: platform.routes,
+      route: platform.route,
       maxCostBps: config.SWAP_MAX_COST_BPS,
       readPrices,
       latestBlockhash,
@@ -145,7 +143,6 @@ export function composeCustody(
       history: solana.history,
       transaction,
     },
-    ...thirdPartySwaps(config, rpc, solana, { reserveAddress, bitcoinAddress }),
     ...reserveModules(config, solana, bitcoinAddress, platform),
     ...asryRewards(config, solana, reserveAddress),
     ...(mintKeys && config.PUBLIC_BASE_URL && missingFor(config, 'payments').length === 0
@@ -324,61 +321,4 @@ async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   } finally {
     if (timer !== undefined) clearTimeout(timer);
   }
-}
-
-/**
- * Lamports. Recorded quotes of LI.FI use up to 285,000 for priority; a vault swap also pays the rent of its
- * event account.
- */
-const MAX_PRIORITY_FEE = 500_000n;
-const MAX_RENT = 5_000_000n;
-/** Broker and affiliate fees of a vault swap. */
-const MAX_BROKER_BPS = 50;
-
-/** The evidence and limits for third parties' transactions, if a route uses them. */
-function thirdPartySwaps(
-  config: Wired,
-  rpc: SolanaRpc,
-  { latestBlockhash }: Pick<SolanaView, 'latestBlockhash'>,
-  reserve: { readonly reserveAddress: string; readonly bitcoinAddress: string },
-): Pick<CustodyDeps, 'thirdParty'> {
-  if (!config.SWAP_ROUTES.includes('lifi')) return {};
-  const near = nearIntentsOf(config);
-  return {
-    thirdParty: {
-      terms: {
-        ...reserve,
-        ownAccounts: ownAccounts(config, reserve.reserveAddress),
-        limits: {
-          maxPriorityFee: MAX_PRIORITY_FEE,
-          maxFeeBps: LIFI_MAX_FEE_BPS,
-          maxBrokerBps: MAX_BROKER_BPS,
-          maxRent: MAX_RENT,
-          floor: config.RESERVE_FLOOR_SOL,
-        },
-      },
-      quoteKey: config.NEAR_INTENTS_QUOTE_KEY,
-      nodes: rpc.nodes,
-      first: rpc.first,
-      nearStatus: near.status,
-      latestBlockhash,
-      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-      now: Date.now,
-      log: config.telemetry?.log ?? log,
-    },
-  };
-}
-
-/** Our mints, the treasury, and the token accounts of the treasury and the reserve. */
-function ownAccounts(config: Config, reserve: string): string[] {
-  const treasury = config.TREASURY_SOLANA_ADDRESS ?? reserve;
-  const mints = [config.ABSR_MINT_ADDRESS, config.ASRY_MINT_ADDRESS].filter((mint) => mint !== undefined);
-  const dollars = [config.USDC_MINT_ADDRESS, config.USDT_MINT_ADDRESS];
-  const held = [reserve, treasury].flatMap((owner) => [
-    ...dollars.map((mint) => findAta(owner, mint, TOKEN_PROGRAM)),
-    ...mints.flatMap((mint) =>
-      [TOKEN_PROGRAM, TOKEN_2022_PROGRAM].map((program) => findAta(owner, mint, program)),
-    ),
-  ]);
-  return [...new Set([...mints, treasury, ...held])].filter((address) => address !== reserve);
 }

@@ -3,14 +3,12 @@
  * gets no request for a quote, because the quota is small.
  * @module
  */
-import type { Config } from '../config.ts';
 import { AppError, upstreamFailed } from '../core/errors.ts';
 import { createChangeNow } from '../providers/changenow.ts';
-import { createLifi } from '../providers/lifi.ts';
 import { createNostrRelays } from '../providers/nostr-relays.ts';
 import { createOrca } from '../providers/orca.ts';
 import { clients } from './clients.ts';
-import { nearIntentsOf } from './swap-routes.ts';
+import { nearIntentsOf } from './swap-route.ts';
 import { fetchFor, type Wired } from './telemetry.ts';
 
 export type UpstreamProbe = {
@@ -21,9 +19,8 @@ export type UpstreamProbe = {
   ask(): Promise<unknown>;
 };
 
-/** An invented deposit address and an invented transaction. */
+/** An invented deposit address. */
 const NO_ADDRESS = '1'.repeat(32);
-const NO_SIGNATURE = '1'.repeat(64);
 const SOL_TO_BTC = { from: { ticker: 'sol', network: 'sol' }, to: { ticker: 'btc', network: 'btc' } };
 const ONE_COMMENT = { kinds: [1111], limit: 1 };
 
@@ -33,7 +30,7 @@ export function upstreamProbes(config: Wired): UpstreamProbe[] {
     ...rpc.nodes.map((node) => needed(node.name, () => node.epochInfo('finalized'))),
     ...esploras.map((esplora) => needed(esplora.name, () => esplora.tipHeight())),
     ...venues.map((venue) => needed(venue.name, () => venue.read())),
-    ...config.SWAP_ROUTES.map((route) => needed(route, BRIDGES[route](config))),
+    needed('near-intents', () => known(nearIntentsOf(config).status(NO_ADDRESS))),
     ...pool(config),
     ...exchange(config),
     ...relays(config),
@@ -42,15 +39,6 @@ export function upstreamProbes(config: Wired): UpstreamProbe[] {
 
 const needed = (name: string, ask: UpstreamProbe['ask']): UpstreamProbe => ({ name, needed: true, ask });
 const useful = (name: string, ask: UpstreamProbe['ask']): UpstreamProbe => ({ name, needed: false, ask });
-
-const BRIDGES: Record<Config['SWAP_ROUTES'][number], (config: Wired) => UpstreamProbe['ask']> = {
-  'near-intents': (config) => () => known(nearIntentsOf(config).status(NO_ADDRESS)),
-  lifi: (config) => () => {
-    const { LIFI_API_URL: baseUrl, LIFI_API_KEY: apiKey } = config;
-    const lifi = createLifi({ baseUrl, apiKey, fetch: fetchFor(config, 'LIFI_API_URL') });
-    return known(lifi.status(NO_SIGNATURE, 'near'));
-  },
-};
 
 /** A not-found reply to a made-up id proves that the upstream is up. */
 async function known(answer: Promise<unknown>): Promise<void> {

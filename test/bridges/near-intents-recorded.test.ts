@@ -1,8 +1,7 @@
 /** Quotes and statuses that other projects recorded from production: see test/fixtures/recorded/README.md. */
 import { expect, it } from 'vitest';
-import { confirmNearDestination, judgeQuote } from '../../src/bridges/near-intents.ts';
+import { judgeQuote } from '../../src/bridges/near-intents.ts';
 import { isSignedQuote } from '../../src/bridges/near-intents-signature.ts';
-import { lamports, sats } from '../../src/core/amount.ts';
 import {
   BTC_ASSET,
   createNearIntents,
@@ -118,24 +117,6 @@ it.each(pairs)('accepts a quote signed over $signed that echoes $echoed', async 
     const verdict = await judgeQuote(answered(pair), { ...ours, destinationAsset }, QUOTE_KEY, NOW);
     expect(verdict).toMatchObject({ ok: true });
   }
-});
-
-it.each(pairs)('confirms a LI.FI deposit signed over $signed whose status echoes $echoed', async (pair) => {
-  const status = {
-    status: 'PENDING_DEPOSIT',
-    quoteResponse: answered(pair),
-    swapDetails: { originChainTxHashes: [], destinationChainTxHashes: [], refundedAmount: '0' },
-  };
-  const expected = {
-    depositAddress: DEPOSIT,
-    amount: lamports(ours.amount),
-    reserveAddress: RESERVE,
-    bitcoinAddress: ours.recipient,
-    minimumSats: sats(1n),
-    quoteKey: QUOTE_KEY,
-    now: NOW,
-  };
-  expect(await confirmNearDestination(status, expected)).toMatchObject({ ok: true });
 });
 
 it.each([

@@ -10,7 +10,6 @@ import { answerTo, type Change, QUOTE_KEY } from './signed-quote.ts';
 const NOW = Date.parse('2026-11-20T10:00:02.000Z');
 const RESERVE = base58.encode(new Uint8Array(32).fill(3));
 const DEPOSIT = base58.encode(new Uint8Array(32).fill(102));
-const SENT = { signature: 's', depositAddress: DEPOSIT, tool: null };
 const BITCOIN = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 const BASE = 'https://1click.test';
 
@@ -145,7 +144,7 @@ describe('a report', () => {
       [`GET ${BASE}/v0/status?depositAddress=${DEPOSIT}`]: {
         body: { status, updatedAt: 'x', quoteResponse: answerTo(asked, depositAddress), swapDetails },
       },
-    }).route.report(SENT);
+    }).route.report(DEPOSIT);
   const pending = (detail: string) => ({ state: 'pending', detail });
 
   it.each([
@@ -213,7 +212,7 @@ describe('a report', () => {
     ],
   ])('%s is a failed upstream', async (_name, answer, reason) => {
     const { route } = setUp({ [`GET ${BASE}/v0/status?depositAddress=${DEPOSIT}`]: answer });
-    await expect(route.report(SENT)).rejects.toMatchObject({ details: { reason } });
+    await expect(route.report(DEPOSIT)).rejects.toMatchObject({ details: { reason } });
   });
 });
 

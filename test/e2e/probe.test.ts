@@ -44,15 +44,7 @@ async function probe(change: Readonly<Record<string, string>> = {}) {
       .map(([name, value]) => `${name}=${value}\n`)
       .join(''),
   );
-  const args = [
-    'scripts/probe.ts',
-    '--settings',
-    file,
-    '--routes',
-    'near-intents',
-    '--out',
-    join(out, 'kept'),
-  ];
+  const args = ['scripts/probe.ts', '--settings', file, '--out', join(out, 'kept')];
   const done: { code?: number; stdout: string; stderr: string } = await run(process.execPath, args).catch(
     (error: { code: number; stdout: string; stderr: string }) => error,
   );

@@ -27,7 +27,7 @@ function setUp(room: () => Promise<SwapRoom> = async () => open) {
   const calls = { room: 0, prices: 0 };
   const deps: EstimateDeps = {
     cache: createCache({ kv: undefined, now: () => clock.now, defer: (work) => void deferred.push(work) }),
-    routes: [bridge],
+    quote: bridge.quote,
     quoteBudget: {
       async take(_now, maximum) {
         expect(maximum).toBe(80);
@@ -177,21 +177,6 @@ describe('a quote for reading', () => {
       code,
       details: { reason },
     });
-  });
-
-  it('is requested from the next route when the first fails or refuses', async () => {
-    for (const first of [
-      () => Promise.reject(upstreamFailed('x', 'timeout')),
-      () => ({ ok: false as const, reason: 'quote_type' }),
-    ]) {
-      const { deps, bridge } = setUp();
-      const broken = { ...createFakeBridge(), quote: async () => first() };
-      expect(
-        await readQuote({ ...deps, routes: [broken, bridge] }, lamports(SOL), POLICY, CLIENT),
-      ).toMatchObject({
-        expectedSats: 124_375n,
-      });
-    }
   });
 });
 

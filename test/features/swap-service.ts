@@ -64,7 +64,7 @@ export const newService = (): Service => ({
 function depsOf(service: Service): SwapDeps {
   return {
     cache: createCache({ kv: undefined, now: () => 1_790_000_000_000, defer: () => undefined }),
-    routes: [createFakeBridge()],
+    quote: createFakeBridge().quote,
     quoteBudget: { take: async () => ({ ok: true }) },
     waiting: newWaiting(),
     memory: service.memory,

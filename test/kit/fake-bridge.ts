@@ -53,9 +53,9 @@ export function createFakeBridge(): FakeBridge {
       bridge.quotes.push({ amount, dry });
       return bridge.nextQuote(amount, dry);
     },
-    async report({ depositAddress }) {
-      bridge.reports.push(String(depositAddress));
-      return bridge.nextReport(String(depositAddress));
+    async report(depositAddress) {
+      bridge.reports.push(depositAddress);
+      return bridge.nextReport(depositAddress);
     },
   };
   return bridge;
@@ -70,11 +70,11 @@ export type FakeSwapPorts = SwapPorts & {
   transactions: Map<string, ChainTransaction>;
 };
 
-export function createSwapPorts(routes: readonly SwapRoute[]): FakeSwapPorts {
+export function createSwapPorts(route: SwapRoute): FakeSwapPorts {
   const ports: FakeSwapPorts = {
     reserveAddress: RESERVE,
     bitcoinAddress: BTC_ADDRESS,
-    routes,
+    route,
     maxCostBps: 200,
     prices: [MARKET, { ...MARKET, source: 'two' }],
     indexes: [() => null, () => null],

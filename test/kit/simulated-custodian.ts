@@ -22,7 +22,7 @@ import { createScheduler } from '../simulator/scheduler.ts';
 import { ataOf, signatureOf, type Transaction } from '../simulator/transactions.ts';
 import { wallet } from './addresses.ts';
 import { assembleTransaction, createCustodyFakes } from './custodian.ts';
-import { createSwapPorts } from './fake-bridge.ts';
+import { createFakeBridge, createSwapPorts } from './fake-bridge.ts';
 import { LIMITS } from './limits.ts';
 
 export const START = 1_800_000_000_000;
@@ -263,7 +263,7 @@ export function simulateCustodian(p: {
         sign: (message) => instance.cross('sign', async () => signatureOf(message)),
       },
       swap: {
-        ...createSwapPorts([]),
+        ...createSwapPorts(createFakeBridge()),
         reserveAddress: RESERVE,
         latestBlockhash: solana.latestBlockhash,
         history: solana.history,

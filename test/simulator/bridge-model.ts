@@ -4,13 +4,7 @@
  * @module
  */
 import { base58 } from '@scure/base';
-import type {
-  BridgeReport,
-  QuoteVerdict,
-  RouteName,
-  SwapRoute,
-  ThirdPartyOffer,
-} from '../../src/bridges/route.ts';
+import type { BridgeReport, QuoteVerdict, SwapRoute } from '../../src/bridges/route.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
 import type { Bitcoin } from './bitcoin.ts';
 import type { Production } from './production.ts';
@@ -42,7 +36,6 @@ export type BridgeFaults = {
 };
 
 export type Order = {
-  readonly route: RouteName;
   readonly deposit: string;
   readonly amount: bigint;
   readonly expectedSats: bigint;
@@ -62,6 +55,8 @@ export type Order = {
 
 export type BridgeModel = ReturnType<typeof createBridgeModel>;
 
+/** Swaps that are recovered from the chain get this name, so the model has it too. */
+const ROUTE_NAME = 'near-intents';
 /** Lamports of a refund in name only. */
 const CRUMBS = 1_000n;
 /** The default of SWAP_MAX_COST_BPS. */
@@ -80,39 +75,6 @@ function depositAddress(index: number): string {
 
 /** Sats per lamport at the model's price, times 1e9: 100,000 USD per BTC, 200 USD per SOL. */
 const fairSats = (amount: bigint): bigint => amount / 5_000n;
-
-/** LI.FI itself reports a smaller amount; for the other route only the output shows it. */
-const arriving = ({ route, fate }: Order, txids: readonly string[]): BridgeReport => ({
-  state: route === 'lifi' && fate === 'partial' ? 'partial' : 'delivered',
-  txids,
-});
-
-/** A third party's transaction; only its destination matters here: the quote's id. */
-function thirdPartyOffer(deposit: string): ThirdPartyOffer {
-  const token = { address: '', chainId: 0, decimals: 0 };
-  const none = { fromAmount: '0', toAmount: '0', toAmountMin: '0' };
-  const places = {
-    fromChainId: 0,
-    toChainId: 0,
-    fromToken: token,
-    toToken: token,
-    fromAddress: '',
-    toAddress: '',
-  };
-  return {
-    quote: {
-      id: deposit,
-      type: 'lifi',
-      tool: 'near',
-      transactionId: '0x0000000000000000',
-      action: { ...places, fromAmount: '0', slippage: 0 },
-      estimate: { ...none, tool: 'near' },
-      transactionRequest: { data: 'x' },
-    },
-    slippageBps: 50,
-    askedAt: 0,
-  };
-}
 
 export function createBridgeModel(p: {
   scheduler: Scheduler;
@@ -135,10 +97,7 @@ export function createBridgeModel(p: {
     throw p.production.upstreamFailed('near-intents', random.pick(['timeout', 'status_500', 'not_json']));
   };
 
-  async function quote(
-    name: RouteName,
-    { amount, dry }: { amount: bigint; dry: boolean },
-  ): Promise<QuoteVerdict> {
+  async function quote({ amount, dry }: { amount: bigint; dry: boolean }): Promise<QuoteVerdict> {
     const { failing, refusing, dear, reused } = p.faults();
     if (random.chance(failing)) fail();
     if (random.chance(refusing)) {
@@ -149,15 +108,13 @@ export function createBridgeModel(p: {
     const expectedSats = fair - (fair * costBps) / 10_000n;
     const minimumSats = expectedSats - (expectedSats * 50n) / 10_000n;
     const paid = [...orders.values()].filter((order) => order.fate !== null);
-    const deposit =
-      dry && name === 'near-intents'
-        ? null
-        : paid.length > 0 && random.chance(reused)
-          ? random.pick(paid).deposit
-          : depositAddress(orders.size);
+    const deposit = dry
+      ? null
+      : paid.length > 0 && random.chance(reused)
+        ? random.pick(paid).deposit
+        : depositAddress(orders.size);
     if (deposit !== null && !orders.has(deposit)) {
       orders.set(deposit, {
-        route: name,
         deposit,
         amount,
         expectedSats,
@@ -173,15 +130,14 @@ export function createBridgeModel(p: {
     return {
       ok: true,
       quote: {
-        route: name,
+        route: ROUTE_NAME,
         amount: lamports(amount),
         expectedSats: sats(expectedSats),
         minimumSats: sats(minimumSats),
         fixedFeeSats: sats(0n),
         expiresAt: dry ? null : 4_000_000_000_000,
         etaSeconds: 60,
-        depositAddress: name === 'lifi' ? null : deposit,
-        ...(name === 'lifi' && deposit !== null ? { thirdParty: thirdPartyOffer(deposit) } : {}),
+        depositAddress: deposit,
       },
     };
   }
@@ -200,7 +156,7 @@ export function createBridgeModel(p: {
     switch (order.fate) {
       case 'delivered':
       case 'partial':
-        if (early) order.report = arriving(order, []);
+        if (early) order.report = { state: 'delivered', txids: [] };
         return void scheduler.after(wait, () => payOut([order]));
       case 'batched':
         batch.push(order);
@@ -249,7 +205,7 @@ export function createBridgeModel(p: {
     for (const [vout, one] of order.entries()) {
       one.payment = { txid: payment.txid, vout };
       one.isShort = (outputs[vout]?.value ?? 0n) * 10_000n < one.minimumSats * (10_000n - MAX_COST_BPS);
-      one.report = arriving(one, [payment.txid]);
+      one.report = { state: 'delivered', txids: [payment.txid] };
     }
     scheduler.after(confirmsInMs, () => {
       for (const one of order) {
@@ -266,14 +222,14 @@ export function createBridgeModel(p: {
     order.report = { state: 'refunded', amount: random.chance(0.7) ? lamports(back) : null };
   }
 
-  const route = (name: RouteName): SwapRoute => ({
-    name,
-    quote: (request) => quote(name, request),
-    async report({ depositAddress: deposit }) {
+  const route: SwapRoute = {
+    name: ROUTE_NAME,
+    quote,
+    async report(deposit) {
       if (random.chance(p.faults().failing)) fail();
-      return orders.get(deposit ?? '')?.report ?? { state: 'pending', detail: 'landed' };
+      return orders.get(deposit)?.report ?? { state: 'pending', detail: 'landed' };
     },
-  });
+  };
 
   return {
     route,

@@ -4,8 +4,8 @@
  * @module
  */
 import { base64 } from '@scure/base';
+import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/web3.js';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
-import { decodeTransaction } from '../../src/chain/solana/message.ts';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 
@@ -48,20 +48,26 @@ const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
 const ATA = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
 const MEMO = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
 
+const transactions = getTransactionDecoder();
+const messages = getCompiledTransactionMessageDecoder();
+
 /** @throws Error when the bytes are not a transaction, or do what no transaction of the reserve does */
 export function readWire(wire: string): Transaction {
-  const decoded = decodeTransaction(base64.decode(wire));
-  if (!decoded.ok) throw new Error(`signed bytes are not a transaction: ${decoded.reason}`);
-  const { keys, signatures, requiredSignatures, instructions } = decoded.transaction;
+  const { messageBytes, signatures } = transactions.decode(base64.decode(wire));
+  const message = messages.decode(messageBytes);
+  if (message.version !== 0) throw new Error(`signed bytes have version ${message.version}`);
+  const { staticAccounts: keys, instructions, header } = message;
+  const [signature] = Object.values(signatures);
+  const signers = header.numSignerAccounts;
   const key = (index: number | undefined): string => keys[index ?? -1] ?? 'none';
   const actions: Action[] = [];
   let memo: string | null = null;
   let units = 0n;
   let price = 0n;
-  for (const { program, accounts, data } of instructions) {
+  for (const { programAddressIndex, accountIndices = [], data = [] } of instructions) {
     const bytes = Buffer.from(data);
-    const [a, b, c, d] = accounts.map(key);
-    switch (key(program)) {
+    const [a, b, c, d] = accountIndices.map(key);
+    switch (key(programAddressIndex)) {
       case COMPUTE_BUDGET:
         if (bytes[0] === 2) units = BigInt(bytes.readUInt32LE(1));
         else price = bytes.readBigUInt64LE(1);
@@ -76,7 +82,7 @@ export function readWire(wire: string): Transaction {
           account: String(b),
           owner: String(c),
           mint: String(d),
-          program: key(accounts[5]),
+          program: key(accountIndices[5]),
         });
         break;
       case TOKEN_PROGRAM:
@@ -90,13 +96,13 @@ export function readWire(wire: string): Transaction {
     }
   }
   return {
-    signature: encodeBase58(signatures[0] ?? new Uint8Array(64)),
+    signature: encodeBase58(signature ?? new Uint8Array(64)),
     accounts: keys,
-    signers: requiredSignatures,
-    fee: SIGNATURE_FEE * BigInt(requiredSignatures) + (units * price) / 1_000_000n,
+    signers,
+    fee: SIGNATURE_FEE * BigInt(signers) + (units * price) / 1_000_000n,
     actions,
     memo,
-    born: bornOf(decoded.transaction.blockhash),
+    born: bornOf(message.lifetimeToken),
     readable: true,
   };
 }

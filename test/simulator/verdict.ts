@@ -359,7 +359,7 @@ const isReturned = ({ detail }: Operation): boolean => detail === 'refunded' || 
 
 /**
  * Lamports of cost that the cap was compared with at the signature. A short return raises the row's cost
- * afterwards. The fees of a third party's transaction are left out for returned swaps.
+ * afterwards.
  */
 function agreedCost(op: Operation): bigint {
   if (!isReturned(op)) return op.cost;

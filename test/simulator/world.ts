@@ -4,6 +4,7 @@
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
+import type { SwapRoute } from '../../src/bridges/route.ts';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import type { Config } from '../../src/config.ts';
 import { rewardsAt } from '../../src/custody/asry/epochs.ts';
@@ -20,7 +21,6 @@ import { createHost, type Host, type Instance } from './host.ts';
 import { createKeyService, isOfMessage } from './key-service.ts';
 import { createLedger, key, type Ledger } from './ledger.ts';
 import { createNodes } from './nodes.ts';
-import { createPolicyModel, MAX_THIRD_PARTY_FEE } from './policy-model.ts';
 import type { Production } from './production.ts';
 import { createRandom } from './random.ts';
 import type { Scenario } from './scenario.ts';
@@ -313,7 +313,6 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
   });
   const netRandom = random.fork();
   const idRandom = random.fork();
-  const screenRandom = createRandom(scenario.seed ^ 0x11f1);
 
   /**
    * A call over the network: it takes time in both directions, and the custodian may crash before the
@@ -347,6 +346,11 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
         }
       };
     const rpc = nodes.rpcOver(traced);
+    const route: SwapRoute = {
+      name: bridge.route.name,
+      quote: (request) => traced('bridge.quote')(() => bridge.route.quote(request)),
+      report: (depositAddress) => traced('bridge.report')(() => bridge.route.report(depositAddress)),
+    };
     const log: Log = (line) => {
       if (line.level === 'alarm') count(`alarm: ${line.event}`);
       trace(() => `#${instance.number} log ${shown(line)}`);
@@ -373,14 +377,8 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
           const sources = netRandom.chance(faults().prices) ? [] : ['hyperliquid', 'coinbase'];
           return sources.map((source) => ({ source, btcUsd: 100_000_000_000n, solUsd: 200_000_000n }));
         }),
-      routes: scenario.routes.map((name) => {
-        const route = bridge.route(name);
-        return {
-          name,
-          quote: (request) => traced(`${name}.quote`)(() => route.quote(request)),
-          report: (sent) => traced(`${name}.report`)(() => route.report(sent)),
-        };
-      }),
+      route,
+      ...(isPrevious ? { routes: [{ ...route, report: reportOfSent(route) }] } : {}),
       database: d1.over(traced) as never,
       signer,
       mintKeys: MINT_KEYS,
@@ -401,19 +399,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
       within: (work, ms) => within(scheduler, work, ms),
       log,
     });
-    const approved = scenario.routes.includes('lifi')
-      ? {
-          overhead: MAX_THIRD_PARTY_FEE,
-          checkThirdParty: createPolicyModel({
-            random: screenRandom,
-            reserveAddress: RESERVE,
-            latestBlockhash: deps.swap.latestBlockhash,
-            crossed: traced('policy'),
-            refusing: () => faults().bridge.refusing,
-          }),
-        }
-      : {};
-    return running.createCustodian(instance.storage, { ...deps, swap: { ...deps.swap, ...approved } });
+    return running.createCustodian(instance.storage, deps);
   }
 
   const host = createHost<Custody>({
@@ -460,6 +446,12 @@ export const mostReward = (atoms: bigint): bigint => rewardsAt(CURVE, atoms);
 
 const META = 'SELECT value FROM meta WHERE key = ?';
 const STOPS = `SELECT key, value FROM meta WHERE key IN ('frozen', 'paused') AND value <> ''`;
+
+/** For releases up to 1.1.0, which have a list of routes and report a swap by its facts. */
+const reportOfSent =
+  (route: SwapRoute) =>
+  ({ depositAddress }: { depositAddress: string | null }) =>
+    route.report(depositAddress ?? '');
 
 /** @param remote signs instead of a key in the process */
 function signerOf(instance: Instance, state: State, witness: Witness, remote: Signer | undefined): Signer {

@@ -27,7 +27,7 @@ describe('the three steps of a swap', () => {
     ['waiting', 'landed', ['done', 'now', 'open']],
     ['waiting', 'settling', ['done', 'now', 'open']],
     // Every report of a bridge under way concerns SOL that has left the reserve.
-    ['waiting', 'route_unknown', ['done', 'now', 'open']],
+    ['waiting', 'a_state_of_tomorrow', ['done', 'now', 'open']],
     ['waiting', 'held', ['done', 'now', 'open']],
     ['waiting', 'refunding', ['done', 'failed', 'failed']],
     ['finished', 'done', ['done', 'done', 'done']],

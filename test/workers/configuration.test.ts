@@ -12,7 +12,6 @@ const variables = DECLARATIONS.map(([name]) => name);
 const FREE_TEXT = new Set([
   'BTC_PRIVATE_KEY_WIF',
   'CHANGENOW_API_KEY',
-  'LIFI_API_KEY',
   'NEAR_INTENTS_JWT',
   'NEAR_INTENTS_QUOTE_KEY',
   'SOLANA_PRIVATE_KEY',

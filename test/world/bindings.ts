@@ -11,7 +11,6 @@ export interface Endpoints {
   readonly hyperliquid: string;
   readonly coinbase: string;
   readonly kraken: string;
-  readonly lifi: string;
   readonly orca: string;
   readonly changenow: string;
   readonly relay1: string;
@@ -26,7 +25,6 @@ export const isUpstream = (endpoints: Endpoints, name: string): name is Upstream
 export interface WorldSecrets {
   readonly oneClickToken: string;
   readonly changenowKey: string;
-  readonly lifiKey: string;
   readonly quoteKey: string;
   readonly npub: string;
 }
@@ -60,8 +58,6 @@ export function createBindings(options: {
     HYPERLIQUID_API_URL: endpoints.hyperliquid,
     COINBASE_API_URL: endpoints.coinbase,
     KRAKEN_API_URL: endpoints.kraken,
-    LIFI_API_URL: `${endpoints.lifi}/v1`,
-    LIFI_API_KEY: secrets.lifiKey,
     ORCA_API_URL: `${endpoints.orca}/v2/solana`,
     POOL_DEFAULT_ADDRESS: options.pools.sabtcUsdc.address,
     POOL_SAETH_SAUSD_ADDRESS: options.pools.saethSausd.address,

@@ -51,15 +51,8 @@ export interface OneClickOptions {
   readonly settleDelayMs: number;
 }
 
-export interface OneClick extends Upstream {
-  /** A quote for another service of this world, without the gate and its faults. */
-  quoteFor(request: Readonly<Record<string, unknown>>): Promise<Answer>;
-  /** The swap behind a deposit address. */
-  swap(depositAddress: string): Swap | undefined;
-}
-
 /** US cents of a price's decimal text, rounded down: enough for a simulator's arithmetic in integers. */
-export const cents = (price: string): bigint => {
+const cents = (price: string): bigint => {
   const [whole = '0', fraction = ''] = price.split('.');
   return BigInt(whole) * 100n + BigInt(`${fraction}00`.slice(0, 2));
 };
@@ -88,7 +81,7 @@ const sumOf = (fees: readonly AppFee[]): number => fees.reduce((sum, { fee }) =>
  * A simulator of NEAR Intents 1Click for SOL to BTC: signed quotes, one-time deposit addresses on the world's chain, real
  * payments on both chains.
  */
-export async function startOneClick(options: OneClickOptions): Promise<OneClick> {
+export async function startOneClick(options: OneClickOptions): Promise<Upstream> {
   const { prices, faults, quoteKey } = options;
   const swaps = new Map<string, Swap>();
   const otherKey = createQuoteKey();
@@ -126,10 +119,7 @@ export async function startOneClick(options: OneClickOptions): Promise<OneClick>
   }
 
   /** @param platformBps the platform's own fee */
-  async function quote(
-    request: Pick<WorldRequest, 'body' | 'label' | 'path'>,
-    platformBps: number,
-  ): Promise<Answer> {
+  async function quote(request: WorldRequest, platformBps: number): Promise<Answer> {
     const asked = readQuoteRequest(request.body);
     if (typeof asked === 'string') return message(400, asked, request.path);
     const take = (kind: string) => faults.take(NAME, kind, request.label);
@@ -262,8 +252,6 @@ export async function startOneClick(options: OneClickOptions): Promise<OneClick>
   const upstream = await startUpstream({ name: NAME, faults, counts: options.counts, handle });
   return {
     ...upstream,
-    quoteFor: (request) => quote({ body: JSON.stringify(request), label: 'partner', path: '/v0/quote' }, 0),
-    swap: (depositAddress) => swaps.get(depositAddress),
     async stop() {
       settlement.stop();
       await upstream.stop();

@@ -212,21 +212,7 @@ async function sendTransaction(call: RpcCall): Promise<unknown> {
 }
 
 interface Simulation {
-  value: { replacementBlockhash?: unknown; accounts?: unknown[] | null };
-}
-
-/** Accounts outside the transaction, which a real node shows unchanged and the virtual machine omits. */
-async function showOthers(call: RpcCall, wire: WireTransaction, shown: unknown[]): Promise<void> {
-  const { accounts } = configParam(call, 1) as { accounts?: { addresses?: string[]; encoding?: string } };
-  for (const [index, address] of (accounts?.addresses ?? []).entries()) {
-    if (shown[index] !== null || wire.writableAccounts.includes(address)) continue;
-    const encoding = accounts?.encoding ?? 'base64';
-    const { value } = await call.ledger.surfpool.get<{ value: unknown }>('getAccountInfo', [
-      address,
-      { encoding, commitment: 'processed' },
-    ]);
-    shown[index] = value;
-  }
+  value: { replacementBlockhash?: unknown };
 }
 
 async function simulateTransaction(call: RpcCall): Promise<unknown> {
@@ -243,7 +229,6 @@ async function simulateTransaction(call: RpcCall): Promise<unknown> {
     base64.encode(wire.version === 1 ? await asVersionZero(bytes, []) : bytes),
     { ...config, encoding: 'base64', commitment: 'processed', minContextSlot: undefined },
   ]);
-  if (value.accounts) await showOthers(call, wire, value.accounts);
   const { blockhash, lastValidBlockHeight } = call.ledger.clock.blockhashAt(slot);
   value.replacementBlockhash =
     config.replaceRecentBlockhash === true ? { blockhash, lastValidBlockHeight } : null;

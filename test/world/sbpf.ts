@@ -20,7 +20,6 @@ export const and = (dst: number, imm: number) => op(0x57, dst, 0, 0, imm);
 export const load = (dst: number, src: number, offset: number) => op(0x79, dst, src, offset);
 export const store = (dst: number, offset: number, src: number) => op(0x7b, dst, src, offset);
 export const storeByte = (dst: number, offset: number, imm: number) => op(0x72, dst, 0, offset, imm);
-export const storeWord = (dst: number, offset: number, imm: number) => op(0x62, dst, 0, offset, imm);
 export const storeNumber = (dst: number, offset: number, imm: number) => op(0x7a, dst, 0, offset, imm);
 export const EXIT = op(0x95, 0);
 

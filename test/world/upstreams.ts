@@ -4,8 +4,6 @@ import { startChangeNow } from './changenow.ts';
 import { startEsploraAdapter } from './esplora-adapter.ts';
 import type { FaultBook } from './fault-book.ts';
 import type { BitcoinKey, QuoteKey } from './keys.ts';
-import { startLifi } from './lifi.ts';
-import { plantLifi } from './lifi-programs.ts';
 import { createNostrSeed } from './nostr-seed.ts';
 import { startOneClick } from './one-click.ts';
 import { startOrca } from './orca.ts';
@@ -26,7 +24,6 @@ export interface UpstreamsOptions {
   readonly quoteKey: QuoteKey;
   readonly oneClickToken: string;
   readonly changenowKey: string;
-  readonly lifiKey: string;
   readonly settleDelayMs: number;
 }
 
@@ -43,38 +40,34 @@ export async function startUpstreams(options: UpstreamsOptions): Promise<Upstrea
   const { ledger } = solana;
   const seed = createNostrSeed(Date.now());
   const pools = await plantPools(solana);
-  const table = await plantLifi(ledger);
 
-  const settling = {
-    ledger,
-    bitcoin,
-    prices,
-    faults,
-    counts,
-    solanaBank: solana.bank,
-    bitcoinBank: options.bitcoinBank,
-    settleDelayMs: options.settleDelayMs,
-  };
-  const oneclick = await startOneClick({
-    ...settling,
-    quoteKey: options.quoteKey,
-    token: options.oneClickToken,
-  });
-  const [rpc1, rpc2, esplora1, esplora2, venues, relay1, relay2, lifi, orca, changenow] = await Promise.all([
-    startRpcFront({ name: 'rpc1', ledger, faults, counts }),
-    startRpcFront({ name: 'rpc2', ledger, faults, counts }),
-    startEsploraAdapter({ name: 'esplora1', flavor: 'mempool', node: bitcoin, faults, counts }),
-    startEsploraAdapter({ name: 'esplora2', flavor: 'blockstream', node: bitcoin, faults, counts }),
-    startPriceVenues({ prices, faults, counts }),
-    startRelay({ name: 'relay1', faults, counts }),
-    startRelay({ name: 'relay2', faults, counts }),
-    startLifi({ ...settling, oneClick: oneclick, apiKey: options.lifiKey, table }),
-    startOrca({ ledger, pools, faults, counts }),
-    startChangeNow({ prices, faults, counts, apiKey: options.changenowKey }),
-  ]);
+  const [rpc1, rpc2, esplora1, esplora2, oneclick, venues, relay1, relay2, orca, changenow] =
+    await Promise.all([
+      startRpcFront({ name: 'rpc1', ledger, faults, counts }),
+      startRpcFront({ name: 'rpc2', ledger, faults, counts }),
+      startEsploraAdapter({ name: 'esplora1', flavor: 'mempool', node: bitcoin, faults, counts }),
+      startEsploraAdapter({ name: 'esplora2', flavor: 'blockstream', node: bitcoin, faults, counts }),
+      startOneClick({
+        ledger,
+        bitcoin,
+        prices,
+        faults,
+        counts,
+        quoteKey: options.quoteKey,
+        token: options.oneClickToken,
+        solanaBank: solana.bank,
+        bitcoinBank: options.bitcoinBank,
+        settleDelayMs: options.settleDelayMs,
+      }),
+      startPriceVenues({ prices, faults, counts }),
+      startRelay({ name: 'relay1', faults, counts }),
+      startRelay({ name: 'relay2', faults, counts }),
+      startOrca({ ledger, pools, faults, counts }),
+      startChangeNow({ prices, faults, counts, apiKey: options.changenowKey }),
+    ]);
   for (const relay of [relay1, relay2]) relay.seed(seed.events);
 
-  const all = { rpc1, rpc2, esplora1, esplora2, oneclick, ...venues, lifi, orca, changenow, relay1, relay2 };
+  const all = { rpc1, rpc2, esplora1, esplora2, oneclick, ...venues, orca, changenow, relay1, relay2 };
   return {
     endpoints: {
       rpc1: rpc1.url,
@@ -85,7 +78,6 @@ export async function startUpstreams(options: UpstreamsOptions): Promise<Upstrea
       hyperliquid: venues.hyperliquid.url,
       coinbase: venues.coinbase.url,
       kraken: venues.kraken.url,
-      lifi: lifi.url,
       orca: orca.url,
       changenow: changenow.url,
       relay1: relay1.url,

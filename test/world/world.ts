@@ -174,7 +174,6 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     const quoteKey = createQuoteKey();
     const oneClickToken = randomHex(16);
     const changenowKey = randomHex(16);
-    const lifiKey = randomHex(16);
     const reserveBitcoin = createBitcoinKey();
 
     // Workers that a test run has bundled for all its worlds. Without them this world bundles its own.
@@ -219,7 +218,6 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       quoteKey,
       oneClickToken,
       changenowKey,
-      lifiKey,
       settleDelayMs: options.settleDelayMs ?? 2000,
     });
     stops.push(() => upstreams.stop());
@@ -236,7 +234,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         pools: upstreams.pools,
         solana,
         reserveBitcoin,
-        secrets: { oneClickToken, changenowKey, lifiKey, quoteKey: quoteKey.publicKey, npub: upstreams.npub },
+        secrets: { oneClickToken, changenowKey, quoteKey: quoteKey.publicKey, npub: upstreams.npub },
       }),
     };
     const vars = typeof options.vars === 'function' ? options.vars(bindings) : options.vars;

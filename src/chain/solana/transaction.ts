@@ -23,12 +23,7 @@ import {
   getSetComputeUnitPriceInstruction,
 } from '@solana-program/compute-budget';
 import { getAddMemoInstruction, LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo';
-import {
-  getCreateAccountInstructionDataEncoder,
-  getTransferSolInstruction,
-  getTransferSolInstructionDataEncoder,
-  SYSTEM_PROGRAM_ADDRESS,
-} from '@solana-program/system';
+import { getTransferSolInstruction, SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 import type { Lamports } from '../../core/amount.ts';
 import { encodeBase58 } from './address.ts';
 
@@ -47,14 +42,6 @@ export const memoText = (listed: string | null | undefined): string | undefined 
   listed?.replace(/^\[\d+\] /, '');
 
 export const SYSTEM_PROGRAM: string = SYSTEM_PROGRAM_ADDRESS;
-
-/** @throws Error when the amount is not a u64 */
-export const systemTransferData = (lamports: bigint): Uint8Array =>
-  new Uint8Array(getTransferSolInstructionDataEncoder().encode({ amount: lamports }));
-
-/** @throws Error when a number is not a u64 or the owner not an address */
-export const createAccountData = (p: { lamports: bigint; space: bigint; owner: string }): Uint8Array =>
-  new Uint8Array(getCreateAccountInstructionDataEncoder().encode({ ...p, programAddress: address(p.owner) }));
 
 /** Format versions of our own transactions. */
 export type MessageVersion = 0 | 1;

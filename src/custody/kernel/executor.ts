@@ -19,6 +19,7 @@ import {
   type OperationKind,
   type Prepared,
   type Ready,
+  type Settled,
   type Signing,
 } from './operation.ts';
 import type { Log, Signer, Storage } from './ports.ts';
@@ -127,15 +128,13 @@ export function createExecutor(p: ExecutorPorts) {
     if (views.length === 0) return void observe(op, kind, { type: 'unreachable', reason: 'no_node' });
     // More left the reserve than the operation may move. Either our code or the chain is wrong, so signing
     // stops.
-    const odd =
-      landing && (landing.debit > op.reserved ? 'unexpected_debit' : kind.unforeseen?.(op, landing));
-    if (odd) freeze(journal, odd, log);
+    if (landing && landing.debit > op.reserved) freeze(journal, 'unexpected_debit', log);
     observe(op, kind, { type: 'viewed', views, quorum: chain.quorum, landing });
   }
 
   async function settle(op: Operation, kind: OperationKind): Promise<void> {
     const isTaken = (name: string) => (journal.consumerOf(name) ?? op.id) !== op.id;
-    let settled: Awaited<ReturnType<OperationKind['settle']>>;
+    let settled: Settled | undefined;
     try {
       settled = await kind.settle(op, isTaken);
     } catch (error) {
@@ -143,16 +142,18 @@ export function createExecutor(p: ExecutorPorts) {
       log({ level: 'warn', event: 'settle_failed', operation: op.id, reason });
       return void observe(op, kind, { type: 'unreachable', reason });
     }
+    if (!settled) return hold(op);
+    const { settlement, claims } = settled;
     p.storage.transaction(() => {
       // Another operation may have consumed the same output in the meantime.
-      if (settled.claims.some(isTaken)) {
+      if (claims.some(isTaken)) {
         return void observe(op, kind, {
           type: 'settlement',
           settlement: { state: 'pending', detail: 'settling' },
         });
       }
-      if (!observe(op, kind, { type: 'settlement', settlement: settled.settlement })) return;
-      for (const name of settled.claims) journal.consumeOnce(name, op.id, now());
+      if (!observe(op, kind, { type: 'settlement', settlement })) return;
+      for (const name of claims) journal.consumeOnce(name, op.id, now());
     });
   }
 
@@ -163,7 +164,7 @@ export function createExecutor(p: ExecutorPorts) {
     return effect === 'send' ? send(op, kind, op.signing) : watch(op, kind, op.signing);
   }
 
-  /** The row requires an effect that this version does not support. It is left unchanged for the operator. */
+  /** The row requires an effect that this version does not support. It is left for the operator. */
   function hold(op: Operation): void {
     log({ level: 'alarm', event: 'operation_held', operation: op.id, state: op.state });
     journal.update(op, { ...op, reason: op.reason ?? 'held_unknown_state', dueAt: now() + HOLD_MS }, now());
@@ -309,15 +310,11 @@ function createSigning(p: Omit<ExecutorPorts, 'chain'>, observe: Observe) {
         const outcome = { availableAt: String(reached.availableAt) };
         return void observe(op, kind, refusedOrLater(op, kind, `limit_${reached.limit}`, outcome));
       }
-      if ((prepared.spend ?? 0n) > op.reserved) {
-        return void observe(op, kind, { type: 'refused', reason: 'reserve_overspent' });
-      }
       if (prepared.claims.some((name) => (journal.consumerOf(name) ?? op.id) !== op.id)) {
         return void observe(op, kind, { type: 'refused', reason: 'quote_reused' });
       }
-      const { plan, cost, spend } = prepared;
-      const known = spend === undefined ? { plan, cost } : { plan, cost, spend };
-      const stored = observe(op, kind, { type: 'signed', signing, ...known });
+      const { plan, cost } = prepared;
+      const stored = observe(op, kind, { type: 'signed', signing, plan, cost });
       if (!stored) return;
       for (const name of prepared.claims) journal.consumeOnce(name, op.id, now());
     });

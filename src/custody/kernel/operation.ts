@@ -56,8 +56,6 @@ export type Landing = {
   readonly fee: Lamports;
   /** Lamports that left the reserve, fee included; negative when more came in. */
   readonly debit: Lamports;
-  /** Whether a token balance of the reserve changed; absent if the node keeps none or the row is older. */
-  readonly movesTokens?: boolean;
 };
 
 /** JSON data of a kind; atoms are decimal text. */
@@ -117,9 +115,6 @@ export const isTerminal = (operation: Operation): boolean =>
 export function namesConsumedBy({ plan, outcome }: Operation): string[] {
   const names: string[] = [];
   if (typeof plan.depositAddress === 'string') names.push(`deposit:${plan.depositAddress}`);
-  if (typeof plan.quoteId === 'string') names.push(`lifi:${plan.quoteId}`);
-  if (typeof plan.messageHash === 'string') names.push(`lifi-message:${plan.messageHash}`);
-  if (typeof plan.vaultSwap === 'string') names.push(`vault-swap:${plan.vaultSwap}`);
   if (typeof outcome.btcTxid === 'string') names.push(`output:${outcome.btcTxid}:${outcome.btcVout}`);
   if (typeof outcome.refundSignature === 'string') names.push(`payment:${outcome.refundSignature}`);
   return names;
@@ -244,8 +239,6 @@ export type Prepared =
       readonly plan: Facts;
       /** Largest loss against a fair price, in lamports. */
       readonly cost: bigint;
-      /** Lamports that may leave the reserve; absent if it is the reserved sum. */
-      readonly spend?: bigint;
       /** Names that no other operation may have consumed: a deposit address, a payment. */
       readonly claims: readonly string[];
     }
@@ -260,7 +253,6 @@ type StoredMessage = Pick<Ready, 'ok' | 'plan' | 'claims'> & {
   readonly message: string;
   readonly cosignatures: readonly string[];
   readonly cost: string;
-  readonly spend?: string;
   readonly signedAt: {
     readonly slot: string;
     readonly witnesses: readonly { readonly node: string; readonly slot: string; readonly height: string }[];
@@ -275,13 +267,12 @@ export const encodePrepared = ({ message, cosignatures = [], ...rest }: Ready): 
   );
 
 export function decodePrepared(text: string): Ready {
-  const { signedAt, message, cosignatures, cost, spend, ...rest } = JSON.parse(text) as StoredMessage;
+  const { signedAt, message, cosignatures, cost, ...rest } = JSON.parse(text) as StoredMessage;
   return {
     ...rest,
     message: hexToBytes(message),
     cosignatures: cosignatures.map(hexToBytes),
     cost: BigInt(cost),
-    ...(spend === undefined ? {} : { spend: BigInt(spend) }),
     signedAt: {
       slot: BigInt(signedAt.slot),
       witnesses: signedAt.witnesses.map(({ node, slot, height }) => ({
@@ -303,12 +294,11 @@ export type OperationKind = {
   readonly rules: KindRules;
   /** Reads and checks upstream data. Signs nothing. @throws AppError UPSTREAM_FAILED */
   prepare(operation: Operation): Promise<Prepared>;
-  /** @param isTaken whether another operation has already consumed this name */
-  settle(operation: Operation, isTaken: (name: string) => boolean): Promise<Settled>;
   /**
-   * Reason why a landing differs from the expected one. Signing then stops until the operator has checked it.
+   * @param isTaken whether another operation has already consumed this name
+   * @returns undefined for a row that this version cannot settle; it is held for the operator
    */
-  unforeseen?(operation: Operation, landing: Landing): string | undefined;
+  settle(operation: Operation, isTaken: (name: string) => boolean): Promise<Settled | undefined>;
 };
 
 /** A message that is ready to be signed, has no cost against a fair price and consumes no names. */

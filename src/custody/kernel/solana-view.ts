@@ -14,7 +14,6 @@ import {
   isUnsupportedVersion,
   type SignatureEntry,
   type SolanaNode,
-  type TokenRow,
 } from '../../providers/solana-rpc.ts';
 import type { Landing, SignedAt, Signing, Witness } from './operation.ts';
 import type { Log } from './ports.ts';
@@ -182,8 +181,7 @@ export function createSolanaView(p: {
       const change = lamportsChange(found, reserveAddress);
       if (change === undefined) return null;
       const { slot, blockTime, fee } = found;
-      const tokens = hasMovedTokens(found, reserveAddress) ? { movesTokens: true } : {};
-      return { slot, blockTime, fee: lamports(fee), debit: lamports(-change), ...tokens };
+      return { slot, blockTime, fee: lamports(fee), debit: lamports(-change) };
     },
   } satisfies ChainPort & Record<string, unknown>;
 }
@@ -228,14 +226,6 @@ async function witnessOf(node: SolanaNode, blockhash: string): Promise<Witness |
   if (!valid) return undefined;
   const { slot, blockHeight } = await node.epochInfo('confirmed');
   return slot + MAX_WITNESS_LAG >= seenAt ? { node: node.id, slot, height: blockHeight } : undefined;
-}
-
-function hasMovedTokens({ preTokens, postTokens }: ChainTransaction, owner: string): boolean {
-  const held = (rows: readonly TokenRow[] | null) =>
-    (rows ?? []).filter((row) => row.owner === owner).map(({ account, atoms }) => `${account} ${atoms}`);
-  const before = held(preTokens);
-  const after = held(postTokens);
-  return before.length !== after.length || before.some((row) => !after.includes(row));
 }
 
 /**

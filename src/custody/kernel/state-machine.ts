@@ -152,8 +152,6 @@ export type Observation =
       readonly signing: Signing;
       readonly plan: Facts;
       readonly cost: bigint;
-      /** Lamports that may leave the reserve, if the bound is tighter than the reservation. */
-      readonly spend?: bigint;
     }
   | { readonly type: 'sent'; readonly accepted: boolean }
   /** `landing` is present with a finalized success once the node returns the transaction itself. */
@@ -301,7 +299,6 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
         signedAt: now,
         plan: { ...op.plan, ...seen.plan },
         cost: lamports(seen.cost),
-        reserved: seen.spend === undefined ? op.reserved : lamports(seen.spend),
         unsettled: rules.settles ? op.amount : NONE,
         looks: 0,
         dueAt: now,

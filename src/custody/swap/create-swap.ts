@@ -88,12 +88,12 @@ function createKnownRefusals(now: () => number) {
 
 /** Returns the check of an amount against the spending limits. */
 const createCheck =
-  ({ journal, budget, quotes, now }: SwapCreationPorts) =>
+  ({ journal, budget, now }: SwapCreationPorts) =>
   (amount: Lamports, balance: Balance, operations = journal.counting(now())): SpendingVerdict =>
     checkIntent({
       budget,
       amount,
-      reserved: swapDebit(amount, quotes.overhead),
+      reserved: swapDebit(amount),
       balance,
       operations,
       now: now(),
@@ -125,7 +125,6 @@ export function createSwaps(p: SwapCreationPorts) {
           bodyHash: request.key?.bodyHash ?? null,
           amount,
           now: now(),
-          overhead: p.quotes.overhead,
         }),
       );
       for (const { network } of networksOf(request.client)) journal.recordCall('create', network, now());
@@ -252,7 +251,7 @@ function createSwapPreviews(
       const maximumLamports = refusal
         ? 0n
         : largest(bound, (amount) => check(amount, balance, operations).ok);
-      const afterFees = left - swapDebit(lamports(0n), p.quotes.overhead);
+      const afterFees = left - swapDebit(lamports(0n));
       return {
         balanceLamports: balance.lamports,
         maximumLamports,

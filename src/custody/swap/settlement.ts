@@ -3,7 +3,7 @@
  * when our own view of the Bitcoin chain shows it, a refund when the Solana chain does.
  * @module
  */
-import type { BridgeReport, SentSwap, SwapRoute } from '../../bridges/route.ts';
+import type { BridgeReport, SwapRoute } from '../../bridges/route.ts';
 import { lamportsChange } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
@@ -18,8 +18,7 @@ export type SettlementPorts = {
   readonly bitcoinAddress: string;
   /** Most that a swap may cost, in basis points of its amount. */
   readonly maxCostBps: number;
-  /** In order of preference. */
-  readonly routes: readonly SwapRoute[];
+  readonly route: SwapRoute;
   /** One answer per Bitcoin index: the transaction, null when it has none, or its failure. */
   bitcoinViews(txid: string): Promise<readonly (BitcoinTx | null | Error)[]>;
   readonly history: History;
@@ -104,25 +103,6 @@ async function findPayment(
 }
 
 /**
- * Never complete, because the bridge itself reports a smaller amount. It may be another token, which our
- * views do not show.
- */
-async function findPart(
-  ports: SettlementPorts,
-  txids: readonly string[],
-  operation: Operation,
-  isTaken: IsTaken,
-): Promise<Settled> {
-  const found = await findPayment(ports, txids, operation, isTaken);
-  if (found.claims.length === 0 && txids.some((text) => TXID.test(text))) return found;
-  const { settlement, claims } = found;
-  if (settlement.state === 'incomplete') return found;
-  const arrived = settlement.state === 'complete';
-  const outcome = arrived ? settlement.outcome : {};
-  return { settlement: { state: 'incomplete', reason: 'partial', arrived, outcome }, claims };
-}
-
-/**
  * A node's list of the reserve's transactions after a given one, newest first, including all dust.
  * @throws AppError UPSTREAM_FAILED; the next check lists them again
  */
@@ -197,17 +177,15 @@ async function findRefund(
 }
 
 export function createSwapSettlement(ports: SettlementPorts) {
-  return async function settle(operation: Operation, isTaken: IsTaken): Promise<Settled> {
-    const route = ports.routes.find(({ name }) => name === operation.plan.route);
-    if (!route) return pending('route_unknown');
-    const report = await route.report(sentSwap(operation));
+  return async function settle(operation: Operation, isTaken: IsTaken): Promise<Settled | undefined> {
+    const { route, depositAddress } = operation.plan;
+    if (route !== ports.route.name || typeof depositAddress !== 'string') return undefined;
+    const report = await ports.route.report(depositAddress);
     switch (report.state) {
       case 'pending':
         return pending(report.detail);
       case 'delivered':
         return findPayment(ports, report.txids, operation, isTaken);
-      case 'partial':
-        return findPart(ports, report.txids, operation, isTaken);
       case 'refunded':
         return findRefund(ports, report, operation, isTaken);
       case 'failed':
@@ -259,15 +237,6 @@ function turn(items: readonly string[], count: number, looks: number): readonly 
   const start = items.length > count ? (looks * count) % items.length : 0;
   return items.slice(start, start + count);
 }
-
-const textOf = (fact: Operation['plan'][string] | undefined): string | null =>
-  typeof fact === 'string' ? fact : null;
-
-const sentSwap = ({ plan, signing }: Operation): SentSwap => ({
-  signature: signing?.signature ?? '',
-  depositAddress: textOf(plan.depositAddress),
-  tool: textOf(plan.tool),
-});
 
 /** A credit in lamports, and whether it is the whole amount of the swap. */
 type Refund = { readonly signature: string; readonly credit: bigint; readonly arrived: boolean };

@@ -36,7 +36,6 @@ const CUSTODY_COMMANDS = [
   'refund',
   'reconcile',
   'republish',
-  'trust-programs',
 ] as const;
 
 const Command = z.union([

@@ -48,7 +48,7 @@ export async function getEstimate(d: EstimateDeps, amount: Lamports, client: str
       (error: unknown) => (error instanceof AppError ? error.code : 'UPSTREAM_FAILED'),
     ),
   ]);
-  const scaled = (sats: bigint): bigint => scale(sats, quote.fixedFeeSats ?? 0n, amount, quotedAmount);
+  const scaled = (sats: bigint): bigint => scale(sats, quote.fixedFeeSats, amount, quotedAmount);
   return {
     amount,
     quotedAmount,

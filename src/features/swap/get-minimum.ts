@@ -80,11 +80,7 @@ async function readMinimum(d: SwapMinimumDeps): Promise<Lamports | null> {
   ]);
   const agreed = agreePrices(prices, MAX_DIVERGENCE_BPS);
   if (!agreed.ok) throw new AppError('PRICE_UNAVAILABLE', 'No two price sources agree.');
-  const { price } = agreed;
-  const lost = fairSats(REFERENCE_AMOUNT, price) - quote.expectedSats;
-  // A cost without a stated fixed part counts as fixed in full, so the minimum is always sufficient.
-  const fixedFeeSats = quote.fixedFeeSats ?? (lost > 0n ? lost : 0n);
-  return smallestAmount({ amount: REFERENCE_AMOUNT, ...quote, fixedFeeSats }, price, d.maxCostBps);
+  return smallestAmount({ amount: REFERENCE_AMOUNT, ...quote }, agreed.price, d.maxCostBps);
 }
 
 /** Smallest and largest swap now, and when there is room again. */

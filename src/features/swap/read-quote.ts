@@ -12,7 +12,7 @@ import type { QuoteBudgetStore } from './swap-store.ts';
 
 export type ReadQuoteDeps = {
   readonly cache: Cache;
-  readonly routes: readonly Pick<SwapRoute, 'name' | 'quote'>[];
+  readonly quote: SwapRoute['quote'];
   readonly quoteBudget: QuoteBudgetStore;
   readonly now: () => number;
 };
@@ -24,7 +24,7 @@ type StoredTerms = {
   route: string;
   expectedSats: string;
   minimumSats: string;
-  fixedFeeSats: string | null;
+  fixedFeeSats: string;
   etaSeconds: number | null;
 };
 
@@ -32,8 +32,7 @@ export type ReadQuote = {
   readonly route: string;
   readonly expectedSats: bigint;
   readonly minimumSats: bigint;
-  /** Null when the bridge does not state it. */
-  readonly fixedFeeSats: bigint | null;
+  readonly fixedFeeSats: bigint;
   readonly etaSeconds: number | null;
   readonly asOf: number;
   readonly stale: boolean;
@@ -54,7 +53,7 @@ export async function readQuote(
   client: string | null,
 ): Promise<ReadQuote> {
   const { value, asOf, stale } = await d.cache.read(`quote:v2:${amount}`, policy, () =>
-    queryRoutes(d, amount, client),
+    queryBridge(d, amount, client),
   );
   if (value.tooSmall) {
     throw new AppError('AMOUNT_TOO_SMALL', "This amount is below the bridge's minimum.", {
@@ -65,7 +64,7 @@ export async function readQuote(
     route: value.route,
     expectedSats: BigInt(value.expectedSats),
     minimumSats: BigInt(value.minimumSats),
-    fixedFeeSats: value.fixedFeeSats === null ? null : BigInt(value.fixedFeeSats),
+    fixedFeeSats: BigInt(value.fixedFeeSats),
     etaSeconds: value.etaSeconds,
     asOf,
     stale,
@@ -74,7 +73,7 @@ export async function readQuote(
 
 const TOO_SMALL = 'amount_too_low';
 
-async function queryRoutes(d: ReadQuoteDeps, amount: Lamports, client: string | null): Promise<StoredQuote> {
+async function queryBridge(d: ReadQuoteDeps, amount: Lamports, client: string | null): Promise<StoredQuote> {
   const budget = await d.quoteBudget.take(d.now(), READ_QUOTES_PER_WINDOW, client);
   if (!budget.ok) {
     const { retryAfterSeconds } = budget;
@@ -83,30 +82,17 @@ async function queryRoutes(d: ReadQuoteDeps, amount: Lamports, client: string | 
       details: { limit: 'read_quotes' },
     });
   }
-  let failure: unknown;
-  let tooSmall = false;
-  for (const route of d.routes) {
-    try {
-      const verdict = await route.quote({ amount, dry: true });
-      if (verdict.ok) return stored(verdict.quote);
-      if (verdict.reason === TOO_SMALL) tooSmall = true;
-      // An earlier route's failure or reason is more useful to the caller than this route's lack of a quote.
-      else if (failure === undefined || !withoutQuoteRefusal(verdict.reason))
-        failure = refused(verdict.reason);
-    } catch (error) {
-      failure ??= error;
-    }
-  }
-  // A route that failed might have accepted an amount that is too small for another one.
-  if (tooSmall && failure === undefined) return { tooSmall };
-  throw failure;
+  const verdict = await d.quote({ amount, dry: true });
+  if (verdict.ok) return stored(verdict.quote);
+  if (verdict.reason === TOO_SMALL) return { tooSmall: true };
+  throw refused(verdict.reason);
 }
 
 const stored = (quote: SwapQuote): StoredTerms => ({
   route: quote.route,
   expectedSats: quote.expectedSats.toString(),
   minimumSats: quote.minimumSats.toString(),
-  fixedFeeSats: quote.fixedFeeSats?.toString() ?? null,
+  fixedFeeSats: quote.fixedFeeSats.toString(),
   etaSeconds: quote.etaSeconds,
 });
 

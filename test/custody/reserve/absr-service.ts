@@ -53,8 +53,8 @@ function createBridge(swaps: OpenSwaps, now: () => number): SwapRoute {
         quote: { route: 'near-intents', amount, ...terms, expiresAt, etaSeconds: 600, depositAddress },
       };
     },
-    async report({ depositAddress }) {
-      const txid = swaps.get(depositAddress ?? '')?.txid;
+    async report(depositAddress) {
+      const txid = swaps.get(depositAddress)?.txid;
       return txid ? { state: 'delivered', txids: [txid] } : { state: 'pending', detail: 'settling' };
     },
   };
@@ -112,7 +112,7 @@ export function createService(p: {
       now,
     }),
     swap: {
-      ...createSwapPorts([createBridge(swaps, now)]),
+      ...createSwapPorts(createBridge(swaps, now)),
       reserveAddress: signer.address,
       readPrices,
       latestBlockhash: solana.latestBlockhash,

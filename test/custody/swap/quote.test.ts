@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { QuoteVerdict } from '../../../src/bridges/route.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { PriceReport } from '../../../src/core/price.ts';
@@ -103,49 +104,37 @@ describe('priceQuote', () => {
 });
 
 describe('quoteSwap', () => {
-  it('takes the first route whose quote passes', async () => {
-    const [first, second] = [createFakeBridge(), createFakeBridge()];
-    const ports = createSwapPorts([first, second]);
-    expect(await quoteSwap(ports, oneSol, true)).toMatchObject({
+  it('returns a quote that passes the price check, with its cost', async () => {
+    const bridge = createFakeBridge();
+    expect(await quoteSwap(createSwapPorts(bridge), oneSol, true)).toMatchObject({
       ok: true,
       quote: { expectedSats: 124_375n },
+      priced: { cost: 10_000_000n },
     });
-    expect([first.quotes, second.quotes]).toEqual([[{ amount: SOL, dry: true }], []]);
+    expect(bridge.quotes).toEqual([{ amount: SOL, dry: true }]);
   });
 
-  it.each([
-    ['declines', () => ({ ok: false as const, reason: 'quote_recipient' })],
-    ['is too expensive', () => ({ ok: true as const, quote: withMinimum(1n) })],
-    ['fails', () => Promise.reject(upstreamFailed('near-intents', 'timeout'))],
-  ])('continues with the next when one %s', async (_name, nextQuote) => {
-    const [first, second] = [createFakeBridge(), createFakeBridge()];
-    first.nextQuote = nextQuote;
-    expect(await quoteSwap(createSwapPorts([first, second]), oneSol, false)).toMatchObject({ ok: true });
-    expect(second.quotes).toHaveLength(1);
-  });
-
-  it("returns the last route's reason for its refusal", async () => {
+  it.each<[string, QuoteVerdict, string]>([
+    ['the route declines', { ok: false, reason: 'quote_signature' }, 'quote_signature'],
+    ['the quote is too expensive', { ok: true, quote: withMinimum(1n) }, 'quote_too_expensive'],
+  ])('returns the reason when %s', async (_name, verdict, reason) => {
     const bridge = createFakeBridge();
-    bridge.nextQuote = () => ({ ok: false, reason: 'quote_signature' });
-    expect(await quoteSwap(createSwapPorts([bridge]), oneSol, false)).toEqual({
-      ok: false,
-      reason: 'quote_signature',
-    });
+    bridge.nextQuote = () => verdict;
+    expect(await quoteSwap(createSwapPorts(bridge), oneSol, false)).toEqual({ ok: false, reason });
   });
 
-  it('throws when every route failed, and returns no_route when there is none', async () => {
+  it('throws when the bridge fails', async () => {
     const bridge = createFakeBridge();
     bridge.nextQuote = () => Promise.reject(upstreamFailed('near-intents', 'rate_limited'));
-    await expect(quoteSwap(createSwapPorts([bridge]), oneSol, false)).rejects.toMatchObject({
+    await expect(quoteSwap(createSwapPorts(bridge), oneSol, false)).rejects.toMatchObject({
       details: { reason: 'rate_limited' },
     });
-    expect(await quoteSwap(createSwapPorts([]), oneSol, false)).toEqual({ ok: false, reason: 'no_route' });
   });
 
-  it('prices that cannot be read fail the quote, also when the route was refused first', async () => {
+  it('throws when the prices cannot be read, unless the route declines', async () => {
     const bridge = createFakeBridge();
     const ports = {
-      ...createSwapPorts([bridge]),
+      ...createSwapPorts(bridge),
       readPrices: () => Promise.reject(upstreamFailed('prices', 'timeout')),
     };
     await expect(quoteSwap(ports, oneSol, false)).rejects.toMatchObject({ details: { reason: 'timeout' } });
@@ -170,19 +159,17 @@ describe('preparing a swap', () => {
 
   it('is one transfer of the whole amount to the one-time address, on a blockhash read last', async () => {
     const bridge = createFakeBridge();
-    const ports = createSwapPorts([bridge]);
+    const ports = createSwapPorts(bridge);
     const order: string[] = [];
     const kind = createSwapKind({
       ...ports,
-      routes: [
-        {
-          ...bridge,
-          async quote(asked) {
-            order.push('quote');
-            return bridge.quote(asked);
-          },
+      route: {
+        ...bridge,
+        async quote(asked) {
+          order.push('quote');
+          return bridge.quote(asked);
         },
-      ],
+      },
       async latestBlockhash() {
         order.push('blockhash');
         return ports.latestBlockhash();
@@ -215,12 +202,12 @@ describe('preparing a swap', () => {
   it('a firm quote without a deposit address is refused', async () => {
     const bridge = createFakeBridge();
     bridge.nextQuote = (amount) => ({ ok: true, quote: quoteFor(amount) });
-    const kind = createSwapKind(createSwapPorts([bridge]));
+    const kind = createSwapKind(createSwapPorts(bridge));
     expect(await kind.prepare(intent)).toEqual({ ok: false, reason: 'quote_deposit_address' });
   });
 
   it('a chain that gives no blockhash fails the preparation', async () => {
-    const ports = createSwapPorts([createFakeBridge()]);
+    const ports = createSwapPorts(createFakeBridge());
     const kind = createSwapKind({
       ...ports,
       latestBlockhash: () => Promise.reject(upstreamFailed('solana-rpc', 'timeout')),

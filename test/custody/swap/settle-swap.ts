@@ -7,7 +7,12 @@ import { settling } from '../../kit/sample-operations.ts';
 export function settleSwap(report: BridgeReport, taken: readonly string[] = []) {
   const bridge = createFakeBridge();
   bridge.nextReport = () => report;
-  const ports = createSwapPorts([bridge]);
+  const ports = createSwapPorts(bridge);
   const kind = createSwapKind(ports);
-  return { bridge, ports, settle: (op = settling()) => kind.settle(op, (name) => taken.includes(name)) };
+  async function settle(op = settling()) {
+    const settled = await kind.settle(op, (name) => taken.includes(name));
+    if (!settled) throw new Error('the swap is not settled but held');
+    return settled;
+  }
+  return { bridge, ports, settle };
 }

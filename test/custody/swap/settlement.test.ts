@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { BridgeReport } from '../../../src/bridges/route.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
+import { createSwapKind } from '../../../src/custody/swap/operation.ts';
 import { confirmedOutputs } from '../../../src/custody/swap/settlement.ts';
 import type { BitcoinTx } from '../../../src/providers/esplora.ts';
-import { BTC_ADDRESS, bitcoinTx } from '../../kit/fake-bridge.ts';
+import { BTC_ADDRESS, bitcoinTx, createFakeBridge, createSwapPorts } from '../../kit/fake-bridge.ts';
 import { NOW, settling } from '../../kit/sample-operations.ts';
 import { settleSwap } from './settle-swap.ts';
 
@@ -45,55 +46,15 @@ describe('the bridge only indicates where to check', () => {
     await expect(settle()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
-  it('a route that this version no longer has keeps the swap waiting', async () => {
-    const { settle } = settleSwap(delivered(TXID));
-    expect(
-      await settle(settling({ plan: { route: 'gone', depositAddress: 'd', minimumSats: '1' } })),
-    ).toEqual(pending('route_unknown'));
-  });
-});
-
-describe('partial, as reported by the bridge', () => {
-  const partial = (...txids: string[]): BridgeReport => ({ state: 'partial', txids });
-  /** @param cost lamports; null if more is owed, undefined if it is the agreed cost */
-  const incomplete = (cost: bigint | null | undefined, outcome: object, claims: string[] = []) => ({
-    settlement: {
-      state: 'incomplete',
-      reason: 'partial',
-      arrived: cost !== null,
-      ...(typeof cost === 'bigint' ? { cost } : {}),
-      outcome,
-    },
-    claims,
-  });
-
   it.each([
-    [9_000n, null],
-    [121_519n, null],
-    [121_520n, 30_000_000n],
-    [123_999n, 10_008_065n],
-    [124_000n, undefined],
-    [124_500n, undefined],
-  ])(
-    'is never complete: %i sats are booked. The cost in lamports, null if more is owed: %s',
-    async (sats, cost) => {
-      const { settle, ports } = settleSwap(partial(TXID));
-      ports.indexes = [() => bitcoinTx(TXID, [{ value: sats }])];
-      const outcome = { btcTxid: TXID, btcVout: 0, btcSats: sats.toString() };
-      expect(await settle()).toEqual(incomplete(cost, outcome, [`output:${TXID}:0`]));
-    },
-  );
-
-  it('waits for a transaction that the indexes do not show yet', async () => {
-    expect(await settleSwap(partial(TXID)).settle()).toEqual(pending('settling'));
+    ['of a route that this version does not have', { route: 'retired-route', depositAddress: 'deposit' }],
+    ['without a deposit address', { route: 'near-intents', depositAddress: null }],
+  ])('a swap %s is not settled, and no bridge is called', async (_name, plan) => {
+    const bridge = createFakeBridge();
+    const kind = createSwapKind(createSwapPorts(bridge));
+    expect(await kind.settle(settling({ plan }), () => false)).toBeUndefined();
+    expect(bridge.reports).toEqual([]);
   });
-
-  it.each([[[]], [['2ZE7R9signatureOnAnotherChain']]])(
-    'keeps the exposure when it names no Bitcoin transaction: %j',
-    async (txids) => {
-      expect(await settleSwap(partial(...txids)).settle()).toEqual(incomplete(null, {}));
-    },
-  );
 });
 
 describe('delivery', () => {
