@@ -12,6 +12,7 @@ import {
   noQuoteReasonOf,
   type OneClickQuote,
   type OneClickRequest,
+  type OneClickStatus,
   SOL_ASSET,
 } from '../providers/near-intents.ts';
 import { isSignedQuote } from './near-intents-signature.ts';
@@ -174,9 +175,9 @@ function depositOf(address: string | null | undefined, request: OneClickRequest)
   return address;
 }
 
-type Details = Awaited<ReturnType<NearIntents['status']>>['swapDetails'];
+type SwapDetails = OneClickStatus['swapDetails'];
 
-function bridgeReport(status: string, details: Details): BridgeReport {
+function bridgeReport(status: string, details: SwapDetails): BridgeReport {
   const txids = (details.destinationChainTxHashes ?? []).map(({ hash }) => hash.toLowerCase());
   switch (status) {
     case 'SUCCESS':
@@ -193,5 +194,5 @@ function bridgeReport(status: string, details: Details): BridgeReport {
   }
 }
 
-const refundedAmount = (details: Details): Lamports | null =>
+const refundedAmount = (details: SwapDetails): Lamports | null =>
   details.refundedAmount ? lamports(BigInt(details.refundedAmount)) : null;

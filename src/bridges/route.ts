@@ -40,7 +40,7 @@ export type SwapRoute = {
   report(depositAddress: string): Promise<BridgeReport>;
 };
 
-/** Refusals of bridges that are available but have no quote, and their messages. */
+/** Refusals of a bridge that is available but has no quote, and their messages. */
 const WITHOUT_QUOTE: Readonly<
   Record<string, { readonly code: string; readonly message: string; readonly retryAfterSeconds?: number }>
 > = {
@@ -54,7 +54,8 @@ const WITHOUT_QUOTE: Readonly<
   },
   no_route: {
     code: 'QUOTE_REFUSED',
-    message: 'No bridge has liquidity for this amount now. Retry in a minute, or request a smaller amount.',
+    message:
+      'The bridge has no liquidity for this amount now. Retry in a minute, or request a smaller amount.',
     retryAfterSeconds: 60,
   },
 };

@@ -72,16 +72,12 @@ const Quote = z.object({
   quote: QuoteDetails,
 });
 
-const hashes = z.array(z.object({ hash: text })).nullish();
 const Status = z.object({
   status: z.string(),
   quoteResponse: Quote,
   swapDetails: z.object({
-    amountOut: atoms.nullish(),
     refundedAmount: atoms.nullish(),
-    refundReason: optional,
-    originChainTxHashes: hashes,
-    destinationChainTxHashes: hashes,
+    destinationChainTxHashes: z.array(z.object({ hash: text })).nullish(),
   }),
 });
 

@@ -55,7 +55,7 @@ export type Lifetime = {
 };
 
 /** Lamports per signature. */
-export const SIGNATURE_FEE = 5_000n;
+const SIGNATURE_FEE = 5_000n;
 
 /** Compute unit limit and compute unit price of a message. */
 export type ComputeBudget = {
