@@ -4,8 +4,10 @@
  * OPS_SECRET the commands go to the offline world that runs on this machine.
  */
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { addressOfSecret } from '../src/custody/kernel/signer.ts';
 import { findWorld } from '../test/world/running-world.ts';
+import { readSettings } from './doctor/read-settings.ts';
 import { readCommandLine, USAGE } from './ops/command-line.ts';
 import { freshKeys } from './ops/keygen.ts';
 
@@ -33,6 +35,13 @@ function keygen(out: string | undefined): void {
     fail(error instanceof Error ? error.message : String(error));
   }
   console.log(`Solana  ${solanaAddress}\nBitcoin ${bitcoinAddress}\n${out} holds the keys.`);
+}
+
+function printAddress(file = '.dev.vars'): void {
+  const settings = existsSync(file) ? readSettings(file) : {};
+  const key = process.env.SOLANA_PRIVATE_KEY || settings.SOLANA_PRIVATE_KEY;
+  if (!key) fail(`SOLANA_PRIVATE_KEY is neither in the environment nor in ${file}.`);
+  console.log(addressOfSecret(key) ?? fail('SOLANA_PRIVATE_KEY is not a Solana secret key.'));
 }
 
 async function ask(body: Row): Promise<{ answer: Answer; ok: boolean }> {
@@ -73,6 +82,7 @@ function print({ message = '', rows, tables = [], text }: Answer): void {
 const command = readCommandLine(process.argv.slice(2));
 if (command.type === 'usage') fail(USAGE, 2);
 if (command.type === 'keygen') keygen(command.out);
+else if (command.type === 'address') printAddress(command.settings);
 else {
   const { answer, ok } = await ask(command.body);
   print(answer);

@@ -48,15 +48,16 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
 
 export type CommandLine =
   | { readonly type: 'keygen'; readonly out: string | undefined }
+  | { readonly type: 'address'; readonly settings: string | undefined }
   | { readonly type: 'remote'; readonly body: Readonly<Record<string, unknown>> }
   | { readonly type: 'usage' };
 
 export function readCommandLine(args: readonly string[]): CommandLine {
-  const [first, ...rest] = args;
-  if (first === 'keygen') {
-    if (rest.length === 0) return { type: 'keygen', out: undefined };
-    return rest.length === 2 && rest[0] === '--out' ? { type: 'keygen', out: rest[1] } : { type: 'usage' };
-  }
+  const [first, flag, file] = args;
+  const hasOnly = (name: string) => args.length === 1 || (args.length === 3 && flag === name);
+  if (first === 'keygen') return hasOnly('--out') ? { type: 'keygen', out: file } : { type: 'usage' };
+  if (first === 'address')
+    return hasOnly('--settings') ? { type: 'address', settings: file } : { type: 'usage' };
   for (const [name, { words, send }] of Object.entries(REMOTE)) {
     const parts = name.split(' ');
     if (args.length !== parts.length + words.length || parts.some((part, at) => args[at] !== part)) continue;
@@ -68,9 +69,10 @@ export function readCommandLine(args: readonly string[]): CommandLine {
 export const USAGE = [
   'npm run ops -- COMMAND',
   '  keygen [--out FILE]       create keys and secrets on this machine; with --out in a file that only you can read',
+  '  address [--settings FILE] print the address of SOLANA_PRIVATE_KEY from the environment or FILE (.dev.vars)',
   ...Object.entries(REMOTE).map(
     ([name, { words, does }]) => `  ${[name, ...words].join(' ').padEnd(25)} ${does}`,
   ),
-  'All commands except keygen call the service at API_BASE_URL with OPS_SECRET, both from the environment.',
+  'All commands except keygen and address call the service at API_BASE_URL with OPS_SECRET, both from the environment.',
   'Without them they call the offline world that runs on this machine.',
 ].join('\n');

@@ -23,7 +23,8 @@ export function freshKeys(randomBytes: (length: number) => Uint8Array): FreshKey
   const bitcoinKey = secp256k1.utils.randomSecretKey(randomBytes(48));
   const bitcoinAddress = deriveAddress(bitcoinKey, 'p2wpkh');
   const lines = [
-    `# The reserve on Solana: ${solanaAddress}. A hot key: its holder can spend all SOL of the reserve.`,
+    '# The reserve on Solana. A hot key: its holder can spend all SOL of the reserve.',
+    `RESERVE_SOLANA_ADDRESS=${solanaAddress}`,
     `SOLANA_PRIVATE_KEY=${base58.encode(new Uint8Array([...seed, ...publicKey]))}`,
     '',
     '# The reserve on Bitcoin. Keep its key offline; set it here only if the service is to sign proofs itself.',

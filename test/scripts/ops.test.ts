@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -23,19 +23,21 @@ import net from 'node:net'; import dgram from 'node:dgram'; import dns from 'nod
 const end = () => { process.stderr.write('network'); process.exit(99); };
 net.Socket.prototype.connect = end; dgram.Socket.prototype.send = end; dns.lookup = end; globalThis.fetch = end;
 `)}`;
-const keygen = (...args: string[]) =>
-  run(process.execPath, ['--import', CUT, 'scripts/ops.ts', 'keygen', ...args], { env: { PATH: '' } });
+const offline = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  run(process.execPath, ['--import', CUT, 'scripts/ops.ts', ...args], { env: { PATH: '', ...env } });
+const keygen = (...args: string[]) => offline(['keygen', ...args]);
 
 /**
  * Signature by the key in the settings, checked by an independent library against the address in the
  * settings.
  */
 function expectOneOwner(settings: string): void {
-  const { SOLANA_PRIVATE_KEY: secret = '', RESERVE_BTC_ADDRESS: address = '' } = parseSettings(settings);
-  const { solana, wif } = {
-    solana: /reserve on Solana: (\w+)/.exec(settings)?.[1] ?? '',
-    wif: /^# BTC_PRIVATE_KEY_WIF=(\w+)$/m.exec(settings)?.[1] ?? '',
-  };
+  const {
+    SOLANA_PRIVATE_KEY: secret = '',
+    RESERVE_SOLANA_ADDRESS: solana,
+    RESERVE_BTC_ADDRESS: address = '',
+  } = parseSettings(settings);
+  const wif = /^# BTC_PRIVATE_KEY_WIF=(\w+)$/m.exec(settings)?.[1] ?? '';
   const bytes = base58.decode(secret);
   expect(base58.encode(ed25519.getPublicKey(bytes.slice(0, 32)))).toBe(solana);
   expect(addressOfSecret(secret)).toBe(solana);
@@ -50,6 +52,7 @@ describe('keygen', () => {
     expectOneOwner(stdout);
     const settings = parseSettings(stdout);
     expect(Object.keys(settings)).toEqual([
+      'RESERVE_SOLANA_ADDRESS',
       'SOLANA_PRIVATE_KEY',
       'RESERVE_BTC_ADDRESS',
       'MINT_KEY_SEED',
@@ -75,8 +78,13 @@ describe('keygen', () => {
     const written = readFileSync(file, 'utf8');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expectOneOwner(written);
-    const { RESERVE_BTC_ADDRESS: address, ...secrets } = parseSettings(written);
-    expect(stdout).toContain(address);
+    const {
+      RESERVE_SOLANA_ADDRESS: solana,
+      RESERVE_BTC_ADDRESS: bitcoin,
+      ...secrets
+    } = parseSettings(written);
+    expect(stdout).toContain(solana);
+    expect(stdout).toContain(bitcoin);
     for (const secret of Object.values(secrets)) expect(stdout).not.toContain(secret);
     await expect(keygen('--out', file)).rejects.toMatchObject({ code: 1, stdout: '' });
     expect(readFileSync(file, 'utf8')).toBe(written);
@@ -89,6 +97,31 @@ describe('keygen', () => {
     expect(zero.bitcoinAddress).not.toBe(
       freshKeys((length) => new Uint8Array(length).fill(2)).bitcoinAddress,
     );
+  });
+});
+
+describe('address', () => {
+  it('prints the address of the key in a file or in the environment, without any network', async () => {
+    const { solanaAddress, settings } = freshKeys((length) => new Uint8Array(length).fill(3));
+    const file = join(folder, 'address.vars');
+    writeFileSync(file, settings);
+    expect(await offline(['address', '--settings', file])).toEqual({
+      stdout: `${solanaAddress}\n`,
+      stderr: '',
+    });
+    const other = freshKeys((length) => new Uint8Array(length).fill(4));
+    const { SOLANA_PRIVATE_KEY = '' } = parseSettings(other.settings);
+    const given = await offline(['address', '--settings', file], { SOLANA_PRIVATE_KEY });
+    expect(given.stdout).toBe(`${other.solanaAddress}\n`);
+  });
+
+  it.each([
+    ['missing', {}],
+    ['malformed', { SOLANA_PRIVATE_KEY: 'not-a-key-but-secret' }],
+  ])('refuses a key that is %s, without its text', async (_what, env) => {
+    const failed = offline(['address', '--settings', join(folder, 'none.vars')], env);
+    await expect(failed).rejects.toMatchObject({ code: 1, stdout: '' });
+    await expect(failed).rejects.not.toMatchObject({ stderr: expect.stringContaining('not-a-key') });
   });
 });
 
@@ -114,12 +147,14 @@ describe('arguments of a command', () => {
     'retry a b',
     'keygen --out',
     'keygen now',
+    'address --settings',
+    'address of',
     'send',
   ])('“%s” is not a command', (line) => {
     expect(readCommandLine(line.split(' ').filter(Boolean))).toEqual({ type: 'usage' });
   });
 
   it('are all listed in the usage', () => {
-    for (const name of [...Object.keys(REMOTE), 'keygen']) expect(USAGE).toContain(`  ${name}`);
+    for (const name of [...Object.keys(REMOTE), 'keygen', 'address']) expect(USAGE).toContain(`  ${name}`);
   });
 });
