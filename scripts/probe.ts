@@ -15,7 +15,6 @@ import { join } from 'node:path';
 import { isBitcoinAddress } from '../src/chain/bitcoin/address.ts';
 import { isAddress } from '../src/chain/solana/address.ts';
 import { readConfig } from '../src/config.ts';
-import { reserveOf } from '../src/wiring/configured.ts';
 import { argumentsOrUsage, readArguments, UsageError } from './command-line.ts';
 import { hideSecrets } from './doctor/finding.ts';
 import { KNOWN, readSettings } from './doctor/read-settings.ts';
@@ -57,7 +56,7 @@ if (config.invalid.length > 0) {
 }
 const { solanaAddress, bitcoinAddress } = freshKeys(randomBytes);
 const reserve = {
-  solanaAddress: values.solana ?? reserveOf(config).solanaAddress ?? solanaAddress,
+  solanaAddress: values.solana ?? config.RESERVE_SOLANA_ADDRESS ?? solanaAddress,
   bitcoinAddress: values.bitcoin ?? config.RESERVE_BTC_ADDRESS ?? bitcoinAddress,
 };
 

@@ -1,6 +1,7 @@
 /**
  * Every variable and secret that the service reads: the one declaration of its syntax, default, area and documentation.
  * The Worker, `.dev.vars.example`, docs/configuration.md and the doctor derive from it. Values are never shown.
+ * The API's configuration contains no secret key.
  * @module
  */
 import * as z from 'zod';
@@ -92,6 +93,8 @@ export type Declaration = {
   readonly areas: readonly [Area, ...Area[]];
   readonly required?: true;
   readonly secret?: true;
+  /** Whoever has it can sign. `custody/secrets.ts` reads it, and `readConfig` does not. */
+  readonly custodyOnly?: true;
   /** One line for docs/configuration.md and .dev.vars.example: meaning and unit. */
   readonly about: string;
 };
@@ -128,6 +131,7 @@ export const VARIABLES = {
     areas: ['custody'],
     required: true,
     secret: true,
+    custodyOnly: true,
     about:
       'The only key that signs on Solana: base58 of 64 bytes, or the JSON array of a key file. Without it a key service must hold the key.',
   },
@@ -141,6 +145,7 @@ export const VARIABLES = {
     schema: secret,
     areas: ['custody'],
     secret: true,
+    custodyOnly: true,
     about:
       'Token of that service, required with `VAULT_URL`. It may sign with the one key and read its public part.',
   },
@@ -164,7 +169,9 @@ export const VARIABLES = {
   RESERVE_SOLANA_ADDRESS: {
     schema: address,
     areas: ['custody'],
-    about: 'Address of the reserve, required with `VAULT_URL`. With `SOLANA_PRIVATE_KEY` it may be empty.',
+    required: true,
+    about:
+      'Solana address of the reserve: that of `SOLANA_PRIVATE_KEY` (`npm run ops -- address` prints it), or of the key in the key service.',
   },
   RESERVE_BTC_ADDRESS: {
     schema: z.string().refine(isBitcoinAddress, 'not a Bitcoin address'),
@@ -304,6 +311,7 @@ export const VARIABLES = {
     schema: secret,
     areas: ['proof'],
     secret: true,
+    custodyOnly: true,
     about:
       'Signs ownership proofs inside the service. Preferably empty: sign offline with `npm run ops -- proof message`.',
   },
@@ -419,6 +427,7 @@ export const VARIABLES = {
     areas: ['payments'],
     required: true,
     secret: true,
+    custodyOnly: true,
     about:
       'At least 32 characters. The key of each mint is derived from it and the invoice: never change it while an invoice is open.',
   },
@@ -528,15 +537,26 @@ type Value<D extends Declaration> =
   | z.output<D['schema']>
   | (D extends { readonly default: string } ? never : undefined);
 
-export type Config = { readonly [K in Variable]: Value<(typeof VARIABLES)[K]> } & {
-  /** Names of variables with invalid values. Their defaults apply, and their areas are off. */
-  readonly invalid: readonly Variable[];
+type CustodyOnly = {
+  [K in Variable]: (typeof VARIABLES)[K] extends { readonly custodyOnly: true } ? K : never;
+}[Variable];
+
+/** A variable that the API may read. */
+export type Setting = Exclude<Variable, CustodyOnly>;
+
+export const SETTINGS = DECLARATIONS.filter(
+  (entry): entry is readonly [Setting, Declaration] => entry[1].custodyOnly !== true,
+);
+
+export type Config = { readonly [K in Setting]: Value<(typeof VARIABLES)[K]> } & {
+  /** Names of settings with invalid values. Their defaults apply, and their areas are off. */
+  readonly invalid: readonly Setting[];
 };
 
-/** Empty text counts as unset, so that a blank line in `.dev.vars` has no effect. */
+/** Empty text is treated as unset, so that a blank line in `.dev.vars` has no effect. */
 export function readConfig(env: object): Config {
-  const invalid: Variable[] = [];
-  const entries = DECLARATIONS.map(([name, { schema, default: standard }]) => {
+  const invalid: Setting[] = [];
+  const entries = SETTINGS.map(([name, { schema, default: standard }]) => {
     const given: unknown = Reflect.get(env, name);
     const parsed = typeof given === 'string' && given !== '' ? schema.safeParse(given) : undefined;
     if (parsed?.success) return [name, parsed.data];

@@ -13,7 +13,7 @@ import type { OpenApiDeps } from './features/openapi/routes.ts';
 import type { OpsDeps } from './features/ops/routes.ts';
 import type { PoolsDeps } from './features/pools/routes.ts';
 import type { AbsrDeps } from './features/reserves/absr-routes.ts';
-import type { ProofRouteDeps } from './features/reserves/proof-routes.ts';
+import type { GetProofDeps } from './features/reserves/get-proof.ts';
 import type { ReservesRouteDeps } from './features/reserves/routes.ts';
 import type { StatusDeps } from './features/status/routes.ts';
 import type { SwapDeps } from './features/swap/routes.ts';
@@ -34,7 +34,7 @@ export type Deps = {
   readonly openapi: OpenApiDeps;
   readonly ops: OpsDeps;
   readonly pools: PoolsDeps;
-  readonly reserves: ReservesRouteDeps & ProofRouteDeps & AbsrDeps;
+  readonly reserves: ReservesRouteDeps & GetProofDeps & AbsrDeps;
   readonly status: StatusDeps;
   readonly swap: SwapDeps;
   readonly tokens: InvoiceDeps & TokenDeps & ListingDeps;

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { expect, it } from 'vitest';
+import { DECLARATIONS } from '../src/config.ts';
 
 const MAY_IMPORT: Record<string, string[]> = {
   core: [],
@@ -126,14 +127,22 @@ it('only chain/solana imports the Solana library', () => {
   expect(users.filter((file) => !/^chain\/solana\/|^providers\/solana-rpc\.ts$/.test(file))).toEqual([]);
 });
 
+const SECRET_KEYS = DECLARATIONS.flatMap(([name, { custodyOnly }]) => (custodyOnly ? [name] : []));
+
+it('only custody and the declarations name a secret key', () => {
+  expect(SECRET_KEYS).toContain('SOLANA_PRIVATE_KEY');
+  const named = files.filter((file) => SECRET_KEYS.some((name) => read(file).includes(name)));
+  expect(named.filter((file) => !file.startsWith('custody/'))).toEqual(['config.ts']);
+});
+
 // The MCP server is a separate program on the agent's machine: it reads API_BASE_URL and holds no secret.
-it('only config.ts reads variables and secrets', () => {
+it('only config.ts reads settings, and only custody/secrets.ts reads secret keys', () => {
   const readers = files
     .filter((file) => !file.startsWith('mcp/'))
     .filter((file) =>
-      /\benv\.[A-Z][A-Z_]+/.test(
+      /\benv\.[A-Z][A-Z_]+|\benv\[|Reflect\.get\(env\b|\bprocess\.env\b/.test(
         read(file).replace(/\benv\.(DB|ANALYTICS_DB|METRICS|KV|LIMITER|ASSETS|VERSION|CUSTODIAN)\b/g, ''),
       ),
     );
-  expect(readers).toEqual([]);
+  expect(readers).toEqual(['config.ts', 'custody/secrets.ts']);
 });

@@ -21,6 +21,7 @@ const SEED = new Uint8Array(32).fill(7);
 /** Settings of production, because an isolate's first request reads them. */
 const SETTINGS: Readonly<Record<string, string>> = {
   OPS_SECRET: 'x'.repeat(40),
+  RESERVE_SOLANA_ADDRESS: encodeBase58(ed25519.getPublicKey(SEED)),
   SOLANA_PRIVATE_KEY: encodeBase58(new Uint8Array([...SEED, ...ed25519.getPublicKey(SEED)])),
   RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
   PUBLIC_BASE_URL: 'https://sluice.example',

@@ -2,10 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod';
-import { readConfig } from '../../src/config.ts';
 import { schemaFingerprint } from '../../src/features/status/database-store.ts';
 import type { Fetch } from '../../src/providers/http.ts';
-import { reserveOf } from '../../src/wiring/configured.ts';
 import { type Finding, note, problem, type Settings } from './finding.ts';
 
 const Ready = z.looseObject({
@@ -100,14 +98,11 @@ export async function checkService(
 }
 
 function checkAddresses({ bitcoin, solana }: z.infer<typeof Reserves>, settings: Settings): Finding[] {
-  const { solanaAddress: own } = reserveOf(readConfig(settings));
-  const differs = [
-    ...(own !== null && solana.address !== own ? ['SOLANA_PRIVATE_KEY'] : []),
-    ...(settings.RESERVE_BTC_ADDRESS && bitcoin.address !== settings.RESERVE_BTC_ADDRESS
-      ? ['RESERVE_BTC_ADDRESS']
-      : []),
-  ];
-  return differs.map((name) =>
+  const running = { RESERVE_SOLANA_ADDRESS: solana.address, RESERVE_BTC_ADDRESS: bitcoin.address };
+  const differs = Object.entries(running).filter(
+    ([name, address]) => settings[name] && settings[name] !== address,
+  );
+  return differs.map(([name]) =>
     problem(
       'service-other-reserve',
       `The running service has a different ${name} from these settings.`,

@@ -1,7 +1,7 @@
 /** Keys, addresses and names of the settings, checked separately and against each other. */
 import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
 import { decodeWif, wifControls } from '../../src/chain/bitcoin/wif.ts';
-import { readConfig } from '../../src/config.ts';
+import { DECLARATIONS } from '../../src/config.ts';
 import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
 import { type Finding, note, problem, SECRETS, type Settings } from './finding.ts';
 import { KNOWN } from './read-settings.ts';
@@ -23,7 +23,9 @@ const given = (settings: Settings, name: string): string | undefined => settings
 
 function checkNames(settings: Settings): Finding[] {
   const unknown = Object.keys(settings).filter((name) => !KNOWN.includes(name));
-  const { invalid } = readConfig(settings);
+  const invalid = DECLARATIONS.flatMap(([name, { schema }]) =>
+    given(settings, name) !== undefined && !schema.safeParse(settings[name]).success ? [name] : [],
+  );
   return [
     ...unknown.map((name) =>
       problem(
@@ -51,6 +53,7 @@ function near(name: string): string {
 
 function checkSolanaKey(settings: Settings): Finding[] {
   const key = given(settings, 'SOLANA_PRIVATE_KEY');
+  const address = given(settings, 'RESERVE_SOLANA_ADDRESS');
   if (given(settings, 'VAULT_URL') !== undefined) {
     const missing = ['VAULT_TOKEN', 'RESERVE_SOLANA_ADDRESS'].filter(
       (name) => given(settings, name) === undefined,
@@ -74,15 +77,31 @@ function checkSolanaKey(settings: Settings): Finding[] {
     'Set SOLANA_PRIVATE_KEY to the base58 text or the JSON array of a 64-byte key (`npm run ops -- keygen` makes one).';
   if (key === undefined)
     return [problem('solana-key-missing', 'SOLANA_PRIVATE_KEY is not set: nothing can be signed.', how)];
-  return addressOfSecret(key) === undefined
-    ? [problem('solana-key-malformed', 'SOLANA_PRIVATE_KEY is not a Solana secret key.', how)]
-    : [];
+  const own = addressOfSecret(key);
+  if (own === undefined)
+    return [problem('solana-key-malformed', 'SOLANA_PRIVATE_KEY is not a Solana secret key.', how)];
+  if (address === undefined)
+    return [
+      problem(
+        'solana-address-missing',
+        'RESERVE_SOLANA_ADDRESS is not set: nothing can be signed.',
+        `Set it to ${own}, the address of SOLANA_PRIVATE_KEY.`,
+      ),
+    ];
+  if (address !== own)
+    return [
+      problem(
+        'solana-key-mismatch',
+        `SOLANA_PRIVATE_KEY is the key of ${own}, not of RESERVE_SOLANA_ADDRESS: nothing can be signed.`,
+        'Find out which one is right, and correct the other.',
+      ),
+    ];
+  return [];
 }
 
 /** Money that a bridge returns reaches the reserve; a separate treasury never receives it. */
 function checkTreasury(settings: Settings): Finding[] {
-  const key = given(settings, 'SOLANA_PRIVATE_KEY');
-  const reserve = given(settings, 'RESERVE_SOLANA_ADDRESS') ?? (key && addressOfSecret(key));
+  const reserve = given(settings, 'RESERVE_SOLANA_ADDRESS');
   const treasury = given(settings, 'TREASURY_SOLANA_ADDRESS');
   if (reserve === undefined || (treasury !== undefined && treasury !== reserve)) return [];
   return [

@@ -13,7 +13,6 @@ import { createNearIntents } from '../../src/providers/near-intents.ts';
 import { createCoinbase, createHyperliquid, createKraken } from '../../src/providers/price-venues.ts';
 import { createSolanaRpc, type SolanaNode } from '../../src/providers/solana-rpc.ts';
 import { createVaultTransit } from '../../src/providers/vault-transit.ts';
-import { reserveOf } from '../../src/wiring/configured.ts';
 import { type Finding, hostOf, note, problem, type Settings } from './finding.ts';
 
 /** Slots by which a node may lag behind another: about a minute. */
@@ -60,7 +59,7 @@ export async function checkUpstreams(settings: Settings, fetch: Fetch): Promise<
     SOLANA_RPC_URL: config.SOLANA_RPC_URL ?? [],
     ESPLORA_API_URLS: config.ESPLORA_API_URLS ?? [],
   };
-  const reserve = reserveOf(config).solanaAddress;
+  const reserve = config.RESERVE_SOLANA_ADDRESS;
   const bitcoin = isBitcoinAddress(config.RESERVE_BTC_ADDRESS ?? '') ? config.RESERVE_BTC_ADDRESS : undefined;
   const rpc = createSolanaRpc({ urls: usable.SOLANA_RPC_URL, fetch });
   const found = await Promise.all([
@@ -69,7 +68,7 @@ export async function checkUpstreams(settings: Settings, fetch: Fetch): Promise<
     checkPrices(config, fetch),
     reserve && bitcoin ? checkBridge(config, reserve, bitcoin, fetch) : [],
     reserve ? checkAccounts(config, rpc.nodes, reserve) : [],
-    reserve ? checkKeyService(config, reserve, fetch) : [],
+    reserve ? checkKeyService(config, settings.VAULT_TOKEN, reserve, fetch) : [],
   ]);
   return found.flat();
 }
@@ -77,8 +76,13 @@ export async function checkUpstreams(settings: Settings, fetch: Fetch): Promise<
 type Config = ReturnType<typeof readConfig>;
 
 /** Checks that the key service has the reserve's key and that the token may read it. Nothing is signed. */
-async function checkKeyService(config: Config, address: string, fetch: Fetch): Promise<Finding[]> {
-  const { VAULT_URL: baseUrl, VAULT_TOKEN: token } = config;
+async function checkKeyService(
+  config: Config,
+  token: string | undefined,
+  address: string,
+  fetch: Fetch,
+): Promise<Finding[]> {
+  const { VAULT_URL: baseUrl } = config;
   if (!baseUrl || !token) return [];
   const keychain = createVaultTransit({
     baseUrl,

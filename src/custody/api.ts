@@ -138,7 +138,8 @@ export type ProofDraft =
   | { readonly type: 'refused'; readonly refusal: Refusal };
 
 export type CustodyReport = {
-  readonly reserveAddress: string;
+  /** True without the Bitcoin key: the operator signs proofs offline. */
+  readonly watchOnly: boolean;
   /** The agreement of the Solana nodes. */
   readonly solana: NodeAgreement;
   /** Null when no mint is configured. */
@@ -157,8 +158,11 @@ export type CustodyReport = {
   readonly limits: readonly Limit[];
 };
 
-/** The part of the report that decides whether money can move. */
-export type SigningState = Pick<CustodyReport, 'reserveAddress' | 'frozen'>;
+/** Whether money can move, and which keys are there. */
+export type SigningState = Pick<CustodyReport, 'watchOnly' | 'frozen'>;
+
+/** Returned by every verb instead of its result while these variables are missing or invalid. */
+export type NotConfigured = { readonly notConfigured: readonly string[] };
 
 /** A payment request, as stored by the custodian. */
 export type RequestView = {

@@ -3,6 +3,7 @@
  * parameters, so the simulator runs the same code as the Durable Object.
  * @module
  */
+import { notConfigured } from '../core/errors.ts';
 import type { CustodianApi, SigningState } from './api.ts';
 import { createClaims } from './asry/claims.ts';
 import type { AsryPorts } from './asry/payout-operation.ts';
@@ -215,11 +216,13 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
   });
   const { working, verified, publish, rearm } = background;
   const signingState = (): SigningState => ({
-    reserveAddress: d.signer.address,
+    watchOnly: d.proof?.signer.holdsBitcoinKey !== true,
     frozen: newerStorage === undefined ? (frozenReason(journal) ?? null) : 'storage_newer',
   });
+  const paying = () => configured(payments, 'MINT_KEY_SEED');
+  const claiming = () => configured(claims, 'ASRY_MINT_ADDRESS');
   const proving = <T>(work: (proofs: Proofs) => Promise<T>): Promise<T> =>
-    working(async () => work(configured(proofs)));
+    working(async () => work(configured(proofs, 'PUBLIC_BASE_URL')));
 
   return {
     async createSwap(request) {
@@ -241,32 +244,33 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
 
     openRequest: (request) =>
       verified(async () => {
+        const payments = paying();
         const refusal = await saleRefusal(request);
-        return refusal ? { type: 'refused', refusal } : configured(payments).open(request);
+        return refusal ? { type: 'refused', refusal } : payments.open(request);
       }),
     async findRequest(id) {
       if (payments?.askFor(id)) await rearm();
-      const found = configured(payments).find(id);
+      const found = paying().find(id);
       // The caller reads the token from D1 next, so the outbox is flushed first.
       if (found?.status === 'completed' && journal.undeliveredSince() !== undefined)
         await d.within(publish(), D1_FLUSH_TIMEOUT_MS);
       return found;
     },
-    confirmPayment: (request) => verified(() => configured(payments).confirm(request, d.within)),
+    confirmPayment: (request) => verified(() => paying().confirm(request, d.within)),
 
     proof: () => proving((proofs) => proofs.proof()),
     draftProof: () => proving((proofs) => proofs.draft()),
     submitProof: (signature) => proving((proofs) => proofs.submit(signature)),
 
     claimDeposit: async (request) =>
-      (await configured(claims).storedAnswer(request)) ?? working(() => configured(claims).claim(request)),
+      (await claiming().storedAnswer(request)) ?? working(() => claiming().claim(request)),
     findClaim: async (signature) => claims?.find(signature) ?? null,
     async listAsryEpochs(limit) {
       await gate.verify();
       return claims?.openEpochs(limit) ?? working(async () => claims?.epochs(limit) ?? []);
     },
 
-    previewMint: async () => configured(mints).preview(),
+    previewMint: async () => configured(mints, 'ABSR_MINT_ADDRESS').preview(),
     listMints: async (limit) => mints?.history(limit) ?? [],
 
     async report() {
@@ -317,9 +321,9 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
   };
 }
 
-/** The module of a configured area. @throws Error if the area is not configured */
-function configured<T>(module: T | undefined): T {
-  if (module === undefined) throw new Error('this area is not configured');
+/** The module that `variable` switches on. @throws AppError NOT_CONFIGURED without it */
+function configured<T>(module: T | undefined, variable: string): T {
+  if (module === undefined) throw notConfigured([variable]);
   return module;
 }
 

@@ -3,7 +3,8 @@
  * @module
  */
 import { DurableObject } from 'cloudflare:workers';
-import type { CustodianApi } from './api.ts';
+import { AppError } from '../core/errors.ts';
+import type { CustodianApi, NotConfigured } from './api.ts';
 import type { Custody } from './custodian.ts';
 import type { Storage } from './kernel/ports.ts';
 
@@ -35,37 +36,50 @@ const VERBS: Readonly<Record<keyof CustodianApi, true>> = {
 
 type Custodian = DurableObject<Env> & CustodianApi;
 
+/** @throws every error except NOT_CONFIGURED, whose variables it returns */
+function asNotConfigured(error: unknown): NotConfigured {
+  if (!(error instanceof AppError && error.code === 'NOT_CONFIGURED')) throw error;
+  const variables = error.details?.variables;
+  return { notConfigured: Array.isArray(variables) ? variables.map(String) : [] };
+}
+
 /**
- * @param load creates the custodian. Until it has finished, no call reaches the object; if it throws, the
- * object is reset
+ * @param load creates the custodian. Until it has finished, no call reaches the object. If it throws NOT_CONFIGURED,
+ * the object does nothing and every verb returns that; after any other error the object is reset
  */
 export function custodianClass(load: (storage: Storage, env: Env) => Promise<Custody>) {
   class CustodianObject extends DurableObject<Env> {
-    #loaded: Custody | undefined;
+    #loading: Promise<Custody> | undefined;
 
     constructor(ctx: DurableObjectState, env: Env) {
       super(ctx, env);
-      void ctx.blockConcurrencyWhile(async () => {
-        this.#loaded = await load(platformStorage(ctx), env);
+      void ctx.blockConcurrencyWhile(() => {
+        this.#loading = load(platformStorage(ctx), env);
+        return this.#loading.catch(asNotConfigured);
       });
     }
 
-    get #custody(): Custody {
-      if (this.#loaded === undefined) throw new Error('the custodian was called before it was created');
-      return this.#loaded;
+    async #call(work: (custody: Custody) => unknown): Promise<unknown> {
+      try {
+        const custody = await this.#loading;
+        if (custody === undefined) throw new Error('the custodian was called before it was created');
+        return await work(custody);
+      } catch (error) {
+        return asNotConfigured(error);
+      }
     }
 
     static {
       for (const verb of Object.keys(VERBS) as (keyof CustodianApi)[]) {
-        const value = function (this: CustodianObject, ...args: unknown[]): unknown {
-          return Reflect.apply(this.#custody[verb], undefined, args);
+        const value = function (this: CustodianObject, ...args: unknown[]): Promise<unknown> {
+          return this.#call((custody) => Reflect.apply(custody[verb], undefined, args));
         };
         Object.defineProperty(CustodianObject.prototype, verb, { value });
       }
     }
 
-    override alarm(): Promise<void> {
-      return this.#custody.alarm();
+    override async alarm(): Promise<void> {
+      await this.#call((custody) => custody.alarm());
     }
   }
   return CustodianObject as unknown as new (

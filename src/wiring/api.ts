@@ -20,8 +20,8 @@ import { createWaiting } from '../http/wait.ts';
 import type { Deps, Feature } from '../mounted-app.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import type { clients } from './clients.ts';
-import { deriveAddress, missingAnywhere, missingFor, reserveOf } from './configured.ts';
 import { custodianClient } from './custodian-client.ts';
+import { missingAnywhere, missingFor } from './missing-settings.ts';
 import type { Reserve } from './swap-route.ts';
 import { fetchFor, wired } from './telemetry.ts';
 import type { UpstreamProbe } from './upstream-probes.ts';
@@ -31,11 +31,13 @@ type Sources = Awaited<ReturnType<typeof sourcesOf>>;
 /** The platform, the configuration and the upstreams' clients, built once and passed to the features. */
 async function sourcesOf(env: Env) {
   const config = wired(env);
-  await deriveAddress(config);
   const { log } = config.telemetry;
   const newCache = (kv?: KVNamespace): Cache => createCache({ kv, now: Date.now, defer: waitUntil });
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-  const reserve = reserveOf(config);
+  const reserve = {
+    solanaAddress: config.RESERVE_SOLANA_ADDRESS ?? null,
+    bitcoinAddress: config.RESERVE_BTC_ADDRESS ?? null,
+  };
   let upstreams: ReturnType<typeof clients> | undefined;
   return {
     env,
@@ -179,7 +181,6 @@ async function opsDeps(sources: Sources): Promise<Deps['ops']> {
     custody: sources.custody,
     refunds: createRefundStore(sources.env.DB),
     missingForMint: missingFor(sources.config, 'mint'),
-    missingForProof: missingFor(sources.config, 'proof'),
     reserve: sources.reserve,
     treasuryAddress: sources.treasuryAddress,
     knownMints: knownMints(sources.config),
@@ -219,7 +220,6 @@ async function reservesDeps(sources: Sources): Promise<Deps['reserves']> {
     memory: sources.memory,
     reserve,
     treasuryAddress: sources.treasuryAddress,
-    holdsBitcoinKey: config.BTC_PRIVATE_KEY_WIF !== undefined,
     solanaSources: rpc.nodes,
     supplySources: rpc.nodes,
     absrMint: config.ABSR_MINT_ADDRESS ?? null,
@@ -230,7 +230,6 @@ async function reservesDeps(sources: Sources): Promise<Deps['reserves']> {
     readPrices,
     custody: sources.custody,
     proofs: createProofStore(sources.reads),
-    missingForProof: missingFor(config, 'proof'),
     now: Date.now,
   };
 }
@@ -241,12 +240,11 @@ async function statusDeps(sources: Sources): Promise<Deps['status']> {
     import('../features/status/database-store.ts'),
     import('../features/status/get-status.ts'),
   ]);
-  const { env, config, cache, custody, reserve } = sources;
+  const { env, config, cache, custody } = sources;
   return {
     cache,
     memory: sources.memory,
     custody,
-    reserve,
     missingVariables: missingAnywhere(config),
     pingDatabase: () => createDatabaseStore(env.DB).ping(),
     database: createDatabaseStore(sources.reads),

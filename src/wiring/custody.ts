@@ -4,38 +4,27 @@
  */
 
 import type { SwapRoute } from '../bridges/route.ts';
-import { isSignedBy, verifyingKey } from '../chain/ed25519.ts';
-import { decodeBase58 } from '../chain/solana/address.ts';
 import { depositTerms, EXCHANGE_WALLETS } from '../chain/solana/deposit.ts';
 import { decodeMint } from '../chain/solana/token-program.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
 import type { Config } from '../config.ts';
-import { notConfigured } from '../core/errors.ts';
+import { AppError, notConfigured } from '../core/errors.ts';
 import { USD_DECIMALS } from '../core/price.ts';
 import { createAsryPorts } from '../custody/asry/payout-operation.ts';
 import type { CustodyDeps } from '../custody/custodian.ts';
 import { createD1Mirror } from '../custody/kernel/outbox.ts';
-import type { Signer } from '../custody/kernel/ports.ts';
-import {
-  createMintKeys,
-  createProofSigner,
-  createRemoteSigner,
-  createSigner,
-  isBitcoinKey,
-  type MintKeys,
-  type ProofSigner,
-} from '../custody/kernel/signer.ts';
+import type { MintKeys } from '../custody/kernel/signer.ts';
 import { createSolanaView, type SolanaView } from '../custody/kernel/solana-view.ts';
 import type { PaymentPorts } from '../custody/payments/payment-requests.ts';
 import { createRefundSearch } from '../custody/payments/refund-operation.ts';
 import { createReservePorts } from '../custody/reserve/reserve-views.ts';
+import { type Keys, openKeys } from '../custody/secrets.ts';
 import type { SwapPorts } from '../custody/swap/operation.ts';
 import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import type { Esplora } from '../providers/esplora.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
-import { createVaultTransit } from '../providers/vault-transit.ts';
 import { clients } from './clients.ts';
-import { missingFor, reserveOf } from './configured.ts';
+import { missingFor } from './missing-settings.ts';
 import { feeNotes, swapRoute } from './swap-route.ts';
 import { fetchFor, type Telemetry, type Wired, wired } from './telemetry.ts';
 
@@ -46,36 +35,38 @@ export type CustodyPlatform = {
   readonly readPrices: SwapPorts['readPrices'];
   readonly route: SwapRoute;
   readonly database: D1Database;
-  readonly signer: Signer;
-  /** Undefined without MINT_KEY_SEED. */
-  readonly mintKeys: MintKeys | undefined;
-  /** Undefined if the Bitcoin key does not match the reserve's address. */
-  readonly proofSigner: ProofSigner | undefined;
-} & Pick<CustodyDeps, 'now' | 'randomId' | 'within' | 'log'> &
+} & Keys &
+  Pick<CustodyDeps, 'now' | 'randomId' | 'within' | 'log'> &
   Pick<PaymentPorts, 'randomBytes'>;
 
-/** @throws AppError NOT_CONFIGURED */
+/** @throws AppError NOT_CONFIGURED, also logged as an alarm: nothing is signed until the operator corrects it */
 export function custodyDeps(env: Env): CustodyDeps {
   const config = wired(env);
-  const { log } = config.telemetry;
-  const { RESERVE_BTC_ADDRESS: bitcoinAddress, BTC_PRIVATE_KEY_WIF: wif } = config;
+  try {
+    return depsOf(env, config);
+  } catch (error) {
+    if (error instanceof AppError) {
+      config.telemetry.log({ level: 'alarm', event: 'custodian_not_configured', ...error.details });
+    }
+    throw error;
+  }
+}
+
+function depsOf(env: Env, config: Wired & { readonly telemetry: Telemetry }): CustodyDeps {
+  const { RESERVE_SOLANA_ADDRESS: solanaAddress, RESERVE_BTC_ADDRESS: bitcoinAddress } = config;
   const missing = missingFor(config, 'custody');
-  const signer = missing.length > 0 ? undefined : signerOf(config);
-  if (!signer || !bitcoinAddress) throw notConfigured(missing);
-  const reserve = { solanaAddress: signer.address, bitcoinAddress };
+  if (missing.length > 0 || !solanaAddress || !bitcoinAddress) throw notConfigured(missing);
+  const { log } = config.telemetry;
+  const reserve = { solanaAddress, bitcoinAddress };
   return composeCustody(config, bitcoinAddress, {
     ...clients(config),
+    ...openKeys(env, { reserve, keyService: keyServiceOf(config), within, now: Date.now, log }),
     route: swapRoute(
       config,
       reserve,
       feeNotes(env.KV, () => undefined),
     ),
     database: env.DB,
-    signer,
-    mintKeys: config.MINT_KEY_SEED === undefined ? undefined : createMintKeys(config.MINT_KEY_SEED),
-    proofSigner: isBitcoinKey(wif, bitcoinAddress)
-      ? createProofSigner({ solana: signer, bitcoinAddress, wif })
-      : undefined,
     now: Date.now,
     randomId: () => crypto.randomUUID(),
     randomBytes,
@@ -84,32 +75,16 @@ export function custodyDeps(env: Env): CustodyDeps {
   });
 }
 
-/** Signs with the configured key, here or in a key service. Undefined without a key. */
-function signerOf(config: Wired & { readonly telemetry: Telemetry }): Signer | undefined {
-  const { SOLANA_PRIVATE_KEY: secret, VAULT_URL: baseUrl, VAULT_TOKEN: token } = config;
-  if (secret) return createSigner(secret);
-  const { solanaAddress: address } = reserveOf(config);
-  if (!baseUrl || !token || address === null) return undefined;
-  const key = verifyingKey(decodeBase58(address, 32) ?? new Uint8Array());
-  return createRemoteSigner({
-    keychain: createVaultTransit({
-      baseUrl,
-      token,
-      address,
-      mount: config.VAULT_TRANSIT_MOUNT,
-      key: config.VAULT_TRANSIT_KEY,
-      namespace: config.VAULT_NAMESPACE,
-      fetch: fetchFor(config, 'VAULT_URL'),
-    }),
-    async verify(message, signature) {
-      const verifying = await key;
-      return verifying !== undefined && isSignedBy(verifying, message, signature);
-    },
-    now: Date.now,
-    within,
-    log: config.telemetry.log,
-  });
-}
+const keyServiceOf = (config: Wired) =>
+  config.VAULT_URL === undefined
+    ? undefined
+    : {
+        baseUrl: config.VAULT_URL,
+        mount: config.VAULT_TRANSIT_MOUNT,
+        key: config.VAULT_TRANSIT_KEY,
+        namespace: config.VAULT_NAMESPACE,
+        fetch: fetchFor(config, 'VAULT_URL'),
+      };
 
 /** The custody modules on a platform, as enabled by the configuration. */
 export function composeCustody(
@@ -237,7 +212,7 @@ function reserveModules(
           },
         }
       : {}),
-    ...(publicBaseUrl && proofSigner
+    ...(publicBaseUrl
       ? {
           proof: {
             service: new URL(publicBaseUrl).host,

@@ -3,6 +3,7 @@
  * @module
  */
 import { waitUntil } from 'cloudflare:workers';
+import { AppError } from '../core/errors.ts';
 import { createAnalyticsStore } from '../features/analytics/analytics-store.ts';
 import type { ConsumePageviewsDeps } from '../features/analytics/pageview-queue.ts';
 import { createPurgeStore, purgeAnalytics } from '../features/analytics/purge-store.ts';
@@ -113,12 +114,15 @@ function watchAlarms(
   });
 }
 
-/** Read again for all isolates. A watch-only reserve without a proof is skipped. */
+/** Read again for all isolates. */
 const prewarmedReads = (reserves: Deps['reserves']) => [
   { name: 'prewarm_reserves', run: () => getReserves(reserves, true) },
   { name: 'prewarm_bitcoin_list', run: () => listBitcoin(reserves, true) },
   { name: 'prewarm_solana_list', run: () => listSolana(reserves, true) },
-  ...(reserves.holdsBitcoinKey && reserves.missingForProof.length === 0
-    ? [{ name: 'prewarm_proof', run: () => getProof(reserves, true) }]
-    : []),
+  { name: 'prewarm_proof', run: () => getProof(reserves, true).catch(ignoreNotConfigured) },
 ];
+
+/** A watch-only reserve has no proof before the operator's first signature. */
+function ignoreNotConfigured(error: unknown): void {
+  if (!(error instanceof AppError && error.code === 'NOT_CONFIGURED')) throw error;
+}

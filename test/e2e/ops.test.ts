@@ -188,7 +188,7 @@ describe('an offline proof', () => {
       const answer = await world.fetch('/api/proof');
       return answer.ok ? ((await answer.json()) as Json) : undefined;
     });
-    expect(proof).toMatchObject({ message, bitcoin: { watchOnly: true, offline: true } });
+    expect(proof).toMatchObject({ message, bitcoin: { offline: true } });
   });
 
   it('is not accepted twice, nor without a draft', async () => {

@@ -53,7 +53,7 @@ describe('the proof', () => {
     const { status, body } = await get<Proof>('/api/proof');
     expect(status).toBe(200);
     expect(body).toMatchObject({
-      bitcoin: { address: world.reserve.bitcoin, scheme: 'bip322-simple', watchOnly: false, offline: false },
+      bitcoin: { address: world.reserve.bitcoin, scheme: 'bip322-simple', offline: false },
       solana: { address: world.reserve.solana, scheme: 'ed25519-utf8' },
       figures: {
         service: new URL(world.url).host,
@@ -343,6 +343,9 @@ it('a Bitcoin address without its key is watch-only, and its balance is still sh
     });
     const reserves = await watching.fetch('/api/reserves');
     expect(await reserves.json()).toMatchObject({ bitcoin: { watchOnly: true, balanceSat: 1_000_000 } });
+    await watching.control.cron('* * * * *');
+    const failed = watching.worker.logs().filter((line) => line.includes('scheduled_task_failed'));
+    expect(failed).toEqual([]);
   } finally {
     await watching.stop();
   }

@@ -32,7 +32,6 @@ function service(archive: ProofRecord[] | null, answer: ProofAnswer | 'down' = '
   const d: GetProofDeps = {
     cache: createCache({ now: () => clock.ms, defer: () => undefined, kv: undefined }),
     now: () => clock.ms,
-    missingForProof: [],
     proofs: {
       newest: async () => rows()[0],
       ofDay: async (day) => rows().find(({ timestamp }) => timestamp.startsWith(day)),
@@ -95,15 +94,6 @@ describe('the newest proof', () => {
       status: 503,
       details: { variables: ['BTC_PRIVATE_KEY_WIF'], watchOnly: true },
     });
-  });
-
-  it('names the variables that it lacks, without a call', async () => {
-    const { d, calls } = service([at(NOW)]);
-    await expect(getProof({ ...d, missingForProof: ['PUBLIC_BASE_URL'] })).rejects.toMatchObject({
-      code: 'NOT_CONFIGURED',
-      details: { variables: ['PUBLIC_BASE_URL'] },
-    });
-    expect(calls).toEqual({ archive: 0, custodian: 0 });
   });
 
   it("while D1 is unavailable is this isolate's last one, marked stale", async () => {

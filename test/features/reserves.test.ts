@@ -45,6 +45,7 @@ const depsOf = (p: Partial<ReservesDeps> = {}): ReservesDeps => ({
   bitcoinSources: [says('one', 700n), says('two', 700n)],
   solanaSources: [node('rpc-1', 9n, 100n), node('rpc-2', 8n, 90n)],
   sleep: async () => undefined,
+  custody: { signingState: async () => ({ frozen: null, watchOnly: true }) },
   ...p,
 });
 
@@ -81,6 +82,12 @@ describe('balances', () => {
   ])('a first source that is %s: the second, marked as unconfirmed by another', async (_, first) => {
     const { bitcoin } = await getReserves(depsOf({ bitcoinSources: [first, says('two', 700n)] }));
     expect(bitcoin?.value).toMatchObject({ confirmed: '700', source: 'two', agreed: null });
+  });
+
+  it('shows whether the custodian lacks the Bitcoin key, and null while it does not answer', async () => {
+    expect((await getReserves(depsOf())).watchOnly).toBe(true);
+    const { watchOnly, bitcoin } = await getReserves(depsOf({ custody: { signingState: down } }));
+    expect([watchOnly, bitcoin?.value.confirmed]).toEqual([null, '700']);
   });
 
   it('the node at the highest slot is used, in any order', async () => {

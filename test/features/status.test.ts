@@ -18,7 +18,7 @@ const HEALTHY: StatusReportDeps = {
   cache: createCache({ kv: undefined, now: () => NOW, defer: () => undefined }),
   custody: {
     report: async () => ({
-      reserveAddress: 'r',
+      watchOnly: false,
       solana: { nodes: 2, quorum: 2, disagreement: null, quorumMissingSince: null },
       mint: null,
       frozen: null,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { checkUpstreams } from '../../scripts/doctor/check-upstreams.ts';
 import { examine } from '../../scripts/doctor/examine.ts';
 import { readConfig } from '../../src/config.ts';
-import { missingFor, reserveOf } from '../../src/wiring/configured.ts';
+import { missingFor } from '../../src/wiring/missing-settings.ts';
 import { createVaultPeer, type VaultPeer } from '../custody/vault-peer.ts';
 
 const SEED = new Uint8Array(32).fill(5);
@@ -19,31 +19,19 @@ const settingsFor = (peer: VaultPeer, change: Readonly<Record<string, string>> =
   ...change,
 });
 
-describe('the configuration of a key service', () => {
+describe('the settings of a key service', () => {
   const missing = (settings: Readonly<Record<string, string>>) => missingFor(readConfig(settings), 'custody');
 
-  it('replaces the secret key', () => {
-    const peer = createVaultPeer();
-    expect(missing(settingsFor(peer))).toEqual([]);
-    expect(reserveOf(readConfig(settingsFor(peer))).solanaAddress).toBe(peer.address);
+  it('the API needs no secret of a key service', () => {
+    expect(missing(settingsFor(createVaultPeer(), { VAULT_TOKEN: '' }))).toEqual([]);
   });
 
   it.each([
-    ['VAULT_TOKEN', { VAULT_TOKEN: '' }, ['VAULT_TOKEN']],
-    ['RESERVE_SOLANA_ADDRESS', { RESERVE_SOLANA_ADDRESS: '' }, ['RESERVE_SOLANA_ADDRESS']],
-    ['one place for the key', { SOLANA_PRIVATE_KEY: SECRET }, ['SOLANA_PRIVATE_KEY', 'VAULT_URL']],
-    ['a name that fits into a URL', { VAULT_TRANSIT_KEY: '../sys/seal' }, ['VAULT_TRANSIT_KEY']],
-  ])('needs %s', (_what, change, names) => {
-    expect(missing(settingsFor(createVaultPeer(), change))).toEqual(names);
-  });
-
-  it('accepts the address of a secret key only', () => {
-    const peer = createVaultPeer();
-    const local = settingsFor(peer, { VAULT_URL: '', SOLANA_PRIVATE_KEY: SECRET });
-    expect(missing(local)).toEqual([]);
-    expect(missing({ ...local, RESERVE_SOLANA_ADDRESS: createVaultPeer(9).address })).toEqual([
-      'RESERVE_SOLANA_ADDRESS',
-    ]);
+    ['RESERVE_SOLANA_ADDRESS', { RESERVE_SOLANA_ADDRESS: '' }],
+    ['VAULT_URL', { VAULT_URL: 'vault.example' }],
+    ['VAULT_TRANSIT_KEY', { VAULT_TRANSIT_KEY: '../sys/seal' }],
+  ])('the API needs a valid %s', (name, change) => {
+    expect(missing(settingsFor(createVaultPeer(), change))).toEqual([name]);
   });
 });
 
@@ -74,6 +62,18 @@ describe('the doctor', () => {
     const [finding] = await found(createVaultPeer(), { VAULT_TOKEN: 'hvs.other' });
     expect(finding).toMatchObject({ name: 'key-service-unreachable' });
     expect(finding?.what).toContain('status_403');
+  });
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ['solana-address-missing', { RESERVE_SOLANA_ADDRESS: '' }],
+    ['solana-key-mismatch', { RESERVE_SOLANA_ADDRESS: createVaultPeer(9).address }],
+  ])('reports %s with the address of the secret key', async (name, change) => {
+    const own = createVaultPeer(SEED);
+    const settings = settingsFor(own, { VAULT_URL: '', SOLANA_PRIVATE_KEY: SECRET, ...change });
+    const findings = await examine({ settings, files: {}, offline: true, fetch });
+    const finding = findings.find((one) => one.name === name);
+    expect(finding?.level).toBe('problem');
+    expect(`${finding?.what} ${finding?.fix}`).toContain(own.address);
   });
 
   it('finds a key in two places and a variable that is missing', async () => {

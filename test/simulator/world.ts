@@ -6,7 +6,6 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { SwapRoute } from '../../src/bridges/route.ts';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
-import type { Config } from '../../src/config.ts';
 import { rewardsAt } from '../../src/custody/asry/epochs.ts';
 import type { Custody } from '../../src/custody/custodian.ts';
 import type { Log, Signer } from '../../src/custody/kernel/ports.ts';
@@ -109,14 +108,13 @@ function environment({ caps, treasuryIsReserve }: Scenario): Record<string, stri
   const sol = (whole: bigint): string => `${Number((whole * 10n) / caps.scale) / 10}`;
   return {
     PUBLIC_BASE_URL: 'https://sluice.test',
-    SOLANA_PRIVATE_KEY: encodeBase58(Uint8Array.from([...secretKey, ...publicKey])),
+    RESERVE_SOLANA_ADDRESS: RESERVE,
     RESERVE_BTC_ADDRESS: ADDRESSES.bitcoin,
     TREASURY_SOLANA_ADDRESS: treasuryIsReserve ? RESERVE : OTHER_TREASURY,
     ABSR_MINT_ADDRESS: ADDRESSES.absr,
     ASRY_MINT_ADDRESS: ADDRESSES.asry,
     ASRY_PRICE_USD: '0.001',
     ASRY_EPOCH_START: '2027-01-01T00:00:00Z',
-    MINT_KEY_SEED: 'a seed of at least thirty-two characters',
     SWAP_MAX_SOL: sol(2n),
     SWAP_MAX_SOL_HOUR: sol(caps.hourSol),
     SWAP_MAX_SOL_DAY: sol(caps.daySol),
@@ -126,18 +124,6 @@ function environment({ caps, treasuryIsReserve }: Scenario): Record<string, stri
     PAYOUTS_MAX_DAY: caps.payouts,
     CREATIONS_MAX_DAY: caps.creations,
   };
-}
-
-const configs = new WeakMap<Production, Map<string, Config>>();
-/** All seeds share a few configurations; each derives the address of its key once. */
-function configOf(production: Production, scenario: Scenario): Config {
-  const known = configs.get(production) ?? new Map<string, Config>();
-  configs.set(production, known);
-  const variables = environment(scenario);
-  const name = JSON.stringify(variables);
-  const config = known.get(name) ?? production.readConfig(variables);
-  known.set(name, config);
-  return config;
 }
 
 const mintAddresses = new Map<string, string>();
@@ -168,7 +154,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     onPart: () => undefined,
     remembered: undefined,
   };
-  const config = configOf(production, scenario);
+  const config = production.readConfig(environment(scenario));
   const treasury = scenario.treasuryIsReserve ? RESERVE : OTHER_TREASURY;
   const faults = (): Faults => (state.isCalm ? scenario.calm : scenario.wild);
   const wallClock = () => scenario.epoch + state.clockOffset + scheduler.now();
@@ -369,7 +355,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
           })
         : undefined,
     );
-    const deps = running.composeCustody(configOf(running, scenario), ADDRESSES.bitcoin, {
+    const deps = running.composeCustody(running.readConfig(environment(scenario)), ADDRESSES.bitcoin, {
       rpc,
       esploras: [0, 1].map((index) => bitcoin.indexOver(index, traced)),
       readPrices: () =>

@@ -1,6 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { SwapAnswer, SwapRequest } from '../../src/custody/api.ts';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
@@ -21,6 +21,7 @@ import { FULL_DATABASE, freshStorageForEachTest } from './fresh-storage.ts';
 freshStorageForEachTest();
 
 const VARIABLES = {
+  RESERVE_SOLANA_ADDRESS: RESERVE,
   SOLANA_PRIVATE_KEY: RESERVE_SECRET,
   RESERVE_BTC_ADDRESS: BITCOIN,
   PUBLIC_BASE_URL: 'https://sluice.example',
@@ -248,7 +249,7 @@ describe('the custodian in the Workers runtime', () => {
 it('the client calls the verb of the custodian, and needs every variable of it', async () => {
   const client = custodianClient(env, RESERVE, [], () => undefined);
   expect(await client.findSwap('unknown')).toBeNull();
-  expect((await client.report()).reserveAddress).toBe(RESERVE);
+  expect((await client.report()).watchOnly).toBe(true);
   await expect(
     custodianClient(env, RESERVE, ['PUBLIC_BASE_URL'], () => undefined).report(),
   ).rejects.toMatchObject({
@@ -261,3 +262,72 @@ it('exposes only the verbs and the alarm: nothing outside can begin an operation
     expect('createSwap' in instance).toBe(true);
     expect('begin' in instance).toBe(false);
   }));
+
+describe('a custodian whose keys do not match the settings', () => {
+  const others = 'US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx';
+  const client = (address = RESERVE) => custodianClient(env, address, [], () => undefined);
+  /** Runs `work` on an object that starts with these variables, then evicts it. */
+  async function during(changed: Readonly<Record<string, string>>, work: () => Promise<void>): Promise<void> {
+    const kept = Object.keys(changed).map((name) => [name, Reflect.get(env, name)] as const);
+    const logged = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    Object.assign(env, changed);
+    try {
+      await work();
+      const lines = logged.mock.calls.map(([line]) => String(line));
+      expect(lines.filter((line) => line.includes('"event":"custodian_not_configured"'))).toHaveLength(1);
+    } finally {
+      logged.mockRestore();
+      for (const [name, value] of kept) {
+        if (value === undefined) Reflect.deleteProperty(env, name);
+        else Reflect.set(env, name, value);
+      }
+      await evictDurableObject(custodian());
+    }
+  }
+  const notConfigured = (...variables: string[]) => ({ code: 'NOT_CONFIGURED', details: { variables } });
+
+  it.each<[string, Readonly<Record<string, string>>, string[]]>([
+    [
+      'the key of another address',
+      { RESERVE_SOLANA_ADDRESS: others },
+      ['SOLANA_PRIVATE_KEY', 'RESERVE_SOLANA_ADDRESS'],
+    ],
+    ['no key', { SOLANA_PRIVATE_KEY: '' }, ['SOLANA_PRIVATE_KEY']],
+    [
+      'the Bitcoin key of another address',
+      { BTC_PRIVATE_KEY_WIF: 'L1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ' },
+      ['BTC_PRIVATE_KEY_WIF'],
+    ],
+  ])('refuses every verb and logs one alarm because of %s', async (_name, changed, variables) => {
+    await during(changed, async () => {
+      for (const call of [
+        () => client().report(),
+        () => client().signingState(),
+        () => client().findSwap('unknown'),
+        () => client().createSwap(request('c1')),
+        () => client().wake(),
+      ])
+        await expect(call()).rejects.toMatchObject(notConfigured(...variables));
+      await runInDurableObject(custodian(), (instance) => (instance as { alarm(): Promise<void> }).alarm());
+      expect(upstreams.sent.size).toBe(0);
+    });
+    expect(await client().findSwap('unknown')).toBeNull();
+  });
+
+  it('/api/ready names a malformed key and shows no value', async () => {
+    await during({ SOLANA_PRIVATE_KEY: 'not-a-key-but-secret' }, async () => {
+      const app = createApp(async () => ({ ...(await apiDeps({ ...env })), log: () => undefined }));
+      const ready = await app.request('/api/ready', {}, env);
+      expect(ready.status).toBe(503);
+      const { checks } = await ready.json<{ checks: unknown[] }>();
+      const reason = 'missing or invalid: SOLANA_PRIVATE_KEY';
+      expect(checks).toContainEqual({ name: 'config', ok: false, reason });
+      expect(JSON.stringify(checks)).not.toContain('not-a-key');
+    });
+  });
+
+  it('refuses payment requests without MINT_KEY_SEED, and still swaps', async () => {
+    await expect(client().findRequest('unknown')).rejects.toMatchObject(notConfigured('MINT_KEY_SEED'));
+    expect((await client().createSwap(request('c1'))).type).toBe('created');
+  });
+});

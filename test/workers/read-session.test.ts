@@ -1,6 +1,5 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import worker from '../../src/worker.ts';
@@ -70,7 +69,6 @@ const DB = {
   },
 } as Partial<D1Database> as D1Database;
 
-const SEED = new Uint8Array(32).fill(7);
 const MINT = base58.encode(new Uint8Array(32).fill(9));
 const SIGNATURE = base58.encode(new Uint8Array(64).fill(5));
 const swap = {
@@ -96,7 +94,7 @@ const bindings = {
   CUSTODIAN: { ...env.CUSTODIAN, getByName: () => custodian },
   LIMITER: { limit: async () => ({ success: true }) },
   PUBLIC_BASE_URL: 'https://sluice.test',
-  SOLANA_PRIVATE_KEY: base58.encode(new Uint8Array([...SEED, ...ed25519.getPublicKey(SEED)])),
+  RESERVE_SOLANA_ADDRESS: base58.encode(new Uint8Array(32).fill(7)),
   RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
 } as unknown as Env;
 

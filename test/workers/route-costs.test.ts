@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import page from '../../docs/scale.md?raw';
@@ -116,7 +115,7 @@ const emptyCustodian = (): DurableObjectStub<never> =>
     get: (_, verb) => async () => {
       cost.custodian += 1;
       cost.subrequests += 1;
-      if (verb === 'signingState') return { frozen: null, reserveAddress: RESERVE };
+      if (verb === 'signingState') return { frozen: null, watchOnly: true };
       return verb === 'listAsryEpochs' || verb === 'listMints' ? [] : null;
     },
   });
@@ -134,8 +133,7 @@ const proofMessage = buildProofMessage({
   previousProof: null,
 });
 
-const SEED = new Uint8Array(32).fill(7);
-const RESERVE = base58.encode(ed25519.getPublicKey(SEED));
+const RESERVE = base58.encode(new Uint8Array(32).fill(7));
 const MINT = base58.encode(new Uint8Array(32).fill(9));
 const signature = (last: number): string => base58.encode(new Uint8Array(64).fill(5).with(63, last));
 const FINISHED = signature(1);
@@ -171,9 +169,8 @@ const bindings = (): Env =>
     CUSTODIAN: { ...env.CUSTODIAN, getByName: emptyCustodian },
     TREASURY_SOLANA_ADDRESS: MINT,
     PUBLIC_BASE_URL: 'https://sluice.test',
-    SOLANA_PRIVATE_KEY: base58.encode(new Uint8Array([...SEED, ...ed25519.getPublicKey(SEED)])),
+    RESERVE_SOLANA_ADDRESS: RESERVE,
     RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
-    MINT_KEY_SEED: 'a'.repeat(64),
     ASRY_MINT_ADDRESS: MINT,
     ABSR_MINT_ADDRESS: MINT,
   }) as unknown as Env;

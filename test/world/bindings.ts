@@ -43,6 +43,7 @@ export function createBindings(options: {
     PUBLIC_BASE_URL: options.baseUrl,
     SECURITY_CONTACT: 'mailto:security@sluice.example',
     SOLANA_RPC_URL: `${endpoints.rpc1},${endpoints.rpc2}`,
+    RESERVE_SOLANA_ADDRESS: solana.reserve.address,
     SOLANA_PRIVATE_KEY: solana.reserve.secretKey,
     TREASURY_SOLANA_ADDRESS: solana.treasury.address,
     ABSR_MINT_ADDRESS: solana.mints.absr.mint,

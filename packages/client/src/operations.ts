@@ -207,8 +207,8 @@ export type Reserves = {
     balanceSatoshis: string | null;
     /** Net effect of the mempool; may be negative */
     pendingSatoshis: string | null;
-    /** The service does not have the key */
-    watchOnly: boolean;
+    /** The service does not have the key; null while the custodian does not answer */
+    watchOnly: boolean | null;
     /** Whether all answering sources agree; null when only one answered. The lowest balance is shown. */
     agreed: boolean | null;
     sources: Array<{
@@ -299,8 +299,6 @@ export type Proof = {
     scheme: string;
     /** The same in the encoding for older verifiers, without the prefixes of 2026 */
     signatureUnprefixed: string | null;
-    /** The service does not have this key */
-    watchOnly: boolean;
     /** Signed outside the service */
     offline: boolean;
   };

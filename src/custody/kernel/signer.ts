@@ -1,6 +1,6 @@
 /**
- * Everything that signs: the reserve's key, here or in a key service, the proof's keys and the mint keys. This is the
- * only code that reads the secret key; it keeps a key object that cannot be exported.
+ * Everything that signs: the reserve's key, here or in a key service, the proof's keys and the mint keys. Of the
+ * secret key it keeps only a key object that cannot be exported.
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
@@ -11,7 +11,7 @@ import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
 import { type SignedMessage, signMessage } from '../../chain/bitcoin/signed-message.ts';
 import { wifControls } from '../../chain/bitcoin/wif.ts';
 import { decodeBase58, encodeBase58 } from '../../chain/solana/address.ts';
-import { AppError, upstreamFailed } from '../../core/errors.ts';
+import { AppError, notConfigured, upstreamFailed } from '../../core/errors.ts';
 import type { Keychain } from '../../providers/vault-transit.ts';
 import type { Log, Signer } from './ports.ts';
 
@@ -22,17 +22,11 @@ const PKCS8_PREFIX = [
 
 /**
  * The 64 bytes of a Solana secret key: base58 text, or the JSON array that solana-keygen writes. Undefined
- * when malformed.
+ * when malformed or when the public half belongs to another key.
  */
-function secretBytes(text: string): Uint8Array | undefined {
-  const bytes = text.trim().startsWith('[') ? fromJson(text) : decodeBase58(text.trim(), 64);
-  return bytes?.length === 64 ? bytes : undefined;
-}
-
-/** The same bytes; undefined also when the two halves do not match. */
 function decodeSecret(text: string): Uint8Array | undefined {
-  const bytes = secretBytes(text);
-  if (!bytes) return undefined;
+  const bytes = text.trim().startsWith('[') ? fromJson(text) : decodeBase58(text.trim(), 64);
+  if (bytes?.length !== 64) return undefined;
   const derived = ed25519.getPublicKey(bytes.slice(0, 32));
   return derived.every((byte, index) => byte === bytes[32 + index]) ? bytes : undefined;
 }
@@ -54,36 +48,12 @@ export function addressOfSecret(text: string): string | undefined {
   return bytes && encodeBase58(bytes.slice(32));
 }
 
-const signingKey = (bytes: Uint8Array): Promise<CryptoKey> =>
-  crypto.subtle.importKey(
-    'pkcs8',
-    Uint8Array.from([...PKCS8_PREFIX, ...bytes.slice(0, 32)]),
-    'Ed25519',
-    false,
-    ['sign'],
-  );
-
-/** The same address, with the platform's curve arithmetic: the second half verifies what the first one signs. */
-export async function derivedAddress(text: string): Promise<string | undefined> {
-  const bytes = secretBytes(text);
-  if (!bytes) return undefined;
-  const publicKey = bytes.slice(32);
-  try {
-    const verifying = await crypto.subtle.importKey('raw', publicKey, 'Ed25519', false, ['verify']);
-    const signature = await crypto.subtle.sign('Ed25519', await signingKey(bytes), publicKey);
-    const matches = await crypto.subtle.verify('Ed25519', verifying, signature, publicKey);
-    return matches ? encodeBase58(publicKey) : undefined;
-  } catch {
-    // The platform refuses a second half that is not a point.
-    return undefined;
-  }
-}
-
-/** @throws Error without the text when it is malformed */
+/** @throws AppError NOT_CONFIGURED without the text when it is malformed */
 export function createSigner(text: string): Signer {
   const bytes = decodeSecret(text);
-  if (!bytes) throw new Error('SOLANA_PRIVATE_KEY is not a Solana secret key');
-  const key = signingKey(bytes);
+  if (!bytes) throw notConfigured(['SOLANA_PRIVATE_KEY']);
+  const der = Uint8Array.from([...PKCS8_PREFIX, ...bytes.slice(0, 32)]);
+  const key = crypto.subtle.importKey('pkcs8', der, 'Ed25519', false, ['sign']);
   return {
     address: encodeBase58(bytes.slice(32)),
     sign: async (message) => new Uint8Array(await crypto.subtle.sign('Ed25519', await key, message)),
@@ -102,20 +72,14 @@ export type ProofSigner = {
   sign(message: string): Promise<{ readonly solana: string; readonly bitcoin: SignedMessage | null }>;
 };
 
-/** False for a key of another address. True without a key: the address is then only watched. */
-export const isBitcoinKey = (wif: string | undefined, address: string): boolean =>
-  wif === undefined || wifControls(wif, address);
-
-/** @throws Error without the text when `wif` is not the key of the address */
+/** @throws AppError NOT_CONFIGURED without the text when `wif` is not the key of the address */
 export function createProofSigner(p: {
   readonly solana: Signer;
   readonly bitcoinAddress: string;
   readonly wif: string | undefined;
 }): ProofSigner {
   const { solana, bitcoinAddress, wif } = p;
-  if (!isBitcoinKey(wif, bitcoinAddress)) {
-    throw new Error('BTC_PRIVATE_KEY_WIF is not the key of RESERVE_BTC_ADDRESS');
-  }
+  if (wif !== undefined && !wifControls(wif, bitcoinAddress)) throw notConfigured(['BTC_PRIVATE_KEY_WIF']);
   return {
     solanaAddress: solana.address,
     holdsBitcoinKey: wif !== undefined,

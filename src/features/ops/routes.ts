@@ -21,9 +21,8 @@ export type OpsDeps = BalancesDeps & {
   readonly opsSecret: string | undefined;
   readonly custody: Pick<CustodianApi, 'ops' | 'draftProof' | 'submitProof' | 'previewMint' | 'listMints'>;
   readonly refunds: Pick<RefundStore, 'due'>;
-  /** Variables that an area lacks; empty when it is configured. */
+  /** Settings that the mint lacks; empty when it is configured. */
   readonly missingForMint: readonly string[];
-  readonly missingForProof: readonly string[];
 };
 
 const CUSTODY_COMMANDS = [
@@ -66,7 +65,6 @@ async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
     case 'mint':
       return showMint(d);
     case 'proof-message': {
-      refuseWithout(d.missingForProof);
       const draft = await d.custody.draftProof();
       if (draft.type === 'refused') return refused(draft.refusal);
       return {
@@ -76,7 +74,6 @@ async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
       };
     }
     case 'proof-submit': {
-      refuseWithout(d.missingForProof);
       const answer = await d.custody.submitProof(command.signature);
       if (answer.type === 'refused') return refused(answer.refusal);
       const { timestamp, hash, bitcoin } = answer.proof;
@@ -99,12 +96,8 @@ const refused = ({ code, message, details }: Refusal): OpsReport => ({
 });
 
 /** @throws AppError NOT_CONFIGURED */
-function refuseWithout(missing: readonly string[]): void {
-  if (missing.length > 0) throw notConfigured(missing);
-}
-
 async function showMint(d: OpsDeps): Promise<OpsReport> {
-  refuseWithout(d.missingForMint);
+  if (d.missingForMint.length > 0) throw notConfigured(d.missingForMint);
   const [preview, history] = await Promise.all([d.custody.previewMint(), d.custody.listMints(MINTS)]);
   const { indexes, nodes, ...figures } = preview;
   return {

@@ -1,4 +1,4 @@
-import { AppError, databaseUnavailable, notConfigured } from '../../core/errors.ts';
+import { AppError, databaseUnavailable } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { CustodianApi, ProofRecord } from '../../custody/api.ts';
 import { type Cache, type Cached, prewarmed, refreshing } from '../../http/cached.ts';
@@ -8,8 +8,6 @@ export type GetProofDeps = {
   readonly cache: Cache;
   readonly proofs: Pick<ProofStore, 'newest' | 'ofDay' | 'list'>;
   readonly custody: Pick<CustodianApi, 'proof'>;
-  /** Variables that a proof needs and that are missing or invalid. */
-  readonly missingForProof: readonly string[];
   readonly now: () => number;
 };
 
@@ -24,7 +22,6 @@ const OVERDUE_MS = HOUR_MS + 5 * 60_000;
  * @throws AppError NOT_CONFIGURED, UPSTREAM_FAILED, CUSTODIAN_UNAVAILABLE, DATABASE_UNAVAILABLE
  */
 export async function getProof(d: GetProofDeps, refresh = false): Promise<Cached<ProofRecord>> {
-  if (d.missingForProof.length > 0) throw notConfigured(d.missingForProof);
   return d.cache.read('proof:newest', refreshing(POLICY, refresh), async () => {
     const archived = await fromArchive(d.proofs.newest());
     if (archived && d.now() - Date.parse(archived.timestamp) < OVERDUE_MS) return archived;

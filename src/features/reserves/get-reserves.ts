@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
+import type { CustodianApi } from '../../custody/api.ts';
 import { type Cache, type Cached, prewarmed, type Refresh, refreshing } from '../../http/cached.ts';
 import {
   absent,
@@ -27,6 +28,7 @@ export type ReservesDeps = {
     balance(address: string, commitment: 'finalized'): Promise<{ lamports: bigint; slot: bigint }>;
   }[];
   readonly sleep: (ms: number) => Promise<void>;
+  readonly custody: Pick<CustodianApi, 'signingState'>;
 };
 
 /** Balances and lists are at most 15 minutes old; a longer outage is an error. */
@@ -44,6 +46,8 @@ export type StoredSolana = { readonly lamports: string; readonly slot: string; r
 export type Reserves = {
   readonly bitcoin: Cached<StoredBitcoin> | null;
   readonly solana: Cached<StoredSolana> | null;
+  /** Whether the custodian lacks the Bitcoin key; null while it does not answer. */
+  readonly watchOnly: boolean | null;
   /** The halves that could not be read, with the failures' codes. */
   readonly errors: readonly PartError<'bitcoin' | 'solana'>[];
 };
@@ -83,6 +87,16 @@ function readSolanaReserve(
   });
 }
 
+/** Only the custodian reads the key, so it is asked whether there is one. */
+async function readWatchOnly({ cache, custody }: Pick<ReservesDeps, 'cache' | 'custody'>) {
+  try {
+    const read = async () => (await custody.signingState()).watchOnly;
+    return (await cache.read('reserves:watch-only', RESERVE_POLICY, read)).value;
+  } catch {
+    return null;
+  }
+}
+
 /**
  * Both balances. A half whose sources all fail has its last good value, marked stale, or is null with its
  * error.
@@ -90,9 +104,10 @@ function readSolanaReserve(
  */
 export async function getReserves(d: ReservesDeps, refresh: Refresh = false): Promise<Reserves> {
   const { bitcoinAddress, solanaAddress } = d.reserve;
-  const [bitcoin, solana] = await Promise.all([
+  const [bitcoin, solana, watchOnly] = await Promise.all([
     bitcoinAddress === null ? absent : attempt('bitcoin', readBitcoinReserve(d, bitcoinAddress, refresh)),
     solanaAddress === null ? absent : attempt('solana', readSolanaReserve(d, solanaAddress, refresh)),
+    readWatchOnly(d),
   ]);
   const errors = errorsOf<'bitcoin' | 'solana'>([bitcoin, solana]);
   if (errors.length > 0 && !bitcoin.value && !solana.value) {
@@ -102,7 +117,7 @@ export async function getReserves(d: ReservesDeps, refresh: Refresh = false): Pr
       cause: bitcoin.cause ?? solana.cause,
     });
   }
-  return { bitcoin: bitcoin.value, solana: solana.value, errors };
+  return { bitcoin: bitcoin.value, solana: solana.value, watchOnly, errors };
 }
 
 export type BitcoinView = { readonly confirmed: bigint; readonly pendingDelta: bigint };

@@ -186,7 +186,7 @@ export type SolanaList = { readonly transactions: readonly SolanaEntry[]; readon
  */
 export async function listSolana(d: ListSolanaDeps, refresh: Refresh = false): Promise<Cached<SolanaList>> {
   const address = d.reserve.solanaAddress;
-  if (address === null) throw notConfigured(['SOLANA_PRIVATE_KEY']);
+  if (address === null) throw notConfigured(['RESERVE_SOLANA_ADDRESS']);
   const policy = refreshing(RESERVE_POLICY, refresh);
   return d.cache.read('reserves:solana-transactions', policy, () => readSolanaList(d, address));
 }
@@ -206,7 +206,7 @@ export async function solanaAfter(
   if (at >= 0 && (rest.length > 0 || head.value.transactions.length < LIST_LIMIT))
     return { ...head, value: { ...head.value, transactions: rest } };
   const address = d.reserve.solanaAddress;
-  if (address === null) throw notConfigured(['SOLANA_PRIVATE_KEY']);
+  if (address === null) throw notConfigured(['RESERVE_SOLANA_ADDRESS']);
   return d.memory.read(`solana-after:${after}`, LATER_POLICY, () => readSolanaList(d, address, after));
 }
 

@@ -8,10 +8,6 @@ import { memoizedJson, memoizedList } from '../../http/memoized-json.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { type GetProofDeps, getProof, getProofOfDay, listProofs } from './get-proof.ts';
 
-export type ProofRouteDeps = GetProofDeps & {
-  readonly holdsBitcoinKey: boolean;
-};
-
 const Figures = lazily(() =>
   z.object({
     service: z.string(),
@@ -41,7 +37,6 @@ const Proof = lazily(() =>
         .string()
         .nullable()
         .describe('The same in the encoding for older verifiers, without the prefixes of 2026'),
-      watchOnly: z.boolean().describe('The service does not have this key'),
       offline: z.boolean().describe('Signed outside the service'),
     }),
     solana: z.object({
@@ -121,8 +116,8 @@ const dayRoute = createRoute({
   },
 });
 
-const proofJson = memoizedJson(({ value, stale }: Cached<ProofRecord>, holdsBitcoinKey: boolean) => ({
-  ...shown(value, holdsBitcoinKey),
+const proofJson = memoizedJson(({ value, stale }: Cached<ProofRecord>) => ({
+  ...shown(value),
   // The age of a proof is that of its figures, not that of the cached copy.
   as_of: value.timestamp,
   stale,
@@ -141,12 +136,11 @@ const historyJson = memoizedList((read: readonly ProofRecord[], limit: number) =
   return { proofs, next_cursor: next };
 });
 
-export const proofRoutes = newRouter<{ readonly reserves: ProofRouteDeps }>()
+export const proofRoutes = newRouter<{ readonly reserves: GetProofDeps }>()
   .openapi(proofRoute, async (c) => {
-    const deps = c.var.deps.reserves;
-    const proof = await getProof(deps);
+    const proof = await getProof(c.var.deps.reserves);
     c.header('Cache-Control', 'public, max-age=60');
-    return proofJson(c, proof, deps.holdsBitcoinKey);
+    return proofJson(c, proof);
   })
   .openapi(historyRoute, async (c) => {
     const { before, limit, cursor } = c.req.valid('query');
@@ -155,13 +149,10 @@ export const proofRoutes = newRouter<{ readonly reserves: ProofRouteDeps }>()
   })
   .openapi(dayRoute, async (c) => {
     const proof = await getProofOfDay(c.var.deps.reserves, c.req.valid('param').date);
-    return c.json(shown(proof, c.var.deps.reserves.holdsBitcoinKey), 200);
+    return c.json(shown(proof), 200);
   });
 
-function shown(
-  { message, timestamp, hash, bitcoin, solana, offline }: ProofRecord,
-  holdsBitcoinKey: boolean,
-) {
+function shown({ message, timestamp, hash, bitcoin, solana, offline }: ProofRecord) {
   const { bitcoinAddress, solanaAddress } = parseProofMessage(message);
   return {
     message,
@@ -172,7 +163,6 @@ function shown(
       signature: bitcoin.signature,
       scheme: bitcoin.scheme,
       signatureUnprefixed: bitcoin.unprefixed,
-      watchOnly: !holdsBitcoinKey,
       offline,
     },
     solana: { address: solanaAddress, signature: solana.signature, scheme: solana.scheme },

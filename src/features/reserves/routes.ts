@@ -29,8 +29,6 @@ export type ReservesRouteDeps = ReservesDeps &
     /** This isolate's memory only, because callers choose its keys. */
     readonly memory: Cache;
     readonly treasuryAddress: string | null;
-    /** Whether the custodian has the Bitcoin key; without it the address is watch-only. */
-    readonly holdsBitcoinKey: boolean;
   };
 
 const source = lazily(() =>
@@ -54,7 +52,10 @@ const reservesRoute = createRoute({
             balanceSat: z.int().nullable().describe('Confirmed sats'),
             balanceSatoshis: z.string().nullable().describe('Confirmed sats as text'),
             pendingSatoshis: z.string().nullable().describe('Net effect of the mempool; may be negative'),
-            watchOnly: z.boolean().describe('The service does not have the key'),
+            watchOnly: z
+              .boolean()
+              .nullable()
+              .describe('The service does not have the key; null while the custodian does not answer'),
             agreed: z
               .boolean()
               .nullable()
@@ -169,7 +170,7 @@ const reservesJson = memoizedJson(
     errors: Reserves['errors'],
     bitcoinAddress: string | null,
     solanaAddress: string | null,
-    holdsBitcoinKey: boolean,
+    watchOnly: Reserves['watchOnly'],
   ) => {
     const ages = [bitcoin?.asOf, solana?.asOf].filter((at) => at !== undefined);
     return {
@@ -179,7 +180,7 @@ const reservesJson = memoizedJson(
         balanceSat: bitcoin && Number(bitcoin.value.confirmed),
         balanceSatoshis: bitcoin?.value.confirmed ?? null,
         pendingSatoshis: bitcoin?.value.pendingDelta ?? null,
-        watchOnly: bitcoinAddress !== null && !holdsBitcoinKey,
+        watchOnly,
         agreed: bitcoin?.value.agreed ?? null,
         sources: (bitcoin?.value.views ?? []).map(({ name, confirmed }) => ({
           name,
@@ -234,10 +235,10 @@ export const reservesRoutes = newRouter<{ readonly reserves: ReservesRouteDeps }
   .openapi(reservesRoute, async (c) => {
     const deps = c.var.deps.reserves;
     const refresh = await refreshFor(deps, c.req.header('cache-control'));
-    const { bitcoin, solana, errors } = await getReserves(deps, refresh);
+    const { bitcoin, solana, watchOnly, errors } = await getReserves(deps, refresh);
     const { bitcoinAddress, solanaAddress } = deps.reserve;
     c.header('Cache-Control', 'public, max-age=10');
-    return reservesJson(c, bitcoin, solana, errors, bitcoinAddress, solanaAddress, deps.holdsBitcoinKey);
+    return reservesJson(c, bitcoin, solana, errors, bitcoinAddress, solanaAddress, watchOnly);
   })
   .openapi(bitcoinListRoute, async (c) => {
     const deps = c.var.deps.reserves;

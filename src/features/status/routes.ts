@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { jsonResponse, lazily } from '#answers';
+import { AppError } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
 import { memoizedList } from '../../http/memoized-json.ts';
@@ -251,29 +252,29 @@ export const statusRoutes = newRouter<{ readonly status: StatusDeps }>()
 
 /** The conditions for moving money. Each check runs separately, so one response names every failure. */
 export type ReadyDeps = {
-  /** Names of missing or invalid variables. */
+  /** Names of missing or invalid settings; the secret keys are the custodian's. */
   readonly missingVariables: readonly string[];
   /** One statement that reads no row. @throws Error when D1 does not answer or a table is missing */
   pingDatabase(): Promise<void>;
   readonly custody: Pick<CustodianApi, 'signingState'>;
-  readonly reserve: { readonly solanaAddress: string | null };
 };
 
 export type Check = { readonly name: string; readonly ok: boolean; readonly reason: string | null };
 
 export async function checkReady(d: ReadyDeps): Promise<Check[]> {
-  const [database, custody] = await Promise.all([
+  const signing = d.custody.signingState();
+  const [database, custody, keys] = await Promise.all([
     outcome('database', async () => {
       await d.pingDatabase();
       return null;
     }),
     outcome('custody', async () => {
-      const { frozen, reserveAddress } = await d.custody.signingState();
-      if (frozen) return `signing is frozen: ${frozen}`;
-      return reserveAddress === d.reserve.solanaAddress ? null : 'the key does not belong to the address';
+      const { frozen } = await signing;
+      return frozen && `signing is frozen: ${frozen}`;
     }),
+    signing.then(() => [], namedBy),
   ]);
-  const missing = d.missingVariables;
+  const missing = [...new Set([...d.missingVariables, ...keys])];
   const config = {
     name: 'config',
     ok: missing.length === 0,
@@ -281,6 +282,12 @@ export async function checkReady(d: ReadyDeps): Promise<Check[]> {
   };
   return [config, database, custody];
 }
+
+/** The variables that a NOT_CONFIGURED names. */
+const namedBy = (error: unknown): string[] =>
+  error instanceof AppError && Array.isArray(error.details?.variables)
+    ? error.details.variables.map(String)
+    : [];
 
 /** @param check the reason for a failure, or null */
 async function outcome(name: string, check: () => Promise<string | null>): Promise<Check> {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { DECLARATIONS, readConfig, VARIABLES } from '../../src/config.ts';
-import { missingFor } from '../../src/wiring/configured.ts';
+import { DECLARATIONS, readConfig, SETTINGS, VARIABLES } from '../../src/config.ts';
+import { missingFor } from '../../src/wiring/missing-settings.ts';
 
-const CUSTODIAN = ['custody', 'proof', 'mint', 'asry', 'payments'] as const;
-const LIMITS = DECLARATIONS.map(([name]) => name).filter((name) =>
+const CUSTODIAN = ['custody', 'mint', 'asry', 'payments'] as const;
+const LIMITS = SETTINGS.map(([name]) => name).filter((name) =>
   /_MAX_|_FLOOR_|_FLOAT_|_BUDGET_|_CAP$/.test(name),
 );
 
@@ -36,8 +36,16 @@ it('an invalid list of held senders stops both refunds and claims', () => {
   expect(missingFor(config, 'payments')).toContain('ASRY_HELD_SENDERS');
 });
 
-it.each(DECLARATIONS)('the default of %s is valid', (name, { default: text }) => {
+it.each(SETTINGS)('the default of %s is valid', (name, { default: text }) => {
   if (text === undefined) return expect(readConfig({})[name]).toBeUndefined();
   expect(readConfig({ [name]: text }).invalid).toEqual([]);
   expect(VARIABLES[name].schema.parse(text)).toEqual(readConfig({})[name]);
+});
+
+it('the configuration of the API contains no secret key, not even its name', () => {
+  const keys = DECLARATIONS.flatMap(([name, { custodyOnly }]) => (custodyOnly ? [name] : []));
+  expect(keys).toEqual(['SOLANA_PRIVATE_KEY', 'VAULT_TOKEN', 'BTC_PRIVATE_KEY_WIF', 'MINT_KEY_SEED']);
+  const config = readConfig(Object.fromEntries(keys.map((name) => [name, 'a secret of this test'])));
+  expect(JSON.stringify(config, (_, value: unknown) => String(value))).not.toContain('a secret of this test');
+  for (const name of keys) expect(config).not.toHaveProperty(name);
 });

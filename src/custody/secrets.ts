@@ -1,0 +1,81 @@
+/**
+ * Reads the secret keys. The platform gives every secret to each isolate of the Worker, so the separation is in
+ * the code: `test/layers.test.ts` forbids any other reader.
+ * @module
+ */
+import { isSignedBy, verifyingKey } from '../chain/ed25519.ts';
+import { decodeBase58 } from '../chain/solana/address.ts';
+import { notConfigured } from '../core/errors.ts';
+import { createVaultTransit } from '../providers/vault-transit.ts';
+import type { Signer } from './kernel/ports.ts';
+import {
+  createMintKeys,
+  createProofSigner,
+  createRemoteSigner,
+  createSigner,
+  type MintKeys,
+  type ProofSigner,
+  type RemoteSignerPorts,
+} from './kernel/signer.ts';
+
+export type KeyPorts = {
+  readonly reserve: { readonly solanaAddress: string; readonly bitcoinAddress: string };
+  /** Undefined without VAULT_URL. */
+  readonly keyService: Omit<Parameters<typeof createVaultTransit>[0], 'token' | 'address'> | undefined;
+} & Pick<RemoteSignerPorts, 'within' | 'now' | 'log'>;
+
+export type Keys = {
+  readonly signer: Signer;
+  readonly proofSigner: ProofSigner;
+  /** Undefined without MINT_KEY_SEED. */
+  readonly mintKeys: MintKeys | undefined;
+};
+
+const MIN_SEED_LENGTH = 32;
+
+/** @throws AppError NOT_CONFIGURED when a required key is missing, or a key does not belong to the reserve */
+export function openKeys(env: object, ports: KeyPorts): Keys {
+  const signer = openSigner(env, ports);
+  const seed = read(env, 'MINT_KEY_SEED');
+  if (seed !== undefined && seed.length < MIN_SEED_LENGTH) throw notConfigured(['MINT_KEY_SEED']);
+  return {
+    signer,
+    proofSigner: createProofSigner({
+      solana: signer,
+      bitcoinAddress: ports.reserve.bitcoinAddress,
+      wif: read(env, 'BTC_PRIVATE_KEY_WIF'),
+    }),
+    mintKeys: seed === undefined ? undefined : createMintKeys(seed),
+  };
+}
+
+/** The key is in one place: in the secret, or in the key service. */
+function openSigner(env: object, { reserve, keyService, within, now, log }: KeyPorts): Signer {
+  const { solanaAddress: address } = reserve;
+  const key = read(env, 'SOLANA_PRIVATE_KEY');
+  if (keyService === undefined) {
+    if (key === undefined) throw notConfigured(['SOLANA_PRIVATE_KEY']);
+    const signer = createSigner(key);
+    if (signer.address !== address) throw notConfigured(['SOLANA_PRIVATE_KEY', 'RESERVE_SOLANA_ADDRESS']);
+    return signer;
+  }
+  if (key !== undefined) throw notConfigured(['SOLANA_PRIVATE_KEY', 'VAULT_URL']);
+  const token = read(env, 'VAULT_TOKEN');
+  if (token === undefined) throw notConfigured(['VAULT_TOKEN']);
+  const publicKey = verifyingKey(decodeBase58(address, 32) ?? new Uint8Array());
+  return createRemoteSigner({
+    keychain: createVaultTransit({ ...keyService, token, address }),
+    async verify(message, signature) {
+      const verifying = await publicKey;
+      return verifying !== undefined && isSignedBy(verifying, message, signature);
+    },
+    within,
+    now,
+    log,
+  });
+}
+
+function read(env: object, name: string): string | undefined {
+  const text: unknown = Reflect.get(env, name);
+  return typeof text === 'string' && text !== '' ? text : undefined;
+}

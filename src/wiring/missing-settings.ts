@@ -1,0 +1,19 @@
+/**
+ * The settings that an area lacks. A setting with an invalid value is treated as missing, so that no area uses a
+ * value that the operator did not intend. The custodian reports missing secret keys itself.
+ * @module
+ */
+import { type Config, SETTINGS } from '../config.ts';
+
+/** Every area of the custodian requires the custodian itself. */
+export const missingFor = (config: Config, area: 'custody' | 'mint' | 'asry' | 'payments'): string[] =>
+  SETTINGS.flatMap(([name, { areas, required }]) => {
+    const isNeeded = areas.some((one) => one === 'custody' || one === area);
+    const isMissing = config.invalid.includes(name) || (required && config[name] === undefined);
+    return isNeeded && isMissing ? [name] : [];
+  });
+
+/** Every invalid setting, and those that the custodian lacks. */
+export const missingAnywhere = (config: Config): string[] => [
+  ...new Set([...missingFor(config, 'custody'), ...config.invalid]),
+];
