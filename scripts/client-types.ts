@@ -30,6 +30,8 @@ type Schema = {
 type Direction = 'request' | 'response';
 
 const INDENT = '  ';
+const LINE_WIDTH = 140;
+const NO_INPUT = 'Record<string, never>';
 const PRIMITIVES: Readonly<Record<string, string>> = {
   string: 'string',
   boolean: 'boolean',
@@ -39,13 +41,13 @@ const PRIMITIVES: Readonly<Record<string, string>> = {
 /** @throws Error for an unsupported schema */
 function typeOf(schema: Schema, direction: Direction, depth: number): string {
   const type = bareType(schema, direction, depth);
-  return schema.nullable && type !== 'unknown' ? `${type} | null` : type;
+  return schema.nullable && type !== 'unknown' && !/ \| null$/.test(type) ? `${type} | null` : type;
 }
 
 function bareType(schema: Schema, direction: Direction, depth: number): string {
   const { $ref: ref, type, items } = schema;
-  if (ref !== undefined) return ref.split('/').at(-1) ?? '';
-  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  if (ref !== undefined) return nameOf(ref);
+  if (schema.enum) return union(schema.enum, depth);
   if (schema.allOf) return joined(schema.allOf, ' & ', direction, depth);
   const either = schema.anyOf ?? schema.oneOf;
   if (either) return joined(either, ' | ', direction, depth);
@@ -56,6 +58,22 @@ function bareType(schema: Schema, direction: Direction, depth: number): string {
   const known = PRIMITIVES[type];
   if (known === undefined) throw new Error(`no TypeScript type for ${JSON.stringify(schema)}`);
   return known;
+}
+
+const nameOf = (ref: string): string => ref.split('/').at(-1) ?? '';
+
+/** Literals, wrapped where they are wider than a line. */
+function union(values: readonly unknown[], depth: number): string {
+  const indent = INDENT.repeat(depth + 1);
+  const lines: string[] = [];
+  for (const value of values) {
+    const literal = typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
+    const last = lines.at(-1);
+    const longer = last === undefined ? literal : `${last} | ${literal}`;
+    if (last !== undefined && indent.length + longer.length > LINE_WIDTH - 3) lines.push(literal);
+    else lines.splice(-1, 1, longer);
+  }
+  return lines.length <= 1 ? lines.join('') : lines.map((line) => `\n${indent}| ${line}`).join('');
 }
 
 /** A part without content, such as a description next to a reference, adds no type. */
@@ -70,26 +88,31 @@ function objectType(schema: Schema, direction: Direction, depth: number): string
   const { properties = {}, required = [], additionalProperties: rest } = schema;
   const open = typeof rest === 'object' || rest === true;
   const values = typeof rest === 'object' ? typeOf(rest, direction, depth) : 'unknown';
-  const names = Object.keys(properties);
-  if (names.length === 0) return `Record<string, ${open ? values : 'never'}>`;
-  const lines = Object.entries(properties).map(([name, member]) =>
-    memberLine(name, member, required.includes(name), direction, depth + 1),
-  );
-  const own = `{\n${lines.join('')}${INDENT.repeat(depth)}}`;
+  const members = Object.entries(properties).map(([name, member]) => {
+    const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+    const comment = member.description ? `${docComment(member.description)} ` : '';
+    const type = typeOf(member, direction, depth + 1);
+    return { comment, text: `${key}${required.includes(name) ? '' : '?'}: ${type}` };
+  });
+  if (members.length === 0) return open ? `Record<string, ${values}>` : NO_INPUT;
+  const own = braced(members, depth);
   return open ? `${own} & Record<string, ${values}>` : own;
 }
 
-function memberLine(
-  name: string,
-  schema: Schema,
-  required: boolean,
-  direction: Direction,
-  depth: number,
-): string {
-  const indent = INDENT.repeat(depth);
-  const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
-  const comment = schema.description ? `${indent}${docComment(schema.description)}` : '';
-  return `${comment}${indent}${key}${required ? '' : '?'}: ${typeOf(schema, direction, depth)};\n`;
+type Member = { readonly comment: string; readonly text: string };
+
+/** On one line where the members fit and none has a comment. */
+function braced(members: readonly Member[], depth: number): string {
+  const inline = `{ ${members.map(({ text }) => text).join('; ')} }`;
+  const isShort = inline.length + INDENT.length * depth < LINE_WIDTH / 2 && !inline.includes('\n');
+  if (isShort && members.every(({ comment }) => comment === '')) return inline;
+  const indent = INDENT.repeat(depth + 1);
+  const lines = members.map(({ comment, text }) => {
+    const [first = ''] = text.split('\n');
+    const isWide = indent.length + comment.length + first.length > LINE_WIDTH;
+    return `${indent}${isWide ? comment.replace(/ $/, `\n${indent}`) : comment}${text};\n`;
+  });
+  return `{\n${lines.join('')}${INDENT.repeat(depth)}}`;
 }
 
 /** Without lists, which do not fit on one line. */
@@ -98,52 +121,62 @@ const docComment = (text: string): string =>
     .replace(/\n+- .*/s, '')
     .replaceAll('*/', '* /')
     .replaceAll(/\s+/g, ' ')
-    .trim()} */\n`;
+    .trim()} */`;
 
 type Described = {
-  readonly id: string;
-  readonly summary: string;
-  readonly input: Schema;
-  readonly answer: string;
-  readonly codes: readonly string[];
+  /** The request's own schema, if it has a name. */
+  readonly body: string | undefined;
   readonly entry: string;
+};
+
+type Parameter = {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema: Schema;
 };
 
 function describe(
   document: ApiDocument,
   { method, path, operation }: ReturnType<typeof operationsOf>[number],
 ): Described {
-  const id = operation.operationId ?? '';
-  const parameters = (operation.parameters ?? []) as {
-    name: string;
-    in: string;
-    required?: boolean;
-    schema: Schema;
-  }[];
+  const parameters = (operation.parameters ?? []) as Parameter[];
   const body = contentOf(operation.requestBody);
   const inUrl = parameters.filter((parameter) => parameter.in !== 'header');
   const sends = (header: string): boolean =>
     parameters.some((parameter) => parameter.in === 'header' && parameter.name.toLowerCase() === header);
-  const schema = answerSchema(document, operation);
-  const entry = [
-    `path: '${path}'`,
-    ...(method === 'post' ? ['post: true'] : []),
-    ...(sends('idempotency-key') ? [`once: '${outcomeOf(resolved(document, schema))}'`] : []),
+  const schema = responseSchema(document, operation);
+  const flags = [
+    ...(sends('idempotency-key') ? onceFlags(resolved(document, schema), resolved(document, body)) : []),
     ...(sends('prefer') ? ['waits: true'] : []),
     ...(isText(operation) ? ['text: true'] : []),
   ];
+  const input = typeOf(body ?? inputOf(inUrl), 'request', 1);
+  const value = isText(operation) ? 'string' : schema ? typeOf(schema, 'response', 1) : 'null';
+  const codes = union(
+    [...new Set(Object.values(operation.responses).flatMap((found) => codesOf(contentOf(found))))],
+    1,
+  );
+  const types = `<${input}, ${value},${codes.startsWith('\n') ? '' : ' '}${codes}>`;
+  const given = [`'${path}'`, ...(flags.length > 0 ? [`{ ${flags.join(', ')} }`] : [])].join(', ');
+  const verb = method === 'post' ? 'post' : 'get';
   return {
-    id,
-    summary: meaningOf(operation),
-    input: body ?? {
-      type: 'object',
-      properties: Object.fromEntries(inUrl.map((parameter) => [parameter.name, parameter.schema])),
-      required: inUrl.filter(({ required }) => required).map(({ name }) => name),
-    },
-    answer: isText(operation) ? 'string' : schema ? typeOf(schema, 'response', 1) : 'null',
-    codes: [...new Set(Object.values(operation.responses).flatMap((found) => codesOf(contentOf(found))))],
-    entry: `{ ${entry.join(', ')} }`,
+    body: body?.$ref && nameOf(body.$ref),
+    entry: `${INDENT}${docComment(meaningOf(operation))}\n${INDENT}${operation.operationId}: ${verb}${types}(${given}),\n`,
   };
+}
+
+const inputOf = (parameters: readonly Parameter[]): Schema => ({
+  type: 'object',
+  properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+  required: parameters.filter(({ required }) => required).map(({ name }) => name),
+});
+
+/** The member that shows the outcome of a creation, and the amounts that identify its request. */
+function onceFlags({ required = [] }: Schema, { properties = {} }: Schema): string[] {
+  const outcome = required.includes('id') ? 'id' : (required.at(-1) ?? '');
+  const amounts = Object.keys(properties).filter((name) => properties[name]?.type === 'number');
+  return [`once: '${outcome}'`, `amounts: [${amounts.map((name) => `'${name}'`).join(', ')}]`];
 }
 
 const contentTypes = (part: unknown): Readonly<Record<string, { schema?: Schema }>> =>
@@ -155,21 +188,18 @@ const isText = ({ responses }: Operation): boolean =>
   contentOf(responses[200]) === undefined;
 
 /** The schema of a success; that of the target if the operation redirects. */
-function answerSchema(document: ApiDocument, { responses }: Operation): Schema | undefined {
+function responseSchema(document: ApiDocument, { responses }: Operation): Schema | undefined {
   if (responses[200]) return contentOf(responses[200]);
   const redirect = responses[307] as { description?: string } | undefined;
   const target = operationsOf(document).find(({ path }) => redirect?.description?.includes(path));
   return target && contentOf(target.operation.responses[200]);
 }
 
-/** The member of a creation's response that shows its outcome: its id, otherwise the last member. */
-const outcomeOf = ({ required = [] }: Schema): string =>
-  required.includes('id') ? 'id' : (required.at(-1) ?? '');
+const schemasOf = (document: ApiDocument) =>
+  (document.components?.schemas ?? {}) as Readonly<Record<string, Schema>>;
 
-function resolved(document: ApiDocument, schema: Schema | undefined): Schema {
-  const name = schema?.$ref?.split('/').at(-1);
-  return name === undefined ? (schema ?? {}) : ((document.components?.schemas?.[name] ?? {}) as Schema);
-}
+const resolved = (document: ApiDocument, schema: Schema | undefined): Schema =>
+  schema?.$ref === undefined ? (schema ?? {}) : (schemasOf(document)[nameOf(schema.$ref)] ?? {});
 
 /**
  * Pages, pictures and files that browsers and crawlers open directly. Each entry would add bytes to the
@@ -181,32 +211,35 @@ const isFetchedByAddress = ({ operationId = '', responses }: Operation): boolean
     /^(text\/html|image\/|application\/xml)/.test(type),
   );
 
+/** Names of the schemas that a text of types mentions, with those that they mention in turn. */
+function mentioned(text: string, types: ReadonlyMap<string, string>, found = new Set<string>()): Set<string> {
+  for (const [name] of text.matchAll(/\b[A-Z]\w+\b/g)) {
+    const type = types.get(name);
+    if (type === undefined || found.has(name)) continue;
+    found.add(name);
+    mentioned(type, types, found);
+  }
+  return found;
+}
+
 /** The text of packages/client/src/operations.ts. */
 export function clientTypes(document: ApiDocument): string {
-  const schemas = Object.entries(document.components?.schemas ?? {}) as [string, Schema][];
   const described = operationsOf(document)
     .filter(({ operation }) => !isFetchedByAddress(operation))
     .map((operation) => describe(document, operation));
   // A schema used only by a request body is an input.
-  const bodies = new Set(
-    described.flatMap(({ input }) => (input.$ref ? [input.$ref.split('/').at(-1)] : [])),
+  const bodies = new Set(described.map(({ body }) => body));
+  const types = new Map(
+    Object.entries(schemasOf(document)).map(([name, schema]) => [
+      name,
+      `${schema.description ? `${docComment(schema.description)}\n` : ''}export type ${name} = ${typeOf(schema, bodies.has(name) ? 'request' : 'response', 0)};\n`,
+    ]),
   );
-  const types = schemas.map(
-    ([name, schema]) =>
-      `${schema.description ? docComment(schema.description) : ''}export type ${name} = ${typeOf(schema, bodies.has(name) ? 'request' : 'response', 0)};\n`,
-  );
-  const signatures = described.map(
-    ({ id, summary, input, answer, codes }) =>
-      `${INDENT}${docComment(summary)}${INDENT}${id}: {\n` +
-      `${INDENT.repeat(2)}input: ${typeOf(input, 'request', 2)};\n` +
-      `${INDENT.repeat(2)}answer: ${answer};\n` +
-      `${INDENT.repeat(2)}code: ${codes.map((code) => `'${code}'`).join(' | ') || 'never'};\n${INDENT}};\n`,
-  );
-  const entries = described.map(({ id, entry }) => `${INDENT}${id}: ${entry},\n`);
+  const entries = described.map(({ entry }) => entry).join('');
+  const used = mentioned(`${entries} Problem`, types);
   return [
-    '/**\n * Schemas and operations of the API. `npm run docs` writes this file from the API document.\n * @module\n */\n',
-    ...types,
-    `/** Input, result and error codes of each operation. */\nexport type Operations = {\n${signatures.join('')}};\n`,
-    `/**\n * The properties of each operation that the client uses. \`once\`: it takes an Idempotency-Key, and its response has this member.\n * \`post\`: a POST. \`waits\`: it takes \`Prefer: wait\`. \`text\`: it returns text instead of JSON.\n */\nexport const OPERATIONS = {\n${entries.join('')}} as const;\n`,
+    "/**\n * Schemas and operations of the API. `npm run docs` writes this file from the API document.\n * @module\n */\nimport { get, post } from './operation.ts';\n",
+    ...[...types].filter(([name]) => used.has(name)).map(([, type]) => type),
+    `/** Input, result and error codes of each operation. */\nexport const OPERATIONS = {\n${entries}};\n`,
   ].join('\n');
 }

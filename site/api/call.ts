@@ -54,6 +54,8 @@ function inStorage<T>(use: (storage: Storage) => T): T | undefined {
 const send = createCall({
   baseUrl: '',
   keys: tabKeys,
+  // A visitor sees each failure at once; live figures are polled anyway.
+  retries: 0,
   fetch: (url, init) => fetch(url, { ...init, credentials: 'omit' }),
 });
 
@@ -89,6 +91,7 @@ const TRANSFER_FAILURES = {
 
 export function failureOf(failure: ApiFailure): Failure {
   if (failure.kind === 'unreachable') return unreached(TRANSFER_FAILURES[failure.reason]);
+  if (failure.kind === 'invalid') return failureFrom(failure.cause);
   if (failure.kind !== 'refused')
     return {
       ...unreached(`The service returned an unexpected response (status ${failure.status}).`),

@@ -119,6 +119,8 @@ export function createApi({ origin, fetch, headers = {}, keys, unreachableRepair
     baseUrl: origin,
     headers,
     timeoutMs: TIMEOUT_MS,
+    // The model repeats a call: it gets the key and the next step.
+    retries: 0,
     ...(keys && { keys }),
     async fetch(url, init) {
       const response = await fetch(url, { ...init, redirect: 'manual' });
@@ -146,6 +148,8 @@ export function createApi({ origin, fetch, headers = {}, keys, unreachableRepair
         );
       case 'unreadable':
         return unreachable(`answered status ${failure.status} without JSON of this API`);
+      case 'invalid':
+        return notSent(failure.cause);
       case 'upstream':
         return passedOn(failure.status, failure.body, answered);
       case 'refused': {
@@ -173,6 +177,15 @@ export function createApi({ origin, fetch, headers = {}, keys, unreachableRepair
     },
   };
 }
+
+/** Arguments that no request can hold, such as text with half a character. */
+const notSent = (cause: unknown): Failure => ({
+  error_code: 'INVALID_ARGUMENTS',
+  error: `The call cannot be sent: ${cause instanceof Error ? cause.message : String(cause)}.`,
+  action: 'fix_request',
+  next_step: nextStep('fix_request'),
+  retryable: false,
+});
 
 /** An error of the pool API, which the service passes on with its original body. */
 function passedOn(

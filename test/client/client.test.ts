@@ -1,5 +1,17 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Client, createClient, type Failure, memoryKeys } from '../../packages/client/src/index.ts';
+import {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type Failure,
+  memoryKeys,
+  type OperationName,
+  type Result,
+  type SwapOrder,
+} from '../../packages/client/src/index.ts';
+import { OPERATIONS } from '../../packages/client/src/operations.ts';
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
 
 type Sent = { readonly url: string; readonly init: RequestInit };
@@ -10,8 +22,8 @@ type Reply = {
   readonly afterMs?: number;
 };
 
-const exampleOf = (operationId: string): object =>
-  Object(EXAMPLES[operationId]?.responses.find(({ name }) => name === 'ok')?.body);
+const exampleOf = (operationId: string, wanted = 'ok'): object =>
+  Object(EXAMPLES[operationId]?.responses.find(({ name }) => name === wanted)?.body);
 const CREATED = exampleOf('createSwap');
 const WAITING = { ...exampleOf('getSwapStatus'), status: 'waiting', nextPollSeconds: 5 };
 const FINISHED = { ...WAITING, status: 'finished', nextPollSeconds: null };
@@ -27,11 +39,17 @@ const problem = (error_code: string, action: string, more: object = {}) => ({
 });
 const LOST = new TypeError('fetch failed');
 
-/** A service that gives these replies in turn; an Error is a broken connection. */
-function service(...replies: (Reply | Error)[]): { sluice: Client; sent: Sent[] } {
+/** A service that gives these replies in turn; an Error is a broken connection. Its client repeats nothing. */
+const service = (...replies: (Reply | Error)[]) => serviceFor({ retries: 0 }, ...replies);
+
+function serviceFor(
+  options: Partial<ClientOptions>,
+  ...replies: (Reply | Error)[]
+): { sluice: Client; sent: Sent[] } {
   const sent: Sent[] = [];
   const sluice = createClient({
     baseUrl: 'https://sluice.test',
+    ...options,
     async fetch(input, init = {}) {
       sent.push({ url: String(input), init });
       init.signal?.throwIfAborted();
@@ -51,19 +69,33 @@ const headerOf = (sent: readonly Sent[], name: string, at = 0): string | null =>
   new Headers(sent[at]?.init.headers).get(name);
 const keyOf = (sent: readonly Sent[], at = 0) => headerOf(sent, 'idempotency-key', at);
 
+it('has a method for each operation, which sends its request', async () => {
+  const names = Object.keys(OPERATIONS) as OperationName[];
+  const { sluice, sent } = service(...names.map(() => ({})));
+  for (const name of names) {
+    const method = sluice[name] as (input: object) => Promise<unknown>;
+    await method({});
+  }
+  expect(sent.map(({ url, init }) => `${init.method} ${new URL(url).pathname}`)).toEqual(
+    names.map(
+      (name) => `${OPERATIONS[name].method} ${OPERATIONS[name].path.replace(/\{\w+\}/, 'undefined')}`,
+    ),
+  );
+});
+
 describe('a request', () => {
   it('fills path, query and body from one input', async () => {
     const { sluice, sent } = service({}, {}, {});
-    await sluice.call('getSwapStatus', { id: '../ops?x=1' });
-    await sluice.call('searchTokens', { q: 'moon & cat', cursor: undefined });
-    await sluice.call('createInvoice', { name: 'Moon', symbol: 'M', creator_address: ADDRESS });
+    await sluice.getSwapStatus({ id: '../ops?x=1' });
+    await sluice.searchTokens({ q: 'moon & cat', cursor: undefined });
+    await sluice.createInvoice({ name: 'Moon', symbol: 'M', creator_address: ADDRESS });
     expect(sent.map(({ url, init }) => [init.method, url, init.body])).toEqual([
       ['GET', 'https://sluice.test/api/swap/status/..%2Fops%3Fx%3D1', undefined],
       ['GET', 'https://sluice.test/api/listings/search?q=moon+%26+cat', undefined],
       [
         'POST',
         'https://sluice.test/api/invoices',
-        `{"name":"Moon","symbol":"M","creator_address":"${ADDRESS}"}`,
+        `{"creator_address":"${ADDRESS}","name":"Moon","symbol":"M"}`,
       ],
     ]);
   });
@@ -80,11 +112,18 @@ describe('a request', () => {
     ]);
   });
 
-  it('requests a wait only from operations that support it', async () => {
-    const { sluice, sent } = service({}, {});
-    await sluice.call('confirmInvoice', { invoice_id: 'x' }, { wait: 20 });
-    await sluice.call('getReserves', {}, { wait: 20 });
-    expect([headerOf(sent, 'prefer'), headerOf(sent, 'prefer', 1)]).toEqual(['wait=20', null]);
+  it('requests a wait only from operations that support it, and of a confirmation always', async () => {
+    const { sluice, sent } = service({}, {}, {}, {});
+    await sluice.confirmInvoice({ invoice_id: 'x' }, { wait: 20 });
+    await sluice.getReserves({}, { wait: 20 });
+    await sluice.confirmListing({ listing_request_id: 'x' });
+    await sluice.getInvoice({ id: 'x' });
+    expect([0, 1, 2, 3].map((at) => headerOf(sent, 'prefer', at))).toEqual([
+      'wait=20',
+      null,
+      'wait=25',
+      null,
+    ]);
   });
 
   it('returns text where the service answers text, and null for an empty answer', async () => {
@@ -140,6 +179,37 @@ describe('a failure is a value', () => {
     expect(result).toMatchObject({ ok: false, failure: { kind: 'unreachable', reason: 'aborted' } });
   });
 
+  it.each<[name: string, call: (sluice: Client) => Promise<Result<OperationName>>]>([
+    ['an unknown operation', (sluice) => sluice.call('toString' as OperationName, {})],
+    ['a BigInt that is not an amount', (sluice) => sluice.call('createInvoice', Object({ decimals: 9n }))],
+    ['text that no path can hold', (sluice) => sluice.getSwapStatus({ id: '\ud800' })],
+    [
+      'a key with other than visible ASCII',
+      (sluice) => sluice.createSwap({ amountSol: 1 }, { idempotencyKey: 'schlüssel-0123456789' }),
+    ],
+    ['a limit that no timer takes', (sluice) => sluice.getReserves({}, { timeoutMs: -1 })],
+  ])('is invalid for %s, and nothing is sent', async (_name, call) => {
+    const { sluice, sent } = service();
+    expect(await call(sluice)).toMatchObject({
+      ok: false,
+      failure: { kind: 'invalid', cause: expect.any(Error) },
+    });
+    expect(sent).toEqual([]);
+  });
+
+  it('is invalid when the store of keys throws, and nothing is sent', async () => {
+    const broken = new Error('storage is full');
+    const keys = new Map<string, string>();
+    keys.set = () => {
+      throw broken;
+    };
+    const { sluice, sent } = serviceFor({ keys });
+    expect(await sluice.createSwap({ amountSol: 1 })).toMatchObject({
+      failure: { kind: 'invalid', cause: broken },
+    });
+    expect(sent).toEqual([]);
+  });
+
   it('narrows by kind and by error code', async () => {
     const { sluice } = service({ status: 404, body: problem('NOT_FOUND', 'check_id') });
     const result = await sluice.call('getSwapStatus', { id: ID });
@@ -152,8 +222,126 @@ describe('a failure is a value', () => {
   });
 });
 
+describe('a repeat', () => {
+  const busy = (more: object = {}) => ({
+    status: 503,
+    body: problem('CUSTODIAN_UNAVAILABLE', 'retry_later', { retryable: true, retry_after_s: 0, ...more }),
+  });
+
+  it('of a read follows two failures that can pass, and no third', async () => {
+    const { sluice, sent } = serviceFor({}, LOST, busy(), { body: WAITING });
+    expect(await sluice.getSwapStatus({ id: ID })).toMatchObject({ ok: true, value: { status: 'waiting' } });
+    expect(sent).toHaveLength(3);
+    const stuck = serviceFor({}, busy(), busy(), busy());
+    expect(await stuck.sluice.getSwapStatus({ id: ID })).toMatchObject({ failure: { status: 503 } });
+  });
+
+  it('of a creation has the same key', async () => {
+    const { sluice, sent } = serviceFor({}, LOST, busy(), { body: CREATED });
+    expect(await sluice.createSwap({ amountSol: '0.5' })).toMatchObject({ ok: true });
+    expect([keyOf(sent, 1), keyOf(sent, 2)]).toEqual([keyOf(sent), keyOf(sent)]);
+  });
+
+  it.each<[name: string, call: (sluice: Client) => Promise<unknown>, reply: Reply | Error]>([
+    ['an order without a key', (sluice) => sluice.requestListing({ token_id: 1 }), LOST],
+    [
+      'a refusal that asks for a new key',
+      (sluice) => sluice.createSwap({ amountSol: 1 }),
+      { status: 502, body: problem('QUOTE_REFUSED', 'retry_with_new_key', { retryable: true }) },
+    ],
+    [
+      'a refusal that asks for more time than is left',
+      (sluice) => sluice.getReserves({}, { timeoutMs: 5_000 }),
+      busy({ retry_after_s: 5 }),
+    ],
+    [
+      'a call that the caller has stopped',
+      (sluice) => sluice.getReserves({}, { signal: AbortSignal.abort() }),
+      {},
+    ],
+    ['a call without retries', (sluice) => sluice.getReserves({}, { retries: 0 }), busy()],
+  ])('never follows %s', async (_name, call, reply) => {
+    const { sluice, sent } = serviceFor({}, reply);
+    expect(await call(sluice)).toMatchObject({ ok: false });
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('a list', () => {
+  it('is read page by page, with its own parameters', async () => {
+    const page = (id: number, next_cursor: string | null) => ({ body: { tokens: [{ id }], next_cursor } });
+    const { sluice, sent } = service(page(2, 'c1'), page(1, null));
+    const ids: number[] = [];
+    for await (const read of sluice.pages('listTokens', { creator: ADDRESS })) {
+      if (!read.ok) throw new Error(JSON.stringify(read.failure));
+      ids.push(...read.value.tokens.map(({ id }) => id));
+    }
+    expect(ids).toEqual([2, 1]);
+    expect(sent.map(({ url }) => new URL(url).search)).toEqual([
+      `?creator=${ADDRESS}`,
+      `?creator=${ADDRESS}&cursor=c1`,
+    ]);
+  });
+
+  it('ends with the page that failed', async () => {
+    const { sluice } = service(LOST);
+    const read: boolean[] = [];
+    for await (const { ok } of sluice.pages('listSwaps')) read.push(ok);
+    expect(read).toEqual([false]);
+  });
+});
+
 describe('a creation', () => {
   const input = { amountSol: '0.5' };
+
+  it.each<[name: string, first: SwapOrder, second: SwapOrder, sent: string]>([
+    ['a number and text', { amountSol: 0.5 }, { amountSol: '0.5' }, '0.5'],
+    ['more zeros', { amountSol: '0.50' }, { amountSol: '00.5' }, '0.5'],
+    ['an exponent', { amountSol: '5e-1' }, { amountSol: 0.5 }, '0.5'],
+    ['a small exponent', { amountSol: 1e-7 }, { amountSol: '0.0000001' }, '0.0000001'],
+    ['a large exponent', { amountSol: '1.25E+3' }, { amountSol: 1250 }, '1250'],
+    ['a BigInt', Object({ amountSol: 100n }), { amountSol: '100.0' }, '100'],
+  ])('is the same order with %s', async (_name, first, second, amountSol) => {
+    const { sluice, sent } = service(LOST, { body: CREATED });
+    await sluice.createSwap(first);
+    await sluice.createSwap(second);
+    expect(keyOf(sent, 1)).toBe(keyOf(sent));
+    expect(sent.map(({ init }) => init.body)).toEqual(Array(2).fill(JSON.stringify({ amountSol })));
+  });
+
+  it('is the same order with its members in another order, and with absent ones', async () => {
+    const { sluice, sent } = service(LOST, { body: exampleOf('createExchange') });
+    await sluice.createExchange({ from: 'sol', to: 'btc', amount: 0.8, payoutAddress: ADDRESS });
+    const again = { payoutAddress: ADDRESS, refundAddress: undefined, amount: '0.8', to: 'btc', from: 'sol' };
+    await sluice.createExchange(again);
+    expect(keyOf(sent, 1)).toBe(keyOf(sent));
+    expect(sent[1]?.init.body).toBe(sent[0]?.init.body);
+  });
+
+  it('keeps the digits of members that are not amounts', async () => {
+    const { sluice, sent } = service(LOST, LOST);
+    const order = { from: 'sol', to: 'xrp', amount: 1, payoutAddress: ADDRESS };
+    await sluice.createExchange({ ...order, payoutExtraId: '0123' });
+    await sluice.createExchange({ ...order, payoutExtraId: '123' });
+    expect(keyOf(sent, 1)).not.toBe(keyOf(sent));
+    expect(sent[0]?.init.body).toContain('"payoutExtraId":"0123"');
+  });
+
+  it('sends an own key again while its outcome is unknown', async () => {
+    const { sluice, sent } = service(LOST, { body: CREATED });
+    await sluice.createSwap(input, { idempotencyKey: 'my-own-key-0123456789' });
+    await sluice.createSwap(input);
+    expect([keyOf(sent), keyOf(sent, 1)]).toEqual(Array(2).fill('my-own-key-0123456789'));
+  });
+
+  it('returns its outcome although the store cannot forget the key', async () => {
+    const keys = new Map<string, string>();
+    keys.delete = () => {
+      throw new Error('storage is broken');
+    };
+    const { sluice } = serviceFor({ keys }, { body: CREATED });
+    expect(await sluice.createSwap(input)).toMatchObject({ ok: true, value: CREATED });
+  });
 
   it('sends a new key after each known outcome', async () => {
     const replayed = { 'idempotency-replayed': 'true' };
@@ -215,8 +403,9 @@ describe('a creation', () => {
   });
 
   it('sends no key for a rehearsal', async () => {
-    const { sluice, sent } = service({ body: CREATED }, { body: {} });
-    await sluice.call('createSwap', { ...input, dry_run: true });
+    const { sluice, sent } = service({ body: exampleOf('createSwap', 'dry_run') }, { body: {} });
+    expect(await sluice.previewSwap(input)).toMatchObject({ ok: true, value: { amountSol: 0.5 } });
+    expect(sent[0]?.init.body).toBe('{"amountSol":"0.5","dry_run":true}');
     await sluice.call('claimFromDeposit', { asset: 'USDC', depositTxSignature: ID, skipReward: true });
     expect([keyOf(sent), keyOf(sent, 1)]).toEqual([null, null]);
   });
@@ -233,20 +422,23 @@ describe('until', () => {
   afterEach(() => void vi.useRealTimers());
   const isOver = ({ status }: { readonly status: string }): boolean => status !== 'waiting';
 
-  it('reads again at once after an answer that the service has waited for', async () => {
+  it('reads the state at once, and then as often as the service has waited for it', async () => {
     const held = { 'preference-applied': 'wait=25' };
     const { sluice, sent } = service(
-      { body: WAITING, headers: held, afterMs: 2_000 },
+      { body: WAITING },
+      { body: { ...WAITING, detail: 'settling' }, headers: held, afterMs: 2_000 },
       { body: FINISHED, headers: held },
     );
-    const ended = sluice.until('getSwapStatus', { id: ID }, isOver);
+    const seen: string[] = [];
+    const onState = ({ detail }: { readonly detail: string }) => void seen.push(detail);
+    const ended = sluice.until('getSwapStatus', { id: ID }, isOver, { onState });
     await vi.advanceTimersByTimeAsync(2_001);
     expect(await ended).toMatchObject({ ok: true, value: { status: 'finished' } });
-    expect(sent).toHaveLength(2);
-    expect(headerOf(sent, 'prefer')).toBe('wait=25');
+    expect([0, 1, 2].map((at) => headerOf(sent, 'prefer', at))).toEqual([null, 'wait=25', 'wait=25']);
+    expect(seen).toEqual([Object(WAITING).detail, 'settling', Object(FINISHED).detail]);
   });
 
-  it('reads at most once a second when a state is final to the service and not to the caller', async () => {
+  it('reads, after the first time, at most once a second when a state is final to the service and not to the caller', async () => {
     const stuck = { body: WAITING, headers: { 'preference-applied': 'wait=25' } };
     const { sluice, sent } = service(...Array.from({ length: 20 }, () => stuck));
     const stop = new AbortController();
@@ -254,14 +446,14 @@ describe('until', () => {
     await vi.advanceTimersByTimeAsync(5_500);
     stop.abort();
     await ended;
-    expect(sent.length).toBeLessThanOrEqual(6);
+    expect(sent.length).toBeLessThanOrEqual(7);
   });
 
-  it('polls after the pause that the answer names where the service does not wait', async () => {
-    const { sluice, sent } = service({ body: WAITING }, { body: FINISHED });
+  it('polls after the pause that the response names where the service does not wait', async () => {
+    const { sluice, sent } = service({ body: WAITING }, { body: WAITING }, { body: FINISHED });
     const ended = sluice.until('getSwapStatus', { id: ID }, isOver);
     await vi.advanceTimersByTimeAsync(4_999);
-    expect(sent).toHaveLength(1);
+    expect(sent).toHaveLength(2);
     await vi.advanceTimersByTimeAsync(1);
     expect(await ended).toMatchObject({ ok: true, value: { status: 'finished' } });
   });
@@ -286,13 +478,97 @@ describe('until', () => {
     });
   });
 
-  it('ends during a pause when the caller stops it, with the last result', async () => {
-    const { sluice, sent } = service({ body: WAITING });
+  it('ends during a pause when the caller stops it, with the newest state', async () => {
+    const { sluice, sent } = service({ body: WAITING }, { body: WAITING });
     const stop = new AbortController();
     const ended = sluice.until('getSwapStatus', { id: ID }, isOver, { signal: stop.signal });
     await vi.advanceTimersByTimeAsync(100);
     stop.abort();
-    expect(await ended).toMatchObject({ ok: true, value: { status: 'waiting' } });
-    expect(sent).toHaveLength(1);
+    expect(await ended).toMatchObject({
+      ok: false,
+      failure: { kind: 'unfinished', reason: 'aborted', value: { status: 'waiting' } },
+    });
+    expect(sent).toHaveLength(2);
+  });
+
+  it('is invalid when its predicate throws', async () => {
+    const { sluice } = service({ body: WAITING });
+    const cause = new Error('mine');
+    const throwing = (): boolean => {
+      throw cause;
+    };
+    expect(await sluice.until('getSwapStatus', { id: ID }, throwing)).toMatchObject({
+      ok: false,
+      failure: { kind: 'invalid', cause },
+    });
+  });
+
+  it('never repeats an operation that creates', async () => {
+    const { sluice, sent } = service();
+    const create = 'createSwap' as 'getSwapStatus';
+    expect(await sluice.until(create, { id: ID }, () => false)).toMatchObject({
+      failure: { kind: 'invalid' },
+    });
+    expect(sent).toEqual([]);
+  });
+
+  it.each<[wait: 'waitForSwap' | 'waitForInvoice' | 'waitForExchange', open: object, over: object]>([
+    ['waitForSwap', WAITING, { ...WAITING, status: 'failed' }],
+    ['waitForInvoice', { status: 'pending', detail: 'paid' }, { status: 'pending', detail: 'refund_due' }],
+    ['waitForExchange', { status: 'pending' }, { status: 'expired' }],
+  ])('knows the end as %s', async (wait, open, over) => {
+    const { sluice, sent } = service({ body: open }, { body: over });
+    const ended = sluice[wait](ID);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await ended).toMatchObject({ ok: true, value: over });
+    expect(sent).toHaveLength(2);
+  });
+});
+
+describe('a limit of 2 s', () => {
+  /** A service that gives these bodies in turn, and then leaves every request without a response. */
+  async function hangingAfter(...bodies: object[]) {
+    const closed: string[] = [];
+    const server = createServer((request, response) => {
+      const body = bodies.shift();
+      if (body) response.setHeader('preference-applied', 'wait=1').end(JSON.stringify(body));
+      request.once('close', () => closed.push(request.url ?? ''));
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const sluice = createClient({ baseUrl: `http://127.0.0.1:${port}` });
+    const stop = () => new Promise((resolve) => server.close(resolve).closeAllConnections());
+    return { sluice, closed, stop };
+  }
+
+  it('ends the read that a hanging server leaves open, within 2.5 s', async () => {
+    const { sluice, stop } = await hangingAfter();
+    const tooLate = new Promise((resolve) => setTimeout(resolve, 2_500, 'too late'));
+    const ended = sluice.waitForSwap(ID, { timeoutMs: 2_000 });
+    expect(await Promise.race([ended, tooLate])).toMatchObject({
+      ok: false,
+      failure: { kind: 'unreachable', reason: 'timeout' },
+    });
+    await stop();
+  });
+
+  it('returns the state that was read before the server hung', async () => {
+    const { sluice, stop } = await hangingAfter(WAITING);
+    expect(await sluice.waitForSwap(ID, { timeoutMs: 2_000 })).toMatchObject({
+      ok: false,
+      failure: { kind: 'unfinished', reason: 'timeout', value: { status: 'waiting' } },
+    });
+    await stop();
+  });
+
+  it('is that of the caller, too', async () => {
+    const { sluice, stop } = await hangingAfter();
+    expect(await sluice.getReserves({}, { signal: AbortSignal.timeout(50) })).toMatchObject({
+      failure: { kind: 'unreachable', reason: 'timeout' },
+    });
+    expect(await sluice.getReserves({}, { timeoutMs: 50 })).toMatchObject({
+      failure: { kind: 'unreachable', reason: 'timeout' },
+    });
+    await stop();
   });
 });

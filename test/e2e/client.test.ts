@@ -1,14 +1,24 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { base58 } from '@scure/base';
+import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { payInvoice } from '../../docs/examples/pay-invoice.ts';
 import { type Client, createClient } from '../../packages/client/src/index.ts';
+import { blocksOf } from '../docs/markdown.ts';
 import { startWorld, type World } from '../world/world.ts';
+
+const run = promisify(execFile);
 
 let world: World;
 let sluice: Client;
-/** Requests whose answer is dropped, as a broken connection does it. */
-let lostAnswers = 0;
+/** Requests whose response is dropped, as a broken connection does it. */
+let lostResponses = 0;
 const keys: (string | null)[] = [];
+const folder = mkdtempSync(join(tmpdir(), 'sluice-readme-'));
 
 beforeAll(async () => {
   world = await startWorld();
@@ -17,78 +27,113 @@ beforeAll(async () => {
     async fetch(url, init) {
       keys.push(new Headers(init?.headers).get('idempotency-key'));
       const response = await fetch(url, init);
-      if (lostAnswers === 0) return response;
-      lostAnswers -= 1;
+      if (lostResponses === 0) return response;
+      lostResponses -= 1;
       throw new TypeError('connection reset');
     },
   });
 });
-afterAll(() => world.stop());
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await world.stop();
+});
 
-it('swaps once when the answer is lost, and waits until the swap is finished', async () => {
-  const rehearsal = await sluice.call('createSwap', { amountSol: '0.3', dry_run: true });
-  expect(rehearsal).toMatchObject({ ok: true, value: { initiated: false } });
-  lostAnswers = 1;
+it('runs the program of the README until its swap is finished', async () => {
+  const installed = join(folder, 'node_modules/sluice-client');
+  mkdirSync(installed, { recursive: true });
+  writeFileSync(join(installed, 'package.json'), '{"type":"module","exports":"./index.js"}');
+  await build({
+    entryPoints: ['packages/client/src/index.ts'],
+    outfile: join(installed, 'index.js'),
+    bundle: true,
+    format: 'esm',
+  });
+  const [program, ...more] = blocksOf('packages/client/README.md');
+  expect(more).toEqual([]);
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  writeFileSync(
+    join(folder, 'program.ts'),
+    program?.text.replaceAll('https://sluice.example', world.url) ?? '',
+  );
+  const { stdout } = await run(process.execPath, [join(folder, 'program.ts')]);
+  expect(stdout).toMatch(/^\d+ sats expected\nfinished\n1 swaps\n$/);
+});
+
+it('swaps once when the response is lost, and waits until the swap is finished', async () => {
+  expect(await sluice.previewSwap({ amountSol: '0.3' })).toMatchObject({
+    ok: true,
+    value: { amountLamports: '300000000' },
+  });
   keys.length = 0;
-  const lost = await sluice.call('createSwap', { amountSol: '0.3' });
-  expect(lost).toMatchObject({ ok: false, failure: { kind: 'unreachable', reason: 'network' } });
-  const created = await sluice.call('createSwap', { amountSol: '0.3' });
+  lostResponses = 1;
+  const created = await sluice.createSwap({ amountSol: '0.3' });
   if (!created.ok) throw new Error(JSON.stringify(created.failure));
   expect(created.replayed).toBe(true);
-  expect(keys).toEqual([lost.idempotencyKey, lost.idempotencyKey]);
-  const id = created.value.id ?? '';
-  const ended = await sluice.until('getSwapStatus', { id }, ({ status }) => status !== 'waiting');
-  expect(ended).toMatchObject({ ok: true, value: { id, status: 'finished', amountLamports: '300000000' } });
+  expect(keys).toEqual([created.idempotencyKey, created.idempotencyKey]);
+  const { id } = created.value;
+  expect(await sluice.waitForSwap(id)).toMatchObject({
+    ok: true,
+    value: { id, status: 'finished', amountLamports: '300000000' },
+  });
+});
+
+it('creates once when the response is lost and the order is repeated with its members in another order', async () => {
+  const payoutAddress = world.reserve.bitcoin;
+  keys.length = 0;
+  lostResponses = 1;
+  const first = { from: 'sol', to: 'btc', amount: 0.5, payoutAddress };
+  expect(await sluice.createExchange(first, { retries: 0 })).toMatchObject({
+    ok: false,
+    failure: { kind: 'unreachable', reason: 'network' },
+    idempotencyKey: keys[0],
+  });
+  const again = await sluice.createExchange({ payoutAddress, amount: '0.50', to: 'btc', from: 'sol' });
+  if (!again.ok) throw new Error(JSON.stringify(again.failure));
+  expect(again.replayed).toBe(true);
+  expect(keys).toEqual([keys[0], keys[0]]);
+  const { id } = again.value;
+  expect(await sluice.getExchangeStatus({ id })).toMatchObject({
+    ok: true,
+    value: { id, status: 'waiting' },
+  });
 });
 
 it('orders a token, and waits until its payment has bought it', async () => {
   const [user] = world.users;
   if (!user) throw new Error('no user');
   const order = { name: 'Client Cat', symbol: 'CCAT', decimals: 6, supply: '5000000' };
-  const invoice = await sluice.call('createInvoice', { ...order, creator_address: user.address });
+  const invoice = await sluice.createInvoice({ ...order, creator_address: user.address });
   if (!invoice.ok) throw new Error(JSON.stringify(invoice.failure));
   await payInvoice(invoice.value.solana_pay_url, world.endpoints.rpc1, base58.decode(user.secretKey));
-  const id = invoice.value.invoice_id;
-  const paid = await sluice.until('getInvoice', { id }, ({ status }) => status === 'completed');
+  const paid = await sluice.waitForInvoice(invoice.value.invoice_id);
   if (!paid.ok) throw new Error(JSON.stringify(paid.failure));
-  const found = await sluice.call('searchTokens', { q: 'client cat' });
-  expect(found).toMatchObject({ ok: true, value: { tokens: [{ id: paid.value.token_id, symbol: 'CCAT' }] } });
-});
-
-it('opens an exchange and reads its state', async () => {
-  const order = { from: 'sol', to: 'btc', amount: '0.5', payoutAddress: world.reserve.bitcoin };
-  const created = await sluice.call('createExchange', order);
-  if (!created.ok) throw new Error(JSON.stringify(created.failure));
-  const { id } = created.value;
-  expect(await sluice.call('getExchangeStatus', { id })).toMatchObject({
-    ok: true,
-    value: { id, status: 'waiting' },
-  });
+  const listed: unknown[] = [];
+  for await (const page of sluice.pages('searchTokens', { q: 'client cat', limit: 1 }))
+    listed.push(...(page.ok ? page.value.tokens : [page.failure]));
+  expect(listed).toMatchObject([{ id: paid.value.token_id, symbol: 'CCAT' }]);
 });
 
 it('returns refusals as values with their code', async () => {
-  expect(await sluice.call('createSwap', { amountSol: 999 })).toMatchObject({
+  expect(await sluice.createSwap({ amountSol: 999 })).toMatchObject({
     ok: false,
     failure: { kind: 'refused', status: 400, error_code: 'AMOUNT_TOO_LARGE', action: 'fix_request' },
   });
-  const unknown = '1'.repeat(64);
-  const limit = { timeoutMs: 30_000 };
-  expect(await sluice.until('getSwapStatus', { id: unknown }, () => true, limit)).toMatchObject({
+  expect(await sluice.waitForSwap('1'.repeat(64), { timeoutMs: 30_000 })).toMatchObject({
     ok: false,
     failure: { kind: 'refused', status: 404, error_code: 'NOT_FOUND' },
   });
 });
 
-it('reads every kind of document: JSON, text, and an answer behind a redirect', async () => {
-  expect(await sluice.call('getReserves', {})).toMatchObject({
+it('reads every kind of document: JSON, text, and a response behind a redirect', async () => {
+  expect(await sluice.getReserves()).toMatchObject({
     ok: true,
     value: { bitcoin: { address: world.reserve.bitcoin } },
   });
-  expect(await sluice.call('getLlmsText', {})).toMatchObject({
+  expect(await sluice.getLlmsText()).toMatchObject({
     ok: true,
     value: expect.stringMatching(/Sluice/),
   });
-  expect(await sluice.call('getDefaultPool', {})).toMatchObject({
+  expect(await sluice.getDefaultPool()).toMatchObject({
     ok: true,
     value: { data: { price: expect.any(String) } },
   });

@@ -27,7 +27,11 @@ it('sends the key and body of a creation, and nothing that identifies the visito
     method: 'POST',
     credentials: 'omit',
     body: '{"amountSol":"0.5"}',
-    headers: { 'idempotency-key': '0123456789abcdef', 'content-type': 'application/json' },
+  });
+  expect(Object.fromEntries(new Headers(sent[0]?.init?.headers))).toEqual({
+    accept: 'application/json',
+    'content-type': 'application/json',
+    'idempotency-key': '0123456789abcdef',
   });
 });
 

@@ -33,14 +33,19 @@ export function memoryKeys(): KeyStore {
 
 export const newKey = (): string => `sluice-${crypto.randomUUID()}`;
 
-/** The unresolved key of this call, or a new one. */
-export function takeKey(keys: KeyStore, call: string): string {
-  const key = keys.get(call) ?? newKey();
-  keys.set(call, key);
+/** The key to send with this call: the given one, the unresolved one, or a new one. @throws what the store throws */
+export function takeKey(keys: KeyStore, call: string, given: string | undefined): string {
+  const unresolved = keys.get(call);
+  const key = given ?? unresolved ?? newKey();
+  if (given === undefined || unresolved === undefined) keys.set(call, key);
   return key;
 }
 
 /** Forgets a key once its outcome is known. */
-export function releaseKey(keys: KeyStore, call: string, key: string | undefined): void {
-  if (keys.get(call) === key) keys.delete(call);
+export function releaseKey(keys: KeyStore, call: string, key: string): void {
+  try {
+    if (keys.get(call) === key) keys.delete(call);
+  } catch {
+    // A key that stays in the store returns this outcome again, which the caller has.
+  }
 }

@@ -2,193 +2,130 @@
  * Schemas and operations of the API. `npm run docs` writes this file from the API document.
  * @module
  */
+import { get, post } from './operation.ts';
 
 export type Health = {
   ok: true;
-  /** The running release */
-  release: {
-    /** Version of the package */
-    version: string | null;
-    /** Git commit of the build; ends in -dirty if files had been changed. Null when unknown */
-    commit: string | null;
-    /** Id of the deployed Worker version */
-    id: string | null;
-    /** When that version was uploaded */
-    deployedAt: string | null;
+  /** The running release */ release: {
+    /** Version of the package */ version: string | null;
+    /** Git commit of the build; ends in -dirty if files had been changed. Null when unknown */ commit: string | null;
+    /** Id of the deployed Worker version */ id: string | null;
+    /** When that version was uploaded */ deployedAt: string | null;
   };
   as_of: string;
 };
 
 export type Ready = {
   ok: boolean;
-  checks: Array<{
-    name: string;
-    ok: boolean;
-    reason: string | null;
-  }>;
+  checks: Array<{ name: string; ok: boolean; reason: string | null }>;
   as_of: string;
 };
 
 export type Status = {
   ok: boolean;
-  /** The running release */
-  release: {
-    /** Version of the package */
-    version: string | null;
-    /** Git commit of the build; ends in -dirty if files had been changed. Null when unknown */
-    commit: string | null;
-    /** Id of the deployed Worker version */
-    id: string | null;
-    /** When that version was uploaded */
-    deployedAt: string | null;
+  /** The running release */ release: {
+    /** Version of the package */ version: string | null;
+    /** Git commit of the build; ends in -dirty if files had been changed. Null when unknown */ commit: string | null;
+    /** Id of the deployed Worker version */ id: string | null;
+    /** When that version was uploaded */ deployedAt: string | null;
   };
   upstreams: Array<{
     name: string;
     ok: boolean;
-    /** Whether money depends on it; only such upstreams affect the status's ok */
-    needed: boolean;
-    /** Response time in milliseconds */
-    ms: number;
+    /** Whether money depends on it; only such upstreams affect the status's ok */ needed: boolean;
+    /** Response time in milliseconds */ ms: number;
   }>;
-  /** Null when it cannot be read */
-  cron: Array<{
-    trigger: "minute" | "daily";
+  /** Null when it cannot be read */ cron: Array<{
+    trigger: 'minute' | 'daily';
     lastRunAt: string | null;
-    /** Whether it ran within its time */
-    ok: boolean;
+    /** Whether it ran within its time */ ok: boolean;
   }> | null;
   custody: {
-    /** Reason why nothing is signed */
-    frozen: string | null;
-    /** Reason why nothing new begins */
-    paused: string | null;
-    /** Operations that have not ended */
-    openOperations: number;
-    /** Operations that await the operator */
-    heldOperations: number;
-    /** The day's mint of ABSR */
-    mint: {
+    /** Reason why nothing is signed */ frozen: string | null;
+    /** Reason why nothing new begins */ paused: string | null;
+    /** Operations that have not ended */ openOperations: number;
+    /** Operations that await the operator */ heldOperations: number;
+    /** The day's mint of ABSR */ mint: {
       day: string;
-      state: "scheduled" | "waiting" | "minted" | "none" | "failed";
+      state: 'scheduled' | 'waiting' | 'minted' | 'none' | 'failed';
       reason: string | null;
       ok: boolean;
     } | null;
     mirrorBehindSince: string | null;
-    /** Rows that D1 refuses while it accepts others */
-    mirrorRefusedRows: number;
-    /** True while D1, restored to an older state, receives its rows again */
-    mirrorRepublishing: boolean;
-    /** The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived */
-    caps: {
+    /** Rows that D1 refuses while it accepts others */ mirrorRefusedRows: number;
+    /** True while D1, restored to an older state, receives its rows again */ mirrorRepublishing: boolean;
+    /** The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived */ caps: {
       hour: {
-        /** SOL used */
-        usedSol: string;
-        /** SOL allowed by the cap */
-        maximumSol: string;
-        /** SOL left */
-        leftSol: string;
+        /** SOL used */ usedSol: string;
+        /** SOL allowed by the cap */ maximumSol: string;
+        /** SOL left */ leftSol: string;
       };
       day: {
-        /** SOL used */
-        usedSol: string;
-        /** SOL allowed by the cap */
-        maximumSol: string;
-        /** SOL left */
-        leftSol: string;
+        /** SOL used */ usedSol: string;
+        /** SOL allowed by the cap */ maximumSol: string;
+        /** SOL left */ leftSol: string;
       };
       unsettled: {
-        /** SOL used */
-        usedSol: string;
-        /** SOL allowed by the cap */
-        maximumSol: string;
-        /** SOL left */
-        leftSol: string;
+        /** SOL used */ usedSol: string;
+        /** SOL allowed by the cap */ maximumSol: string;
+        /** SOL left */ leftSol: string;
       };
       cost_day: {
-        /** SOL used */
-        usedSol: string;
-        /** SOL allowed by the cap */
-        maximumSol: string;
-        /** SOL left */
-        leftSol: string;
+        /** SOL used */ usedSol: string;
+        /** SOL allowed by the cap */ maximumSol: string;
+        /** SOL left */ leftSol: string;
       };
     };
-    /** Every cap that the custodian enforces */
-    limits: Array<{
+    /** Every cap that the custodian enforces */ limits: Array<{
       name: string;
-      unit: "lamports" | "count";
-      /** Null for open operations */
-      windowSeconds: number | null;
+      unit: 'lamports' | 'count';
+      /** Null for open operations */ windowSeconds: number | null;
       used: string;
       maximum: string;
       left: string;
-      /** Null while there is room */
-      availableAt: string | null;
+      /** Null while there is room */ availableAt: string | null;
     }>;
-    /** The agreement of the Solana nodes */
-    nodes: {
+    /** The agreement of the Solana nodes */ nodes: {
       configured: number;
-      /** Number of nodes that must agree on reads that move money */
-      quorum: number;
-      /** When two nodes last returned different finalized data, within the last hour */
-      disagreementAt: string | null;
+      /** Number of nodes that must agree on reads that move money */ quorum: number;
+      /** When two nodes last returned different finalized data, within the last hour */ disagreementAt: string | null;
       quorumMissingSince: string | null;
     };
   } | null;
-  /** The reserve and the ABSR supply */
-  backing: {
-    /** False while tokens are not covered */
-    ok: boolean;
-    /** Confirmed sats in the reserve */
-    reserveSatoshis: string | null;
-    /** Atoms of ABSR, finalized */
-    supplyAtoms: string | null;
-    /** Sats in the reserve in excess of the supply; null when unknown */
-    gapSatoshis: string | null;
-    /** Sats per ABSR */
-    ratio: number | null;
+  /** The reserve and the ABSR supply */ backing: {
+    /** False while tokens are not covered */ ok: boolean;
+    /** Confirmed sats in the reserve */ reserveSatoshis: string | null;
+    /** Atoms of ABSR, finalized */ supplyAtoms: string | null;
+    /** Sats in the reserve in excess of the supply; null when unknown */ gapSatoshis: string | null;
+    /** Sats per ABSR */ ratio: number | null;
   };
-  /** The active alarms of the last minute; null when unread */
-  alarms: Array<string> | null;
+  /** The active alarms of the last minute; null when unread */ alarms: Array<string> | null;
   database: {
-    /** Fingerprint of its columns, which `npm run doctor` compares */
-    schema: string;
-    /** Bridge quotes that reads used in the current two hours */
-    quotes: {
-      /** Quotes */
-      used: number;
-      /** Quotes */
-      maximum: number;
-      /** Quotes */
-      left: number;
+    /** Fingerprint of its columns, which `npm run doctor` compares */ schema: string;
+    /** Bridge quotes that reads used in the current two hours */ quotes: {
+      /** Quotes */ used: number;
+      /** Quotes */ maximum: number;
+      /** Quotes */ left: number;
     };
   } | null;
-  /** Newest first; null when they cannot be read */
-  operations: Array<{
+  /** Newest first; null when they cannot be read */ operations: Array<{
     kind: string;
-    status: "waiting" | "finished" | "failed";
+    status: 'waiting' | 'finished' | 'failed';
     detail: string;
     reason: string | null;
-    /** Solana signature once it is signed */
-    signature: string | null;
-    /** Lamports that the operation moves */
-    amountLamports: string | null;
+    /** Solana signature once it is signed */ signature: string | null;
+    /** Lamports that the operation moves */ amountLamports: string | null;
     createdAt: string;
     updatedAt: string;
   }> | null;
-  /** Results of the last day's checks, the oldest period first. A period without a check is absent; null when unread */
-  history: {
-    /** Length of a period */
-    periodSeconds: number;
+  /** Results of the last day's checks, the oldest period first. A period without a check is absent; null when unread */ history: {
+    /** Length of a period */ periodSeconds: number;
     periods: Array<{
       startsAt: string;
-      /** Checks that ran: one per minute while the cron was on time */
-      checks: number;
+      /** Checks that ran: one per minute while the cron was on time */ checks: number;
       failures: Array<{
-        /** custody, backing, database, or the name of an upstream */
-        name: string;
-        /** Checks that found it failing */
-        checks: number;
+        /** custody, backing, database, or the name of an upstream */ name: string;
+        /** Checks that found it failing */ checks: number;
       }>;
     }>;
   } | null;
@@ -199,116 +136,70 @@ export type Status = {
 export type Reserves = {
   bitcoin: {
     address: string | null;
-    /** Confirmed BTC */
-    balanceBtc: number | null;
-    /** Confirmed sats */
-    balanceSat: number | null;
-    /** Confirmed sats as text */
-    balanceSatoshis: string | null;
-    /** Net effect of the mempool; may be negative */
-    pendingSatoshis: string | null;
-    /** The service does not have the key; null while the custodian does not answer */
-    watchOnly: boolean | null;
-    /** Whether all answering sources agree; null when only one answered. The lowest balance is shown. */
-    agreed: boolean | null;
-    sources: Array<{
-      name: string;
-      balanceSatoshis: string | null;
-    }>;
-    /** The upstream that answered */
-    source: string | null;
+    /** Confirmed BTC */ balanceBtc: number | null;
+    /** Confirmed sats */ balanceSat: number | null;
+    /** Confirmed sats as text */ balanceSatoshis: string | null;
+    /** Net effect of the mempool; may be negative */ pendingSatoshis: string | null;
+    /** The service does not have the key; null while the custodian does not answer */ watchOnly: boolean | null;
+    /** Whether all answering sources agree; null when only one answered. The lowest balance is shown. */ agreed: boolean | null;
+    sources: Array<{ name: string; balanceSatoshis: string | null }>;
+    /** The upstream that answered */ source: string | null;
   };
   solana: {
     address: string | null;
-    /** Finalized SOL */
-    balanceSol: number | null;
-    /** Finalized lamports as text */
-    balanceLamports: string | null;
-    /** The slot of this balance */
-    slot: string | null;
-    /** The upstream that answered */
-    source: string | null;
+    /** Finalized SOL */ balanceSol: number | null;
+    /** Finalized lamports as text */ balanceLamports: string | null;
+    /** The slot of this balance */ slot: string | null;
+    /** The upstream that answered */ source: string | null;
   };
-  /** When the older half was read */
-  as_of: string | null;
-  /** True when a source is unavailable and an older value is shown */
-  stale: boolean;
-  errors?: Array<{
-    part: "bitcoin" | "solana";
-    error_code: string;
-  }>;
+  /** When the older half was read */ as_of: string | null;
+  /** True when a source is unavailable and an older value is shown */ stale: boolean;
+  errors?: Array<{ part: 'bitcoin' | 'solana'; error_code: string }>;
 };
 
 export type BitcoinTransactions = {
   transactions: Array<{
     txid: string;
-    /** Unix seconds, null in the mempool */
-    blockTime: number | null;
+    /** Unix seconds, null in the mempool */ blockTime: number | null;
     blockHeight: number | null;
-    /** Sats that the reserve gains; negative when it spends */
-    netSatoshis: string;
+    /** Sats that the reserve gains; negative when it spends */ netSatoshis: string;
   }>;
-  /** When the list was read */
-  as_of: string;
-  /** True when every source is unavailable and an older list is shown */
-  stale: boolean;
-  /** The upstream that answered */
-  source: string;
-  /** cursor of the next page; null after the last one */
-  next_cursor: string | null;
+  /** When the list was read */ as_of: string;
+  /** True when every source is unavailable and an older list is shown */ stale: boolean;
+  /** The upstream that answered */ source: string;
+  /** cursor of the next page; null after the last one */ next_cursor: string | null;
 };
 
 export type SolanaTransactions = {
   transactions: Array<{
     signature: string;
-    /** Unix seconds */
-    blockTime: number | null;
-    /** Null for a success, else the chain's error */
-    err?: unknown;
+    /** Unix seconds */ blockTime: number | null;
+    /** Null for a success, else the chain's error */ err?: unknown;
     slot: string;
   }>;
-  /** When the list was read */
-  as_of: string;
-  /** True when every source is unavailable and an older list is shown */
-  stale: boolean;
-  /** The upstream that answered */
-  source: string;
-  /** cursor of the next page; null after the last one */
-  next_cursor: string | null;
+  /** When the list was read */ as_of: string;
+  /** True when every source is unavailable and an older list is shown */ stale: boolean;
+  /** The upstream that answered */ source: string;
+  /** cursor of the next page; null after the last one */ next_cursor: string | null;
 };
 
-export type Treasury = {
-  treasury_address: string;
-};
+export type Treasury = { treasury_address: string };
 
-export type CurrentProof = Proof & {
-  as_of: string;
-  stale: boolean;
-};
+export type CurrentProof = Proof & { as_of: string; stale: boolean };
 
 export type Proof = {
-  /** The exact text signed by both keys */
-  message: string;
-  /** The time in the message */
-  timestamp: string;
-  /** The next proof names it as its predecessor */
-  hash: string;
+  /** The exact text signed by both keys */ message: string;
+  /** The time in the message */ timestamp: string;
+  /** The next proof names it as its predecessor */ hash: string;
   bitcoin: {
     address: string;
     signature: string;
     scheme: string;
-    /** The same in the encoding for older verifiers, without the prefixes of 2026 */
-    signatureUnprefixed: string | null;
-    /** Signed outside the service */
-    offline: boolean;
+    /** The same in the encoding for older verifiers, without the prefixes of 2026 */ signatureUnprefixed: string | null;
+    /** Signed outside the service */ offline: boolean;
   };
-  solana: {
-    address: string;
-    signature: string;
-    scheme: string;
-  };
-  /** The figures in the message, parsed from it */
-  figures: {
+  solana: { address: string; signature: string; scheme: string };
+  /** The figures in the message, parsed from it */ figures: {
     service: string;
     reserveSatoshis: string;
     solanaLamports: string;
@@ -321,8 +212,7 @@ export type Proof = {
     solanaBlockhash: string;
     previousProof: string | null;
   };
-  /** Amounts that are not counted */
-  exclusions: Array<string>;
+  /** Amounts that are not counted */ exclusions: Array<string>;
 };
 
 export type ProofHistory = {
@@ -343,133 +233,88 @@ export type ProofHistory = {
       previousProof: string | null;
     };
   }>;
-  /** cursor of the next page; null after the last one */
-  next_cursor: string | null;
+  /** cursor of the next page; null after the last one */ next_cursor: string | null;
 };
 
 export type AbsrSummary = {
-  /** USD for 1 BTC */
-  btcPriceUsd: number | null;
-  /** USD for 1 SOL */
-  solPriceUsd: number | null;
-  /** Venue of the price shown */
-  priceSource: string | null;
-  /** Latest price of each venue */
-  priceVenues: Array<{
+  /** USD for 1 BTC */ btcPriceUsd: number | null;
+  /** USD for 1 SOL */ solPriceUsd: number | null;
+  /** Venue of the price shown */ priceSource: string | null;
+  /** Latest price of each venue */ priceVenues: Array<{
     name: string;
     btcPriceUsd: number;
     solPriceUsd: number;
-    /** Whether another venue confirms it within 1 % */
-    agreed: boolean | null;
+    /** Whether another venue confirms it within 1 % */ agreed: boolean | null;
   }>;
-  /** Confirmed sats of the reserve: the maximum supply */
-  absrSupplySats: number | null;
-  /** The same as text */
-  absrSupplySatoshis: string | null;
-  /** The same in USD */
-  absrSupplyUsd: number | null;
-  /** ABSR on the chain, finalized; null without a mint */
-  absrTokenSupply: number | null;
-  /** The same in the token's smallest units */
-  absrTokenSupplyAtoms: string | null;
+  /** Confirmed sats of the reserve: the maximum supply */ absrSupplySats: number | null;
+  /** The same as text */ absrSupplySatoshis: string | null;
+  /** The same in USD */ absrSupplyUsd: number | null;
+  /** ABSR on the chain, finalized; null without a mint */ absrTokenSupply: number | null;
+  /** The same in the token's smallest units */ absrTokenSupplyAtoms: string | null;
   absrDecimals: number | null;
-  /** Sats in the reserve per ABSR, rounded down; null without a token */
-  ratio: number | null;
-  /** Sats in excess of the supply; negative when tokens are not covered */
-  gapSats: number | null;
-  /** The same as text */
-  gapSatoshis: string | null;
-  /** When the oldest part was read */
-  as_of: string;
+  /** Sats in the reserve per ABSR, rounded down; null without a token */ ratio: number | null;
+  /** Sats in excess of the supply; negative when tokens are not covered */ gapSats: number | null;
+  /** The same as text */ gapSatoshis: string | null;
+  /** When the oldest part was read */ as_of: string;
   stale: boolean;
-  errors?: Array<{
-    part: "prices" | "reserve" | "supply";
-    error_code: string;
-  }>;
+  errors?: Array<{ part: 'prices' | 'reserve' | 'supply'; error_code: string }>;
 };
 
 export type AbsrTransactions = {
   transactions: Array<{
-    /** Solana signature */
-    signature: string;
-    /** Bitcoin txid that paid an issue; null for a mint */
-    txId: string | null;
-    type: "mint" | "issue";
+    /** Solana signature */ signature: string;
+    /** Bitcoin txid that paid an issue; null for a mint */ txId: string | null;
+    type: 'mint' | 'issue';
     amountSats: number;
-    /** At the price when it was signed; null when no price was known */
-    amountUsd: number | null;
-    /** Unix seconds */
-    blockTime: number | null;
+    /** At the price when it was signed; null when no price was known */ amountUsd: number | null;
+    /** Unix seconds */ blockTime: number | null;
     amountSatoshis: string;
   }>;
-  /** cursor of the next page; null after the last one */
-  next_cursor: string | null;
+  /** cursor of the next page; null after the last one */ next_cursor: string | null;
 };
 
 export type SwapMinimum = {
-  /** Smallest SOL amount whose cost stays below the limit */
-  minAmountSol: number;
-  /** The same in lamports */
-  minAmountLamports: string;
-  /** Reserve SOL, finalized; null when unknown */
-  balanceSol: number | null;
-  /** The same in lamports */
-  balanceLamports: string | null;
-  /** Largest SOL amount that the caps allow now; 0 when none */
-  maxAmountSol: number;
-  /** The same in lamports */
-  maxAmountLamports: string;
+  /** Smallest SOL amount whose cost stays below the limit */ minAmountSol: number;
+  /** The same in lamports */ minAmountLamports: string;
+  /** Reserve SOL, finalized; null when unknown */ balanceSol: number | null;
+  /** The same in lamports */ balanceLamports: string | null;
+  /** Largest SOL amount that the caps allow now; 0 when none */ maxAmountSol: number;
+  /** The same in lamports */ maxAmountLamports: string;
   available: boolean;
-  /** Code of the reason why no swap can start now */
-  reason: string | null;
+  /** Code of the reason why no swap can start now */ reason: string | null;
   nextAvailableAt: string | null;
-  /** When the figures were read from their sources */
-  as_of: string;
-  /** True when a source is unavailable and an older value is shown */
-  stale: boolean;
+  /** When the figures were read from their sources */ as_of: string;
+  /** True when a source is unavailable and an older value is shown */ stale: boolean;
 };
 
 export type SwapEstimate = {
   amountSol: number;
-  /** Expected sats, after the bridge's fees */
-  estimatedBtcSats: number;
-  /** Requested amount in lamports */
-  amountLamports: string;
-  /** The estimate as text */
-  estimatedSatoshis: string;
-  /** Sats guaranteed by the bridge */
-  minimumSatoshis: string;
+  /** Expected sats, after the bridge's fees */ estimatedBtcSats: number;
+  /** Requested amount in lamports */ amountLamports: string;
+  /** The estimate as text */ estimatedSatoshis: string;
+  /** Sats guaranteed by the bridge */ minimumSatoshis: string;
   /** Lamports of the quote that the estimate is scaled from: the largest of 1, 2 and 5 times a power of ten that is at most the amount */
   quotedAmountLamports: string;
   etaSeconds: number | null;
-  /** Whether a create of this amount would be accepted now */
-  creatable: boolean;
-  /** Code of the refusal for a create; null when creatable */
-  reason: string | null;
-  /** The route of the quote */
-  source: string;
-  /** When the figures were read from their sources */
-  as_of: string;
-  /** True when a source is unavailable and an older value is shown */
-  stale: boolean;
+  /** Whether a create of this amount would be accepted now */ creatable: boolean;
+  /** Code of the refusal for a create; null when creatable */ reason: string | null;
+  /** The route of the quote */ source: string;
+  /** When the figures were read from their sources */ as_of: string;
+  /** True when a source is unavailable and an older value is shown */ stale: boolean;
 };
 
 export type SwapCreated = {
   initiated: boolean;
-  /** Solana signature; null on a dry run */
-  id: string | null;
+  /** Solana signature; null on a dry run */ id: string | null;
   amountSol: number;
   expectedBtcSats: number;
   solanaSignature: string | null;
-  status: "waiting";
+  status: 'waiting';
   statusUrl: string | null;
   message: string;
-  /** Lamports swapped */
-  amountLamports: string;
-  /** Sats expected */
-  expectedSatoshis: string;
-  /** Sats guaranteed */
-  minimumSatoshis: string;
+  /** Lamports swapped */ amountLamports: string;
+  /** Sats expected */ expectedSatoshis: string;
+  /** Sats guaranteed */ minimumSatoshis: string;
   route: string;
   dry_run?: boolean;
 };
@@ -477,27 +322,21 @@ export type SwapCreated = {
 export type SwapCreate = {
   /** SOL, at least 0.001, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used. */
   amountSol: number | string;
-  /** Perform every step except the reservation and the signature */
-  dry_run?: boolean;
+  /** Perform every step except the reservation and the signature */ dry_run?: boolean;
 };
 
 export type SwapStatus = {
   id: string;
-  status: "waiting" | "finished" | "failed";
+  status: 'waiting' | 'finished' | 'failed';
   amountSol: number | null;
-  /** Sats received */
-  btcSats: number | null;
-  /** More precise state: sent, landed, settling, refunded, partial, expired, held ... */
-  detail: string;
+  /** Sats received */ btcSats: number | null;
+  /** More precise state: sent, landed, settling, refunded, partial, expired, held ... */ detail: string;
   reason: string | null;
-  /** Lamports swapped */
-  amountLamports: string;
+  /** Lamports swapped */ amountLamports: string;
   expectedSatoshis: string | null;
   btcSatoshis: string | null;
-  /** Bitcoin txid of the payout */
-  txId: string | null;
-  /** Seconds until the next poll; null when the state is final */
-  nextPollSeconds: number | null;
+  /** Bitcoin txid of the payout */ txId: string | null;
+  /** Seconds until the next poll; null when the state is final */ nextPollSeconds: number | null;
 };
 
 export type SwapHistory = {
@@ -506,42 +345,33 @@ export type SwapHistory = {
     txId: string | null;
     solAmount: number;
     btcSats: number | null;
-    /** Unix seconds */
-    blockTime: number | null;
-    status: "waiting" | "finished" | "failed";
+    /** Unix seconds */ blockTime: number | null;
+    status: 'waiting' | 'finished' | 'failed';
     detail: string;
     amountLamports: string;
     btcSatoshis: string | null;
   }>;
-  /** cursor of the next page; null after the last one */
-  next_cursor: string | null;
+  /** cursor of the next page; null after the last one */ next_cursor: string | null;
 };
 
-export type InvoiceCreated = Invoice & {
-  message: string;
-};
+export type InvoiceCreated = Invoice & { message: string };
 
 export type Invoice = {
   invoice_id: string;
-  status: "pending" | "completed";
-  /** awaiting_payment, seen, paid, creating, completed, expired, refund_due */
-  detail: string;
+  status: 'pending' | 'completed';
+  /** awaiting_payment, seen, paid, creating, completed, expired, refund_due */ detail: string;
   reason: string | null;
   treasury_address: string;
-  /** SOL to pay; the last four digits of fee_lamports identify this request */
-  fee_sol: number;
+  /** SOL to pay; the last four digits of fee_lamports identify this request */ fee_sol: number;
   fee_lamports: number;
-  /** The same SOL as text */
-  amount: string;
-  currency: "SOL";
-  /** Solana Pay reference key */
-  reference: string;
+  /** The same SOL as text */ amount: string;
+  currency: 'SOL';
+  /** Solana Pay reference key */ reference: string;
   solana_pay_url: string;
   created_at: string;
   expires_at: string;
   received_lamports: string;
-  /** Lamports by part */
-  fee_breakdown: Record<string, string> | null;
+  /** Lamports by part */ fee_breakdown: Record<string, string> | null;
   payment_tx_signature: string | null;
   token_id: number | null;
   mint_address: string | null;
@@ -550,12 +380,11 @@ export type Invoice = {
   name: string | null;
   symbol: string | null;
   decimals: number;
-  /** Smallest units */
-  supply: string | null;
+  /** Smallest units */ supply: string | null;
   creator_address: string | null;
   description: string;
   image: string | null;
-  token_program: "token-2022" | "token";
+  token_program: 'token-2022' | 'token';
   metaplex_metadata: boolean;
   revoke_mint_authority: boolean;
   revoke_freeze_authority: boolean;
@@ -565,35 +394,29 @@ export type Invoice = {
     lamports: string;
     payer: string | null;
     reason: string;
-    status: "due" | "paid";
-    /** The transaction that paid the refund */
-    refund_signature: string | null;
+    status: 'due' | 'paid';
+    /** The transaction that paid the refund */ refund_signature: string | null;
   }>;
 };
 
 export type InvoiceCreate = {
-  /** At most 32 bytes of UTF-8 */
-  name: string;
-  /** At most 10 bytes of UTF-8 */
-  symbol: string;
-  /** Default 9 */
-  decimals?: number;
-  /** Smallest units, up to u64; default 0 */
-  supply?: string;
+  /** At most 32 bytes of UTF-8 */ name: string;
+  /** At most 10 bytes of UTF-8 */ symbol: string;
+  /** Default 9 */ decimals?: number;
+  /** Smallest units, up to u64; default 0 */ supply?: string;
   description?: string;
-  /** https URL, never fetched by the service */
-  image?: string | null;
+  /** https URL, never fetched by the service */ image?: string | null;
   creator_address: string;
   revoke_freeze_authority?: boolean;
   revoke_mint_authority?: boolean;
   revoke_update_authority?: boolean;
   metaplex_metadata?: boolean;
-  token_program?: "token-2022" | "token";
+  token_program?: 'token-2022' | 'token';
 };
 
 export type InvoiceConfirmed = {
   ok: true;
-  status: "completed";
+  status: 'completed';
   token_id: number;
   mint_address: string;
   message: string;
@@ -608,19 +431,15 @@ export type InvoiceConfirm = {
 
 export type TokenQuote = {
   fee_sol: number;
-  /** An invoice adds less than 20,000 lamports, which identify it */
-  fee_lamports: number;
-  /** The same SOL as text */
-  amount: string;
-  currency: "SOL";
-  /** Lamports by part */
-  fee_breakdown: Record<string, string>;
+  /** An invoice adds less than 20,000 lamports, which identify it */ fee_lamports: number;
+  /** The same SOL as text */ amount: string;
+  currency: 'SOL';
+  /** Lamports by part */ fee_breakdown: Record<string, string>;
 };
 
 export type Tokens = {
   tokens: Array<Token>;
-  /** cursor of the next page; null after the last one */
-  next_cursor: string | null;
+  /** cursor of the next page; null after the last one */ next_cursor: string | null;
 };
 
 export type Token = {
@@ -628,45 +447,30 @@ export type Token = {
   name: string;
   symbol: string;
   decimals: number;
-  /** Smallest units */
-  supply: string;
-  /** Whole tokens */
-  supply_ui: string;
+  /** Smallest units */ supply: string;
+  /** Whole tokens */ supply_ui: string;
   mint_address: string;
   creator_address: string | null;
-  token_program: "token" | "token-2022";
-  /** Address that may mint more; null with a non-null as_of means renounced */
-  mint_authority: string | null;
-  /** Address that may freeze token accounts; null with a non-null as_of means renounced */
-  freeze_authority: string | null;
-  /** Address that may change name, symbol and uri; null with a non-null as_of means renounced */
-  update_authority: string | null;
-  /** When supply and authorities were read from the chain; null when they could not be read */
-  as_of: string | null;
+  token_program: 'token' | 'token-2022';
+  /** Address that may mint more; null with a non-null as_of means renounced */ mint_authority: string | null;
+  /** Address that may freeze token accounts; null with a non-null as_of means renounced */ freeze_authority: string | null;
+  /** Address that may change name, symbol and uri; null with a non-null as_of means renounced */ update_authority: string | null;
+  /** When supply and authorities were read from the chain; null when they could not be read */ as_of: string | null;
   description: string;
   image: string | null;
   uri: string | null;
   created_at: string;
   listed_at: string | null;
-  warning: "well_known_name" | null | null;
+  warning: 'well_known_name' | null;
 };
 
-export type TokenMetadata = {
-  name: string;
-  symbol: string;
-  description: string;
-  image?: string;
-};
+export type TokenMetadata = { name: string; symbol: string; description: string; image?: string };
 
-export type TokenSearch = {
-  tokens: Array<Token>;
-  next_cursor: string | null;
-};
+export type TokenSearch = { tokens: Array<Token>; next_cursor: string | null };
 
 export type Listings = {
   listings: Array<Listing>;
-  /** cursor of the next page; null after the last one */
-  next_cursor: string | null;
+  /** cursor of the next page; null after the last one */ next_cursor: string | null;
 };
 
 export type Listing = {
@@ -674,7 +478,7 @@ export type Listing = {
   token_id: number;
   fee_sol: number;
   fee_lamports: number;
-  status: "pending" | "confirmed";
+  status: 'pending' | 'confirmed';
   payment_tx_signature: string | null;
   created_at: string;
   confirmed_at: string | null;
@@ -683,18 +487,14 @@ export type Listing = {
 export type ListingRequested = {
   listing_request_id: string;
   token_id: number;
-  /** confirmed: already listed, with a fee of 0 */
-  status: "pending" | "confirmed";
+  /** confirmed: already listed, with a fee of 0 */ status: 'pending' | 'confirmed';
   listing: Listing;
   treasury_address: string;
-  /** SOL to pay; the last four digits of fee_lamports identify this request */
-  fee_sol: number;
+  /** SOL to pay; the last four digits of fee_lamports identify this request */ fee_sol: number;
   fee_lamports: number;
-  /** The same SOL as text */
-  amount: string;
-  currency: "SOL";
-  /** Solana Pay reference key */
-  reference: string;
+  /** The same SOL as text */ amount: string;
+  currency: 'SOL';
+  /** Solana Pay reference key */ reference: string;
   solana_pay_url: string;
   created_at: string;
   expires_at: string;
@@ -702,19 +502,13 @@ export type ListingRequested = {
 };
 
 export type ListingRequest = {
-  /** Number or text */
-  token_id?: number;
-  /** Number or text */
-  tokenId?: number;
+  /** Number or text */ token_id?: number;
+  /** Number or text */ tokenId?: number;
   mint_address?: string;
   mintAddress?: string;
 };
 
-export type ListingConfirmed = {
-  ok: true;
-  listing: Listing;
-  message: string;
-};
+export type ListingConfirmed = { ok: true; listing: Listing; message: string };
 
 export type ListingConfirm = {
   listing_request_id?: string;
@@ -726,15 +520,13 @@ export type ListingConfirm = {
 export type ExchangeMinimum = {
   from: string;
   to: string;
-  /** In whole coins of `from`; null when the provider does not exchange the pair right now */
-  minAmount: number | null;
+  /** In whole coins of `from`; null when the provider does not exchange the pair right now */ minAmount: number | null;
   minAmountExact: string | null;
-  /** null when there is no upper bound */
-  maxAmount: number | null;
+  /** null when there is no upper bound */ maxAmount: number | null;
   maxAmountExact: string | null;
   as_of: string;
   stale: boolean;
-  source: "changenow";
+  source: 'changenow';
 };
 
 export type ExchangeEstimate = {
@@ -742,211 +534,143 @@ export type ExchangeEstimate = {
   to: string;
   amount: number;
   amountExact: string;
-  /** In whole coins of `to`; null when the provider does not exchange the pair right now */
-  estimatedAmount: number | null;
+  /** In whole coins of `to`; null when the provider does not exchange the pair right now */ estimatedAmount: number | null;
   estimatedAmountExact: string | null;
-  /** Expected duration; null when unknown */
-  minutes: string | null;
+  /** Expected duration; null when unknown */ minutes: string | null;
   as_of: string;
   stale: boolean;
-  source: "changenow";
+  source: 'changenow';
 };
 
 export type Exchange = {
-  /** The provider’s id; poll it at /api/exchange/status/{id} */
-  id: string;
-  /** Address to which `payinAmount` must be paid */
-  payinAddress: string;
-  /** Memo or tag that the payment must carry; without it the deposit is lost */
-  payinExtraId: string | null;
+  /** The provider’s id; poll it at /api/exchange/status/{id} */ id: string;
+  /** Address to which `payinAmount` must be paid */ payinAddress: string;
+  /** Memo or tag that the payment must carry; without it the deposit is lost */ payinExtraId: string | null;
   payinAmount: number;
-  /** payinAmount with all digits */
-  payinAmountExact: string;
+  /** payinAmount with all digits */ payinAmountExact: string;
   payinCurrency: string;
   payinNetwork: string;
   payoutCurrency: string;
   payoutAddress: string;
-  /** Expected payout; the rate is not locked */
-  expectedAmount: number | null;
+  /** Expected payout; the rate is not locked */ expectedAmount: number | null;
   expectedAmountExact: string | null;
   refundAddress: string | null;
-  status: "waiting";
-  /** The provider’s own tracker page */
-  statusUrl: string;
+  status: 'waiting';
+  /** The provider’s own tracker page */ statusUrl: string;
   message: string;
 };
 
 export type ExchangeRequest = {
-  /** Pay-in currency: a code that names coin and network, such as usdterc20 */
-  from: string;
-  /** Payout currency */
-  to: string;
-  /** Amount of `from` in whole coins; decimal places after the eighteenth are dropped */
-  amount: number | string;
-  /** Address that receives `to` */
-  payoutAddress: string;
-  /** Memo or tag of payoutAddress, on chains that use one */
-  payoutExtraId?: string;
-  /** Address of `from` that receives a refund */
-  refundAddress?: string;
+  /** Pay-in currency: a code that names coin and network, such as usdterc20 */ from: string;
+  /** Payout currency */ to: string;
+  /** Amount of `from` in whole coins; decimal places after the eighteenth are dropped */ amount: number | string;
+  /** Address that receives `to` */ payoutAddress: string;
+  /** Memo or tag of payoutAddress, on chains that use one */ payoutExtraId?: string;
+  /** Address of `from` that receives a refund */ refundAddress?: string;
   refundExtraId?: string;
 };
 
 export type ExchangeStatus = {
   id: string;
-  /** All states except waiting and pending are final */
-  status: "waiting" | "pending" | "finished" | "failed" | "refunded" | "expired";
-  /** The provider’s own state */
-  providerStatus: string;
-  /** The provider holds the deposit until a check is complete */
-  hold: boolean;
+  /** All states except waiting and pending are final */ status: 'waiting' | 'pending' | 'finished' | 'failed' | 'refunded' | 'expired';
+  /** The provider’s own state */ providerStatus: string;
+  /** The provider holds the deposit until a check is complete */ hold: boolean;
   from: string;
   fromNetwork: string;
   to: string;
   toNetwork: string;
-  /** SOL received, or expected before that; null when the pay-in is another coin */
-  amountSol: number | null;
-  /** Sats paid out; null before that, and when the payout is another coin */
-  btcSats: number | null;
-  /** Received, in whole coins */
-  amountFrom: string | null;
-  /** Paid out, in whole coins */
-  amountTo: string | null;
+  /** SOL received, or expected before that; null when the pay-in is another coin */ amountSol: number | null;
+  /** Sats paid out; null before that, and when the payout is another coin */ btcSats: number | null;
+  /** Received, in whole coins */ amountFrom: string | null;
+  /** Paid out, in whole coins */ amountTo: string | null;
   expectedAmountFrom: string | null;
   expectedAmountTo: string | null;
   payinAddress: string;
   payinExtraId: string | null;
-  /** Pay-in transaction */
-  payinHash: string | null;
-  /** Payout transaction */
-  payoutHash: string | null;
+  /** Pay-in transaction */ payinHash: string | null;
+  /** Payout transaction */ payoutHash: string | null;
   refundHash: string | null;
   statusUrl: string;
   as_of: string;
   stale: boolean;
-  source: "changenow";
+  source: 'changenow';
 };
 
 export type Pageview = {
-  /** Query and fragment are not stored; a path of more than 253 bytes is cut */
-  path: string;
-  /** May be empty; stored without its query, and without its path if longer than 262 bytes */
-  referrer?: string;
+  /** Query and fragment are not stored; a path of more than 253 bytes is cut */ path: string;
+  /** May be empty; stored without its query, and without its path if longer than 262 bytes */ referrer?: string;
 };
 
 export type AnalyticsStats = {
   ok: true;
   totals: {
     pageviews: number;
-    /** The current UTC hour and the 23 before it */
-    last_24h: number;
-    /** The current UTC hour and the 167 before it */
-    last_7d: number;
-    /** Distinct visitors since 00:00 UTC, at most 1,000,000 */
-    visitors_24h: number;
-    /** Views of crawlers; no other figure includes them */
-    filtered_bots: number;
+    /** The current UTC hour and the 23 before it */ last_24h: number;
+    /** The current UTC hour and the 167 before it */ last_7d: number;
+    /** Distinct visitors since 00:00 UTC, at most 1,000,000 */ visitors_24h: number;
+    /** Views of crawlers; no other figure includes them */ filtered_bots: number;
   };
-  /** The 100 most viewed; `other` sums paths beyond 1,000 new ones a day */
-  by_path: Array<{
-    path: string;
-    count: number;
-  }>;
+  /** The 100 most viewed; `other` sums paths beyond 1,000 new ones a day */ by_path: Array<{ path: string; count: number }>;
   /** The 100 hosts that sent most views; `other` sums hosts beyond 1,000 new ones a day */
-  by_referrer: Array<{
-    host: string;
-    count: number;
-  }>;
-  /** The last 50 views */
-  recent: Array<{
+  by_referrer: Array<{ host: string; count: number }>;
+  /** The last 50 views */ recent: Array<{
     t: string;
     path: string;
     referrer: string;
-    /** The /24 or /48 of the visitor; null when unknown or deleted */
-    ip: string | null;
+    /** The /24 or /48 of the visitor; null when unknown or deleted */ ip: string | null;
   }>;
-  /** The last 30 UTC days, oldest first */
-  series: Array<{
-    day: string;
-    pageviews: number;
-    visitors: number;
-  }>;
-  /** The last 48 UTC hours, oldest first */
-  series_hourly: Array<{
-    hour: string;
-    pageviews: number;
-  }>;
+  /** The last 30 UTC days, oldest first */ series: Array<{ day: string; pageviews: number; visitors: number }>;
+  /** The last 48 UTC hours, oldest first */ series_hourly: Array<{ hour: string; pageviews: number }>;
   as_of: string;
 };
 
 export type AsryClaim = {
-  asset: "USDC" | "USDT";
-  /** Sender of the deposit, from chain data; receives the reward */
-  senderPubkey: string | null;
-  /** Receive fee in basis points */
-  feeBps: number;
-  /** Receive fee, rounded up */
-  feeAtomic: string;
+  asset: 'USDC' | 'USDT';
+  /** Sender of the deposit, from chain data; receives the reward */ senderPubkey: string | null;
+  /** Receive fee in basis points */ feeBps: number;
+  /** Receive fee, rounded up */ feeAtomic: string;
   receive: {
-    /** The transaction's first signature */
-    depositTxSignature: string;
-    /** Slot of the deposit */
-    slot: string;
-    /** Unix seconds; decides the epoch */
-    blockTime: number;
-    /** Gain of the treasury's own account */
-    creditedAtomic: string;
-    /** Receive fee */
-    feeAtomic: string;
-    /** Credited amount less the fee; this amount earns */
-    netAtomic: string;
+    /** The transaction's first signature */ depositTxSignature: string;
+    /** Slot of the deposit */ slot: string;
+    /** Unix seconds; decides the epoch */ blockTime: number;
+    /** Gain of the treasury's own account */ creditedAtomic: string;
+    /** Receive fee */ feeAtomic: string;
+    /** Credited amount less the fee; this amount earns */ netAtomic: string;
     epoch: number;
   };
   reward: {
     /** sent: signed, and on the chain or on its way; pending: recorded, signed within moments; owed: recorded, sent later; skipped: no reward was requested */
-    status: "sent" | "pending" | "skipped" | "owed";
-    /** Solana signature of the payout */
-    signature: string | null;
-    /** ASRY of this payout */
-    asryAtomic: string;
+    status: 'sent' | 'pending' | 'skipped' | 'owed';
+    /** Solana signature of the payout */ signature: string | null;
+    /** ASRY of this payout */ asryAtomic: string;
     recipient: string;
-    /** Total reward of the deposit */
-    entitlementAtomic: string;
-    /** Part of it that can still be claimed */
-    remainingAtomic: string;
-    /** The ASRY mint */
-    mint: string;
-    /** Reason why it is owed */
-    reason: string | null;
-    /** What to do about it */
-    how_to_get: string | null;
+    /** Total reward of the deposit */ entitlementAtomic: string;
+    /** Part of it that can still be claimed */ remainingAtomic: string;
+    /** The ASRY mint */ mint: string;
+    /** Reason why it is owed */ reason: string | null;
+    /** What to do about it */ how_to_get: string | null;
   };
 };
 
 export type AsryClaimRequest = {
-  asset: "USDC" | "USDT";
-  /** Signature of the deposit transaction */
-  depositTxSignature: string;
-  /** Expected received amount in whole tokens */
-  amount?: string;
-  /** Expected received amount in atoms */
-  amountAtomic?: string;
+  asset: 'USDC' | 'USDT';
+  /** Signature of the deposit transaction */ depositTxSignature: string;
+  /** Expected received amount in whole tokens */ amount?: string;
+  /** Expected received amount in atoms */ amountAtomic?: string;
   /** Value of the reward to take now; the rest stays claimable. At least 1 % is paid. After three such calls the next one pays the whole rest */
   rewardUsd?: number | string;
-  /** Only validates: nothing is consumed or paid */
-  skipReward?: boolean;
+  /** Only validates: nothing is consumed or paid */ skipReward?: boolean;
 };
 
 export type AsryClaimRecord = AsryClaim & ({
   payouts: Array<{
     part: number;
-    status: "sent" | "pending" | "owed";
+    status: 'sent' | 'pending' | 'owed';
     signature: string | null;
     asryAtomic: string;
     reason: string | null;
     created_at: string;
-    /** When it was final on the chain */
-    paid_at: string | null;
+    /** When it was final on the chain */ paid_at: string | null;
   }>;
   claimed_at: string | null;
 });
@@ -956,34 +680,21 @@ export type AsryEpochs = {
     epoch: number;
     starts_at: string;
     ends_at: string;
-    /** E: maximum ASRY of the epoch */
-    capAtomic: string;
-    /** K: deposits that earn half of the maximum */
-    depthAtomic: string;
-    /** C: net deposits claimed so far */
-    depositsAtomic: string;
-    /** E * C / (C + K): ASRY earned by these deposits */
-    entitledAtomic: string;
-    /** Part of it that is final on the chain */
-    paidAtomic: string;
+    /** E: maximum ASRY of the epoch */ capAtomic: string;
+    /** K: deposits that earn half of the maximum */ depthAtomic: string;
+    /** C: net deposits claimed so far */ depositsAtomic: string;
+    /** E * C / (C + K): ASRY earned by these deposits */ entitledAtomic: string;
+    /** Part of it that is final on the chain */ paidAtomic: string;
     claims: number;
-    /** ASRY atoms for the next deposit atom, not rounded */
-    nextUnitAsryAtomic: string;
-    /** ASRY atoms for the next dollar, before the fee */
-    nextDollarAsryAtomic: string;
+    /** ASRY atoms for the next deposit atom, not rounded */ nextUnitAsryAtomic: string;
+    /** ASRY atoms for the next dollar, before the fee */ nextDollarAsryAtomic: string;
     asryDecimals: number;
-    /** Price that rewardUsd uses */
-    asryPriceUsd: string | null;
+    /** Price that rewardUsd uses */ asryPriceUsd: string | null;
   } | null;
   past: Array<AsryEpoch>;
-  /** Data that a wallet needs to send a deposit */
-  deposit: {
-    /** Owner of the accounts that receive deposits */
-    address: string | null;
-    mints: {
-      USDC: string;
-      USDT: string;
-    };
+  /** Data that a wallet needs to send a deposit */ deposit: {
+    /** Owner of the accounts that receive deposits */ address: string | null;
+    mints: { USDC: string; USDT: string };
     decimals: number;
   };
   as_of: string;
@@ -993,71 +704,46 @@ export type AsryEpoch = {
   epoch: number;
   starts_at: string;
   ends_at: string;
-  /** E: maximum ASRY of the epoch */
-  capAtomic: string;
-  /** K: deposits that earn half of the maximum */
-  depthAtomic: string;
-  /** C: net deposits claimed so far */
-  depositsAtomic: string;
-  /** E * C / (C + K): ASRY earned by these deposits */
-  entitledAtomic: string;
-  /** Part of it that is final on the chain */
-  paidAtomic: string;
+  /** E: maximum ASRY of the epoch */ capAtomic: string;
+  /** K: deposits that earn half of the maximum */ depthAtomic: string;
+  /** C: net deposits claimed so far */ depositsAtomic: string;
+  /** E * C / (C + K): ASRY earned by these deposits */ entitledAtomic: string;
+  /** Part of it that is final on the chain */ paidAtomic: string;
   claims: number;
-  /** ASRY atoms for the next deposit atom, not rounded */
-  nextUnitAsryAtomic: string;
-  /** ASRY atoms for the next dollar, before the fee */
-  nextDollarAsryAtomic: string;
+  /** ASRY atoms for the next deposit atom, not rounded */ nextUnitAsryAtomic: string;
+  /** ASRY atoms for the next dollar, before the fee */ nextDollarAsryAtomic: string;
   asryDecimals: number;
-  /** Price that rewardUsd uses */
-  asryPriceUsd: string | null;
+  /** Price that rewardUsd uses */ asryPriceUsd: string | null;
 };
 
 export type Pool = {
   data: {
-    /** Pool account */
-    address?: string;
-    /** Whole B for one whole A */
-    price?: string;
+    /** Pool account */ address?: string;
+    /** Whole B for one whole A */ price?: string;
     tokenMintA?: string;
     tokenMintB?: string;
     tokenVaultA?: string;
     tokenVaultB?: string;
-    /** Atoms of A in its vault */
-    tokenBalanceA?: string;
-    /** Atoms of B in its vault */
-    tokenBalanceB?: string;
-    /** Fee in 1e-6 of the input */
-    feeRate?: number;
-    /** USD; absent when read from the chain */
-    tvlUsdc?: string | null;
-    /** Volumes and fees; absent when read from the chain */
-    stats?: unknown;
-    /** feeRate as a percentage; only when read from the chain */
-    swapFeePercentDisplay?: string;
-    /** Present when the pool was read from the chain */
-    poolDataSource?: "chain_rpc";
-    /** Present when the pool API had zero for both balances and the vaults were read */
-    vault_balances_source?: "chain_rpc";
+    /** Atoms of A in its vault */ tokenBalanceA?: string;
+    /** Atoms of B in its vault */ tokenBalanceB?: string;
+    /** Fee in 1e-6 of the input */ feeRate?: number;
+    /** USD; absent when read from the chain */ tvlUsdc?: string | null;
+    /** Volumes and fees; absent when read from the chain */ stats?: unknown;
+    /** feeRate as a percentage; only when read from the chain */ swapFeePercentDisplay?: string;
+    /** Present when the pool was read from the chain */ poolDataSource?: 'chain_rpc';
+    /** Present when the pool API had zero for both balances and the vaults were read */ vault_balances_source?: 'chain_rpc';
   } & Record<string, unknown>;
 } & Record<string, unknown>;
 
 export type Problem = {
   error_code: ErrorCode;
-  /** What happened, for display */
-  error: string;
+  /** What happened, for display */ error: string;
   action?: ErrorAction;
-  /** Same as the X-Request-Id header */
-  request_id: string;
-  /** Whether the same request can succeed later */
-  retryable: boolean;
-  /** Seconds to wait, same as Retry-After */
-  retry_after_s?: number;
-  /** The details described by the code's meaning */
-  details?: Record<string, unknown>;
+  /** Same as the X-Request-Id header */ request_id: string;
+  /** Whether the same request can succeed later */ retryable: boolean;
+  /** Seconds to wait, same as Retry-After */ retry_after_s?: number;
+  /** The details described by the code's meaning */ details?: Record<string, unknown>;
 };
-
-export type UpstreamPoolError = Record<string, unknown>;
 
 export type NostrFeed = {
   ok: boolean;
@@ -1070,8 +756,7 @@ export type NostrFeed = {
   posts: Array<NostrPost>;
   limit: number;
   until: number | null;
-  /** May repeat posts of one second; next_cursor does not */
-  next_until: number | null;
+  /** May repeat posts of one second; next_cursor does not */ next_until: number | null;
   next_cursor: string | null;
   relay_status: Array<RelayStatus>;
   as_of: string | null;
@@ -1083,37 +768,27 @@ export type NostrFeed = {
 export type NostrPost = {
   id: string;
   pubkey: string;
-  /** Unix seconds */
-  created_at: number;
-  /** Plain text from an untrusted author: escape it */
-  content: string;
+  /** Unix seconds */ created_at: number;
+  /** Plain text from an untrusted author: escape it */ content: string;
   kind: number;
-  /** Topic labels of the note */
-  labels: Array<string>;
-  /** Reason to hide the note until the reader chooses to see it */
-  content_warning: string | null;
-  /** The thread's subject (NIP-22) */
-  root: {
-    tag: "I" | "E" | "A";
+  /** Topic labels of the note */ labels: Array<string>;
+  /** Reason to hide the note until the reader chooses to see it */ content_warning: string | null;
+  /** The thread's subject (NIP-22) */ root: {
+    tag: 'I' | 'E' | 'A';
     value: string;
     kind: string | null;
-    /** The root as an http(s) link, if it is one */
-    url: string | null;
+    /** The root as an http(s) link, if it is one */ url: string | null;
   } | null;
-  /** NIP-19 link with relay hints */
-  nevent: string;
+  /** NIP-19 link with relay hints */ nevent: string;
 };
 
 export type RelayStatus = {
   relay: string;
-  /** The answer contains its posts without a gap */
-  ok: boolean;
-  state: "eose" | "closed" | "unreachable" | "lost" | "timeout" | "too_large" | "forged";
+  /** The answer contains its posts without a gap */ ok: boolean;
+  state: 'eose' | 'closed' | 'unreachable' | 'lost' | 'timeout' | 'too_large' | 'forged';
   events: number;
-  /** It has posts that it did not send */
-  partial: boolean;
-  /** Rejected events: forged, malformed or not matching */
-  rejected: number;
+  /** It has posts that it did not send */ partial: boolean;
+  /** Rejected events: forged, malformed or not matching */ rejected: number;
 };
 
 export type NostrPosts = {
@@ -1127,8 +802,7 @@ export type NostrPosts = {
   posts: Array<NostrPost>;
   limit: number;
   until: number | null;
-  /** May repeat posts of one second; next_cursor does not */
-  next_until: number | null;
+  /** May repeat posts of one second; next_cursor does not */ next_until: number | null;
   next_cursor: string | null;
   relay_status: Array<RelayStatus>;
   as_of: string | null;
@@ -1139,449 +813,216 @@ export type NostrPosts = {
 };
 
 export type OpenApiDocument = {
-  openapi: "3.0.3";
-  info: {
-    title: string;
-    version: "1.1.0";
-  } & Record<string, unknown>;
+  openapi: '3.0.3';
+  info: { title: string; version: '1.1.0' } & Record<string, unknown>;
   paths: Record<string, unknown>;
   components: Record<string, unknown>;
 } & Record<string, unknown>;
 
 /** Stable code of an error. Codes are never renamed; later versions may add some. */
-export type ErrorCode = "ALREADY_CLAIMED" | "ALREADY_LISTED" | "AMOUNT_TOO_LARGE" | "AMOUNT_TOO_SMALL" | "ANALYTICS_READ_FAILED" | "ANALYTICS_WRITE_FAILED" | "BODY_TOO_LARGE" | "CLAIMS_PAUSED" | "CLAIM_IN_PROGRESS" | "CONTRADICTING_OPTIONS" | "CREATION_REFUSED" | "CUSTODIAN_UNAVAILABLE" | "DATABASE_UNAVAILABLE" | "DEPOSIT_ALREADY_USED" | "DEPOSIT_AMOUNT_MISMATCH" | "DEPOSIT_BOTH_ASSETS" | "DEPOSIT_FAILED" | "DEPOSIT_HELD" | "DEPOSIT_NOT_ELIGIBLE" | "DEPOSIT_NOT_FINAL" | "DEPOSIT_NOT_FOUND" | "DEPOSIT_NO_CREDIT" | "DEPOSIT_TOO_OLD" | "DEPOSIT_TOO_SMALL" | "DEPOSIT_WRONG_ASSET" | "DEX_NON_JSON" | "EXCHANGE_ADDRESS_INVALID" | "EXCHANGE_AMOUNT_OUT_OF_RANGE" | "EXCHANGE_CURRENCY_UNKNOWN" | "EXCHANGE_OUTCOME_UNKNOWN" | "EXCHANGE_PAIR_INACTIVE" | "EXCHANGE_REFUSED" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_KEY_REUSED" | "INSUFFICIENT_BALANCE" | "INTERNAL" | "INVALID_IDEMPOTENCY_KEY" | "INVALID_INPUT" | "INVALID_JSON" | "INVALID_SIGNATURE" | "INVALID_TOKEN_TEXT" | "INVOICE_IN_PROGRESS" | "METAPLEX_UNAVAILABLE" | "METHOD_NOT_ALLOWED" | "NOT_A_MINT" | "NOT_CONFIGURED" | "NOT_FOUND" | "NO_METADATA" | "PAYMENT_ALREADY_USED" | "PAYMENT_FAILED" | "PAYMENT_INCOMPLETE" | "PAYMENT_NOT_BOUND" | "PAYMENT_NOT_FINAL" | "PRICE_DIVERGENT" | "PRICE_UNAVAILABLE" | "QUOTE_BUDGET_SPENT" | "QUOTE_REFUSED" | "RATE_LIMITED" | "REFUND_DUE" | "RELAYS_FAILED" | "REWARD_USD_UNAVAILABLE" | "ROUTE_NOT_FOUND" | "SPENDING_LIMIT_REACHED" | "SWAPS_PAUSED" | "SWAP_LIMIT_REACHED" | "TOO_MANY_OPEN_REQUESTS" | "UNAUTHORIZED" | "UNSUPPORTED_CONTENT_TYPE" | "UPSTREAM_FAILED";
+export type ErrorCode = 
+  | 'ALREADY_CLAIMED' | 'ALREADY_LISTED' | 'AMOUNT_TOO_LARGE' | 'AMOUNT_TOO_SMALL' | 'ANALYTICS_READ_FAILED' | 'ANALYTICS_WRITE_FAILED'
+  | 'BODY_TOO_LARGE' | 'CLAIMS_PAUSED' | 'CLAIM_IN_PROGRESS' | 'CONTRADICTING_OPTIONS' | 'CREATION_REFUSED' | 'CUSTODIAN_UNAVAILABLE'
+  | 'DATABASE_UNAVAILABLE' | 'DEPOSIT_ALREADY_USED' | 'DEPOSIT_AMOUNT_MISMATCH' | 'DEPOSIT_BOTH_ASSETS' | 'DEPOSIT_FAILED' | 'DEPOSIT_HELD'
+  | 'DEPOSIT_NOT_ELIGIBLE' | 'DEPOSIT_NOT_FINAL' | 'DEPOSIT_NOT_FOUND' | 'DEPOSIT_NO_CREDIT' | 'DEPOSIT_TOO_OLD' | 'DEPOSIT_TOO_SMALL'
+  | 'DEPOSIT_WRONG_ASSET' | 'DEX_NON_JSON' | 'EXCHANGE_ADDRESS_INVALID' | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'EXCHANGE_CURRENCY_UNKNOWN'
+  | 'EXCHANGE_OUTCOME_UNKNOWN' | 'EXCHANGE_PAIR_INACTIVE' | 'EXCHANGE_REFUSED' | 'IDEMPOTENCY_IN_PROGRESS' | 'IDEMPOTENCY_KEY_REUSED'
+  | 'INSUFFICIENT_BALANCE' | 'INTERNAL' | 'INVALID_IDEMPOTENCY_KEY' | 'INVALID_INPUT' | 'INVALID_JSON' | 'INVALID_SIGNATURE'
+  | 'INVALID_TOKEN_TEXT' | 'INVOICE_IN_PROGRESS' | 'METAPLEX_UNAVAILABLE' | 'METHOD_NOT_ALLOWED' | 'NOT_A_MINT' | 'NOT_CONFIGURED'
+  | 'NOT_FOUND' | 'NO_METADATA' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_FAILED' | 'PAYMENT_INCOMPLETE' | 'PAYMENT_NOT_BOUND'
+  | 'PAYMENT_NOT_FINAL' | 'PRICE_DIVERGENT' | 'PRICE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT' | 'QUOTE_REFUSED' | 'RATE_LIMITED' | 'REFUND_DUE'
+  | 'RELAYS_FAILED' | 'REWARD_USD_UNAVAILABLE' | 'ROUTE_NOT_FOUND' | 'SPENDING_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'SWAP_LIMIT_REACHED'
+  | 'TOO_MANY_OPEN_REQUESTS' | 'UNAUTHORIZED' | 'UNSUPPORTED_CONTENT_TYPE' | 'UPSTREAM_FAILED';
 
 /** What to do next. */
-export type ErrorAction = "fix_request" | "check_id" | "retry_later" | "retry_with_same_key" | "retry_with_new_key" | "top_up_wallet" | "poll_status" | "pay_missing_amount" | "use_another_deposit" | "none" | "contact_operator" | "report_request_id";
+export type ErrorAction = 
+  | 'fix_request' | 'check_id' | 'retry_later' | 'retry_with_same_key' | 'retry_with_new_key' | 'top_up_wallet' | 'poll_status'
+  | 'pay_missing_amount' | 'use_another_deposit' | 'none' | 'contact_operator' | 'report_request_id';
 
 /** Input, result and error codes of each operation. */
-export type Operations = {
-  /** Shows that the process runs, and its release; calls no upstream. */
-  getHealth: {
-    input: Record<string, never>;
-    answer: Health;
-    code: 'INTERNAL';
-  };
-  /** Checks configuration, database and custodian separately. */
-  getReady: {
-    input: Record<string, never>;
-    answer: Ready;
-    code: 'INTERNAL';
-  };
-  /** Upstreams, cron, custody, used and remaining caps, supply and reserve, the last 20 operations, the checks of the last day. */
-  getStatus: {
-    input: Record<string, never>;
-    answer: Status;
-    code: 'INTERNAL';
-  };
-  /** Reserve addresses and balances on both chains. */
-  getReserves: {
-    input: Record<string, never>;
-    answer: Reserves;
-    code: 'INTERNAL' | 'UPSTREAM_FAILED';
-  };
-  /** The reserve's Bitcoin transactions, newest first. */
-  listBitcoinTransactions: {
-    input: {
-      /** Rows of one page */
-      limit?: number;
-      /** next_cursor of the previous page; opaque */
-      cursor?: string;
-    };
-    answer: BitcoinTransactions;
-    code: 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
-  };
-  /** The reserve's finalized Solana transactions, newest first. */
-  listSolanaTransactions: {
-    input: {
-      /** Rows of one page */
-      limit?: number;
-      /** next_cursor of the previous page; opaque */
-      cursor?: string;
-    };
-    answer: SolanaTransactions;
-    code: 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
-  };
-  /** The Solana address that receives fees, deposits and minted ABSR. */
-  getTreasury: {
-    input: Record<string, never>;
-    answer: Treasury;
-    code: 'INTERNAL' | 'NOT_CONFIGURED';
-  };
-  /** The newest signed proof that the service controls both reserve keys. */
-  getProof: {
-    input: Record<string, never>;
-    answer: CurrentProof;
-    code: 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE';
-  };
-  /** Every signed proof, newest first. */
-  listProofs: {
-    input: {
-      /** Rows of one page */
-      limit?: number;
-      /** next_cursor of the previous page; opaque */
-      cursor?: string;
-      /** Only proofs from before this time */
-      before?: string;
-    };
-    answer: ProofHistory;
-    code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
-  };
-  /** The last proof of a UTC date. */
-  getProofOfDay: {
-    input: {
-      date: string;
-    };
-    answer: Proof;
-    code: 'INVALID_INPUT' | 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
-  };
-  /** Reserve sats, ABSR supply and prices. */
-  getAbsrSummary: {
-    input: Record<string, never>;
-    answer: AbsrSummary;
-    code: 'INTERNAL' | 'UPSTREAM_FAILED';
-  };
-  /** Mints of ABSR and swaps that delivered sats, newest first; also as CSV. */
-  listAbsrTransactions: {
-    input: {
-      /** Rows of one page */
-      limit?: number;
-      /** next_cursor of the previous page; opaque */
-      cursor?: string;
-    };
-    answer: AbsrTransactions;
-    code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
-  };
-  /** Smallest and largest swap now. */
-  getSwapMinimum: {
-    input: Record<string, never>;
-    answer: SwapMinimum;
-    code: 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT';
-  };
-  /** The sats that an amount of SOL would yield. */
-  getSwapEstimate: {
-    input: {
-      /** SOL, at least 0.001, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used. */
-      amountSol: number | string;
-    };
-    answer: SwapEstimate;
-    code: 'INVALID_INPUT' | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT';
-  };
-  /** Swaps reserve SOL into BTC; the service signs. */
-  createSwap: {
-    input: SwapCreate;
-    answer: SwapCreated;
-    code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'INSUFFICIENT_BALANCE' | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'IDEMPOTENCY_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'QUOTE_BUDGET_SPENT';
-  };
-  /** The state of a swap; neither polling nor waiting costs an upstream call. */
-  getSwapStatus: {
-    input: {
-      /** Solana signature */
-      id: string;
-    };
-    answer: SwapStatus;
-    code: 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
-  };
-  /** Every swap that landed on Solana, newest first; also as CSV. */
-  listSwaps: {
-    input: {
-      /** Rows of one page */
-      limit?: number;
-      /** next_cursor of the previous page; opaque */
-      cursor?: string;
-    };
-    answer: SwapHistory;
-    code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
-  };
-  /** Orders a token; returns the amount to pay and the address. */
-  createInvoice: {
-    input: InvoiceCreate;
-    answer: InvoiceCreated;
-    code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'CONTRADICTING_OPTIONS' | 'METAPLEX_UNAVAILABLE' | 'CREATION_REFUSED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SPENDING_LIMIT_REACHED';
-  };
-  /** An invoice, what was ordered, and its state. */
-  getInvoice: {
-    input: {
-      id: string;
-    };
-    answer: Invoice;
-    code: 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
-  };
-  /** Confirms the payment and waits for the token. */
-  confirmInvoice: {
-    input: InvoiceConfirm;
-    answer: InvoiceConfirmed;
-    code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND' | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE' | 'INVOICE_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
-  };
-  /** The price of a new token and its parts; nothing is ordered. */
-  quoteToken: {
-    input: {
-      /** At most 32 bytes of UTF-8 */
-      name: string;
-      /** At most 10 bytes of UTF-8 */
-      symbol: string;
-      token_program?: "token-2022" | "token";
-      metaplex_metadata?: "true" | "false";
-    };
-    answer: TokenQuote;
-    code: 'INVALID_INPUT' | 'INVALID_TOKEN_TEXT' | 'CONTRADICTING_OPTIONS' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
-  };
-  /** Listed tokens, newest first. */
-  listTokens: {
-    input: {
-      /** Rows of one page */
-      limit?: number;
-      /** next_cursor of the previous page; opaque */
-      cursor?: string;
-      /** Only of this creator */
-      creator?: string;
-    };
-    answer: Tokens;
-    code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
-  };
-  /** The target of the token's on-chain uri; it never changes. */
-  getTokenMetadata: {
-    input: {
-      mint_address: string;
-    };
-    answer: TokenMetadata;
-    code: 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
-  };
-  /** One token, by its id or its mint address. */
-  getToken: {
-    input: {
-      /** Numeric id, or mint address */
-      id: string;
-    };
-    answer: Token;
-    code: 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
-  };
-  /** Listed tokens by symbol, name, mint or creator. */
-  searchTokens: {
-    input: {
-      /** Any part of name or symbol, or the start of an address; without it, the newest tokens */
-      q?: string;
-      /** Rows of one page */
-      limit?: number;
-      /** next_cursor of the previous page; opaque */
-      cursor?: string;
-    };
-    answer: TokenSearch;
-    code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
-  };
-  /** Listing records, newest first. */
-  listListings: {
-    input: {
-      /** Rows of one page */
-      limit?: number;
-      /** next_cursor of the previous page; opaque */
-      cursor?: string;
-      token_id?: number;
-    };
-    answer: Listings;
-    code: 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE';
-  };
-  /** Requests the listing of a token made elsewhere; returns the amount to pay and the address. */
-  requestListing: {
-    input: ListingRequest;
-    answer: ListingRequested;
-    code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'NOT_A_MINT' | 'NO_METADATA' | 'NOT_FOUND' | 'ALREADY_LISTED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE';
-  };
-  /** Confirms the payment of a listing and waits for it. */
-  confirmListing: {
-    input: ListingConfirm;
-    answer: ListingConfirmed;
-    code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND' | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE' | 'INVOICE_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
-  };
-  /** Smallest and largest amount of a currency pair. */
-  getExchangeMinimum: {
-    input: {
-      /** Pay-in currency: a code that names coin and network, such as usdterc20 */
-      from: string;
-      /** Payout currency */
-      to: string;
-    };
-    answer: ExchangeMinimum;
-    code: 'INVALID_INPUT' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_REFUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
-  };
-  /** Expected output for an amount, after fees; the rate is not locked. */
-  getExchangeEstimate: {
-    input: {
-      /** Pay-in currency: a code that names coin and network, such as usdterc20 */
-      from: string;
-      /** Payout currency */
-      to: string;
-      /** Amount of `from` in whole coins; decimal places after the eighteenth are dropped */
-      amount: number | string;
-    };
-    answer: ExchangeEstimate;
-    code: 'INVALID_INPUT' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_REFUSED' | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
-  };
-  /** Opens an exchange: after a payment to the returned address, the provider pays payoutAddress. */
-  createExchange: {
-    input: ExchangeRequest;
-    answer: Exchange;
-    code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_PAIR_INACTIVE' | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'EXCHANGE_ADDRESS_INVALID' | 'EXCHANGE_REFUSED' | 'IDEMPOTENCY_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'EXCHANGE_OUTCOME_UNKNOWN' | 'NOT_CONFIGURED' | 'DATABASE_UNAVAILABLE';
-  };
-  /** State of an exchange. */
-  getExchangeStatus: {
-    input: {
-      id: string;
-    };
-    answer: ExchangeStatus;
-    code: 'INVALID_INPUT' | 'EXCHANGE_REFUSED' | 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED';
-  };
-  /** Logs and counts a page view. */
-  addPageview: {
-    input: Pageview;
-    answer: null;
-    code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'ANALYTICS_WRITE_FAILED' | 'INTERNAL';
-  };
-  /** Page views: totals, top paths and referrers, the last views, daily and hourly series. */
-  getAnalyticsStats: {
-    input: Record<string, never>;
-    answer: AnalyticsStats;
-    code: 'ANALYTICS_READ_FAILED' | 'INTERNAL';
-  };
-  /** Rewards a USDC or USDT deposit to the treasury with ASRY, once. */
-  claimFromDeposit: {
-    input: AsryClaimRequest;
-    answer: AsryClaim;
-    code: 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'DEPOSIT_NOT_FOUND' | 'DEPOSIT_FAILED' | 'DEPOSIT_NO_CREDIT' | 'DEPOSIT_WRONG_ASSET' | 'DEPOSIT_AMOUNT_MISMATCH' | 'DEPOSIT_TOO_OLD' | 'DEPOSIT_TOO_SMALL' | 'DEPOSIT_NOT_ELIGIBLE' | 'REWARD_USD_UNAVAILABLE' | 'DEPOSIT_NOT_FINAL' | 'DEPOSIT_HELD' | 'DEPOSIT_BOTH_ASSETS' | 'DEPOSIT_ALREADY_USED' | 'CLAIM_IN_PROGRESS' | 'ALREADY_CLAIMED' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'UPSTREAM_FAILED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'CLAIMS_PAUSED';
-  };
-  /** The record of a claimed deposit. */
-  getAsryClaim: {
-    input: {
-      /** Signature of the deposit */
-      signature: string;
-    };
-    answer: AsryClaimRecord;
-    code: 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
-  };
-  /** The current epoch of ASRY rewards and the past ones, newest first. */
-  getAsryEpoch: {
-    input: Record<string, never>;
-    answer: AsryEpochs;
-    code: 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE';
-  };
-  /** A pool from the pool API, or from the chain if the API does not have it. */
-  getPool: {
-    input: {
-      address: string;
-    };
-    answer: Pool;
-    code: 'DEX_NON_JSON' | 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED';
-  };
-  /** Redirects to the pool of POOL_DEFAULT_ADDRESS. */
-  getDefaultPool: {
-    input: Record<string, never>;
-    answer: Pool;
-    code: 'INTERNAL' | 'NOT_CONFIGURED';
-  };
-  /** Redirects to the pool of POOL_SAETH_SAUSD_ADDRESS. */
-  getSaethSausdPool: {
-    input: Record<string, never>;
-    answer: Pool;
-    code: 'INTERNAL' | 'NOT_CONFIGURED';
-  };
-  /** Redirects to the pool of POOL_SAUSD_USDC_ADDRESS. */
-  getSausdUsdcPool: {
-    input: Record<string, never>;
-    answer: Pool;
-    code: 'INTERNAL' | 'NOT_CONFIGURED';
-  };
-  /** Comments (kind 1111) on a topic, newest first. */
-  getNostrFeed: {
-    input: {
-      /** Posts per page, 1 to 100 */
-      limit?: number;
-      /** Unix seconds, exclusive; next_until of the previous page */
-      until?: number;
-      /** next_cursor of the previous page; no post appears twice */
-      cursor?: string;
-      /** Only notes with one of the labels; default true */
-      ai_only?: "0" | "1" | "true" | "yes" | "false";
-      /** Labels, separated by commas or spaces; a note must have one of them. Default: ai, blockchain, defi */
-      topic_labels?: string;
-    };
-    answer: NostrFeed;
-    code: 'INVALID_INPUT' | 'INTERNAL' | 'NOT_CONFIGURED';
-  };
-  /** Comments (kind 1111) by the server identity, newest first. */
-  getNostrPosts: {
-    input: {
-      /** Posts per page, 1 to 500 */
-      limit?: number;
-      /** Unix seconds, exclusive; next_until of the previous page */
-      until?: number;
-      /** next_cursor of the previous page; no post appears twice */
-      cursor?: string;
-    };
-    answer: NostrPosts;
-    code: 'INVALID_INPUT' | 'INTERNAL' | 'NOT_CONFIGURED';
-  };
-  /** This document, OpenAPI 3.0.3. */
-  getOpenApiDocument: {
-    input: Record<string, never>;
-    answer: OpenApiDocument;
-    code: 'INTERNAL';
-  };
-  /** Every route on one page of text. */
-  getLlmsText: {
-    input: Record<string, never>;
-    answer: string;
-    code: 'INTERNAL';
-  };
-};
-
-/**
- * The properties of each operation that the client uses. `once`: it takes an Idempotency-Key, and its response has this member.
- * `post`: a POST. `waits`: it takes `Prefer: wait`. `text`: it returns text instead of JSON.
- */
 export const OPERATIONS = {
-  getHealth: { path: '/api/health' },
-  getReady: { path: '/api/ready' },
-  getStatus: { path: '/api/status' },
-  getReserves: { path: '/api/reserves' },
-  listBitcoinTransactions: { path: '/api/transactions/bitcoin' },
-  listSolanaTransactions: { path: '/api/transactions/solana' },
-  getTreasury: { path: '/api/explorer/treasury' },
-  getProof: { path: '/api/proof' },
-  listProofs: { path: '/api/proof/history' },
-  getProofOfDay: { path: '/api/proof/{date}' },
-  getAbsrSummary: { path: '/api/arbitrage/summary' },
-  listAbsrTransactions: { path: '/api/arbitrage/transactions' },
-  getSwapMinimum: { path: '/api/swap/min' },
-  getSwapEstimate: { path: '/api/swap/estimate' },
-  createSwap: { path: '/api/swap/create', post: true, once: 'id' },
-  getSwapStatus: { path: '/api/swap/status/{id}', waits: true },
-  listSwaps: { path: '/api/exchanges/transactions' },
-  createInvoice: { path: '/api/invoices', post: true },
-  getInvoice: { path: '/api/invoices/{id}', waits: true },
-  confirmInvoice: { path: '/api/invoices/confirm', post: true, waits: true },
-  quoteToken: { path: '/api/tokens/quote' },
-  listTokens: { path: '/api/tokens' },
-  getTokenMetadata: { path: '/api/tokens/{mint_address}/metadata.json' },
-  getToken: { path: '/api/tokens/{id}' },
-  searchTokens: { path: '/api/listings/search' },
-  listListings: { path: '/api/listings' },
-  requestListing: { path: '/api/listings/request', post: true },
-  confirmListing: { path: '/api/listings/confirm', post: true, waits: true },
-  getExchangeMinimum: { path: '/api/exchange/min' },
-  getExchangeEstimate: { path: '/api/exchange/estimate' },
-  createExchange: { path: '/api/exchange/create', post: true, once: 'id' },
-  getExchangeStatus: { path: '/api/exchange/status/{id}', waits: true },
-  addPageview: { path: '/api/analytics/pageview', post: true },
-  getAnalyticsStats: { path: '/api/analytics/stats' },
-  claimFromDeposit: { path: '/api/asry/claim-from-deposit', post: true, once: 'reward' },
-  getAsryClaim: { path: '/api/asry/claims/{signature}' },
-  getAsryEpoch: { path: '/api/asry/epoch' },
-  getPool: { path: '/api/dex/pool/{address}' },
-  getDefaultPool: { path: '/api/dex/pool-default' },
-  getSaethSausdPool: { path: '/api/dex/pool-saeth-sausd-default' },
-  getSausdUsdcPool: { path: '/api/dex/pool-sausd-usdc-default' },
-  getNostrFeed: { path: '/api/nostr/feed' },
-  getNostrPosts: { path: '/api/nostr/posts' },
-  getOpenApiDocument: { path: '/api/openapi.json' },
-  getLlmsText: { path: '/llms.txt', text: true },
-} as const;
+  /** Shows that the process runs, and its release; calls no upstream. */
+  getHealth: get<Record<string, never>, Health, 'INTERNAL'>('/api/health'),
+  /** Checks configuration, database and custodian separately. */
+  getReady: get<Record<string, never>, Ready, 'INTERNAL'>('/api/ready'),
+  /** Upstreams, cron, custody, used and remaining caps, supply and reserve, the last 20 operations, the checks of the last day. */
+  getStatus: get<Record<string, never>, Status, 'INTERNAL'>('/api/status'),
+  /** Reserve addresses and balances on both chains. */
+  getReserves: get<Record<string, never>, Reserves, 'INTERNAL' | 'UPSTREAM_FAILED'>('/api/reserves'),
+  /** The reserve's Bitcoin transactions, newest first. */
+  listBitcoinTransactions: get<{
+    /** Rows of one page */ limit?: number;
+    /** next_cursor of the previous page; opaque */ cursor?: string;
+  }, BitcoinTransactions, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/transactions/bitcoin'),
+  /** The reserve's finalized Solana transactions, newest first. */
+  listSolanaTransactions: get<{
+    /** Rows of one page */ limit?: number;
+    /** next_cursor of the previous page; opaque */ cursor?: string;
+  }, SolanaTransactions, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/transactions/solana'),
+  /** The Solana address that receives fees, deposits and minted ABSR. */
+  getTreasury: get<Record<string, never>, Treasury, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/explorer/treasury'),
+  /** The newest signed proof that the service controls both reserve keys. */
+  getProof: get<Record<string, never>, CurrentProof, 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE'>('/api/proof'),
+  /** Every signed proof, newest first. */
+  listProofs: get<{
+    /** Rows of one page */ limit?: number;
+    /** next_cursor of the previous page; opaque */ cursor?: string;
+    /** Only proofs from before this time */ before?: string;
+  }, ProofHistory, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/proof/history'),
+  /** The last proof of a UTC date. */
+  getProofOfDay: get<{ date: string }, Proof, 'INVALID_INPUT' | 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/proof/{date}'),
+  /** Reserve sats, ABSR supply and prices. */
+  getAbsrSummary: get<Record<string, never>, AbsrSummary, 'INTERNAL' | 'UPSTREAM_FAILED'>('/api/arbitrage/summary'),
+  /** Mints of ABSR and swaps that delivered sats, newest first; also as CSV. */
+  listAbsrTransactions: get<{
+    /** Rows of one page */ limit?: number;
+    /** next_cursor of the previous page; opaque */ cursor?: string;
+  }, AbsrTransactions, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/arbitrage/transactions'),
+  /** Smallest and largest swap now. */
+  getSwapMinimum: get<Record<string, never>, SwapMinimum,
+    | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'
+    | 'DATABASE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT'>('/api/swap/min'),
+  /** The sats that an amount of SOL would yield. */
+  getSwapEstimate: get<{
+    /** SOL, at least 0.001, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used. */
+    amountSol: number | string;
+  }, SwapEstimate,
+    | 'INVALID_INPUT' | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED'
+    | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT'>('/api/swap/estimate'),
+  /** Swaps reserve SOL into BTC; the service signs. */
+  createSwap: post<SwapCreate, SwapCreated,
+    | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'INSUFFICIENT_BALANCE'
+    | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'IDEMPOTENCY_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED'
+    | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'
+    | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'QUOTE_BUDGET_SPENT'>('/api/swap/create', { once: 'id', amounts: ['amountSol'] }),
+  /** The state of a swap; neither polling nor waiting costs an upstream call. */
+  getSwapStatus: get<{
+    /** Solana signature */ id: string;
+  }, SwapStatus, 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/swap/status/{id}', { waits: true }),
+  /** Every swap that landed on Solana, newest first; also as CSV. */
+  listSwaps: get<{
+    /** Rows of one page */ limit?: number;
+    /** next_cursor of the previous page; opaque */ cursor?: string;
+  }, SwapHistory, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/exchanges/transactions'),
+  /** Orders a token; returns the amount to pay and the address. */
+  createInvoice: post<InvoiceCreate, InvoiceCreated,
+    | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'CONTRADICTING_OPTIONS'
+    | 'METAPLEX_UNAVAILABLE' | 'CREATION_REFUSED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL'
+    | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SPENDING_LIMIT_REACHED'>('/api/invoices'),
+  /** An invoice, what was ordered, and its state. */
+  getInvoice: get<{ id: string }, Invoice, 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/invoices/{id}', { waits: true }),
+  /** Confirms the payment and waits for the token. */
+  confirmInvoice: post<InvoiceConfirm, InvoiceConfirmed,
+    | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND'
+    | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE' | 'INVOICE_IN_PROGRESS'
+    | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/invoices/confirm', { waits: true }),
+  /** The price of a new token and its parts; nothing is ordered. */
+  quoteToken: get<{
+    /** At most 32 bytes of UTF-8 */ name: string;
+    /** At most 10 bytes of UTF-8 */ symbol: string;
+    token_program?: 'token-2022' | 'token';
+    metaplex_metadata?: 'true' | 'false';
+  }, TokenQuote, 'INVALID_INPUT' | 'INVALID_TOKEN_TEXT' | 'CONTRADICTING_OPTIONS' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/tokens/quote'),
+  /** Listed tokens, newest first. */
+  listTokens: get<{
+    /** Rows of one page */ limit?: number;
+    /** next_cursor of the previous page; opaque */ cursor?: string;
+    /** Only of this creator */ creator?: string;
+  }, Tokens, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens'),
+  /** The target of the token's on-chain uri; it never changes. */
+  getTokenMetadata: get<{ mint_address: string }, TokenMetadata, 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens/{mint_address}/metadata.json'),
+  /** One token, by its id or its mint address. */
+  getToken: get<{
+    /** Numeric id, or mint address */ id: string;
+  }, Token, 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens/{id}'),
+  /** Listed tokens by symbol, name, mint or creator. */
+  searchTokens: get<{
+    /** Any part of name or symbol, or the start of an address; without it, the newest tokens */ q?: string;
+    /** Rows of one page */ limit?: number;
+    /** next_cursor of the previous page; opaque */ cursor?: string;
+  }, TokenSearch, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/listings/search'),
+  /** Listing records, newest first. */
+  listListings: get<{
+    /** Rows of one page */ limit?: number;
+    /** next_cursor of the previous page; opaque */ cursor?: string;
+    token_id?: number;
+  }, Listings, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/listings'),
+  /** Requests the listing of a token made elsewhere; returns the amount to pay and the address. */
+  requestListing: post<ListingRequest, ListingRequested,
+    | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'NOT_A_MINT' | 'NO_METADATA' | 'NOT_FOUND'
+    | 'ALREADY_LISTED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'
+    | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE'>('/api/listings/request'),
+  /** Confirms the payment of a listing and waits for it. */
+  confirmListing: post<ListingConfirm, ListingConfirmed,
+    | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND'
+    | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE' | 'INVOICE_IN_PROGRESS'
+    | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/listings/confirm', { waits: true }),
+  /** Smallest and largest amount of a currency pair. */
+  getExchangeMinimum: get<{
+    /** Pay-in currency: a code that names coin and network, such as usdterc20 */ from: string;
+    /** Payout currency */ to: string;
+  }, ExchangeMinimum,
+    | 'INVALID_INPUT' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_REFUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED'
+    | 'NOT_CONFIGURED'>('/api/exchange/min'),
+  /** Expected output for an amount, after fees; the rate is not locked. */
+  getExchangeEstimate: get<{
+    /** Pay-in currency: a code that names coin and network, such as usdterc20 */ from: string;
+    /** Payout currency */ to: string;
+    /** Amount of `from` in whole coins; decimal places after the eighteenth are dropped */ amount: number | string;
+  }, ExchangeEstimate,
+    | 'INVALID_INPUT' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_REFUSED' | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'RATE_LIMITED' | 'INTERNAL'
+    | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/exchange/estimate'),
+  /** Opens an exchange: after a payment to the returned address, the provider pays payoutAddress. */
+  createExchange: post<ExchangeRequest, Exchange,
+    | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'EXCHANGE_CURRENCY_UNKNOWN'
+    | 'EXCHANGE_PAIR_INACTIVE' | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'EXCHANGE_ADDRESS_INVALID' | 'EXCHANGE_REFUSED'
+    | 'IDEMPOTENCY_IN_PROGRESS' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED'
+    | 'EXCHANGE_OUTCOME_UNKNOWN' | 'NOT_CONFIGURED' | 'DATABASE_UNAVAILABLE'>('/api/exchange/create', { once: 'id', amounts: ['amount'] }),
+  /** State of an exchange. */
+  getExchangeStatus: get<{ id: string }, ExchangeStatus, 'INVALID_INPUT' | 'EXCHANGE_REFUSED' | 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/exchange/status/{id}', { waits: true }),
+  /** Logs and counts a page view. */
+  addPageview: post<Pageview, null,
+    | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'ANALYTICS_WRITE_FAILED'
+    | 'INTERNAL'>('/api/analytics/pageview'),
+  /** Page views: totals, top paths and referrers, the last views, daily and hourly series. */
+  getAnalyticsStats: get<Record<string, never>, AnalyticsStats, 'ANALYTICS_READ_FAILED' | 'INTERNAL'>('/api/analytics/stats'),
+  /** Rewards a USDC or USDT deposit to the treasury with ASRY, once. */
+  claimFromDeposit: post<AsryClaimRequest, AsryClaim,
+    | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'DEPOSIT_NOT_FOUND' | 'DEPOSIT_FAILED'
+    | 'DEPOSIT_NO_CREDIT' | 'DEPOSIT_WRONG_ASSET' | 'DEPOSIT_AMOUNT_MISMATCH' | 'DEPOSIT_TOO_OLD' | 'DEPOSIT_TOO_SMALL'
+    | 'DEPOSIT_NOT_ELIGIBLE' | 'REWARD_USD_UNAVAILABLE' | 'DEPOSIT_NOT_FINAL' | 'DEPOSIT_HELD' | 'DEPOSIT_BOTH_ASSETS'
+    | 'DEPOSIT_ALREADY_USED' | 'CLAIM_IN_PROGRESS' | 'ALREADY_CLAIMED' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED'
+    | 'UPSTREAM_FAILED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'CLAIMS_PAUSED'>('/api/asry/claim-from-deposit', { once: 'reward', amounts: ['rewardUsd'] }),
+  /** The record of a claimed deposit. */
+  getAsryClaim: get<{
+    /** Signature of the deposit */ signature: string;
+  }, AsryClaimRecord, 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/claims/{signature}'),
+  /** The current epoch of ASRY rewards and the past ones, newest first. */
+  getAsryEpoch: get<Record<string, never>, AsryEpochs, 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/epoch'),
+  /** A pool from the pool API, or from the chain if the API does not have it. */
+  getPool: get<{ address: string }, Pool, 'DEX_NON_JSON' | 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED'>('/api/dex/pool/{address}'),
+  /** Redirects to the pool of POOL_DEFAULT_ADDRESS. */
+  getDefaultPool: get<Record<string, never>, Pool, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/dex/pool-default'),
+  /** Redirects to the pool of POOL_SAETH_SAUSD_ADDRESS. */
+  getSaethSausdPool: get<Record<string, never>, Pool, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/dex/pool-saeth-sausd-default'),
+  /** Redirects to the pool of POOL_SAUSD_USDC_ADDRESS. */
+  getSausdUsdcPool: get<Record<string, never>, Pool, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/dex/pool-sausd-usdc-default'),
+  /** Comments (kind 1111) on a topic, newest first. */
+  getNostrFeed: get<{
+    /** Posts per page, 1 to 100 */ limit?: number;
+    /** Unix seconds, exclusive; next_until of the previous page */ until?: number;
+    /** next_cursor of the previous page; no post appears twice */ cursor?: string;
+    /** Only notes with one of the labels; default true */ ai_only?: '0' | '1' | 'true' | 'yes' | 'false';
+    /** Labels, separated by commas or spaces; a note must have one of them. Default: ai, blockchain, defi */ topic_labels?: string;
+  }, NostrFeed, 'INVALID_INPUT' | 'INTERNAL' | 'NOT_CONFIGURED'>('/api/nostr/feed'),
+  /** Comments (kind 1111) by the server identity, newest first. */
+  getNostrPosts: get<{
+    /** Posts per page, 1 to 500 */ limit?: number;
+    /** Unix seconds, exclusive; next_until of the previous page */ until?: number;
+    /** next_cursor of the previous page; no post appears twice */ cursor?: string;
+  }, NostrPosts, 'INVALID_INPUT' | 'INTERNAL' | 'NOT_CONFIGURED'>('/api/nostr/posts'),
+  /** This document, OpenAPI 3.0.3. */
+  getOpenApiDocument: get<Record<string, never>, OpenApiDocument, 'INTERNAL'>('/api/openapi.json'),
+  /** Every route on one page of text. */
+  getLlmsText: get<Record<string, never>, string, 'INTERNAL'>('/llms.txt', { text: true }),
+};
