@@ -10,8 +10,12 @@ import {
   type CallOptions,
   createClient,
   type Input,
+  type Invoice,
   type KeyStore,
   type OperationName,
+  type SwapStatus,
+  type UntilOptions,
+  type Waited,
 } from '../../packages/client/src/index.ts';
 import type { ErrorAction } from '../core/errors.ts';
 
@@ -96,6 +100,10 @@ export type Api = {
     input: Input<Name>,
     options?: CallOptions,
   ): Promise<ApiAnswer<Name> & { readonly idempotencyKey: string | undefined; readonly replayed: boolean }>;
+  /** The state once it is final, or the newest one at the limit. @throws ToolFailure */
+  waitForSwap(id: string, options: UntilOptions<SwapStatus>): Promise<SwapStatus>;
+  /** The state once it is final, or the newest one at the limit. @throws ToolFailure */
+  waitForInvoice(id: string, options: UntilOptions<Invoice>): Promise<Invoice>;
 };
 
 export type ApiOptions = {
@@ -160,7 +168,18 @@ export function createApi({ origin, fetch, headers = {}, keys, unreachableRepair
     }
   }
 
+  async function newest<Name extends OperationName, Over extends ApiAnswer<Name>>(
+    waited: Promise<Waited<Name, Over>>,
+  ): Promise<ApiAnswer<Name>> {
+    const result = await waited;
+    if (result.ok) return result.value;
+    if (result.failure.kind === 'unfinished') return result.failure.value;
+    throw new ToolFailure(failureOf(result.failure, result.headers));
+  }
+
   return {
+    waitForSwap: (id, options) => newest(client.waitForSwap(id, options)),
+    waitForInvoice: (id, options) => newest(client.waitForInvoice(id, options)),
     async call(name, input, options) {
       const result = await client.call(name, input, options);
       if (result.ok) return result;

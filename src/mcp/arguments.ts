@@ -30,9 +30,7 @@ function decimalText(value: string | number): string {
 const decimalAmount = (decimals: number, description: string) =>
   z
     .union([z.number(), z.string()])
-    .describe(
-      `${description}, at most ${decimals} digits after the point, as a number (0.5) or as text ("0.5") to keep every digit`,
-    )
+    .describe(`${description}, at most ${decimals} digits after the point; text keeps every digit`)
     .transform((value, context) => {
       const parsed = parseAmount(decimalText(value), decimals);
       if (parsed.ok) return formatAmount(parsed.atoms, decimals);
@@ -43,22 +41,16 @@ const decimalAmount = (decimals: number, description: string) =>
       return z.NEVER;
     });
 
-export const amountSol = decimalAmount(
-  SOL_DECIMALS,
-  'SOL to swap, at least 0.001 and between minAmountSol and maxAmountSol of swap_min',
-);
-export const coinAmount = decimalAmount(18, 'Amount of `from` in whole coins');
-export const dollarAmount = decimalAmount(6, 'Deposited amount, in whole USDC or USDT');
+export const amountSol = decimalAmount(SOL_DECIMALS, 'SOL from minAmountSol to maxAmountSol of swap_min');
+export const coinAmount = decimalAmount(18, 'Whole coins of `from`');
+export const dollarAmount = decimalAmount(6, 'Expected deposit in whole USDC or USDT');
 
-export const dryRun = z
-  .boolean()
-  .optional()
-  .describe('true: check everything and move nothing. The result has dry_run: true');
+export const dryRun = z.boolean().optional().describe('true: check everything, move nothing');
 export const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{16,128}$/, 'must be 16 to 128 visible ASCII characters')
   .optional()
-  .describe('Key of an earlier call of this tool with the same arguments: returns its outcome');
+  .describe('Of an earlier call with the same arguments: returns its outcome');
 
 const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;

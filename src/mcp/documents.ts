@@ -105,7 +105,7 @@ export function registerPrompts(server: McpServer): void {
 3. Call swap_create with dry_run true. Show me its terms and ask whether to go on. Nothing has moved yet.
 4. Only after I agree: call swap_create with the same amount, without dry_run, and with the idempotencyKey that the dry run returned.
    If that call fails or its response is lost, repeat it with the same key. Never make a second swap for the same request.
-5. Call swap_status with the id every nextPollSeconds until status is finished or failed. Then tell me detail, btcSats and txId.`),
+5. Call swap_status with the id. It waits; call it again while status is waiting. Then tell me detail, btcSats and txId.`),
   );
   server.registerPrompt(
     'check_reserve',

@@ -7,6 +7,7 @@
 import { createMcpHandler, type McpServer, readRequestBody } from '@modelcontextprotocol/server';
 import { addressKey } from '../core/client-network.ts';
 import { tryJson } from '../core/json.ts';
+import { BATCH_VERSION, batchRefusal, INVALID_REQUEST } from './batches.ts';
 
 export type HttpHandlerOptions = {
   /** Path of the endpoint. */
@@ -24,11 +25,6 @@ export type HttpHandlerOptions = {
 
 /** Arguments of tools are small; the API itself accepts 16 KiB. */
 const MAX_BODY_BYTES = 64 * 1024;
-/**
- * Only protocol 2025-03-26 has batches. Each member is a call, so an unlimited batch would evade the call
- * limit.
- */
-const MAX_BATCH = 10;
 /** Seconds of the window of the rate limit binding. */
 const PERIOD_SECONDS = 60;
 const ONE_DAY_SECONDS = 86_400;
@@ -42,7 +38,6 @@ const RESPONSE_HEADERS = 'Mcp-Session-Id, MCP-Protocol-Version, Retry-After, X-R
 
 /** JSON-RPC 2.0 codes; the others are from its range for servers. */
 const PARSE_ERROR = -32_700;
-const INVALID_REQUEST = -32_600;
 const INTERNAL_ERROR = -32_603;
 const REFUSED = -32_000;
 
@@ -75,8 +70,10 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
     if (body.tooLarge) return rpcError(413, REFUSED, `The body is over ${MAX_BODY_BYTES} bytes.`);
     const message = tryJson(body.text);
     if (message === undefined) return rpcError(400, PARSE_ERROR, 'The body is not valid JSON.');
-    if (Array.isArray(message) && message.length > MAX_BATCH)
-      return rpcError(400, INVALID_REQUEST, `A batch has at most ${MAX_BATCH} messages.`);
+    // Clients of 2025-03-26 send no header with their version; those of all later ones do.
+    const version = request.headers.get('mcp-protocol-version') ?? BATCH_VERSION;
+    const refusal = Array.isArray(message) ? batchRefusal(message, version) : undefined;
+    if (refusal !== undefined) return rpcError(400, INVALID_REQUEST, refusal);
     const handler = createMcpHandler(() => options.createServer(client, request), {
       maxRequestBodySize: MAX_BODY_BYTES,
       // Nothing here changes during a connection, so there is nothing to subscribe to.

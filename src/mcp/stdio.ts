@@ -3,9 +3,11 @@
  * goes to stderr. Reads API_BASE_URL, the origin of the service, and the sources that verify its proof.
  * @module
  */
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createApi } from './api-client.ts';
+import { createRecentResults } from './recent-results.ts';
 import { createServer } from './server.ts';
+import { withoutBatches } from './stdio-batches.ts';
 import { createProofVerifier, PUBLIC_EXPLORERS, PUBLIC_RPC } from './verify-proof.ts';
 
 const LAST_WORDS_MS = 100;
@@ -44,7 +46,11 @@ function start(): void {
     host,
     now: Date.now,
   });
-  const connection = serveStdio(() => createServer({ api, verifyProof }), {
+  const recent = createRecentResults(Date.now);
+  const connection = serveStdio(() => createServer({ api, verifyProof, recent }), {
+    transport: new StdioServerTransport(
+      process.stdin.pipe(withoutBatches((line) => void process.stdout.write(line))),
+    ),
     onerror: complain,
   });
   /** Flushes the output; open sockets to the service do not keep the process alive. */

@@ -6,6 +6,7 @@
 import { memoryKeys } from '../../packages/client/src/index.ts';
 import { createApi, keysOf } from './api-client.ts';
 import { createHttpHandler } from './http-handler.ts';
+import { createRecentResults, resultsOf } from './recent-results.ts';
 import { createServer } from './server.ts';
 import { createProofVerifier, PUBLIC_EXPLORERS, PUBLIC_RPC } from './verify-proof.ts';
 
@@ -23,8 +24,9 @@ type McpEnv = {
 
 const PATH = '/mcp';
 
-/** Shared by the requests of an isolate, so it is best effort. */
+/** Shared by the requests of an isolate, so both are best effort. */
 const keys = memoryKeys();
+const recent = createRecentResults(Date.now);
 const verifierFor = createProofVerifier();
 
 const list = (text: string): string[] =>
@@ -59,7 +61,7 @@ function handlerFor(env: McpEnv, request: Request): (request: Request) => Promis
         headers: address === null ? {} : { 'cf-connecting-ip': address },
         unreachableRepair: 'Wait 30 seconds, then make the same call. If it still fails, tell the user.',
       });
-      return createServer({ api, verifyProof });
+      return createServer({ api, verifyProof, recent: resultsOf(client, recent) });
     },
     log: (line) => console.log(JSON.stringify(line)),
   });

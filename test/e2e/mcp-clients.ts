@@ -29,7 +29,8 @@ export type Result = {
 
 export type McpClient = {
   tools(): Promise<string[]>;
-  call(name: string, given?: Content): Promise<Result>;
+  /** @param onProgress receives the message of each progress notification */
+  call(name: string, given?: Content, onProgress?: (message: string) => void): Promise<Result>;
   /** Text of a resource. */
   read(uri: string): Promise<string>;
   resources(): Promise<string[]>;
@@ -67,13 +68,19 @@ const endpoint = (world: World): URL => new URL('/mcp', world.url);
 
 type SdkClient = Pick<
   ModernClient | OlderClient,
-  'listTools' | 'callTool' | 'listResources' | 'readResource' | 'listPrompts' | 'getPrompt' | 'close'
+  'listTools' | 'listResources' | 'readResource' | 'listPrompts' | 'getPrompt' | 'close'
 >;
 
-function wrapped(client: SdkClient): McpClient {
+type Progress = { readonly onprogress?: (progress: { message?: string }) => void };
+type CallTool = (called: { name: string; arguments: Content }, options: Progress) => Promise<unknown>;
+
+function wrapped(client: SdkClient, callTool: CallTool): McpClient {
   return {
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
-    call: async (name, given = {}) => resultOf(await client.callTool({ name, arguments: given })),
+    call: async (name, given = {}, onProgress) => {
+      const options = onProgress && { onprogress: ({ message = '' }) => onProgress(message) };
+      return resultOf(await callTool({ name, arguments: given }, options ?? {}));
+    },
     resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
     async read(uri) {
       const [first] = (await client.readResource({ uri })).contents;
@@ -93,7 +100,7 @@ export async function olderClient(world: World, over: 'stdio' | 'http', ip = '10
   await client.connect(
     over === 'stdio' ? new OlderStdio(stdioServer(world)) : new OlderHttp(endpoint(world), addressed(ip)),
   );
-  return wrapped(client);
+  return wrapped(client, (called, options) => client.callTool(called, undefined, options));
 }
 
 /** @param mode the protocol: negotiated, or only the revision of 2026 */
@@ -107,7 +114,7 @@ export async function modernClient(
   await client.connect(
     over === 'stdio' ? new ModernStdio(stdioServer(world)) : new ModernHttp(endpoint(world), addressed(ip)),
   );
-  return wrapped(client);
+  return wrapped(client, (called, options) => client.callTool(called, options));
 }
 
 /** Runs the inspector's command line; its exit code is 5 when the result of a tool is an error. */

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createApi } from '../../src/mcp/api-client.ts';
 import { createHttpHandler } from '../../src/mcp/http-handler.ts';
+import { createRecentResults } from '../../src/mcp/recent-results.ts';
 import { createServer } from '../../src/mcp/server.ts';
 
 const ORIGIN = 'https://sluice.test';
@@ -35,7 +36,7 @@ function handler({
     admit,
     createServer() {
       if (broken) throw new Error('broken');
-      return createServer({ api, verifyProof: async () => ({}) });
+      return createServer({ api, verifyProof: async () => ({}), recent: createRecentResults(Date.now) });
     },
     log: (line) => logged.push(line),
   });
@@ -104,6 +105,21 @@ describe('requests', () => {
     const response = await handler()(post(body));
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code } });
+  });
+
+  it.each([
+    ['of 2025-03-26, which sends no version', undefined, 200],
+    ['of 2025-03-26', '2025-03-26', 200],
+    ['of 2025-06-18', '2025-06-18', 400],
+    ['of 2025-11-25', '2025-11-25', 400],
+    ['of 2026-07-28', '2026-07-28', 400],
+  ])('answers a batch of a client %s as its protocol says', async (_name, version, status) => {
+    const headers: Record<string, string> = version === undefined ? {} : { 'mcp-protocol-version': version };
+    const response = await handler()(post([PING, { ...PING, id: 2 }], headers));
+    expect(response.status).toBe(status);
+    const text = await response.text();
+    if (status === 200) expect(text).toMatch(/"id":1[\s\S]*"id":2/);
+    else expect(JSON.parse(text)).toMatchObject({ error: { code: -32_600, message: /has no batches/ } });
   });
 
   it('refuses a body without the media type of JSON', async () => {

@@ -6,6 +6,8 @@ import { openLegacy, type StdioProcess, startApi, startStdio, strayOutput } from
 
 const ENTRY = join(import.meta.dirname, '../../src/mcp/stdio.ts');
 const NAMES = TOOLS.map(({ name }) => name);
+/** A model reads the whole list before its first call. */
+const MAX_LIST_BYTES = 16 * 1024;
 /** The members of every request of the 2026 protocol. */
 const ENVELOPE = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -48,13 +50,37 @@ describe('a client of 2025', () => {
         serverInfo: { name: 'sluice' },
         instructions: expect.stringContaining('dry_run'),
       });
-      expect(toolNames(await server.request('tools/list'))).toEqual(NAMES);
+      const listed = await server.request('tools/list');
+      expect(toolNames(listed)).toEqual(NAMES);
+      expect(JSON.stringify(listed.result).length).toBeLessThanOrEqual(MAX_LIST_BYTES);
       const called = await server.request('tools/call', { name: 'get_reserves', arguments: {} });
       const result = called.result as { structuredContent: unknown; content: { text: string }[] };
       expect(JSON.parse(result.content[0]?.text ?? '')).toEqual(result.structuredContent);
       expect(strayOutput(server.stdout())).toEqual([]);
     },
   );
+});
+
+describe('a batch', () => {
+  const ping = (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' });
+  const replies = (wanted: RegExp) => expect.poll(() => server.stdout()).toMatch(wanted);
+
+  it('of protocol 2025-03-26 gets a response for each of its messages', async () => {
+    start();
+    await openLegacy(server, '2025-03-26');
+    server.write(`${JSON.stringify([ping(101), ping(102)])}\n`);
+    await replies(/"id":101[\s\S]*"id":102/);
+    expect(strayOutput(server.stdout())).toEqual([]);
+  });
+
+  it.each(['2025-06-18', '2025-11-25'])('of protocol %s is refused', async (version) => {
+    start();
+    await openLegacy(server, version);
+    server.write(`${JSON.stringify([ping(101)])}\n`);
+    await replies(new RegExp(`"code":-32600,"message":"Protocol ${version} has no batches`));
+    await server.request('ping');
+    expect(server.stdout()).not.toContain('"id":101');
+  });
 });
 
 describe('a client of 2026', () => {
@@ -65,7 +91,9 @@ describe('a client of 2026', () => {
       supportedVersions: expect.arrayContaining(['2026-07-28']),
       capabilities: { tools: {} },
     });
-    expect(toolNames(await server.request('tools/list', { _meta: ENVELOPE }))).toEqual(NAMES);
+    const listed = await server.request('tools/list', { _meta: ENVELOPE });
+    expect(toolNames(listed)).toEqual(NAMES);
+    expect(JSON.stringify(listed.result).length).toBeLessThanOrEqual(MAX_LIST_BYTES);
     expect(toolNames(await server.request('tools/list', { _meta: ENVELOPE }))).toEqual(NAMES);
     const called = await server.request('tools/call', {
       name: 'get_reserves',

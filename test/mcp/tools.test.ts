@@ -6,6 +6,7 @@ import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { createApp, type Deps } from '../../src/app.ts';
 import { ERRORS } from '../../src/core/errors.ts';
 import { createApi, keysOf, nextStep } from '../../src/mcp/api-client.ts';
+import { createRecentResults, type RecentResults, resultsOf } from '../../src/mcp/recent-results.ts';
 import { callTool } from '../../src/mcp/server.ts';
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 
@@ -62,11 +63,11 @@ const OWN_MEMBERS = [
   'stale',
 ];
 
-/** The dependencies of a tool besides the API. */
-const contextOf = (api: ReturnType<typeof createApi>) => ({
-  api,
-  verifyProof: async () => ({}),
-});
+/** The dependencies of a tool. Without `recent`, no call is recognized as a repeat. */
+const contextOf = (
+  api: ReturnType<typeof createApi>,
+  recent: RecentResults = { find: () => undefined, keep: () => undefined },
+) => ({ api, verifyProof: async () => ({}), recent });
 const KEYS = memoryKeys();
 
 /** A service that gives these answers in turn; an Error is a broken connection. */
@@ -131,24 +132,24 @@ describe('the table', () => {
     );
   });
 
-  it.each(TOOLS.map((tool) => [tool.name, tool] as const))('%s sets all four hints', (name, tool) => {
+  it.each(TOOLS.map((tool) => [tool.name, tool] as const))('%s sets the hints that apply', (name, tool) => {
     const spends = ['swap_create', 'asry_claim'].includes(name);
     const creates = spends || ['token_invoice_create', 'exchange_create'].includes(name);
-    expect(tool.annotations).toEqual({
-      readOnlyHint: !creates,
+    const hints = {
+      readOnlyHint: false,
       destructiveHint: spends,
-      idempotentHint: !creates || name === 'asry_claim',
+      idempotentHint: name === 'asry_claim',
       openWorldHint: true,
-    });
+    };
+    expect(tool.annotations).toEqual(creates ? hints : { readOnlyHint: true });
     expect(tool.title).not.toBe('');
     expect(tool.description.length).toBeGreaterThan(60);
   });
 
   it.each(
     TOOLS.filter(({ annotations }) => annotations.destructiveHint).map((tool) => [tool.name, tool] as const),
-  )('%s spends, so it requires an amount, has a dry run and states it first', (_name, tool) => {
-    const { required = [], properties = {} } = z.toJSONSchema(tool.input, { io: 'input' });
-    expect(required.some((field) => /^amount/.test(field))).toBe(true);
+  )('%s spends, so it has a dry run and states it first', (_name, tool) => {
+    const { properties = {} } = z.toJSONSchema(tool.input, { io: 'input' });
     expect(properties).toHaveProperty('dry_run');
     expect(tool.description).toMatch(/^SPENDS MONEY/);
   });
@@ -173,11 +174,17 @@ describe('the table', () => {
     '',
   );
 
+  it('publishes the results of the five tools of the contract', () => {
+    expect(TOOLS.filter(({ output }) => output).map(({ name }) => name)).toEqual(CONTRACT_TOOLS);
+  });
+
   it.each(PASSED_ON)('%s names only members that %s of the API document has', (name, operationId) => {
     const found = operationsOf(document).find(({ operation }) => operation.operationId === operationId);
     const schema = found?.operation.responses[200]?.content?.['application/json']?.schema ?? {};
     const documented = membersOf(schema, document);
-    const named = Object.keys(toolNamed(name).output.shape).filter((member) => !OWN_MEMBERS.includes(member));
+    const named = Object.keys(toolNamed(name).output?.shape ?? {}).filter(
+      (member) => !OWN_MEMBERS.includes(member),
+    );
     expect(documented).toEqual(expect.arrayContaining(named));
   });
 
@@ -223,11 +230,12 @@ describe('arguments', () => {
     ['swap_estimate', {}, 'amountSol is missing'],
     ['swap_estimate', undefined, 'amountSol is missing'],
     ['swap_create', { dry_run: true }, 'amountSol is missing'],
-    ['asry_claim', { asset: 'USDC' }, 'depositTxSignature is missing; amount is missing'],
+    ['asry_claim', { asset: 'USDC' }, 'depositTxSignature is missing'],
     ['asry_claim', { asset: 'SOL', depositTxSignature: SIGNATURE, amount: 1 }, 'one of USDC, USDT'],
     ['exchange_create', { from: 'sol', to: 'btc', payoutAddress: 'bc1qxy' }, 'amount is missing'],
-    ['token_invoice_create', { name: 'A', symbol: 'B', creator_address: ADDRESS }, 'supply is missing'],
-    ['token_get', { id: '1' }, 'id must be a number'],
+    ['token_invoice_create', { name: 'A', symbol: 'B' }, 'creator_address is missing'],
+    ['token_get', { id: true }, 'id must be a number or text'],
+    ['swap_status', { id: 'x', wait_seconds: 51 }, 'wait_seconds must be at most 50'],
     ['token_search', { query: '' }, 'query must not be empty'],
     ['token_search', { query: 'a', limit: 0 }, 'limit must be at least 1'],
     ['pool_get', { address: 'nowhere' }, 'address must be a Solana address'],
@@ -449,6 +457,152 @@ describe('swap_create', () => {
     );
     await callTool(toolNamed('swap_create'), { amountSol: '0.88' }, contextOf(api));
     expect(keyOf(sent, 1)).toBe(keyOf(sent, 0));
+  });
+});
+
+describe('an equal call within minutes', () => {
+  const order = { name: 'Moon', symbol: 'M', creator_address: ADDRESS };
+  const INVOICE = { body: exampleOf('createInvoice') };
+  let time = 0;
+
+  /** Calls tools of one client; each call takes a second. */
+  function caller(recent: RecentResults, ...answers: (Answer | Error)[]) {
+    const { api, sent } = service(...answers);
+    const ask = async (name: string, given: object) => {
+      const { structuredContent, isError } = await callTool(toolNamed(name), given, contextOf(api, recent));
+      time += 1_000;
+      return { isError, ...Object(structuredContent) };
+    };
+    return { ask, sent };
+  }
+  const recentResults = () => createRecentResults(() => time);
+
+  it('returns the first result without another request, and says so', async () => {
+    const { ask, sent } = caller(recentResults(), INVOICE);
+    const first = await ask('token_invoice_create', { ...order, decimals: 6 });
+    const again = await ask('token_invoice_create', { decimals: 6, ...order });
+    expect(again).toMatchObject({ ...first, replayed: true, message: expect.any(String) });
+    expect(String(Reflect.get(again, 'message'))).toMatch(
+      /^An equal call 1 s ago had this result; nothing was created now\. For another one, pass a new idempotencyKey\./,
+    );
+    expect(sent).toHaveLength(1);
+  });
+
+  it('is recognized in another notation, and with dry_run: false', async () => {
+    const { ask, sent } = caller(recentResults(), { body: CREATED });
+    await ask('swap_create', { amountSol: 0.5 });
+    expect(await ask('swap_create', { amount_sol: '0.50', dry_run: false })).toMatchObject({
+      replayed: true,
+    });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('never names a key for a claim, which has none', async () => {
+    const { ask } = caller(recentResults(), { body: exampleOf('claimFromDeposit') });
+    const claim = { asset: 'USDC', depositTxSignature: SIGNATURE };
+    await ask('asry_claim', claim);
+    const again = await ask('asry_claim', claim);
+    expect(again).toMatchObject({ claimed: true, replayed: true });
+    expect(String(Reflect.get(again, 'message'))).not.toContain('idempotencyKey');
+  });
+
+  it.each<[name: string, first: object, second: object, answers: (Answer | Error)[]]>([
+    ['other arguments', order, { ...order, symbol: 'N' }, [INVOICE, INVOICE]],
+    ['a new key', order, { ...order, idempotencyKey: 'another-0123456789' }, [INVOICE, INVOICE]],
+    ['an order that failed', order, order, [{ status: 503, body: '<h1>' }, INVOICE]],
+  ])('is a new one with %s', async (_name, first, second, answers) => {
+    const { ask, sent } = caller(recentResults(), ...answers);
+    await ask('token_invoice_create', first);
+    expect(await ask('token_invoice_create', second)).not.toHaveProperty('replayed');
+    expect(sent).toHaveLength(2);
+    expect(JSON.stringify(sent)).not.toContain('idempotencyKey');
+  });
+
+  it('is a new one after a dry run, of another client, and after ten minutes', async () => {
+    const all = recentResults();
+    const dry = { body: exampleOf('createSwap', 'dry_run') };
+    const one = caller(resultsOf('198.51.100.1', all), dry, { body: CREATED }, { body: CREATED });
+    const other = caller(resultsOf('198.51.100.2', all), { body: CREATED });
+    await one.ask('swap_create', { amountSol: 1, dry_run: true });
+    expect(await one.ask('swap_create', { amountSol: 1 })).toMatchObject({ replayed: false });
+    expect(await other.ask('swap_create', { amountSol: 1 })).toMatchObject({ replayed: false });
+    time += 600_000;
+    expect(await one.ask('swap_create', { amountSol: 1 })).toMatchObject({ replayed: false });
+    expect([one.sent.length, other.sent.length]).toEqual([3, 1]);
+  });
+
+  it('is forgotten, the oldest first, when there are more than 500', () => {
+    const recent = recentResults();
+    for (let call = 0; call <= 500; call++) recent.keep(String(call), {});
+    expect([recent.find('0'), recent.find('1')]).toEqual([undefined, { result: {}, ageSeconds: 0 }]);
+  });
+});
+
+describe('a state that a tool waits for', () => {
+  const waiting = { ...Object(exampleOf('getSwapStatus')), status: 'waiting', detail: 'sent' };
+  const invoice = { ...Object(exampleOf('getInvoice')), status: 'pending', detail: 'paid' };
+
+  it.each([
+    ['swap_status', { id: 'x' }, waiting, { ...waiting, status: 'finished', detail: 'done' }],
+    [
+      'token_invoice_status',
+      { invoice_id: 'x' },
+      invoice,
+      { ...invoice, status: 'completed', detail: 'completed' },
+    ],
+  ])('is returned by %s once it is final, with each state as progress', async (name, given, open, over) => {
+    const { api, sent } = service({ body: open }, { body: over });
+    const seen: string[] = [];
+    const progress = (message: string) => void seen.push(message);
+    const result = await callTool(toolNamed(name), given, { ...contextOf(api), progress });
+    expect(result.structuredContent).toMatchObject({ status: over.status, detail: over.detail });
+    expect(seen).toEqual([open, over].map(({ status, detail }) => `${status}: ${detail}`));
+    expect(sent.map(({ headers }) => headers.get('prefer'))).toEqual([null, 'wait=25']);
+  });
+
+  it('is returned as it is when the time is over', async () => {
+    const { result, body } = await call(
+      'swap_status',
+      { id: 'x', wait_seconds: 1 },
+      { body: waiting },
+      { body: waiting },
+    );
+    expect([result.isError, body.status]).toEqual([undefined, 'waiting']);
+  });
+
+  it('is returned at once on request', async () => {
+    const { body, sent } = await call('swap_status', { id: 'x', wait_seconds: 0 }, { body: waiting });
+    expect([body.status, sent.length]).toEqual(['waiting', 1]);
+  });
+});
+
+describe('what is optional in the contract', () => {
+  it.each<[name: string, given: object, operationId: string, sent: object | null]>([
+    [
+      'asry_claim',
+      { asset: 'USDC', depositTxSignature: SIGNATURE },
+      'claimFromDeposit',
+      { asset: 'USDC', depositTxSignature: SIGNATURE, skipReward: false },
+    ],
+    [
+      'token_invoice_create',
+      { name: 'A', symbol: 'B', creator_address: ADDRESS },
+      'createInvoice',
+      { name: 'A', symbol: 'B', creator_address: ADDRESS },
+    ],
+  ])('is optional in %s', async (name, given, operationId, body) => {
+    const { sent, result } = await call(name, given, { body: exampleOf(operationId) });
+    expect(result.isError).toBeUndefined();
+    expect(sent[0]?.body).toEqual(body);
+  });
+
+  it.each([
+    [1, '1'],
+    ['1', '1'],
+    [ADDRESS, ADDRESS],
+  ])('is a token id %j as number or text, or a mint', async (id, text) => {
+    const { sent } = await call('token_get', { id }, { body: exampleOf('getToken') });
+    expect(sent[0]?.url).toBe(`http://sluice.test/api/tokens/${text}`);
   });
 });
 

@@ -1,21 +1,21 @@
 import * as z from 'zod';
 import { newKey } from '../../../packages/client/src/index.ts';
 import { amountSol, dryRun, idempotencyKey, recordId } from '../arguments.ts';
-import { atoms, dryRunMark, freshness, READS, read, tool } from './tool.ts';
+import { freshness, READS, read, tool, waiting, waitSeconds } from './tool.ts';
 
 const swapMin = tool({
   name: 'swap_min',
   title: 'Bounds of a swap',
   description:
-    'The smallest and largest SOL amount of one swap now, whether a swap can start at all, and if not, the reason and the next time. ' +
-    'Call it before swap_estimate. Takes no arguments.',
+    'The smallest and largest SOL amount of a swap now, and whether one can start; if not, the reason and the next time. Call it before ' +
+    'swap_estimate.',
   annotations: READS,
   input: z.strictObject({}),
   output: z.looseObject({
-    minAmountSol: z.number().describe('Smallest SOL of a swap'),
-    minAmountLamports: atoms('lamports'),
-    maxAmountSol: z.number().describe('Largest SOL amount that the caps allow now; 0 when none'),
-    maxAmountLamports: atoms('lamports'),
+    minAmountSol: z.number(),
+    minAmountLamports: z.string(),
+    maxAmountSol: z.number().describe('0 while no swap can start'),
+    maxAmountLamports: z.string(),
     balanceSol: z.number().nullable().describe('SOL of the reserve'),
     available: z.boolean().describe('Whether a swap can start now'),
     reason: z.string().nullable().describe('Code of the reason'),
@@ -28,16 +28,15 @@ const swapMin = tool({
 const swapEstimate = tool({
   name: 'swap_estimate',
   title: 'Estimate a swap',
-  description:
-    "Expected sats for an amount of SOL, after the bridge's fees. Moves nothing and reserves nothing.",
+  description: "Expected sats for an amount of SOL, after the bridge's fees. Moves and reserves nothing.",
   annotations: READS,
   input: z.strictObject({ amountSol }),
   example: { amountSol: 0.5 },
   output: z.looseObject({
     amountSol: z.number(),
-    amountLamports: atoms('lamports'),
-    estimatedBtcSats: z.number().describe('Sats expected'),
-    estimatedSatoshis: atoms('sats'),
+    amountLamports: z.string(),
+    estimatedBtcSats: z.number(),
+    estimatedSatoshis: z.string(),
     minimumSatoshis: z.string().describe('Sats guaranteed by the bridge'),
     etaSeconds: z.number().nullable().describe('Seconds until the BTC arrives'),
     ...freshness,
@@ -51,32 +50,26 @@ const swapCreate = tool({
   description:
     "SPENDS MONEY: sends SOL of the reserve through a bridge; the BTC arrives at the reserve's address in minutes to hours. " +
     'Call it with dry_run: true first: it checks everything, moves nothing and returns an idempotencyKey for the real call. ' +
-    'When the outcome is unknown, repeat the call with the same key: the swap happens at most once. Then poll swap_status ' +
-    'with the id.',
-  // A repeat without the same key spends again.
+    'When the outcome is unknown, repeat the call with the same key: the swap happens at most once. Then call swap_status.',
+  // A repeat with another key spends again.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   input: z.strictObject({ amountSol, dry_run: dryRun, idempotencyKey }),
   example: { amountSol: 0.5, dry_run: true },
   output: z.looseObject({
-    initiated: z.boolean().describe('true when a swap exists; false on a dry run'),
-    dry_run: dryRunMark,
-    id: z.string().optional().describe('Id of the swap, for swap_status; absent on a dry run'),
-    status: z.literal('waiting').optional().describe('Absent on a dry run'),
+    initiated: z.boolean().describe('false on a dry run, which has no id and no status'),
+    dry_run: z.literal(true).optional(),
+    id: z.string().optional().describe('For swap_status'),
+    status: z.literal('waiting').optional(),
     amountSol: z.number(),
-    amountLamports: atoms('lamports'),
-    expectedBtcSats: z.number().describe('Sats expected'),
-    expectedSatoshis: atoms('sats'),
+    amountLamports: z.string(),
+    expectedBtcSats: z.number(),
+    expectedSatoshis: z.string(),
     minimumSatoshis: z.string().describe('Sats guaranteed by the bridge'),
     solanaSignature: z.string().optional(),
     statusUrl: z.string().optional(),
     message: z.string(),
-    idempotencyKey: z
-      .string()
-      .describe('Keep it until the outcome is known. From a dry run: for the real call'),
-    replayed: z
-      .boolean()
-      .optional()
-      .describe('true when this is the outcome of an earlier call with the same key'),
+    idempotencyKey: z.string().describe('Keep it until the outcome is known'),
+    replayed: z.boolean().optional().describe('true for the outcome of an earlier call'),
   }),
   run: async ({ amountSol: amount, dry_run: rehearse, idempotencyKey: key }, { api, signal }) => {
     if (!rehearse) return api.create('createSwap', { amountSol: amount }, { idempotencyKey: key, signal });
@@ -96,10 +89,10 @@ const swapStatus = tool({
   name: 'swap_status',
   title: 'State of a swap',
   description:
-    "Whether a swap is waiting, finished or failed. Only finished means that the BTC is at the reserve's address; `detail` is " +
-    'more precise (settling, refunded, partial, held ...). Repeat after nextPollSeconds while it is waiting.',
+    "Waits until a swap is finished or failed, at most wait_seconds; call it again while status is waiting. Only finished means that the BTC is at the reserve's address. " +
+    '`detail` is more precise (settling, refunded, partial, held ...).',
   annotations: READS,
-  input: z.strictObject({ id: recordId.describe('The id from swap_create: a Solana signature') }),
+  input: z.strictObject({ id: recordId.describe('From swap_create'), wait_seconds: waitSeconds }),
   example: { id: 'the id from swap_create' },
   output: z.looseObject({
     id: z.string(),
@@ -107,16 +100,16 @@ const swapStatus = tool({
     detail: z.string(),
     reason: z.string().nullable(),
     amountSol: z.number().nullable(),
-    amountLamports: atoms('lamports'),
+    amountLamports: z.string(),
     btcSats: z.number().nullable().describe('Sats received; null until then'),
-    btcSatoshis: atoms('sats').nullable(),
+    btcSatoshis: z.string().nullable(),
     txId: z.string().nullable().describe('Bitcoin transaction of the payout'),
-    nextPollSeconds: z
-      .number()
-      .nullable()
-      .describe('Seconds to wait before the next call; null when the state is final'),
+    nextPollSeconds: z.number().nullable().describe('null when the state is final'),
   }),
-  run: ({ id }, context) => read('getSwapStatus', { id }, context),
+  run: ({ id, wait_seconds: seconds }, context) =>
+    seconds === 0
+      ? read('getSwapStatus', { id }, context)
+      : context.api.waitForSwap(id, waiting(context, seconds)),
 });
 
 export const SWAP_TOOLS = [swapMin, swapEstimate, swapCreate, swapStatus];

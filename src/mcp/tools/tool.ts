@@ -1,13 +1,17 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import type { Input } from '../../../packages/client/src/index.ts';
+import type { Input, UntilOptions } from '../../../packages/client/src/index.ts';
 import type { Api, JsonOperation } from '../api-client.ts';
+import type { RecentResults } from '../recent-results.ts';
 import type { VerifyProof } from '../verify-proof.ts';
 
 export type ToolContext = {
   readonly api: Api;
   readonly verifyProof: VerifyProof;
+  readonly recent: RecentResults;
   readonly signal?: AbortSignal;
+  /** Shows a state to the client while the call waits; absent if the client has not asked for it. */
+  readonly progress?: (message: string) => void;
 };
 
 export type Answer = Readonly<Record<string, unknown>>;
@@ -16,9 +20,10 @@ export type Tool = {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  readonly annotations: Required<Omit<ToolAnnotations, 'title'>>;
+  readonly annotations: ToolAnnotations;
   readonly input: z.ZodObject;
-  readonly output: z.ZodObject;
+  /** Published and checked for the tools of the contract only: `tools/list` has a limit. */
+  readonly output?: z.ZodObject;
   /** Arguments of a correct call, shown when arguments are refused. */
   readonly example?: Answer;
   run(input: unknown, context: ToolContext): Promise<Answer>;
@@ -35,34 +40,45 @@ export function tool<I extends z.ZodObject>(
   return { ...definition, run: (given, context) => run(input.parse(given), context) };
 }
 
-export const READS = {
-  readOnlyHint: true,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: true,
-};
-/** Creates a record and moves no money. A repeat creates another one. */
-export const CREATES = {
+/** The other hints have no meaning for a tool that only reads. */
+export const READS: ToolAnnotations = { readOnlyHint: true };
+/** Creates a record and moves no money. A repeat may create another one. */
+export const CREATES: ToolAnnotations = {
   readOnlyHint: false,
   destructiveHint: false,
   idempotentHint: false,
   openWorldHint: true,
 };
 
-/** The answer of an operation that only reads. */
+/** The response of an operation that only reads. */
 export const read = async <Name extends JsonOperation>(
   name: Name,
   input: Input<Name>,
   { api, signal }: ToolContext,
 ): Promise<Answer> => ({ ...(await api.call(name, input, { signal })).value });
 
-export const atoms = (unit: string) => z.string().describe(`The same in ${unit}, exact`);
-export const freshness = {
-  as_of: z.string().describe('When the figures were read from their sources, ISO 8601'),
-  stale: z.boolean().describe('true when a source is unavailable and an older value is shown'),
-};
-/** Marks the answer of a dry run, which has no id and no status. */
-export const dryRunMark = z
-  .literal(true)
+/** A host waits about 60 s for a tool. */
+const MAX_WAIT_SECONDS = 50;
+const WAIT_SECONDS = 45;
+
+export const waitSeconds = z
+  .int()
+  .min(0)
+  .max(MAX_WAIT_SECONDS)
   .optional()
-  .describe('Present on a dry run only: nothing was created');
+  .describe(`${WAIT_SECONDS} when absent; 0 returns the state at once`);
+
+/** Shows each state that is read while a tool waits. */
+export const waiting = (
+  { signal, progress }: ToolContext,
+  seconds: number = WAIT_SECONDS,
+): UntilOptions<{ readonly status: string; readonly detail: string }> => ({
+  timeoutMs: seconds * 1_000,
+  onState: ({ status, detail }) => progress?.(`${status}: ${detail}`),
+  ...(signal && { signal }),
+});
+
+export const freshness = {
+  as_of: z.string().describe('When the figures were read'),
+  stale: z.boolean().describe('true when an older value is shown'),
+};

@@ -1,0 +1,46 @@
+/**
+ * Results of creations, kept for the minutes in which a model repeats a call that it takes for lost. Of one instance
+ * of this server only; what spends is also protected by its idempotency key.
+ * @module
+ */
+
+type Result = Readonly<Record<string, unknown>>;
+type Recent = { readonly at: number; readonly result: Result };
+
+export type RecentResults = {
+  /** The result of an equal call and its age. */
+  find(call: string): { readonly result: Result; readonly ageSeconds: number } | undefined;
+  keep(call: string, result: Result): void;
+};
+
+const WINDOW_MS = 10 * 60_000;
+/** Some kilobytes each. */
+const MAX_RESULTS = 500;
+
+export function createRecentResults(now: () => number): RecentResults {
+  /** The oldest first. */
+  const results = new Map<string, Recent>();
+  return {
+    find(call) {
+      const recent = results.get(call);
+      const ageMs = recent ? now() - recent.at : WINDOW_MS;
+      return recent && ageMs < WINDOW_MS
+        ? { result: recent.result, ageSeconds: Math.round(ageMs / 1_000) }
+        : undefined;
+    },
+    keep(call, result) {
+      results.delete(call);
+      results.set(call, { at: now(), result });
+      for (const oldest of results.keys()) {
+        if (results.size <= MAX_RESULTS) break;
+        results.delete(oldest);
+      }
+    },
+  };
+}
+
+/** The results of one client in a store that several share. */
+export const resultsOf = (client: string, recent: RecentResults): RecentResults => ({
+  find: (call) => recent.find(`${client}\n${call}`),
+  keep: (call, result) => recent.keep(`${client}\n${call}`, result),
+});
