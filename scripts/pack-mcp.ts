@@ -16,12 +16,13 @@ import {
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { zipSync } from 'fflate';
+import { PUBLISHED_ORIGIN } from '../src/mcp/setup.ts';
 import { TOOLS } from '../src/mcp/tools/all-tools.ts';
 import { argumentsOrUsage, httpUrl, readArguments } from './command-line.ts';
 
 const TEMPLATES = 'packages/sluice-mcp';
 const PLACEHOLDER = {
-  origin: 'https://sluice.example',
+  origin: PUBLISHED_ORIGIN,
   repository: 'https://github.com/sluice-example/sluice',
 };
 const ENTRY = 'sluice-mcp.mjs';
@@ -41,11 +42,12 @@ const { origin, repository, positionals } = argumentsOrUsage(
 const folder = resolve(positionals[0] ?? 'dist/mcp');
 const source = join(folder, 'package');
 
-const template = (file: string): string =>
-  readFileSync(join(TEMPLATES, file), 'utf8')
+const placed = (text: string): string =>
+  text
     .replaceAll(PLACEHOLDER.origin, origin)
     .replaceAll(serverName(PLACEHOLDER.origin), serverName(origin))
     .replaceAll(PLACEHOLDER.repository, repository);
+const template = (file: string): string => placed(readFileSync(join(TEMPLATES, file), 'utf8'));
 
 rmSync(source, { recursive: true, force: true });
 mkdirSync(source, { recursive: true });
@@ -66,6 +68,8 @@ const { metafile } = await build({
 const shipped = Object.values(metafile.outputs).flatMap(({ inputs }) =>
   Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
 );
+// `setup` names the origin.
+writeFileSync(join(source, ENTRY), placed(readFileSync(join(source, ENTRY), 'utf8')));
 chmodSync(join(source, ENTRY), 0o755);
 copyFileSync('LICENSE', join(source, 'LICENSE'));
 writeFileSync(join(source, 'THIRD-PARTY.txt'), notices(shipped));

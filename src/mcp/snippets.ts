@@ -12,11 +12,30 @@ export type Snippet = {
   readonly text: string;
 };
 
-const json = (value: unknown): string => JSON.stringify(value, undefined, 2);
-const stdio = (origin: string) => ({
+/** Name of the server in a client's configuration. */
+export const ENTRY_NAME = 'sluice';
+
+/** @param origin scheme and host of the service */
+export const stdioEntry = (origin: string) => ({
   command: 'npx',
   args: ['-y', 'sluice-mcp'],
   env: { API_BASE_URL: origin },
+});
+
+export const httpEntry = (origin: string) => ({ type: 'http', url: `${origin}/mcp` });
+export const urlEntry = (origin: string) => ({ url: `${origin}/mcp` });
+
+const file = (clients: string, place: string, section: string, entry: object): Snippet => ({
+  clients,
+  place,
+  language: 'json',
+  text: JSON.stringify({ [section]: { [ENTRY_NAME]: entry } }, undefined, 2),
+});
+const command = (clients: string, text: string): Snippet => ({
+  clients,
+  place: 'terminal',
+  language: 'sh',
+  text,
 });
 
 /**
@@ -26,55 +45,15 @@ const stdio = (origin: string) => ({
 export function urlSnippets(origin: string): readonly Snippet[] {
   const url = `${origin}/mcp`;
   return [
-    {
-      clients: 'Claude Code',
-      place: 'terminal',
-      language: 'sh',
-      text: `claude mcp add --transport http sluice ${url}`,
-    },
-    { clients: 'Codex CLI', place: 'terminal', language: 'sh', text: `codex mcp add sluice --url ${url}` },
-    {
-      clients: 'Claude Code (a project)',
-      place: '.mcp.json',
-      language: 'json',
-      text: json({ mcpServers: { sluice: { type: 'http', url } } }),
-    },
-    {
-      clients: 'Cursor',
-      place: '~/.cursor/mcp.json',
-      language: 'json',
-      text: json({ mcpServers: { sluice: { url } } }),
-    },
-    {
-      clients: 'VS Code',
-      place: '.vscode/mcp.json',
-      language: 'json',
-      text: json({ servers: { sluice: { type: 'http', url } } }),
-    },
-    {
-      clients: 'Windsurf',
-      place: '~/.codeium/windsurf/mcp_config.json',
-      language: 'json',
-      text: json({ mcpServers: { sluice: { serverUrl: url } } }),
-    },
-    {
-      clients: 'Gemini CLI',
-      place: '~/.gemini/settings.json',
-      language: 'json',
-      text: json({ mcpServers: { sluice: { httpUrl: url } } }),
-    },
-    {
-      clients: 'Cline',
-      place: 'cline_mcp_settings.json',
-      language: 'json',
-      text: json({ mcpServers: { sluice: { type: 'streamableHttp', url } } }),
-    },
-    {
-      clients: 'Zed',
-      place: 'settings.json',
-      language: 'json',
-      text: json({ context_servers: { sluice: { url } } }),
-    },
+    command('Claude Code', `claude mcp add --transport http ${ENTRY_NAME} ${url}`),
+    command('Codex CLI', `codex mcp add ${ENTRY_NAME} --url ${url}`),
+    file('Claude Code (a project)', '.mcp.json', 'mcpServers', httpEntry(origin)),
+    file('Cursor', '~/.cursor/mcp.json', 'mcpServers', urlEntry(origin)),
+    file('VS Code', '.vscode/mcp.json', 'servers', httpEntry(origin)),
+    file('Windsurf', '~/.codeium/windsurf/mcp_config.json', 'mcpServers', { serverUrl: url }),
+    file('Gemini CLI', '~/.gemini/settings.json', 'mcpServers', { httpUrl: url }),
+    file('Cline', 'cline_mcp_settings.json', 'mcpServers', { type: 'streamableHttp', url }),
+    file('Zed', 'settings.json', 'context_servers', urlEntry(origin)),
   ];
 }
 
@@ -82,22 +61,12 @@ export function urlSnippets(origin: string): readonly Snippet[] {
  * The published package over stdio; requires Node 20 or newer. @param origin scheme and host of the service
  */
 export const npxSnippets = (origin: string): readonly Snippet[] => [
-  {
-    clients: 'Claude Desktop, Claude Code, Cursor, Windsurf, Gemini CLI, Cline',
-    place: 'the file named above',
-    language: 'json',
-    text: json({ mcpServers: { sluice: stdio(origin) } }),
-  },
-  {
-    clients: 'VS Code',
-    place: '.vscode/mcp.json',
-    language: 'json',
-    text: json({ servers: { sluice: { type: 'stdio', ...stdio(origin) } } }),
-  },
-  {
-    clients: 'Zed',
-    place: 'settings.json',
-    language: 'json',
-    text: json({ context_servers: { sluice: stdio(origin) } }),
-  },
+  file(
+    'Claude Desktop, Claude Code, Cursor, Windsurf, Gemini CLI, Cline',
+    'the file named above',
+    'mcpServers',
+    stdioEntry(origin),
+  ),
+  file('VS Code', '.vscode/mcp.json', 'servers', { type: 'stdio', ...stdioEntry(origin) }),
+  file('Zed', 'settings.json', 'context_servers', stdioEntry(origin)),
 ];

@@ -1,12 +1,14 @@
 /**
  * The entry on the agent's machine: `npx sluice-mcp`, or `npm run -s mcp`. stdout carries protocol only; everything else
- * goes to stderr. Reads API_BASE_URL, the origin of the service, and the sources that verify its proof.
+ * goes to stderr. Reads API_BASE_URL, the origin of the service, and the sources that verify its proof. With the argument
+ * `setup` it configures clients instead.
  * @module
  */
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createApi } from './api-client.ts';
 import { createRecentResults } from './recent-results.ts';
 import { createServer } from './server.ts';
+import { PUBLISHED_ORIGIN, setup } from './setup.ts';
 import { withoutBatches } from './stdio-batches.ts';
 import { createProofVerifier, PUBLIC_EXPLORERS, PUBLIC_RPC } from './verify-proof.ts';
 
@@ -26,11 +28,16 @@ function webUrl(name: string, text: string): URL {
   throw new Error(`${name} must be an http or https URL such as ${DEFAULT_ORIGIN}`);
 }
 
+async function run([command, ...args]: readonly string[]): Promise<void> {
+  if (command === undefined) return start();
+  if (command === 'setup')
+    return setup(args, webUrl('API_BASE_URL', process.env.API_BASE_URL || PUBLISHED_ORIGIN).origin);
+  throw new Error(
+    'unexpected arguments. `setup` configures clients; settings are environment variables: API_BASE_URL, PROOF_EXPLORER_URLS, PROOF_RPC_URL',
+  );
+}
+
 function start(): void {
-  if (process.argv.length > 2)
-    throw new Error(
-      'unexpected arguments. Settings are environment variables: API_BASE_URL, PROOF_EXPLORER_URLS, PROOF_RPC_URL',
-    );
   const { origin, host } = webUrl('API_BASE_URL', process.env.API_BASE_URL || DEFAULT_ORIGIN);
   const explorerUrls = (process.env.PROOF_EXPLORER_URLS || PUBLIC_EXPLORERS)
     .split(',')
@@ -68,9 +75,7 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
-try {
-  start();
-} catch (error) {
+run(process.argv.slice(2)).catch((error: unknown) => {
   complain(error);
   process.exitCode = 1;
-}
+});

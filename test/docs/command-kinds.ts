@@ -38,6 +38,7 @@ const ROWS: readonly (readonly [pattern: RegExp, kind: Kind, why: string])[] = [
   [/^npm version /, 'elsewhere', 'run by test/scripts/release.test.ts on a copy'],
   [/^git (pull|push --follow-tags|rev-parse HEAD)$/, 'elsewhere', 'needs the repository’s remote or history'],
   [/^(claude|codex) mcp add /, 'elsewhere', 'a program of another project; test/mcp/client-config.test.ts'],
+  [/^npx sluice-mcp setup$/, 'elsewhere', 'the published package; run by test/mcp/setup.test.ts'],
   [/^npm run -s mcp:pack -- /, 'resolved', 'run by test/mcp/pack.test.ts'],
 ];
 

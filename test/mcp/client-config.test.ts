@@ -1,24 +1,28 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { npxSnippets, urlSnippets } from '../../src/mcp/snippets.ts';
+import { npxSnippets, type Snippet, urlSnippets } from '../../src/mcp/snippets.ts';
 import { blocksOf } from '../docs/markdown.ts';
 
 const ORIGIN = 'https://sluice.example';
 const PAGE = 'docs/agents.md';
 const blocks = blocksOf(PAGE);
+const lines = readFileSync(PAGE, 'utf8').split('\n');
 const snippets = [...urlSnippets(ORIGIN), ...npxSnippets(ORIGIN)];
+
+const rowOf = ({ clients, place, text }: Snippet): string =>
+  `| ${clients} | ${/\s/.test(place) ? place : `\`${place}\``} | \`${JSON.stringify(JSON.parse(text))}\` |`;
 
 it.each(snippets.map((snippet) => [snippet.clients, snippet] as const))(
   'the page shows the snippet of %s',
-  (_clients, { language, text }) => {
-    expect(blocks.map((block) => [block.language, block.text])).toContainEqual([language, text]);
+  (_clients, snippet) => {
+    if (snippet.language === 'json') expect(lines).toContain(rowOf(snippet));
+    else expect(blocks.flatMap(({ text }) => text.split('\n'))).toContain(snippet.text);
   },
 );
 
 it('the page shows only the configurations of the snippets', () => {
-  const texts = snippets.map(({ text }) => text);
-  const shown = blocks.filter(({ language }) => language === 'json').map(({ text }) => text);
-  expect(shown.filter((text) => !texts.includes(text))).toEqual([]);
+  const rows = snippets.filter(({ language }) => language === 'json').map(rowOf);
+  expect(lines.filter((line) => line.includes('"sluice":') && !rows.includes(line))).toEqual([]);
 });
 
 it('every snippet by URL names the endpoint, and every snippet by npx the package and the origin', () => {

@@ -52,7 +52,7 @@ it('has one name and version in package.json and server.json, for the given orig
   });
   // The registry's limit.
   expect(String(server.description).length).toBeLessThanOrEqual(100);
-  for (const file of ['package.json', 'server.json', 'README.md'])
+  for (const file of ['package.json', 'server.json', 'README.md', 'sluice-mcp.mjs'])
     expect(packaged(file)).not.toMatch(/sluice\.example|example\.sluice|sluice-example/);
 });
 
@@ -69,6 +69,13 @@ it('makes a desktop bundle whose manifest names its entry point and every tool',
   });
   expect(manifest.tools.map(({ name }) => name)).toEqual(NAMES);
   expect(strFromU8(files[manifest.server.entry_point] ?? new Uint8Array())).toBe(packaged('sluice-mcp.mjs'));
+});
+
+it('sets up a client for the given origin', async () => {
+  const entry = join(folder, 'package/sluice-mcp.mjs');
+  const env = { ...process.env, HOME: folder, API_BASE_URL: '' };
+  const { stdout } = await run(process.execPath, [entry, 'setup', 'cursor', '--dry-run'], { env });
+  expect(stdout).toContain(`{"mcpServers":{"sluice":{"url":"${ORIGIN}/mcp"}}}`);
 });
 
 it('runs with npx, offline, from an empty folder, and writes protocol only', {
