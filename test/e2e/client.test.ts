@@ -1,12 +1,19 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { base58 } from '@scure/base';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { payInvoice } from '../../docs/examples/pay-invoice.ts';
 import { type Client, createClient } from '../../packages/client/src/index.ts';
 import { blocksOf } from '../docs/markdown.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -98,13 +105,30 @@ it('creates once when the response is lost and the order is repeated with its me
   });
 });
 
-it('orders a token, and waits until its payment has bought it', async () => {
+/** Runs docs/examples/pay-invoice.ts as a copy, with the packages that it names. */
+function pay(payUrl: string, maxSol: string, secretKey: string) {
+  mkdirSync(join(folder, 'node_modules/@solana'), { recursive: true });
+  for (const name of ['@solana/kit', '@solana-program'])
+    if (!existsSync(join(folder, 'node_modules', name)))
+      symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name));
+  const program = join(folder, 'pay-invoice.ts');
+  copyFileSync('docs/examples/pay-invoice.ts', program);
+  writeFileSync(join(folder, 'key.json'), JSON.stringify([...base58.decode(secretKey)]));
+  const args = [program, payUrl, maxSol, join(folder, 'key.json'), world.endpoints.rpc1];
+  return run(process.execPath, args, { cwd: folder });
+}
+
+it('orders a token, and waits until the payment of the example program has bought it', async () => {
   const [user] = world.users;
   if (!user) throw new Error('no user');
   const order = { name: 'Client Cat', symbol: 'CCAT', decimals: 6, supply: '5000000' };
   const invoice = await sluice.createInvoice({ ...order, creator_address: user.address });
   if (!invoice.ok) throw new Error(JSON.stringify(invoice.failure));
-  await payInvoice(invoice.value.solana_pay_url, world.endpoints.rpc1, base58.decode(user.secretKey));
+  const { solana_pay_url: payUrl, amount } = invoice.value;
+  await expect(pay(payUrl, '0.001', user.secretKey)).rejects.toMatchObject({
+    stderr: expect.stringMatching(/The price is \d+ lamports, above 0\.001 SOL/),
+  });
+  expect((await pay(payUrl, amount, user.secretKey)).stdout).toMatch(/^\w{64,88}\n$/);
   const paid = await sluice.waitForInvoice(invoice.value.invoice_id);
   if (!paid.ok) throw new Error(JSON.stringify(paid.failure));
   const listed: unknown[] = [];

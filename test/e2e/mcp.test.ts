@@ -176,11 +176,12 @@ it('an agent pays an invoice with its own key, and finds its token', async () =>
       creator_address: agent.address,
     });
     expect(invoice, text).toMatchObject({ status: 'pending', detail: 'awaiting_payment' });
-    const signature = await payInvoice(
-      String(invoice.solana_pay_url),
-      world.endpoints.rpc1,
-      base58.decode(agent.secretKey),
-    );
+    const signature = await payInvoice({
+      payUrl: String(invoice.solana_pay_url),
+      maxSol: String(invoice.amount),
+      nodeUrl: world.endpoints.rpc1,
+      secretKey: base58.decode(agent.secretKey),
+    });
     const { structured: paid } = await client.call('token_invoice_status', {
       invoice_id: invoice.invoice_id,
     });
