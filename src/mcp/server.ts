@@ -63,7 +63,20 @@ function jsonSchemaOf(schema: z.ZodObject, io: 'input' | 'output'): Record<strin
       if (io === 'output') delete jsonSchema.additionalProperties;
     },
   });
-  return json;
+  if (io === 'output') return json;
+  const { properties = {} } = json;
+  return {
+    ...json,
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([name, member]) => [name, oneTyped(member)]),
+    ),
+  };
+}
+
+/** Some hosts support one type per argument only, so a number or text is `anyOf`. */
+function oneTyped(member: unknown): unknown {
+  const { type, ...rest }: { type?: unknown } = Object(member);
+  return Array.isArray(type) ? { ...rest, anyOf: type.map((one: unknown) => ({ type: one })) } : member;
 }
 
 /**

@@ -7,8 +7,7 @@ const swapMin = tool({
   name: 'swap_min',
   title: 'Bounds of a swap',
   description:
-    'The smallest and largest SOL amount of a swap now, and whether one can start; if not, the reason and the next time. Call it before ' +
-    'swap_estimate.',
+    'The smallest and largest SOL amount of a swap now, and whether one can start; if not, the reason and the next time.',
   annotations: READS,
   input: z.strictObject({}),
   output: z.looseObject({
@@ -49,8 +48,8 @@ const swapCreate = tool({
   title: 'Swap SOL of the reserve into BTC',
   description:
     "SPENDS MONEY: sends SOL of the reserve through a bridge; the BTC arrives at the reserve's address in minutes to hours. " +
-    'Call it with dry_run: true first: it checks everything, moves nothing and returns an idempotencyKey for the real call. ' +
-    'When the outcome is unknown, repeat the call with the same key: the swap happens at most once. Then call swap_status.',
+    'Call it with dry_run: true first: it moves nothing and returns an idempotencyKey for the real call. When the outcome is unknown, ' +
+    'repeat the call with the same key: the swap happens at most once. Then call swap_status.',
   // A repeat with another key spends again.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   input: z.strictObject({ amountSol, dry_run: dryRun, idempotencyKey }),
@@ -89,8 +88,8 @@ const swapStatus = tool({
   name: 'swap_status',
   title: 'State of a swap',
   description:
-    "Waits until a swap is finished or failed, at most wait_seconds; call it again while status is waiting. Only finished means that the BTC is at the reserve's address. " +
-    '`detail` is more precise (settling, refunded, partial, held ...).',
+    'Waits until a swap is finished or failed, at most wait_seconds; call it again while status is waiting. Only finished means that the ' +
+    "BTC is at the reserve's address. `detail` is more precise (settling, refunded, partial, held ...).",
   annotations: READS,
   input: z.strictObject({ id: recordId.describe('From swap_create'), wait_seconds: waitSeconds }),
   example: { id: 'the id from swap_create' },
