@@ -155,8 +155,7 @@ describe.each(['stdio', 'http'] as const)('a swap over %s', (over) => {
       );
       expect(done).toMatchObject({ id: created.id, status: 'finished', nextPollSeconds: null });
       expect(BigInt(String(done.btcSatoshis))).toBeGreaterThan(0n);
-      expect(seen.length).toBeGreaterThan(1);
-      expect(seen.at(-1)).toBe('finished: done');
+      expect(seen).toContainEqual(expect.stringMatching(/^waiting: \w+$/));
     } finally {
       await client.close();
     }

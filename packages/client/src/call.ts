@@ -125,18 +125,18 @@ type Request = {
 };
 
 /** Only `call`, for a page with its own waiting and its own store of keys. */
-export function createCall(options: ClientOptions & { readonly keys: KeyStore }): Call {
-  const session: Session = {
-    fetch: (url, init) => fetch(url, init),
-    headers: {},
-    timeoutMs: DEFAULT_TIMEOUT_MS,
-    retries: DEFAULT_RETRIES,
-    bookmark: null,
-    ...options,
-  };
-  return async (name, input, callOptions = {}) => {
+export function createCall({
+  baseUrl,
+  fetch: send = (url, init) => fetch(url, init),
+  headers = {},
+  keys,
+  timeoutMs = DEFAULT_TIMEOUT_MS,
+  retries = DEFAULT_RETRIES,
+}: ClientOptions & { readonly keys: KeyStore }): Call {
+  const session: Session = { baseUrl, fetch: send, headers, keys, timeoutMs, retries, bookmark: null };
+  return async (name, input, options = {}) => {
     try {
-      return await callOnce(session, name, input, callOptions);
+      return await callWithKey(session, name, input, options);
     } catch (cause) {
       return { ok: false, failure: { kind: 'invalid', cause }, headers: null };
     }
@@ -144,7 +144,7 @@ export function createCall(options: ClientOptions & { readonly keys: KeyStore })
 }
 
 /** @throws when the call cannot be written as a request, or the store of keys fails */
-async function callOnce<Name extends OperationName>(
+async function callWithKey<Name extends OperationName>(
   session: Session,
   name: Name,
   input: Input<Name>,
@@ -153,7 +153,7 @@ async function callOnce<Name extends OperationName>(
   if (!Object.hasOwn(OPERATIONS, name)) throw new TypeError(`unknown operation: ${name}`);
   const spec: Spec = OPERATIONS[name];
   const body = canonical(input, spec.amounts);
-  // A dry run creates nothing, so no outcome can be lost.
+  // A dry run creates nothing, so it needs no key.
   const isOnce = spec.once !== undefined && body.dry_run !== true && body.skipReward !== true;
   const memo = `${name}\n${JSON.stringify(body)}`;
   const { idempotencyKey: given } = options;

@@ -111,7 +111,7 @@ const isInvoiceOver = ({ detail }: Invoice): boolean =>
 const isExchangeOver = ({ status }: ExchangeStatus): boolean => !['waiting', 'pending'].includes(status);
 
 export function createClient(options: ClientOptions): Client {
-  const call = createCall({ keys: memoryKeys(), ...options });
+  const call = createCall({ ...options, keys: options.keys ?? memoryKeys() });
   const wait: Client['until'] = async (name, input, isOver, limits = {}) => {
     try {
       return await until(call, name, input, isOver, limits);

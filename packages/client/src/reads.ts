@@ -33,7 +33,7 @@ export type ListName = {
 /** @typeParam Value a state */
 export type UntilOptions<Value = unknown> = {
   readonly signal?: AbortSignal;
-  /** Receives each state that is read, the last one too. */
+  /** Receives each state that does not end it. */
   readonly onState?: (value: Value) => void;
   /** Milliseconds until it ends, also in the middle of a read. Without it, it ends at the state or at a final failure. */
   readonly timeoutMs?: number;
@@ -82,8 +82,8 @@ export async function until<Name extends ReadName, Over extends Answer<Name>>(
     const options: CallOptions = { signal: end, retries: 0, ...(wait && wait > 0 && { wait }) };
     const result = await call(name, input, options);
     if (result.ok) {
-      onState?.(result.value);
       if (isOver(result.value)) return { ...result, value: result.value as Over };
+      onState?.(result.value);
       failures = 0;
       if (newest || !spec?.waits) await sleep(pauseMs(result, startedAt), end);
       newest = result;
