@@ -63,7 +63,7 @@ it('runs the program of the README until its swap is finished', async () => {
     program?.text.replaceAll('https://sluice.example', world.url) ?? '',
   );
   const { stdout } = await run(process.execPath, [join(folder, 'program.ts')]);
-  expect(stdout).toMatch(/^\d+ sats expected\nfinished\n1 swaps\n$/);
+  expect(stdout).toMatch(/^\d+\nfinished\n1\n$/);
 });
 
 it('swaps once when the response is lost, and waits until the swap is finished', async () => {
