@@ -16,8 +16,13 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   held: plain('held', 'list the operations that await the operator'),
   retry: {
     words: ['<id>'],
-    does: 'check an operation again now',
+    does: 'check an operation again now, or release what is held after a reconciliation',
     send: (id) => ({ name: 'retry', id }),
+  },
+  end: {
+    words: ['<id>'],
+    does: 'end what is held after a reconciliation and was paid already',
+    send: (id) => ({ name: 'end', id }),
   },
   'write-off': {
     words: ['<id>'],
@@ -29,7 +34,12 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
     does: 'refund what is owed, to its payer',
     send: (id) => ({ name: 'refund', id }),
   },
-  reconcile: plain('reconcile', 'rebuild a suspect journal from D1 and the chain'),
+  reconcile: plain('reconcile', 'complete a frozen journal from D1, and report what no row explains'),
+  'restore-storage': {
+    words: ['<ISO time>'],
+    does: 'restore the storage of the custodian (never tried in production)',
+    send: (id) => ({ name: 'restore-storage', id }),
+  },
   republish: plain('republish', 'list the rows that D1 refuses, and try them again'),
   balances: plain('balances', 'show the balances of reserve and treasury'),
   'refund-due': plain('refund-due', 'list the payments that bought nothing'),

@@ -306,13 +306,15 @@ export type OpsCommand = {
     | 'operations'
     | 'held'
     | 'retry'
+    | 'end'
     | 'write-off'
     | 'refund'
     | 'reconcile'
+    | 'restore-storage'
     | 'republish';
   /**
-   * For `retry` and `write-off`, an operation id; for `refund`, the id of an invoice or listing request, or a payment's
-   * signature.
+   * For `retry` and `end`, the id of an operation or a held debt; for `write-off`, of an operation; for `refund`, of an
+   * invoice or listing request, or a payment's signature; for `restore-storage`, a time in ISO 8601.
    */
   readonly id?: string;
 };
@@ -389,7 +391,7 @@ export const claimView = (claim: ClaimRow, payouts: readonly ClaimPayoutView[]):
 });
 
 type PayoutRow = Pick<ClaimPayoutView, 'part' | 'atoms' | 'reason'> & {
-  readonly state: 'owed' | 'begun' | 'paid';
+  readonly state: 'owed' | 'held' | 'begun' | 'paid';
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly paidAt: number | null;
@@ -426,8 +428,12 @@ export function payoutView(
   if (state === 'paid' || (state === 'begun' && signature !== null))
     return { ...base, status: 'sent', signature, reason: null, paidAtMs: paidAt ?? finishedAt };
   const unsent = { ...base, signature: null, paidAtMs: null };
-  // A failed read is retried within seconds; neither the caller nor the operator has to act.
-  const waits = state === 'owed' ? (reason === 'unread' ? null : reason) : waitOf(operation?.reason ?? null);
+  const waits = {
+    // A failed read is retried within seconds; neither the caller nor the operator has to act.
+    owed: reason === 'unread' ? null : reason,
+    held: 'paused',
+    begun: waitOf(operation?.reason ?? null),
+  }[state];
   return waits
     ? { ...unsent, status: 'owed', reason: waits }
     : { ...unsent, status: 'pending', reason: null };

@@ -23,10 +23,10 @@ import { type ChainPort, createBalanceReader } from './kernel/solana-view.ts';
 import { areLimits, coveredKind, type Sold } from './kernel/spending-limits.ts';
 import { createPayments, type PaymentPorts } from './payments/payment-requests.ts';
 import { type AbsrPorts, createDailyMint } from './reserve/daily-mint.ts';
-import { archivedProof, createProofs, type ProofPorts, type Proofs } from './reserve/proof.ts';
+import { createProofs, type ProofPorts, type Proofs } from './reserve/proof.ts';
 import { swapView } from './swap/answer.ts';
 import { createSwaps } from './swap/create-swap.ts';
-import { createSwapKind, recoveredSwap, type SwapPorts } from './swap/operation.ts';
+import { createSwapKind, type SwapPorts } from './swap/operation.ts';
 import { createTokens } from './tokens/token-store.ts';
 import { openStorage } from './versioned-store.ts';
 
@@ -44,7 +44,7 @@ export type CustodyDeps = {
   /** Rewards for deposits; absent if no ASRY mint is configured. */
   readonly asry?: AsryPorts;
   /** The ownership proof; absent if the service has no public name. */
-  readonly proof?: Omit<ProofPorts, 'archived' | 'stop'>;
+  readonly proof?: Omit<ProofPorts, 'stop'>;
   readonly limits: CustodyLimits;
   readonly swapsDisabled: boolean;
   readonly maxCreatesPerClientHour: number;
@@ -139,7 +139,6 @@ function composeModules({ tools, gate, readBalance, budgets, kinds, executor }: 
       ...d.payments,
       latestBlockhash: d.swap.latestBlockhash,
       maxRefundsDay: d.limits.maxRefundsDay,
-      mirror: d.mirror,
       tokens: createTokens(tools),
       drive: (id) => executor.drive(id),
     });
@@ -148,21 +147,17 @@ function composeModules({ tools, gate, readBalance, budgets, kinds, executor }: 
     d.proof &&
     createProofs(tools, {
       ...d.proof,
-      archived: () => archivedProof(d.mirror),
       stop: () => gate.stop('absr'),
     });
   const claims =
     d.asry &&
     createClaims(tools, {
       ...d.asry,
-      mirror: d.mirror,
       stop: () => gate.stopBeginning('asry'),
       within: d.within,
     });
   const { token } = d.kinds ?? {};
 
-  // A payout's memo is more specific than a mint among a transaction's accounts, so ASRY comes before
-  // payments.
   const modules: Readonly<Record<string, CustodyModule>> = {
     given: { ...(d.kinds ? { kinds: d.kinds } : {}) },
     swap: { kinds: { swap: createSwapKind(d.swap) } },
@@ -196,6 +191,7 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
   const { gate, newerStorage, executor, budgets } = kernel;
   const { journal, storage, now, log, begin } = kernel.tools;
   const all = Object.values(modules);
+  const held = all.flatMap((module) => module.held ?? []);
   const saleRefusal = createSaleCheck({
     budgets,
     journal,
@@ -274,7 +270,13 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
     listMints: async (limit) => mints?.history(limit) ?? [],
 
     async report() {
-      const report = custodyReport({ ...d, journal, budgets: budgets.all, mint: mints?.report() ?? null });
+      const report = custodyReport({
+        ...d,
+        journal,
+        held,
+        budgets: budgets.all,
+        mint: mints?.report() ?? null,
+      });
       return { ...report, ...signingState() };
     },
     signingState: async () => signingState(),
@@ -286,6 +288,10 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
       const answer = await runOps(
         {
           journal,
+          storage,
+          mirror: d.mirror,
+          held,
+          rulesOf: (kind) => kernel.kinds[kind]?.rules,
           now,
           isVerified: gate.isVerified,
           command(name, id) {
@@ -301,8 +307,6 @@ export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { 
               history: d.swap.history,
               transaction: d.swap.transaction,
               modules: all,
-              provesItself: (kind) => kernel.kinds[kind]?.rules.provesItself === true,
-              adopt: (transaction, now) => recoveredSwap(transaction, d.signer.address, now),
               now,
             }),
         },

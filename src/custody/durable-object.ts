@@ -88,12 +88,20 @@ export function custodianClass(load: (storage: Storage, env: Env) => Promise<Cus
   ) => Custodian;
 }
 
-function platformStorage({ storage }: DurableObjectState): Storage {
+/** The response of the operator's command leaves the object before it restarts. */
+const RESTART_MS = 5_000;
+
+function platformStorage(ctx: DurableObjectState): Storage {
+  const { storage } = ctx;
   return {
     exec: (query, ...params) =>
       storage.sql.exec<ReturnType<Storage['exec']>[number]>(query, ...params).toArray(),
     transaction: (work) => storage.transactionSync(work),
     sync: () => storage.sync(),
     setAlarm: (at) => (at === null ? storage.deleteAlarm() : storage.setAlarm(at)),
+    async restore(at) {
+      await storage.onNextSessionRestoreBookmark(await storage.getBookmarkForTime(at));
+      setTimeout(() => ctx.abort('the storage is restored'), RESTART_MS);
+    },
   };
 }

@@ -16,7 +16,6 @@ import { createD1Mirror } from '../custody/kernel/outbox.ts';
 import type { MintKeys } from '../custody/kernel/signer.ts';
 import { createSolanaView, type SolanaView } from '../custody/kernel/solana-view.ts';
 import type { PaymentPorts } from '../custody/payments/payment-requests.ts';
-import { createRefundSearch } from '../custody/payments/refund-operation.ts';
 import { createReservePorts } from '../custody/reserve/reserve-views.ts';
 import { type Keys, openKeys } from '../custody/secrets.ts';
 import type { SwapPorts } from '../custody/swap/operation.ts';
@@ -245,7 +244,6 @@ function paidRequests(
       heldPayers,
       balanceOf,
       leastBalance: () => rpc.first((node) => node.rentExemption(0)),
-      findPaid: createRefundSearch(solana, reserveAddress),
       nodes: rpc.nodes.map((node) => ({
         name: node.name,
         signatures: (address, page) => node.signaturesFor(address, { ...page, commitment: 'finalized' }),

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
+import { DAY_MS } from '../../src/core/limits.ts';
 import type { CustodyDeps } from '../../src/custody/custodian.ts';
 import { checkJournal, freeze } from '../../src/custody/kernel/journal-integrity.ts';
 import type { Operation, OperationKind } from '../../src/custody/kernel/operation.ts';
+import { depositSignature } from '../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
 import { land } from '../kit/fake-chain.ts';
 import { historyOf } from '../kit/history.ts';
@@ -180,7 +182,6 @@ describe('reading a payment request', () => {
         ...ports,
         balanceOf: async () => 1n,
         leastBalance: async () => 1n,
-        findPaid: async () => null,
       },
       ...change,
     });
@@ -377,10 +378,93 @@ describe("the operator's commands", () => {
     });
   });
 
-  it('reconcile ends a freeze', async () => {
+  describe('end', () => {
+    it.each([
+      ['a payout', { id: 'asry:one', kind: 'asry' }, { state: 'done', outcome: { endedBy: 'operator' } }],
+      ['a swap', { id: 'swap:one' }, { state: 'failed', reason: 'ended' }],
+    ] as const)(
+      'ends %s that is held after a reconciliation, and signs nothing',
+      async (_name, row, over) => {
+        const w = createCustodianWorld({ kinds: { asry: payoutKind } });
+        const before = w.signatures();
+        w.storage.transaction(() => w.journal.insert(planned({ ...row, reason: 'held_reconciled' })));
+        expect(await w.custody.ops({ name: 'end', id: row.id })).toMatchObject({ ok: true });
+        expect(w.journal.get(row.id)).toMatchObject({ ...over, reserved: 0n, dueAt: null });
+        expect(w.signatures()).toBe(before);
+      },
+    );
+
+    it.each([
+      ['planned', planned()],
+      ['held for another reason', planned({ reason: 'held_review' })],
+      ['signed', signed({ reason: 'held_reconciled' })],
+    ])('refuses an operation that is %s', async (_name, row) => {
+      const w = createCustodianWorld();
+      w.storage.transaction(() => w.journal.insert(row));
+      expect(await w.custody.ops({ name: 'end', id: row.id })).toMatchObject({ ok: false });
+      expect(w.journal.get(row.id)).toMatchObject({ state: row.state, reason: row.reason });
+    });
+  });
+
+  it('retry refuses a held operation that a transaction of the reserve names', async () => {
+    const w = createCustodianWorld();
+    const id = `asry:${depositSignature(1)}:1`;
+    w.storage.transaction(() => w.journal.insert(planned({ id, kind: 'asry', reason: 'held_reconciled' })));
+    w.journal.block(`asry:${depositSignature(1)}:2`, 'a transaction', w.clock.now);
+    expect(await w.custody.ops({ name: 'retry', id })).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('a transaction'),
+    });
+    expect(w.journal.get(id)?.reason).toBe('held_reconciled');
+  });
+
+  it('reconcile only reports while nothing is frozen', async () => {
+    const w = createCustodianWorld();
+    expect(await w.custody.ops({ name: 'reconcile' })).toMatchObject({ ok: true, rows: [] });
+    expect((await w.custody.report()).paused).toBeNull();
+  });
+
+  describe('restore-storage', () => {
+    const at = (w: CustodianWorld, ms: number) => new Date(w.clock.now + ms).toISOString();
+    const restore = (w: CustodianWorld, id: string) => w.custody.ops({ name: 'restore-storage', id });
+
+    it('marks D1 before it restores, so that the restored journal is frozen', async () => {
+      const w = createCustodianWorld();
+      const restored: [at: number, mark: number][] = [];
+      w.storage.restore = async (time) => void restored.push([time, await w.mirror.highestRevision()]);
+      const { revision } = w.journal;
+      const before = revision();
+      expect(await restore(w, at(w, -DAY_MS))).toMatchObject({ ok: true });
+      expect(restored).toEqual([[w.clock.now - DAY_MS, before + 1]]);
+    });
+
+    it.each([
+      ['the future', 60_000],
+      ['a time that the platform no longer keeps', -31 * DAY_MS],
+    ])('refuses %s', async (_name, ms) => {
+      const w = createCustodianWorld();
+      w.storage.restore = () => Promise.reject(new Error('called'));
+      expect(await restore(w, at(w, ms))).toMatchObject({ ok: false });
+      expect(await restore(w, 'yesterday')).toMatchObject({ ok: false });
+    });
+
+    it('restores nothing while D1 does not answer, or on a platform without history', async () => {
+      const w = createCustodianWorld();
+      expect(await restore(w, at(w, -1))).toMatchObject({ ok: false });
+      let calls = 0;
+      w.storage.restore = async () => void calls++;
+      w.mirror.state = 'down';
+      expect(await restore(w, at(w, -1))).toMatchObject({ ok: false });
+      expect(calls).toBe(0);
+    });
+  });
+
+  it('reconcile ends a freeze, and a resumption the pause after it', async () => {
     const w = createCustodianWorld();
     freeze(w.journal, 'unexpected_debit', () => {});
     expect(await w.custody.ops({ name: 'reconcile' })).toMatchObject({ ok: true });
+    expect(await w.custody.createSwap(request())).toMatchObject({ type: 'refused' });
+    await w.custody.ops({ name: 'resume' });
     expect((await w.custody.createSwap(request())).type).toBe('created');
     expect(
       (

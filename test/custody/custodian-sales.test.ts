@@ -27,7 +27,6 @@ function selling(balance: bigint, change: Partial<typeof limits> = {}) {
       creationCost: () => COST,
       balanceOf: async () => SOL,
       leastBalance: async () => 0n,
-      findPaid: async () => null,
     },
   });
   w.chain.nextBalance = async () => ({ lamports: lamports(balance), slot: 100n });

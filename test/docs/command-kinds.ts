@@ -12,6 +12,11 @@ const ROWS: readonly (readonly [pattern: RegExp, kind: Kind, why: string])[] = [
     'run',
     'the operator’s route',
   ],
+  [
+    /^npm run ops -- restore-storage /,
+    'resolved',
+    'run by test/workers/custodian.test.ts, as far as it can be',
+  ],
   [/^npm run -s ops -- proof message > /, 'run', 'the text as a file'],
   [/^npm run doctor -- (?!--settings \.staging)/, 'run', 'the doctor on settings of the world'],
   [/^npm run doctor -- --settings \.staging/, 'resolved', 'run by test/scripts/environments.test.ts'],

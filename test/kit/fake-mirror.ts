@@ -80,17 +80,14 @@ export function createFakeMirror(): FakeMirror {
       reading();
       return Math.max(mark, ...[...rows.values()].map(({ revision }) => revision));
     },
-    async operationsAfter(id, limit) {
-      reading();
-      return operations()
-        .filter((operation) => operation.id > id)
-        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-        .slice(0, limit);
-    },
     async recordsAfter(table, id, limit) {
       reading();
-      return mirror
-        .records(table)
+      const records = [...rows.values()].flatMap((row) =>
+        row.entity === (table === 'operations' ? 'operation' : table)
+          ? [{ id: row.id, journal: journalOf(row) }]
+          : [],
+      );
+      return records
         .filter((row) => row.id > id)
         .toSorted((a, b) => (a.id < b.id ? -1 : 1))
         .slice(0, limit);

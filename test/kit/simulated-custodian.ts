@@ -362,10 +362,6 @@ export function simulateCustodian(p: {
       if (!resting) errors.push('some work never ended');
     },
 
-    calm: (): void => {
-      faults = CALM;
-    },
-
     /** An empty account for ASRY, from now on. */
     openAccount: (owner: string): void => openAccount(owner),
     /** The owner has closed that account. */

@@ -40,7 +40,7 @@ const PATIENCE = 8;
 const SPONSOR = wallet(905);
 const VAULT = wallet(906);
 const OPENED = wallet(907);
-/** Waits until a lost journal has been rebuilt. */
+/** Waits until a lost journal has been reconciled. */
 const LAST_PATIENCE = 200;
 
 /** The part of a result that a caller sees, and that a repeat must return again. */
@@ -306,7 +306,7 @@ export function startActors(world: World): Actors {
       const answered = `${name} ${signature} ${microUsd}`;
       const first = parts.get(answered);
       parts.set(answered, outcome.value.part);
-      // A rebuilt journal lacks rows that were never mirrored.
+      // A restored journal lacks rows that were never mirrored.
       if (first !== undefined && first !== outcome.value.part && !world.state.wasLost)
         witness.broken('same_answer', `${name} was given part ${first}, then part ${outcome.value.part}`);
       if (first === undefined) later(scheduler.now() + 3_000, () => claim(signature, wish, call, 0));

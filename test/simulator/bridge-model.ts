@@ -55,7 +55,6 @@ export type Order = {
 
 export type BridgeModel = ReturnType<typeof createBridgeModel>;
 
-/** Swaps that are recovered from the chain get this name, so the model has it too. */
 const ROUTE_NAME = 'near-intents';
 /** Lamports of a refund in name only. */
 const CRUMBS = 1_000n;

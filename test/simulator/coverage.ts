@@ -20,7 +20,7 @@ export const REQUIRED: readonly string[] = [
   ...['requests open', 'requests completed', 'requests expired', 'refunds due', 'refunds paid'],
   ...['asry_payouts paid', 'asry_payouts owed'],
   ...['landings', 'landings that failed', 'transactions taken back by a fork'],
-  ...['crashes', 'replacements', 'alarmsLost', 'days awaited', 'held operations retried'],
+  ...['crashes', 'replacements', 'alarmsLost', 'days awaited', 'held operations: retry'],
   ...[
     'deploy',
     'pause',

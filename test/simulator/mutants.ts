@@ -34,8 +34,9 @@ const DURABLE = 'test/custody/durable-answers.test.ts';
 const WALK = 'custody/payments/treasury-walk.ts';
 const WALK_TEST = 'test/custody/payments/treasury-walk.test.ts';
 const SETTLEMENT = 'custody/swap/settlement.ts';
-const RECOVERY = 'custody/asry/recovery.ts';
-const RECOVERY_TEST = 'test/custody/asry/recovery.test.ts';
+const RECONCILE = 'custody/kernel/reconcile.ts';
+const COMMANDS = 'custody/kernel/operator-commands.ts';
+const RESTORED_CLAIMS_TEST = 'test/custody/asry/restored-claims.test.ts';
 const LIMITS_TEST = 'test/custody/kernel/spending-limits.test.ts';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -358,17 +359,6 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/custody/kernel/state-machine-verdict.test.ts',
   },
   {
-    name: 'a refund is signed again without a search for the first one',
-    edits: [
-      {
-        file: 'custody/payments/refund-operation.ts',
-        find: `if (mayBePaid(operation)) {`,
-        replace: `if (operation.id === '') {`,
-      },
-    ],
-    test: 'test/custody/payments/refund-operation.test.ts',
-  },
-  {
     name: 'a refund begins twice',
     edits: [
       {
@@ -448,8 +438,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: MINT,
-        find: `if (today() || now() < mintDueAt(now())) return;`,
-        replace: `if (now() < mintDueAt(now())) return;`,
+        find: `onCron(): Promise<void> {\n      if (today() || now() < mintDueAt(now())) return;`,
+        replace: `onCron(): Promise<void> {\n      if (now() < mintDueAt(now())) return;`,
       },
       {
         file: MINT,
@@ -670,26 +660,60 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'test/custody/swap/refund.test.ts',
   },
   {
-    name: 'a begun payout without its operation is forgotten',
+    name: 'an operation of a lost journal is not held',
     edits: [
       {
-        file: RECOVERY,
-        find: `payout.state === 'begun' && payout.operationId !== null && !journal.get(payout.operationId)`,
-        replace: `payout.state === 'begun' && payout.operationId === ''`,
+        file: RECONCILE,
+        find: `if (operation.state === 'planned' || operation.state === 'signed')`,
+        replace: `if (operation.state === 'done')`,
       },
     ],
-    test: RECOVERY_TEST,
+    test: 'test/custody/kernel/reconcile.test.ts',
   },
   {
-    name: 'a rebuilt epoch may stay behind its claims',
+    name: 'a payout owed by a lost journal is not held',
     edits: [
       {
-        file: RECOVERY,
-        find: `if (!epoch || epoch.deposits >= after) continue;`,
-        replace: `if (!epoch || epoch.deposits >= 0n) continue;`,
+        file: PAYOUTS,
+        find: `if (claim && payout.state !== 'paid' && !isPaying)`,
+        replace: `if (claim && payout.state === 'held' && !isPaying)`,
       },
     ],
-    test: RECOVERY_TEST,
+    test: RESTORED_CLAIMS_TEST,
+  },
+  {
+    name: 'a refund owed by a lost journal is not held',
+    edits: [
+      { file: REFUNDS, find: `if (!isPaying) save(`, replace: `if (!isPaying && refund.id === '') save(` },
+    ],
+    test: 'test/custody/payments/refunds.test.ts',
+  },
+  {
+    name: 'what an unexplained transaction names is not blocked',
+    edits: [
+      {
+        file: RECONCILE,
+        find: `journal.block(memo, transaction.signature, now());`,
+        replace: `journal.block('', memo, now());`,
+      },
+    ],
+    test: RESTORED_CLAIMS_TEST,
+  },
+  {
+    name: 'signing continues before the report is read',
+    edits: [{ file: COMMANDS, find: `    journal.setMeta('paused', 'reconciled');\n`, replace: `` }],
+    test: 'test/custody/kernel/restored-journal.test.ts',
+  },
+  {
+    name: 'a restored epoch may stay behind its claims',
+    edits: [
+      {
+        file: 'custody/asry/asry-store.ts',
+        find: `if (epoch && epoch.deposits < claim.after) {`,
+        replace: `if (epoch && epoch.deposits < 0n) {`,
+      },
+    ],
+    test: RESTORED_CLAIMS_TEST,
   },
   {
     name: 'a listed transaction without a quorum is dropped',
@@ -757,7 +781,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'an epoch does not count its payouts',
-    edits: [{ file: PAYOUTS, find: `paid: epoch.paid + stored.atoms,`, replace: `paid: epoch.paid,` }],
+    edits: [{ file: PAYOUTS, find: `paid: epoch.paid + payout.atoms,`, replace: `paid: epoch.paid,` }],
   },
   {
     name: 'a refund is not sent to D1',

@@ -37,6 +37,8 @@ const CALM_LEAST_ALONE = 25 * MINUTE;
 const PATIENCE = 9 * HOUR;
 /** By then every transaction that was on its way is final or can never land. */
 const OPERATOR_DELAY = 10 * MINUTE;
+/** The operator reads the report before the resumption. */
+const READING_MS = 2 * MINUTE;
 
 const unhandled: unknown[] = [];
 process.on('unhandledRejection', (error) => void unhandled.push(error));
@@ -165,7 +167,7 @@ function startCron({ scenario, scheduler, host, state }: World): void {
   scheduler.at(Math.min(scenario.cronMs, scenario.calmAt + CALM_CRON / 2), tick);
 }
 
-/** Faults end; the operator resumes, rebuilds a lost journal, and pays owed refunds. */
+/** Faults end; the operator resumes, reconciles a lost journal, and pays owed refunds. */
 function calmDown(world: World, actors: Actors, production: Production): void {
   const { state, host, scheduler, trace, scenario } = world;
   trace(() => 'calm');
@@ -187,7 +189,7 @@ function calmDown(world: World, actors: Actors, production: Production): void {
     scheduler.after(OPERATOR_DELAY, () => operate(world, production, 'reconcile'));
   }
   if (scenario.seed % 2 === 0) {
-    const wait = state.isLost ? OPERATOR_DELAY + 5 * MINUTE : 30_000;
+    const wait = state.isLost ? 2 * OPERATOR_DELAY + 5 * MINUTE : 30_000;
     state.calmUntil = Math.max(state.calmUntil, scheduler.now() + wait);
     scheduler.after(wait, () => payBack(world, actors));
   }
@@ -211,35 +213,93 @@ function operate(world: World, production: Production, name: 'pause' | 'resume' 
         return void scheduler.after(3_000, () => operate(world, production, name));
       if (name !== 'reconcile') return;
       world.state.isLost = false;
+      readReport(world, production, outcome.value.rows ?? []);
       topUp(world);
+      world.state.calmUntil = scheduler.now() + READING_MS + leastCalm(world);
+      scheduler.after(READING_MS, () => operate(world, production, 'resume'));
       if (world.scenario.seed % 8 > 4) return;
       world.state.calmUntil = scheduler.now() + OPERATOR_DELAY + leastCalm(world);
-      scheduler.after(OPERATOR_DELAY, () => retryAll(world, production));
+      scheduler.after(OPERATOR_DELAY, () => {
+        retryAll(world, production);
+        resolveDebts(world);
+      });
     });
 }
 
-/**
- * The operator retries every open operation, except those that may have been paid before a journal was lost.
- */
-function retryAll(world: World, production: Production): void {
-  for (const op of operationsOf(world, production)) {
-    const isDoubtful = op.reason === HELD_RECONCILED && isOnChain(world, op);
-    if (op.state === 'done' || op.state === 'failed' || isDoubtful) continue;
-    if (op.reason === HELD_RECONCILED) {
-      const { happened } = world;
-      happened['held operations retried'] = (happened['held operations retried'] ?? 0) + 1;
-    }
-    void world.host.event('ops', (custodian) => custodian.ops({ name: 'retry', id: op.id }));
+/** The report names every transaction of the reserve that no row explains. */
+function readReport(
+  world: World,
+  production: Production,
+  rows: readonly Readonly<Record<string, unknown>>[],
+): void {
+  const { state, witness, happened } = world;
+  for (const { signature, memo } of rows)
+    state.reported.set(String(signature), memo === null ? null : String(memo));
+  const known = new Set(operationsOf(world, production).map(({ signing }) => signing?.signature));
+  for (const { entry, movement } of witness.moved()) {
+    const { signature } = entry.transaction;
+    if (known.has(signature)) continue;
+    happened[`reported ${movement.kind}`] = (happened[`reported ${movement.kind}`] ?? 0) + 1;
+    if (!state.reported.has(signature))
+      witness.broken('nothing_lost', `${signature} (${movement.kind}) has no row and is not in the report`);
   }
 }
 
-/** Whether the chain has a transaction of the same kind and sum. */
-const isOnChain = ({ witness }: World, { kind, amount, plan }: Operation): boolean =>
-  witness.moved().some(({ movement }) => {
+/** The operator retries every open operation, and ends those that the report shows as paid by the lost instance. */
+function retryAll(world: World, production: Production): void {
+  const { host, happened } = world;
+  for (const op of operationsOf(world, production)) {
+    if (op.state === 'done' || op.state === 'failed') continue;
+    const isHeld = op.reason === HELD_RECONCILED;
+    const name = isHeld && isReported(world, op) ? 'end' : 'retry';
+    if (isHeld) happened[`held operations: ${name}`] = (happened[`held operations: ${name}`] ?? 0) + 1;
+    void host.event('ops', (custodian) => custodian.ops({ name, id: op.id }));
+  }
+}
+
+type Reported = ReturnType<World['witness']['moved']>[number];
+
+const reportedIn = ({ witness, state }: World): Reported[] =>
+  witness.moved().filter(({ entry }) => state.reported.has(entry.transaction.signature));
+
+/**
+ * Whether the report has a transaction with the operation's memo, or without a memo the same effect. A creation is never
+ * ended, because it finds its own mint.
+ */
+const isReported = (world: World, { id, kind, amount }: Operation): boolean =>
+  reportedIn(world).some(({ entry, movement }) => {
     if (movement.kind !== kind) return false;
     if (movement.kind === 'swap') return movement.lamports === amount;
-    return movement.kind !== 'asry' || movement.deposit === plan.deposit;
+    return movement.kind === 'absr' || entry.transaction.memo === id;
   });
+
+/** The operator ends held debts that the report shows as paid, and releases the others. */
+function resolveDebts(world: World): void {
+  const { host, happened } = world;
+  const resolve = (id: string, isPaid: boolean): void => {
+    const name = isPaid ? 'end' : 'retry';
+    happened[`held debts: ${name}`] = (happened[`held debts: ${name}`] ?? 0) + 1;
+    void host.event('ops', (custodian) => custodian.ops({ name, id }));
+  };
+  const movements = reportedIn(world).map(({ movement }) => movement);
+  for (const { signature, part, atoms } of heldRows(world, 'asry_payouts'))
+    resolve(
+      `payout:${signature}:${part}`,
+      movements.some(
+        (each) => each.kind === 'asry' && each.deposit === signature && each.atoms === BigInt(String(atoms)),
+      ),
+    );
+  for (const { id, signature } of heldRows(world, 'refunds'))
+    resolve(
+      `refund:${id}`,
+      movements.some((each) => each.kind === 'refund' && each.payment === signature),
+    );
+}
+
+const heldRows = ({ host }: World, table: string): Readonly<Record<string, unknown>>[] =>
+  host.disk
+    .exec(`SELECT row FROM ${table} WHERE state = 'held'`, [])
+    .map(({ row }) => JSON.parse(String(row)) as Readonly<Record<string, unknown>>);
 
 /** The operator adds the SOL that held operations reserve, because sold creations may need it. */
 function topUp({ host, ledger, trace, addresses }: World): void {

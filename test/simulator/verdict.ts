@@ -58,8 +58,9 @@ export function isQuiet(world: World, production: Production): boolean {
   if (!isLate && isBehind(world)) return false;
   const operations = operationsOf(world, production);
   const clock = world.scenario.epoch + world.state.clockOffset + world.scheduler.now();
+  const held = (kind: string): number => operations.filter((op) => isHeld(op) && op.kind === kind).length;
   const moves = (kind: string, rows: string): boolean =>
-    count(world, rows) > waitingForDay(operations, kind) && !isLate;
+    count(world, rows) > waitingForDay(operations, kind) + held(kind) && !isLate;
   if (moves('token', PAID) || moves('refund', REFUNDS_MOVING) || moves('asry', PAYOUTS_MOVING)) return false;
   return operations.every((op) => {
     const order = world.bridge.orders.get(String(op.plan.depositAddress));
@@ -153,10 +154,7 @@ function judgeBooks(world: World, operations: readonly Operation[], landed: read
     const op = operations.find((row) => row.signing?.signature === signature);
     const change = entry.changes.get(key.lamports(world.addresses.reserve)) ?? 0n;
     if (!op) {
-      const paidBy = operations.some(
-        ({ outcome }) => outcome.paidBy === signature || outcome.mint === createdBy(entry),
-      );
-      if (!paidBy)
+      if (!world.state.reported.has(signature))
         world.witness.broken(
           'nothing_lost',
           `${signature} (${movementOf(entry.transaction).kind}) landed, and no row has it`,
@@ -170,11 +168,6 @@ function judgeBooks(world: World, operations: readonly Operation[], landed: read
       world.witness.broken('nothing_lost', `${op.id} books ${op.landing.debit} lamports of ${-change}`);
     }
   }
-}
-
-function createdBy(entry: Entry): string | undefined {
-  const movement = movementOf(entry.transaction);
-  return movement.kind === 'token' ? movement.mint : undefined;
 }
 
 /** D1 has the same values as the journal. */
@@ -246,11 +239,15 @@ function judgeRequest(world: World, { request, payments }: Placed, view: Request
     if (!world.state.wasLost) broken('paid_work', 'is no longer known');
     return;
   }
+  // After a loss the operator decides about a held creation, and about a payment that was used before the loss.
+  const awaitsOperator =
+    world.state.wasLost &&
+    (view.reason?.startsWith('held') || bound.some(({ signature }) => isUsedBefore(world, signature)));
   if (view.mintAddress !== null && view.kind === 'token') {
     const exists = world.ledger.value(key.exists(view.mintAddress)) === 1n;
     if (view.status === 'completed' && !exists)
       broken('no_false_terminal', `is completed without its mint ${view.mintAddress}`);
-    if (exists && view.status !== 'completed')
+    if (exists && view.status !== 'completed' && !awaitsOperator)
       broken('paid_work', `is ${view.detail} (${view.reason}), and its mint exists`);
   }
   if (view.status === 'completed' && all < fee && !world.state.wasLost)
@@ -262,9 +259,17 @@ function judgeRequest(world: World, { request, payments }: Placed, view: Request
     broken('no_false_terminal', `of ${all} lamports owes ${owed} back and has used ${consumed}`);
   // This amount is less than the cost of its refund.
   const DUST = 10_000n;
-  if (paid > 0n && owed + consumed + DUST * BigInt(bound.length) < paid)
+  if (paid > 0n && owed + consumed + DUST * BigInt(bound.length) < paid && !awaitsOperator)
     broken('paid_work', `received ${paid} of ${fee}, is ${view.detail} (${view.reason}) and owes ${owed}`);
 }
+
+/** Whether a payment serves nothing, although its name is consumed. */
+const isUsedBefore = ({ host }: World, signature: string): boolean =>
+  host.disk.exec(
+    `SELECT 1 FROM treasury_payments t JOIN claims c ON c.name = 'payment:' || t.signature
+     WHERE t.signature = ? AND t.purpose IS NULL`,
+    [signature],
+  ).length > 0;
 
 /** Every claim is paid, or owed with its reason; no more is promised than the deposit earns. */
 async function judgeClaims(world: World, actors: Actors): Promise<void> {
@@ -312,7 +317,7 @@ function judgeTerminals(world: World, operations: readonly Operation[], landed: 
       (entry) => entry.transaction.signature === op.signing?.signature && !entry.failed,
     );
     const order = world.bridge.orders.get(String(op.plan.depositAddress));
-    const isFound = op.outcome.paidBy !== undefined || op.outcome.mint !== undefined;
+    const isFound = op.outcome.endedBy !== undefined || op.outcome.mint !== undefined;
     if (op.state === 'done' && !own && !isFound) broken(op, 'nothing of it landed');
     if (op.state === 'failed' && own && op.landing === null)
       broken(op, `${own.transaction.signature} landed`);
@@ -324,8 +329,7 @@ function judgeTerminals(world: World, operations: readonly Operation[], landed: 
     }
     if (op.detail === 'refunded' && order.fate !== 'refunded' && order.fate !== 'crumbs')
       broken(op, `the bridge ${order.fate} it`);
-    // A recovered swap does not show its expected amount.
-    if (order.isShort && isOver(op) && op.unsettled === 0n && op.detail !== 'late' && !world.state.wasLost)
+    if (order.isShort && isOver(op) && op.unsettled === 0n && op.detail !== 'late')
       broken(op, 'the bridge returned only a part of it');
   }
 }

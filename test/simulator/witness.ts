@@ -78,6 +78,8 @@ export function createWitness(p: {
   /** Unix milliseconds of the chain. */
   blockTime: (slot: number) => number;
   wallClock: () => number;
+  /** Whether the operator's report names this transaction, which no row of the journal counts. */
+  isReported: (signature: string) => boolean;
   /** A bridge that reports one output for two swaps looks the same as one that pays late. */
   bridgeLies: boolean;
 }) {
@@ -106,8 +108,9 @@ export function createWitness(p: {
 
   /** Lamports sent whose counterpart has not arrived. */
   const exposure = (): bigint =>
-    moved().reduce((sum, { movement }) => {
+    moved().reduce((sum, { movement, entry }) => {
       const order = movement.kind === 'swap' ? p.bridge().orders.get(movement.to) : undefined;
+      if (p.isReported(entry.transaction.signature)) return sum;
       return order && (order.arrivedAt === null || order.isShort) ? sum + order.amount : sum;
     }, 0n);
 

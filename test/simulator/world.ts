@@ -46,6 +46,8 @@ export type State = {
   /** D1 has received a part of the rows that it refused together. */
   onPart: () => void;
   remembered: { readonly rows: Contents; readonly revision: number } | undefined;
+  /** Transactions that the operator's report has named, with their memos. */
+  reported: Map<string, string | null>;
 };
 
 export type World = {
@@ -153,6 +155,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     dueFrom: scenario.calmAt,
     onPart: () => undefined,
     remembered: undefined,
+    reported: new Map(),
   };
   const config = production.readConfig(environment(scenario));
   const treasury = scenario.treasuryIsReserve ? RESERVE : OTHER_TREASURY;
@@ -187,6 +190,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     },
     blockTime,
     wallClock,
+    isReported: (signature) => state.reported.has(signature),
     bridgeLies: scenario.wild.bridge.fates.includes('untrue'),
   });
 

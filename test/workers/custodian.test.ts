@@ -108,6 +108,15 @@ describe('the custodian in the Workers runtime', () => {
     }
   });
 
+  it('restores no older storage on a platform that keeps no history, and says so', async () => {
+    const id = new Date(Date.now() - 60_000).toISOString();
+    const answer = await custodian().ops({ name: 'restore-storage', id });
+    expect(answer).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('does not implement point-in-time recovery'),
+    });
+  });
+
   it('signs a swap that the chain accepts, and its row is in D1 before the caller is answered', async () => {
     const answer = await createSwap(request('c1'));
     if (answer.type !== 'created') throw new Error(JSON.stringify(answer));

@@ -44,7 +44,7 @@ export type Status = {
     /** Reason why nothing is signed */ frozen: string | null;
     /** Reason why nothing new begins */ paused: string | null;
     /** Operations that have not ended */ openOperations: number;
-    /** Operations that await the operator */ heldOperations: number;
+    /** Operations, rewards and refunds that await the operator */ heldOperations: number;
     /** The day's mint of ABSR */ mint: {
       day: string;
       state: 'scheduled' | 'waiting' | 'minted' | 'none' | 'failed';

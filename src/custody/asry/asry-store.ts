@@ -7,9 +7,10 @@ import type { DepositAsset } from '../../chain/solana/deposit.ts';
 import { firstDue } from '../../core/due-time.ts';
 import { type AsryEpochView, type ClaimPayoutView, type ClaimView, claimView, payoutView } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
-import type { MirrorSource } from '../kernel/module.ts';
+import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { SqlRow, Storage } from '../kernel/ports.ts';
 import { type Epoch, entitlementOf, nextUnitRate, rewardsAt } from './epochs.ts';
+import { claimPurpose } from './payout-operation.ts';
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS asry_epochs (
@@ -68,10 +69,11 @@ export type Claim = {
 
 /**
  * owed   promised; no transaction is signed for it
+ * held   owed, but a lost journal may have paid it; awaits the operator
  * begun  an operation pays it
  * paid   the receiver has it
  */
-export type PayoutState = 'owed' | 'begun' | 'paid';
+export type PayoutState = 'owed' | 'held' | 'begun' | 'paid';
 
 /** Reason why a payout is not paid yet. */
 export type OwedReason =
@@ -271,6 +273,10 @@ const payoutRows = (exec: Storage['exec']) => ({
     return exec(`SELECT row FROM asry_payouts WHERE state = 'begun'`).map(rowOf<Payout>);
   },
 
+  held(): Payout[] {
+    return exec(`SELECT row FROM asry_payouts WHERE state = 'held'`).map(rowOf<Payout>);
+  },
+
   /**
    * Whether the opening of an account of this owner began or ended after `since` (Unix milliseconds).
    */
@@ -354,20 +360,46 @@ const epochColumns = (epoch: Epoch) => ({
   journal: encodeRow({ epoch, view: epochView(epoch) }),
 });
 
-/** Every claim and epoch, for a D1 that has lost some. */
-export const mirroredClaims = (store: AsryStore): readonly MirrorSource[] => [
-  {
-    table: 'asry_claims',
-    rowsAfter: (id, limit) =>
-      store
-        .claimsAfter(id, limit)
-        .map((claim) => ({ id: claim.signature, columns: claimColumns(store, claim) })),
-  },
+/** Every epoch and claim. A restored claim advances its epoch, so epochs come first. */
+export const mirroredClaims = (
+  store: AsryStore,
+  { journal, now }: Pick<ModuleTools, 'journal' | 'now'>,
+): readonly MirrorSource[] => [
   {
     table: 'asry_epochs',
     rowsAfter: (id, limit) =>
       store
         .epochsAfter(id, limit)
         .map((epoch) => ({ id: String(epoch.number), columns: epochColumns(epoch) })),
+    restore(text) {
+      const { epoch } = decodeRow<{ epoch: Epoch }>(text);
+      if ((store.epoch(epoch.number)?.changes ?? -1) >= epoch.changes) return false;
+      store.putEpoch(epoch);
+      return true;
+    },
+  },
+  {
+    table: 'asry_claims',
+    rowsAfter: (id, limit) =>
+      store
+        .claimsAfter(id, limit)
+        .map((claim) => ({ id: claim.signature, columns: claimColumns(store, claim) })),
+    restore(text) {
+      const { claim, payouts } = decodeRow<{ claim: Claim; payouts: Payout[] }>(text);
+      const own = store.claim(claim.signature);
+      if ((own?.changes ?? -1) >= claim.changes) return false;
+      const seq = own?.seq ?? (store.isFreeSeq(claim.seq) ? claim.seq : store.nextSeq());
+      store.putClaim({ ...claim, seq });
+      for (const payout of payouts) store.putPayout(payout);
+      journal.consumeOnce(`payment:${claim.signature}`, claimPurpose(claim.signature), now());
+      // D1 may have received the claim without its epoch's change. Two claims must not earn from the same part of the curve.
+      const epoch = store.epoch(claim.epoch);
+      if (epoch && epoch.deposits < claim.after) {
+        const advanced = { ...epoch, deposits: claim.after, changes: epoch.changes + 1 };
+        store.putEpoch(advanced);
+        mirrorEpoch(journal, advanced, now());
+      }
+      return true;
+    },
   },
 ];

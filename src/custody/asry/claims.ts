@@ -6,7 +6,7 @@
  */
 import { type DepositVerdict, judgeDeposit } from '../../chain/solana/deposit.ts';
 import { MAX_WAIT_MS } from '../../core/limits.ts';
-import { type ChainTransaction, failureReason } from '../../providers/solana-rpc.ts';
+import { failureReason } from '../../providers/solana-rpc.ts';
 import {
   type AsryEpochView,
   type ClaimAnswer,
@@ -16,9 +16,9 @@ import {
   type Refusal,
 } from '../api.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
-import type { Mirror } from '../kernel/ports.ts';
 import {
   type AsryStore,
+  type Claim,
   epochView,
   mirrorEpoch,
   mirroredClaims,
@@ -52,7 +52,6 @@ import {
 import { type AsryProgram, missingEpochs } from './epochs.ts';
 import { type AsryPorts, claimPurpose, createAsryKind, type Payee, payoutId } from './payout-operation.ts';
 import { createAsryPayouts, type Taken } from './payouts.ts';
-import { type AsryRecoveryPorts, holdSuspect, recognizePayout, restoreClaims } from './recovery.ts';
 
 /** Seconds that a block's time may be ahead of our clock. A node that reports a later time is wrong. */
 const MAX_AHEAD_SECONDS = 86_400;
@@ -253,7 +252,6 @@ const nothingLeft = (claim: ClaimView | null): ClaimAnswer => {
 };
 
 type ClaimsPorts = AsryPorts & {
-  readonly mirror: Pick<Mirror, 'recordsAfter'>;
   /** Reason why no operation may begin now. */
   readonly stop: () => Promise<string | undefined>;
   readonly within: Within;
@@ -311,6 +309,12 @@ function createClaimAnswers(
     return stored?.payouts.some(({ status }) => status === 'owed') ? undefined : nothingLeft(stored);
   }
 
+  /** Whether a lost journal may have paid a part that the stored claim does not show. */
+  function mayBePaid(signature: string, known: Claim | undefined): boolean {
+    const first = payoutId(signature, 1);
+    return journal.blockedBy(first) !== undefined || (!known && journal.get(first) !== undefined);
+  }
+
   /** The claim that a call would create, without creating it. */
   function preview(request: ClaimRequest, deposit: Deposit): ClaimAnswer {
     const known = record(deposit.signature);
@@ -338,9 +342,8 @@ function createClaimAnswers(
       if (known?.left === 0n)
         return why ? refuse(alreadyClaimed(), record(deposit.signature)) : finished(deposit.signature);
       if (why) return refuse(claimsPaused(why), record(deposit.signature));
-      // A lost instance has paid this claim: the journal has its operation but not the claim.
-      if (!known && journal.get(payoutId(deposit.signature, 1)))
-        return refuse(heldBack('reconciled', deposit.signature));
+      if (mayBePaid(deposit.signature, known))
+        return refuse(heldBack('reconciled', deposit.signature), record(deposit.signature));
       if (request.skipReward) return preview(request, deposit);
       const tooMany = keyRefusal(journal, request, now());
       if (tooMany) return refuse(tooMany);
@@ -357,31 +360,18 @@ function createClaimAnswers(
 }
 
 export function createClaims(tools: ModuleTools, p: ClaimsPorts) {
-  const { journal, storage, now, log } = tools;
+  const { storage, now } = tools;
   const { program } = p;
   const store = openAsryStore(storage);
   const payouts = createAsryPayouts(tools, store, p);
   const openEpochs = createEpochOpener(tools, store, program);
   const { record, settled, decide } = createClaimAnswers(tools, { ...p, store, payouts, openEpochs });
 
-  const recovery: AsryRecoveryPorts = {
-    journal,
-    storage,
-    store,
-    mirror: p.mirror,
-    mint: p.mint,
-    decimals: program.decimals,
-    now,
-    log,
-  };
-
   return {
     kinds: { asry: createAsryKind(p) },
-    restore: () => restoreClaims(recovery),
-    mirrored: mirroredClaims(store),
-    holdSuspect: () => holdSuspect(recovery),
-    recognize: (transaction: ChainTransaction, memo: string | undefined) =>
-      recognizePayout(transaction, memo, p.reserveAddress),
+    mirrored: mirroredClaims(store, tools),
+    hold: payouts.held.hold,
+    held: payouts.held,
 
     /**
      * The stored answer to a claim that leaves nothing to do, such as a repeat; undefined for any other

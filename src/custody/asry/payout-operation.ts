@@ -61,8 +61,7 @@ export type PayoutPlan = {
   readonly receiver: string;
   readonly atoms: bigint;
   readonly mint: string;
-  /** Null if unknown when planned; the mint's own program is used then. */
-  readonly program: string | null;
+  readonly program: string;
   readonly decimals: number;
   readonly createAccount: boolean;
 };
@@ -74,12 +73,12 @@ export const claimPurpose = (deposit: string): string => `asry:${deposit}`;
 
 export const encodePlan = (plan: PayoutPlan): Facts => ({ ...plan, atoms: plan.atoms.toString() });
 
-function transferOf({ id, plan }: Operation, from: string, program: string | null): TokenTransfer {
+function transferOf({ id, plan }: Operation, from: string): TokenTransfer {
   return {
     from,
     to: String(plan.receiver),
     mint: String(plan.mint),
-    program: String(plan.program ?? program),
+    program: String(plan.program),
     atoms: BigInt(String(plan.atoms)),
     decimals: Number(plan.decimals),
     createAccount: plan.createAccount === true,
@@ -94,7 +93,7 @@ export function createAsryKind(ports: AsryPayoutPorts): OperationKind {
     async prepare(operation): Promise<Prepared> {
       const [payee] = await ports.readPayees([String(operation.plan.receiver)]);
       if (!payee) return { ok: false, reason: 'unread' };
-      const transfer = transferOf(operation, ports.reserveAddress, payee.program);
+      const transfer = transferOf(operation, ports.reserveAddress);
       const wrong = objection(payee, transfer);
       if (wrong) return { ok: false, reason: wrong };
       const lifetime = await ports.latestBlockhash();

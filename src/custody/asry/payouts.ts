@@ -11,8 +11,10 @@ import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { Refusal } from '../api.ts';
 import { createRowRetries } from '../kernel/background.ts';
-import type { ModuleTools } from '../kernel/module.ts';
+import type { HeldDebts, ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
+import { mayBePaidBy, RELEASED } from '../kernel/operator-commands.ts';
+import { HELD_RECONCILED } from '../kernel/state-machine.ts';
 import {
   type AsryStore,
   type Claim,
@@ -89,6 +91,16 @@ function createPayoutRows({ journal, storage, now, log }: ModuleTools, store: As
     };
   }
 
+  /** Books a paid payout in its claim and epoch. Call inside a transaction. */
+  function bookPaid(claim: Claim, payout: Payout): void {
+    save(claim, { ...payout, state: 'paid' });
+    const epoch = store.epoch(claim.epoch);
+    if (!epoch) return;
+    const paid = { ...epoch, paid: epoch.paid + payout.atoms, changes: epoch.changes + 1 };
+    store.putEpoch(paid);
+    mirrorEpoch(journal, paid, now());
+  }
+
   /** Books a payout whose operation has ended. */
   function settle(payout: Payout, operation: Operation): void {
     storage.transaction(() => {
@@ -106,12 +118,7 @@ function createPayoutRows({ journal, storage, now, log }: ModuleTools, store: As
       const spent = landing ? landing.debit - landing.fee : stored.rent;
       const rent = spent > 0n ? spent : 0n;
       const paidAt = landing?.blockTime ? landing.blockTime * 1_000 : updatedAt;
-      save(claim, { ...stored, state: 'paid', paidAt, rent, rentAt: rent > 0n ? stored.rentAt : null });
-      const epoch = store.epoch(claim.epoch);
-      if (!epoch) return;
-      const paid = { ...epoch, paid: epoch.paid + stored.atoms, changes: epoch.changes + 1 };
-      store.putEpoch(paid);
-      mirrorEpoch(journal, paid, now());
+      bookPaid(claim, { ...stored, paidAt, rent, rentAt: rent > 0n ? stored.rentAt : null });
     });
   }
 
@@ -130,7 +137,54 @@ function createPayoutRows({ journal, storage, now, log }: ModuleTools, store: As
       if (operation) settle(payout, operation);
     });
 
-  return { save, owe, nextCheckAt, settleEnded, nextEnded: ended.nextAt };
+  return { save, owe, bookPaid, nextCheckAt, settleEnded, nextEnded: ended.nextAt };
+}
+
+/** Payouts that a lost journal may have paid. */
+function createHeldPayouts(
+  { journal, now }: Pick<ModuleTools, 'journal' | 'now'>,
+  store: AsryStore,
+  { save, owe, bookPaid }: Pick<ReturnType<typeof createPayoutRows>, 'save' | 'owe' | 'bookPaid'>,
+) {
+  const idOf = ({ signature, part }: Payout): string => `payout:${signature}:${part}`;
+
+  function holdOf({ signature, operations }: Claim): void {
+    // D1 received an operation before the row of its claim, which therefore does not show everything that was paid.
+    const unknown = payoutId(signature, operations + 1);
+    if (journal.get(unknown)) journal.block(unknown, unknown, now());
+    for (const payout of store.payouts(signature)) {
+      const operation = payout.operationId === null ? undefined : journal.get(payout.operationId);
+      const isPaying = payout.state === 'begun' && operation !== undefined && operation.state !== 'failed';
+      const claim = store.claim(signature);
+      if (claim && payout.state !== 'paid' && !isPaying)
+        save(claim, { ...payout, state: 'held', dueAt: null });
+    }
+  }
+
+  return {
+    hold: (): void => store.claims().forEach(holdOf),
+
+    list: () =>
+      store.held().map((payout) => ({
+        id: idOf(payout),
+        kind: 'payout',
+        state: 'held',
+        reason: HELD_RECONCILED,
+        atoms: payout.atoms.toString(),
+        createdAt: new Date(payout.createdAt).toISOString(),
+      })),
+
+    release(id, as) {
+      const payout = store.held().find((each) => idOf(each) === id);
+      const claim = payout && store.claim(payout.signature);
+      if (!claim) return undefined;
+      const by = journal.blockedBy(payoutId(claim.signature, 1));
+      if (as === 'owed' && by !== undefined) return mayBePaidBy(by);
+      if (as === 'owed') save(claim, owe(payout, 'unread'));
+      else bookPaid(claim, { ...payout, paidAt: now() });
+      return RELEASED[as];
+    },
+  } satisfies HeldDebts & Record<string, unknown>;
 }
 
 /** Returns a function that computes what a payout takes from the reserve. */
@@ -178,7 +232,8 @@ export function createAsryPayouts(
   p: AsryPayoutPorts & { readonly program: AsryProgram },
 ) {
   const { storage, now, log } = tools;
-  const { save, owe, nextCheckAt, settleEnded, nextEnded } = createPayoutRows(tools, store);
+  const rows = createPayoutRows(tools, store);
+  const { save, owe, nextCheckAt, settleEnded, nextEnded } = rows;
   const termsOf = createPayoutTerms(store, p.program, now);
 
   /** Begins a payout's operation. The same critical section contains all writes of `obtain`. */
@@ -298,6 +353,7 @@ export function createAsryPayouts(
     save,
     owe,
     settleEnded,
+    held: createHeldPayouts(tools, store, rows),
     checkNow: (payouts: readonly Payout[]): Promise<void> => check(payouts, true),
     nextAt: () => earliest(nextEnded(), store.nextDue(now(), RAREST_CHECK_MS)),
     sweep: (): Promise<void> => check(store.owedDue(now(), RAREST_CHECK_MS, SWEEP), false),

@@ -121,7 +121,7 @@ export function createBackground(p: {
   /** Flushes to D1 first, then sets the alarm: a caller that has its response must find the row in D1. */
   async function publish(): Promise<void> {
     rememberDisagreement(journal, p.chain.agreement());
-    // A suspect journal is rebuilt from the mirror, so it must not write there.
+    // The rows of a suspect journal are restored from the mirror, so it must not write there.
     if (gate.isVerified()) refusals = (await flushOutbox(p)) ? 0 : refusals + 1;
     await rearm();
   }

@@ -81,6 +81,8 @@ export function createBegin(p: BeginPorts): Begin {
       throw new RolledBack<Declined>(
         'refusal' in decision ? refuse(decision.refusal) : { type: 'declined', declined: decision.declined },
       );
+    const blockedBy = journal.blockedBy(id);
+    if (blockedBy !== undefined) throw new RolledBack(refuse(blocked(blockedBy)));
     const { claims, ...intent } = decision.intent;
     const verdict = checkIntent({
       budget: p.budgetOf(kind),
@@ -138,6 +140,13 @@ const alreadyUsed = (name: string): Refusal => ({
   code: 'ALREADY_USED',
   message: 'This payment already serves another purpose.',
   details: { name },
+});
+
+/** @param by a transaction of the reserve, or an operation, that may have paid it already */
+const blocked = (by: string): Refusal => ({
+  code: 'HELD',
+  message: `It may have been paid before the journal was lost: ${by}.`,
+  details: { by },
 });
 
 /** Signing is stopped for now. */

@@ -68,9 +68,8 @@ export const isSuspect = (journal: Journal): boolean =>
   frozenReason(journal)?.startsWith('journal_') ?? false;
 
 /**
- * Milliseconds until a suspect journal may be rebuilt; 0 when it may be rebuilt now. Before that, a
- * transaction that only the lost journal recorded may still land. The chain would not show it yet, and the
- * rebuilt journal would pay it again.
+ * Milliseconds until a suspect journal may be reconciled; 0 when it may be reconciled now. Before that, a
+ * transaction that only the lost journal recorded may still land, and the report would lack it.
  */
 export function settlesIn(journal: Journal, now: number): number {
   const since = Number(journal.getMeta(SUSPECT_SINCE) ?? 0);

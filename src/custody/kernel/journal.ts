@@ -7,7 +7,13 @@
 import { lamports } from '../../core/amount.ts';
 import { firstDue } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/limits.ts';
-import { decodeOperation, encodeOperation, namesConsumedBy, type Operation } from './operation.ts';
+import {
+  answeredPayment,
+  decodeOperation,
+  encodeOperation,
+  namesConsumedBy,
+  type Operation,
+} from './operation.ts';
 import type { MirrorRow, RecordTable, SqlRow, SqlValue, Storage } from './ports.ts';
 import type { Entry } from './spending-limits.ts';
 import { FARTHEST_CHECK_MS } from './state-machine.ts';
@@ -460,23 +466,45 @@ const refusedRows = (exec: Storage['exec']) => ({
 });
 
 /** Names that are consumed once, permanently: `payment:<signature>`, `output:<txid>:<vout>`, `deposit:<address>`. */
-const consumedNames = (exec: Storage['exec']) => ({
+function consumedNames(exec: Storage['exec']) {
   /** Consumes a name for one purpose. False when it already serves another one. */
-  consumeOnce(name: string, purpose: string, now: number): boolean {
+  function consumeOnce(name: string, purpose: string, now: number): boolean {
     exec(
       'INSERT INTO claims (name, purpose, claimed_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
       name,
       purpose,
       now,
     );
-    return text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose') === purpose;
-  },
+    return consumerOf(name) === purpose;
+  }
 
   /** The purpose that consumed a name, if any. */
-  consumerOf(name: string): string | undefined {
-    return text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose');
-  },
-});
+  const consumerOf = (name: string): string | undefined =>
+    text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose');
+
+  return {
+    consumeOnce,
+    consumerOf,
+
+    /**
+     * Blocks every further operation for the payment that an id names, because something that the journal does not
+     * know may have been paid for it. Does nothing for any other id.
+     * @param by the signature or operation that shows it
+     */
+    block(id: string, by: string, now: number): void {
+      const answered = answeredPayment(id);
+      if (!answered) return;
+      consumeOnce(`payment:${answered.payment}`, `unexplained:${by}`, now);
+      consumeOnce(`unexplained:${answered.use}`, by, now);
+    },
+
+    /** What blocks an operation of this id; undefined when nothing does. */
+    blockedBy(id: string): string | undefined {
+      const answered = answeredPayment(id);
+      return answered && consumerOf(`unexplained:${answered.use}`);
+    },
+  };
+}
 
 /** @param onChange called when an operation begins, and when its state or detail changes. Must not throw */
 export function openJournal(storage: Storage, onChange: (operation: Operation) => void = () => undefined) {

@@ -2,13 +2,11 @@
  * One domain inside the custodian: its kinds of operations, its background work, and its recovery.
  * @module
  */
-import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { OpsAnswer } from '../api.ts';
 import type { Begin } from './begin-operation.ts';
 import type { Journal } from './journal.ts';
 import type { Kind, OperationKind } from './operation.ts';
 import type { Log, RecordTable, SqlValue, Storage } from './ports.ts';
-import type { Recognized } from './reconcile.ts';
 
 /** The parts of the kernel that a module may use. */
 export type ModuleTools = {
@@ -33,19 +31,24 @@ export type CustodyModule = {
   run?(): Promise<void>;
   /** Work that depends on the clock and not on a stored row; called once a minute. */
   onCron?(): Promise<void>;
-  /**
-   * After a lost journal: the operation that a finalized reserve transaction carried out. @param memo its
-   * text
-   */
-  recognize?(transaction: ChainTransaction, memo: string | undefined): Recognized | undefined;
-  /** Restores rows that D1 has in a newer state. @returns their number. @throws when D1 cannot be read */
-  restore?(): Promise<number>;
-  /** After a journal was rebuilt: marks every row with an unknown outcome as awaiting the operator. */
-  holdSuspect?(): void;
-  /** The D1 tables that mirror rows of this module, so that lost rows can be published again. */
+  /** The D1 tables that mirror rows of this module. Lost rows are published there again, or restored from there. */
   readonly mirrored?: readonly MirrorSource[];
+  /**
+   * After a lost journal: holds every debt that no live operation pays, and plans the operations that may be lost. The
+   * kernel holds these with all others. Call inside a storage transaction.
+   */
+  hold?(): void;
+  readonly held?: HeldDebts;
   /** The operator's commands, by name. */
   readonly commands?: Readonly<Record<string, (id: string) => Promise<OpsAnswer>>>;
+};
+
+/** Debts that may have been paid before the journal was lost, such as an owed refund. They await the operator. */
+export type HeldDebts = {
+  /** For the operator. */
+  list(): NonNullable<OpsAnswer['rows']>;
+  /** Ends the hold of a debt; undefined when no held debt has this id. Call inside a storage transaction. */
+  release(id: string, as: 'owed' | 'paid'): OpsAnswer | undefined;
 };
 
 /** One D1 table as the journal would write it now. */
@@ -56,4 +59,6 @@ export type MirrorSource = {
     id: string,
     limit: number,
   ): readonly { readonly id: string; readonly columns: Readonly<Record<string, SqlValue>> }[];
+  /** Stores a row of D1, given as its `journal` column, if the journal's is older. Call inside a transaction. */
+  restore(journal: string): boolean;
 };

@@ -111,9 +111,23 @@ export type Operation = {
 export const isTerminal = (operation: Operation): boolean =>
   operation.state === 'done' || operation.state === 'failed';
 
-/** The names that a row has consumed, derived from its plan and outcome. */
-export function namesConsumedBy({ plan, outcome }: Operation): string[] {
+/**
+ * The id of an operation that answers one payment: `<kind>:<signature of the payment>:<number>`. A second part of
+ * the same payment has `.2` after the signature. The operation's transaction bears the id as its memo.
+ */
+const ANSWERING_ID = /^([a-z]+):([1-9A-HJ-NP-Za-km-z]{64,88})(?:\.\d+)?:[1-9]\d{0,5}$/;
+
+/** The payment that an operation's id or a memo names, and its use: `<kind>:<payment>`. */
+export function answeredPayment(id: string): { readonly payment: string; readonly use: string } | undefined {
+  const [, kind = '', payment = ''] = ANSWERING_ID.exec(id) ?? [];
+  return payment === '' ? undefined : { payment, use: `${kind}:${payment}` };
+}
+
+/** The names that a row has consumed, derived from its id, plan and outcome. */
+export function namesConsumedBy({ id, plan, outcome }: Operation): string[] {
   const names: string[] = [];
+  const answered = answeredPayment(id);
+  if (answered) names.push(`payment:${answered.payment}`);
   if (typeof plan.depositAddress === 'string') names.push(`deposit:${plan.depositAddress}`);
   if (typeof outcome.btcTxid === 'string') names.push(`output:${outcome.btcTxid}:${outcome.btcVout}`);
   if (typeof outcome.refundSignature === 'string') names.push(`payment:${outcome.refundSignature}`);

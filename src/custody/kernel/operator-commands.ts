@@ -4,19 +4,28 @@
  * @module
  */
 import { lamports } from '../../core/amount.ts';
+import { DAY_MS } from '../../core/limits.ts';
 import type { CustodyReport, OpsAnswer, OpsCommand, SigningState } from '../api.ts';
 import type { Journal } from './journal.ts';
-import { isSuspect, settlesIn, unfreeze } from './journal-integrity.ts';
-import { isTerminal, type Operation } from './operation.ts';
+import { frozenReason, isSuspect, settlesIn, unfreeze } from './journal-integrity.ts';
+import type { HeldDebts } from './module.ts';
+import { isTerminal, type Kind, type Operation } from './operation.ts';
 import { isRepublishing, startRepublishing } from './outbox.ts';
+import type { Mirror, Storage } from './ports.ts';
 import { recallDisagreement } from './quorum.ts';
 import type { Reconciled } from './reconcile.ts';
 import type { ChainPort } from './solana-view.ts';
 import { type Budget, limitsOf } from './spending-limits.ts';
-import { STUCK_AFTER_MS } from './state-machine.ts';
+import { HELD_RECONCILED, type KindRules, STUCK_AFTER_MS, step } from './state-machine.ts';
 
 export type OpsPorts = {
   readonly journal: Journal;
+  readonly storage: Storage;
+  readonly mirror: Pick<Mirror, 'apply'>;
+  /** Debts of every module that await the operator. */
+  readonly held: readonly HeldDebts[];
+  /** Undefined if this instance does not support the kind. */
+  rulesOf(kind: Kind): KindRules | undefined;
   /** False while the journal is suspect, and until it has been compared with D1. */
   readonly isVerified: () => boolean;
   reconcile(): Promise<Reconciled>;
@@ -36,8 +45,20 @@ export async function runOps(p: OpsPorts, command: OpsCommand): Promise<OpsAnswe
   return answer;
 }
 
+/** Commands for a suspect journal. The others change rows, which are about to be replaced. */
+const SUSPECT_COMMANDS: readonly OpsCommand['name'][] = [
+  'pause',
+  'resume',
+  'operations',
+  'held',
+  'reconcile',
+  'restore-storage',
+];
+
 async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer> {
   const { journal } = p;
+  if (isSuspect(journal) && !SUSPECT_COMMANDS.includes(name))
+    return { ok: false, message: 'The journal is frozen. Run `ops reconcile` first.' };
   switch (name) {
     case 'pause':
       journal.setMeta('paused', 'operator');
@@ -50,14 +71,19 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
     case 'held':
       return {
         ok: true,
-        message: 'Open operations that await the operator.',
-        rows: journal
-          .open()
-          .filter((operation) => awaitsOperator(operation, p.now()))
-          .map(summary),
+        message: 'Open operations and debts that await the operator.',
+        rows: [
+          ...journal
+            .open()
+            .filter((operation) => awaitsOperator(operation, p.now()))
+            .map(summary),
+          ...p.held.flatMap((debts) => debts.list()),
+        ],
       };
     case 'retry':
-      return retry(p, id ?? '');
+      return release(p, id ?? '', 'owed') ?? retry(p, id ?? '');
+    case 'end':
+      return release(p, id ?? '', 'paid') ?? end(p, id ?? '');
     case 'write-off':
       return writeOff(p, id ?? '');
     case 'republish': {
@@ -70,21 +96,62 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
         rows,
       };
     }
-    case 'reconcile': {
-      if (!p.isVerified() && !isSuspect(journal)) return { ok: false, message: UNVERIFIED };
-      const left = settlesIn(journal, p.now());
-      if (left > 0) return { ok: false, message: tooEarly(left) };
-      const { restored, recovered, checked } = await p.reconcile();
-      unfreeze(journal);
-      return {
-        ok: true,
-        message: `${restored} rows restored, ${recovered} recovered from ${checked} signatures; signing may continue.`,
-      };
-    }
+    case 'reconcile':
+      return reconcile(p);
+    case 'restore-storage':
+      return restoreStorage(p, id ?? '');
     default:
       return p.command(name, id ?? '') ?? { ok: false, message: 'Unknown command.' };
   }
 }
+
+/**
+ * Completes a frozen journal and leaves it paused, so that the operator reads the report before anything is signed. In a
+ * journal that is not frozen it only reports.
+ */
+async function reconcile(p: OpsPorts): Promise<OpsAnswer> {
+  const { journal } = p;
+  if (!p.isVerified() && !isSuspect(journal)) return { ok: false, message: UNVERIFIED };
+  const left = settlesIn(journal, p.now());
+  if (left > 0) return { ok: false, message: tooEarly(left) };
+  const { restored, checked, unexplained } = await p.reconcile();
+  if (frozenReason(journal) !== undefined) {
+    journal.setMeta('paused', 'reconciled');
+    unfreeze(journal);
+  }
+  const report = `${restored} rows restored from D1. ${unexplained.length} of ${checked} listed transactions were signed by the reserve and have no row.`;
+  const isPaused = journal.getMeta('paused') === 'reconciled';
+  return { ok: true, message: isPaused ? `${report} ${STILL_PAUSED}` : report, rows: unexplained };
+}
+
+const STILL_PAUSED =
+  'Signing is paused: read the report and `ops held`, compare both with an explorer, then `ops resume`.';
+
+const HISTORY_MS = 30 * DAY_MS;
+
+/**
+ * Restores the object's own storage. D1 gets a mark that the restored journal cannot know, so that it starts frozen even
+ * if no row has changed since.
+ */
+async function restoreStorage({ storage, journal, mirror, now }: OpsPorts, time: string): Promise<OpsAnswer> {
+  const at = Date.parse(time);
+  if (!(at < now() && at > now() - HISTORY_MS))
+    return { ok: false, message: 'Name a time within the last 30 days, such as 2026-11-20T12:00:00Z.' };
+  if (!storage.restore) return { ok: false, message: NO_HISTORY };
+  try {
+    const mark = storage.transaction(() => journal.takeMark());
+    await storage.sync();
+    await mirror.apply([], mark);
+    await storage.restore(at);
+    const text = `The object restarts with its storage of ${new Date(at).toISOString()}, frozen.`;
+    return { ok: true, message: `${text} Wait ten minutes, then \`ops reconcile\`.` };
+  } catch (error) {
+    return { ok: false, message: `${NO_HISTORY} ${String(error).slice(0, 200)}` };
+  }
+}
+
+const NO_HISTORY =
+  'Nothing was restored. The platform must keep the history of the storage, which a local one does not, and D1 must answer.';
 
 const UNVERIFIED = 'D1 or the chain did not answer, so the journal cannot be checked yet. Retry.';
 
@@ -103,11 +170,52 @@ const awaitsOperator = (operation: Operation, now: number): boolean => {
   return isHeld(operation) || isLate || (state === 'failed' && unsettled > 0n);
 };
 
+/** Ends the hold of a debt; undefined when no held debt has this id. */
+const release = ({ storage, held }: OpsPorts, id: string, as: 'owed' | 'paid'): OpsAnswer | undefined =>
+  storage.transaction(() => {
+    for (const debts of held) {
+      const answer = debts.release(id, as);
+      if (answer) return answer;
+    }
+    return undefined;
+  });
+
+export const RELEASED: Readonly<Record<'owed' | 'paid', OpsAnswer>> = {
+  owed: { ok: true, message: 'It is owed again and no longer held.' },
+  paid: { ok: true, message: 'It counts as paid. Nothing was signed for it.' },
+};
+
+/** @param by a transaction of the reserve, or an operation */
+export const mayBePaidBy = (by: string): OpsAnswer => ({
+  ok: false,
+  message: `It may have been paid by ${by}. Compare the two in an explorer, then \`ops end\`, or pay by hand.`,
+});
+
+/** Ends a held operation that a lost instance has carried out, without signing anything. */
+function end({ journal, now, rulesOf }: OpsPorts, id: string): OpsAnswer {
+  const operation = journal.get(id);
+  const rules = operation && rulesOf(operation.kind);
+  if (!rules || operation.state !== 'planned' || operation.reason !== HELD_RECONCILED)
+    return {
+      ok: false,
+      message: 'No unsigned operation or debt with this id is held after a reconciliation.',
+    };
+  // What should follow an operation that settles has not arrived, so it is not done.
+  const next = rules.settles
+    ? step(operation, { type: 'refused', reason: 'ended' }, rules, now())
+    : step(operation, { type: 'found', outcome: { endedBy: 'operator' } }, rules, now());
+  return journal.update(operation, next, now())
+    ? { ok: true, message: 'The operation has ended. Nothing was signed for it.' }
+    : CHANGED;
+}
+
 /** Makes an operation due now; the state machine decides its next step. */
 function retry({ journal, now }: OpsPorts, id: string): OpsAnswer {
   const operation = journal.get(id);
   if (!operation) return { ok: false, message: 'No operation has this id.' };
   if (isTerminal(operation)) return { ok: false, message: 'The operation is final and cannot be retried.' };
+  const by = journal.blockedBy(id);
+  if (by !== undefined && isHeld(operation)) return mayBePaidBy(by);
   const reason = isHeld(operation) ? null : operation.reason;
   const stored = journal.update(operation, { ...operation, reason, looks: 0, dueAt: now() }, now());
   return stored ? { ok: true, message: 'The operation is due now.' } : CHANGED;
@@ -172,12 +280,14 @@ export function custodyReport({
   chain,
   swapsDisabled,
   budgets,
+  held,
   now,
 }: {
   readonly chain: Pick<ChainPort, 'agreement'>;
   readonly swapsDisabled: boolean;
   readonly now: () => number;
   readonly budgets: readonly Budget[];
+  readonly held: readonly HeldDebts[];
   readonly journal: Journal;
   readonly mint: CustodyReport['mint'];
 }): Omit<CustodyReport, keyof SigningState> {
@@ -189,7 +299,9 @@ export function custodyReport({
     // An operator's pause stops more than swaps, so it is reported first.
     paused: journal.getMeta('paused') || (swapsDisabled ? 'disabled' : null),
     openOperations: open.filter((operation) => !isTerminal(operation)).length,
-    heldOperations: open.filter((operation) => awaitsOperator(operation, now())).length,
+    heldOperations:
+      open.filter((operation) => awaitsOperator(operation, now())).length +
+      held.reduce((sum, debts) => sum + debts.list().length, 0),
     undeliveredSinceMs: journal.undeliveredSince() ?? null,
     refusedRows: journal.setAside(ALL).length,
     republishing: isRepublishing(journal),

@@ -11,14 +11,13 @@
  */
 import { type Journal, SET_ASIDE_REFUSALS } from './journal.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from './module.ts';
-import { decodeOperation, encodeOperation, mirrorStatus, type Operation } from './operation.ts';
+import { encodeOperation, mirrorStatus, type Operation } from './operation.ts';
 import {
   type Log,
   type Mirror,
   type MirrorRow,
   type MirrorTable,
   RECORD_TABLES,
-  type RecordTable,
   type Storage,
 } from './ports.ts';
 
@@ -174,13 +173,6 @@ export function createD1Mirror(db: D1Database): Mirror {
       const row = await db.prepare(HIGHEST).first<{ revision: number | null }>();
       return row?.revision ?? 0;
     },
-    async operationsAfter(id, limit) {
-      const { results } = await db
-        .prepare('SELECT journal FROM operations WHERE id > ? ORDER BY id LIMIT ?')
-        .bind(id, limit)
-        .all<{ journal: string }>();
-      return results.map((row) => decodeOperation(row.journal));
-    },
     async recordsAfter(table, id, limit) {
       const query = `SELECT id, journal FROM ${table} WHERE id > ? ORDER BY id LIMIT ?`;
       return (await db.prepare(query).bind(id, limit).all<{ id: string; journal: string }>()).results;
@@ -215,10 +207,10 @@ function columns(op: Operation): (string | number | null)[] {
 
 const RECORD_PAGE = 200;
 
-/** @throws when D1 cannot be read */
+/** Passes each row's `journal` column to `take`. @throws when D1 cannot be read */
 export async function eachRecord(
   mirror: Pick<Mirror, 'recordsAfter'>,
-  table: RecordTable,
+  table: MirrorTable,
   take: (journal: string) => void,
 ): Promise<void> {
   for (let after = ''; ; ) {

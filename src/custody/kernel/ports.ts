@@ -20,6 +20,12 @@ export type Storage = {
   sync(): Promise<void>;
   /** An object has one alarm: a later call replaces it, null removes it. Unix milliseconds. */
   setAlarm(at: number | null): Promise<void>;
+  /**
+   * Restores the storage to a time, in Unix milliseconds, and restarts the object within seconds. Absent if the
+   * platform keeps no history.
+   * @throws when the platform refuses
+   */
+  restore?(at: number): Promise<void>;
 };
 
 /** D1, as used by the outbox. */
@@ -39,10 +45,8 @@ export type Mirror = {
   probe(): Promise<void>;
   /** The highest revision in the mirror; 0 when it is empty. */
   highestRevision(): Promise<number>;
-  /** Operations whose natural key follows `id`, ordered by key. */
-  operationsAfter(id: string, limit: number): Promise<Operation[]>;
   /** The `journal` column of a table's rows whose id follows `id`, ordered by id. */
-  recordsAfter(table: RecordTable, id: string, limit: number): Promise<{ id: string; journal: string }[]>;
+  recordsAfter(table: MirrorTable, id: string, limit: number): Promise<{ id: string; journal: string }[]>;
 };
 
 /**

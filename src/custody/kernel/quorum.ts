@@ -24,10 +24,7 @@ export type Given<T> = { readonly node: string; readonly value: T };
  * Decides from the answers so far; undefined while there are too few or they do not agree.
  * @param complete whether every node has answered or failed
  */
-export type Decide<T, R> = (
-  given: readonly Given<T>[],
-  complete: boolean,
-) => { readonly agreed: R } | undefined;
+type Decide<T, R> = (given: readonly Given<T>[], complete: boolean) => { readonly agreed: R } | undefined;
 
 /** The agreement of the nodes, shown in the status. */
 export type NodeAgreement = {

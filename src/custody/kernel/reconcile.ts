@@ -1,16 +1,16 @@
 /**
- * Rebuilds a journal that was restored or lost. It takes every row that is newer in the mirror, and every
- * transaction that the reserve signed on the chain and the journal lacks. Only the operator starts it;
- * afterwards signing may continue.
+ * Completes a journal that was lost or rolled back. Every row that is newer in D1 is restored, and everything that
+ * is still open is held for the operator. Transactions of the reserve that no row explains are reported; no operation
+ * is created from them. Only the operator starts it.
  * @module
  */
 import { lamportsChange, memoText } from '../../chain/solana/transaction.ts';
-import { type Lamports, lamports } from '../../core/amount.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Journal } from './journal.ts';
 import { isSuspect } from './journal-integrity.ts';
 import type { CustodyModule } from './module.ts';
-import { type Facts, namesConsumedBy, type Operation, plannedOperation } from './operation.ts';
+import { answeredPayment, decodeOperation } from './operation.ts';
+import { eachRecord } from './outbox.ts';
 import type { Mirror, Storage } from './ports.ts';
 import { type History, type HistoryNode, quorumOf, readLists, unionOf } from './quorum.ts';
 import { orUnreadable } from './solana-view.ts';
@@ -25,36 +25,30 @@ export type ReconcilePorts = {
   /** A finalized transaction, or null while no quorum of nodes shows it. */
   transaction(signature: string): Promise<ChainTransaction | null>;
   readonly modules: readonly CustodyModule[];
-  /**
-   * Whether preparing a kind checks on the chain that the operation has not happened yet, so that it cannot
-   * happen twice.
-   */
-  provesItself(kind: Operation['kind']): boolean;
-  /** The row for a reserve transaction that no module recognizes. */
-  adopt(transaction: ChainTransaction, now: number): Operation;
   readonly now: () => number;
 };
 
-/** The operation that a transaction carried out. */
-export type Recognized = {
-  readonly id: string;
-  readonly kind: Operation['kind'];
-  /** The plan for an operation without a row. */
-  readonly plan: Facts;
-  /** Lamports that it moved; if absent, everything that left except the fee. */
-  readonly amount?: Lamports;
+/** A transaction that the reserve signed and no row of the journal explains, for the operator. */
+export type UnexplainedTransaction = {
+  readonly signature: string;
+  /** ISO 8601; null if no quorum of nodes gives the block's time. */
+  readonly time: string | null;
+  /** Lamports that left the reserve, with the fee; negative when more came in. */
+  readonly lamports: string;
+  readonly memo: string | null;
+  /** What it seems to be, in words. */
+  readonly seems: string;
 };
 
 export type Reconciled = {
-  /** Rows taken from the mirror. */
+  /** Rows taken from D1. */
   readonly restored: number;
-  /** Reserve transactions without a row in the journal. */
-  readonly recovered: number;
   /** Signatures checked on the chain. */
   readonly checked: number;
+  /** Newest first. */
+  readonly unexplained: readonly UnexplainedTransaction[];
 };
 
-const MIRROR_PAGE = 200;
 const CHAIN_PAGE = 100;
 /**
  * Entries read of each node's list, including other parties' payments. D1 received all older ones long ago.
@@ -62,42 +56,71 @@ const CHAIN_PAGE = 100;
 const MAX_CHECKED = 1_000;
 
 /**
- * @throws AppError UPSTREAM_FAILED, or when the mirror cannot be read; a failed run can simply be repeated
+ * @throws AppError UPSTREAM_FAILED, or when D1 cannot be read; a failed run can simply be repeated
  */
 export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
-  // The mirror ignores a row whose revision is not above its own, so every row written here takes a higher one.
-  p.journal.adoptRevision(await p.mirror.highestRevision());
-  let restored = 0;
-  for (let after = ''; ; ) {
-    const rows = await p.mirror.operationsAfter(after, MIRROR_PAGE);
-    for (const row of rows) if (p.journal.restore(row, p.now())) restored++;
-    const last = rows[rows.length - 1];
-    if (!last || rows.length < MIRROR_PAGE) break;
-    after = last.id;
+  const { journal, storage, now } = p;
+  // D1 ignores a row whose revision is not above its own, so every row written here takes a higher one.
+  journal.adoptRevision(await p.mirror.highestRevision());
+  const restored = await restoreRows(p);
+  const { checked, found } = await findUnexplained(p);
+  if (isSuspect(journal)) {
+    storage.transaction(() => {
+      for (const { transaction, memos } of found)
+        for (const memo of memos) journal.block(memo, transaction.signature, now());
+      holdOpen(p);
+    });
   }
-  for (const module of p.modules) restored += (await module.restore?.()) ?? 0;
-  let recovered = 0;
-  let checked = 0;
-  // One node may omit what another lists, so the lists of a quorum are combined.
+  await storage.sync();
+  return { restored, checked, unexplained: found.map((each) => describe(each, p.reserveAddress)) };
+}
+
+/** Records come first: a payment belongs to the request or claim that counts it, not to an operation that answers it. */
+async function restoreRows({ journal, storage, mirror, modules, now }: ReconcilePorts): Promise<number> {
+  let restored = 0;
+  for (const { table, restore } of modules.flatMap(({ mirrored }) => mirrored ?? []))
+    await eachRecord(mirror, table, (text) => {
+      if (storage.transaction(() => restore(text))) restored++;
+    });
+  await eachRecord(mirror, 'operations', (text) => {
+    if (journal.restore(decodeOperation(text), now())) restored++;
+  });
+  return restored;
+}
+
+/**
+ * D1 may lack the last changes, so an operation may have been signed, or signed again, without a trace in its row. One
+ * that has landed needs no further signature and continues.
+ */
+function holdOpen({ journal, modules, now }: ReconcilePorts): void {
+  for (const module of modules) module.hold?.();
+  for (const operation of journal.open())
+    if (operation.state === 'planned' || operation.state === 'signed')
+      journal.update(operation, { ...operation, reason: HELD_RECONCILED }, now());
+}
+
+type Found = { readonly transaction: ChainTransaction; readonly memos: readonly string[] };
+
+/** The successful transactions of the reserve that no row has, newest first. */
+async function findUnexplained(p: ReconcilePorts): Promise<{ checked: number; found: readonly Found[] }> {
   const { nodes, isAbsent } = p.history;
   const quorum = quorumOf(nodes.length);
-  for (const entry of unionOf(await readLists(p.history, quorum, listOf))) {
-    const { signature, memo } = entry;
-    checked++;
+  // One node may omit what another lists, so the lists of a quorum are combined.
+  const lists = await readLists(p.history, quorum, listOf);
+  const entries = unionOf(lists);
+  const found: Found[] = [];
+  for (const entry of entries) {
+    const { signature } = entry;
     if (p.journal.bySignature(signature)) continue;
     const transaction = await orUnreadable(p.transaction(signature));
     if (transaction === 'unreadable' || (!transaction && (await isAbsent(entry)))) continue;
     if (!transaction) throw new Error(unshown(signature, nodes.length, quorum));
-    if (transaction.signers[0] !== p.reserveAddress || p.journal.bySignature(transaction.signature)) continue;
-    recover(p, transaction, memo);
-    recovered++;
+    if (transaction.signers[0] !== p.reserveAddress || transaction.failed) continue;
+    // A node may list a transaction by another of its signatures.
+    if (p.journal.bySignature(transaction.signature)) continue;
+    found.push({ transaction, memos: memosOf(lists.flat(), signature) });
   }
-  if (isSuspect(p.journal)) {
-    for (const operation of p.journal.open()) suspend(p, operation);
-    for (const module of p.modules) module.holdSuspect?.();
-  }
-  await p.storage.sync();
-  return { restored, recovered, checked };
+  return { checked: entries.length, found };
 }
 
 /** One node's list of the reserve's transactions, newest first, up to the limit of one run. */
@@ -115,73 +138,49 @@ async function listOf(node: HistoryNode): Promise<SignatureEntry[]> {
   return listed;
 }
 
+/** The memos that the nodes list for a transaction; honest nodes list the same one. */
+const memosOf = (listed: readonly SignatureEntry[], signature: string): string[] => {
+  const memos = listed.flatMap((entry) =>
+    entry.signature === signature ? (memoText(entry.memo) ?? []) : [],
+  );
+  return [...new Set(memos)];
+};
+
 const unshown = (signature: string, nodes: number, quorum: number): string =>
   `Transaction ${signature} is listed by a node, but ${quorum} of ${nodes} nodes must show it. Run reconcile again in a ` +
   'minute. If this stays, one node keeps too little history or invents transactions: replace it, or add a third node.';
 
-/** Books a reserve transaction without a row: it landed, so its operation is done. */
-function recover(p: ReconcilePorts, transaction: ChainTransaction, memo: string | null | undefined): void {
-  const { journal, reserveAddress, now } = p;
-  const onChain = landed(transaction, reserveAddress);
-  p.storage.transaction(() => {
-    const recognized = transaction.failed ? undefined : recognizedBy(p.modules, transaction, memoText(memo));
-    if (!recognized) {
-      const operation = { ...p.adopt(transaction, now()), ...onChain };
-      journal.insert(operation);
-      for (const name of namesConsumedBy(operation)) journal.consumeOnce(name, operation.id, now());
-      return;
-    }
-    const { id, kind, plan } = recognized;
-    const none = lamports(0n);
-    const { debit, fee } = onChain.landing;
-    const amount = recognized.amount ?? (debit > fee ? lamports(debit - fee) : none);
-    const createdAt = transaction.blockTime === null ? now() : transaction.blockTime * 1_000;
-    const own = journal.get(id);
-    const row = own ?? plannedOperation({ id, kind, amount, reserved: none, plan, now: createdAt });
-    const over = { state: 'done', detail: 'recovered', reason: null, dueAt: null } as const;
-    const done = { ...row, ...over, ...onChain, reserved: none, unsettled: none };
-    if (own) journal.update(own, done, now());
-    else journal.insert(done);
-  });
-}
-
-function recognizedBy(
-  modules: readonly CustodyModule[],
-  transaction: ChainTransaction,
-  memo: string | undefined,
-): Recognized | undefined {
-  for (const module of modules) {
-    const recognized = module.recognize?.(transaction, memo);
-    if (recognized) return recognized;
-  }
-  return undefined;
-}
-
-/** The booked values of a landed reserve transaction. */
-const landed = (transaction: ChainTransaction, reserve: string) => {
-  const { signature, slot, blockTime } = transaction;
+function describe({ transaction, memos }: Found, reserve: string): UnexplainedTransaction {
+  const { signature, blockTime } = transaction;
   return {
-    releasedSlot: slot,
-    signing: { signature, wire: '', slot, witnesses: [] },
-    landing: {
-      slot,
-      blockTime,
-      fee: lamports(transaction.fee),
-      debit: lamports(-(lamportsChange(transaction, reserve) ?? 0n)),
-    },
+    signature,
+    time: blockTime === null ? null : new Date(blockTime * 1_000).toISOString(),
+    lamports: (-(lamportsChange(transaction, reserve) ?? 0n)).toString(),
+    memo: memos.join(' | ') || null,
+    seems: seemingOf(transaction, memos, reserve),
   };
-};
+}
 
-/**
- * The mirror may lack the last changes. A planned row may have been signed; a signed row may have expired and been
- * signed again. Neither is signed automatically again, unless its kind checks the chain first.
- */
-function suspend(p: ReconcilePorts, operation: Operation): void {
-  const { journal, now } = p;
-  const { state, kind } = operation;
-  if (state !== 'planned' && state !== 'signed') return;
-  const isSure = p.provesItself(kind);
-  const plan = { ...operation.plan, reconciledAt: now(), ...(isSure ? {} : { reconciled: true }) };
-  const reason = state === 'planned' && !isSure ? HELD_RECONCILED : operation.reason;
-  journal.update(operation, { ...operation, plan, reason }, now());
+function seemingOf(transaction: ChainTransaction, memos: readonly string[], reserve: string): string {
+  const answered = memos.map(answeredPayment).find((each) => each !== undefined);
+  if (answered) return `answers payment ${answered.payment}; nothing more is paid for ${answered.use}`;
+  const created = createdToken(transaction);
+  if (created) return `creates ${created.atoms} atoms of the token ${created.mint}`;
+  const sent = -(lamportsChange(transaction, reserve) ?? 0n) - transaction.fee;
+  const receivers = transaction.accounts.filter((account) => lamportsChange(transaction, account) === sent);
+  return sent > 0n && receivers.length === 1
+    ? `sends ${sent} lamports to ${receivers[0]}: a swap, or a transfer by hand`
+    : 'unknown: look at it in an explorer';
+}
+
+/** The token of which more atoms exist in the transaction's accounts after it than before. */
+function createdToken({
+  preTokens,
+  postTokens,
+}: ChainTransaction): { mint: string; atoms: bigint } | undefined {
+  const change = new Map<string, bigint>();
+  for (const { mint, atoms } of postTokens ?? []) change.set(mint, (change.get(mint) ?? 0n) + atoms);
+  for (const { mint, atoms } of preTokens ?? []) change.set(mint, (change.get(mint) ?? 0n) - atoms);
+  const [mint, atoms = 0n] = [...change].find(([, more]) => more > 0n) ?? [];
+  return mint === undefined ? undefined : { mint, atoms };
 }

@@ -121,15 +121,11 @@ export function createSolanaView(p: {
     return answer.agreed;
   }
 
-  const isAbsent: History['isAbsent'] = (entry) => isAbsentFrom(nodes, entry);
-
   return {
     quorum,
     agreement,
     transaction,
     agreed,
-    ask,
-    isAbsent,
 
     history: {
       nodes: nodes.map((node) => ({
@@ -137,7 +133,7 @@ export function createSolanaView(p: {
         signatures: (page) => node.signaturesFor(reserveAddress, { ...page, commitment: 'finalized' }),
         firstAvailableBlock: () => node.firstAvailableBlock(),
       })),
-      isAbsent,
+      isAbsent: (entry) => isAbsentFrom(nodes, entry),
     } satisfies History,
 
     balance: (minSlot: bigint) => lowestBalance(reserveAddress, minSlot),

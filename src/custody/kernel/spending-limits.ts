@@ -8,6 +8,7 @@ import { upstreamFailed } from '../../core/errors.ts';
 import type { Journal } from './journal.ts';
 import type { Kind, Operation, OperationKind } from './operation.ts';
 import type { BalanceReader } from './solana-view.ts';
+import { effectOf } from './state-machine.ts';
 
 /** False if a limit is not a number: such a limit would never be exceeded. */
 export const areLimits = (limits: object): boolean =>
@@ -252,10 +253,12 @@ export function coveredKind(
 
   /**
    * Operations of the kind that count against the caps before this one: signed, about to be signed, or planned
-   * earlier.
+   * earlier. A held one is not about to be signed.
    */
   function ahead({ id, seq, kind: own }: Operation): Operation[] {
-    const planned = journal.open().filter((op) => op.kind === own && op.state === 'planned');
+    const planned = journal
+      .open()
+      .filter((op) => op.kind === own && op.state === 'planned' && effectOf(op) === 'prepare');
     const signed = journal.recent(own, now()).filter(({ state }) => state !== 'planned');
     return [...signed, ...planned.filter((op) => op.id !== id && (op.seq < seq || passed.has(op.id)))];
   }

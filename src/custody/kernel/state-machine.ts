@@ -177,8 +177,6 @@ export type KindRules = {
   readonly maxAttempts: number;
   /** False: a failed preparation ends the operation. True: it is retried. */
   readonly retriesPreparation: boolean;
-  /** True when its preparation checks the chain for an earlier outcome. */
-  readonly provesItself?: boolean;
   /** True when another event must follow the landing. */
   readonly settles: boolean;
 };
@@ -213,7 +211,10 @@ const UNPROVEN_LOOKS = 500;
 /** After this time without a settlement the operator is alerted; the checks continue. */
 export const STUCK_AFTER_MS = 6 * 3_600_000;
 
-/** The operator must check whether it was signed before the journal was lost. */
+/**
+ * The operator must check whether it was signed before the journal was lost. Bytes that are signed already are still
+ * sent and watched; only their landing or the operator ends the hold.
+ */
 export const HELD_RECONCILED = 'held_reconciled';
 
 /** The shortest and longest wait between two preparations. */
@@ -345,9 +346,11 @@ const lookAgain = (op: Operation, [first, most]: Range, now: number) => ({
   dueAt: now + spaced(op.looks, first, most),
 });
 
+const isReconciled = ({ reason }: Operation): boolean => reason === HELD_RECONCILED;
+
 const watchAgain = (op: Operation, now: number): Partial<Operation> => ({
   ...lookAgain(op, op.looks < QUICK_LOOKS ? WATCH_MS : SETTLE_MS, now),
-  reason: op.looks < UNPROVEN_LOOKS ? null : 'held_unproven',
+  reason: isReconciled(op) ? op.reason : op.looks < UNPROVEN_LOOKS ? null : 'held_unproven',
 });
 
 function judged(
@@ -389,15 +392,17 @@ function judged(
   }
 }
 
-/** An attempt ended without moving anything: another may be signed, or the operation has failed. */
+/**
+ * An attempt ended without moving anything: another may be signed, or the operation has failed. A held one fails only if
+ * it had one attempt, because a lost journal may have known of a later attempt.
+ */
 function ended(op: Operation, reason: string, slot: bigint | null, rules: KindRules, now: number): Operation {
-  if (op.attempt < rules.maxAttempts) {
+  if (op.attempt < rules.maxAttempts || (isReconciled(op) && rules.maxAttempts > 1)) {
     return {
       ...op,
       state: 'planned',
       detail: 'planned',
-      // An operation of a lost journal may have been signed more often than its row shows.
-      reason: op.plan.reconciled === true ? HELD_RECONCILED : reason,
+      reason: isReconciled(op) ? op.reason : reason,
       attempt: op.attempt + 1,
       signing: null,
       unsettled: NONE,

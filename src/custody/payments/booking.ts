@@ -42,7 +42,7 @@ const UNREAD_LIFE_MS = 30 * DAY_MS;
 /** The purpose of a payment; null when it has none, with the reason if a customer seems to have paid. */
 export type Taken = {
   readonly purpose: string | null;
-  readonly reason?: 'several_requests' | 'may_be_returned';
+  readonly reason?: 'several_requests' | 'may_be_returned' | 'uncounted';
 };
 
 /** `stop`: the nodes fail, or too many transactions wait; the walk keeps its place. */

@@ -11,13 +11,11 @@ import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { ConfirmRequest, PaymentConfirmed, Refusal, RequestView } from '../api.ts';
 import { createRowRetries } from '../kernel/background.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
-import type { Mirror } from '../kernel/ports.ts';
 import type { Sold } from '../kernel/spending-limits.ts';
 import { type Booking, createBooking, type Taken } from './booking.ts';
 import { createOpening, type OpeningPorts } from './open-request.ts';
 import { DUST, judgePayment, matchRequest, mayBeReturned } from './payment-matching.ts';
 import { createPaymentSearch } from './payment-search.ts';
-import { recognizeRequests, repairRequests, restoreRequests } from './recovery.ts';
 import { createRefundKind, type RefundKindPorts } from './refund-operation.ts';
 import { createRefunds, type RefundPorts, type Refunds } from './refunds.ts';
 import {
@@ -52,10 +50,7 @@ export type TokenPort = {
   list(request: PaymentRequest, now: number): number;
   /** The subject of a listing with the token's number. */
   numbered(subject: Subject, now: number): Subject;
-  /** Every row, for a D1 that has lost some. */
   readonly mirrored: MirrorSource;
-  /** Restores rows from D1 and returns their number. */
-  restore(mirror: Pick<Mirror, 'recordsAfter'>): Promise<number>;
 };
 
 export type PaymentPorts = Pick<RefundPorts, 'maxRefundsDay' | 'heldPayers'> &
@@ -85,7 +80,6 @@ const ENDED_BATCH = 100;
 export function createPayments(
   tools: ModuleTools,
   p: PaymentPorts & {
-    readonly mirror: Pick<Mirror, 'recordsAfter'>;
     readonly tokens: TokenPort;
     /** Runs a planned operation's steps until it has to wait. */
     readonly drive: (id: string) => Promise<void>;
@@ -176,14 +170,12 @@ export function createPayments(
      */
     askFor: (id: string): boolean => store.get(id)?.state === 'open' && search.askFor(id),
 
-    holdSuspect(): void {
-      const { owe, owedOf } = refunds;
-      repairRequests(store, storage, { owe, owedOf, oweAll: changes.oweAll });
-      refunds.holdSuspect();
+    mirrored: mirroredPayments({ journal, now, store, payments }, p.tokens.mirrored),
+    hold(): void {
+      store.creationsMissing(-1).forEach(changes.plan);
+      refunds.held.hold();
     },
-    mirrored: mirroredPayments(store, p.tokens.mirrored),
-    restore: () => restoreRequests({ ...p, journal, storage, store, payments, now }),
-    recognize: recognizeRequests(store),
+    held: refunds.held,
   } satisfies CustodyModule & Record<string, unknown>;
 }
 
@@ -197,7 +189,7 @@ function createRequestChanges(
   { journal, storage, now, log }: ModuleTools,
   p: Pick<PaymentPorts, 'creationCost'> & {
     readonly store: RequestStore;
-    readonly refunds: Pick<Refunds, 'owe' | 'owedOf' | 'isReturned'>;
+    readonly refunds: Pick<Refunds, 'owe' | 'owedOf'>;
     readonly tokens: Pick<TokenPort, 'creationId' | 'planCreation' | 'list'>;
     /** Whether a payment may be the reserve's own money that a bridge returned. */
     readonly mayBeReturned: (payment: TreasuryPayment) => boolean;
@@ -238,6 +230,7 @@ function createRequestChanges(
     if (done.kind === 'token') mirrorCreatedListing(journal, done, now());
   }
 
+  /** Plans a creation and reserves its cost. Call inside a storage transaction. */
   const plan = (request: PaymentRequest): void =>
     p.tokens.planCreation(request, p.creationCost(request.subject), now());
 
@@ -256,9 +249,20 @@ function createRequestChanges(
     else plan(changed);
   }
 
+  /**
+   * A payment that its request has consumed: the journal was lost, and with it the booking. D1 may have had the refund
+   * of a part of it without the request's change. Such a payment is counted by hand, because it may have been used.
+   */
+  function takenBefore(request: PaymentRequest, { signature, lamports }: TreasuryPayment): Taken {
+    const isCounted = request.parts.some((part) => part.signature === signature);
+    return isCounted || refunds.owedOf(signature) >= lamports
+      ? { purpose: purposeOf(request) }
+      : { purpose: null, reason: 'uncounted' };
+  }
+
   return {
     save,
-    oweAll,
+    plan,
 
     /** The purpose of a payment that belongs to a request, booked there once; none for any other payment. */
     take(payment: TreasuryPayment, transaction: ChainTransaction): Taken {
@@ -271,10 +275,7 @@ function createRequestChanges(
       const purpose = purposeOf(request);
       const name = `payment:${payment.signature}`;
       const consumerOf = journal.consumerOf(name);
-      // Consumed by this request: its row was rebuilt from D1, and only the booking of the payment was lost
-      // with the journal.
-      if (consumerOf !== undefined) return consumerOf === purpose ? { purpose } : UNMATCHED;
-      if (refunds.isReturned(payment)) return UNMATCHED;
+      if (consumerOf !== undefined) return consumerOf === purpose ? takenBefore(request, payment) : UNMATCHED;
       journal.consumeOnce(name, purpose, now());
       apply(request, payment);
       return { purpose };
@@ -293,7 +294,7 @@ function createRequestChanges(
       });
     },
 
-    /** Plans creations of paid requests that have none: rows of an older version, or rows rebuilt from D1. */
+    /** Plans creations of paid requests that have none, such as rows of an older version. */
     planMissing(limit: number): void {
       missing.run(limit, (request) => storage.transaction(() => plan(request)));
     },
@@ -379,8 +380,11 @@ function createConfirmation(
 
 const refuse = (refusal: Refusal): PaymentConfirmed => ({ type: 'refused', refusal });
 
-/** Purposes that payments to the treasury serve: the prefixes of the names that they consume. */
-const PAID_PURPOSES: ReadonlySet<string> = new Set(['token', 'listing', 'asry']);
+/**
+ * Purposes that payments to the treasury serve: the prefixes of the names that they consume. The last two are payments
+ * that a lost journal has repaid, or may have used.
+ */
+const PAID_PURPOSES: ReadonlySet<string> = new Set(['token', 'listing', 'asry', 'refund', 'unexplained']);
 
 const notBound = (): Refusal => ({
   code: 'PAYMENT_NOT_BOUND',

@@ -9,9 +9,11 @@ import { type ChainTransaction, failureReason } from '../../providers/solana-rpc
 import type { OpsAnswer, Refusal } from '../api.ts';
 import { createRowRetries } from '../kernel/background.ts';
 import type { Decision } from '../kernel/begin-operation.ts';
-import type { ModuleTools } from '../kernel/module.ts';
+import type { HeldDebts, ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
+import { mayBePaidBy, RELEASED } from '../kernel/operator-commands.ts';
 import { solText } from '../kernel/spending-limits.ts';
+import { HELD_RECONCILED } from '../kernel/state-machine.ts';
 import { payerOf } from './booking.ts';
 import { DUST } from './payment-matching.ts';
 import { encodeRefundPlan, refundId } from './refund-operation.ts';
@@ -61,18 +63,6 @@ function createRefundRows({ journal, storage, now, log }: ModuleTools, store: Re
   const owedOf = (signature: string): bigint =>
     store.refundsOfPayment(signature).reduce((sum, refund) => sum + BigInt(refund.lamports), 0n);
 
-  /**
-   * Whether a payment is completely refunded or its refund is under way. A rebuilt journal may show this for
-   * a payment that it never booked.
-   */
-  function isReturned({ signature, lamports: paid }: TreasuryPayment): boolean {
-    for (let number = 1; ; number++) {
-      const operation = journal.get(refundId(signature, number));
-      if (!operation) return false;
-      if (operation.state !== 'failed' && operation.amount >= paid) return true;
-    }
-  }
-
   /** Records the part of a payment that is owed back. Call inside a transaction. */
   function owe(
     request: PaymentRequest,
@@ -96,7 +86,6 @@ function createRefundRows({ journal, storage, now, log }: ModuleTools, store: Re
       operations: 0,
       operationId: null,
       refundSignature: null,
-      doubtedAt: null,
       createdAt: now(),
       paidAt: null,
       changes: 0,
@@ -104,17 +93,6 @@ function createRefundRows({ journal, storage, now, log }: ModuleTools, store: Re
     const refund = open ?? fresh;
     save({ ...refund, reason, lamports: (BigInt(refund.lamports) + amount).toString() });
     log({ level: 'alarm', event: 'refund_due', request: request.id, lamports: amount.toString(), reason });
-  }
-
-  /** Adds operations that a rebuilt journal has and the refund's row lacks. */
-  function adopt(refund: RefundDue): RefundDue {
-    let adopted = refund;
-    for (;;) {
-      const id = refundId(refund.id, adopted.operations + 1);
-      if (!journal.get(id)) return adopted;
-      const operations = adopted.operations + 1;
-      adopted = storage.transaction(() => save({ ...adopted, operations, operationId: id, state: 'begun' }));
-    }
   }
 
   /** Books the end of a refund's operation. */
@@ -128,8 +106,7 @@ function createRefundRows({ journal, storage, now, log }: ModuleTools, store: Re
         log({ level: 'alarm', event: 'refund_failed', operation: operation.id, reason: operation.reason });
         return;
       }
-      const paidBy = operation.outcome.paidBy;
-      const refundSignature = typeof paidBy === 'string' ? paidBy : (operation.signing?.signature ?? null);
+      const refundSignature = operation.signing?.signature ?? null;
       const paidAt = operation.landing?.blockTime ? operation.landing.blockTime * 1_000 : now();
       save({ ...stored, state: 'paid', refundSignature, paidAt });
     });
@@ -149,15 +126,56 @@ function createRefundRows({ journal, storage, now, log }: ModuleTools, store: Re
       if (operation) settle(refund, operation);
     });
 
-  return { save, owedOf, isReturned, owe, adopt, operationOf, settleEnded, nextAt: ended.nextAt };
+  return { save, owedOf, owe, operationOf, settleEnded, nextAt: ended.nextAt };
 }
+
+/** Refunds that a lost journal may have paid. */
+function createHeldRefunds(
+  { journal, now }: Pick<ModuleTools, 'journal' | 'now'>,
+  store: RequestStore,
+  { save, operationOf }: Pick<ReturnType<typeof createRefundRows>, 'save' | 'operationOf'>,
+) {
+  return {
+    hold(): void {
+      for (const refund of [...store.refundsIn('due', -1), ...store.refundsIn('begun', -1)]) {
+        // D1 received an operation before the row of its refund.
+        const unknown = refundId(refund.id, refund.operations + 1);
+        if (journal.get(unknown)) journal.block(unknown, unknown, now());
+        const operation = operationOf(refund);
+        const isPaying = refund.state === 'begun' && operation !== undefined && operation.state !== 'failed';
+        if (!isPaying) save({ ...refund, state: 'held' });
+      }
+    },
+
+    list: () =>
+      store.refundsIn('held', -1).map((refund) => ({
+        id: heldId(refund),
+        kind: 'refund',
+        state: 'held',
+        reason: HELD_RECONCILED,
+        lamports: refund.lamports,
+        createdAt: new Date(refund.createdAt).toISOString(),
+      })),
+
+    release(id, as) {
+      const refund = store.refundsIn('held', -1).find((each) => heldId(each) === id);
+      if (!refund) return undefined;
+      const by = journal.blockedBy(refundId(refund.id, 1));
+      if (as === 'owed' && by !== undefined) return mayBePaidBy(by);
+      save(as === 'owed' ? { ...refund, state: 'due' } : { ...refund, state: 'paid', paidAt: now() });
+      return RELEASED[as];
+    },
+  } satisfies HeldDebts & Record<string, unknown>;
+}
+
+const heldId = ({ id }: RefundDue): string => `refund:${id}`;
 
 export type Refunds = ReturnType<typeof createRefunds>;
 
 export function createRefunds(tools: ModuleTools, store: RequestStore, p: RefundPorts) {
-  const { journal, storage, now } = tools;
+  const { journal, now } = tools;
   const booked = createRefundRows(tools, store);
-  const { save, owedOf, adopt, operationOf, settleEnded } = booked;
+  const { save, owedOf, operationOf, settleEnded } = booked;
 
   /** Refunds paid in the last day or under way. */
   const paidToday = (): bigint =>
@@ -178,10 +196,8 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
     const operations = refund.operations + 1;
     const operationId = refundId(refund.id, operations);
     save({ ...refund, state: 'begun', operations, operationId });
-    const { signature: payment, payer, createdAt, doubtedAt } = refund;
-    // A rebuilt row may be newer than the transaction that paid it; a payment never precedes its request.
-    const since = Math.min(createdAt, store.get(refund.requestId)?.createdAt ?? createdAt);
-    const plan = encodeRefundPlan({ refund: refund.id, payment, payer, since, doubtedAt });
+    const { signature: payment, payer } = refund;
+    const plan = encodeRefundPlan({ refund: refund.id, payment, payer });
     const reserved = lamports(amount + MEMO_TRANSFER_FEE);
     return { ok: true, intent: { amount, reserved, plan, claims: [] } };
   }
@@ -216,10 +232,19 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
     return 'on its way';
   }
 
+  /** Pays a refund that is due, and describes the state of any other. */
+  async function progressOf(refund: RefundDue): Promise<string> {
+    if (refund.state === 'due') return pay(refund);
+    if (refund.state === 'held')
+      return `not paid: held; if an explorer shows no payment, retry ${heldId(refund)}`;
+    const reason = operationOf(refund)?.reason;
+    return reason ? `on its way (${reason})` : 'on its way';
+  }
+
   return {
     owe: booked.owe,
     owedOf,
-    isReturned: booked.isReturned,
+    held: createHeldRefunds(tools, store, booked),
     settleEnded,
 
     /**
@@ -235,12 +260,11 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
       let ok = true;
       for (const name of found) {
         // Another call may have paid this refund while the previous one was processed.
-        const row = store.refund(name);
-        if (!row) continue;
-        const refund = row.state === 'paid' ? row : adopt(row);
-        const outcome = refund.state === 'due' ? await pay(refund) : progressOf(operationOf(refund));
+        const refund = store.refund(name);
+        if (!refund) continue;
+        const outcome = await progressOf(refund);
         const after = store.refund(refund.id) ?? refund;
-        ok &&= after.state !== 'due';
+        ok &&= after.state !== 'due' && after.state !== 'held';
         rows.push({
           payment: after.signature,
           reason: after.reason,
@@ -256,25 +280,7 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
         : 'Some refunds are not paid; see the rows.';
       return { ok, message, rows };
     },
-
-    /**
-     * After a suspect journal was rebuilt: attaches payments by a lost instance to their refunds. The
-     * remaining refunds are checked on the chain before they are paid.
-     */
-    holdSuspect(): void {
-      for (const state of ['due', 'begun'] as const) {
-        for (const refund of store.refundsIn(state, -1)) {
-          const adopted = adopt(refund);
-          const left = adopted.state === 'begun' && !operationOf(adopted) ? 'due' : adopted.state;
-          storage.transaction(() => save({ ...adopted, state: left, doubtedAt: now() }));
-        }
-      }
-      settleEnded();
-    },
   };
 }
-
-const progressOf = (operation: Operation | undefined): string =>
-  operation?.reason ? `on its way (${operation.reason})` : 'on its way';
 
 const notPaid = ({ code, message }: Refusal): string => `not paid: ${code}: ${message}`;

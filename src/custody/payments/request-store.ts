@@ -5,9 +5,9 @@
  */
 import type { RequestView } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
-import type { MirrorSource } from '../kernel/module.ts';
+import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { SqlRow, Storage } from '../kernel/ports.ts';
-import type { TreasuryPayment } from './treasury-store.ts';
+import type { TreasuryPayment, TreasuryStore } from './treasury-store.ts';
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS requests (
@@ -101,15 +101,13 @@ export type RefundDue = {
   readonly lamports: string;
   readonly payer: string | null;
   readonly reason: 'overpaid' | 'late' | 'double' | 'underpaid' | 'failed';
-  /** begun: an operation pays it. */
-  readonly state: 'due' | 'begun' | 'paid';
+  /** held: due, but a lost journal may have paid it; begun: an operation pays it. */
+  readonly state: 'due' | 'held' | 'begun' | 'paid';
   /** Number of operations begun for it. */
   readonly operations: number;
   readonly operationId: string | null;
   /** The transaction that paid the refund. */
   readonly refundSignature: string | null;
-  /** When the row was rebuilt after a loss; the transaction that paid it may be missing. */
-  readonly doubtedAt: number | null;
   readonly createdAt: number;
   readonly paidAt: number | null;
   /** Incremented with every change. */
@@ -136,7 +134,6 @@ const NEW_REFUND = {
   operations: 0,
   operationId: null,
   refundSignature: null,
-  doubtedAt: null,
   paidAt: null,
   changes: 0,
 };
@@ -250,15 +247,6 @@ const requestRows = (exec: Storage['exec']) => ({
        AND NOT EXISTS (SELECT 1 FROM refunds WHERE refunds.request_id = requests.id)`,
       before,
     );
-  },
-
-  /** The token request that creates one of these mints. */
-  byMint(mints: readonly string[]): PaymentRequest | undefined {
-    return exec(
-      `SELECT row FROM requests WHERE kind = 'token' AND json_extract(row, '$.subject.mint')
-       IN (SELECT value FROM json_each(?)) LIMIT 1`,
-      JSON.stringify(mints),
-    ).map(requestOf)[0];
   },
 });
 
@@ -472,25 +460,60 @@ export function mirrorRefund(journal: Journal, refund: RefundDue, now: number): 
   journal.publish('refunds', refund.id, refundColumns(refund), now);
 }
 
-/** Every row of the requests, tokens and refunds, for a D1 that has lost some. */
-export const mirroredPayments = (store: RequestStore, tokens: MirrorSource): readonly MirrorSource[] => [
+const isOlder = (own: { readonly changes: number } | undefined, changes: number | undefined): boolean =>
+  own === undefined || own.changes < (changes ?? 0);
+
+type MirroredPorts = Pick<ModuleTools, 'journal' | 'now'> & {
+  readonly store: RequestStore;
+  readonly payments: TreasuryStore;
+};
+
+/** Stores a request of D1 and the payments that it counts, so that none of them is booked again. */
+function restoreRequest({ store, journal, payments, now }: MirroredPorts, text: string): boolean {
+  // The record of a listing that came with its token has no request.
+  const { row } = JSON.parse(text) as { row?: PaymentRequest };
+  if (!row || !isOlder(store.get(row.id), row.changes)) return false;
+  store.put(row);
+  const purpose = purposeOf(row);
+  for (const part of row.parts ?? []) {
+    journal.consumeOnce(`payment:${part.signature}`, purpose, now());
+    const { signature, payer, blockTime } = part;
+    const amounts = { slot: BigInt(part.slot), lamports: BigInt(part.lamports) };
+    payments.record({ signature, payer, blockTime, ...amounts }, purpose);
+  }
+  return true;
+}
+
+function restoreRefund({ store, journal, now }: MirroredPorts, text: string): boolean {
+  const refund = decodeRefund(text);
+  if (!isOlder(store.refund(refund.id), refund.changes)) return false;
+  store.putRefund(refund);
+  journal.consumeOnce(`payment:${refund.signature}`, refund.purpose, now());
+  return true;
+}
+
+/** Every row of the requests, tokens and refunds. */
+export const mirroredPayments = (p: MirroredPorts, tokens: MirrorSource): readonly MirrorSource[] => [
   {
     table: 'invoices',
     rowsAfter: (id, limit) =>
-      store.invoicesAfter(id, limit).map((row) => ({ id: row.id, columns: requestColumns(store, row) })),
+      p.store.invoicesAfter(id, limit).map((row) => ({ id: row.id, columns: requestColumns(p.store, row) })),
+    restore: (journal) => restoreRequest(p, journal),
   },
   {
     table: 'listings',
     rowsAfter: (id, limit) =>
-      store.listingsAfter(id, limit).map((row) => ({
+      p.store.listingsAfter(id, limit).map((row) => ({
         id: row.id,
-        columns: row.kind === 'token' ? createdListingColumns(row) : requestColumns(store, row),
+        columns: row.kind === 'token' ? createdListingColumns(row) : requestColumns(p.store, row),
       })),
+    restore: (journal) => restoreRequest(p, journal),
   },
   tokens,
   {
     table: 'refunds',
     rowsAfter: (id, limit) =>
-      store.refundsAfter(id, limit).map((refund) => ({ id: refund.id, columns: refundColumns(refund) })),
+      p.store.refundsAfter(id, limit).map((refund) => ({ id: refund.id, columns: refundColumns(refund) })),
+    restore: (journal) => restoreRefund(p, journal),
   },
 ];

@@ -10,7 +10,6 @@ import { lamports } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/limits.ts';
 import { agreePrices, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
-import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { MintPreview, MintReport, MintRow } from '../api.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import {
@@ -19,9 +18,9 @@ import {
   type OperationKind,
   type Prepared,
   plainlyPrepared,
+  plannedOperation,
   settlesByLanding,
 } from '../kernel/operation.ts';
-import type { Recognized } from '../kernel/reconcile.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 import { type AgreementRefusal, agreeAtDepth, type ReserveView } from './reserve-views.ts';
@@ -297,15 +296,12 @@ export function createDailyMint({ journal, begin, now, log }: ModuleTools, ports
       return { day, state: ok ? 'none' : 'failed', reason, ok };
     },
 
-    /**
-     * A mint has no memo: the atoms of its token that came into existence show it. It counts as the mint of its
-     * block's day, so that day gets no second one.
-     */
-    recognize(transaction: ChainTransaction): Recognized | undefined {
-      const atoms = createdAtoms(transaction, ports.mint);
-      if (atoms <= 0n) return undefined;
-      const day = utcDay(transaction.blockTime === null ? now() : transaction.blockTime * 1_000);
-      return { id: mintId(day), kind: 'absr', amount: NONE, plan: { day, mintAtoms: atoms.toString() } };
+    /** A lost journal may have made the day's mint. */
+    hold(): void {
+      if (today() || now() < mintDueAt(now())) return;
+      const day = utcDay(now());
+      const intent = { amount: NONE, reserved: lamports(MINT_RESERVED), plan: { day } };
+      journal.insert(plannedOperation({ id: mintId(day), kind: 'absr', ...intent, now: now() }));
     },
 
     /** The mint that would be made now. Nothing begins. @throws AppError UPSTREAM_FAILED */
@@ -342,13 +338,6 @@ export function createDailyMint({ journal, begin, now, log }: ModuleTools, ports
     /** Newest first. */
     history: (limit: number): MintRow[] => journal.ofKind('absr', limit).map(rowOf),
   } satisfies CustodyModule & Record<string, unknown>;
-}
-
-/** Atoms of a token that exist in the transaction's accounts after it and not before; negative after a burn. */
-function createdAtoms({ preTokens, postTokens }: ChainTransaction, mint: string): bigint {
-  const held = (rows: ChainTransaction['preTokens']) =>
-    (rows ?? []).reduce((sum, row) => (row.mint === mint ? sum + row.atoms : sum), 0n);
-  return held(postTokens) - held(preTokens);
 }
 
 function rowOf({ id, state, reason, plan, outcome, signing, landing }: Operation): MintRow {

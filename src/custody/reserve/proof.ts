@@ -16,7 +16,6 @@ import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import { failureReason } from '../../providers/solana-rpc.ts';
 import type { ProofAnswer, ProofDraft, ProofRecord, Refusal } from '../api.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
-import type { Mirror } from '../kernel/ports.ts';
 import type { ProofSigner } from '../kernel/signer.ts';
 import { agreeAtTip, type ReserveView } from './reserve-views.ts';
 
@@ -34,10 +33,6 @@ export type ProofPorts = {
   reserveViews(depth: number): Promise<ReserveView[]>;
   /** @throws AppError UPSTREAM_FAILED */
   solanaFigures(): Promise<SolanaFigures>;
-  /**
-   * The newest archived proof; read once, if this journal has none. @throws when the archive cannot be read
-   */
-  archived(): Promise<ProofRecord | undefined>;
   /** Reason why nothing may be signed now. */
   readonly stop: () => string | undefined;
 };
@@ -60,7 +55,7 @@ const columnsOf = (proof: ProofRecord, createdAt: number) => ({
 });
 
 /** The stored proof, which is the predecessor of the next one, and its row in D1. D1 alone keeps the earlier ones. */
-function createProofRows({ journal, storage, now }: ModuleTools, archived: ProofPorts['archived']) {
+function createProofRows({ journal, storage, now }: ModuleTools) {
   const stored = (): ProofRecord | undefined => {
     const text = journal.getMeta(LAST);
     return text ? (JSON.parse(text) as ProofRecord) : undefined;
@@ -68,9 +63,6 @@ function createProofRows({ journal, storage, now }: ModuleTools, archived: Proof
 
   return {
     stored,
-
-    /** The predecessor of the next proof. A journal without one may have lost it. */
-    last: async (): Promise<ProofRecord | undefined> => stored() ?? (await archived()),
 
     /** Stores a proof and queues it for the archive, unless another proof has followed `previous` meanwhile. */
     keep: (proof: ProofRecord, previous: ProofRecord | undefined): boolean =>
@@ -82,14 +74,21 @@ function createProofRows({ journal, storage, now }: ModuleTools, archived: Proof
         return true;
       }),
 
-    /** Stores a proof of the archive that this journal has lost. */
-    restore: (proof: ProofRecord): void => journal.setMeta(LAST, JSON.stringify(proof)),
-
-    newestAfter(id: string) {
-      const proof = stored();
-      if (!proof || proof.timestamp <= id) return [];
-      return [{ id: proof.timestamp, columns: columnsOf(proof, Date.parse(proof.timestamp)) }];
-    },
+    /** The newest proof, the only one that the journal keeps. */
+    mirrored: {
+      table: 'proofs',
+      rowsAfter(id) {
+        const proof = stored();
+        if (!proof || proof.timestamp <= id) return [];
+        return [{ id: proof.timestamp, columns: columnsOf(proof, Date.parse(proof.timestamp)) }];
+      },
+      restore(text) {
+        const { timestamp } = JSON.parse(text) as ProofRecord;
+        if (timestamp <= (stored()?.timestamp ?? '')) return false;
+        journal.setMeta(LAST, text);
+        return true;
+      },
+    } satisfies MirrorSource,
   };
 }
 
@@ -142,17 +141,14 @@ export type Proofs = ReturnType<typeof createProofs>;
 export function createProofs(tools: ModuleTools, p: ProofPorts) {
   const { journal, storage, now, log } = tools;
   const { signer } = p;
-  const { stored, last, keep, restore, newestAfter } = createProofRows(tools, p.archived);
+  const { stored, keep, mirrored } = createProofRows(tools);
   let retryAt = 0;
   let failure: string | undefined;
   let signing: Promise<void> | undefined;
 
   async function sign(): Promise<void> {
-    const previous = await last();
-    if (previous && !isDue(previous)) {
-      if (!stored()) restore(previous);
-      return;
-    }
+    const previous = stored();
+    if (previous && !isDue(previous)) return;
     const text = await proofText(p, previous, now);
     const { solana, bitcoin } = await signer.sign(text);
     // Signing was stopped while the chains were read: the proof is discarded before any caller receives it.
@@ -183,7 +179,7 @@ export function createProofs(tools: ModuleTools, p: ProofPorts) {
   const isDue = (proof: ProofRecord): boolean => Date.parse(proof.timestamp) + PROOF_EVERY_MS <= now();
 
   return {
-    mirrored: [{ table: 'proofs', rowsAfter: newestAfter }] satisfies readonly MirrorSource[],
+    mirrored: [mirrored],
 
     /** Signs the hour's proof once it is due. After a failure the next tick retries. */
     async onCron(): Promise<void> {
@@ -194,7 +190,7 @@ export function createProofs(tools: ModuleTools, p: ProofPorts) {
 
     /** The newest proof; the first call signs one. */
     async proof(): Promise<ProofAnswer> {
-      const known = stored() ?? (await p.archived().catch(() => undefined));
+      const known = stored();
       if (known && (!signer.holdsBitcoinKey || !isDue(known))) return { type: 'proof', proof: known };
       const why = p.stop();
       if (signer.holdsBitcoinKey && !why && isTimeOver(retryAt, RETRY_MS, now())) await signOnce();
@@ -216,7 +212,7 @@ export function createProofs(tools: ModuleTools, p: ProofPorts) {
     async draft(): Promise<ProofDraft> {
       const why = p.stop();
       if (why) return refuse(signingStopped(why));
-      const previous = await last();
+      const previous = stored();
       const kept = journal.getMeta(DRAFT);
       if (kept && isCurrent(kept, previous)) return { type: 'draft', message: kept };
       const text = await proofText(p, previous, now);
@@ -227,7 +223,7 @@ export function createProofs(tools: ModuleTools, p: ProofPorts) {
     /** Checks an offline signature of the draft, adds the Solana one and archives both. */
     async submit(signature: string): Promise<ProofAnswer> {
       const text = journal.getMeta(DRAFT);
-      const previous = await last();
+      const previous = stored();
       if (!text || !isCurrent(text, previous)) {
         return refuse({
           code: 'NOT_FOUND',
@@ -267,22 +263,6 @@ export function createProofs(tools: ModuleTools, p: ProofPorts) {
       solanaAddress === signer.solanaAddress
     );
   }
-}
-
-/** Rows of the archive in one read. */
-const ARCHIVE_PAGE = 1_000;
-
-/** The newest proof in the mirror. Ids are times, so the last id is the newest. */
-export async function archivedProof(mirror: Pick<Mirror, 'recordsAfter'>): Promise<ProofRecord | undefined> {
-  let newest: string | undefined;
-  for (let after = ''; ; ) {
-    const rows = await mirror.recordsAfter('proofs', after, ARCHIVE_PAGE);
-    const last = rows.at(-1);
-    newest = last?.journal ?? newest;
-    if (!last || rows.length < ARCHIVE_PAGE) break;
-    after = last.id;
-  }
-  return newest === undefined ? undefined : (JSON.parse(newest) as ProofRecord);
 }
 
 const SOLANA_SCHEME = 'ed25519-utf8';

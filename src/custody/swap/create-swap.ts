@@ -138,7 +138,7 @@ export function createSwaps(p: SwapCreationPorts) {
 
   /** The stored answer of a key, once it exists. */
   async function replay(key: RequestKey): Promise<SwapAnswer | undefined> {
-    // The row itself stores its key, so a journal rebuilt from the mirror still has it.
+    // The row itself stores its key, so a restored journal still has it.
     const known = journal.get(swapId(key.keyHash));
     if (!known) return undefined;
     if (known.plan.bodyHash !== key.bodyHash) {

@@ -4,10 +4,9 @@
  * @module
  */
 import type { SwapQuote } from '../../bridges/route.ts';
-import { lamportsChange, TRANSFER_FEE, transferMessage } from '../../chain/solana/transaction.ts';
+import { TRANSFER_FEE, transferMessage } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
 import { agreePrices, fairLamports, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
-import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import { type Operation, type OperationKind, type Prepared, plannedOperation } from '../kernel/operation.ts';
 import { type Blockhash, signedAtOf } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
@@ -121,41 +120,4 @@ export function createSwapKind(ports: SwapPorts): OperationKind {
   }
 
   return { rules: SWAP_RULES, prepare, settle: createSwapSettlement(ports) };
-}
-
-/**
- * A transaction that paid everything to a single account may be a swap. It stays unsettled under that deposit
- * address until the bridge or the operator explains it. Any other transaction is booked as failed, so that
- * its cost is known.
- *
- * @param now Unix milliseconds, for a transaction without a block time
- */
-export function recoveredSwap(transaction: ChainTransaction, reserve: string, now: number): Operation {
-  const debit = -(lamportsChange(transaction, reserve) ?? 0n);
-  const amount = lamports(debit > transaction.fee && !transaction.failed ? debit - transaction.fee : 0n);
-  const receivers = transaction.accounts.filter((account) => lamportsChange(transaction, account) === amount);
-  const deposit = amount > 0n && receivers.length === 1 ? (receivers[0] ?? null) : null;
-  const plan = {
-    route: 'near-intents',
-    depositAddress: deposit,
-    expectedSats: '0',
-    minimumSats: '1',
-    bodyHash: null,
-  };
-  const intent = plannedOperation({
-    id: `swap:recovered:${transaction.signature}`,
-    kind: 'swap',
-    amount,
-    reserved: lamports(0n),
-    plan: deposit === null ? {} : plan,
-    now: transaction.blockTime === null ? now : transaction.blockTime * 1_000,
-  });
-  return {
-    ...intent,
-    state: deposit === null ? 'failed' : 'settling',
-    detail: 'recovered',
-    reason: 'recovered',
-    dueAt: deposit === null ? null : now,
-    unsettled: deposit === null ? lamports(0n) : amount,
-  };
 }

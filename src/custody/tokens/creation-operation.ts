@@ -30,7 +30,6 @@ export const TOKEN_RULES: KindRules = {
   maxAttempts: 20,
   retriesPreparation: true,
   settles: false,
-  provesItself: true,
 };
 
 export const creationId = (requestId: string): string => `token:${requestId}`;

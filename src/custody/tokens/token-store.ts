@@ -5,8 +5,7 @@
 import { foldText } from '../../chain/solana/token-text.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
-import { eachRecord } from '../kernel/outbox.ts';
-import type { Mirror, SqlRow, Storage } from '../kernel/ports.ts';
+import type { SqlRow, Storage } from '../kernel/ports.ts';
 import { creationId, planCreation } from './creation-operation.ts';
 
 type TokenEntry = { readonly tokenId: number; readonly mint: string } & Readonly<Record<string, unknown>>;
@@ -87,26 +86,19 @@ export function createTokens({ journal, storage }: Pick<ModuleTools, 'journal' |
       return { ...subject, tokenId };
     },
 
-    /** Every row, for a D1 that has lost some. */
     mirrored: {
       table: 'tokens',
       rowsAfter: (id, limit) =>
         store.after(id, limit).map((token) => ({ id: String(token.tokenId), columns: tokenColumns(token) })),
-    } satisfies MirrorSource,
-
-    /** Restores rows that D1 has and the journal lacks. @returns their number. @throws when D1 cannot be read */
-    async restore(mirror: Pick<Mirror, 'recordsAfter'>): Promise<number> {
-      let restored = 0;
-      await eachRecord(mirror, 'tokens', (text) => {
-        const token = JSON.parse(text) as TokenEntry;
+      restore(journal) {
+        const token = JSON.parse(journal) as TokenEntry;
         const own = store.byMint(token.mint);
-        if (own && (own.listedAt || !token.listedAt)) return;
+        if (own && (own.listedAt || !token.listedAt)) return false;
         const tokenId = own?.tokenId ?? (store.byId(token.tokenId) ? store.nextId() : token.tokenId);
-        storage.transaction(() => store.put({ ...token, tokenId }));
-        restored++;
-      });
-      return restored;
-    },
+        store.put({ ...token, tokenId });
+        return true;
+      },
+    } satisfies MirrorSource,
   };
 }
 

@@ -11,7 +11,7 @@ const atoms = z.string().regex(/^\d+$/).transform(BigInt);
 const Payout = z.object({
   part: z.int(),
   atoms,
-  state: z.enum(['owed', 'begun', 'paid']),
+  state: z.enum(['owed', 'held', 'begun', 'paid']),
   reason: z.string().nullable(),
   operationId: z.string().nullable(),
   createdAt: z.number(),

@@ -31,9 +31,11 @@ const CUSTODY_COMMANDS = [
   'operations',
   'held',
   'retry',
+  'end',
   'write-off',
   'refund',
   'reconcile',
+  'restore-storage',
   'republish',
 ] as const;
 

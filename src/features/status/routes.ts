@@ -130,7 +130,7 @@ const status = createRoute({
               frozen: z.string().nullable().describe('Reason why nothing is signed'),
               paused: z.string().nullable().describe('Reason why nothing new begins'),
               openOperations: z.int().describe('Operations that have not ended'),
-              heldOperations: z.int().describe('Operations that await the operator'),
+              heldOperations: z.int().describe('Operations, rewards and refunds that await the operator'),
               mint: z
                 .object({
                   day: z.string(),

@@ -59,7 +59,6 @@ export function createStoredClaims() {
         }));
       },
       latestBlockhash: () => Promise.reject(new Error('not asked')),
-      mirror: { recordsAfter: async () => [] },
       stop: async () => undefined,
       within: (work) => work,
     },

@@ -7,7 +7,6 @@ import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import { checkJournal, freeze } from '../../../src/custody/kernel/journal-integrity.ts';
 import { reconcile } from '../../../src/custody/kernel/reconcile.ts';
 import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
-import { recoveredSwap } from '../../../src/custody/swap/operation.ts';
 import type { ChainTransaction, SolanaNode } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
 import { NOW, reserveTransfer, SOL } from '../../kit/sample-operations.ts';
@@ -65,7 +64,7 @@ function setUp(...fakes: Fake[]) {
       transaction: view.transaction,
       balance: async () => 9n * SOL,
     });
-  const rebuild = () => {
+  const reconciled = () => {
     freeze(journal, 'journal_behind_mirror', () => undefined);
     return reconcile({
       ...shared,
@@ -73,11 +72,9 @@ function setUp(...fakes: Fake[]) {
       history: view.history,
       transaction: view.transaction,
       modules: [],
-      provesItself: () => false,
-      adopt: (transaction, now) => recoveredSwap(transaction, RESERVE, now),
     });
   };
-  return { checked, rebuild };
+  return { checked, reconciled };
 }
 
 const HIDES: Fake = { hides: true };
@@ -115,15 +112,18 @@ describe('a reconciliation', () => {
   it.each<[string, Fake[]]>([
     ['the first of two nodes does not list', [HIDES, HONEST, HONEST]],
     ['the first of three keeps no longer', [{ firstBlock: 960n }, HONEST, HONEST]],
-  ])('recovers a transaction that %s', async (_name, nodes) => {
-    expect(await setUp(...nodes).rebuild()).toMatchObject({ recovered: 1 });
+  ])('reports a transaction that %s', async (_name, nodes) => {
+    expect(await setUp(...nodes).reconciled()).toMatchObject({ unexplained: [{ signature: 'ours' }] });
   });
 
   it.each<[string, Fake[]]>([
     ['in a past slot', [INVENTS, HONEST, HONEST]],
     ['in a slot that lies hours ahead', [FAR, HONEST, HONEST]],
   ])('skips a transaction that one of three nodes invents %s', async (_name, nodes) => {
-    expect(await setUp(...nodes).rebuild()).toMatchObject({ recovered: 1, checked: 2 });
+    expect(await setUp(...nodes).reconciled()).toMatchObject({
+      unexplained: [{ signature: 'ours' }],
+      checked: 2,
+    });
   });
 
   it.each<[string, Fake[]]>([
@@ -132,11 +132,11 @@ describe('a reconciliation', () => {
     ['one of two nodes invents it', [INVENTS, HONEST]],
     ['two of three have pruned it', [{ firstBlock: 960n }, { firstBlock: 960n }, HONEST]],
   ])('stops with the reason while a transaction has no quorum: %s', async (_name, nodes) => {
-    await expect(setUp(...nodes).rebuild()).rejects.toThrow(/must show it.*add a third node/s);
+    await expect(setUp(...nodes).reconciled()).rejects.toThrow(/must show it.*add a third node/s);
   });
 
   it('waits for a second node, because one list proves no absence', async () => {
-    await expect(setUp(HONEST, DOWN).rebuild()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
-    await expect(setUp(DOWN, HONEST, DOWN).rebuild()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    await expect(setUp(HONEST, DOWN).reconciled()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    await expect(setUp(DOWN, HONEST, DOWN).reconciled()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 });

@@ -5,9 +5,9 @@ import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import { freeze } from '../../../src/custody/kernel/journal-integrity.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import { reconcile } from '../../../src/custody/kernel/reconcile.ts';
-import { effectOf, step } from '../../../src/custody/kernel/state-machine.ts';
-import { recoveredSwap } from '../../../src/custody/swap/operation.ts';
+import { effectOf, type Observation, step } from '../../../src/custody/kernel/state-machine.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
+import { depositSignature } from '../../kit/addresses.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
 import { historyOf } from '../../kit/history.ts';
 import {
@@ -23,23 +23,21 @@ import {
   settling,
   signed,
   signingOf,
+  statusOf,
+  view,
 } from '../../kit/sample-operations.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 const RESERVE = 'reserve';
-
-/** The parts that the modules provide. */
-const OF_THE_MODULES = {
-  modules: [],
-  provesItself: (kind: Operation['kind']) => kind === 'token' || kind === 'refund',
-  adopt: (transaction: ChainTransaction, now: number) => recoveredSwap(transaction, RESERVE, now),
-};
+const PAYMENT = depositSignature(1);
 
 function setUp(rows: readonly Operation[], chain: readonly ChainTransaction[] = []) {
   const storage = createSqliteStorage();
   const journal = openJournal(storage);
   const mirror = createFakeMirror();
   const unreadable = new Set<string>();
+  /** Memos that the node lists, by signature. */
+  const memos = new Map<string, string>();
   for (const operation of rows) {
     const { id, revision } = operation;
     mirror.rows.set(`operation ${id}`, { entity: 'operation', id, revision, operation });
@@ -57,27 +55,25 @@ function setUp(rows: readonly Operation[], chain: readonly ChainTransaction[] = 
           slot,
           err: failed || null,
           blockTime,
+          memo: memos.get(signature) ?? null,
         }));
       }),
       async transaction(signature) {
         if (unreadable.has(signature)) throw upstreamFailed('solana-rpc', 'rpc_-32015');
         return chain.find((one) => one.signature === signature) ?? null;
       },
-      ...OF_THE_MODULES,
+      modules: [],
       now: () => NOW,
       ...change,
     });
   const lose = () => freeze(journal, 'journal_behind_mirror', () => {});
   const own = (op: Operation) => storage.transaction(() => journal.insert(op));
-  return { storage, journal, mirror, unreadable, run, lose, own };
+  const names = async () => (await run()).unexplained.map(({ signature }) => signature);
+  return { storage, journal, mirror, unreadable, memos, run, names, lose, own };
 }
 
-/** The row once its attempt can no longer land. */
-const expired = (row: Operation, rules = PAYOUT): Operation =>
-  step(row, { type: 'viewed', quorum: 1, views: [deathProof()], landing: null }, rules, NOW);
-
-describe('rows of the mirror', () => {
-  it('are restored with their states, signatures and consumed names', async () => {
+describe('rows of D1', () => {
+  it('restores rows with their states, signatures and consumed names', async () => {
     const w = setUp([
       settling({ id: 'swap:a', seq: 4, revision: 40, plan: { depositAddress: 'd1', route: 'near-intents' } }),
       done({
@@ -90,7 +86,7 @@ describe('rows of the mirror', () => {
       }),
     ]);
     w.lose();
-    expect(await w.run()).toMatchObject({ restored: 2, recovered: 0 });
+    expect(await w.run()).toMatchObject({ restored: 2, unexplained: [] });
     expect(w.journal.get('swap:a')).toMatchObject({ state: 'settling', seq: 4, signing: signingOf('one') });
     expect(w.journal.bySignature('signature-b')?.id).toBe('swap:b');
     for (const [name, id] of [
@@ -103,7 +99,7 @@ describe('rows of the mirror', () => {
     expect(w.journal.revision()).toBeGreaterThanOrEqual(44);
   });
 
-  it('replace older own ones and leave newer own ones', async () => {
+  it('replaces older own rows and keeps newer ones', async () => {
     const w = setUp([done({ id: 'swap:a', revision: 40 }), planned({ id: 'swap:b', revision: 1 })]);
     w.own(signed({ id: 'swap:a' }));
     w.own(settling({ id: 'swap:b', signing: signingOf('b') }));
@@ -113,7 +109,7 @@ describe('rows of the mirror', () => {
     expect(w.journal.get('swap:b')?.state).toBe('settling');
   });
 
-  it('whose number a restored journal gave out again get the next one', async () => {
+  it('gives a row the next number if a restored journal has given its number to another row', async () => {
     const w = setUp([done({ id: 'swap:theirs', seq: 1, revision: 9, signing: signingOf('x') })]);
     w.own(settling({ id: 'swap:ours' }));
     w.lose();
@@ -121,7 +117,7 @@ describe('rows of the mirror', () => {
     expect([w.journal.get('swap:ours')?.seq, w.journal.get('swap:theirs')?.seq]).toEqual([1, 2]);
   });
 
-  it('are read page by page, and a second run changes nothing', async () => {
+  it('restores rows page by page, and changes nothing in a second run', async () => {
     const many = Array.from({ length: 450 }, (_, at) =>
       done({ id: `swap:${at}`, seq: at + 1, revision: at + 1, signing: signingOf(`${at}`) }),
     );
@@ -133,7 +129,7 @@ describe('rows of the mirror', () => {
     expect(w.journal.revision()).toBe(revision);
   });
 
-  it('that cannot be read end the run; it can be repeated', async () => {
+  it('restores rows in a repeated run after a failed read', async () => {
     const w = setUp([done({ id: 'swap:a' })]);
     w.mirror.state = 'down';
     await expect(w.run()).rejects.toThrow('D1_ERROR');
@@ -142,40 +138,59 @@ describe('rows of the mirror', () => {
   });
 });
 
-describe('reserve transactions without any row', () => {
-  it('that paid everything to one account are booked as a swap that is still owed', async () => {
+describe('transactions of the reserve without a row', () => {
+  it('reports a transaction without a row, with the lamports that left, and books nothing', async () => {
     const w = setUp([], [reserveTransfer('s1')]);
     w.lose();
-    expect(await w.run()).toEqual({ restored: 0, recovered: 1, checked: 1 });
-    expect(w.journal.get('swap:recovered:s1')).toMatchObject({
-      state: 'settling',
-      amount: SOL,
-      unsettled: SOL,
-      reserved: 0n,
-      releasedSlot: 950n,
-      plan: { route: 'near-intents', depositAddress: 'deposit-of-s1' },
-      landing: { debit: SOL + FEE, fee: FEE },
+    expect(await w.run()).toEqual({
+      restored: 0,
+      checked: 1,
+      unexplained: [
+        {
+          signature: 's1',
+          time: new Date(NOW).toISOString(),
+          lamports: String(SOL + FEE),
+          memo: null,
+          seems: `sends ${SOL} lamports to deposit-of-s1: a swap, or a transfer by hand`,
+        },
+      ],
     });
-    expect(w.journal.consumerOf('deposit:deposit-of-s1')).toBe('swap:recovered:s1');
-    expect((await w.run()).recovered).toBe(0);
+    expect(w.journal.isEmpty()).toBe(true);
+    expect(await w.names()).toEqual(['s1']);
   });
 
-  it.each([
-    ['failed', { failed: true, postLamports: [10n * SOL - FEE, 0n, 1n] }],
+  const token = (atoms: bigint) => ({
+    account: 'account',
+    mint: 'mint',
+    owner: 'treasury',
+    program: 'program',
+    atoms,
+    decimals: 2,
+  });
+  const paidTwo = {
+    accounts: [RESERVE, 'a', 'b'],
+    preLamports: [10n * SOL, 0n, 0n],
+    postLamports: [8n * SOL - FEE, SOL, SOL],
+  };
+  it.each<[string, Partial<ChainTransaction>, string | undefined, string]>([
     [
-      'paid two accounts equally',
-      {
-        accounts: [RESERVE, 'a', 'b'],
-        preLamports: [10n * SOL, 0n, 0n],
-        postLamports: [8n * SOL - FEE, SOL, SOL],
-      },
+      'that mints',
+      { preTokens: [token(2n)], postTokens: [token(7n)] },
+      undefined,
+      'creates 5 atoms of the token mint',
     ],
-    ['only cost its fee', { postLamports: [10n * SOL - FEE, 0n, 1n] }],
-  ] as const)('that %s are only booked', async (_name, change) => {
+    ['with two receivers', paidTwo, undefined, 'unknown: look at it in an explorer'],
+    ['with a foreign memo', paidTwo, '[5] hello', 'unknown: look at it in an explorer'],
+    [
+      'with a memo of ours',
+      paidTwo,
+      `[99] refund:${PAYMENT}.2:1`,
+      `answers payment ${PAYMENT}; nothing more is paid for refund:${PAYMENT}`,
+    ],
+  ])('says what a reported transaction %s seems to be', async (_name, change, memo, seems) => {
     const w = setUp([], [reserveTransfer('s1', change)]);
-    w.lose();
-    await w.run();
-    expect(w.journal.get('swap:recovered:s1')).toMatchObject({ state: 'failed', unsettled: 0n, dueAt: null });
+    if (memo !== undefined) w.memos.set('s1', memo);
+    expect((await w.run()).unexplained).toMatchObject([{ seems }]);
   });
 
   it.each([
@@ -184,42 +199,99 @@ describe('reserve transactions without any row', () => {
       'the reserve signed second',
       { signers: ['thirdParty', RESERVE], accounts: ['thirdParty', RESERVE, 'system'] },
     ],
-  ])('are not those that %s', async (_name, change) => {
-    const w = setUp([], [reserveTransfer('s1', change)]);
-    expect((await w.run()).recovered).toBe(0);
+    ['failed', { failed: true }],
+  ])('reports no transaction that %s', async (_name, change) => {
+    expect(await setUp([], [reserveTransfer('s1', change)]).names()).toEqual([]);
   });
 
-  it('are not those of an existing row', async () => {
+  it('reports no transaction of a stored row', async () => {
     const w = setUp([], [reserveTransfer('signature-one')]);
     w.own(settling());
-    expect((await w.run()).recovered).toBe(0);
+    expect(await w.names()).toEqual([]);
   });
 
-  it('are found behind pages of other transactions', async () => {
+  it('finds a transaction without a row behind pages of others', async () => {
     const dust = Array.from({ length: 250 }, (_, at) =>
       reserveTransfer(`dust-${at}`, { signers: ['x'], accounts: ['x', RESERVE, 's'] }),
     );
     const w = setUp([], [...dust, reserveTransfer('s1')]);
-    expect(await w.run()).toMatchObject({ recovered: 1, checked: 251 });
+    expect(await w.run()).toMatchObject({ unexplained: [{ signature: 's1' }], checked: 251 });
   });
 
-  it('are not those of a version that we never sign, which no node shows', async () => {
+  it('skips a transaction of a version that we never sign, which no node shows', async () => {
     const w = setUp([], [reserveTransfer('newer'), reserveTransfer('s1')]);
     w.unreadable.add('newer');
-    expect(await w.run()).toMatchObject({ recovered: 1, checked: 2 });
-    expect(w.journal.get('swap:recovered:s1')).toBeDefined();
+    expect(await w.run()).toMatchObject({ unexplained: [{ signature: 's1' }], checked: 2 });
   });
 
-  it('that are listed but cannot be read end the run', async () => {
+  it('fails if a listed transaction cannot be read', async () => {
     const w = setUp([], [reserveTransfer('s1')]);
-    const broken = w.run({ transaction: async () => null });
-    await expect(broken).rejects.toThrow('s1');
+    await expect(w.run({ transaction: async () => null })).rejects.toThrow('s1');
   });
 });
 
-describe('changes that the mirror did not receive', () => {
-  it('may have been signed: a planned row of a lost journal waits for the operator', async () => {
-    const w = setUp([planned({ id: 'swap:a', revision: 7 })], [reserveTransfer('s1')]);
+describe('the payment that an unexplained transaction names', () => {
+  it('blocks the payment that a memo names, so that no operation answers it again', async () => {
+    const w = setUp([], [reserveTransfer('s1')]);
+    w.memos.set('s1', `[99] refund:${PAYMENT}.2:3`);
+    w.lose();
+    await w.run();
+    expect(w.journal.consumerOf(`payment:${PAYMENT}`)).toBe('unexplained:s1');
+    expect(w.journal.blockedBy(`refund:${PAYMENT}:1`)).toBe('s1');
+    expect(w.journal.blockedBy(`asry:${PAYMENT}:1`)).toBeUndefined();
+  });
+
+  it.each([
+    'hello',
+    `refund:${PAYMENT}:0`,
+    `refund:${PAYMENT}`,
+    ` refund:${PAYMENT}:1`,
+    'refund:short:1',
+    `[3] x; [9] refund:${PAYMENT}:1`,
+  ])('blocks nothing for the memo "%s"', async (memo) => {
+    const w = setUp([], [reserveTransfer('s1')]);
+    w.memos.set('s1', memo);
+    w.lose();
+    await w.run();
+    expect(w.journal.consumerOf(`payment:${PAYMENT}`)).toBeUndefined();
+  });
+
+  it('blocks nothing in a journal that was not lost', async () => {
+    const w = setUp([], [reserveTransfer('s1')]);
+    w.memos.set('s1', `refund:${PAYMENT}:1`);
+    await w.run();
+    expect(w.journal.consumerOf(`payment:${PAYMENT}`)).toBeUndefined();
+  });
+
+  it('consumes the payment that a restored operation names, unless a record has consumed it', async () => {
+    const other = depositSignature(2);
+    const w = setUp([
+      done({ id: `asry:${PAYMENT}:1`, kind: 'asry', signing: signingOf('a') }),
+      done({ id: `asry:${other}:1`, kind: 'asry', seq: 2, signing: signingOf('b') }),
+    ]);
+    w.mirror.rows.set('asry_claims c', {
+      entity: 'asry_claims',
+      id: 'c',
+      revision: 1,
+      columns: { journal: '{}' },
+    });
+    w.lose();
+    const restore = () => w.journal.consumeOnce(`payment:${other}`, 'its claim', NOW);
+    await w.run({ modules: [{ mirrored: [{ table: 'asry_claims', rowsAfter: () => [], restore }] }] });
+    expect(w.journal.consumerOf(`payment:${PAYMENT}`)).toBe(`asry:${PAYMENT}:1`);
+    expect(w.journal.consumerOf(`payment:${other}`)).toBe('its claim');
+  });
+});
+
+describe('rows that may have been signed without a trace', () => {
+  const stepped = (row: Operation | undefined, seen: Observation, rules = PAYOUT): Operation => {
+    if (!row) throw new Error('no row');
+    return step(row, seen, rules, NOW);
+  };
+  const expired = { type: 'viewed', quorum: 1, views: [deathProof()], landing: null } as const;
+
+  it('holds a planned row of a lost journal', async () => {
+    const w = setUp([planned({ id: 'swap:a', revision: 7 })]);
     w.own(planned({ id: 'asry:b', kind: 'asry' }));
     w.lose();
     await w.run();
@@ -230,47 +302,49 @@ describe('changes that the mirror did not receive', () => {
     }
   });
 
-  it('may have been signed again: after its attempt expired, a payout is not signed automatically', async () => {
-    const w = setUp([signed({ id: 'asry:a', kind: 'asry', revision: 7, unsettled: lamports(0n) })]);
+  it('watches a signed row of a lost journal, and holds it when its last known attempt has expired', async () => {
+    const fresh = { id: 'asry:a', kind: 'asry', unsettled: lamports(0n), attempt: PAYOUT.maxAttempts };
+    const w = setUp([signed({ ...fresh, revision: 7 })]);
     w.lose();
     await w.run();
     const row = w.journal.get('asry:a');
-    if (!row) throw new Error('no row');
-    expect(effectOf(row)).not.toBe('prepare');
-    const after = expired(row);
-    expect(after).toMatchObject({ state: 'planned', reason: 'held_reconciled' });
-    expect(effectOf(after)).toBe('none');
+    expect(row && effectOf(row)).toBe('send');
+    const unseen = { type: 'viewed', quorum: 1, views: [view()], landing: null } as const;
+    const watched = stepped(stepped(row, { type: 'sent', accepted: true }), unseen);
+    expect(watched).toMatchObject({ state: 'signed', reason: 'held_reconciled' });
+    const held = stepped(watched, expired);
+    expect(held).toMatchObject({ state: 'planned', reason: 'held_reconciled' });
+    expect(effectOf(held)).toBe('none');
   });
 
-  it.each(['token', 'refund'] as const)(
-    'is checked on the chain by a %s: it continues, and records since when it is suspect',
-    async (kind) => {
-      const fresh = { kind, unsettled: lamports(0n) };
-      const w = setUp([
-        planned({ id: `${kind}:a`, revision: 7, ...fresh }),
-        signed({ id: `${kind}:b`, seq: 2, revision: 8, ...fresh }),
-      ]);
-      w.lose();
-      await w.run();
-      const [first, again] = [w.journal.get(`${kind}:a`), w.journal.get(`${kind}:b`)];
-      if (!first || !again) throw new Error('no row');
-      expect(first).toMatchObject({ state: 'planned', reason: null, plan: { reconciledAt: NOW } });
-      expect(effectOf(first)).toBe('prepare');
-      const after = expired(again);
-      expect(after).toMatchObject({ state: 'planned', reason: 'expired', plan: { reconciledAt: NOW } });
-      expect(effectOf(after)).toBe('prepare');
-    },
-  );
+  it('ends the hold of a signed row that lands', async () => {
+    const w = setUp([signed({ id: 'asry:a', kind: 'asry', revision: 7, unsettled: lamports(0n) })]);
+    w.lose();
+    await w.run();
+    const landing = { slot: 950n, blockTime: 1, fee: lamports(FEE), debit: lamports(FEE) };
+    const views = [view({ status: statusOf('finalized') })];
+    const row = stepped(w.journal.get('asry:a'), { type: 'viewed', quorum: 1, views, landing });
+    expect(row).toMatchObject({ state: 'done', reason: null });
+  });
 
-  it('cannot be a second signing of a swap: it has only one', async () => {
+  it('lets a signed swap fail when it expires, because it has only one attempt', async () => {
     const w = setUp([signed({ id: 'swap:a', revision: 7 })]);
     w.lose();
     await w.run();
-    const row = w.journal.get('swap:a');
-    expect(row && expired(row, SWAP)).toMatchObject({ state: 'failed', reason: 'expired' });
+    expect(stepped(w.journal.get('swap:a'), expired, SWAP)).toMatchObject({
+      state: 'failed',
+      reason: 'expired',
+    });
   });
 
-  it('a journal that was not lost is left alone', async () => {
+  it('holds no row that has landed', async () => {
+    const w = setUp([settling({ id: 'swap:a', revision: 7 })]);
+    w.lose();
+    await w.run();
+    expect(w.journal.get('swap:a')).toMatchObject({ state: 'settling', reason: null });
+  });
+
+  it('holds nothing in a journal that was not lost', async () => {
     const w = setUp([]);
     const before = w.own(planned({ id: 'asry:b', kind: 'asry' }));
     freeze(w.journal, 'unexpected_debit', () => {});

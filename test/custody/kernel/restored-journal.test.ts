@@ -57,7 +57,7 @@ describe('a restored journal', () => {
     expect((await custody.report()).frozen).toBe('journal_behind_mirror');
   });
 
-  it('never overwrites the mirror, from which it will be rebuilt', async () => {
+  it('never overwrites D1, from which its rows will be restored', async () => {
     const { w, old, truth } = await restored();
     const custody = w.start(old);
     await ticks(custody, w, 60);
@@ -92,7 +92,7 @@ describe('a restored journal', () => {
     expect((old.alarm ?? Number.POSITIVE_INFINITY) - w.clock.now).toBeGreaterThanOrEqual(30_000);
   });
 
-  it('is rebuilt by the operator, and then continues as before the loss', async () => {
+  it('is reconciled by the operator, stays paused, and continues as before the loss', async () => {
     const { w, old } = await restored();
     const custody = w.start(old);
     await custody.alarm();
@@ -102,18 +102,21 @@ describe('a restored journal', () => {
     const journal = openJournal(old);
     expect(journal.get('swap:key-second')?.signing).toEqual(w.journal.get('swap:key-second')?.signing);
     expect(journal.get('swap:key-first')).toMatchObject({ state: 'settling', landing: { slot: 940n } });
-    expect((await custody.report()).frozen).toBeNull();
+    expect(await custody.report()).toMatchObject({ frozen: null, paused: 'reconciled' });
     // The key of the lost swap still returns its signature.
     const before = w.signatures();
     const again = await custody.createSwap(keyed('second', { client: '192.0.2.9' }));
     expect(again).toMatchObject({ type: 'created', replayed: true });
+    expect(await custody.createSwap(request({ client: '192.0.2.8' }))).toMatchObject({
+      refusal: { code: 'SWAPS_PAUSED', details: { reason: 'reconciled' } },
+    });
     expect(w.signatures()).toBe(before);
     w.clock.now = NOW + 600_000;
     await custody.alarm();
     expect(w.mirror.operation('swap:key-first')).toMatchObject({ state: 'settling', amount: SOL });
   });
 
-  it('is not rebuilt before the check has found it suspect', async () => {
+  it('is not reconciled before the check has found it suspect', async () => {
     const { w, old } = await restored();
     const custody = w.start(old);
     const { highestRevision } = w.mirror;
@@ -124,6 +127,19 @@ describe('a restored journal', () => {
     expect(openJournal(old).get('swap:key-second')).toBeUndefined();
     expect((await custody.report()).frozen).toBe('journal_behind_mirror');
   });
+
+  it.each(['retry', 'end', 'write-off', 'refund'] as const)(
+    'refuses the command %s before it is reconciled, because it changes rows',
+    async (name) => {
+      const { w, old } = await restored();
+      const custody = w.start(old);
+      expect(await custody.ops({ name, id: 'swap:key-first' })).toMatchObject({
+        ok: false,
+        message: expect.stringContaining('reconcile'),
+      });
+      expect(openJournal(old).get('swap:key-first')?.state).toBe('signed');
+    },
+  );
 
   it("is not frozen again by the mirror's other tables", async () => {
     const { w, old } = await restored();
@@ -137,6 +153,7 @@ describe('a restored journal', () => {
     await custody.alarm();
     w.clock.now += 600_000;
     await custody.ops({ name: 'reconcile' });
+    await custody.ops({ name: 'resume' });
     expect((await custody.report()).frozen).toBeNull();
     await custody.wake();
     expect((await custody.createSwap(request({ client: '192.0.2.7' }))).type).toBe('created');

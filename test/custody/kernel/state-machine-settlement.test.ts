@@ -130,15 +130,18 @@ describe('after the landing', () => {
 
 describe('after an attempt that can no longer land', () => {
   const dead: Observation = { type: 'viewed', quorum: 1, views: [deathProof()], landing: null };
-  const sent = (plan: Operation['plan']) => signed({ kind: 'token', plan, attempt: 1, looks: 7 });
+  const sent = (change: Partial<Operation> = {}) =>
+    signed({ kind: 'token', attempt: 1, looks: 7, ...change });
 
   it('another may be signed, and is checked like a new one', () => {
     const next = { state: 'planned', attempt: 2, signing: null, unsettled: 0n, looks: 0, dueAt: LATER };
-    expect(step(sent({}), dead, PAYOUT, LATER)).toMatchObject({ ...next, reason: 'expired' });
+    expect(step(sent(), dead, PAYOUT, LATER)).toMatchObject({ ...next, reason: 'expired' });
   });
 
   it('the next signing waits for the operator if a lost journal may have signed the row again', () => {
-    const after = step(sent({ reconciled: true }), dead, PAYOUT, LATER);
-    expect(after).toMatchObject({ state: 'planned', attempt: 2, reason: 'held_reconciled' });
+    for (const attempt of [1, PAYOUT.maxAttempts]) {
+      const row = step(sent({ reason: 'held_reconciled', attempt }), dead, PAYOUT, LATER);
+      expect(row).toMatchObject({ state: 'planned', attempt: attempt + 1, reason: 'held_reconciled' });
+    }
   });
 });

@@ -146,7 +146,6 @@ export function createPaymentWorld(
     balanceOf: async () => 0n,
     leastBalance: async () => 0n,
     latestBlockhash: () => Promise.reject(new Error('no operation is prepared here')),
-    findPaid: async () => null,
   };
   /** The executor's effect on a planned creation. */
   async function drive(id: string): Promise<void> {
@@ -159,7 +158,7 @@ export function createPaymentWorld(
         journal.update(planned, { ...planned, reason: state.refuses }, state.now);
     } else if (state.creates !== 'never') finish(id, state.creates);
   }
-  const service = createPayments(tools, { ...ports, mirror, drive, tokens: createTokens(tools) });
+  const service = createPayments(tools, { ...ports, drive, tokens: createTokens(tools) });
   const payments = {
     ...service,
     /** Advances the time until the chain was searched once; planned operations are executed, then booked. */

@@ -4,8 +4,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { encodeBase58 } from '../../../src/chain/solana/address.ts';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
-import type { OpsAnswer, RequestView } from '../../../src/custody/api.ts';
-import { createRefundSearch } from '../../../src/custody/payments/refund-operation.ts';
+import type { OpsAnswer, OpsCommand, RequestView } from '../../../src/custody/api.ts';
 import type { PaymentRequest, RefundDue } from '../../../src/custody/payments/request-store.ts';
 import { createTokenKind } from '../../../src/custody/tokens/creation-operation.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
@@ -59,10 +58,6 @@ export function createRequestSimulation(options: RunOptions) {
         heldPayers: new Set(),
         balanceOf: (address) => flaky('balanceOf', () => BigInt(address.length)),
         leastBalance: async () => 0n,
-        findPaid: createRefundSearch(
-          { ...solana, transaction: async (text) => received(text) ?? solana.transaction(text) },
-          RESERVE,
-        ),
         nodes: nodes.map((node, index) => ({
           name: node.name,
           firstAvailableBlock: async () => 0n,
@@ -210,7 +205,7 @@ export function createRequestSimulation(options: RunOptions) {
       call((custody) => custody.ops({ name: 'refund', id })),
     /**
      * Repeated until it succeeds: right after the loss it is refused as too early, and a response may be
-     * lost.
+     * lost. Then signing is resumed.
      */
     async reconcile(): Promise<OpsAnswer | undefined> {
       let answer: OpsAnswer | undefined;
@@ -218,8 +213,11 @@ export function createRequestSimulation(options: RunOptions) {
         if (tries > 0) await pass(MINUTE);
         answer = await call((custody) => custody.ops({ name: 'reconcile' }));
       }
+      while (!(await call((custody) => custody.ops({ name: 'resume' })))?.ok) await pass(MINUTE);
       return answer;
     },
+    ops: (name: OpsCommand['name'], id?: string): Promise<OpsAnswer | undefined> =>
+      call((custody) => custody.ops(id === undefined ? { name } : { name, id })),
     claims: () => stored<unknown>('asry_claims').length,
   };
 }

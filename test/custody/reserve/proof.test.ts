@@ -213,7 +213,7 @@ describe('the archive', () => {
     expect(parseProofMessage(third?.message ?? '').previousProof).toBe(second?.hash);
   });
 
-  it('is the predecessor for a journal without a proof; while it cannot be read nothing is signed', async () => {
+  it('gives a lost journal the predecessor of its next proof; until then nothing is signed', async () => {
     const w = start();
     await w.tick();
     const [first] = w.archive();
@@ -227,6 +227,7 @@ describe('the archive', () => {
     await w.tick(10 * MINUTE);
     expect(w.archive()).toHaveLength(1);
     await w.custody().ops({ name: 'reconcile' });
+    await w.custody().ops({ name: 'resume' });
     await w.tick(MINUTE);
     expect(parseProofMessage(w.archive()[1]?.message ?? '').previousProof).toBe(first?.hash);
   });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ClaimAnswer } from '../../../src/custody/api.ts';
+import type { ClaimAnswer, OpsAnswer } from '../../../src/custody/api.ts';
 import { decodeRow } from '../../../src/custody/asry/asry-store.ts';
-import { payoutOfMemo } from '../../../src/custody/asry/recovery.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { checkRuns } from '../../kit/checked-runs.ts';
 import {
@@ -30,14 +29,20 @@ function start(more: Partial<SimulationOptions> = {}): Simulation {
   return checked(createAsrySimulation({ ...calm, deposits: [one, two, three], ...more }));
 }
 
-/** Repeated until it succeeds: right after the loss it is refused as too early. */
-async function reconcile(run: Simulation): Promise<void> {
-  let tries = 0;
-  while (!(await run.ops({ name: 'reconcile' }))?.ok) {
-    expect(++tries).toBeLessThan(20);
-    await run.pass(MINUTE);
+/** Repeated until it succeeds: right after the loss it is refused as too early. Then signing is resumed. */
+async function reconcile(run: Simulation): Promise<OpsAnswer['rows']> {
+  let answer: OpsAnswer | undefined;
+  for (let tries = 0; !answer?.ok; tries++) {
+    expect(tries).toBeLessThan(20);
+    if (tries > 0) await run.pass(MINUTE);
+    answer = await run.ops({ name: 'reconcile' });
   }
+  await run.ops({ name: 'resume' });
+  return answer.rows;
 }
+
+const isHeld = async (run: Simulation, id: string): Promise<boolean> =>
+  (await run.ops({ name: 'held' }))?.rows?.some((row) => row.id === id) ?? false;
 
 /** Every claim with its payouts, as D1 has it and as the journal has it. */
 const inD1 = async (run: Simulation): Promise<unknown[]> =>
@@ -74,22 +79,26 @@ describe('an emptied journal', () => {
     expect(run.claims().map(({ before: from }) => from)).toEqual([0n, 99_950_000n, 199_900_000n]);
   });
 
-  it('pays no reward twice that only the chain records: its memo names the deposit', async () => {
+  it.each([
+    ['neither its claim nor its operation', true],
+    ['its operation, but not its claim', false],
+  ])('pays no reward twice of which D1 has %s', async (_name, isOnChainOnly) => {
     const run = start();
     for (const { signature } of [one, two]) await run.ask({ signature });
     await run.pass(MINUTE);
-    await run.forget(one.signature);
+    const id = `asry:${one.signature}:1`;
+    await run.rowsOf(`DELETE FROM asry_claims WHERE id = '${one.signature}'`);
+    if (isOnChainOnly) await run.rowsOf(`DELETE FROM operations WHERE id = '${id}'`);
     run.loseJournal();
-    await reconcile(run);
+    expect(await reconcile(run)).toMatchObject(isOnChainOnly ? [{ memo: id }] : []);
     expect(await run.ask({ signature: one.signature })).toMatchObject({
       refusal: { code: 'DEPOSIT_HELD', details: { reason: 'reconciled' } },
     });
-    expect(run.consumerOf(`payment:${one.signature}`)).toBe(`asry:${one.signature}`);
     await run.pass(2 * HOUR);
     expect(run.landed()).toHaveLength(2);
   });
 
-  it('pays no reward twice that was on its way at the loss, and is not rebuilt before it is final or expired', async () => {
+  it('pays no reward twice that was on its way at the loss, because it is reconciled after that is final or expired', async () => {
     const run = start();
     await run.ask({ signature: one.signature });
     await run.forget(one.signature);
@@ -109,18 +118,35 @@ describe('an emptied journal', () => {
     await run.pass(MINUTE);
     run.loseJournal();
     await reconcile(run);
-    expect(run.payouts()).toMatchObject([{ state: 'begun' }]);
+    expect(run.payouts()).toMatchObject([{ state: 'held' }]);
     expect(await inD1(run)).toEqual(inJournal(run));
     run.openAccount(one.sender);
-    await run.ask({ signature: one.signature });
+    expect(claimOf(await run.ask({ signature: one.signature }))?.payouts).toMatchObject([
+      { status: 'owed', reason: 'paused' },
+    ]);
     await run.pass(2 * HOUR);
     expect(run.landed()).toEqual([]);
-    const held = await run.ops({ name: 'held' });
-    expect(held?.rows).toMatchObject([{ id: `asry:${one.signature}:1`, reason: 'held_reconciled' }]);
-    await run.ops({ name: 'retry', id: `asry:${one.signature}:1` });
+    const id = `payout:${one.signature}:1`;
+    expect(await isHeld(run, id)).toBe(true);
+    await run.ops({ name: 'retry', id });
     await run.pass(2 * MINUTE);
     expect(run.landed()).toMatchObject([{ order: { receiver: one.sender } }]);
     expect(run.payouts()).toMatchObject([{ state: 'paid' }]);
+    expect(await run.ops({ name: 'retry', id })).toMatchObject({ ok: false });
+  });
+
+  it('ends a held payout as paid on the command of the operator, and signs nothing for it', async () => {
+    const run = start({ opened: false, program: { rentBudget: 0n } });
+    await run.ask({ signature: one.signature });
+    await run.pass(MINUTE);
+    run.loseJournal();
+    await reconcile(run);
+    expect(await run.ops({ name: 'end', id: `payout:${one.signature}:1` })).toMatchObject({ ok: true });
+    await run.pass(2 * HOUR);
+    expect(run.landed()).toEqual([]);
+    expect(run.payouts()).toMatchObject([{ state: 'paid' }]);
+    expect(run.epochs()[0]?.paid).toBe(run.payouts()[0]?.atoms);
+    expect(await inD1(run)).toEqual(inJournal(run));
   });
 });
 
@@ -140,10 +166,10 @@ describe('a D1 that received one of several rows of a change', () => {
 
   it('has a begun payout without its operation: it awaits the operator and is then paid', async () => {
     const run = await loseOperation();
-    const id = `asry:${one.signature}:1`;
+    const id = `payout:${one.signature}:1`;
     await run.pass(2 * HOUR);
     expect(run.landed()).toEqual([]);
-    expect((await run.ops({ name: 'held' }))?.rows).toMatchObject([{ id, reason: 'held_reconciled' }]);
+    expect(await isHeld(run, id)).toBe(true);
     expect(claimOf(await run.ask({ signature: one.signature }))?.payouts).toMatchObject([
       { status: 'owed', reason: 'paused' },
     ]);
@@ -151,19 +177,39 @@ describe('a D1 that received one of several rows of a change', () => {
     await run.ops({ name: 'retry', id });
     await run.pass(2 * MINUTE);
     expect(run.landed()).toMatchObject([{ order: { receiver: one.sender } }]);
-    expect(run.payouts()).toMatchObject([{ state: 'paid', operationId: id }]);
+    expect(run.payouts()).toMatchObject([{ state: 'paid' }]);
   });
 
-  it('never pays such a payout twice: the chain shows the lost operation by its memo', async () => {
+  it('never pays such a payout twice, even if the operator retries it', async () => {
     const run = start();
     await run.ask({ signature: one.signature });
     expect(await inD1(run)).toMatchObject([{ payouts: [{ state: 'begun' }] }]);
     run.loseJournal();
     await run.rowsOf(`DELETE FROM operations WHERE id LIKE 'asry:%'`);
-    await reconcile(run);
+    expect(await reconcile(run)).toMatchObject([{ memo: `asry:${one.signature}:1` }]);
+    const id = `payout:${one.signature}:1`;
+    expect(await run.ops({ name: 'retry', id })).toMatchObject({ ok: false });
     await run.pass(2 * HOUR);
     expect(run.landed()).toHaveLength(1);
+    await run.ops({ name: 'end', id });
     expect(run.payouts()).toMatchObject([{ state: 'paid' }]);
+  });
+
+  it('has an operation without the change of its claim: the operator cannot pay it again', async () => {
+    const run = start({ opened: false, program: { rentBudget: 0n } });
+    await run.ask({ signature: one.signature });
+    const [older] = await run.rowsOf('SELECT journal FROM asry_claims');
+    run.openAccount(one.sender);
+    await run.pass(3 * MINUTE);
+    expect(run.landed()).toHaveLength(1);
+    run.loseJournal();
+    await run.rowsOf(`UPDATE asry_claims SET journal = '${String(older?.journal)}'`);
+    expect(await reconcile(run)).toEqual([]);
+    const id = `payout:${one.signature}:1`;
+    expect(await run.ops({ name: 'retry', id })).toMatchObject({ ok: false });
+    await run.pass(2 * HOUR);
+    expect(run.landed()).toHaveLength(1);
+    expect(run.payouts()).toMatchObject([{ state: 'held' }]);
   });
 
   it('has an older epoch than its claims: the next deposit earns from the end of the last of them', async () => {
@@ -184,7 +230,7 @@ describe('a D1 that received one of several rows of a change', () => {
 });
 
 describe('a journal set back', () => {
-  it('does not pay a claim again that was owed then and has been paid since', async () => {
+  it('does not pay a claim again that was owed in the older journal and has been paid since', async () => {
     const run = start({ opened: false, program: { rentBudget: 0n } });
     await run.ask({ signature: one.signature });
     await run.pass(MINUTE);
@@ -201,7 +247,7 @@ describe('a journal set back', () => {
     expect(run.payouts()).toMatchObject([{ state: 'paid' }]);
   });
 
-  it('of a claim taken in part, with a later part that D1 did not receive, pays no part again', async () => {
+  it('takes no further part of a claim when D1 did not receive an earlier one', async () => {
     const run = start({ program: { price: 10n ** 12n } });
     await run.ask({ signature: one.signature, rewardMicroUsd: 1n });
     await run.pass(MINUTE);
@@ -211,32 +257,13 @@ describe('a journal set back', () => {
     await run.forget(one.signature);
     run.loseJournal(older);
     await reconcile(run);
-    expect(run.payouts()).toHaveLength(2);
-    expect(await inD1(run)).toEqual(inJournal(run));
-    const left = run.claims()[0]?.left;
-    await run.ask({ signature: one.signature });
+    expect(run.payouts()).toHaveLength(1);
+    expect(await run.ask({ signature: one.signature })).toMatchObject({
+      refusal: { code: 'DEPOSIT_HELD', details: { reason: 'reconciled' } },
+    });
     await run.pass(MINUTE);
-    expect(run.landed()).toHaveLength(3);
-    expect(run.landed().reduce((sum, { order }) => sum + order.atoms, 0n)).toBe(run.claims()[0]?.entitlement);
-    expect(run.landed().at(-1)?.order.atoms).toBe(left);
+    expect(run.landed()).toHaveLength(2);
   });
-});
-
-it('finds a payout only by the memo of our own payout', () => {
-  const id = `asry:${one.signature}:12`;
-  expect(payoutOfMemo(id)).toBe(id);
-  expect(payoutOfMemo(`[${id.length}] ${id}`)).toBe(id);
-  for (const memo of [
-    null,
-    undefined,
-    '',
-    'hello',
-    `${id};`,
-    `[3] x; [9] ${id}`,
-    `asry:${one.signature}:0`,
-    'asry:short:1',
-  ])
-    expect(payoutOfMemo(memo)).toBeUndefined();
 });
 
 describe('a D1 that was restored to an older state', () => {
@@ -263,7 +290,7 @@ describe('a D1 that was restored to an older state', () => {
     expect(run.landed()).toHaveLength(3);
   });
 
-  it('has lost nothing when the journal is lost afterwards: it is rebuilt, and nothing is paid twice', async () => {
+  it('has lost nothing when the journal is lost afterwards: it is reconciled, and nothing is paid twice', async () => {
     const run = start();
     for (const { signature } of [one, two]) await run.ask({ signature });
     await run.pass(MINUTE);
