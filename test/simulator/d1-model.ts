@@ -43,6 +43,8 @@ export type D1Model = {
   /** Restores the rows of an earlier `remember`. */
   remember(): void;
   restore(): void;
+  /** No call reaches it for so many milliseconds. */
+  cutOff(ms: number): void;
 };
 
 /** Tables that the custodian writes. */
@@ -81,6 +83,7 @@ export function createD1Model(p: {
   const { db, statements } = opened;
   let isParting = false;
   let downUntil = 0;
+  let cutOffUntil = 0;
   let wellUntil = 0;
 
   function run({ sql, params }: Statement): SqlRow[] {
@@ -110,7 +113,8 @@ export function createD1Model(p: {
       downUntil = scheduler.now() + outageMs;
       wellUntil = downUntil + 3 * outageMs;
     }
-    if (failing > 0 && scheduler.now() < downUntil) throw new Error('D1_ERROR: network connection lost');
+    if ((failing > 0 && scheduler.now() < downUntil) || scheduler.now() < cutOffUntil)
+      throw new Error('D1_ERROR: network connection lost');
   }
 
   const d1 = {
@@ -191,6 +195,9 @@ export function createD1Model(p: {
       },
       batch: (list) => traced(`d1.batch of ${list.length}`)(() => d1.batch(list)),
     }),
+    cutOff(ms) {
+      cutOffUntil = scheduler.now() + ms;
+    },
     remember() {
       remembered = new Map(TABLES.map((table) => [table, rows(table)]));
     },

@@ -15,7 +15,8 @@ export type Incident =
   /** `to`: the rest of the journal. D1 is unchanged. */
   | { readonly at: number; readonly type: 'journal_lost'; readonly to: 'nothing' | 'older' }
   /** Only D1 goes back to an older state. */
-  | { readonly at: number; readonly type: 'd1_restored' };
+  | { readonly at: number; readonly type: 'd1_restored' }
+  | { readonly at: number; readonly type: 'd1_down'; readonly ms: number };
 
 const HOUR = 3_600_000;
 
@@ -52,6 +53,21 @@ export function planIncidents(r: Random, spread: number, swapsAt: readonly numbe
 /** When the operator retries every open operation. */
 export const planRetries = (r: Random, spread: number): Incident[] =>
   r.chance(0.15) ? [{ at: r.between(0, spread), type: 'retry' }] : [];
+
+/**
+ * D1 is down before the journal is lost, so that only the chain shows the last operations. The operator pays refunds
+ * meanwhile. A few seeds lose their journal only for this.
+ */
+export function withOutage(r: Random, planned: readonly Incident[], spread: number): readonly Incident[] {
+  const known = planned.find(({ type }) => type === 'journal_lost');
+  const fresh: Incident = { at: r.between(20_000, spread + 25_000), type: 'journal_lost', to: 'nothing' };
+  const lost = known ?? fresh;
+  if (!r.chance(known ? 0.7 : 0.12)) return planned;
+  const ms = Math.min(r.between(5_000, 55_000), lost.at);
+  const from = lost.at - ms;
+  const refunds = [0, 1, 2].map((): Incident => ({ at: r.between(from, lost.at), type: 'refund' }));
+  return [...planned, ...(known ? [] : [fresh]), { at: from, type: 'd1_down', ms: ms + 1_000 }, ...refunds];
+}
 
 function losing(r: Random, lostAt: number): Incident[] {
   const to = r.pick(['nothing', 'older'] as const);

@@ -352,6 +352,8 @@ function happen(world: World, actors: Actors, production: Production, incident: 
       if (state.isLost) return;
       state.wasD1Restored = true;
       return void d1.restore();
+    case 'd1_down':
+      return void d1.cutOff(incident.ms);
     case 'journal_lost':
       return void loseJournal(world, incident.to);
   }

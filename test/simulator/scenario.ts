@@ -4,7 +4,7 @@
  * @module
  */
 import { calm, type Faults, wildFaults } from './faults.ts';
-import { type Incident, planIncidents, planRetries } from './incidents.ts';
+import { type Incident, planIncidents, planRetries, withOutage } from './incidents.ts';
 import { LIES, type Lies, type NodeSpec } from './nodes.ts';
 import { createRandom, type Random } from './random.ts';
 import {
@@ -69,7 +69,13 @@ export const SOL = 1_000_000_000n;
  * Later additions to the model have their own random stream, so that they change no other part of a seed. The numbers
  * keep the seeds that broke an invariant before unchanged.
  */
-const SALTS = { payers: 0x7061_799d, crumbs: 0x6372_7564, widest: 0x7769_6468, early: 0x6561_7278 };
+const SALTS = {
+  payers: 0x7061_799d,
+  crumbs: 0x6372_7564,
+  widest: 0x7769_6468,
+  early: 0x6561_7278,
+  outage: 0x6f75_7461,
+};
 const later = (seed: number, salt: number, chance: number): boolean =>
   createRandom(seed ^ salt).chance(chance);
 
@@ -132,10 +138,14 @@ export function scenarioOf(seed: number): Scenario {
     deposits,
     attacks: planAttacks(random.fork(), spread, orders, deposits),
     incidents: [
-      ...planIncidents(
-        random.fork(),
+      ...withOutage(
+        createRandom(seed ^ SALTS.outage),
+        planIncidents(
+          random.fork(),
+          spread,
+          swaps.map(({ at }) => at),
+        ),
         spread,
-        swaps.map(({ at }) => at),
       ),
       ...planRetries(createRandom(seed ^ 0x72657472), spread),
     ],
