@@ -48,19 +48,8 @@ export default defineConfig({
           cloudflareTest(async () => ({
             wrangler: { configPath: './wrangler.toml' },
             miniflare: {
-              // Stands in for ANALYTICS_DB, which wrangler.toml does not bind.
+              // Stands in for a replica.
               d1Databases: { SECOND_DB: 'second' },
-              // Stands in for PAGEVIEWS_QUEUE. Its consumer is the Worker under test, also of the dead letters.
-              queueProducers: { TEST_QUEUE: { queueName: 'pageviews' } },
-              queueConsumers: {
-                pageviews: {
-                  maxBatchSize: 100,
-                  maxBatchTimeout: 0.1,
-                  maxRetries: 2,
-                  deadLetterQueue: 'pageviews-dead',
-                },
-                'pageviews-dead': { maxBatchTimeout: 0.1, maxRetries: 0 },
-              },
               // Optional in wrangler.toml.
               analyticsEngineDatasets: { METRICS: { dataset: 'sluice' } },
               bindings: {

@@ -1,78 +1,73 @@
--- Every statement tolerates a database that was made with schema.sql before there were migrations.
+-- Every statement tolerates a database that was made with schema.sql.
 CREATE TABLE IF NOT EXISTS operations (
-  id TEXT PRIMARY KEY,
-  seq INTEGER NOT NULL UNIQUE,
-  revision INTEGER NOT NULL,
+  id TEXT PRIMARY KEY,                 -- natural key, such as swap:<request key>
+  seq INTEGER NOT NULL UNIQUE,         -- order of the journal
+  revision INTEGER NOT NULL,           -- journal revision of this row; a lower one never overwrites it
   kind TEXT NOT NULL CHECK (kind IN ('swap', 'token', 'asry', 'absr', 'refund')),
   status TEXT NOT NULL CHECK (status IN ('waiting', 'finished', 'failed')),
   detail TEXT NOT NULL,
   reason TEXT,
-  signature TEXT UNIQUE,
+  signature TEXT UNIQUE,               -- Solana signature once signed
   amount_lamports TEXT,
   expected_sats TEXT,
   btc_sats TEXT,
   btc_txid TEXT,
   landed_slot INTEGER,
-  block_time INTEGER,
+  block_time INTEGER,                  -- Unix seconds of the landing block
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
-  journal TEXT NOT NULL
+  journal TEXT NOT NULL                -- the whole row as JSON; a lost journal is rebuilt from it
 );
 CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq DESC);
-CREATE INDEX IF NOT EXISTS operations_of_absr ON operations (block_time DESC, seq DESC)
+CREATE INDEX IF NOT EXISTS operations_landed_swaps ON operations (seq DESC) WHERE kind = 'swap' AND landed_slot IS NOT NULL;
+CREATE INDEX IF NOT EXISTS operations_absr_by_time ON operations (COALESCE(block_time, 0) DESC, seq DESC)
   WHERE kind IN ('swap', 'absr') AND status = 'finished';
+
+-- Quotes that reads requested from the routing provider, per two-hour window since 1970.
 CREATE TABLE IF NOT EXISTS quote_budget (
   window INTEGER PRIMARY KEY,
   used INTEGER NOT NULL
 );
+-- The same of one network, so that none can use up the budget of all. Rows of earlier windows are deleted.
+CREATE TABLE IF NOT EXISTS quote_shares (
+  window INTEGER NOT NULL,
+  client TEXT NOT NULL,                -- hash of an address, of an IPv4 /24, or of an IPv6 /64, /56 or /48
+  used INTEGER NOT NULL,
+  PRIMARY KEY (window, client)
+) WITHOUT ROWID;
+
+-- Status checks of each half hour since 1970, written by the cron each minute. Rows older than a day are deleted.
+CREATE TABLE IF NOT EXISTS status_periods (
+  period INTEGER PRIMARY KEY,
+  checks INTEGER NOT NULL,
+  failures TEXT NOT NULL               -- JSON object: part of the service to the checks that found it failing
+);
+
+-- The mark of the newest batch of the custodian's outbox, and the row of its write probe.
+CREATE TABLE IF NOT EXISTS mirror_marks (
+  name TEXT PRIMARY KEY,
+  revision INTEGER NOT NULL,
+  filler BLOB
+) WITHOUT ROWID;
+
+-- Creates that may have reached the exchange provider. The row is written before the provider is called, and kept for 7 days.
 CREATE TABLE IF NOT EXISTS exchange_requests (
-  key_hash TEXT PRIMARY KEY,
+  key_hash TEXT PRIMARY KEY,           -- SHA-256 of route and Idempotency-Key; random without a key
   body_hash TEXT NOT NULL,
-  client TEXT NOT NULL,
+  client TEXT NOT NULL,                -- hash of the caller's network, for the hourly limit
   state TEXT NOT NULL CHECK (state IN ('in_progress', 'done', 'unknown')),
-  exchange_id TEXT,
-  answer TEXT,
-  reason TEXT,
+  exchange_id TEXT,                    -- the provider's id
+  answer TEXT,                         -- response as JSON, when done
+  reason TEXT,                         -- why unknown
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS exchange_requests_by_age ON exchange_requests (created_at);
 CREATE INDEX IF NOT EXISTS exchange_requests_by_client ON exchange_requests (client, created_at);
-CREATE TABLE IF NOT EXISTS pageviews (
-  id INTEGER PRIMARY KEY,
-  at_ms INTEGER NOT NULL,
-  path TEXT NOT NULL,
-  referrer TEXT NOT NULL,
-  ip TEXT
-);
-CREATE TABLE IF NOT EXISTS pageview_ip_mark (
-  one INTEGER PRIMARY KEY CHECK (one = 1),
-  last_id INTEGER NOT NULL
-);
-CREATE TABLE IF NOT EXISTS pageview_periods (
-  period TEXT PRIMARY KEY,
-  pageviews INTEGER NOT NULL,
-  visitors INTEGER NOT NULL,
-  bots INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS pageview_sources (
-  kind TEXT NOT NULL CHECK (kind IN ('path', 'referrer')),
-  value TEXT NOT NULL,
-  count INTEGER NOT NULL,
-  PRIMARY KEY (kind, value)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS pageview_sources_by_count ON pageview_sources (kind, count DESC, value);
-CREATE TABLE IF NOT EXISTS pageview_salts (
-  day TEXT PRIMARY KEY,
-  salt TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS pageview_visitors (
-  day TEXT NOT NULL,
-  visitor TEXT NOT NULL,
-  PRIMARY KEY (day, visitor)
-) WITHOUT ROWID;
+
+-- Payment requests that buy a token creation.
 CREATE TABLE IF NOT EXISTS invoices (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY,                 -- UUID
   revision INTEGER NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('pending', 'completed')),
   created_at TEXT NOT NULL,
@@ -80,21 +75,45 @@ CREATE TABLE IF NOT EXISTS invoices (
 );
 
 CREATE TABLE IF NOT EXISTS tokens (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY,                 -- decimal text of the numeric id
   revision INTEGER NOT NULL,
   token_id INTEGER NOT NULL UNIQUE,
   mint_address TEXT NOT NULL UNIQUE,
   creator_address TEXT,
-  name TEXT NOT NULL,
-  symbol TEXT NOT NULL,
-  listed_at TEXT,
+  name TEXT NOT NULL,                  -- NFKC, case-folded: for search only
+  symbol TEXT NOT NULL,                -- likewise
+  listed_at TEXT,                      -- null until a listing is paid
   created_at TEXT NOT NULL,
   journal TEXT NOT NULL
 );
-CREATE INDEX IF NOT EXISTS tokens_by_creator ON tokens (creator_address, token_id DESC) WHERE listed_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tokens_of_creator ON tokens (creator_address, token_id) WHERE listed_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tokens_newest_listed ON tokens (token_id DESC) WHERE listed_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (symbol, token_id) WHERE listed_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (name, token_id) WHERE listed_at IS NOT NULL;
+
+-- Substrings of names and symbols of listed tokens, by trigram.
 CREATE VIRTUAL TABLE IF NOT EXISTS tokens_text USING fts5 (name, symbol, tokenize = 'trigram');
+-- Their single letters and pairs of letters, as hex, for queries that are shorter than a trigram: `heads` of the beginnings,
+-- `grams` of every place up to the 48th letter.
+CREATE VIRTUAL TABLE IF NOT EXISTS tokens_short USING fts5 (heads, grams, tokenize = 'ascii', detail = 'column', content = '',
+  contentless_delete = 1);
+CREATE VIEW IF NOT EXISTS tokens_letters AS
+  SELECT token_id,
+    hex(substr(name, 1, 1)) || ' ' || hex(substr(name, 1, 2)) || ' ' || hex(substr(symbol, 1, 1)) || ' ' || hex(substr(symbol, 1, 2))
+      AS heads,
+    (SELECT group_concat(hex(substr(name, places.value, 1)) || ' ' || hex(substr(name, places.value, 2)) || ' '
+        || hex(substr(symbol, places.value, 1)) || ' ' || hex(substr(symbol, places.value, 2)), ' ')
+      FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48]') places)
+      AS grams
+  FROM tokens WHERE listed_at IS NOT NULL;
+CREATE TRIGGER IF NOT EXISTS tokens_listed_short AFTER INSERT ON tokens WHEN new.listed_at IS NOT NULL
+BEGIN
+  INSERT OR REPLACE INTO tokens_short (rowid, heads, grams) SELECT token_id, heads, grams FROM tokens_letters WHERE token_id = new.token_id;
+END;
+CREATE TRIGGER IF NOT EXISTS tokens_listed_later_short AFTER UPDATE ON tokens WHEN old.listed_at IS NULL AND new.listed_at IS NOT NULL
+BEGIN
+  INSERT OR REPLACE INTO tokens_short (rowid, heads, grams) SELECT token_id, heads, grams FROM tokens_letters WHERE token_id = new.token_id;
+END;
 CREATE TRIGGER IF NOT EXISTS tokens_listed AFTER INSERT ON tokens WHEN new.listed_at IS NOT NULL
 BEGIN
   INSERT INTO tokens_text (rowid, name, symbol) VALUES (new.token_id, new.name, new.symbol);
@@ -105,24 +124,28 @@ BEGIN
 END;
 
 CREATE TABLE IF NOT EXISTS listings (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY,                 -- listing_request_id, UUID
   revision INTEGER NOT NULL,
   token_id INTEGER NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('pending', 'confirmed')),
   created_at TEXT NOT NULL,
   journal TEXT NOT NULL
 );
-CREATE INDEX IF NOT EXISTS listings_by_time ON listings (created_at DESC);
-CREATE INDEX IF NOT EXISTS listings_by_token ON listings (token_id, created_at DESC);
+CREATE INDEX IF NOT EXISTS listings_newest ON listings (created_at DESC, id DESC);
+CREATE INDEX IF NOT EXISTS listings_of_token ON listings (token_id, created_at DESC, id DESC);
+
+-- Payments that bought nothing and are owed to their payer.
 CREATE TABLE IF NOT EXISTS refunds (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY,                 -- signature of the payment
   revision INTEGER NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('due', 'paid')),
   created_at TEXT NOT NULL,
   journal TEXT NOT NULL
 );
+
+-- ASRY claims and epochs.
 CREATE TABLE IF NOT EXISTS asry_claims (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY,                 -- first signature of the deposit
   revision INTEGER NOT NULL,
   epoch INTEGER NOT NULL,
   created_at TEXT NOT NULL,
@@ -130,15 +153,17 @@ CREATE TABLE IF NOT EXISTS asry_claims (
 );
 
 CREATE TABLE IF NOT EXISTS asry_epochs (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY,                 -- decimal text of the epoch's number
   revision INTEGER NOT NULL,
   created_at TEXT NOT NULL,
   journal TEXT NOT NULL
 );
+
+-- Ownership proofs, one per hour. Rows are never changed or deleted.
 CREATE TABLE IF NOT EXISTS proofs (
-  id TEXT PRIMARY KEY,
+  id TEXT PRIMARY KEY,                 -- time in the message, ISO 8601
   revision INTEGER NOT NULL,
-  hash TEXT NOT NULL UNIQUE,
+  hash TEXT NOT NULL UNIQUE,           -- the next proof refers to it
   created_at TEXT NOT NULL,
   journal TEXT NOT NULL
 );

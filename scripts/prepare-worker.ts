@@ -1,6 +1,6 @@
 /**
  * `npm run build:site`, which is also wrangler's custom build: no wrangler command publishes an empty or outdated site.
- * Builds the site, the API documents and a module of the script, and writes the version and commit. For `wrangler dev` it also migrates the local D1 databases.
+ * Builds the site, the API documents and a module of the script, and writes the version and commit. For `wrangler dev` it also migrates the local D1 database.
  * Fails when an environment of wrangler.toml uses a resource of production, so that no such deployment is possible.
  * @module
  */
@@ -11,13 +11,12 @@ import { buildSite, SITE_FOLDER } from '../site/build/build-site.ts';
 import { writeLeanErrors } from './bundle/lean-errors.ts';
 import { argumentsOrUsage, readArguments } from './command-line.ts';
 import { currentCommit } from './current-commit.ts';
-import { databasesOf, sharedResources } from './doctor/check-environments.ts';
+import { sharedResources } from './doctor/check-environments.ts';
 import { writeDocuments } from './documents/write-documents.ts';
 
 argumentsOrUsage('npm run build:site', (args) => readArguments(args, {}));
 
-const toml = readFileSync('wrangler.toml', 'utf8');
-for (const { environment, shared } of sharedResources(toml)) {
+for (const { environment, shared } of sharedResources(readFileSync('wrangler.toml', 'utf8'))) {
   console.error(`wrangler.toml: [env.${environment}] uses ${shared.join(', ')} of production.`);
   process.exit(1);
 }
@@ -30,9 +29,8 @@ writeFileSync(join(SITE_FOLDER, 'build.json'), `${JSON.stringify({ version, comm
 console.log(`${SITE_FOLDER}: ${made ? 'built' : 'up to date'}`);
 
 if (process.env.WRANGLER_COMMAND === 'dev')
-  for (const database of databasesOf(toml))
-    execFileSync('wrangler', ['d1', 'migrations', 'apply', database, '--local'], {
-      // Without a terminal wrangler applies the migrations without a question.
-      env: { ...process.env, CI: 'true', WRANGLER_HIDE_BANNER: 'true', WRANGLER_SEND_METRICS: 'false' },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+  execFileSync('wrangler', ['d1', 'migrations', 'apply', 'DB', '--local'], {
+    // Without a terminal wrangler applies the migrations without a question.
+    env: { ...process.env, CI: 'true', WRANGLER_HIDE_BANNER: 'true', WRANGLER_SEND_METRICS: 'false' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });

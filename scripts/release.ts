@@ -2,10 +2,10 @@
  * The steps of `npm version` that belong to this project, and the notes of a release.
  * `check`: fails before anything changes if there is nothing to release. `apply`: writes the version of package.json into
  * every file that has one, and dates the changelog. `notes [VERSION]`: prints the changelog's section of a version.
- * `keep`: stores dist/worker.js as the release from which `test/e2e/upgrade.test.ts` upgrades.
+ * `keep`: stores dist/worker.js and schema.sql as the release from which `test/e2e/upgrade.test.ts` upgrades.
  * @module
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';
 import { argumentsOrUsage, oneOf, readArguments, UsageError } from './command-line.ts';
 import { currentCommit } from './current-commit.ts';
@@ -53,9 +53,9 @@ function apply(version: string): void {
 
 function keep(version: string): void {
   if (!existsSync(BUNDLE)) throw new UsageError(`${BUNDLE} is missing: run \`npm run build\` first`);
-  const lastMigration = readdirSync('migrations').sort().at(-1);
-  const release = { version, commit: currentCommit(), lastMigration };
+  const release = { version, commit: currentCommit() };
   writeFileSync(`${KEPT}/worker.js.br`, brotliCompressSync(readFileSync(BUNDLE)));
+  copyFileSync('schema.sql', `${KEPT}/schema.sql`);
   writeFileSync(`${KEPT}/release.json`, `${JSON.stringify(release, null, 2)}\n`);
 }
 

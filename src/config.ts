@@ -514,17 +514,11 @@ export const VARIABLES = {
 
 /** Bindings that wrangler.toml may leave out, with their meaning for docs/configuration.md. */
 export const OPTIONAL_BINDINGS = {
-  ANALYTICS_DB:
-    '[A database for page views](deploy.md#a-database-for-page-views). Without it they are in `DB`.',
-  PAGEVIEWS_QUEUE:
-    '[A queue for page views](deploy.md#a-queue-for-page-views), which are then written in batches. Without it each request writes its own.',
   METRICS: '[Data points for a dashboard](metrics.md). Without it there are none.',
 } as const;
 
 /** The generated type of `Env` has no optional bindings. */
 export type OptionalBindings = {
-  readonly ANALYTICS_DB?: D1Database;
-  readonly PAGEVIEWS_QUEUE?: Queue;
   readonly METRICS?: AnalyticsEngineDataset;
 };
 

@@ -1,6 +1,7 @@
 import { getPath } from 'hono/utils/url';
 import { areaOf } from './areas.ts';
 import { custodianClass } from './custody/durable-object.ts';
+import { PageViewsObject } from './features/analytics/page-views-object.ts';
 import { inReadSession } from './http/read-session.ts';
 import { type App, mountedApp } from './mounted-app.ts';
 
@@ -12,6 +13,15 @@ export class Custodian extends custodianClass(async (storage, env) => {
   ]);
   return createCustodian(storage, custodyDeps(env));
 }) {}
+
+export class PageViews extends PageViewsObject {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env, async () => {
+      const { ipRetentionDays } = await import('./wiring/page-views.ts');
+      return ipRetentionDays(env);
+    });
+  }
+}
 
 /** The app of each area, created at the first request for it. */
 const apps = new Map<ReturnType<typeof areaOf>, Promise<App>>();
@@ -42,12 +52,5 @@ export default {
   async scheduled({ cron }, env) {
     const { runScheduled } = await import('./wiring/scheduled.ts');
     await runScheduled(cron, env);
-  },
-  async queue(batch, env) {
-    const [{ consumePageviews }, { pageviewConsumerDeps }] = await Promise.all([
-      import('./features/analytics/pageview-queue.ts'),
-      import('./wiring/scheduled.ts'),
-    ]);
-    await consumePageviews(pageviewConsumerDeps(env), batch);
   },
 } satisfies ExportedHandler<Env>;

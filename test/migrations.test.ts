@@ -100,19 +100,4 @@ describe.each(FILES.map((file, at) => ({ file, at })))('a database with rows as 
       .all() as Row[];
     expect(found.map(({ rowid }) => rowid)).toEqual([2]);
   });
-
-  it('counts a page view afterwards', () => {
-    const db = old();
-    migrate(db, FILES.slice(at + 1));
-    db.exec(
-      `INSERT INTO pageview_arrivals (at_ms, path, referrer, ip, referrer_host, day, hour, visitor)
-       VALUES (1, '/new', '', NULL, NULL, '2026-11-20', '2026-11-20T16', 'v')`,
-    );
-    expect(
-      db.prepare(`SELECT pageviews, visitors FROM pageview_periods WHERE period = 'day 2026-11-20'`).get(),
-    ).toEqual({
-      pageviews: 1,
-      visitors: 1,
-    });
-  });
 });

@@ -5,12 +5,17 @@
  */
 /** The bundle of the service, in the same folder as this one. */
 const SERVICE: string = './worker.js';
-const { default: service, Custodian } = (await import(SERVICE)) as {
+const {
+  default: service,
+  Custodian,
+  PageViews,
+} = (await import(SERVICE)) as {
   readonly default: { fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response> };
   readonly Custodian: unknown;
+  readonly PageViews: unknown;
 };
 
-export { Custodian };
+export { Custodian, PageViews };
 
 export type Counts = Partial<Record<'d1' | 'kv' | 'do' | 'limiter' | 'assets' | 'upstream', number>>;
 
@@ -70,6 +75,16 @@ function countedDatabase<T extends D1Database | D1DatabaseSession>(database: T):
   });
 }
 
+const countedObjects = <T extends Rpc.DurableObjectBranded>(
+  namespace: DurableObjectNamespace<T>,
+): DurableObjectNamespace<T> =>
+  new Proxy(namespace, {
+    get: (_, name) =>
+      name === 'getByName'
+        ? (key: string) => counted(namespace.getByName(key), 'do')
+        : Reflect.get(namespace, name),
+  });
+
 const environments = new WeakMap<Env, Env>();
 
 /** The same object for the same bindings, because the service keeps its memory by it. */
@@ -80,12 +95,8 @@ function countedBindings(env: Env): Env {
     KV: counted(env.KV, 'kv'),
     LIMITER: counted(env.LIMITER, 'limiter'),
     ASSETS: counted(env.ASSETS, 'assets', ['fetch']),
-    CUSTODIAN: new Proxy(env.CUSTODIAN, {
-      get: (_, name) =>
-        name === 'getByName'
-          ? (key: string) => counted(env.CUSTODIAN.getByName(key), 'do')
-          : Reflect.get(env.CUSTODIAN, name),
-    }),
+    CUSTODIAN: countedObjects(env.CUSTODIAN),
+    PAGE_VIEWS: countedObjects(env.PAGE_VIEWS),
   };
   environments.set(env, known);
   return known;

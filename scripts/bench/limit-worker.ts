@@ -15,9 +15,26 @@ const BODY = { text: 'x'.repeat(400), number: 1 };
 const LARGE = new Uint8Array(500_000).fill(120);
 const ROUTES = 60;
 
-type LimitEnv = { Bindings: Omit<Env, 'CUSTODIAN'> & { CUSTODIAN: DurableObjectNamespace<Custodian> } };
+type LimitEnv = {
+  Bindings: Omit<Env, 'CUSTODIAN' | 'PAGE_VIEWS'> & {
+    CUSTODIAN: DurableObjectNamespace<Custodian>;
+    PAGE_VIEWS: DurableObjectNamespace<PageViews>;
+  };
+};
 
 /** Named like the service's, so that the bindings are the same. */
+export class PageViews extends DurableObject {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    ctx.storage.sql.exec(
+      'CREATE TABLE IF NOT EXISTS views (id INTEGER PRIMARY KEY, at_ms INTEGER, path TEXT)',
+    );
+  }
+  add(path: string) {
+    this.ctx.storage.sql.exec('INSERT INTO views (at_ms, path) VALUES (?, ?)', Date.now(), path);
+  }
+}
+
 export class Custodian extends DurableObject {
   read() {
     return this.ctx.storage.sql.exec('SELECT 1 AS one').toArray();
@@ -38,7 +55,7 @@ function routes(app: Hono<LimitEnv>): Hono<LimitEnv> {
   app.get('/calls', async (c) => {
     const { env } = c;
     const calls: Readonly<Record<string, () => Promise<unknown>>> = {
-      d1: () => env.DB.prepare('SELECT id FROM pageviews WHERE id = ?').bind(1).all(),
+      d1: () => env.DB.prepare('SELECT id FROM refunds WHERE id = ?').bind(1).all(),
       kv: () => env.KV.get('bench'),
       do: () => env.CUSTODIAN.getByName('bench').read(),
       limiter: () => env.LIMITER.limit({ key: `bench:${c.req.header('cf-connecting-ip')}` }),
@@ -50,7 +67,7 @@ function routes(app: Hono<LimitEnv>): Hono<LimitEnv> {
   });
   app.get('/kv', async (c) => c.json({ ...BODY, kv: await c.env.KV.get('bench') }));
   app.get('/d1', async (c) => {
-    const { results } = await c.env.DB.prepare('SELECT id FROM pageviews WHERE id = ?').bind(1).all();
+    const { results } = await c.env.DB.prepare('SELECT id FROM refunds WHERE id = ?').bind(1).all();
     return c.json({ ...BODY, results });
   });
   app.get('/do', async (c) => c.json({ ...BODY, rows: await c.env.CUSTODIAN.getByName('bench').read() }));
@@ -83,19 +100,19 @@ same.use(async (c, next) => {
 });
 same.use(etag());
 same.route('/same', routes(new Hono()));
-
-/** Writes one row per page view, and nothing else. */
-async function rawInsert(request: Request, env: LimitEnv['Bindings']): Promise<Response> {
-  const { path } = (await request.json()) as { path: string };
-  await env.DB.prepare('INSERT INTO bench_rows (at_ms, path) VALUES (?, ?)').bind(Date.now(), path).run();
-  return new Response(null, { status: 204 });
-}
+// The calls of a page view: the limiter, and one Durable Object that writes one row.
+same.post('/same/page-view', async (c) => {
+  const { path } = await c.req.json<{ path: string }>();
+  const { success } = await c.env.LIMITER.limit({ key: `bench:${c.req.header('cf-connecting-ip')}` });
+  if (!success) return c.body(null, 429);
+  await c.env.PAGE_VIEWS.getByName('bench').add(path);
+  return c.body(null, 204);
+});
 
 export default {
   fetch(request, env, context) {
     const { pathname } = new URL(request.url);
     if (pathname === '/fetch') return Response.json(BODY);
-    if (pathname === '/raw-insert') return rawInsert(request, env);
     return (pathname.startsWith('/same') ? same : bare).fetch(request, env, context);
   },
 } satisfies ExportedHandler<LimitEnv['Bindings']>;

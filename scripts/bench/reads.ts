@@ -22,7 +22,7 @@ const BARE = ['d1', 'kv', 'do', 'limiter'] as const;
 const NAMES: Readonly<Record<keyof Counts, string>> = {
   d1: 'D1',
   kv: 'KV',
-  do: 'custodian',
+  do: 'Durable Object',
   limiter: 'limiter',
   assets: 'assets',
   upstream: 'upstream',
@@ -51,10 +51,6 @@ const PROOFS = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n W
   INSERT INTO proofs (id, revision, hash, created_at, journal)
   SELECT strftime('%Y-%m-%dT%H:00:00.000Z', '2026-01-01', '-' || i || ' hours'), 1, 'bench ' || i, created_at, journal
   FROM n, (SELECT created_at, journal FROM proofs LIMIT 1)`;
-const VIEWS = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
-  INSERT INTO pageview_arrivals (at_ms, path, referrer, ip, referrer_host, day, hour, visitor)
-  SELECT 1763769600000 + i, '/page/' || (i % 40), '', '203.0.113.1', 'site' || (i % 20) || '.example', '2026-11-22',
-    '2026-11-22T' || printf('%02d', i % 24), 'v' || i FROM n`;
 const CLAIM = {
   claim: {
     signature: signatureOf('finished'),
@@ -82,7 +78,6 @@ async function addRows(db: D1): Promise<void> {
     operation.bind('waiting', 1_002, signatureOf('waiting'), '{"dueAt":1}'),
     ...Array.from({ length: TOKENS }, (_, at) => token.bind(at + 1, mintOf(at + 1))),
     db.prepare(PROOFS),
-    db.prepare(VIEWS),
     db
       .prepare('INSERT INTO asry_claims (id, revision, epoch, created_at, journal) VALUES (?, 1, 0, ?, ?)')
       .bind(CLAIM.claim.signature, '2026-11-22T00:00:00.000Z', JSON.stringify(CLAIM)),
@@ -109,6 +104,13 @@ async function made(origin: string, route: string, member: string, body?: object
   return String(answer[member]);
 }
 
+const addView = (origin: string, n: number): Promise<Response> =>
+  fetch(`${origin}/api/analytics/pageview`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ path: `/page/${n % 40}`, referrer: `https://site${n % 20}.example/` }),
+  });
+
 type Request = { readonly route: string; readonly path: string };
 
 /** Every GET, for something that exists unless the row's name says otherwise. */
@@ -120,6 +122,7 @@ async function requests(origin: string, db: D1, pool: string): Promise<Request[]
   const { timestamp } = (await proof.json()) as { timestamp?: string };
   if (!proof.ok || !timestamp) throw new Error(`GET /api/proof: ${proof.status}`);
   await addRows(db);
+  await Promise.all(Array.from({ length: 500 }, (_, n) => addView(origin, n)));
   const existing: readonly (readonly [RegExp, string])[] = [
     [/^\/api\/invoices\/:/, `/api/invoices/${invoice}`],
     [/^\/api\/exchange\/status\/:/, `/api/exchange/status/${exchange}`],

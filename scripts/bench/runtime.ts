@@ -23,7 +23,10 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 process.once('SIGINT', () => process.exit(130));
 
-export type WorkerName = 'sluice' | 'counting' | 'mute' | 'limit' | 'search';
+export type WorkerName = 'sluice' | 'counting' | 'page-views' | 'mute' | 'limit' | 'search';
+
+/** Workers that import the bundle of the service. */
+const AROUND_SERVICE: readonly WorkerName[] = ['counting', 'page-views'];
 
 /** The deployed service, minified. */
 export function sluiceBundle(): string {
@@ -58,8 +61,8 @@ export function muteBundle(): string {
 }
 
 /** A Worker of this folder: the fastest possible one, the search alone, or the service with counted calls. */
-export async function ownBundle(name: 'counting' | 'limit' | 'search'): Promise<string> {
-  const outfile = join(folder, name === 'counting' ? 'sluice/counting.js' : `${name}/${name}.js`);
+export async function ownBundle(name: 'counting' | 'page-views' | 'limit' | 'search'): Promise<string> {
+  const outfile = join(folder, AROUND_SERVICE.includes(name) ? `sluice/${name}.js` : `${name}/${name}.js`);
   if (!existsSync(outfile))
     await build({
       entryPoints: [join(import.meta.dirname, `${name}-worker.ts`)],
@@ -98,14 +101,19 @@ export async function startRuntime(
     name,
     unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
     modulesRoot: dirname(path),
-    modules: (name === 'counting' ? [path, sluiceBundle()] : [path]).map((module) => ({
+    modules: (AROUND_SERVICE.includes(name) ? [path, sluiceBundle()] : [path]).map((module) => ({
       type: 'ESModule' as const,
       path: module,
       contents: readFileSync(module, 'utf8'),
     })),
-    bindings: ['sluice', 'counting', 'mute'].includes(name) ? { ...config.vars, ...bindings } : {},
+    bindings: ['sluice', 'mute', ...AROUND_SERVICE].includes(name) ? { ...config.vars, ...bindings } : {},
     ...(name === 'counting'
-      ? { durableObjects: { CUSTODIAN: { className: 'Custodian', scriptName: 'sluice' } } }
+      ? {
+          durableObjects: {
+            CUSTODIAN: { className: 'Custodian', scriptName: 'sluice' },
+            PAGE_VIEWS: { className: 'PageViews', scriptName: 'sluice' },
+          },
+        }
       : {}),
     // The real binding would put the asset server's own Worker in front of this one's socket.
     serviceBindings: { ASSETS: siteFile },
@@ -133,8 +141,6 @@ export async function startRuntime(
     url: (name: WorkerName): string => urls.get(name) ?? '',
     /** One database for all Workers of a runtime. */
     database: (name: WorkerName = 'sluice') => miniflare.getD1Database('DB', name),
-    /** Calls handlers other than `fetch`. */
-    worker: (name: WorkerName) => miniflare.getWorker(name),
     stop: () => miniflare.dispose(),
   };
 }

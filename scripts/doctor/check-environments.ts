@@ -3,7 +3,7 @@ import { type Finding, problem, type Settings } from './finding.ts';
 
 /** Keys whose values name a resource. `name` counts in the root of an environment only: elsewhere it names a binding. */
 const RESOURCE =
-  /\b(database_id|database_name|preview_database_id|preview_id|id|namespace_id|dataset|queue|dead_letter_queue|service|script_name|pattern|route)\s*=\s*"([^"]+)"/g;
+  /\b(database_id|database_name|preview_database_id|preview_id|id|namespace_id|dataset|service|script_name|pattern|route)\s*=\s*"([^"]+)"/g;
 const ROUTES = /^\s*routes?\s*=|^\s*\[\[routes\]\]/m;
 const PLACEHOLDER = /^[0-]+$/;
 
@@ -18,12 +18,6 @@ function partsOf(toml: string): Map<string, string> {
   }
   return parts;
 }
-
-/** Bindings of production's D1 databases: `DB`, and `ANALYTICS_DB` if it is set. */
-export const databasesOf = (toml: string): ('DB' | 'ANALYTICS_DB')[] =>
-  /^\s*binding\s*=\s*"ANALYTICS_DB"/m.test(partsOf(toml).get('production') ?? '')
-    ? ['DB', 'ANALYTICS_DB']
-    : ['DB'];
 
 function resourcesOf(text: string): string[] {
   const [, start = text] = /^\s*\[env\.[\w-]+\]\s*$([\s\S]*)/m.exec(text) ?? [];
@@ -57,7 +51,7 @@ export const checkEnvironments = (file: string, toml: string): Finding[] =>
     problem(
       'environment-shares-production',
       `${file}: [env.${environment}] uses ${shared.join(', ')} of production.`,
-      `Give [env.${environment}] a name, database, namespace, queue and route of its own.`,
+      `Give [env.${environment}] a name, database, namespace and route of its own.`,
     ),
   );
 

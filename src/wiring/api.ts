@@ -8,7 +8,7 @@
 import { waitUntil } from 'cloudflare:workers';
 import type { SwapRoute } from '../bridges/route.ts';
 import { encodeBase58 } from '../chain/solana/address.ts';
-import type { Config, OptionalBindings } from '../config.ts';
+import type { Config } from '../config.ts';
 import { notConfigured } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import { CALL_LIMITS } from '../core/limits.ts';
@@ -22,6 +22,7 @@ import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import type { clients } from './clients.ts';
 import { custodianClient } from './custodian-client.ts';
 import { missingAnywhere, missingFor } from './missing-settings.ts';
+import { ipRetentionDays, pageViewBackup, pageViewObjects } from './page-views.ts';
 import type { Reserve } from './swap-route.ts';
 import { fetchFor, wired } from './telemetry.ts';
 import type { UpstreamProbe } from './upstream-probes.ts';
@@ -76,26 +77,11 @@ const FEATURES: { readonly [F in Feature]: (sources: Sources) => Promise<Deps[F]
   tokens: tokensDeps,
 };
 
-/**
- * The D1 database of the page views. With the binding `ANALYTICS_DB` it is a separate database, so that page
- * views cannot stop the custodian's mirror. Without it, it is `DB`.
- */
-export const analyticsDatabase = (env: Env & OptionalBindings): D1Database => env.ANALYTICS_DB ?? env.DB;
-
 async function analyticsDeps({ env, config }: Sources): Promise<Deps['analytics']> {
-  const [{ createAnalyticsStore }, { queuedViews }] = await Promise.all([
-    import('../features/analytics/analytics-store.ts'),
-    import('../features/analytics/pageview-queue.ts'),
-  ]);
-  const store = createAnalyticsStore(analyticsDatabase(env), waitUntil);
-  const { PAGEVIEWS_QUEUE: queue }: Env & OptionalBindings = env;
   return {
-    analytics: { ...store, ...(queue && queuedViews(queue, store)) },
+    pageViews: () => pageViewObjects(env),
     siteHost: config.PUBLIC_BASE_URL && new URL(config.PUBLIC_BASE_URL).host,
-    // An invalid value must not keep addresses for longer than the operator intended.
-    ipRetentionDays: config.invalid.includes('ANALYTICS_IP_RETENTION_DAYS')
-      ? 0
-      : config.ANALYTICS_IP_RETENTION_DAYS,
+    ipRetentionDays: ipRetentionDays(env),
     now: Date.now,
   };
 }
@@ -180,6 +166,7 @@ async function opsDeps(sources: Sources): Promise<Deps['ops']> {
     opsSecret: sources.config.OPS_SECRET,
     custody: sources.custody,
     refunds: createRefundStore(sources.env.DB),
+    pageViews: pageViewBackup(sources.env),
     missingForMint: missingFor(sources.config, 'mint'),
     reserve: sources.reserve,
     treasuryAddress: sources.treasuryAddress,

@@ -1,12 +1,8 @@
 /**
- * The tasks of the cron triggers, and the dependencies of the queue's consumer.
+ * The tasks of the cron triggers.
  * @module
  */
-import { waitUntil } from 'cloudflare:workers';
 import { AppError } from '../core/errors.ts';
-import { createAnalyticsStore } from '../features/analytics/analytics-store.ts';
-import type { ConsumePageviewsDeps } from '../features/analytics/pageview-queue.ts';
-import { createPurgeStore, purgeAnalytics } from '../features/analytics/purge-store.ts';
 import { createExchangeStore, purgeExchange } from '../features/exchange/exchange-store.ts';
 import { getProof } from '../features/reserves/get-proof.ts';
 import { getReserves } from '../features/reserves/get-reserves.ts';
@@ -18,14 +14,8 @@ import { createHeartbeat, failedParts, getStatus, type StatusReport } from '../f
 import type { Deps } from '../mounted-app.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
 import { createWebhook } from '../providers/webhook.ts';
-import { analyticsDatabase, featureDeps, sourcesFor } from './api.ts';
-import { fetchFor, type Wired, wired } from './telemetry.ts';
-
-/** The dependencies of the queue's consumer. */
-export const pageviewConsumerDeps = (env: Env): ConsumePageviewsDeps => ({
-  analytics: createAnalyticsStore(analyticsDatabase(env), waitUntil),
-  log: wired(env).telemetry.log,
-});
+import { featureDeps, sourcesFor } from './api.ts';
+import { fetchFor, type Wired } from './telemetry.ts';
 
 type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknown> };
 
@@ -56,8 +46,8 @@ export async function runScheduled(cron: string, env: Env): Promise<void> {
 
 export async function scheduledDeps(env: Env): Promise<ScheduledDeps> {
   const { config, custody, log, reserve } = await sourcesFor(env);
-  const deps = await featureDeps(env, ['analytics', 'reserves', 'status']);
-  const { ipRetentionDays, now } = deps.analytics;
+  const deps = await featureDeps(env, ['reserves', 'status']);
+  const { now } = deps.status;
   const exchanges = createExchangeStore(env.DB);
   const heartbeat = createHeartbeat(env.KV);
   let report: Promise<StatusReport> | undefined;
@@ -73,10 +63,6 @@ export async function scheduledDeps(env: Env): Promise<ScheduledDeps> {
       { name: 'wake', run: () => custody.wake() },
       { name: 'alert_undercollateralized', run: () => alertUndercollateralized({ ...deps.reserves, log }) },
       ...(reserve.bitcoinAddress && reserve.solanaAddress ? prewarmedReads(deps.reserves) : []),
-      ...[...new Set([analyticsDatabase(env), env.DB])].map((database) => ({
-        name: 'purge_analytics',
-        run: () => purgeAnalytics({ analytics: createPurgeStore(database), ipRetentionDays, now }),
-      })),
       { name: 'alarms', run: () => watchAlarms(env, config, deps, readStatus) },
       {
         name: 'record_status',

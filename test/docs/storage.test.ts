@@ -71,3 +71,9 @@ it('lists every table of D1', () => {
   );
   expect(namesBelow('## D1 tables').sort()).toEqual(tables.sort());
 });
+
+it('lists every table of the page views', () => {
+  const store = readFileSync('src/features/analytics/page-views-store.ts', 'utf8');
+  const tables = [...store.matchAll(/CREATE TABLE IF NOT EXISTS (\w+)/g)].map(([, name]) => name);
+  expect(namesBelow('## Page-view tables').sort()).toEqual(tables.sort());
+});

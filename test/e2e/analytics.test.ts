@@ -1,10 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BRING_LOG_BACK, TAKE_LOG_AWAY } from '../world/log-away.ts';
+import { dumpPageViews } from '../../scripts/backup/page-views.ts';
 import { startWorld, type World } from '../world/world.ts';
 
+const run = promisify(execFile);
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ cron: false, blockMs: 0 });
@@ -21,9 +25,9 @@ const view = (body: unknown, ip: string, headers: Record<string, string> = {}, s
   });
 
 type Stats = { totals: { pageviews: number }; by_path: { path: string; count: number }[] };
-const stats = async () => (await (await world.fetch('/api/analytics/stats')).json()) as Stats;
+const stats = async (of = world) => (await (await of.fetch('/api/analytics/stats')).json()) as Stats;
 const logged = async () => {
-  const [row] = (await world.worker.query('SELECT count(*) AS n FROM pageviews')) as { n: number }[];
+  const [row] = (await world.worker.pageViews('SELECT count(*) AS n FROM views')) as { n: number }[];
   return row?.n ?? 0;
 };
 
@@ -110,12 +114,12 @@ it('an address that reached its limit stays refused with any other headers, and 
     passed = answers.filter(({ status }) => status !== 429).map(({ name }) => name);
   }
   expect(passed).toEqual([]);
-  const [row] = (await world.worker.query("SELECT count(*) AS n FROM pageviews WHERE path = '/spoof'")) as {
+  const [row] = (await world.worker.pageViews("SELECT count(*) AS n FROM views WHERE path = '/spoof'")) as {
     n: number;
   }[];
   expect(row?.n).toBeGreaterThanOrEqual(600);
   expect((await view({ path: '/spoof' }, '203.0.113.51')).status).toBe(204);
-  const ips = await world.worker.query("SELECT DISTINCT ip FROM pageviews WHERE path = '/spoof' ORDER BY ip");
+  const ips = await world.worker.pageViews("SELECT DISTINCT ip FROM views WHERE path = '/spoof' ORDER BY ip");
   expect(ips).toEqual([{ ip: LIMITED }, { ip: '203.0.113.51' }]);
 });
 
@@ -154,8 +158,8 @@ it('no raw address is public or in a log line', async () => {
   expect(world.worker.logs().join('\n')).not.toContain('203.0.113.77');
 });
 
-it('an unavailable log is 500 with the code of each route', async () => {
-  for (const sql of TAKE_LOG_AWAY) await world.worker.query(sql);
+it('returns 500 with the code of each route for an unavailable log, and no other route fails', async () => {
+  await world.worker.pageViews('ALTER TABLE views RENAME TO away');
   const write = await view({ path: '/' }, '203.0.113.60');
   expect([write.status, await write.json()]).toEqual([
     500,
@@ -166,6 +170,27 @@ it('an unavailable log is 500 with the code of each route', async () => {
     500,
     expect.objectContaining({ error_code: 'ANALYTICS_READ_FAILED' }),
   ]);
-  for (const sql of BRING_LOG_BACK) await world.worker.query(sql);
+  for (const path of ['/api/ready', '/api/status', '/api/reserves', '/api/exchanges/transactions'])
+    expect([path, (await world.fetch(path)).status]).toEqual([path, 200]);
+  await world.worker.pageViews('ALTER TABLE away RENAME TO views');
   expect((await view({ path: '/' }, '203.0.113.60')).status).toBe(204);
+});
+
+it('the backup of a service restores its statistics in another one', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-page-views-'));
+  const file = join(folder, 'backup.sql.page-views');
+  const service = (of: World) => ({ url: of.url, secret: String(of.bindings.OPS_SECRET) });
+  await dumpPageViews(service(world), (lines) => appendFileSync(file, lines));
+  const other = await startWorld({ cron: false, blockMs: 0 });
+  try {
+    await run(process.execPath, ['scripts/backup.ts', '--restore', file], {
+      env: { ...process.env, API_BASE_URL: other.url, OPS_SECRET: other.bindings.OPS_SECRET },
+    });
+    const [expected, found] = [await stats(), await stats(other)];
+    expect({ ...found, as_of: null }).toEqual({ ...expected, as_of: null });
+    expect(expected.totals.pageviews).toBeGreaterThan(600);
+  } finally {
+    await other.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

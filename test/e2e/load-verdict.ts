@@ -87,8 +87,8 @@ export async function judgeMoney(world: World, traffic: Traffic): Promise<Money>
     if (sent > record.payouts.length || sent > 1) doubled.push(`${sent} payouts of ${deposit}`);
   }
 
-  const [views] = (await world.worker.query(
-    "SELECT (SELECT count(*) FROM pageviews) AS logged, (SELECT pageviews FROM pageview_periods WHERE period = 'total') AS counted",
+  const [views] = (await world.worker.pageViews(
+    "SELECT (SELECT count(*) FROM views) AS logged, (SELECT pageviews FROM periods WHERE period = 'total') AS counted",
   )) as { logged: number; counted: number }[];
   const { pageviewsCounted, pageviewsUnknown } = answered;
   const logged = views?.logged ?? 0;

@@ -1,12 +1,15 @@
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
 import {
+  countPageview,
   isCrawler,
   readIp,
   redactIp,
   visitorIp,
   visitorKey,
+  visitorOf,
 } from '../../src/features/analytics/count-pageview.ts';
+import type { View } from '../../src/features/analytics/page-views-store.ts';
 
 it.each([
   ['203.0.113.9', '203.0.113.9'],
@@ -74,29 +77,53 @@ it.each([
 
 const SALT = 'a'.repeat(64);
 
-it('one visitor has one key a day', () => {
-  expect(visitorKey(SALT, '203.0.113.1', 'Firefox')).toBe(visitorKey(SALT, '203.0.113.1', 'Firefox'));
-  expect(visitorKey(SALT, '203.0.113.1', 'Firefox')).toMatch(/^[0-9a-f]{32}$/);
+it('stores the same key for a visitor all day, and another key with another salt', () => {
+  const visitor = visitorOf('203.0.113.1', 'Firefox');
+  expect(visitorKey(SALT, visitor)).toBe(visitorKey(SALT, visitorOf('203.0.113.1', 'Firefox')));
+  expect(visitorKey(SALT, visitor)).toMatch(/^[0-9a-f]{32}$/);
+  expect(visitorKey(SALT, visitor)).not.toBe(visitorKey('b'.repeat(64), visitor));
 });
 
-it('another salt, address or browser is another visitor', () => {
-  const keys = [
-    visitorKey(SALT, '203.0.113.1', 'Firefox'),
-    visitorKey('b'.repeat(64), '203.0.113.1', 'Firefox'),
-    visitorKey(SALT, '203.0.113.2', 'Firefox'),
-    visitorKey(SALT, '203.0.113.1', 'Safari'),
-    visitorKey(SALT, null, 'Firefox'),
+it('treats another address or browser as another visitor', () => {
+  const visitors = [
+    visitorOf('203.0.113.1', 'Firefox'),
+    visitorOf('203.0.113.2', 'Firefox'),
+    visitorOf('203.0.113.1', 'Safari'),
+    visitorOf(null, 'Firefox'),
   ];
-  expect(new Set(keys).size).toBe(keys.length);
+  expect(new Set(visitors).size).toBe(visitors.length);
+  expect(new Set(visitors.map((visitor) => visitorKey(SALT, visitor))).size).toBe(visitors.length);
 });
 
-it('a subscriber who changes the last 64 bits of an IPv6 address stays one visitor', () => {
-  expect(visitorKey(SALT, '2001:db8:1:2::1', 'Firefox')).toBe(
-    visitorKey(SALT, '2001:db8:1:2:ffff::9', 'Firefox'),
-  );
-  expect(visitorKey(SALT, '2001:db8:1:2::1', 'Firefox')).not.toBe(
-    visitorKey(SALT, '2001:db8:1:3::1', 'Firefox'),
-  );
+it('treats a subscriber who changes the last 64 bits of an IPv6 address as one visitor', () => {
+  expect(visitorOf('2001:db8:1:2::1', 'Firefox')).toBe(visitorOf('2001:db8:1:2:ffff::9', 'Firefox'));
+  expect(visitorOf('2001:db8:1:2::1', 'Firefox')).not.toBe(visitorOf('2001:db8:1:3::1', 'Firefox'));
+});
+
+/** Two objects that collect what they receive. */
+const pair = () => {
+  const received: (View | null)[][] = [[], []];
+  return {
+    received,
+    objects: received.map((views) => ({ add: async (view: View | null) => void views.push(view) })),
+  };
+};
+
+it('sends all views of a visitor to one object, and uses every object', async () => {
+  const { received, objects } = pair();
+  const deps = { pageViews: () => objects, siteHost: undefined, ipRetentionDays: 30 };
+  for (let n = 0; n < 60; n++)
+    await countPageview(deps, { path: '/', referrer: '', ip: `10.0.0.${n % 20}`, userAgent: 'Firefox' });
+  const ips = received.map((views) => [...new Set(views.map((view) => view?.ip))]);
+  expect(ips.flat()).toHaveLength(20);
+  expect(ips.map(({ length }) => length > 0)).toEqual([true, true]);
+});
+
+it('sends nothing of a crawler', async () => {
+  const { received, objects } = pair();
+  const deps = { pageViews: () => objects, siteHost: undefined, ipRetentionDays: 30 };
+  await countPageview(deps, { path: '/', referrer: '', ip: '10.0.0.1', userAgent: 'Googlebot/2.1' });
+  expect(received.flat()).toEqual([null]);
 });
 
 it.each([

@@ -1,6 +1,6 @@
 /** @module-tag deep */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -44,8 +44,8 @@ it('a database is the same after its backup went into a new one, search index in
     ),
     // More rows than one page has.
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
-     INSERT INTO pageviews (id, at_ms, path, referrer, ip) SELECT i, 1763596800000 + i, '/p' || i, '', NULL FROM n;`,
-    insertOf('pageview_periods', { period: 'total', pageviews: 1200, visitors: 0, bots: 1 }),
+     INSERT INTO quote_budget (window, used) SELECT i, i % 80 FROM n;`,
+    insertOf('mirror_marks', { name: 'journal', revision: 1200, filler: null }),
   ];
   const seedFile = join(folder, 'seed.sql');
   const schema = readFileSync('schema.sql', 'utf8');
@@ -53,7 +53,7 @@ it('a database is the same after its backup went into a new one, search index in
   await d1('old', '--file', seedFile);
 
   const backup = join(folder, 'backup.sql');
-  const args = ['scripts/backup.ts', backup, '--', ...onDatabase('old')];
+  const args = ['scripts/backup.ts', backup, '--without', 'page-views', '--', ...onDatabase('old')];
   const { stdout } = await run(process.execPath, args, { env });
   expect(stdout).toContain('1205 rows');
   expect(statSync(backup).mode & 0o777).toBe(0o600);
@@ -75,10 +75,18 @@ it('a database is the same after its backup went into a new one, search index in
   expect(old?.at(-1)).toHaveLength(3);
 });
 
+it('refuses a backup without access to the page views', async () => {
+  const refused = run(process.execPath, ['scripts/backup.ts', join(folder, 'none.sql'), '--', '--local'], {
+    env: { ...env, API_BASE_URL: '', OPS_SECRET: '' },
+  });
+  await expect(refused).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('OPS_SECRET') });
+  expect(existsSync(join(folder, 'none.sql'))).toBe(false);
+});
+
 describe('a database that is written while it is read', () => {
   const schema = readFileSync('schema.sql', 'utf8');
-  const source = (path: string) => insertOf('pageview_sources', { kind: 'path', value: path, count: 1 });
-  const visitor = (name: string) => insertOf('pageview_visitors', { day: '2026-11-20', visitor: name });
+  const share = (client: string) => insertOf('quote_shares', { window: 1, client, used: 1 });
+  const mark = (name: string) => insertOf('mirror_marks', { name, revision: 1, filler: null });
   const database = (...statements: string[]): DatabaseSync => {
     const db = new DatabaseSync(':memory:');
     db.exec([schema, ...statements].join('\n'));
@@ -89,18 +97,18 @@ describe('a database that is written while it is read', () => {
 
   it('includes every lasting row once, despite rows that appear and disappear', async () => {
     const names = ['b', 'c', 'd', 'e', 'f', "g'; --"];
-    const db = database(...names.map(source), ...names.map(visitor));
+    const db = database(...names.map(share), ...names.map(mark));
     let pages = 0;
     const statements = await dumpRows({ schema, without: ['operations'], page: 2 }, (queries) => {
       const answers = read(db, queries);
       pages += 1;
       // Rows that sort before all read ones are inserted, and read rows are deleted.
-      db.exec(source(`a${pages}`));
-      db.exec(`DELETE FROM pageview_visitors WHERE visitor = '${names[pages - 1]?.replaceAll("'", "''")}'`);
+      db.exec(share(`a${pages}`));
+      db.exec(`DELETE FROM mirror_marks WHERE name = '${names[pages - 1]?.replaceAll("'", "''")}'`);
       return answers;
     });
-    expect(statements.filter((text) => text.includes('pageview_visitors'))).toEqual(names.map(visitor));
-    expect(statements.filter((text) => text.includes('pageview_sources'))).toEqual(names.map(source));
+    expect(statements.filter((text) => text.includes('mirror_marks'))).toEqual(names.map(mark));
+    expect(statements.filter((text) => text.includes('quote_shares'))).toEqual(names.map(share));
     expect(() => database(...statements)).not.toThrow();
   });
 

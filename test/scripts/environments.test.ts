@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { unstable_readConfig } from 'wrangler';
-import { checkSettingsApart, databasesOf, sharedResources } from '../../scripts/doctor/check-environments.ts';
+import { checkSettingsApart, sharedResources } from '../../scripts/doctor/check-environments.ts';
 import { examine } from '../../scripts/doctor/examine.ts';
 
 const TOML = readFileSync('wrangler.toml', 'utf8');
@@ -26,7 +26,6 @@ const BINDINGS = [
   'kv_namespaces',
   'durable_objects',
   'ratelimits',
-  'queues',
   'analytics_engine_datasets',
   'version_metadata',
   'triggers',
@@ -34,11 +33,8 @@ const BINDINGS = [
   'assets',
 ] as const;
 
-/** wrangler.toml with its optional bindings switched on: database and queue for page views, and a dataset for metrics. */
-const withOptional = TOML.replaceAll(
-  /^# (\[\[.*(?:d1_databases|datasets|queues\.\w+)\]\]|binding = .*|dataset = .*|(?:dead_letter_)?queue = .*|max_\w+ = .*|database_name = .*|migrations_dir = .*)$/gm,
-  '$1',
-);
+/** wrangler.toml with its optional binding switched on. */
+const withOptional = TOML.replaceAll(/^# (\[\[.*datasets\]\]|binding = .*|dataset = .*)$/gm, '$1');
 
 function saved(toml: string): string {
   const file = join(folder, 'bindings.toml');
@@ -56,19 +52,11 @@ it('the dataset of the metrics is optional, and staging has its own', () => {
 });
 
 it.each([
-  ['as it is', TOML, ['DB']],
-  ['with the optional bindings', withOptional, ['DB', 'ANALYTICS_DB']],
-])('staging has every binding that production has, %s', (_name, toml, databases) => {
+  ['as it is', TOML],
+  ['with the optional binding', withOptional],
+])('staging has every binding that production has, %s', (_name, toml) => {
   const file = saved(toml);
-  const IDENTITY = [
-    'database_id',
-    'database_name',
-    'id',
-    'namespace_id',
-    'dataset',
-    'queue',
-    'dead_letter_queue',
-  ];
+  const IDENTITY = ['database_id', 'database_name', 'id', 'namespace_id', 'dataset'];
   const bindingsOf = (env: string | undefined): unknown => {
     const config: Record<string, unknown> = unstable_readConfig(
       { config: file, env },
@@ -78,12 +66,6 @@ it.each([
     return JSON.parse(JSON.stringify(bindings, (key, value) => (IDENTITY.includes(key) ? undefined : value)));
   };
   expect(bindingsOf('staging')).toEqual(bindingsOf(undefined));
-  expect(databasesOf(toml)).toEqual(databases);
-  const { d1_databases: bound }: { d1_databases: readonly { binding: string }[] } = unstable_readConfig(
-    { config: file },
-    { hideWarnings: true },
-  );
-  expect(bound.map(({ binding }) => binding)).toEqual(databases);
   expect(sharedResources(toml)).toEqual([]);
 });
 
@@ -100,11 +82,6 @@ it.each([
     'the dataset of the metrics',
     '[[env.staging.kv_namespaces]]',
     '[[analytics_engine_datasets]]\nbinding = "METRICS"\ndataset = "sluice"\n[[env.staging.analytics_engine_datasets]]\nbinding = "METRICS"\ndataset = "sluice"\n[[env.staging.kv_namespaces]]',
-  ],
-  [
-    'the queue of the page views',
-    '[[env.staging.kv_namespaces]]',
-    '[[queues.producers]]\nbinding = "PAGEVIEWS_QUEUE"\nqueue = "sluice-pageviews"\n[[env.staging.queues.producers]]\nbinding = "PAGEVIEWS_QUEUE"\nqueue = "sluice-pageviews"\n[[env.staging.kv_namespaces]]',
   ],
   ['the counters of the rate limiter', 'namespace_id = "2001"', 'namespace_id = "1001"'],
   [

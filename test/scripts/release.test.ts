@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
@@ -14,7 +14,7 @@ const FILES = [
   'package-lock.json',
   'packages/client/package.json',
   'packages/sluice-mcp',
-  'migrations',
+  'schema.sql',
   'scripts/command-line.ts',
   'scripts/current-commit.ts',
   'scripts/release.ts',
@@ -102,7 +102,7 @@ describe('npm version minor', () => {
     expect(notes(next)).toBe(entries);
   });
 
-  it('the Worker of the release is stored with its version and last migration', () => {
+  it('stores the Worker of the release with its version and schema', () => {
     const keep = () =>
       spawnSync(process.execPath, ['scripts/release.ts', 'keep'], { cwd: folder, env, encoding: 'utf8' });
     expect(keep()).toMatchObject({ status: 2, stderr: expect.stringContaining('run `npm run build` first') });
@@ -114,8 +114,8 @@ describe('npm version minor', () => {
     expect(json(join(STORED, 'release.json'))).toEqual({
       version: next,
       commit: git('rev-parse', 'HEAD'),
-      lastMigration: readdirSync('migrations').sort().at(-1),
     });
+    expect(readFileSync(join(folder, STORED, 'schema.sql'))).toEqual(readFileSync('schema.sql'));
     rmSync(join(folder, 'dist'), { recursive: true });
     rmSync(join(folder, STORED), { recursive: true });
   });

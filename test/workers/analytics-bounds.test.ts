@@ -1,65 +1,22 @@
-import { env } from 'cloudflare:workers';
-import { beforeEach, expect, it } from 'vitest';
-import { createApp } from '../../src/app.ts';
-import type { Stats } from '../../src/features/analytics/get-stats.ts';
-import { createPurgeStore, purgeAnalytics } from '../../src/features/analytics/purge-store.ts';
-import { apiDeps } from '../../src/wiring/api.ts';
-import { scheduledDeps } from '../../src/wiring/scheduled.ts';
-import { FULL_DATABASE, freshStorageForEachTest, migrate } from './fresh-storage.ts';
+import { expect, it } from 'vitest';
+import {
+  billed,
+  DAY,
+  HOUR,
+  inStorage,
+  moveClock,
+  NOON,
+  pageViewService,
+  purge,
+  rows,
+} from './page-views-kit.ts';
 
-freshStorageForEachTest();
+const { settings, view, views, stats } = pageViewService();
 
-const DAY = 86_400_000;
-const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 const NEW_NAMES_A_DAY = 1_000;
-const second = Reflect.get(env, 'SECOND_DB') as D1Database;
-const limiter = { limit: async () => ({ success: true }) };
-
-let clock: number;
-let app: ReturnType<typeof createApp>;
-const appOn = async (bindings: Env) => {
-  const deps = await apiDeps(bindings);
-  return createApp(() => ({
-    ...deps,
-    log: () => undefined,
-    analytics: { ...deps.analytics, now: () => clock },
-  }));
-};
-beforeEach(async () => {
-  clock = NOON;
-  app = await appOn({ ...env });
-});
-
-const view = async (body: object, headers: Record<string, string> = {}, to = app) =>
-  to.request(
-    '/api/analytics/pageview',
-    {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'cf-connecting-ip': '203.0.113.9', ...headers },
-      body: JSON.stringify(body),
-    },
-    { ...env, LIMITER: limiter },
-  );
-
-/** Sends views 100 at a time. */
-async function views(count: number, viewOf: (n: number) => Promise<Response>): Promise<void> {
-  for (let from = 0; from < count; from += 100) {
-    const sent = await Promise.all(
-      Array.from({ length: Math.min(100, count - from) }, (_, at) => viewOf(from + at)),
-    );
-    expect(new Set(sent.map(({ status }) => status))).toEqual(new Set([204]));
-  }
-}
-
-const rows = async <T>(sql: string, database = env.DB) => (await database.prepare(sql).all<T>()).results;
-const sizeOf = async (database: D1Database) =>
-  (await database.prepare('UPDATE pageview_ip_mark SET last_id = 0 WHERE one = 2').run()).meta.size_after;
-const purge = () =>
-  purgeAnalytics({
-    analytics: createPurgeStore(env.DB),
-    ipRetentionDays: 30,
-    now: () => clock,
-  });
+/** Time between purges with nothing more to delete. */
+const IDLE = 60_000;
+const size = () => inStorage(({ sql }) => sql.databaseSize);
 
 const label = (n: number) => `${n}-${'a'.repeat(57)}`;
 /** The longest path, referrer, host, address and visitor that the route accepts, different in each view. */
@@ -73,26 +30,29 @@ const longest = (n: number) =>
   );
 
 it('stores at most 2.5 KB per view for new names and 1 KB for further ones, with any input', async () => {
-  const empty = await sizeOf(env.DB);
+  settings.isLimited = false;
+  const empty = await size();
   await views(NEW_NAMES_A_DAY, longest);
-  const full = await sizeOf(env.DB);
+  const full = await size();
   expect((full - empty) / NEW_NAMES_A_DAY).toBeLessThan(2_500);
   await views(NEW_NAMES_A_DAY, (n) => longest(n + NEW_NAMES_A_DAY));
-  expect(((await sizeOf(env.DB)) - full) / NEW_NAMES_A_DAY).toBeLessThan(1_000);
+  expect(((await size()) - full) / NEW_NAMES_A_DAY).toBeLessThan(1_000);
 });
 
 it('adds at most 1,000 paths and 1,000 referrers a day and counts every view', async () => {
-  await view({ path: '/known', referrer: 'https://known.example/' });
-  const made = (n: number) => view({ path: `/made-up/${n}`, referrer: `https://made-up-${n}.example/` });
-  await views(NEW_NAMES_A_DAY + 100, made);
-  await view({ path: '/known', referrer: 'https://known.example/' });
+  settings.isLimited = false;
+  const known = () => view({ path: '/known', referrer: 'https://known.example/' });
+  await known();
+  await views(NEW_NAMES_A_DAY + 100, (n) =>
+    view({ path: `/made-up/${n}`, referrer: `https://made-up-${n}.example/` }),
+  );
+  await known();
   const total = NEW_NAMES_A_DAY + 102;
-  const names = `SELECT kind, count(*) AS names, sum(count) AS views FROM pageview_sources GROUP BY kind ORDER BY kind`;
+  const names = `SELECT kind, count(*) AS names, sum(count) AS views FROM names GROUP BY kind ORDER BY kind`;
   expect(await rows(names)).toEqual([
     { kind: 'path', names: NEW_NAMES_A_DAY + 1, views: total },
     { kind: 'referrer', names: NEW_NAMES_A_DAY + 1, views: total },
   ]);
-  const stats = async () => (await app.request('/api/analytics/stats', {}, env)).json<Stats>();
   const { totals, by_path, by_referrer } = await stats();
   expect(totals.pageviews).toBe(total);
   expect(by_path.slice(0, 2)).toEqual([
@@ -104,86 +64,136 @@ it('adds at most 1,000 paths and 1,000 referrers a day and counts every view', a
     { host: 'known.example', count: 2 },
   ]);
 
-  clock += DAY;
-  for (const _ of [1, 2, 3]) await view({ path: '/next-day' });
+  moveClock(DAY);
+  await views(3, () => view({ path: '/next-day' }));
   expect((await stats()).by_path[1]).toEqual({ path: '/next-day', count: 3 });
-  clock -= DAY;
-  await view({ path: '/late' });
-  expect(await rows("SELECT count FROM pageview_sources WHERE value = '/late'")).toEqual([{ count: 1 }]);
-  expect(await rows("SELECT day, count FROM pageview_new_sources WHERE kind = 'path'")).toEqual([
-    { day: '2026-11-21', count: 2 },
+  expect(await rows("SELECT day, count FROM new_names WHERE kind = 'path'")).toEqual([
+    { day: '2100-11-21', count: 1 },
   ]);
 });
 
 it('counts at most 1,000,000 visitors a day and every one of their views', async () => {
   await view({ path: '/' });
-  await env.DB.prepare("UPDATE pageview_periods SET visitors = 999998 WHERE period = 'day 2026-11-20'").run();
-  for (let n = 0; n < 5; n++) await view({ path: '/' }, { 'user-agent': `browser ${n}` });
-  expect(
-    await rows("SELECT pageviews, visitors FROM pageview_periods WHERE period = 'day 2026-11-20'"),
-  ).toEqual([{ pageviews: 6, visitors: 1_000_000 }]);
-  expect(await rows('SELECT count(*) AS n FROM pageview_visitors')).toEqual([{ n: 2 }]);
+  await inStorage(({ sql }) =>
+    sql.exec("UPDATE periods SET visitors = 999998 WHERE period = 'day 2100-11-20'"),
+  );
+  await views(5, (n) => view({ path: '/' }, { 'user-agent': `browser ${n}` }));
+  expect(await rows("SELECT pageviews, visitors FROM periods WHERE period = 'day 2100-11-20'")).toEqual([
+    { pageviews: 6, visitors: 1_000_000 },
+  ]);
+  await view({ path: '/' }, { 'user-agent': 'one more' });
+  expect(await rows("SELECT visitors FROM periods WHERE period = 'day 2100-11-20'")).toEqual([
+    { visitors: 1_000_000 },
+  ]);
+  expect(await rows('SELECT count(*) AS n FROM visitors')).toEqual([{ n: 3 }]);
+});
+
+it('deletes addresses when their retention time is over, and not earlier', async () => {
+  await view({ path: '/old' });
+  moveClock(10 * DAY);
+  await view({ path: '/new' });
+  moveClock(20 * DAY);
+  const kept = async () =>
+    (await rows<{ path: string }>('SELECT path FROM views WHERE ip IS NOT NULL')).map(({ path }) => path);
+  await purge();
+  expect(await kept()).toEqual(['/old', '/new']);
+  moveClock(1);
+  await purge();
+  expect(await kept()).toEqual(['/new']);
+  expect((await stats()).recent.map(({ ip }) => ip)).toEqual(['203.0.113.0/24', null]);
+  moveClock(10 * DAY);
+  await view({ path: '/newest' });
+  expect(await purge()).toBe(IDLE);
+  expect(await kept()).toEqual(['/newest']);
+});
+
+it('removes 5,000 addresses in each step, and takes the next step a second later', async () => {
+  await inStorage(({ sql }) =>
+    sql.exec(
+      `INSERT INTO views (at_ms, path, referrer, ip) WITH RECURSIVE n(i) AS
+       (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 12000) SELECT ${NOON}, '/', '', '203.0.113.9' FROM n`,
+    ),
+  );
+  moveClock(31 * DAY);
+  const left = async () => (await rows('SELECT count(*) AS n FROM views WHERE ip IS NOT NULL'))[0]?.n;
+  expect([await purge(), await left()]).toEqual([1_000, 7_000]);
+  expect([await purge(), await left()]).toEqual([1_000, 2_000]);
+  expect([await purge(), await left()]).toEqual([IDLE, 0]);
 });
 
 it('deletes views after 90 days except the newest 50, and keeps their sums', async () => {
   await views(60, (n) => view({ path: `/${n}` }));
-  clock += 90 * DAY;
-  expect(await purge()).toMatchObject({ deleted: 0 });
-  clock += 1;
-  expect(await purge()).toMatchObject({ deleted: 10 });
-  expect(await purge()).toMatchObject({ deleted: 0 });
+  const logged = () => rows('SELECT min(id) AS first, max(id) AS last, count(*) AS n FROM views');
+  moveClock(90 * DAY);
+  await purge();
+  expect(await logged()).toEqual([{ first: 1, last: 60, n: 60 }]);
+  moveClock(1);
+  await purge();
+  await purge();
   await view({ path: '/new' });
-  expect(await rows('SELECT min(id) AS first, max(id) AS last, count(*) AS n FROM pageviews')).toEqual([
-    { first: 11, last: 61, n: 51 },
-  ]);
-  expect(await rows("SELECT pageviews FROM pageview_periods WHERE period = 'total'")).toEqual([
-    { pageviews: 61 },
-  ]);
-  expect(await rows("SELECT sum(count) AS n FROM pageview_sources WHERE kind = 'path'")).toEqual([{ n: 61 }]);
-  expect(await rows('SELECT path FROM pageviews WHERE ip IS NOT NULL')).toEqual([{ path: '/new' }]);
+  expect(await logged()).toEqual([{ first: 11, last: 61, n: 51 }]);
+  expect(await rows("SELECT pageviews FROM periods WHERE period = 'total'")).toEqual([{ pageviews: 61 }]);
+  expect(await rows("SELECT sum(count) AS n FROM names WHERE kind = 'path'")).toEqual([{ n: 61 }]);
+  expect(await rows('SELECT path FROM views WHERE ip IS NOT NULL')).toEqual([{ path: '/new' }]);
 });
 
-it('deletes the oldest views beyond 1,000,000, at most 50,000 in a run', async () => {
-  await env.DB.prepare(
-    `INSERT INTO pageviews (id, at_ms, path, referrer, ip) WITH RECURSIVE n(i) AS
-     (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70000) SELECT i, ${NOON}, '/', '', NULL FROM n
-     UNION ALL SELECT 1060000, ${NOON}, '/', '', NULL`,
-  ).run();
-  expect(await purge()).toMatchObject({ deleted: 50_000 });
-  expect(await purge()).toMatchObject({ deleted: 10_000 });
-  expect(await purge()).toMatchObject({ deleted: 0 });
-  expect(await rows('SELECT min(id) AS first, count(*) AS n FROM pageviews')).toEqual([
-    { first: 60_001, n: 10_001 },
-  ]);
+it('deletes the oldest views beyond 1,000,000, 5,000 in each step', async () => {
+  await inStorage(({ sql }) =>
+    sql.exec(
+      `INSERT INTO views (id, at_ms, path, referrer, ip) WITH RECURSIVE n(i) AS
+       (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000) SELECT i, ${NOON}, '/', '', NULL FROM n
+       UNION ALL SELECT 1007000, ${NOON}, '/', '', NULL`,
+    ),
+  );
+  const logged = () => rows('SELECT min(id) AS first, count(*) AS n FROM views');
+  expect(await purge()).toBe(1_000);
+  expect(await logged()).toEqual([{ first: 5_001, n: 4_001 }]);
+  expect(await purge()).toBe(IDLE);
+  expect(await logged()).toEqual([{ first: 7_001, n: 2_001 }]);
 });
 
-it('writes page views to ANALYTICS_DB where it is bound, and to DB where it is not', async () => {
-  await migrate(second);
-  const logged = async () =>
-    Promise.all([env.DB, second].map((database) => rows('SELECT path FROM pageviews', database)));
-  const apart = await appOn({ ...env, ANALYTICS_DB: second } as Env);
-  expect((await view({ path: '/apart' }, {}, apart)).status).toBe(204);
-  expect(await logged()).toEqual([[], [{ path: '/apart' }]]);
-  expect((await view({ path: '/shared' })).status).toBe(204);
-  expect(await logged()).toEqual([[{ path: '/shared' }], [{ path: '/apart' }]]);
-  const stats = await apart.request('/api/analytics/stats', {}, env);
-  expect(await stats.json()).toMatchObject({ by_path: [{ path: '/apart', count: 1 }] });
+it('reads a few rows for a purge with nothing to delete', async () => {
+  await inStorage(({ sql }) =>
+    sql.exec(
+      `INSERT INTO views (at_ms, path, referrer, ip) WITH RECURSIVE n(i) AS
+       (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 10000) SELECT ${NOON}, '/', '', '203.0.113.9' FROM n`,
+    ),
+  );
+  const { read, written } = await billed((store) => store.purge(NOON, 30));
+  expect(written).toBe(0);
+  expect(read).toBeLessThan(20);
 });
 
-it('purges DB as well as ANALYTICS_DB, and DB even while the other is full', async () => {
-  await migrate(second);
-  const old = "INSERT INTO pageviews (at_ms, path, referrer, ip) VALUES (1, '/', '', '203.0.113.9')";
-  const purgesOn = async (database: D1Database) =>
-    (await scheduledDeps({ ...env, ANALYTICS_DB: database } as Env)).everyMinute.filter(
-      ({ name }) => name === 'purge_analytics',
-    );
-  const kept = async () =>
-    Promise.all([env.DB, second].map((database) => rows('SELECT ip FROM pageviews', database)));
-  for (const database of [env.DB, second]) await database.prepare(old).run();
-  for (const { run } of await purgesOn(second)) await run();
-  expect(await kept()).toEqual([[{ ip: null }], [{ ip: null }]]);
-  await env.DB.prepare(old).run();
-  const ended = await Promise.allSettled((await purgesOn(FULL_DATABASE)).map(({ run }) => run()));
-  expect(ended.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
-  expect((await kept())[0]).toEqual([{ ip: null }, { ip: null }]);
+it('deletes salt and visitor keys after their day, and the day keeps its count', async () => {
+  await view({ path: '/' });
+  await purge();
+  expect(await rows('SELECT day FROM salts')).toEqual([{ day: '2100-11-20' }]);
+  moveClock(12 * HOUR);
+  await view({ path: '/' });
+  await purge();
+  expect(await rows('SELECT day FROM salts')).toEqual([{ day: '2100-11-21' }]);
+  expect(await rows('SELECT day FROM visitors')).toEqual([{ day: '2100-11-21' }]);
+  expect((await stats()).series.slice(-2).map(({ visitors }) => visitors)).toEqual([1, 1]);
+});
+
+it('makes a random salt for each day', async () => {
+  await view({ path: '/' });
+  await view({ path: '/' });
+  moveClock(DAY);
+  await view({ path: '/' });
+  const salts = (await rows<{ salt: string }>('SELECT salt FROM salts')).map(({ salt }) => salt);
+  expect(salts).toEqual([1, 2].map(() => expect.stringMatching(/^[0-9a-f]{64}$/)));
+  expect(new Set(salts).size).toBe(2);
+  const keys = await rows<{ visitor: string }>('SELECT DISTINCT visitor FROM visitors');
+  expect(keys).toHaveLength(2);
+});
+
+it('keeps the purge going after one that failed', async () => {
+  await inStorage(({ sql }) => sql.exec('ALTER TABLE views RENAME TO away'));
+  expect(await purge()).toBe(IDLE);
+  await inStorage(({ sql }) => sql.exec('ALTER TABLE away RENAME TO views'));
+  await view({ path: '/' });
+  moveClock(31 * DAY);
+  await purge();
+  expect(await rows('SELECT ip FROM views')).toEqual([{ ip: null }]);
 });

@@ -16,7 +16,7 @@ import {
   TXID,
   type Upstreams,
 } from './custodian-upstreams.ts';
-import { FULL_DATABASE, freshStorageForEachTest } from './fresh-storage.ts';
+import { freshStorageForEachTest } from './fresh-storage.ts';
 
 freshStorageForEachTest();
 
@@ -149,28 +149,26 @@ describe('the custodian in the Workers runtime', () => {
     expect(await runInDurableObject(custodian(), (_instance, { storage }) => storage.getAlarm())).toBeNull();
   });
 
-  it('writes a swap to D1 from creation to settlement while the analytics database is full', async () => {
-    Reflect.set(env, 'ANALYTICS_DB', FULL_DATABASE);
-    try {
-      const app = createApp(async () => ({ ...(await apiDeps({ ...env })), log: () => undefined }));
-      const viewed = await app.request(
-        '/api/analytics/pageview',
-        { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"path":"/"}' },
-        env,
-      );
-      expect([viewed.status, await viewed.json()]).toEqual([
-        500,
-        expect.objectContaining({ error_code: 'ANALYTICS_WRITE_FAILED' }),
-      ]);
-      expect((await createSwap(request('c1'))).type).toBe('created');
-      expect(await d1Row()).toMatchObject({ status: 'waiting' });
-      upstreams.isFinal = true;
-      await alarms(stateIs('settling'));
-      upstreams.bridgeStatus = 'SUCCESS';
-      await alarms(stateIs('done'));
-    } finally {
-      Reflect.deleteProperty(env, 'ANALYTICS_DB');
-    }
+  it('writes a swap to D1 from creation to settlement while the page views cannot be written', async () => {
+    await runInDurableObject(env.PAGE_VIEWS.getByName('0'), (_instance, { storage }) => {
+      storage.sql.exec("CREATE TRIGGER full BEFORE INSERT ON views BEGIN SELECT RAISE(ABORT, 'full'); END");
+    });
+    const app = createApp(async () => ({ ...(await apiDeps({ ...env })), log: () => undefined }));
+    const viewed = await app.request(
+      '/api/analytics/pageview',
+      { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"path":"/"}' },
+      env,
+    );
+    expect([viewed.status, await viewed.json()]).toEqual([
+      500,
+      expect.objectContaining({ error_code: 'ANALYTICS_WRITE_FAILED' }),
+    ]);
+    expect((await createSwap(request('c1'))).type).toBe('created');
+    expect(await d1Row()).toMatchObject({ status: 'waiting' });
+    upstreams.isFinal = true;
+    await alarms(stateIs('settling'));
+    upstreams.bridgeStatus = 'SUCCESS';
+    await alarms(stateIs('done'));
   });
 
   it('20 calls at once with one key are one signature and 20 equal answers', async () => {

@@ -6,13 +6,6 @@ const MIGRATIONS = Reflect.get(env, 'TEST_SCHEMA') as D1Migration[];
 
 export const migrate = (database: D1Database = env.DB) => applyD1Migrations(database, MIGRATIONS);
 
-/** An analytics database on which every statement fails, as D1 does at its size limit. */
-export const FULL_DATABASE = new Proxy(env.DB, {
-  get: () => () => {
-    throw new Error('D1_ERROR: database or disk is full: SQLITE_FULL');
-  },
-});
-
 /** Gives each test of a file empty storage. A file that does not call this has it once, because it costs 300 ms. */
 export function freshStorageForEachTest(): void {
   beforeEach(async () => {

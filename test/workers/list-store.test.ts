@@ -3,8 +3,6 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
-import { createAnalyticsStore, type View } from '../../src/features/analytics/analytics-store.ts';
-import { createPurgeStore } from '../../src/features/analytics/purge-store.ts';
 import { createSearchStore } from '../../src/features/tokens/search-store.ts';
 import { createTokenStore } from '../../src/features/tokens/token-store.ts';
 import { createListStore, MIRROR_VERSION } from '../../src/http/list-store.ts';
@@ -185,49 +183,5 @@ describe('a list of the mirror', () => {
     expect(await read()).toEqual(['moon 1']);
     now = 60_000;
     expect(await read()).toEqual(['by hand']);
-  });
-});
-
-describe('the counters of page views', () => {
-  const AT = Date.parse('2026-11-20T16:00:00.000Z');
-  const view = (at: number): View => ({ at, path: '/', referrer: '', ip: '203.0.113.9', visitor: `v${at}` });
-  const bounds = { firstDay: '2026-11-01', firstHour: '2026-11-19T00', top: 10, recent: 10 };
-  const open = () => createAnalyticsStore(env.DB, () => undefined);
-
-  it('are the same object until a view, a crawler, a queued view or a removed address changes them', async () => {
-    const store = open();
-    const writer = open();
-    const changes: readonly (readonly [string, () => Promise<unknown>])[] = [
-      ['a view', () => writer.add(view(AT))],
-      ['a view of the same moment', () => writer.add(view(AT))],
-      ['a crawler', () => writer.addBot(AT)],
-      [
-        'a queued view',
-        () =>
-          writer.addMessages([
-            { id: 'a'.repeat(24), at: AT + 1, view: { path: '/q', referrer: '', ip: null, visitor: 'v' } },
-          ]),
-      ],
-      ['a removed address', () => createPurgeStore(env.DB).dropIps(AT + 1, 10)],
-    ];
-    let before = await store.read(bounds);
-    for (const [what, change] of changes) {
-      expect(await store.read(bounds), what).toBe(before);
-      await change();
-      const after = await store.read(bounds);
-      expect(after, what).not.toEqual(before);
-      expect(after, what).toEqual(await open().read(bounds));
-      before = after;
-    }
-    expect(before.total).toEqual({ pageviews: 3, visitors: 0, bots: 1 });
-    expect(before.recent.map(({ ip }) => ip)).toEqual([null, null, null]);
-  });
-
-  it('of a restored database with as many other views are read again', async () => {
-    const store = open();
-    await store.add(view(AT));
-    const before = await store.read(bounds);
-    await env.DB.exec('UPDATE pageviews SET at_ms = at_ms - 1');
-    expect(await store.read(bounds)).not.toBe(before);
   });
 });

@@ -5,7 +5,6 @@ import page from '../../docs/scale.md?raw';
 import { createApp } from '../../src/app.ts';
 import { buildProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
-import { createAnalyticsStore } from '../../src/features/analytics/analytics-store.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 
 /**
@@ -19,7 +18,7 @@ type Cost = Record<
   | 'written'
   | 'kv'
   | 'custodian'
-  | 'queue'
+  | 'pageViews'
   | 'limiter'
   | 'upstream'
   | 'subrequests'
@@ -32,7 +31,7 @@ const NOTHING: Cost = {
   written: 0,
   kv: 0,
   custodian: 0,
-  queue: 0,
+  pageViews: 0,
   limiter: 0,
   upstream: 0,
   subrequests: 0,
@@ -45,7 +44,7 @@ const WORDS: Readonly<Record<keyof Cost, string>> = {
   written: 'written',
   kv: 'KV',
   custodian: 'custodian',
-  queue: 'queue',
+  pageViews: 'page-view object',
   limiter: 'limiter',
   upstream: 'upstream',
   subrequests: 'sub',
@@ -95,7 +94,7 @@ const DB = {
 } as Partial<D1Database> as D1Database;
 
 /** Counts each call of a method. */
-const counting = <T extends object>(target: T, key: 'kv' | 'queue' | 'limiter'): T =>
+const counting = <T extends object>(target: T, key: 'kv' | 'pageViews' | 'limiter'): T =>
   new Proxy(target, {
     get: (_, name) => {
       const member: unknown = Reflect.get(target, name);
@@ -167,6 +166,7 @@ const bindings = (): Env =>
     KV: counting(env.KV, 'kv'),
     LIMITER: counting(env.LIMITER, 'limiter'),
     CUSTODIAN: { ...env.CUSTODIAN, getByName: emptyCustodian },
+    PAGE_VIEWS: { getByName: (name: string) => counting(env.PAGE_VIEWS.getByName(name), 'pageViews') },
     TREASURY_SOLANA_ADDRESS: MINT,
     PUBLIC_BASE_URL: 'https://sluice.test',
     RESERVE_SOLANA_ADDRESS: RESERVE,
@@ -192,11 +192,6 @@ async function fill(): Promise<void> {
   await env.DB.batch([
     operation('swap').bind(ROWS, 0, at),
     operation('asry').bind(ROWS, ROWS, at),
-    env.DB.prepare(
-      `INSERT INTO pageview_arrivals (at_ms, path, referrer, ip, referrer_host, day, hour, visitor)
-       ${numbers} SELECT 1700000000000 + i, '/page/' || (i % 40), '', '203.0.113.1', 'site' || (i % 20) || '.example', '2026-11-21',
-         '2026-11-21T10', 'v' || i FROM n`,
-    ).bind(ROWS),
     env.DB.prepare(`UPDATE operations SET signature = ? WHERE id = 'swap:1'`).bind(FINISHED),
     env.DB.prepare(
       `INSERT INTO tokens (id, revision, token_id, mint_address, name, symbol, listed_at, created_at, journal)
@@ -268,7 +263,7 @@ const REQUESTS: readonly (readonly [
 const stated = new Map(
   page
     .split('\n')
-    .filter((line: string) => /^\| `(GET|POST|the queue)\b/.test(line))
+    .filter((line: string) => /^\| `(GET|POST)\b/.test(line))
     .map((line: string) => {
       const [name = '', ...cells] = line
         .split('|')
@@ -320,33 +315,3 @@ it.each(REQUESTS.map(([name, path, init = {}]) => [name, path, init] as const))(
     expect([first, again]).toEqual(stated.get(name));
   },
 );
-
-it('a page view through the queue has the costs of docs/scale.md, at the first and further requests', async () => {
-  const sent = { send: async () => undefined } as unknown as Queue;
-  const all = { ...bindings(), PAGEVIEWS_QUEUE: counting(sent, 'queue') } as Env;
-  const measure = async (): Promise<string> => {
-    cost = { ...NOTHING };
-    expect((await app.request('/api/analytics/pageview', view, all)).status).toBe(204);
-    return costText(cost);
-  };
-  expect([await measure(), await measure()]).toEqual(
-    stated.get('POST /api/analytics/pageview, with a queue'),
-  );
-});
-
-it('a batch of 100 page views has the costs of docs/scale.md, for new and known visitors', async () => {
-  const analytics = createAnalyticsStore(DB, () => undefined);
-  let id = 0;
-  const measure = async (): Promise<string> => {
-    cost = { ...NOTHING };
-    await analytics.addMessages(
-      Array.from({ length: 100 }, (_, n) => ({
-        id: (id++).toString(16).padStart(24, '0'),
-        at: 1_700_000_000_000 + n,
-        view: { path: `/page/${n % 10}`, referrer: '', ip: null, visitor: `${n}`.padStart(32, '0') },
-      })),
-    );
-    return costText(cost);
-  };
-  expect([await measure(), await measure()]).toEqual(stated.get('the queue, a batch of 100 page views'));
-});

@@ -10,9 +10,7 @@ const store = createDatabaseStore(env.DB);
 describe('the database as the status shows it', () => {
   it('has the columns of schema.sql and none of the platform', async () => {
     const columns = await store.columns();
-    expect(columns).toEqual(
-      expect.arrayContaining(['operations.seq', 'pageviews.path', 'quote_budget.window']),
-    );
+    expect(columns).toEqual(expect.arrayContaining(['operations.seq', 'tokens.name', 'quote_budget.window']));
     expect(columns.filter((column) => /^(sqlite_|_cf_|d1_)/.test(column))).toEqual([]);
   });
 

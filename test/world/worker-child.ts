@@ -54,6 +54,7 @@ const inside = ({ compatibilityDate, databases }: WorkerOptions) => ({
   modules: [{ type: 'ESModule' as const, path: INSIDE, contents: readFileSync(INSIDE, 'utf8') }],
   d1Databases: Object.fromEntries(databases.map(({ binding, id }) => [binding, id])),
   serviceBindings: { SLUICE: 'sluice' },
+  durableObjects: { PAGE_VIEWS: { className: 'PageViews', scriptName: 'sluice', useSQLite: true } },
   unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
 });
 

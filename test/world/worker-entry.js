@@ -3,13 +3,31 @@
  * @module
  */
 
-import service, { Custodian as DeployedCustodian } from './worker.js';
+import { DurableObject } from 'cloudflare:workers';
+import * as deployed from './worker.js';
 import { moveAlarms, moveClock } from './worker-clock.js';
 
-export class Custodian extends DeployedCustodian {
+const service = deployed.default;
+
+export class Custodian extends deployed.Custodian {
   constructor(state, env) {
     moveAlarms(state.storage);
     super(state, env);
+  }
+}
+
+/** An earlier release has no such object. */
+const DeployedPageViews = deployed.PageViews ?? DurableObject;
+
+export class PageViews extends DeployedPageViews {
+  constructor(state, env) {
+    moveAlarms(state.storage);
+    super(state, env);
+  }
+
+  /** Rows for a test. */
+  query(sql) {
+    return this.ctx.storage.sql.exec(sql).toArray();
   }
 }
 

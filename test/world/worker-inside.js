@@ -1,5 +1,6 @@
 /**
- * Runs beside the service's Worker, on the same database: calls its scheduled handler and queries its rows for a test.
+ * Runs beside the service's Worker, on the same database: calls its scheduled handler, and queries its rows and those of
+ * its page views for a test.
  * Miniflare's own proxies would stop their process until workerd answers, and workerd blocks while its log is
  * not read.
  * @module
@@ -15,6 +16,7 @@ const actions = {
         .bind(...params)
         .all()
     ).results,
+  '/pageViews': async (env, { sql }) => env.PAGE_VIEWS.getByName('0').query(sql),
 };
 
 export default {

@@ -12,10 +12,11 @@ export type FromWorkerProcess =
   | { readonly type: 'failed'; readonly reason: string }
   | { readonly type: 'log'; readonly line: string };
 
-/** Requests to the helper: `POST /scheduled` and `POST /query`. */
+/** Requests to the helper: `POST /scheduled`, `POST /query` and `POST /pageViews`. */
 export interface InsideCalls {
   readonly scheduled: { readonly cron: string; readonly time: number };
   readonly query: { readonly sql: string; readonly params: readonly unknown[] };
+  readonly pageViews: { readonly sql: string };
 }
 
 /** Of one Worker. */

@@ -28,6 +28,8 @@ export interface WorkerProcess {
   scheduled(cron: string, time: number): Promise<unknown>;
   /** Rows of the Worker's D1 database. */
   query(sql: string, params: readonly unknown[]): Promise<unknown>;
+  /** Rows of the object of the page views. */
+  pageViews(sql: string): Promise<unknown>;
   /** The Worker's console output, newest last. */
   logs(): readonly string[];
 }
@@ -117,6 +119,7 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
     crons: () => crons,
     scheduled: (cron, time) => call('scheduled', { cron, time }),
     query: (sql, params) => call('query', { sql, params }),
+    pageViews: (sql) => call('pageViews', { sql }),
     logs: () => logs,
   };
 }

@@ -105,6 +105,8 @@ export interface World {
     logs(): readonly string[];
     /** Rows of the Worker's D1 database. */
     query(sql: string, params?: readonly unknown[]): Promise<unknown>;
+    /** Rows of the object of the page views. */
+    pageViews(sql: string): Promise<unknown>;
   };
   readonly solana: SolanaWorld;
   readonly bitcoin: BitcoinNode;
@@ -349,6 +351,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         },
         logs: worker.logs,
         query: (sql, params = []) => worker.query(sql, params),
+        pageViews: worker.pageViews,
       },
       solana,
       bitcoin,

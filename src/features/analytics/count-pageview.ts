@@ -4,15 +4,15 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Context } from 'hono';
 import { ipv6Prefix } from '../../core/client-network.ts';
 import { AppError } from '../../core/errors.ts';
-import type { AnalyticsStore } from './analytics-store.ts';
+import type { PageViewsApi } from './page-views-object.ts';
 
 export type CountPageviewDeps = {
-  analytics: Pick<AnalyticsStore, 'salt' | 'add' | 'addBot'>;
+  /** The objects that share the page views. */
+  pageViews: () => readonly Pick<PageViewsApi, 'add'>[];
   /** Hosts of the site itself; they are not counted as referrers. */
   siteHost: string | undefined;
   /** Zero stores no addresses at all. */
   ipRetentionDays: number;
-  now: () => number;
 };
 
 export type Pageview = {
@@ -22,23 +22,23 @@ export type Pageview = {
   readonly userAgent: string;
 };
 
-const freshSalt = () => bytesToHex(crypto.getRandomValues(new Uint8Array(32)));
-
-/** Logs and counts one view. @throws AppError ANALYTICS_WRITE_FAILED */
+/** Logs and counts one view in the object of its visitor. @throws AppError ANALYTICS_WRITE_FAILED */
 export async function countPageview(d: CountPageviewDeps, view: Pageview): Promise<void> {
-  const at = d.now();
   const referrer = referrerOf(view.referrer);
+  const visitor = visitorOf(view.ip, view.userAgent);
   try {
-    if (isCrawler(view.userAgent)) return await d.analytics.addBot(at);
-    const salt = await d.analytics.salt(at, freshSalt);
-    await d.analytics.add({
-      at,
-      path: pathOf(view.path),
-      referrer: referrer?.url ?? '',
-      referrerHost: referrer && referrer.host !== d.siteHost ? referrer.host : undefined,
-      ip: d.ipRetentionDays > 0 ? view.ip : null,
-      visitor: visitorKey(salt, view.ip, view.userAgent),
-    });
+    const objects = d.pageViews();
+    await objects[Number.parseInt(visitor.slice(0, 8), 16) % objects.length]?.add(
+      isCrawler(view.userAgent)
+        ? null
+        : {
+            path: pathOf(view.path),
+            referrer: referrer?.url ?? '',
+            referrerHost: referrer && referrer.host !== d.siteHost ? referrer.host : undefined,
+            ip: d.ipRetentionDays > 0 ? view.ip : null,
+            visitor,
+          },
+    );
   } catch (cause) {
     throw new AppError('ANALYTICS_WRITE_FAILED', 'The page view could not be logged.', { cause });
   }
@@ -78,17 +78,20 @@ export function redactIp(ip: string): string {
 }
 
 /**
- * Identifies a visitor for one day: the salt is random and deleted afterwards, so that no key can be traced
- * to an address.
- *
- * @param salt of the day
- * @param ip   IPv6 is reduced to its /64
+ * Identifies a visitor by network and user agent: selects its object, and is never stored.
+ * @param ip IPv6 is reduced to its /64
  */
-export function visitorKey(salt: string, ip: string | null, userAgent: string): string {
+export function visitorOf(ip: string | null, userAgent: string): string {
   const network = ip?.includes(':') ? ipv6Prefix(ip) : (ip ?? '');
-  const mac = hmac(sha256, utf8ToBytes(salt), utf8ToBytes(`${network}\n${userAgent}`));
-  return bytesToHex(mac.subarray(0, 16));
+  return bytesToHex(sha256(utf8ToBytes(`${network}\n${userAgent}`)));
 }
+
+/**
+ * What is stored of a visitor for one day. The salt is random and deleted after the day, so that no key can be
+ * traced to an address.
+ */
+export const visitorKey = (salt: string, visitor: string): string =>
+  bytesToHex(hmac(sha256, utf8ToBytes(salt), utf8ToBytes(visitor)).subarray(0, 16));
 
 /**
  * `Cubot` is a phone maker. HTTP libraries are not listed: a program that posts a view reports a real one.
@@ -107,10 +110,9 @@ export const MAX_PATH = 1_024;
 export const MAX_REFERRER = 4_096;
 /** UTF-8 bytes of a stored path. A longer path is cut and ends in `…`, which takes three more bytes. */
 const MAX_PATH_BYTES = 253;
-const MAX_CUT_PATH_BYTES = MAX_PATH_BYTES + 3;
 /** A longer referrer URL is cut to its origin, which is never longer. URLs are ASCII. */
-export const MAX_REFERRER_STORED = 262;
-export const MAX_HOST = 253;
+const MAX_REFERRER_STORED = 262;
+const MAX_HOST = 253;
 
 /** Control characters, line separators and marks that reorder text. */
 const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
@@ -126,10 +128,6 @@ export function pathOf(path: string): string {
   const { read } = new TextEncoder().encodeInto(plain, new Uint8Array(MAX_PATH_BYTES));
   return read === plain.length ? plain : `${plain.slice(0, read)}…`;
 }
-
-/** Whether a path may be stored: a result of `pathOf`. */
-export const isStorablePath = (path: string): boolean =>
-  isPath(path) && !/[?#]/.test(path) && new TextEncoder().encode(path).length <= MAX_CUT_PATH_BYTES;
 
 export type Referrer = { readonly url: string; readonly host: string };
 

@@ -1,13 +1,13 @@
 import { z } from '@hono/zod-openapi';
-import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { lazily } from '#answers';
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import { component } from '../../http/router.ts';
-import type { AnalyticsStore, Counters } from './analytics-store.ts';
 import { redactIp } from './count-pageview.ts';
+import type { PageViewsApi } from './page-views-object.ts';
+import type { Count, Counters } from './page-views-store.ts';
 
-export type GetStatsDeps = { analytics: Pick<AnalyticsStore, 'read'>; now: () => number };
+export type GetStatsDeps = { pageViews: () => readonly Pick<PageViewsApi, 'read'>[]; now: () => number };
 
 const TOP = 100;
 const RECENT = 50;
@@ -56,86 +56,75 @@ export const StatsBody = lazily(() =>
 );
 
 export type Stats = z.infer<ReturnType<typeof StatsBody>>;
-type Aggregates = Omit<Stats, 'as_of'>;
 
 /**
- * The aggregates as JSON without the closing brace, by their counters: while no view is added, only `as_of` differs
- * between answers.
+ * The sums of all objects. A name that is not among the first of an object is missing from that object's share.
+ * @throws AppError ANALYTICS_READ_FAILED
  */
-const aggregates = new WeakMap<Counters, Uint8Array>();
-
-/** The body of the answer, in the form of `StatsBody`. @throws AppError ANALYTICS_READ_FAILED */
-export async function statsJson({ analytics, now }: GetStatsDeps): Promise<Uint8Array<ArrayBuffer>> {
+export async function getStats({ pageViews, now }: GetStatsDeps): Promise<Stats> {
   const at = now();
-  const { days, hours } = periodsAt(at);
-  let counters: Counters;
+  const days = latest(at, DAY_MS, SERIES_DAYS).map((start) => start.slice(0, 10));
+  const hours = latest(at, HOUR_MS, HOURS_A_WEEK).map((start) => start.slice(0, 13));
+  const bounds = { firstDay: days[0] ?? '', firstHour: hours[0] ?? '', top: TOP, recent: RECENT };
+  let parts: readonly Counters[];
   try {
-    counters = await analytics.read({
-      firstDay: days[0] ?? '',
-      firstHour: hours[0] ?? '',
-      top: TOP,
-      recent: RECENT,
-    });
+    parts = await Promise.all(pageViews().map((object) => object.read(bounds)));
   } catch (cause) {
     throw new AppError('ANALYTICS_READ_FAILED', 'The page-view counters cannot be read.', { cause });
   }
-  const known =
-    aggregates.get(counters) ?? utf8ToBytes(JSON.stringify(aggregatesOf(counters, days, hours)).slice(0, -1));
-  aggregates.set(counters, known);
-  const asOf = utf8ToBytes(`,"as_of":"${new Date(at).toISOString()}"}`);
-  const body = new Uint8Array(known.length + asOf.length);
-  body.set(known);
-  body.set(asOf, known.length);
-  return body;
-}
-
-/** @param days, hours of the series, which begin where the counters begin */
-function aggregatesOf(counters: Counters, days: readonly string[], hours: readonly string[]): Aggregates {
-  const hourly = hours.map((hour) => ({
-    hour: `${hour}:00:00.000Z`,
-    pageviews: counters.hours.get(hour)?.pageviews ?? 0,
-  }));
-  const sum = (list: typeof hourly) => list.reduce((total, { pageviews }) => total + pageviews, 0);
-  const series = days.map((day) => ({
-    day,
-    pageviews: counters.days.get(day)?.pageviews ?? 0,
-    visitors: counters.days.get(day)?.visitors ?? 0,
-  }));
+  const periods = Map.groupBy(
+    parts.flatMap((part) => part.periods),
+    ({ period }) => period,
+  );
+  const sum = (figure: 'pageviews' | 'visitors' | 'bots', ...names: string[]): number =>
+    names.flatMap((name) => periods.get(name) ?? []).reduce((total, period) => total + period[figure], 0);
+  const ofHours = (count: number): number =>
+    sum('pageviews', ...hours.slice(-count).map((hour) => `hour ${hour}`));
   return {
     ok: true,
     totals: {
-      pageviews: counters.total.pageviews,
-      last_24h: sum(hourly.slice(-24)),
-      last_7d: sum(hourly),
-      visitors_24h: series.at(-1)?.visitors ?? 0,
-      filtered_bots: counters.total.bots,
+      pageviews: sum('pageviews', 'total'),
+      last_24h: ofHours(24),
+      last_7d: ofHours(HOURS_A_WEEK),
+      visitors_24h: sum('visitors', `day ${days.at(-1)}`),
+      filtered_bots: sum('bots', 'total'),
     },
-    by_path: counters.paths.map(({ value, count }) => ({ path: value, count })),
-    by_referrer: counters.referrers.map(({ value, count }) => ({ host: value, count })),
-    recent: counters.recent.map(({ at, path, referrer, ip }) => ({
-      t: new Date(at).toISOString(),
-      path,
-      referrer,
-      ip: ip === null ? null : redactIp(ip),
+    by_path: topOf(parts.map(({ paths }) => paths)).map(({ value, count }) => ({ path: value, count })),
+    by_referrer: topOf(parts.map(({ referrers }) => referrers)).map(({ value, count }) => ({
+      host: value,
+      count,
     })),
-    series,
-    series_hourly: hourly.slice(-SERIES_HOURS),
+    recent: parts
+      .flatMap((part) => part.recent)
+      .toSorted((a, b) => b.at - a.at)
+      .slice(0, RECENT)
+      .map(({ at, path, referrer, ip }) => ({
+        t: new Date(at).toISOString(),
+        path,
+        referrer,
+        ip: ip === null ? null : redactIp(ip),
+      })),
+    series: days.map((day) => ({
+      day,
+      pageviews: sum('pageviews', `day ${day}`),
+      visitors: sum('visitors', `day ${day}`),
+    })),
+    series_hourly: hours.slice(-SERIES_HOURS).map((hour) => ({
+      hour: `${hour}:00:00.000Z`,
+      pageviews: sum('pageviews', `hour ${hour}`),
+    })),
+    as_of: new Date(at).toISOString(),
   };
 }
 
-type Periods = { readonly hour: number; readonly days: readonly string[]; readonly hours: readonly string[] };
-let lastPeriods: Periods | undefined;
-
-/** The days and hours of the series, which are the same during an hour. */
-function periodsAt(at: number): Periods {
-  const hour = Math.floor(at / HOUR_MS);
-  if (lastPeriods?.hour !== hour)
-    lastPeriods = {
-      hour,
-      days: latest(at, DAY_MS, SERIES_DAYS).map((start) => start.slice(0, 10)),
-      hours: latest(at, HOUR_MS, HOURS_A_WEEK).map((start) => start.slice(0, 13)),
-    };
-  return lastPeriods;
+/** The names with the highest counts; equal counts by name. */
+function topOf(lists: readonly (readonly Count[])[]): Count[] {
+  const counts = new Map<string, number>();
+  for (const { value, count } of lists.flat()) counts.set(value, (counts.get(value) ?? 0) + count);
+  return [...counts]
+    .map(([value, count]) => ({ value, count }))
+    .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+    .slice(0, TOP);
 }
 
 /**

@@ -1,5 +1,4 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import type { TypedResponse } from 'hono';
 import { errorResponses, jsonResponse } from '#answers';
 import { BODY_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
@@ -14,11 +13,9 @@ import {
   MAX_REFERRER,
   visitorIp,
 } from './count-pageview.ts';
-import { type GetStatsDeps, type Stats, StatsBody, statsJson } from './get-stats.ts';
+import { type GetStatsDeps, getStats, StatsBody } from './get-stats.ts';
 
-export type AnalyticsDeps = Omit<CountPageviewDeps & GetStatsDeps, 'analytics'> & {
-  analytics: CountPageviewDeps['analytics'] & GetStatsDeps['analytics'];
-};
+export type AnalyticsDeps = CountPageviewDeps & GetStatsDeps;
 
 const PageviewBody = component('Pageview', {
   path: z
@@ -80,7 +77,5 @@ export const analyticsRoutes = newRouter<{ readonly analytics: AnalyticsDeps }>(
   })
   .openapi(stats, async (c) => {
     c.header('Cache-Control', 'no-store');
-    const body = await statsJson(c.var.deps.analytics);
-    const response: Response = c.body(body, 200, { 'Content-Type': 'application/json' });
-    return response as Response & TypedResponse<Stats, 200, 'json'>;
+    return c.json(await getStats(c.var.deps.analytics), 200);
   });

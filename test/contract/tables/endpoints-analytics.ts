@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { BRING_LOG_BACK, TAKE_LOG_AWAY } from '../../world/log-away.ts';
 import { expectError, fields, type Table } from '../table.ts';
 import type { Contract } from '../world.ts';
 
@@ -8,11 +7,11 @@ const STATS = 'GET /api/analytics/stats';
 
 /** Neither a write nor a read of the log can succeed meanwhile. */
 export async function withoutLog<T>({ world }: Contract, work: () => Promise<T>): Promise<T> {
-  for (const sql of TAKE_LOG_AWAY) await world.worker.query(sql);
+  await world.worker.pageViews('ALTER TABLE views RENAME TO away');
   try {
     return await work();
   } finally {
-    for (const sql of BRING_LOG_BACK) await world.worker.query(sql);
+    await world.worker.pageViews('ALTER TABLE away RENAME TO views');
   }
 }
 

@@ -1,0 +1,117 @@
+/**
+ * The Durable Object of the page views. It shares nothing with the custodian or D1.
+ * @module
+ */
+import { DurableObject } from 'cloudflare:workers';
+import {
+  type Batch,
+  type Counters,
+  hourOf,
+  PageViewStore,
+  type Row,
+  type StatsBounds,
+  type View,
+} from './page-views-store.ts';
+
+/** What the Worker calls. */
+export type PageViewsApi = {
+  /** Logs and counts a view; null counts a crawler's. Resolves after the commit. */
+  add(view: View | null): Promise<void>;
+  read(bounds: StatsBounds): Promise<Counters>;
+  rowsAfter(table: string, key: readonly (string | number)[], limit: number): Promise<Row[]>;
+  restore(table: string, rows: readonly Row[]): Promise<void>;
+};
+
+/** Views that arrive within this time are one transaction. */
+const GROUP_MS = 200;
+/** A group of this many views is written at once, which bounds the views in memory. */
+const MAX_GROUP = 500;
+/** Time between purges, and between the steps of one with much to delete: 5,000 views a second. */
+const PURGE_MS = 60_000;
+const STEP_MS = 1_000;
+
+type Group = Batch & {
+  readonly views: Batch['views'][number][];
+  bots: number;
+  readonly timer: ReturnType<typeof setTimeout>;
+  readonly written: PromiseWithResolvers<void>;
+};
+
+const log = (line: object): void => console.log(JSON.stringify(line));
+
+export class PageViewsObject extends DurableObject<Env> implements PageViewsApi {
+  readonly #store: PageViewStore;
+  readonly #ipRetentionDays: () => Promise<number>;
+  /** Each caller waits for its group, so an object that is evicted loses no view that was acknowledged. */
+  #group: Group | undefined;
+
+  /** @param ipRetentionDays read at each purge */
+  constructor(ctx: DurableObjectState, env: Env, ipRetentionDays: () => Promise<number>) {
+    super(ctx, env);
+    this.#store = new PageViewStore(ctx.storage);
+    this.#ipRetentionDays = ipRetentionDays;
+    void ctx.blockConcurrencyWhile(async () => {
+      if ((await ctx.storage.getAlarm()) === null) await ctx.storage.setAlarm(Date.now() + PURGE_MS);
+    });
+  }
+
+  async add(view: View | null): Promise<void> {
+    const at = Date.now();
+    const hour = hourOf(at);
+    if (this.#group?.hour !== hour) this.#write();
+    this.#group ??= this.#open(hour);
+    const group = this.#group;
+    if (view) group.views.push({ ...view, at });
+    else group.bots += 1;
+    if (group.views.length + group.bots >= MAX_GROUP) this.#write();
+    return group.written.promise;
+  }
+
+  #open(hour: string): Group {
+    const timer = setTimeout(() => this.#write(), GROUP_MS);
+    return { hour, views: [], bots: 0, timer, written: Promise.withResolvers() };
+  }
+
+  /** The platform holds every response until the transaction is on disk. */
+  #write(): void {
+    const group = this.#group;
+    if (!group) return;
+    this.#group = undefined;
+    clearTimeout(group.timer);
+    try {
+      this.#store.add(group);
+      group.written.resolve();
+    } catch (error) {
+      log({
+        level: 'error',
+        event: 'page_views_not_written',
+        views: group.views.length,
+        reason: String(error),
+      });
+      group.written.reject(error);
+    }
+  }
+
+  async read(bounds: StatsBounds): Promise<Counters> {
+    return this.#store.read(bounds);
+  }
+
+  async rowsAfter(table: string, key: readonly (string | number)[], limit: number): Promise<Row[]> {
+    return this.#store.rowsAfter(table, key, limit);
+  }
+
+  async restore(table: string, rows: readonly Row[]): Promise<void> {
+    this.#store.restore(table, rows);
+  }
+
+  override async alarm(): Promise<void> {
+    const ipRetentionDays = await this.#ipRetentionDays();
+    let pause = PURGE_MS;
+    try {
+      if (!this.#store.purge(Date.now(), ipRetentionDays)) pause = STEP_MS;
+    } catch (error) {
+      log({ level: 'alarm', event: 'page_views_not_purged', reason: String(error) });
+    }
+    await this.ctx.storage.setAlarm(Date.now() + pause);
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * The Durable Objects of the page views, and the setting that their routes and purges share.
+ * @module
+ */
+import { readConfig } from '../config.ts';
+import type { PageViewsApi } from '../features/analytics/page-views-object.ts';
+import { BACKUP_TABLES, PAGE_VIEW_OBJECTS } from '../features/analytics/page-views-store.ts';
+import type { PageViewBackup } from '../features/ops/routes.ts';
+
+/** Rows of a response; the longest possible ones are 0.6 MB. */
+const BACKUP_PAGE = 1_000;
+
+export const pageViewObjects = (env: Env): readonly PageViewsApi[] =>
+  Array.from({ length: PAGE_VIEW_OBJECTS }, (_, number) => env.PAGE_VIEWS.getByName(String(number)));
+
+export function pageViewBackup(env: Env): PageViewBackup {
+  const stub = (object: number) => env.PAGE_VIEWS.getByName(String(object));
+  return {
+    has: (object, table) => object < PAGE_VIEW_OBJECTS && BACKUP_TABLES.has(table),
+    rowsAfter: (object, table, key) => stub(object).rowsAfter(table, key, BACKUP_PAGE),
+    restore: (object, table, rows) => stub(object).restore(table, rows),
+  };
+}
+
+/** An invalid value must not keep addresses for longer than the operator intended. */
+export function ipRetentionDays(env: Env): number {
+  const { invalid, ANALYTICS_IP_RETENTION_DAYS: days } = readConfig(env);
+  return invalid.includes('ANALYTICS_IP_RETENTION_DAYS') ? 0 : days;
+}

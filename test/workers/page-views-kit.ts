@@ -1,0 +1,119 @@
+/**
+ * The page-view routes on the real Durable Object, with a clock that a test moves.
+ * @module
+ */
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, expect, vi } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import type { Stats } from '../../src/features/analytics/get-stats.ts';
+import { PageViewStore } from '../../src/features/analytics/page-views-store.ts';
+import { apiDeps } from '../../src/wiring/api.ts';
+import { freshStorageForEachTest } from './fresh-storage.ts';
+
+export const HOUR = 3_600_000;
+export const DAY = 24 * HOUR;
+/** In the future, so that no alarm fires by itself. */
+export const NOON = Date.parse('2100-11-20T12:00:00.000Z');
+
+export const object = () => env.PAGE_VIEWS.getByName('0');
+export const inStorage = <T>(work: (storage: DurableObjectStorage) => T): Promise<T> =>
+  runInDurableObject(object(), (_instance, { storage }) => work(storage));
+export const rows = <T extends Record<string, SqlStorageValue>>(sql: string): Promise<T[]> =>
+  inStorage(({ sql: database }) => database.exec<T>(sql).toArray());
+
+/** Rows that the platform bills for the work of a store on the object's storage. */
+export async function billed(
+  work: (store: PageViewStore) => unknown,
+): Promise<{ readonly read: number; readonly written: number }> {
+  const cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = [];
+  await inStorage((storage) => {
+    const sql = {
+      exec(...query: Parameters<SqlStorage['exec']>) {
+        const cursor = storage.sql.exec(...query);
+        cursors.push(cursor);
+        return cursor;
+      },
+    };
+    const metered = { sql, transactionSync: (run: () => unknown) => storage.transactionSync(run) };
+    const store = new PageViewStore(metered as Partial<DurableObjectStorage> as DurableObjectStorage);
+    cursors.length = 0;
+    return work(store);
+  });
+  const sum = (rows: 'rowsRead' | 'rowsWritten') => cursors.reduce((all, cursor) => all + cursor[rows], 0);
+  return { read: sum('rowsRead'), written: sum('rowsWritten') };
+}
+
+/** Runs the object's alarm, which deletes what is due. @returns milliseconds until the next one */
+export async function purge(): Promise<number> {
+  expect(await runDurableObjectAlarm(object())).toBe(true);
+  const next = await inStorage((storage) => storage.getAlarm());
+  return (next ?? Number.NaN) - Date.now();
+}
+
+export const moveClock = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
+
+/** For each test of a file: empty storage, the clock at noon, and a service that keeps addresses for 30 days. */
+export function pageViewService() {
+  freshStorageForEachTest();
+  let app: ReturnType<typeof createApp>;
+  const limited: string[] = [];
+  const limiter = {
+    async limit({ key }: { key: string }) {
+      limited.push(key);
+      return { success: limited.filter((one) => one === key).length <= 600 };
+    },
+  };
+  const settings = { ipRetentionDays: 30, isLimited: true };
+
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOON });
+    vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    limited.length = 0;
+    Object.assign(settings, { ipRetentionDays: 30, isLimited: true });
+    const { analytics, ...deps } = await apiDeps(env);
+    app = createApp(() => ({
+      ...deps,
+      log: () => undefined,
+      analytics: {
+        ...analytics,
+        ipRetentionDays: settings.ipRetentionDays,
+        siteHost: 'sluice.test',
+        now: () => Date.now(),
+      },
+    }));
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  });
+
+  const view = async (body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
+    app.request(
+      '/api/analytics/pageview',
+      {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'cf-connecting-ip': '203.0.113.9', ...headers },
+        body: JSON.stringify(body),
+      },
+      { ...env, LIMITER: settings.isLimited ? limiter : { limit: async () => ({ success: true }) } },
+    );
+  const readStats = async (): Promise<Response> => app.request('/api/analytics/stats', {}, env);
+  return {
+    settings,
+    /** Keys that the rate limiter received. */
+    limited,
+    view,
+    /** Sends views at the same time, all of which are counted. */
+    async views(count: number, viewOf: (n: number) => Promise<Response>): Promise<void> {
+      const sent = await Promise.all(Array.from({ length: count }, (_, n) => viewOf(n)));
+      expect(new Set(sent.map(({ status }) => status))).toEqual(new Set([204]));
+    },
+    readStats,
+    async stats(): Promise<Stats> {
+      const response = await readStats();
+      expect(response.status).toBe(200);
+      return response.json();
+    },
+  };
+}

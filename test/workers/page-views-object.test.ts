@@ -1,0 +1,256 @@
+import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import fc from 'fast-check';
+import { expect, it, vi } from 'vitest';
+import page from '../../docs/scale.md?raw';
+import { getStats } from '../../src/features/analytics/get-stats.ts';
+import {
+  BACKUP_TABLES,
+  dayOf,
+  hourOf,
+  PageViewStore,
+  type Row,
+  type View,
+} from '../../src/features/analytics/page-views-store.ts';
+import { billed, HOUR, inStorage, moveClock, NOON, object, pageViewService, rows } from './page-views-kit.ts';
+
+const { settings, view, views, stats } = pageViewService();
+
+const viewOf = (change: Partial<View> = {}): View => ({
+  path: '/',
+  referrer: '',
+  referrerHost: undefined,
+  ip: '203.0.113.9',
+  visitor: 'a'.repeat(64),
+  ...change,
+});
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const counted = () => rows("SELECT pageviews, bots FROM periods WHERE period = 'total'");
+
+it('writes 200 views that arrive at once in one transaction', async () => {
+  const add = vi.spyOn(PageViewStore.prototype, 'add');
+  await views(200, (n) => view({ path: `/${n % 3}` }));
+  expect(add).toHaveBeenCalledTimes(1);
+  expect(await counted()).toEqual([{ pageviews: 200, bots: 0 }]);
+});
+
+it('writes a group at once when it has 500 views, crawlers included', async () => {
+  settings.isLimited = false;
+  const add = vi.spyOn(PageViewStore.prototype, 'add');
+  const crawler = { 'user-agent': 'Googlebot/2.1' };
+  await views(1_200, (n) => view({ path: '/' }, n % 2 ? crawler : {}));
+  const sizes = add.mock.calls.map(
+    ([
+      {
+        views: { length },
+        bots,
+      },
+    ]) => length + bots,
+  );
+  expect(sizes).toEqual([500, 500, 200]);
+  expect(await counted()).toEqual([{ pageviews: 600, bots: 600 }]);
+});
+
+it('writes views of two hours in a transaction for each hour', async () => {
+  moveClock(HOUR - 1);
+  await runInDurableObject(object(), async (instance) => {
+    const last = instance.add(viewOf({ path: '/last' }));
+    moveClock(1);
+    await Promise.all([last, instance.add(viewOf({ path: '/first' }))]);
+  });
+  expect(await rows("SELECT period, pageviews FROM periods WHERE period LIKE 'hour %'")).toEqual([
+    { period: 'hour 2100-11-20T12', pageviews: 1 },
+    { period: 'hour 2100-11-20T13', pageviews: 1 },
+  ]);
+  expect(await rows('SELECT at_ms AS at, path FROM views ORDER BY id')).toEqual([
+    { at: NOON + HOUR - 1, path: '/last' },
+    { at: NOON + HOUR, path: '/first' },
+  ]);
+});
+
+it('responds to a view only after its commit', async () => {
+  let isDone = false;
+  const sent = view({ path: '/' }).then(() => {
+    isDone = true;
+  });
+  while ((await counted()).length === 0) {
+    expect(isDone).toBe(false);
+    await sleep(20);
+  }
+  await sent;
+});
+
+it('rejects every view of a group that cannot be written, and writes the next group', async () => {
+  const logged = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  await inStorage(({ sql }) =>
+    sql.exec("CREATE TRIGGER full BEFORE INSERT ON periods BEGIN SELECT RAISE(ABORT, 'disk is full'); END"),
+  );
+  const refused = await Promise.all([1, 2, 3].map((n) => view({ path: `/${n}` })));
+  expect(refused.map(({ status }) => status)).toEqual([500, 500, 500]);
+  const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)) as { event?: string });
+  expect(lines.filter(({ event }) => event === 'page_views_not_written')).toEqual([
+    { level: 'error', event: 'page_views_not_written', views: 3, reason: expect.stringContaining('full') },
+  ]);
+  await inStorage(({ sql }) => sql.exec('DROP TRIGGER full'));
+  expect((await view({ path: '/4' })).status).toBe(204);
+  expect(await rows('SELECT path FROM views')).toEqual([{ path: '/4' }]);
+});
+
+it('keeps what was acknowledged through evictions', async () => {
+  for (let n = 0; n < 3; n++) {
+    await views(2, (m) => view({ path: `/${n}` }, { 'user-agent': `browser ${m}` }));
+    await evictDurableObject(object());
+  }
+  const { totals, by_path } = await stats();
+  expect(totals).toMatchObject({ pageviews: 6, visitors_24h: 2 });
+  expect(by_path.map(({ count }) => count)).toEqual([2, 2, 2]);
+  await evictDurableObject(object());
+  expect(await inStorage((storage) => storage.getAlarm())).not.toBeNull();
+});
+
+it('acknowledges no view of a group that is lost with the object', async () => {
+  await view({ path: '/kept' });
+  const waiting = Promise.all([view({ path: '/lost' }), view({ path: '/lost' })]);
+  await sleep(20);
+  await abortAllDurableObjects();
+  const answers = await waiting;
+  expect(answers.map(({ status }) => status)).toEqual([500, 500]);
+  expect(await answers[0]?.json()).toMatchObject({ error_code: 'ANALYTICS_WRITE_FAILED' });
+  expect(await rows('SELECT path FROM views')).toEqual([{ path: '/kept' }]);
+});
+
+it.each([1, 100])('writes the rows of docs/scale.md for a group of %i views', async (count) => {
+  const group = (visitor: string) => ({
+    hour: hourOf(NOON),
+    bots: 0,
+    views: Array.from({ length: count }, (_, n) => ({
+      at: NOON,
+      ...viewOf({ path: `/${n % 10}`, referrerHost: `r${n % 5}.example`, visitor: `${visitor} ${n}` }),
+    })),
+  });
+  await billed((store) => store.add(group('known')));
+  const known = await billed((store) => store.add(group('known')));
+  const fresh = await billed((store) => store.add(group('new')));
+  expect(page).toContain(`| ${count} | ${known.written} | ${fresh.written} |`);
+});
+
+const arbitraryView = fc.record({
+  path: fc.oneof(
+    fc.constantFrom('/', '/a', '/b', '/c'),
+    fc.nat(2_000).map((n) => `/made-up/${n}`),
+  ),
+  referrerHost: fc.constantFrom(undefined, 'a.example', 'b.example'),
+  visitor: fc.nat(30).map(String),
+});
+const arbitraryGroup = fc.record({
+  hour: fc.nat(60),
+  bots: fc.nat(3),
+  views: fc.array(arbitraryView, { maxLength: 40 }),
+});
+/** New paths that the first day may still add: few, so that most runs pass the bound. */
+const ROOM = 20;
+
+/** The sums that the groups must leave, in the order in which they are written. */
+function model(
+  groups: readonly {
+    hour: number;
+    bots: number;
+    views: readonly Pick<View, 'path' | 'referrerHost' | 'visitor'>[];
+  }[],
+) {
+  const periods = new Map<string, { pageviews: number; bots: number; visitors: Set<string> }>();
+  const names = new Map<string, number>();
+  const newPaths = new Map<string, number>();
+  const add = (name: string) => names.set(name, (names.get(name) ?? 0) + 1);
+  for (const { hour, bots, views } of groups) {
+    const at = NOON + hour * HOUR;
+    const day = dayOf(at);
+    for (const period of ['total', `day ${day}`, `hour ${hourOf(at)}`]) {
+      const sums = periods.get(period) ?? { pageviews: 0, bots: 0, visitors: new Set() };
+      const counted = period.startsWith('day') ? views.map(({ visitor }) => visitor) : [];
+      periods.set(period, {
+        pageviews: sums.pageviews + views.length,
+        bots: sums.bots + bots,
+        visitors: new Set([...sums.visitors, ...counted]),
+      });
+    }
+    for (const { path, referrerHost } of views) {
+      const added = newPaths.get(day) ?? 0;
+      const limit = day === dayOf(NOON) ? ROOM : 1_000;
+      if (!names.has(`path ${path}`) && added < limit) newPaths.set(day, added + 1);
+      add(names.has(`path ${path}`) || added < limit ? `path ${path}` : 'path other');
+      if (referrerHost) add(`referrer ${referrerHost}`);
+    }
+  }
+  const rows = [...periods].map(([period, { visitors, ...sums }]) => [
+    period,
+    { ...sums, visitors: visitors.size },
+  ]);
+  return { periods: Object.fromEntries(rows) as object, names: Object.fromEntries(names) };
+}
+
+it('counts what a simple model counts, for any groups of views', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(arbitraryGroup, { maxLength: 12 }), async (unordered) => {
+      const groups = unordered.toSorted((a, b) => a.hour - b.hour);
+      await runInDurableObject(env.PAGE_VIEWS.getByName(crypto.randomUUID()), (_instance, { storage }) => {
+        const store = new PageViewStore(storage);
+        const read = <T extends Row>(query: string) => storage.sql.exec<T>(query).toArray();
+        read(`INSERT INTO new_names VALUES ('path', '${dayOf(NOON)}', ${1_000 - ROOM})`);
+        for (const { hour, bots, views } of groups) {
+          const at = NOON + hour * HOUR;
+          store.add({ hour: hourOf(at), bots, views: views.map((one) => ({ ...viewOf(one), at })) });
+        }
+        const periods = read<{ period: string; pageviews: number; visitors: number; bots: number }>(
+          'SELECT period, pageviews, bots, visitors FROM periods',
+        );
+        const names = read<{ name: string; count: number }>(
+          "SELECT kind || ' ' || value AS name, count FROM names",
+        );
+        expect({
+          periods: Object.fromEntries(periods.map(({ period, ...sums }) => [period, sums])),
+          names: Object.fromEntries(names.map(({ name, count }) => [name, count])),
+        }).toEqual(model(groups));
+        const logged = groups.flatMap(({ views }) => views.map(({ path }) => path));
+        expect(read<{ path: string }>('SELECT path FROM views ORDER BY id').map(({ path }) => path)).toEqual(
+          logged,
+        );
+      });
+    }),
+    { numRuns: 40 },
+  );
+});
+
+it('restores the public figures from a backup, and a repeated restore changes nothing', async () => {
+  await views(30, (n) =>
+    view(
+      { path: `/${n % 4}`, referrer: `https://r${n % 3}.example/` },
+      { 'user-agent': n % 5 ? `${n}` : 'bot' },
+    ),
+  );
+  const read = (name: string) =>
+    getStats({ pageViews: () => [env.PAGE_VIEWS.getByName(name)], now: () => Date.now() });
+  const before = await read('0');
+  const restored = env.PAGE_VIEWS.getByName('restored');
+  for (let time = 0; time < 2; time++)
+    for (const [table, { length }] of BACKUP_TABLES)
+      for (let key: (string | number)[] = []; ; ) {
+        const page = await object().rowsAfter(table, key, 7);
+        await restored.restore(table, [...page]);
+        const last = page.at(-1);
+        if (page.length < 7 || !last) break;
+        key = Object.values(last).slice(0, length) as (string | number)[];
+      }
+  expect(before.totals.pageviews).toBe(24);
+  expect(await read('restored')).toEqual(before);
+  await restored.add(viewOf());
+  expect((await read('restored')).totals.pageviews).toBe(25);
+});
+
+it('exports neither salts nor visitors, and no other table', async () => {
+  await view({ path: '/' });
+  for (const table of ['salts', 'visitors', 'sqlite_master', 'views; DROP TABLE views'])
+    await inStorage((storage) =>
+      expect(() => new PageViewStore(storage).rowsAfter(table, [], 1)).toThrow('in a backup'),
+    );
+});
