@@ -240,6 +240,12 @@ test('an upgrade, a rollback and a second upgrade lose no row and pay nothing tw
   await world.worker.deploy(current);
   await expectNothingLost(rows);
   const later = await swapTwice('10.3.0.1');
+  const viewed = await world.fetch('/api/analytics/pageview', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"path":"/upgraded"}',
+  });
+  expect(viewed.status).toBe(204);
   await until('the row of the new swap', async () =>
     (await openOperations()).find(({ signature }) => signature === later),
   );
@@ -254,6 +260,9 @@ test('an upgrade, a rollback and a second upgrade lose no row and pay nothing tw
 
   await world.worker.deploy(current);
   await expectNothingLost(upgraded);
+  expect((await tokens.call('/api/analytics/stats')).body).toMatchObject({
+    by_path: [{ path: '/upgraded', count: 1 }],
+  });
   await world.control.cron();
   await allEnded();
   await expectPaid(owed);

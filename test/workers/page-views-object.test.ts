@@ -3,15 +3,18 @@ import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import page from '../../docs/scale.md?raw';
+import { createApp } from '../../src/app.ts';
 import { getStats } from '../../src/features/analytics/get-stats.ts';
 import {
   BACKUP_TABLES,
   dayOf,
   hourOf,
+  PAGE_VIEW_OBJECTS,
   PageViewStore,
   type Row,
   type View,
 } from '../../src/features/analytics/page-views-store.ts';
+import { apiDeps } from '../../src/wiring/api.ts';
 import { billed, HOUR, inStorage, moveClock, NOON, object, pageViewService, rows } from './page-views-kit.ts';
 
 const { settings, view, views, stats } = pageViewService();
@@ -253,4 +256,32 @@ it('exports neither salts nor visitors, and no other table', async () => {
     await inStorage((storage) =>
       expect(() => new PageViewStore(storage).rowsAfter(table, [], 1)).toThrow('in a backup'),
     );
+});
+
+it('exports and restores only for the operator, and only tables of a backup', async () => {
+  const bindings = { ...env, OPS_SECRET: 'a'.repeat(64) };
+  const deps = await apiDeps(bindings);
+  const app = createApp(() => ({ ...deps, log: () => undefined }));
+  const ask = async (body: object, secret = bindings.OPS_SECRET) => {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${secret}` };
+    const response = await app.request(
+      '/api/ops',
+      { method: 'POST', headers, body: JSON.stringify(body) },
+      env,
+    );
+    return { status: response.status, body: await response.json() };
+  };
+  const period = { period: 'total', pageviews: 7, visitors: 0, bots: 1 };
+  const restore = { name: 'restore-page-views', object: 0, table: 'periods', rows: [period] };
+  const read = { name: 'export-page-views', object: 0, table: 'periods', after: [] };
+  for (const body of [restore, read]) expect((await ask(body, 'b'.repeat(64))).status).toBe(401);
+  expect(await ask(restore)).toMatchObject({ status: 200, body: { ok: true } });
+  expect(await ask(read)).toMatchObject({ status: 200, body: { ok: true, rows: [period] } });
+  expect(await ask({ ...read, after: ['total'] })).toMatchObject({ body: { ok: true, rows: [] } });
+  for (const change of [{ table: 'salts' }, { object: PAGE_VIEW_OBJECTS }, { object: -1 }])
+    for (const body of [restore, read])
+      expect(await ask({ ...body, ...change })).toMatchObject({
+        status: 400,
+        body: { error_code: 'INVALID_INPUT' },
+      });
 });
