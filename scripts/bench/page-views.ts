@@ -17,7 +17,7 @@ const ROUND_MS = 1_000;
 /** Longest time of all rounds of a row; a busy machine measures fewer. */
 const MAX_ROW_MS = 60_000;
 /** A view waits for its group, so a rate needs many callers at once. */
-const CONNECTIONS = 500;
+const CONNECTIONS = 250;
 const SPREAD_MS = 29 * 86_400_000;
 
 /** Views over 29 days, 5,000 paths and 500 referring hosts, a few of them much more frequent. */

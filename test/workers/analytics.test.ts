@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { getStats, type Stats } from '../../src/features/analytics/get-stats.ts';
+import type { StatsBounds } from '../../src/features/analytics/page-views-store.ts';
 import { billed, HOUR, inStorage, moveClock, NOON, pageViewService, rows } from './page-views-kit.ts';
 
 const { settings, limited, view, views, readStats, stats } = pageViewService();
@@ -173,14 +174,15 @@ it('reads as many rows for the statistics of 200,000 views as of 2,000', async (
       ),
     );
   };
-  const read = async () => ({
-    pageviews: (await stats()).totals.pageviews,
-    rowsRead: (
-      await billed((store) =>
-        getStats({ pageViews: () => [{ read: async (bounds) => store.read(bounds) }], now: Date.now }),
-      )
-    ).read,
-  });
+  const read = async () => {
+    let pageviews = 0;
+    const { read: rowsRead } = await billed(async (store) => {
+      const objects = [{ read: async (bounds: StatsBounds) => store.read(bounds) }];
+      const { totals } = await getStats({ pageViews: () => objects, now: Date.now });
+      pageviews = totals.pageviews;
+    });
+    return { pageviews, rowsRead };
+  };
   await fill(0, 2_000);
   const small = await read();
   await fill(2_000, 200_000);

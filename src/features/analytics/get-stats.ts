@@ -1,11 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { lazily } from '#answers';
 import { AppError } from '../../core/errors.ts';
-import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
+import { DAY_MS } from '../../core/limits.ts';
 import { component } from '../../http/router.ts';
-import { redactIp } from './count-pageview.ts';
 import type { PageViewsApi } from './page-views-object.ts';
-import type { Count, Counters } from './page-views-store.ts';
+import { type Count, type Counters, dayOf, hourOf, type Period } from './page-views-store.ts';
 
 export type GetStatsDeps = { pageViews: () => readonly Pick<PageViewsApi, 'read'>[]; now: () => number };
 
@@ -14,6 +13,9 @@ const RECENT = 50;
 const SERIES_DAYS = 30;
 const SERIES_HOURS = 48;
 const HOURS_A_WEEK = 7 * 24;
+/** `00` to `23`. */
+const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));
+const NONE: Period = { pageviews: 0, visitors: 0, bots: 0 };
 
 const count = lazily(() => z.int());
 export const StatsBody = lazily(() =>
@@ -63,8 +65,9 @@ export type Stats = z.infer<ReturnType<typeof StatsBody>>;
  */
 export async function getStats({ pageViews, now }: GetStatsDeps): Promise<Stats> {
   const at = now();
-  const days = latest(at, DAY_MS, SERIES_DAYS).map((start) => start.slice(0, 10));
-  const hours = latest(at, HOUR_MS, HOURS_A_WEEK).map((start) => start.slice(0, 13));
+  const days = Array.from({ length: SERIES_DAYS }, (_, ago) => dayOf(at - ago * DAY_MS)).reverse();
+  const hoursOfDay = days.slice(-8).flatMap((day) => HOURS.map((hour) => `${day}T${hour}`));
+  const hours = hoursOfDay.slice(0, hoursOfDay.indexOf(hourOf(at)) + 1).slice(-HOURS_A_WEEK);
   const bounds = { firstDay: days[0] ?? '', firstHour: hours[0] ?? '', top: TOP, recent: RECENT };
   let parts: readonly Counters[];
   try {
@@ -72,22 +75,29 @@ export async function getStats({ pageViews, now }: GetStatsDeps): Promise<Stats>
   } catch (cause) {
     throw new AppError('ANALYTICS_READ_FAILED', 'The page-view counters cannot be read.', { cause });
   }
-  const periods = Map.groupBy(
-    parts.flatMap((part) => part.periods),
-    ({ period }) => period,
-  );
-  const sum = (figure: 'pageviews' | 'visitors' | 'bots', ...names: string[]): number =>
-    names.flatMap((name) => periods.get(name) ?? []).reduce((total, period) => total + period[figure], 0);
-  const ofHours = (count: number): number =>
-    sum('pageviews', ...hours.slice(-count).map((hour) => `hour ${hour}`));
+  const sums = new Map<string, Period>();
+  for (const { period, ...more } of parts.flatMap((part) => part.periods)) {
+    const { pageviews, visitors, bots } = sums.get(period) ?? NONE;
+    sums.set(period, {
+      pageviews: pageviews + more.pageviews,
+      visitors: visitors + more.visitors,
+      bots: bots + more.bots,
+    });
+  }
+  const sumOf = (period: string): Period => sums.get(period) ?? NONE;
+  const hourly = hours.map((hour) => ({
+    hour: `${hour}:00:00.000Z`,
+    pageviews: sumOf(`hour ${hour}`).pageviews,
+  }));
+  const viewsOf = (list: typeof hourly): number => list.reduce((all, { pageviews }) => all + pageviews, 0);
   return {
     ok: true,
     totals: {
-      pageviews: sum('pageviews', 'total'),
-      last_24h: ofHours(24),
-      last_7d: ofHours(HOURS_A_WEEK),
-      visitors_24h: sum('visitors', `day ${days.at(-1)}`),
-      filtered_bots: sum('bots', 'total'),
+      pageviews: sumOf('total').pageviews,
+      last_24h: viewsOf(hourly.slice(-24)),
+      last_7d: viewsOf(hourly),
+      visitors_24h: sumOf(`day ${dayOf(at)}`).visitors,
+      filtered_bots: sumOf('total').bots,
     },
     by_path: topOf(parts.map(({ paths }) => paths)).map(({ value, count }) => ({ path: value, count })),
     by_referrer: topOf(parts.map(({ referrers }) => referrers)).map(({ value, count }) => ({
@@ -96,23 +106,13 @@ export async function getStats({ pageViews, now }: GetStatsDeps): Promise<Stats>
     })),
     recent: parts
       .flatMap((part) => part.recent)
-      .toSorted((a, b) => b.at - a.at)
-      .slice(0, RECENT)
-      .map(({ at, path, referrer, ip }) => ({
-        t: new Date(at).toISOString(),
-        path,
-        referrer,
-        ip: ip === null ? null : redactIp(ip),
-      })),
-    series: days.map((day) => ({
-      day,
-      pageviews: sum('pageviews', `day ${day}`),
-      visitors: sum('visitors', `day ${day}`),
-    })),
-    series_hourly: hours.slice(-SERIES_HOURS).map((hour) => ({
-      hour: `${hour}:00:00.000Z`,
-      pageviews: sum('pageviews', `hour ${hour}`),
-    })),
+      .toSorted((a, b) => Number(a.t < b.t) - Number(a.t > b.t))
+      .slice(0, RECENT),
+    series: days.map((day) => {
+      const { pageviews, visitors } = sumOf(`day ${day}`);
+      return { day, pageviews, visitors };
+    }),
+    series_hourly: hourly.slice(-SERIES_HOURS),
     as_of: new Date(at).toISOString(),
   };
 }
@@ -126,12 +126,3 @@ function topOf(lists: readonly (readonly Count[])[]): Count[] {
     .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
     .slice(0, TOP);
 }
-
-/**
- * Starts of the last `length` periods, the current one last, as ISO text. UTC days and hours are multiples of
- * Unix time.
- */
-const latest = (at: number, periodMs: number, length: number): string[] =>
-  Array.from({ length }, (_, index) =>
-    new Date((Math.floor(at / periodMs) - (length - 1 - index)) * periodMs).toISOString(),
-  );

@@ -5,7 +5,7 @@
  */
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { DAY_MS } from '../../core/limits.ts';
-import { visitorKey } from './count-pageview.ts';
+import { redactIp, visitorKey } from './count-pageview.ts';
 
 export type View = {
   readonly path: string;
@@ -32,8 +32,8 @@ export type Counters = {
   readonly periods: readonly (Period & { readonly period: string })[];
   readonly paths: readonly Count[];
   readonly referrers: readonly Count[];
-  /** The newest first; `at` is in Unix milliseconds. */
-  readonly recent: readonly (Pick<View, 'path' | 'referrer' | 'ip'> & { readonly at: number })[];
+  /** The newest first; `t` is ISO 8601, and the address is redacted. */
+  readonly recent: readonly (Pick<View, 'path' | 'referrer' | 'ip'> & { readonly t: string })[];
 };
 
 /** First day and first hour to read, and the length of the lists. */
@@ -256,10 +256,15 @@ export class PageViewStore {
       ),
       paths: topOf('path'),
       referrers: topOf('referrer'),
-      recent: this.#rows<Counters['recent'][number]>(
-        'SELECT at_ms AS at, path, referrer, ip FROM views ORDER BY id DESC LIMIT ?',
+      recent: this.#rows<{ at_ms: number; path: string; referrer: string; ip: string | null }>(
+        'SELECT at_ms, path, referrer, ip FROM views ORDER BY id DESC LIMIT ?',
         recent,
-      ),
+      ).map(({ at_ms, path, referrer, ip }) => ({
+        t: new Date(at_ms).toISOString(),
+        path,
+        referrer,
+        ip: ip === null ? null : redactIp(ip),
+      })),
     };
   }
 
