@@ -3,7 +3,7 @@
  *   npm run verify -- https://example.org
  * It checks the signatures itself, and reads balances and block from two public explorers and the supply from
  * a public node. `--explorers a,b` and `--rpc url` name others. It prints five lines; the exit code is 1 when
- * one is red.
+ * one is red, and 2 when none is red but a source could not be reached.
  */
 import * as z from 'zod';
 import { checkProof } from '../src/chain/bitcoin/proof-check.ts';
@@ -15,17 +15,21 @@ import { argumentsOrUsage, httpUrl, readArguments, UsageError } from './command-
 const TIMEOUT_MS = 30_000;
 
 const signed = z.object({ address: z.string(), signature: z.string() });
+/** `?` is not checked. */
+const MARKS = { confirmed: 'ok ', contradicted: 'RED', unchecked: '?  ' } as const;
 const Proof = z.object({ message: z.string(), bitcoin: signed, solana: signed });
 
-async function verify(url: URL, explorerUrls: readonly string[], rpcUrl: string): Promise<boolean> {
+async function verify(url: URL, explorerUrls: readonly string[], rpcUrl: string): Promise<number> {
   const response = await fetch(new URL('/api/proof', url), { signal: AbortSignal.timeout(TIMEOUT_MS) });
   if (!response.ok) throw new Error(`${url.host} answers ${response.status} to /api/proof`);
   const proof = Proof.parse(await response.json());
   const message = parseProofMessage(proof.message);
   const { explorers, supply } = await collectEvidence(message, { explorerUrls, rpcUrl, fetch });
   const lines = checkProof({ proof, host: url.host, explorers, supply, now: Date.now() });
-  for (const { name, ok, text } of lines) console.log(`${ok ? 'ok ' : 'RED'}  ${name.padEnd(17)}  ${text}`);
-  return lines.every(({ ok }) => ok);
+  for (const { name, result, text } of lines) console.log(`${MARKS[result]}  ${name.padEnd(17)}  ${text}`);
+  const results = lines.map(({ result }) => result);
+  if (results.includes('contradicted')) return 1;
+  return results.includes('unchecked') ? 2 : 0;
 }
 
 const USAGE = `npm run verify -- URL [--explorers a,b] [--rpc url]
@@ -45,7 +49,7 @@ const { url, explorers, rpc } = argumentsOrUsage(USAGE, (args) => {
   return { url: service, explorers: sources, rpc: node };
 });
 try {
-  process.exitCode = (await verify(url, explorers, rpc)) ? 0 : 1;
+  process.exitCode = await verify(url, explorers, rpc);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { netEffect } from '../chain/bitcoin/net-effect.ts';
 import { checkProof } from '../chain/bitcoin/proof-check.ts';
-import type { ExplorerReport, ProofEvidence } from '../chain/bitcoin/proof-lines.ts';
+import type { CheckLine, ExplorerReport, ProofEvidence } from '../chain/bitcoin/proof-lines.ts';
 import { type ProofMessage, parseProofMessage } from '../chain/bitcoin/proof-message.ts';
 import { createEsplora, type Esplora } from '../providers/esplora.ts';
 import { createSolanaRpc } from '../providers/solana-rpc.ts';
@@ -142,20 +142,24 @@ function parsed(text: string): ProofMessage | string {
 
 const CHECKS = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'freshness'] as const;
 const unreadable = (reason: string) =>
-  CHECKS.map((name) => ({ name, ok: false, text: `the message is not the text of a proof: ${reason}` }));
+  CHECKS.map((name) => ({
+    name,
+    result: 'contradicted' as const,
+    text: `the message is not the text of a proof: ${reason}`,
+  }));
 
 function report(p: {
   readonly proof: z.output<typeof Proof>;
   readonly host: string;
-  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly text: string }[];
+  readonly checks: readonly CheckLine[];
   readonly message: ProofMessage | undefined;
   readonly asked: readonly string[];
   readonly at: number;
 }): Answer {
   const { message, hash, bitcoin, solana } = p.proof;
   return {
-    verified: p.checks.every(({ ok }) => ok),
-    checks: p.checks,
+    verified: p.checks.every(({ result }) => result === 'confirmed'),
+    checks: p.checks.map(({ name, result, text }) => ({ name, ok: result === 'confirmed', result, text })),
     proof: {
       message,
       hash,

@@ -86,9 +86,19 @@ describe('the proof', () => {
     }
     const { body } = await get<{ proofs: Proof[]; next_cursor: unknown }>('/api/proof/history');
     expect(body).toEqual({
-      proofs: [{ timestamp: first.timestamp, hash: first.hash, figures: first.figures }],
+      proofs: [
+        {
+          timestamp: first.timestamp,
+          hash: first.hash,
+          figures: first.figures,
+          message: first.message,
+          bitcoin: { address: first.bitcoin.address, signature: first.bitcoin.signature },
+          solana: { address: first.solana.address, signature: first.solana.signature },
+        },
+      ],
       next_cursor: null,
     });
+    expect((await get('/api/proof/history?every=day')).body).toEqual(body);
     const day = await get<Proof>(`/api/proof/${first.timestamp.slice(0, 10)}`);
     expect(day.body.message).toBe(first.message);
     expect((await get('/api/proof/2009-01-03')).body).toMatchObject({ error_code: 'NOT_FOUND' });
@@ -129,13 +139,16 @@ describe('npm run verify', () => {
   });
 
   it.each([
-    ['wrongBalance', ['reserve']],
-    ['500', ['reserve', 'freshness']],
-  ])('ends with code 1 when an explorer has %s', async (kind, reds) => {
+    ['1', 'contradicts the proof', 'wrongBalance', 'RED', ['reserve']],
+    ['2', 'cannot be reached', '500', '?', ['reserve', 'freshness']],
+  ])('ends with code %s when an explorer %s', async (code, _name, kind, mark, names) => {
     world.faults.set('esplora2', { kind, by: -1_000 });
-    const { code, lines } = await verifyFrom(world.url, explorers());
-    expect(lines.filter((line) => line.startsWith('RED')).map((line) => line.split(/ +/)[1])).toEqual(reds);
-    expect(code).toBe(1);
+    const { code: ended, lines } = await verifyFrom(world.url, explorers());
+    const marked = lines
+      .filter((line) => !line.startsWith('ok '))
+      .map((line) => line.split(/ +/).slice(0, 2));
+    expect(marked).toEqual(names.map((name) => [mark, name]));
+    expect(String(ended)).toBe(code);
   });
 
   it('ends with code 1 when the proof is shown by another host, or there is none', async () => {

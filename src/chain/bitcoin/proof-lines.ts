@@ -3,6 +3,7 @@
  * service. Pure: a terminal and a browser fetch the evidence, and each verifies ed25519 in its own way.
  * @module
  */
+import { formatAmount } from '../../core/amount.ts';
 import type { ProofMessage } from './proof-message.ts';
 import { verifyMessage } from './signed-message.ts';
 
@@ -16,7 +17,7 @@ export type PublishedProof = {
 /** One Bitcoin explorer's answer about the address in the proof. */
 export type ExplorerReport = {
   readonly name: string;
-  /** Null when it did not answer. */
+  /** Null when it could not be reached. */
   readonly figures: {
     /** Confirmed sats at the block named by the proof, and now. */
     readonly satsAtProof: bigint;
@@ -33,7 +34,7 @@ export type ProofEvidence = {
   /** Two or more explorers that do not depend on the service. */
   readonly explorers: readonly ExplorerReport[];
   /**
-   * Supply of the proof's mint, from a node that does not depend on the service; null when it did not answer.
+   * Supply of the proof's mint, from a node that does not depend on the service; null when none could be reached.
    */
   readonly supply: { readonly atoms: bigint; readonly decimals: number } | null;
   /** Unix milliseconds. */
@@ -42,7 +43,8 @@ export type ProofEvidence = {
 
 export type CheckLine = {
   readonly name: 'bitcoin_signature' | 'solana_signature' | 'reserve' | 'supply' | 'freshness';
-  readonly ok: boolean;
+  /** `unchecked` when a source could not be reached; `contradicted` only when the evidence speaks against it. */
+  readonly result: 'confirmed' | 'contradicted' | 'unchecked';
   /** The finding, for display. */
   readonly text: string;
 };
@@ -54,13 +56,28 @@ const CLOCK_SKEW_MS = 5 * 60_000;
 const MIN_EXPLORERS = 2;
 
 /** Reserve, supply and freshness: the three lines without a signature. */
-export const checkFigures = (evidence: ProofEvidence, message: ProofMessage): CheckLine[] => [
+export const checkFigures = (
+  evidence: ProofEvidence,
+  message: ProofMessage,
+): [reserve: CheckLine, supply: CheckLine, freshness: CheckLine] => [
   checkReserve(evidence, message),
   checkSupply(evidence, message),
   checkFreshness(evidence, message),
 ];
 
-const line = (name: CheckLine['name'], ok: boolean, text: string): CheckLine => ({ name, ok, text });
+const confirmed = (name: CheckLine['name'], text: string): CheckLine => ({ name, result: 'confirmed', text });
+const contradicted = (name: CheckLine['name'], text: string): CheckLine => ({
+  name,
+  result: 'contradicted',
+  text,
+});
+const unchecked = (name: CheckLine['name'], text: string): CheckLine => ({ name, result: 'unchecked', text });
+
+/** 1337512.5 is 1,337,512.5 */
+const grouped = (decimal: string): string =>
+  decimal.replace(/^\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','));
+const satsText = (sats: bigint): string => `${grouped(sats.toString())} ${sats === 1n ? 'sat' : 'sats'}`;
+const listed = (names: readonly string[]): string => names.join(' and ');
 
 export function checkBitcoin(
   { proof }: Pick<ProofEvidence, 'proof'>,
@@ -68,11 +85,11 @@ export function checkBitcoin(
 ): CheckLine {
   const name = 'bitcoin_signature';
   const { address, signature } = proof.bitcoin;
-  if (address !== bitcoinAddress) return line(name, false, `${address} is not the address in the message`);
+  if (address !== bitcoinAddress) return contradicted(name, `${address} is not the address in the message`);
   const checked = verifyMessage({ address, message: proof.message, signature });
   return checked.verdict === 'valid'
-    ? line(name, true, `${address} signed the message (${checked.scheme})`)
-    : line(name, false, `${address}: ${checked.reason}`);
+    ? confirmed(name, `${address} signed the message (${checked.scheme})`)
+    : contradicted(name, `${address}: ${checked.reason}`);
 }
 
 /** @param isSigned whether the signature is that of the address over the message */
@@ -83,51 +100,65 @@ export function checkSolana(
 ): CheckLine {
   const name = 'solana_signature';
   const { address } = proof.solana;
-  if (address !== solanaAddress) return line(name, false, `${address} is not the address in the message`);
+  if (address !== solanaAddress) return contradicted(name, `${address} is not the address in the message`);
   return isSigned
-    ? line(name, true, `${address} signed the message (ed25519)`)
-    : line(name, false, `the signature is not by ${address}`);
+    ? confirmed(name, `${address} signed the message (ed25519)`)
+    : contradicted(name, `the signature is not by ${address}`);
 }
 
 const silent = (explorers: readonly ExplorerReport[]): string[] =>
-  explorers.flatMap(({ name, figures }) => (figures ? [] : [`${name} did not answer`]));
+  explorers.flatMap(({ name, figures }) => (figures ? [] : [`${name} could not be reached`]));
 
 function checkReserve({ explorers }: ProofEvidence, message: ProofMessage): CheckLine {
-  const at = `${message.reserveSats} sats at block ${message.bitcoinTip.height}`;
-  const wrong = explorers.flatMap(({ name, figures }) =>
-    figures && figures.satsAtProof !== message.reserveSats ? [`${name} shows ${figures.satsAtProof}`] : [],
+  const name = 'reserve';
+  const at = `${satsText(message.reserveSats)} at block ${grouped(String(message.bitcoinTip.height))}`;
+  const wrong = explorers.flatMap(({ name: explorer, figures }) =>
+    figures && figures.satsAtProof !== message.reserveSats
+      ? [`${explorer} shows ${satsText(figures.satsAtProof)}`]
+      : [],
   );
-  const against = [...silent(explorers), ...wrong];
-  if (explorers.length < MIN_EXPLORERS) against.push('two explorers are needed');
-  const confirmed = explorers.map(({ name }) => name).join(' and ');
-  return against.length === 0
-    ? line('reserve', true, `${at}, by ${confirmed}`)
-    : line('reserve', false, `${at}; ${against.join(', ')}`);
+  if (wrong.length > 0) return contradicted(name, `${at}; ${listed(wrong)}`);
+  const missing = [
+    ...silent(explorers),
+    ...(explorers.length < MIN_EXPLORERS ? ['two explorers are needed'] : []),
+  ];
+  if (missing.length > 0) return unchecked(name, `${at}; ${listed(missing)}`);
+  return confirmed(name, `${at}, by ${listed(explorers.map((explorer) => explorer.name))}`);
 }
 
 function checkSupply({ explorers, supply }: ProofEvidence, { absr }: ProofMessage): CheckLine {
-  if (!absr) return line('supply', true, 'there is no token on this reserve');
-  if (!supply) return line('supply', false, 'the Solana node did not answer');
+  const name = 'supply';
+  if (!absr) return confirmed(name, 'there is no token on this reserve');
+  if (!supply) return unchecked(name, 'no Solana node could be reached');
   const known = explorers.flatMap(({ figures }) => (figures ? [figures.satsNow] : []));
   const [first, ...others] = known;
-  if (first === undefined) return line('supply', false, silent(explorers).join(', '));
+  if (first === undefined) return unchecked(name, listed(silent(explorers)));
   const sats = others.reduce((least, one) => (one < least ? one : least), first);
   const covered = sats * 10n ** BigInt(supply.decimals);
-  const text = `${supply.atoms} atoms of ABSR with ${supply.decimals} decimals against ${sats} sats now`;
-  return line('supply', supply.decimals === absr.decimals && supply.atoms <= covered, text);
+  const text = `${grouped(formatAmount(supply.atoms, supply.decimals))} ABSR exist; the address holds ${satsText(sats)}.`;
+  if (supply.decimals !== absr.decimals)
+    return contradicted(
+      name,
+      `${text} The token has ${supply.decimals} decimals, the message says ${absr.decimals}.`,
+    );
+  return supply.atoms <= covered ? confirmed(name, text) : contradicted(name, text);
 }
 
 function checkFreshness({ explorers, host, now }: ProofEvidence, message: ProofMessage): CheckLine {
+  const name = 'freshness';
   const { service, time, bitcoinTip } = message;
+  const height = grouped(String(bitcoinTip.height));
   const age = now - Date.parse(time);
-  const against = silent(explorers);
+  const against: string[] = [];
   if (service !== host) against.push(`the proof is for ${service}, not for ${host}`);
   if (age > MAX_PROOF_AGE_MS) against.push('it is too old');
   if (age < -CLOCK_SKEW_MS) against.push('its time is in the future');
-  for (const { name, figures } of explorers) {
+  for (const { name: explorer, figures } of explorers) {
     if (figures && figures.blockHash !== bitcoinTip.hash)
-      against.push(`${name} shows a different block ${bitcoinTip.height}`);
+      against.push(`${explorer} shows a different block ${height}`);
   }
-  const text = `signed at ${time}, after block ${bitcoinTip.height}`;
-  return line('freshness', against.length === 0, [text, ...against].join('; '));
+  const text = `signed at ${time}, after block ${height}`;
+  if (against.length > 0) return contradicted(name, [text, ...against].join('; '));
+  const missing = silent(explorers);
+  return missing.length > 0 ? unchecked(name, [text, ...missing].join('; ')) : confirmed(name, text);
 }

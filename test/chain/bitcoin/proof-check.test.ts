@@ -5,7 +5,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
 import { checkProof } from '../../../src/chain/bitcoin/proof-check.ts';
-import type { ProofEvidence } from '../../../src/chain/bitcoin/proof-lines.ts';
+import type { CheckLine, ProofEvidence } from '../../../src/chain/bitcoin/proof-lines.ts';
 import { buildProofMessage } from '../../../src/chain/bitcoin/proof-message.ts';
 import { signMessage } from '../../../src/chain/bitcoin/signed-message.ts';
 import { deriveAddress } from '../../../src/chain/bitcoin/wif.ts';
@@ -54,17 +54,54 @@ const evidence = (change: Partial<ProofEvidence> = {}): ProofEvidence => ({
   now: NOW,
   ...change,
 });
-const red = (change: Partial<ProofEvidence>): string[] =>
-  checkProof(evidence(change)).flatMap(({ name, ok }) => (ok ? [] : [name]));
+const linesWith = (wanted: CheckLine['result'], change: Partial<ProofEvidence>): string[] =>
+  checkProof(evidence(change)).flatMap(({ name, result }) => (result === wanted ? [name] : []));
+/** Names of contradicted lines. No line is unchecked, because every source was reached. */
+function red(change: Partial<ProofEvidence>): string[] {
+  expect(linesWith('unchecked', change)).toEqual([]);
+  return linesWith('contradicted', change);
+}
 
-it('a true proof is five green lines', () => {
-  expect(checkProof(evidence()).map(({ name, ok }) => [name, ok])).toEqual([
-    ['bitcoin_signature', true],
-    ['solana_signature', true],
-    ['reserve', true],
-    ['supply', true],
-    ['freshness', true],
+it('confirms all five lines of a true proof, with both figures', () => {
+  const lines = checkProof(evidence());
+  expect(lines.map(({ name, result }) => [name, result])).toEqual([
+    ['bitcoin_signature', 'confirmed'],
+    ['solana_signature', 'confirmed'],
+    ['reserve', 'confirmed'],
+    ['supply', 'confirmed'],
+    ['freshness', 'confirmed'],
   ]);
+  expect(lines[2]?.text).toBe('1,000 sats at block 800, by a and b');
+  expect(lines[3]?.text).toBe('1,000 ABSR exist; the address holds 1,200 sats.');
+});
+
+describe('a source that cannot be reached leaves a line unchecked, never red:', () => {
+  const unchecked = (change: Partial<ProofEvidence>): string[] => {
+    expect(linesWith('contradicted', change)).toEqual([]);
+    return linesWith('unchecked', change);
+  };
+
+  it('one explorer of two, or a single explorer', () => {
+    const explorers = [explorer('a'), { name: 'b', figures: null }];
+    expect(unchecked({ explorers })).toEqual(['reserve', 'freshness']);
+    expect(checkProof(evidence({ explorers }))[2]?.text).toContain('b could not be reached');
+    expect(unchecked({ explorers: [explorer('a')] })).toEqual(['reserve']);
+  });
+
+  it('the Solana node', () => {
+    expect(unchecked({ supply: null })).toEqual(['supply']);
+  });
+
+  it('every source', () => {
+    const explorers = ['a', 'b'].map((name) => ({ name, figures: null }));
+    expect(unchecked({ explorers, supply: null })).toEqual(['reserve', 'supply', 'freshness']);
+    expect(unchecked({ explorers })).toEqual(['reserve', 'supply', 'freshness']);
+  });
+
+  it('a contradiction by the other explorer stays red', () => {
+    const explorers = [explorer('a', { satsAtProof: 999n, blockHash: null }), { name: 'b', figures: null }];
+    expect(linesWith('contradicted', { explorers })).toEqual(['reserve', 'freshness']);
+  });
 });
 
 describe('a red line for', () => {
@@ -107,24 +144,12 @@ describe('a red line for', () => {
     expect(red({ explorers: [explorer('a'), explorer('b', { satsAtProof: 999n })] })).toEqual(['reserve']);
   });
 
-  it('an explorer that does not answer, or a single explorer', () => {
-    expect(red({ explorers: [explorer('a'), { name: 'b', figures: null }] })).toEqual([
-      'reserve',
-      'freshness',
-    ]);
-    expect(red({ explorers: [explorer('a')] })).toEqual(['reserve']);
-  });
-
   it('one token more than the lower of the two reserves, or other decimals', () => {
     expect(red({ supply: { atoms: 120_000n, decimals: 2 } })).toEqual([]);
     expect(red({ supply: { atoms: 120_001n, decimals: 2 } })).toEqual(['supply']);
     const spent = [explorer('a'), explorer('b', { satsNow: 999n })];
     expect(red({ explorers: spent })).toEqual(['supply']);
     expect(red({ supply: { atoms: 1n, decimals: 3 } })).toEqual(['supply']);
-  });
-
-  it('a node that does not answer', () => {
-    expect(red({ supply: null })).toEqual(['supply']);
   });
 
   it('the proof of another service', () => {
@@ -144,11 +169,6 @@ describe('a red line for', () => {
     expect(red({ now: signed + 36 * 3_600_000 + 1 })).toEqual(['freshness']);
     expect(red({ now: signed - 5 * 60_000 })).toEqual([]);
     expect(red({ now: signed - 5 * 60_000 - 1 })).toEqual(['freshness']);
-  });
-
-  it('explorers that do not answer: nothing is known to cover the tokens', () => {
-    const explorers = ['a', 'b'].map((name) => ({ name, figures: null }));
-    expect(red({ explorers })).toEqual(['reserve', 'supply', 'freshness']);
   });
 
   it('a Solana address or signature that does not decode', () => {
@@ -196,6 +216,6 @@ it('the check runs with only the APIs of a browser', () => {
   });
   const page = createContext({ TextEncoder, TextDecoder, given: evidence() });
   runInContext(outputFiles[0]?.text ?? '', page);
-  const verdicts = runInContext('JSON.stringify(proof.checkProof(given).map(({ ok }) => ok))', page);
-  expect(JSON.parse(String(verdicts))).toEqual([true, true, true, true, true]);
+  const verdicts = runInContext('JSON.stringify(proof.checkProof(given).map(({ result }) => result))', page);
+  expect(JSON.parse(String(verdicts))).toEqual(Array(5).fill('confirmed'));
 });
