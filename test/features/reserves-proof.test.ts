@@ -113,9 +113,12 @@ describe('the archive', () => {
   it('is listed newest first, from before a time', async () => {
     const { d } = service(archive);
     const newest = [...archive].reverse().map(({ hash }) => hash);
-    expect((await listProofs(d, undefined, 2)).map(({ hash }) => hash)).toEqual(newest.slice(0, 2));
-    const before = archive[3]?.timestamp;
-    expect((await listProofs(d, before, 9)).map(({ hash }) => hash)).toEqual(newest.slice(2));
+    const isDaily = false;
+    expect((await listProofs(d, { limit: 2, isDaily })).map(({ hash }) => hash)).toEqual(newest.slice(0, 2));
+    const before = archive[3]?.timestamp ?? '';
+    expect((await listProofs(d, { limit: 9, before, isDaily })).map(({ hash }) => hash)).toEqual(
+      newest.slice(2),
+    );
   });
 
   it('returns the last proof of a day, and NOT_FOUND for a day without one', async () => {

@@ -156,6 +156,21 @@ it('walks the archive of proofs', async () => {
   expect(Math.max(...read)).toBeLessThanOrEqual(210);
 });
 
+it('lists the last proof of each day with one search per day, however many a day has', async () => {
+  // A proof each minute of three days, 4,320 in all.
+  const minutes = INSERTS.proofs(1, 4_320).replaceAll('+ i,', '+ i * 60,');
+  await env.DB.prepare(minutes).bind('x').run();
+  read = [];
+  const days = await createProofStore(counted).list(10, undefined, true);
+  expect(days.map(({ timestamp }) => timestamp)).toEqual([
+    '2026-01-04T00:00:00.000Z',
+    '2026-01-03T23:59:00.000Z',
+    '2026-01-02T23:59:00.000Z',
+    '2026-01-01T23:59:00.000Z',
+  ]);
+  expect(Math.max(...read)).toBeLessThanOrEqual(30);
+});
+
 it('refuses a cursor that this list did not issue', async () => {
   await env.DB.exec(INSERTS.tokens(1, 30).replaceAll('\n', ' '));
   const { next_cursor: cursor } = await (await get('/api/tokens?limit=5')).json<{ next_cursor: string }>();

@@ -218,7 +218,7 @@ export type Proof = {
 export type ProofHistory = {
   proofs: Array<{
     timestamp: string;
-    hash: string;
+    /** SHA-256 of the message and both signatures */ hash: string;
     figures: {
       service: string;
       reserveSatoshis: string;
@@ -232,6 +232,9 @@ export type ProofHistory = {
       solanaBlockhash: string;
       previousProof: string | null;
     };
+    /** The exact text signed by both keys */ message: string;
+    bitcoin: { address: string; signature: string };
+    solana: { address: string; signature: string };
   }>;
   /** cursor of the next page; null after the last one */ next_cursor: string | null;
 };
@@ -863,11 +866,12 @@ export const OPERATIONS = {
   getTreasury: get<Record<string, never>, Treasury, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/explorer/treasury'),
   /** The newest signed proof that the service controls both reserve keys. */
   getProof: get<Record<string, never>, CurrentProof, 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE'>('/api/proof'),
-  /** Every signed proof, newest first. */
+  /** Every signed proof, newest first, with all that is needed to check it. */
   listProofs: get<{
     /** Rows of one page */ limit?: number;
     /** next_cursor of the previous page; opaque */ cursor?: string;
     /** Only proofs from before this time */ before?: string;
+    /** With `day`, only the last proof of each UTC date */ every?: 'hour' | 'day';
   }, ProofHistory, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/proof/history'),
   /** The last proof of a UTC date. */
   getProofOfDay: get<{ date: string }, Proof, 'INVALID_INPUT' | 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/proof/{date}'),

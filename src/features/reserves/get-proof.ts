@@ -56,12 +56,15 @@ export async function getProofOfDay(d: Pick<GetProofDeps, 'proofs'>, day: string
   return proof;
 }
 
-/** Newest first. @param before only proofs signed before this time */
+/**
+ * Newest first.
+ * @param page.before  only proofs signed before this time
+ * @param page.isDaily only the last proof of each UTC day
+ */
 export const listProofs = (
   d: Pick<GetProofDeps, 'proofs'>,
-  before: string | undefined,
-  limit: number,
-): Promise<readonly ProofRecord[]> => fromArchive(d.proofs.list(limit, before));
+  { limit, before, isDaily }: { readonly limit: number; readonly before?: string; readonly isDaily: boolean },
+): Promise<readonly ProofRecord[]> => fromArchive(d.proofs.list(limit, before, isDaily));
 
 const fromArchive = <T>(read: Promise<T>): Promise<T> =>
   read.catch((cause: unknown) => {

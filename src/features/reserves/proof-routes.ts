@@ -24,6 +24,8 @@ const Figures = lazily(() =>
   }),
 );
 
+const Signed = lazily(() => z.object({ address: z.string(), signature: z.string() }));
+
 const Proof = lazily(() =>
   component('Proof', {
     message: z.string().describe('The exact text signed by both keys'),
@@ -82,18 +84,28 @@ const historyRoute = createRoute({
   operationId: 'listProofs',
   tags: ['reserves'],
   summary: 'List reserve proofs',
-  description: 'Every signed proof, newest first.',
+  description: 'Every signed proof, newest first, with all that is needed to check it.',
   request: {
     query: z.object({
       ...pageParams(50),
       before: z.iso.datetime().optional().describe('Only proofs from before this time'),
+      every: z.enum(['hour', 'day']).optional().describe('With `day`, only the last proof of each UTC date'),
     }),
   },
   responses: {
     200: jsonResponse(
       () =>
         component('ProofHistory', {
-          proofs: z.array(z.object({ timestamp: z.string(), hash: z.string(), figures: Figures() })),
+          proofs: z.array(
+            z.object({
+              timestamp: z.string(),
+              hash: z.string().describe('SHA-256 of the message and both signatures'),
+              figures: Figures(),
+              message: z.string().describe('The exact text signed by both keys'),
+              bitcoin: Signed(),
+              solana: Signed(),
+            }),
+          ),
           next_cursor: nextCursor(),
         }),
       'One page of the archive',
@@ -128,11 +140,17 @@ const HistoryKey = z.tuple([z.iso.datetime()]);
 
 const historyJson = memoizedList((read: readonly ProofRecord[], limit: number) => {
   const { rows, next } = pageOf(HISTORY, read, limit, ({ timestamp }) => [timestamp]);
-  const proofs = rows.map(({ message, timestamp, hash }) => ({
-    timestamp,
-    hash,
-    figures: figuresOf(message),
-  }));
+  const proofs = rows.map(({ message, timestamp, hash, bitcoin, solana }) => {
+    const { bitcoinAddress, solanaAddress } = parseProofMessage(message);
+    return {
+      timestamp,
+      hash,
+      figures: figuresOf(message),
+      message,
+      bitcoin: { address: bitcoinAddress, signature: bitcoin.signature },
+      solana: { address: solanaAddress, signature: solana.signature },
+    };
+  });
   return { proofs, next_cursor: next };
 });
 
@@ -143,9 +161,14 @@ export const proofRoutes = newRouter<{ readonly reserves: GetProofDeps }>()
     return proofJson(c, proof);
   })
   .openapi(historyRoute, async (c) => {
-    const { before, limit, cursor } = c.req.valid('query');
+    const { before, limit, cursor, every } = c.req.valid('query');
     const after = decodeCursor(HISTORY, HistoryKey, cursor)?.[0] ?? before;
-    return historyJson(c, await listProofs(c.var.deps.reserves, after, limit + 1), limit);
+    const page = {
+      limit: limit + 1,
+      isDaily: every === 'day',
+      ...(after !== undefined && { before: after }),
+    };
+    return historyJson(c, await listProofs(c.var.deps.reserves, page), limit);
   })
   .openapi(dayRoute, async (c) => {
     const proof = await getProofOfDay(c.var.deps.reserves, c.req.valid('param').date);

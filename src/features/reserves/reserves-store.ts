@@ -93,6 +93,12 @@ export type ProofStore = ReturnType<typeof createProofStore>;
 /** Sorts after every time. */
 const AFTER_ALL_TIMES = '~';
 
+/** One search of the index for each day, however many proofs a day has. */
+const DAILY = `WITH RECURSIVE days (id) AS (
+    SELECT MAX(id) FROM proofs WHERE id < ?1
+    UNION ALL SELECT (SELECT MAX(id) FROM proofs WHERE id < substr(days.id, 1, 10)) FROM days WHERE days.id IS NOT NULL LIMIT ?2
+  ) SELECT journal FROM days JOIN proofs USING (id) ORDER BY id DESC`;
+
 /** Ids are the times of the messages, ISO 8601 UTC, so they sort by time. */
 export const createProofStore = (db: D1Reads) => {
   const lists = createListStore(db, MIRROR_VERSION);
@@ -111,9 +117,13 @@ export const createProofStore = (db: D1Reads) => {
       return row ? ProofRow.parse(row) : undefined;
     },
 
-    /** Newest first. @param before only proofs signed before this time */
-    list(limit: number, before = AFTER_ALL_TIMES): Promise<readonly ProofRecord[]> {
-      const sql = 'SELECT journal FROM proofs WHERE id < ? ORDER BY id DESC LIMIT ?';
+    /**
+     * Newest first.
+     * @param before only proofs signed before this time
+     * @param isDaily only the last proof of each UTC day
+     */
+    list(limit: number, before = AFTER_ALL_TIMES, isDaily = false): Promise<readonly ProofRecord[]> {
+      const sql = isDaily ? DAILY : 'SELECT journal FROM proofs WHERE id < ?1 ORDER BY id DESC LIMIT ?2';
       return lists.read([{ sql, columns: ['journal'], params: [before, limit] }], ([rows = []]) =>
         rows.map((row) => ProofRow.parse(row)),
       );
