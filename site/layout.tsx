@@ -1,6 +1,8 @@
 import type { Child } from 'hono/jsx';
 import type { Assets } from './build/assets.ts';
+import { Alerts } from './parts/alerts.tsx';
 import { Basins } from './parts/canal.tsx';
+import { GROUPS, type Place } from './parts/places.ts';
 
 export type Page = {
   /** Its path; `/tokens/new` is the file tokens/new.html. */
@@ -8,51 +10,9 @@ export type Page = {
   readonly title: string;
   readonly description: string;
   /** Name of the page's script in islands/. */
-  readonly script?: string;
+  readonly script: string;
   readonly Content: () => Child;
 };
-
-type Place = readonly [path: string, name: string, about: string];
-
-const GROUPS: readonly (readonly [id: string, name: string, places: readonly Place[]])[] = [
-  [
-    'reserve',
-    'Reserve',
-    [
-      ['/', 'Overview', 'SOL, BTC and ABSR at a glance'],
-      ['/reserves', 'Reserves and proof', 'Check the reserve in your browser'],
-      ['/status', 'Status', 'Upstreams, limits, last operations'],
-    ],
-  ],
-  [
-    'use',
-    'Use',
-    [
-      ['/swap', 'Swap', 'Turn SOL of the reserve into BTC'],
-      ['/exchange', 'Exchange', 'Exchange your own coins'],
-      ['/tokens', 'Tokens', 'Find, create or list a token'],
-      ['/asry', 'ASRY', 'Deposit dollars, earn rewards'],
-    ],
-  ],
-  [
-    'read',
-    'Read',
-    [
-      ['/pools', 'Pools', 'Prices and depth'],
-      ['/nostr', 'Nostr', 'Posts about the reserve'],
-      ['/visitors', 'Visitors', 'Page views, without cookies'],
-    ],
-  ],
-  [
-    'build',
-    'Build',
-    [
-      ['/agents', 'Agents', 'MCP server and snippets'],
-      ['/docs', 'API reference', 'Every operation, with examples'],
-      ['/llms.txt', 'llms.txt', 'The API on one page of text'],
-    ],
-  ],
-];
 
 const isUnder = (path: string, place: string): boolean =>
   path === place ||
@@ -108,6 +68,13 @@ const Header = ({ path }: { path: string }) => (
           </>
         ))}
       </nav>
+      <button type="button" class="search-button" data-search-open>
+        <svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true">
+          <path d="M9 3a6 6 0 1 0 0 12A6 6 0 0 0 9 3zm4.500 10.500L17 17" />
+        </svg>
+        <span class="search-name">Search</span>
+        <kbd>⌘K</kbd>
+      </button>
       <button type="button" popovertarget="menu" class="menu-button">
         Menu
       </button>
@@ -125,7 +92,7 @@ const Header = ({ path }: { path: string }) => (
   </header>
 );
 
-const Footer = () => (
+const Footer = ({ release: { version, commit, source } }: Pick<Assets, 'release'>) => (
   <footer class="bottom">
     <div class="wide">
       <nav aria-label="Pages by subject">
@@ -142,24 +109,37 @@ const Footer = () => (
           </section>
         ))}
         <section>
-          <h2 class="group-name">As JSON</h2>
+          <h2 class="group-name">Service</h2>
           <ul>
             <li>
-              <a href="/api/proof">Proof</a>
+              <a href="/.well-known/security.txt">Contact the operator</a>
             </li>
             <li>
-              <a href="/api/status">Status</a>
+              <a href={source} rel="noopener noreferrer">
+                Source code
+              </a>
             </li>
             <li>
-              <a href="/api/openapi.json">OpenAPI</a>
+              <a href="/licenses.md">Licences</a>
+            </li>
+            <li>
+              <a href="/api/openapi.json">OpenAPI document</a>
             </li>
           </ul>
         </section>
       </nav>
       <p class="fine">
-        No cookies, and nothing is loaded from other sites. Page views are counted unless your browser sends
-        Do Not Track or Global Privacy Control. <a href="/visitors">What is counted</a> ·{' '}
-        <a href="/licenses.md">Licences</a>
+        Release {version}
+        {commit === null ? null : (
+          <>
+            , commit{' '}
+            <a href={`${source}/commit/${commit.replace('-dirty', '')}`} rel="noopener noreferrer">
+              <code>{commit.slice(0, 10)}</code>
+            </a>
+          </>
+        )}
+        . No cookies, and nothing is loaded from other sites before you click. Page views are counted unless
+        your browser sends Do Not Track or Global Privacy Control: <a href="/visitors">what is counted</a>.
       </p>
     </div>
   </footer>
@@ -167,8 +147,8 @@ const Footer = () => (
 
 export function Document({ page, assets }: { page: Page; assets: Assets }) {
   const { path, title, description, Content } = page;
-  const script = page.script === undefined ? undefined : assets.scripts[page.script];
-  if (page.script !== undefined && script === undefined) throw new Error(`${path}: no script ${page.script}`);
+  const script = assets.scripts[page.script];
+  if (script === undefined) throw new Error(`${path}: no script ${page.script}`);
   const heading = path === '/' ? `Sluice: ${title}` : `${title} · Sluice`;
   return (
     <html lang="en">
@@ -203,10 +183,10 @@ export function Document({ page, assets }: { page: Page; assets: Assets }) {
         <noscript>
           <link rel="stylesheet" href="/noscript.css" />
         </noscript>
-        {script?.imports.map((file) => (
+        {script.imports.map((file) => (
           <link rel="modulepreload" href={file} />
         ))}
-        {script === undefined ? null : <script type="module" src={script.file} />}
+        <script type="module" src={script.file} />
         <script defer src="/beacon.js" />
       </head>
       <body>
@@ -214,10 +194,13 @@ export function Document({ page, assets }: { page: Page; assets: Assets }) {
           Skip to the content
         </a>
         <Header path={path} />
+        <section class="alerts" data-island="alerts" aria-label="Alerts">
+          <Alerts />
+        </section>
         <main id="content" class="wide" tabindex={-1}>
           <Content />
         </main>
-        <Footer />
+        <Footer release={assets.release} />
       </body>
     </html>
   );

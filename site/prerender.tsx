@@ -18,11 +18,13 @@ import { reserves } from './pages/reserves.tsx';
 import { status } from './pages/status.tsx';
 import { swap } from './pages/swap.tsx';
 import { newToken, token, tokens } from './pages/tokens.tsx';
+import { trust } from './pages/trust.tsx';
 import { visitors } from './pages/visitors.tsx';
 
 export const PAGES: readonly Page[] = [
   overview,
   reserves,
+  trust,
   swap,
   exchange,
   tokens,

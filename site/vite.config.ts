@@ -5,6 +5,12 @@ import type { InlineConfig } from 'vite';
 const SITE = import.meta.dirname;
 const islands = readdirSync(join(SITE, 'islands')).filter((file) => file !== 'mount.tsx');
 
+/** What pages share, without the libraries that only some of them load. */
+const SHARED = /\/(site\/(api|parts|islands)|packages\/client|src\/core|node_modules\/hono)\//;
+/** Only the pages of tokens need these. */
+const PAYMENTS =
+  /\/site\/parts\/(listing-request|payment-card|qr-code|sent-payment|token-picture)\.tsx$|\/node_modules\/qr\//;
+
 /** One script per page and one style sheet, with a manifest of their hashed names. */
 export const siteConfig: InlineConfig = {
   root: SITE,
@@ -27,6 +33,20 @@ export const siteConfig: InlineConfig = {
     reportCompressedSize: false,
     rolldownOptions: {
       input: [...islands.map((file) => join(SITE, 'islands', file)), join(SITE, 'styles/site.css')],
+      output: {
+        // One script for what several pages share: each file of its own would cost a phone a round of requests.
+        codeSplitting: {
+          groups: [
+            {
+              name: 'shared',
+              test: (id) => SHARED.test(id) && !PAYMENTS.test(id),
+              minShareCount: 2,
+              priority: 1,
+            },
+            { name: 'payments', test: PAYMENTS, minShareCount: 2 },
+          ],
+        },
+      },
     },
   },
 };

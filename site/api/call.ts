@@ -22,6 +22,8 @@ export type Failure = {
   readonly retryAfterSeconds: number | null;
   /** For the operator's log; null when the service was not reached. */
   readonly requestId: string | null;
+  /** Whether the service failed, rather than this request: the page reports it once for all its parts. */
+  readonly isOutage: boolean;
   readonly details: Readonly<Record<string, unknown>>;
 };
 
@@ -80,6 +82,7 @@ const unreached = (text: string): Failure => ({
   next: 'Check your connection and try again. Your money is safe: nothing is sent twice.',
   retryAfterSeconds: null,
   requestId: null,
+  isOutage: true,
   details: {},
 });
 
@@ -99,6 +102,7 @@ export function failureOf(failure: ApiFailure): Failure {
       next: 'Try again in a moment.',
     };
   const { error_code: code, error, action, request_id: requestId, retry_after_s: wait, details } = failure;
+  const isOutage = failure.retryable && failure.status >= 500;
   const step = NEXT_STEPS[action ?? ''] ?? 'Try again in a moment.';
   return {
     code,
@@ -106,6 +110,7 @@ export function failureOf(failure: ApiFailure): Failure {
     next: wait === undefined ? step : `${step} Please wait ${waitText(wait)}.`,
     retryAfterSeconds: wait ?? null,
     requestId: requestId || null,
+    isOutage,
     details: details ?? {},
   };
 }
@@ -147,4 +152,7 @@ export async function readSiteFile<T>(path: string): Promise<T> {
 export const failureFrom = (thrown: unknown): Failure =>
   thrown instanceof CallFailed
     ? thrown.failure
-    : unreached(thrown instanceof Error ? thrown.message : 'Something unexpected happened.');
+    : {
+        ...unreached(thrown instanceof Error ? thrown.message : 'Something unexpected happened.'),
+        isOutage: false,
+      };

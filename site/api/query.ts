@@ -1,157 +1,238 @@
 /**
- * One API response on a page: loading, shown, refreshed, and kept while the service is unavailable.
+ * Reads of the API that a page shows and repeats. Parts that show the same read share one request.
  * @module
  */
-import { useEffect, useRef, useState } from 'hono/jsx';
+import { useEffect, useState } from 'hono/jsx';
 import type { Answer, Input, OperationName } from '../../packages/client/src/index.ts';
 import { call, type Failure, failureFrom } from './call.ts';
 
-export type LiveAnswer<T> = {
-  /** Null until the first answer. Kept when a later refresh fails. */
+export type Query<T> = {
+  /** Null until the first response. Kept when a later read fails. */
   readonly value: T | null;
   readonly headers: Headers | null;
-  /** Failure of the newest attempt. */
+  /** Failure of the newest read. */
   readonly failure: Failure | null;
-  readonly loading: boolean;
   refresh(): void;
 };
 
-type State<T> = Omit<LiveAnswer<T>, 'refresh'> & {
-  /** The request that the answer belongs to: it is never shown for a different one. */
-  readonly of: string | null;
-};
-
-const unasked = <T>(request: string | null): State<T> => ({
-  of: request,
-  value: null,
-  headers: null,
-  failure: null,
-  loading: request !== null,
-});
+type State<T> = Omit<Query<T>, 'refresh'>;
 
 /** Pause between reads of figures that a swap, mint or claim changes: a visitor sees new ones within this time. */
 export const FIGURES_POLL_MS = 5_000;
 
-const CHANGED = 'sluice:changed';
-/**
- * A node may show the change a moment later than the service, so a single immediate refresh could miss it.
- */
+/** A node may show a change a moment later than the service, so a single immediate read could miss it. */
 const REFRESH_AFTER_MS = [0, 1500, 3500];
-
-/** Refreshes every answer on the page after a swap, payment, mint or claim has changed figures. */
-export const announceChange = (): boolean => window.dispatchEvent(new Event(CHANGED));
-
-/** How long the service may delay a repeated request whose result is not final. */
+/** How long the service may delay a repeated read whose result is not final. */
 const WAIT_SECONDS = 10;
 
+const UNREAD = { value: null, headers: null, failure: null };
+
+type Subscriber<T> = {
+  readonly changed: () => void;
+  readonly pollMs: number | undefined;
+  readonly isOver: ((value: T) => boolean) | undefined;
+};
+
+/** One read and its repetitions, while at least one part of the page shows it. */
+class Feed<Name extends OperationName> {
+  state: State<Answer<Name>> = UNREAD;
+  readonly #name: Name;
+  readonly #input: Input<Name>;
+  readonly #subscribers = new Set<Subscriber<Answer<Name>>>();
+  #ended = new AbortController();
+  #timers = new Set<ReturnType<typeof setTimeout>>();
+  #next: ReturnType<typeof setTimeout> | undefined;
+  #reading: Promise<void> | null = null;
+  /** A read that was requested during another one is sent once afterwards. */
+  #again = false;
+  #isFinal = false;
+  /** The service delayed the last response until a change. */
+  #isHeld = false;
+
+  constructor(name: Name, input: Input<Name>) {
+    this.#name = name;
+    this.#input = input;
+  }
+
+  subscribe(subscriber: Subscriber<Answer<Name>>): () => void {
+    const isFirst = this.#subscribers.size === 0;
+    this.#subscribers.add(subscriber);
+    if (isFirst) {
+      this.#ended = new AbortController();
+      void this.#poll(this.state.value !== null);
+    } else if (this.#reading === null) this.#schedule(0);
+    return () => {
+      this.#subscribers.delete(subscriber);
+      if (this.#subscribers.size > 0) return;
+      this.#ended.abort();
+      clearTimeout(this.#next);
+      for (const timer of this.#timers) clearTimeout(timer);
+      this.#timers.clear();
+    };
+  }
+
+  /** Reads again now, bypassing every cache. */
+  refresh(): void {
+    clearTimeout(this.#next);
+    if (!this.#isFinal) void this.#poll(true);
+  }
+
+  /** Reads again until a node should show a change that has just been made. */
+  refreshAfterChange(): void {
+    if (this.#isFinal || this.#subscribers.size === 0) return;
+    for (const delay of REFRESH_AFTER_MS) {
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer);
+        this.refresh();
+      }, delay);
+      this.#timers.add(timer);
+    }
+  }
+
+  #set(change: Partial<State<Answer<Name>>>): void {
+    this.state = { ...this.state, ...change };
+    for (const { changed } of this.#subscribers) changed();
+    failuresChanged();
+  }
+
+  /** The shortest pause that a subscriber asks for. */
+  #pollMs(): number | undefined {
+    const pauses = [...this.#subscribers].flatMap(({ pollMs }) => pollMs ?? []);
+    return pauses.length === 0 ? undefined : Math.min(...pauses);
+  }
+
+  async #poll(fresh: boolean): Promise<void> {
+    if (this.#reading !== null) {
+      this.#again = true;
+      return;
+    }
+    const startedAt = Date.now();
+    const { signal } = this.#ended;
+    this.#reading = this.#read(fresh, signal);
+    await this.#reading;
+    this.#reading = null;
+    if (signal.aborted) {
+      // A part that was added after the last one had gone still waits for its read.
+      this.#again = false;
+      if (this.#subscribers.size > 0) await this.#poll(fresh);
+    } else if (this.#again) {
+      this.#again = false;
+      await this.#poll(true);
+    } else this.#schedule(this.#isHeld ? Date.now() - startedAt : 0);
+  }
+
+  /** @param sinceMs part of the pause that has already passed */
+  #schedule(sinceMs: number): void {
+    const pollMs = this.#pollMs();
+    clearTimeout(this.#next);
+    if (pollMs === undefined || this.#isFinal) return;
+    // A repeated read is validated by the service: the browser's copy could be older than an operation.
+    this.#next = setTimeout(() => whenVisible(() => void this.#poll(true)), Math.max(0, pollMs - sinceMs));
+  }
+
+  async #read(fresh: boolean, signal: AbortSignal): Promise<void> {
+    const isOver = [...this.#subscribers].find((subscriber) => subscriber.isOver)?.isOver;
+    const waits = isOver !== undefined && this.state.value !== null;
+    try {
+      const { value, headers } = await call(this.#name, this.#input, {
+        signal,
+        fresh,
+        ...(waits && { wait: WAIT_SECONDS }),
+      });
+      if (signal.aborted) return;
+      this.#isHeld = headers.has('preference-applied');
+      // Set before it is shown: the part that shows a final result may announce a change at once.
+      this.#isFinal = isOver?.(value) ?? false;
+      // Another instance of the service may still have older figures than those shown.
+      const isOlder = timeOf(value) < timeOf(this.state.value);
+      this.#set({ failure: null, ...(isOlder ? {} : { value, headers }) });
+    } catch (thrown) {
+      if (signal.aborted) return;
+      this.#isHeld = false;
+      this.#set({ failure: failureFrom(thrown) });
+    }
+  }
+}
+
+/** What the page needs of a feed without knowing its operation. */
+type AnyFeed = Pick<Feed<OperationName>, 'refresh' | 'refreshAfterChange'> & {
+  readonly state: Pick<State<unknown>, 'failure'>;
+};
+
+/** By operation and input. */
+const feeds = new Map<string, AnyFeed>();
+const failureListeners = new Set<() => void>();
+
+const failuresChanged = (): void => {
+  for (const changed of failureListeners) changed();
+};
+
+/** Reads every shown value again, after a swap, payment, mint or claim has changed figures. */
+export function announceChange(): void {
+  for (const feed of feeds.values()) feed.refreshAfterChange();
+}
+
+/** Reads again whatever could not be read. */
+export function retryFailed(): void {
+  for (const feed of feeds.values()) if (feed.state.failure?.isOutage) feed.refresh();
+}
+
+/** The distinct outages among the newest reads of this page. */
+export function useOutages(): readonly Failure[] {
+  const [, setRound] = useState(0);
+  useEffect(() => {
+    const changed = (): void => setRound((round) => round + 1);
+    failureListeners.add(changed);
+    return () => failureListeners.delete(changed);
+  }, []);
+  const outages = [...feeds.values()].flatMap(({ state: { failure } }) =>
+    failure?.isOutage ? [[failure.text, failure] as const] : [],
+  );
+  return [...new Map(outages).values()];
+}
+
+function feedOf<Name extends OperationName>(name: Name, input: Input<Name>): Feed<Name> {
+  const key = `${name} ${JSON.stringify(input)}`;
+  // The key begins with the operation, so a feed under it has that operation's type.
+  const feed = (feeds.get(key) as Feed<Name> | undefined) ?? new Feed(name, input);
+  feeds.set(key, feed);
+  return feed;
+}
+
 /**
- * @param input  null while there is nothing to fetch
- * @param pollMs pause between an answer and the next request; absent for no polling. No pause if the service
+ * @param input  null while there is nothing to read
+ * @param pollMs pause between a response and the next read; absent for no repetition. No pause if the service
  * waits for a change
- * @param isOver whether an answer is final
+ * @param isOver whether a response is final
  */
-export function useAnswer<Name extends OperationName>(
+export function useQuery<Name extends OperationName>(
   name: Name,
   input: Input<Name> | null,
   pollMs?: number,
   isOver?: (value: Answer<Name>) => boolean,
-): LiveAnswer<Answer<Name>> {
-  const request = input === null ? null : `${name} ${JSON.stringify(input)}`;
-  const [state, setState] = useState<State<Answer<Name>>>(unasked(request));
-  const [round, setRound] = useState(0);
-  const kept = useRef<State<Answer<Name>> | null>(null);
-
+): Query<Answer<Name>> {
+  const [, setRound] = useState(0);
+  const feed = input === null || typeof document === 'undefined' ? null : feedOf(name, input);
+  const state = feed?.state ?? UNREAD;
   useEffect(() => {
-    if (input === null) return;
-    const ended = new AbortController();
-    const { signal } = ended;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const timers: ReturnType<typeof setTimeout>[] = [];
-    const before = (): State<Answer<Name>> =>
-      kept.current?.of === request ? kept.current : unasked(request);
-    const show = (change: Partial<State<Answer<Name>>>): void => {
-      if (signal.aborted) return;
-      kept.current = { ...before(), ...change };
-      setState(kept.current);
-    };
-    let final = false;
-    let asking = false;
-    let next: { readonly fresh: boolean } | null = null;
-    let isHeld = false;
-    const ask = async (fresh: boolean): Promise<void> => {
-      try {
-        const waits = isOver !== undefined && kept.current?.of === request && kept.current.value !== null;
-        const { value, headers } = await call(name, input, {
-          signal,
-          fresh,
-          ...(waits && { wait: WAIT_SECONDS }),
-        });
-        isHeld = headers.has('preference-applied');
-        // Set before it is shown: the component that shows a final answer may announce a change at once.
-        final = isOver?.(value) ?? false;
-        // Another instance of the service may still have older figures than those shown.
-        const isOlder = timeOf(value) < timeOf(before().value);
-        show({ failure: null, loading: false, ...(isOlder ? {} : { value, headers }) });
-      } catch (thrown) {
-        isHeld = false;
-        show({ failure: failureFrom(thrown), loading: false });
-      }
-    };
-    /**
-     * One request at a time: a request made meanwhile is sent once afterwards, unless the answer was final.
-     */
-    const fetchOnce = async (fresh = false): Promise<void> => {
-      next = { fresh: fresh || (next?.fresh ?? false) };
-      if (asking) return;
-      asking = true;
-      while (next !== null) {
-        const wanted: { readonly fresh: boolean } = next;
-        next = null;
-        if (!signal.aborted && !final) await ask(wanted.fresh);
-      }
-      asking = false;
-    };
-    let isFirst = true;
-    const poll = async (): Promise<void> => {
-      const startedAt = Date.now();
-      // A repeated request is validated by the service: the browser's copy could be older than an operation.
-      await fetchOnce(!isFirst);
-      isFirst = false;
-      if (!signal.aborted && !final && pollMs !== undefined)
-        timer = setTimeout(
-          () => whenVisible(poll),
-          isHeld ? Math.max(0, startedAt + pollMs - Date.now()) : pollMs,
-        );
-    };
-    const refetch = (): void => {
-      if (!final)
-        for (const delay of REFRESH_AFTER_MS) timers.push(setTimeout(() => void fetchOnce(true), delay));
-    };
-    show({ failure: null, loading: true });
-    void poll();
-    window.addEventListener(CHANGED, refetch);
-    return () => {
-      ended.abort();
-      window.removeEventListener(CHANGED, refetch);
-      for (const pending of [timer, ...timers]) clearTimeout(pending);
-    };
-  }, [request, round]);
-
-  const { of, ...shown } = state;
-  return {
-    ...(of === request ? shown : unasked<Answer<Name>>(request)),
-    refresh: () => setRound((count) => count + 1),
-  };
+    if (feed === null) return;
+    const changed = (): void => setRound((round) => round + 1);
+    const end = feed.subscribe({ changed, pollMs, isOver });
+    // A response may have arrived between this part's rendering and its subscription.
+    if (feed.state !== state) changed();
+    return end;
+  }, [feed]);
+  return { ...state, refresh: () => feed?.refresh() };
 }
 
-/** The time of figures as ISO 8601; empty for an answer without one. */
+/** The time of figures as ISO 8601; empty for a value without one. */
 function timeOf(value: unknown): string {
   const time: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'as_of') : undefined;
   return typeof time === 'string' ? time : '';
 }
 
 /** A page in the background makes no requests until it is visible again. */
-function whenVisible(run: () => Promise<void>): void {
-  if (!document.hidden) return void run();
-  document.addEventListener('visibilitychange', () => void run(), { once: true });
+function whenVisible(run: () => void): void {
+  if (document.hidden) document.addEventListener('visibilitychange', run, { once: true });
+  else run();
 }

@@ -18,8 +18,9 @@ import * as fs from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Hono } from 'hono';
 import { toSSG } from 'hono/ssg';
-import type { ApiDocument } from '../../scripts/documents/api-document.ts';
-import type { Assets, Script } from './assets.ts';
+import { currentCommit } from '../../scripts/current-commit.ts';
+import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
+import type { Assets, Release, Script } from './assets.ts';
 import { copiedNotices } from './copied-notices.ts';
 import { hostFiles, PUBLIC_SOURCES } from './host-files.ts';
 
@@ -51,8 +52,8 @@ const filesIn = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-function fingerprint(document: ApiDocument, origin: string): string {
-  const hash = createHash('sha256').update(JSON.stringify([document, origin]));
+function fingerprint(document: ApiDocument, origin: string, release: Release): string {
+  const hash = createHash('sha256').update(JSON.stringify([document, origin, release]));
   const files = SOURCES.map((path) => join(ROOT, path))
     .flatMap((path) => (path.endsWith('.json') ? [path] : filesIn(path)))
     .filter((file) => !file.startsWith(SITE_FOLDER));
@@ -65,7 +66,17 @@ type Manifest = Readonly<
   Record<string, { file: string; isEntry?: boolean; imports?: string[]; css?: string[] }>
 >;
 
-function readAssets(manifest: Manifest, origin: string): Assets {
+/** From package.json and git. */
+function readRelease(): Release {
+  const { version, repository } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    version: string;
+    repository: { url: string };
+  };
+  const source = repository.url.replace(/^git\+/, '').replace(/\.git$/, '');
+  return { version, commit: currentCommit(), source };
+}
+
+function readAssets(manifest: Manifest, origin: string, release: Release): Assets {
   const scripts: Record<string, Script> = {};
   const importsOf = (key: string): string[] =>
     (manifest[key]?.imports ?? []).flatMap((name) => [`/${manifest[name]?.file ?? ''}`, ...importsOf(name)]);
@@ -79,8 +90,19 @@ function readAssets(manifest: Manifest, origin: string): Assets {
     if (found === undefined) throw new Error(`the manifest has no ${pattern}`);
     return `/${found[1].file}`;
   };
-  return { origin, style: named(/site\.css$/), font: named(/latin-wght-normal\.woff2$/), scripts };
+  return { origin, release, style: named(/site\.css$/), font: named(/latin-wght-normal\.woff2$/), scripts };
 }
+
+/** What the search knows of the API. */
+const operationsFile = (document: ApiDocument): string =>
+  JSON.stringify(
+    operationsOf(document).map(({ method, path, operation }) => ({
+      id: operation.operationId,
+      method,
+      path,
+      summary: operation.summary,
+    })),
+  );
 
 /** Copies new files before it removes old ones, so that no page is served without its script. */
 function publish(from: string): void {
@@ -100,7 +122,8 @@ export async function buildSite(): Promise<boolean> {
   const { documentOf } = await import('../../scripts/documents/write-documents.ts');
   const document = documentOf('');
   const origin = process.env.PUBLIC_BASE_URL ?? '';
-  const stamp = fingerprint(document, origin);
+  const release = readRelease();
+  const stamp = fingerprint(document, origin, release);
   const stampFile = join(SITE_FOLDER, STAMP);
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return false;
   const { build, runnerImport } = await import('vite');
@@ -108,7 +131,8 @@ export async function buildSite(): Promise<boolean> {
   const work = join(CACHE, `build-${process.pid}`);
   try {
     await build({ ...siteConfig, build: { ...siteConfig.build, outDir: work } });
-    const assets = readAssets(JSON.parse(readFileSync(join(work, 'manifest.json'), 'utf8')), origin);
+    const manifest = JSON.parse(readFileSync(join(work, 'manifest.json'), 'utf8'));
+    const assets = readAssets(manifest, origin, release);
     const { module } = await runnerImport<{ pagesApp(assets: Assets, document: ApiDocument): Hono }>(
       join(SITE, 'prerender.tsx'),
       prerenderConfig,
@@ -116,6 +140,7 @@ export async function buildSite(): Promise<boolean> {
     const made = await toSSG(module.pagesApp(assets, document), fs, { dir: work });
     if (!made.success) throw made.error ?? new Error('the pages could not be rendered');
     for (const [name, text] of hostFiles(PUBLIC_SOURCES)) writeFileSync(join(work, name), text);
+    writeFileSync(join(work, 'operations.json'), operationsFile(document));
     appendFileSync(join(work, 'licenses.md'), copiedNotices());
     writeFileSync(join(work, STAMP), stamp);
     rmSync(join(work, 'manifest.json'));

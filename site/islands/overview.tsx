@@ -1,7 +1,16 @@
 import { Flow } from '../parts/overview-flow.tsx';
+import { ProofCard } from '../parts/proof-card.tsx';
 import { RecentEvents } from '../parts/recent-events.tsx';
-import { OverviewChart } from '../parts/reserve-history.tsx';
+import { ReserveHistory } from '../parts/reserve-history.tsx';
 import { ServiceState } from '../parts/service-state.tsx';
+import { NewestTokens } from '../parts/token-list.tsx';
 import { mount } from './mount.tsx';
 
-mount({ flow: Flow, chart: OverviewChart, events: RecentEvents, state: ServiceState });
+mount({
+  proof: ProofCard,
+  flow: Flow,
+  chart: ReserveHistory,
+  events: RecentEvents,
+  tokens: NewestTokens,
+  state: ServiceState,
+});

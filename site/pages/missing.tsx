@@ -4,6 +4,7 @@ export const missing: Page = {
   path: '/404',
   title: 'Not found',
   description: 'There is no page at this address.',
+  script: 'plain',
   Content: () => (
     <>
       <Title name="No page here" picture={{ waters: [['plain', 0.05]] }}>

@@ -1,9 +1,11 @@
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
 import { Live, type Page } from '../layout.tsx';
 import { Flow } from '../parts/overview-flow.tsx';
+import { ProofCard } from '../parts/proof-card.tsx';
 import { RecentEvents } from '../parts/recent-events.tsx';
-import { OverviewChart } from '../parts/reserve-history.tsx';
+import { ReserveHistory } from '../parts/reserve-history.tsx';
 import { ServiceState } from '../parts/service-state.tsx';
+import { NewestTokens } from '../parts/token-list.tsx';
 
 export const overview: Page = {
   path: '/',
@@ -14,19 +16,25 @@ export const overview: Page = {
   Content: () => (
     <>
       <div class="hero">
-        <h1>A Bitcoin reserve that anyone can check</h1>
-        <p class="lead">
-          Sluice swaps SOL into BTC, keeps the BTC at one public address, and mints one ABSR for each sat in
-          the reserve.
-        </p>
-        <p class="row">
-          <a class="button" href="/reserves#verify">
-            Verify it in your browser
-          </a>
-          <a class="button quiet" href="#how">
-            How it works
-          </a>
-        </p>
+        <div class="stack">
+          <h1>A Bitcoin reserve that anyone can check</h1>
+          <p class="lead">
+            Sluice swaps SOL into BTC and keeps the BTC at one public address. For each sat it mints one ABSR,
+            a token on Solana that counts the reserve.
+          </p>
+          <p class="row">
+            <a class="button quiet" href="#how">
+              How it works
+            </a>
+            <a class="button quiet" href="/trust">
+              Whom you trust
+            </a>
+          </p>
+          <p class="fine">Sluice offers no redemption of ABSR.</p>
+        </div>
+        <Live name="proof" json="/api/proof">
+          <ProofCard />
+        </Live>
       </div>
       <Live name="flow" json="/api/reserves">
         <Flow />
@@ -35,43 +43,53 @@ export const overview: Page = {
         <section>
           <h2>Reserve against supply</h2>
           <p>
-            Each point is a proof signed by both reserve keys. The reserve must never fall below the supply.
+            Each step is a proof signed by both reserve keys. The reserve must never fall below the supply.
           </p>
           <Live name="chart" json="/api/proof/history">
-            <OverviewChart />
+            <ReserveHistory />
           </Live>
         </section>
         <section>
           <h2>Last events</h2>
-          <p>Finished swaps, mints and the newest proof.</p>
+          <p>Finished swaps, mints, and the newest proof.</p>
           <Live name="events" json="/api/arbitrage/transactions">
             <RecentEvents />
           </Live>
         </section>
       </div>
+      <section>
+        <h2>Newest tokens</h2>
+        <p>
+          Anyone may create one. Creators choose the names; only the mint address identifies a token.{' '}
+          <a href="/tokens">All tokens</a>
+        </p>
+        <Live name="tokens" json="/api/tokens">
+          <NewestTokens />
+        </Live>
+      </section>
       <section id="how">
         <h2>How it works</h2>
         <ol class="ways">
           <li class="sol">
             <h3>SOL comes in</h3>
             <p>
-              Fees and deposits arrive on Solana. The reserve swaps its SOL into BTC through a bridge. The
-              bridge signs its quote, and the service checks it before it pays. The custodian signs only
-              transactions that it built itself.
+              Fees and payments arrive on Solana. The reserve swaps its SOL into BTC through a bridge. The
+              service checks the bridge's signed quote before it pays. The custodian signs only transactions that it built
+              itself.
             </p>
           </li>
           <li class="btc">
             <h3>BTC stays</h3>
             <p>
-              The BTC goes to one fixed address. A swap is finished only when the coins are confirmed there,
-              as seen by the service itself.
+              The BTC goes to one fixed address. A swap is finished only when the service itself sees the
+              coins confirmed there.
             </p>
           </li>
           <li class="absr">
             <h3>ABSR follows</h3>
             <p>
-              Once a day the confirmed sats in excess of the supply are minted as ABSR, never more than two
-              independent views of Bitcoin confirm.
+              Once a day the service mints ABSR for the confirmed sats that have none yet. Two independent
+              sources of Bitcoin must agree on the amount.
             </p>
           </li>
         </ol>
@@ -82,11 +100,11 @@ export const overview: Page = {
           <ul class="doors">
             <li>
               <a href="/tokens/new">Create a token</a>
-              <span class="fine">Named, listed and paid from your wallet</span>
+              <span class="fine">Paid from your wallet; named and listed at once</span>
             </li>
             <li>
               <a href="/asry">Earn ASRY</a>
-              <span class="fine">Rewards for deposits of USDC or USDT</span>
+              <span class="fine">A reward token for payments of USDC or USDT</span>
             </li>
             <li>
               <a href="/agents">Connect an agent</a>

@@ -20,22 +20,23 @@ export const reserves: Page = {
           ],
         }}
       >
-        Each hour both reserve keys sign one message with the figures. Your browser checks it without trusting
-        this site: the signatures here, the figures with public explorers.
+        Each hour both reserve keys sign one message with the figures. Your browser checks the signatures
+        itself, and compares the figures with public explorers.
       </Title>
       <Live name="wallets" json="/api/reserves">
         <Wallets />
       </Live>
       <section id="verify">
-        <h2>Verify it yourself</h2>
-        <p>Five checks. Each line shows what was compared and whether it passes.</p>
+        <h2>Check it yourself</h2>
+        <p>Five checks. Each shows what was compared, and where you can see it yourself.</p>
         <Live name="verify" json="/api/proof">
           <VerifyPanel />
         </Live>
         <details class="more">
           <summary>The same from a terminal</summary>
           <p>
-            A copy of the source checks any service of this kind, with explorers and a node of your choice:
+            A copy of the source checks any service of this kind, with the explorers and the node of your
+            choice:
           </p>
           <CopyBlock
             label="the command"
@@ -43,7 +44,7 @@ export const reserves: Page = {
           />
         </details>
       </section>
-      <section>
+      <section id="signed">
         <h2>What was signed</h2>
         <p>The exact text. Changing one byte invalidates both signatures.</p>
         <Live name="message" json="/api/proof">
@@ -52,7 +53,10 @@ export const reserves: Page = {
       </section>
       <section>
         <h2>Archive of proofs</h2>
-        <p>Each proof contains the hash of the previous one, so none can be inserted or removed.</p>
+        <p>
+          Each proof contains the hash of the previous one, so a changed proof breaks all later ones. Keep a
+          copy to catch a full rewrite.
+        </p>
         <Live name="archive" json="/api/proof/history">
           <ProofArchive />
         </Live>

@@ -8,7 +8,7 @@ export const curlLines = (origin: string): readonly { readonly name: string; rea
   { name: 'Read the reserve', text: `curl ${origin}/api/reserves` },
   { name: 'Read the limits of a swap', text: `curl ${origin}/api/swap/min` },
   {
-    name: 'Rehearse a swap; nothing moves',
+    name: 'Test a swap without moving money',
     text: `curl -X POST ${origin}/api/swap/create -H 'content-type: application/json' \\\n  -d '{"amountSol":0.5,"dry_run":true}'`,
   },
   {

@@ -1,11 +1,11 @@
 import type { AsryEpochs } from '../../packages/client/src/index.ts';
 import { formatAmount } from '../../src/core/amount.ts';
 import { entitlementOf, receiveFee } from '../../src/custody/asry/epochs.ts';
-import { FIGURES_POLL_MS, useAnswer } from '../api/use-answer.ts';
+import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { AsryCurveChart } from './asry-curve-chart.tsx';
 import { count, counted, grouped, instant, rounded, significant, units } from './format.ts';
-import { AsOf, Moment } from './freshness.tsx';
-import { Failed, Waiting } from './notice.tsx';
+import { Moment } from './freshness.tsx';
+import { Loaded } from './loaded.tsx';
 import { Table } from './table.tsx';
 import { Tile } from './tile.tsx';
 
@@ -32,59 +32,56 @@ const Asry = ({ atoms, epoch }: { atoms: string; epoch: Epoch }) => (
 );
 
 export function AsryEpoch() {
-  const answer = useAnswer('getAsryEpoch', {}, FIGURES_POLL_MS);
-  const epoch = answer.value?.current;
-  if (answer.value === null && answer.failure !== null)
-    return <Failed failure={answer.failure} retry={answer.refresh} />;
-  if (answer.value !== null && !epoch)
-    return <p class="empty">No epoch runs now. Deposits earn nothing until the next one starts.</p>;
   return (
-    <>
-      <div class="tiles">
-        <Tile name="Epoch" value={epoch ? String(epoch.epoch) : undefined}>
-          {epoch ? (
-            <span>
-              until <Moment iso={epoch.ends_at} />
-            </span>
-          ) : null}
-        </Tile>
-        <Tile name="Cap of the epoch" value={epoch ? asry(epoch.capAtomic, epoch, 0) : undefined} unit="ASRY">
-          approached, never reached
-        </Tile>
-        <Tile
-          name="Earned so far"
-          value={epoch ? <Asry atoms={epoch.entitledAtomic} epoch={epoch} /> : undefined}
-          unit="ASRY"
-        >
-          {epoch ? `${counted(epoch.claims, 'claim')}, ${dollars(epoch.depositsAtomic)} USD` : null}
-        </Tile>
-        <Tile
-          name="The next dollar earns"
-          value={epoch ? <Asry atoms={epoch.nextDollarAsryAtomic} epoch={epoch} /> : undefined}
-          unit="ASRY"
-        >
-          before the fee of 0.05 %
-        </Tile>
-      </div>
-      <AsOf at={answer.value?.as_of ?? null} away={answer.failure !== null} />
-    </>
+    <Loaded
+      query={useQuery('getAsryEpoch', {}, FIGURES_POLL_MS)}
+      waiting="Reading the epoch."
+      show={({ current }) =>
+        current === null ? (
+          <p class="empty">No epoch runs now. Payments earn nothing until the next one starts.</p>
+        ) : (
+          <EpochTiles epoch={current} />
+        )
+      }
+    />
   );
 }
 
-export function AsryCurveView() {
-  const answer = useAnswer('getAsryEpoch', {}, FIGURES_POLL_MS);
-  const epoch = answer.value?.current;
-  if (epoch) return <AsryCurveChart curve={curveOf(epoch)} />;
-  return answer.value === null && answer.failure === null ? (
-    <div class="chart awaited">
-      <div class="plot">
-        <Waiting what="Reading the epoch." />
-      </div>
-    </div>
-  ) : (
-    <p class="empty">The curve is shown while an epoch runs.</p>
-  );
-}
+const EpochTiles = ({ epoch }: { epoch: Epoch }) => (
+  <div class="tiles">
+    <Tile name="Epoch" value={String(epoch.epoch)}>
+      until <Moment iso={epoch.ends_at} />
+    </Tile>
+    <Tile name="Cap of the epoch" value={asry(epoch.capAtomic, epoch, 0)} unit="ASRY">
+      approached, never reached
+    </Tile>
+    <Tile name="Earned so far" value={<Asry atoms={epoch.entitledAtomic} epoch={epoch} />} unit="ASRY">
+      {`${counted(epoch.claims, 'claim')}, ${dollars(epoch.depositsAtomic)} USD`}
+    </Tile>
+    <Tile
+      name="The next dollar earns"
+      value={<Asry atoms={epoch.nextDollarAsryAtomic} epoch={epoch} />}
+      unit="ASRY"
+    >
+      before the fee of 0.05 %
+    </Tile>
+  </div>
+);
+
+export const AsryCurveView = () => (
+  <Loaded
+    query={useQuery('getAsryEpoch', {}, FIGURES_POLL_MS)}
+    waiting="Reading the epoch."
+    hasAge={false}
+    show={({ current }) =>
+      current === null ? (
+        <p class="empty">The curve is shown while an epoch runs.</p>
+      ) : (
+        <AsryCurveChart curve={curveOf(current)} />
+      )
+    }
+  />
+);
 
 /** The reward of a deposit if it were claimed now. */
 export function Earnings({ epoch, deposit }: { epoch: Epoch; deposit: bigint }) {
@@ -112,29 +109,34 @@ export function Earnings({ epoch, deposit }: { epoch: Epoch; deposit: bigint }) 
   );
 }
 
-export function PastEpochs() {
-  const answer = useAnswer('getAsryEpoch', {});
-  if (answer.value === null) return answer.failure === null ? <Waiting what="Reading past epochs." /> : null;
-  return (
-    <Table
-      label="Past epochs"
-      columns={[
-        { name: 'Epoch' },
-        { name: 'Ended' },
-        { name: 'Deposits, USD', right: true },
-        { name: 'Earned, ASRY', right: true },
-        { name: 'Paid, ASRY', right: true },
-        { name: 'Claims', right: true },
-      ]}
-      rows={answer.value.past.map((epoch) => [
-        String(epoch.epoch),
-        instant(epoch.ends_at),
-        dollars(epoch.depositsAtomic),
-        asry(epoch.entitledAtomic, epoch),
-        asry(epoch.paidAtomic, epoch),
-        count(epoch.claims),
-      ])}
-      empty="This is the first epoch."
-    />
-  );
-}
+export const PastEpochs = () => (
+  <Loaded
+    query={useQuery('getAsryEpoch', {})}
+    waiting="Reading past epochs."
+    hasAge={false}
+    show={({ past }) => <EpochTable past={past} />}
+  />
+);
+
+const EpochTable = ({ past }: Pick<AsryEpochs, 'past'>) => (
+  <Table
+    label="Past epochs"
+    columns={[
+      { name: 'Epoch' },
+      { name: 'Ended' },
+      { name: 'Deposits, USD', right: true },
+      { name: 'Earned, ASRY', right: true },
+      { name: 'Paid, ASRY', right: true },
+      { name: 'Claims', right: true },
+    ]}
+    rows={past.map((epoch) => [
+      String(epoch.epoch),
+      instant(epoch.ends_at),
+      dollars(epoch.depositsAtomic),
+      asry(epoch.entitledAtomic, epoch),
+      asry(epoch.paidAtomic, epoch),
+      count(epoch.claims),
+    ])}
+    empty="This is the first epoch."
+  />
+);

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'hono/jsx';
-import type uPlot from 'uplot';
 import { Table } from './table.tsx';
+import { numberTicks, type TimeTick, timeTicks } from './ticks.ts';
 
 export type Line = {
   readonly name: string;
@@ -25,144 +25,134 @@ export type ChartProps = {
   readonly markX?: { readonly at: number; readonly name: string };
 };
 
-/** Every figure is a whole number of sats, tokens or views: 1, 2, 5, 10 and so on. */
-const WHOLE_STEPS = Array.from({ length: 16 }, (_, power) =>
-  [1, 2, 5].map((step) => step * 10 ** power),
-).flat();
+const HEIGHT = 260;
+const TOP = 16;
+const BOTTOM = 40;
+const RIGHT = 12;
+/** Width of a digit of the axis, and the least distance of two labels. */
+const DIGIT = 7.2;
+const LABEL_SPACE = 84;
+const ROW_SPACE = 44;
+/** Width until the element's own is known. */
+const USUAL_WIDTH = 640;
 
-const HEIGHT_PX = 260;
-const FONT = '12px Geist, sans-serif';
-const colour = (name: string): string =>
-  getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** The part of a data range as a position in pixels. */
+const scale = (from: number, to: number, start: number, end: number) => (value: number) =>
+  to === from ? (start + end) / 2 : start + ((value - from) / (to - from)) * (end - start);
 
-const DAY_SECONDS = 86_400;
-const COLOURS = { sol: '--sol', btc: '--btc-water', absr: '--absr', asry: '--asry' } as const;
+type Place = (value: number) => number;
+type Point = readonly [x: number, y: number];
 
-/** ISO dates and 24-hour times in UTC in every locale: the day once, then the hours. */
-const timeLabels = (_plot: uPlot, at: number[], _axis: number, _space: number, step: number): string[] => {
-  let day = '';
-  return at.map((seconds) => {
-    const iso = new Date(seconds * 1000).toISOString();
-    const date = iso.slice(5, 10);
-    if (step >= DAY_SECONDS) return date;
-    const label = date === day ? iso.slice(11, 16) : `${iso.slice(11, 16)}\n${date}`;
-    day = date;
-    return label;
+/** Runs of points without a gap. */
+function runsOf(x: readonly number[], values: readonly (number | null)[], atX: Place, atY: Place): Point[][] {
+  const runs: Point[][] = [[]];
+  x.forEach((value, index) => {
+    const y = values[index];
+    if (y === null || y === undefined) runs.push([]);
+    else runs.at(-1)?.push([atX(value), atY(y)]);
   });
-};
-
-function options(Plot: typeof uPlot, props: ChartProps, width: number): uPlot.Options {
-  const grid = { stroke: colour('--line'), width: 1 };
-  const paths = props.stepped ? Plot.paths.stepped?.({ align: 1 }) : undefined;
-  const single = props.x.length < 2;
-  return {
-    width,
-    height: HEIGHT_PX,
-    legend: { show: false },
-    // Whole pixels would make a curve angular.
-    pxAlign: 0,
-    tzDate: (seconds) => Plot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
-    cursor: { y: false, points: { size: 7 } },
-    scales: {
-      x: { time: props.xIs === 'time' },
-      y: { range: (_plot, _low, high) => [0, (high || 1) * 1.1] },
-    },
-    axes: [
-      {
-        stroke: colour('--soft'),
-        grid: { show: false },
-        ticks: grid,
-        font: FONT,
-        values: props.xIs === 'time' ? timeLabels : (_plot: uPlot, at: number[]) => at.map(props.showX),
-      },
-      {
-        stroke: colour('--soft'),
-        grid,
-        ticks: { show: false },
-        font: FONT,
-        size: 84,
-        incrs: WHOLE_STEPS,
-        values: (_plot, at) => at.map(props.show),
-      },
-    ],
-    series: [
-      {},
-      ...props.lines.map((line, index) => ({
-        label: line.name,
-        stroke: colour(COLOURS[line.asset]),
-        width: 2.5,
-        // The first line has a shaded area, the second is dashed, so they differ without colour.
-        ...(index === 0 ? { fill: `${colour(COLOURS[line.asset])}22` } : { dash: [7, 5] }),
-        points: { show: single },
-        ...(paths ? { paths } : {}),
-      })),
-    ],
-    hooks: {
-      draw: [
-        (plot) => {
-          if (props.markX === undefined) return;
-          const at = plot.valToPos(props.markX.at, 'x', true);
-          const { ctx, bbox } = plot;
-          ctx.save();
-          ctx.strokeStyle = colour('--ink');
-          ctx.setLineDash([4, 4]);
-          ctx.beginPath();
-          ctx.moveTo(at, bbox.top);
-          ctx.lineTo(at, bbox.top + bbox.height);
-          ctx.stroke();
-          ctx.textAlign = 'left';
-          ctx.fillStyle = colour('--ink');
-          ctx.font = `${13 * devicePixelRatio}px Geist, sans-serif`;
-          ctx.fillText(props.markX.name, at + 6 * devicePixelRatio, bbox.top + 14 * devicePixelRatio);
-          ctx.restore();
-        },
-      ],
-    },
-  };
+  return runs.filter((run) => run.length > 0);
 }
 
-/** Lines as a picture, and the same figures as a table. */
-export function Chart(props: ChartProps) {
-  const { title, x, lines, show, showX, xName } = props;
-  const place = useRef<HTMLDivElement | null>(null);
-  const [failed, setFailed] = useState(false);
-  const shape = JSON.stringify([x, lines, props.markX]);
+function pathOf(run: readonly Point[], stepped: boolean): string {
+  return run
+    .map(([x, y], index) => {
+      if (index === 0) return `M${x} ${y}`;
+      return stepped ? `H${x}V${y}` : `L${x} ${y}`;
+    })
+    .join('');
+}
 
+/** A closed area from a run of points down to the axis. */
+const areaOf = (run: readonly Point[], stepped: boolean, floor: number): string =>
+  `${pathOf(run, stepped)}V${floor}H${run[0]?.[0] ?? 0}Z`;
+
+/** The width of an element, also after it has changed. */
+function useWidth() {
+  const place = useRef<HTMLDivElement | null>(null);
+  const [width, setWidth] = useState(USUAL_WIDTH);
   useEffect(() => {
-    let plot: uPlot | undefined;
-    let over = false;
-    let Plot: typeof uPlot | undefined;
-    const draw = (): void => {
-      const at = place.current;
-      if (over || at === null || Plot === undefined) return;
-      plot?.destroy();
-      plot = new Plot(
-        options(Plot, props, at.clientWidth),
-        [[...x], ...lines.map(({ values }) => [...values])] as uPlot.AlignedData,
-        at,
-      );
-    };
-    const resized = new ResizeObserver(() => {
-      const at = place.current;
-      if (plot && at) plot.setSize({ width: at.clientWidth, height: HEIGHT_PX });
-    });
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    dark.addEventListener('change', draw);
-    import('uplot').then(
-      (module) => {
-        Plot = module.default;
-        draw();
-        if (place.current) resized.observe(place.current);
-      },
-      () => setFailed(true),
-    );
-    return () => {
-      over = true;
-      resized.disconnect();
-      dark.removeEventListener('change', draw);
-      plot?.destroy();
-    };
-  }, [shape]);
+    const element = place.current;
+    if (element === null) return;
+    const resized = new ResizeObserver(() => setWidth(Math.max(200, element.clientWidth)));
+    resized.observe(element);
+    return () => resized.disconnect();
+  }, []);
+  return { place, width };
+}
+
+function Axes({
+  values,
+  times,
+  show,
+  atX,
+  atY,
+  left,
+  width,
+}: {
+  values: readonly number[];
+  times: readonly TimeTick[];
+  show: (value: number) => string;
+  atX: Place;
+  atY: Place;
+  left: number;
+  width: number;
+}) {
+  return (
+    <>
+      {values.map((value) => (
+        <>
+          <path class="grid" d={`M${left} ${atY(value)}H${width - RIGHT}`} />
+          <text class="tick" x={left - 8} y={atY(value) + 4} text-anchor="end">
+            {show(value)}
+          </text>
+        </>
+      ))}
+      {times.map(({ at, label, date }) => (
+        <>
+          <text class="tick" x={atX(at)} y={HEIGHT - BOTTOM + 18} text-anchor="middle">
+            {label}
+          </text>
+          {date === null ? null : (
+            <text class="tick" x={atX(at)} y={HEIGHT - BOTTOM + 34} text-anchor="middle">
+              {date}
+            </text>
+          )}
+        </>
+      ))}
+    </>
+  );
+}
+
+/** Lines as a picture, the values under the pointer or finger as text, and all figures as a table. */
+export function Chart({ title, x, xIs, xName, lines, show, showX, stepped = false, markX }: ChartProps) {
+  const { place, width } = useWidth();
+  const [pointed, setPointed] = useState<number | null>(null);
+  const all = lines.flatMap(({ values }) => values.filter((value) => value !== null));
+  const most = Math.max(1, ...all) * 1.1;
+  const rows = numberTicks(0, most, Math.floor((HEIGHT - TOP - BOTTOM) / ROW_SPACE));
+  const left = Math.max(...rows.map((value) => show(value).length)) * DIGIT + 16;
+  const [from = 0, to = from] = [x[0], x.at(-1)];
+  const atX = scale(from, to, left + 4, width - RIGHT);
+  const atY = scale(0, most, HEIGHT - BOTTOM, TOP);
+  const parts = Math.max(2, Math.floor((width - left) / LABEL_SPACE));
+  const times =
+    xIs === 'time'
+      ? timeTicks(from, to, parts)
+      : numberTicks(from, to, parts).map((at) => ({ at, label: showX(at), date: null }));
+  const shown = Math.min(pointed ?? x.length - 1, x.length - 1);
+  const shownX = x[shown];
+
+  const point = (event: PointerEvent): void => {
+    const box = place.current?.getBoundingClientRect();
+    if (box === undefined) return;
+    const distances = x.map((value) => Math.abs(atX(value) - (event.clientX - box.left)));
+    setPointed(distances.indexOf(Math.min(...distances)));
+  };
+  const textOf = ({ values }: Line, at: number): string => {
+    const value = values[at];
+    return value === null || value === undefined ? 'none' : show(value);
+  };
 
   return (
     <figure class="chart awaited">
@@ -170,32 +160,91 @@ export function Chart(props: ChartProps) {
         {lines.map((line, index) => (
           <span>
             <span class={`key ${line.asset}${index === 0 ? '' : ' dashed'}`} aria-hidden="true" />
-            {line.name}
+            {line.name} <strong class="number">{textOf(line, shown)}</strong>
           </span>
         ))}
+        <span class="number">{shownX === undefined ? '' : showX(shownX)}</span>
       </figcaption>
-      {failed ? <p class="fine">The chart could not be loaded. The figures are in the table.</p> : null}
       <div
         class="plot"
-        role="img"
-        aria-label={`${title}. The same figures are in the table below.`}
         ref={place}
-      />
+        onPointerMove={point}
+        onPointerDown={point}
+        onPointerLeave={({ pointerType }: PointerEvent) => pointerType === 'mouse' && setPointed(null)}
+      >
+        <svg
+          viewBox={`0 0 ${width} ${HEIGHT}`}
+          height={HEIGHT}
+          role="img"
+          aria-label={`${title}. The same figures are in the table below.`}
+        >
+          <Axes values={rows} times={times} {...{ show, atX, atY, left, width }} />
+          {lines.map((line, index) => (
+            <g class={`line ${line.asset}`}>
+              {runsOf(x, line.values, atX, atY).map((run) => (
+                <>
+                  {index === 0 ? <path class="area" d={areaOf(run, stepped, HEIGHT - BOTTOM)} /> : null}
+                  <path class={index === 0 ? 'stroke' : 'stroke dashed'} d={pathOf(run, stepped)} />
+                  {run.length === 1 ? <circle cx={run[0]?.[0]} cy={run[0]?.[1]} r="4" /> : null}
+                </>
+              ))}
+            </g>
+          ))}
+          {markX === undefined ? null : (
+            <>
+              <path class="mark-line" d={`M${atX(markX.at)} ${TOP}V${HEIGHT - BOTTOM}`} />
+              <text class="mark-name" x={atX(markX.at) + 6} y={TOP + 12}>
+                {markX.name}
+              </text>
+            </>
+          )}
+          {pointed === null || shownX === undefined ? null : (
+            <>
+              <path class="pointed" d={`M${atX(shownX)} ${TOP}V${HEIGHT - BOTTOM}`} />
+              {lines.map((line) => {
+                const value = line.values[shown];
+                return value === null || value === undefined ? null : (
+                  <circle class={`line ${line.asset}`} cx={atX(shownX)} cy={atY(value)} r="4" />
+                );
+              })}
+            </>
+          )}
+        </svg>
+      </div>
       <details>
         <summary>As a table</summary>
         <Table
           label={`${title}, as a table`}
           columns={[{ name: xName }, ...lines.map(({ name }) => ({ name, right: true }))]}
-          rows={x.map((at, row) => [
-            showX(at),
-            ...lines.map(({ values }) => {
-              const value = values[row];
-              return value === null || value === undefined ? 'none' : show(value);
-            }),
-          ])}
+          rows={x.map((at, row) => [showX(at), ...lines.map((line) => textOf(line, row))])}
           empty="No figures yet."
         />
       </details>
     </figure>
   );
 }
+
+/** Selects the time that a chart covers. */
+export const Periods = <Period extends string>({
+  choices,
+  value,
+  set,
+}: {
+  choices: readonly (readonly [period: Period, name: string])[];
+  value: Period;
+  set: (period: Period) => void;
+}) => (
+  <fieldset class="periods">
+    <legend class="unseen">Period</legend>
+    {choices.map(([period, name]) => (
+      <button
+        type="button"
+        class="quiet small"
+        aria-pressed={period === value ? 'true' : 'false'}
+        onClick={() => set(period)}
+      >
+        {name}
+      </button>
+    ))}
+  </fieldset>
+);

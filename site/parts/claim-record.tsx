@@ -1,11 +1,12 @@
 import { useEffect } from 'hono/jsx';
 import type { AsryClaim, AsryClaimRecord } from '../../packages/client/src/index.ts';
-import { announceChange, useAnswer } from '../api/use-answer.ts';
+import { announceChange, useQuery } from '../api/query.ts';
 import { Identifier } from './copyable.tsx';
 import { SolanaTransaction } from './explorer-links.tsx';
 import { fromUnixSeconds, units } from './format.ts';
 import { Moment } from './freshness.tsx';
-import { Failed, Notice, Waiting } from './notice.tsx';
+import { Loaded } from './loaded.tsx';
+import { Notice, Waiting } from './notice.tsx';
 import { Table } from './table.tsx';
 
 const USD_DECIMALS = 6;
@@ -15,7 +16,7 @@ export const CHAIN_SECONDS = 20;
 
 /** ASRY atoms as whole ASRY; as atoms until an epoch shows the decimals. */
 export function useAsryText(): (atoms: string) => string {
-  const epochs = useAnswer('getAsryEpoch', {}).value;
+  const epochs = useQuery('getAsryEpoch', {}).value;
   const decimals = (epochs?.current ?? epochs?.past[0])?.asryDecimals;
   return (atoms) =>
     decimals === undefined ? `${units(atoms, 0)} atoms of ASRY` : `${units(atoms, decimals)} ASRY`;
@@ -58,19 +59,24 @@ const isPaid = ({ payouts }: AsryClaimRecord): boolean =>
   payouts.length > 0 && payouts.every(({ paid_at: paidAt }) => paidAt !== null);
 
 export function ClaimRecord({ signature }: { signature: string }) {
-  const answer = useAnswer('getAsryClaim', { signature }, POLL_MS, isPaid);
+  const answer = useQuery('getAsryClaim', { signature }, POLL_MS, isPaid);
   const asry = useAsryText();
   const record = answer.value;
   const paid = record !== null && isPaid(record);
   useEffect(() => {
     if (record !== null) announceChange();
   }, [paid, record === null]);
-  if (record === null)
-    return answer.failure === null ? (
-      <Waiting what="Reading the claim." />
-    ) : (
-      <Failed failure={answer.failure} retry={answer.refresh} />
-    );
+  return (
+    <Loaded
+      query={answer}
+      waiting="Reading the claim."
+      show={(claim) => <ClaimState record={claim} asry={asry} />}
+    />
+  );
+}
+
+function ClaimState({ record, asry }: { record: AsryClaimRecord; asry: (atoms: string) => string }) {
+  const paid = isPaid(record);
   return (
     <div class="stack" data-claim={paid ? 'paid' : record.reward.status}>
       {paid ? (

@@ -1,5 +1,5 @@
 import type { AbsrSummary, Reserves } from '../../packages/client/src/index.ts';
-import { grouped, sats } from './format.ts';
+import { amountOf, grouped, sats } from './format.ts';
 import { Age } from './freshness.tsx';
 
 const WIDTH = 1000;
@@ -20,10 +20,10 @@ export function coverageOf(summary: AbsrSummary | null): Covered | null {
 export function coverageText({ reserve, supply }: Covered): string {
   const gap = reserve - supply;
   if (supply === 0n) return 'No ABSR exists yet, so nothing is owed.';
-  if (gap < 0n) return `Not covered: ${sats((-gap).toString())} sats are missing.`;
+  if (gap < 0n) return `Not covered: ${amountOf(-gap, 'sat')} ${gap === -1n ? 'is' : 'are'} missing.`;
   return gap === 0n
     ? 'Every ABSR is covered by exactly one sat.'
-    : `Every ABSR is covered, with ${sats(gap.toString())} sats to spare.`;
+    : `Every ABSR is covered, with ${amountOf(gap, 'sat')} to spare.`;
 }
 
 function sourcesText(bitcoin: Reserves['bitcoin'] | undefined): string {
@@ -96,7 +96,7 @@ export function CoverageBar({
           <dt>
             <span class="dot btc" aria-hidden="true" /> Reserve
           </dt>
-          <dd>{sats(reserve.toString())} sats</dd>
+          <dd>{amountOf(reserve, 'sat')}</dd>
         </div>
         <div>
           <dt>
@@ -109,7 +109,7 @@ export function CoverageBar({
             <span class={`dot ${short ? 'short' : 'spare'}`} aria-hidden="true" />{' '}
             {short ? 'Missing' : 'Headroom'}
           </dt>
-          <dd>{sats((short ? supply - reserve : reserve - supply).toString())} sats</dd>
+          <dd>{amountOf(short ? supply - reserve : reserve - supply, 'sat')}</dd>
         </div>
       </dl>
       <p class="fine">

@@ -1,5 +1,5 @@
 import { parseAmount } from '../../src/core/amount.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useQuery } from '../api/query.ts';
 import { amountFault, isAmount } from './amount-text.ts';
 import { Earnings } from './asry-live.tsx';
 import { ASSETS } from './claim-call.ts';
@@ -11,7 +11,7 @@ import { WalletPayment } from './wallet.tsx';
 const USD_DECIMALS = 6;
 
 export function DepositForm({ sent }: { sent: (asset: string, signature: string) => void }) {
-  const epochs = useAnswer('getAsryEpoch', {}).value;
+  const epochs = useQuery('getAsryEpoch', {}).value;
   const [draft, setDraft, forget] = useDraft('deposit', { asset: 'USDC', amount: '25' });
   const { asset, amount } = draft;
   const fault = amountFault(amount, USD_DECIMALS, asset);

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'hono/jsx';
 import type { ExchangeEstimate, ExchangeStatus } from '../../packages/client/src/index.ts';
 import { call } from '../api/call.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useQuery } from '../api/query.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { amountFault, isAmount } from './amount-text.ts';
@@ -9,7 +9,7 @@ import { Identifier } from './copyable.tsx';
 import { Away } from './explorer-links.tsx';
 import { Check, Choice, Field, Form } from './field.tsx';
 import { grouped, roundedUp, significant } from './format.ts';
-import { AsOf } from './freshness.tsx';
+import { Loaded } from './loaded.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { useDraft } from './use-draft.ts';
 
@@ -48,66 +48,62 @@ export function PayInTo({ exchange }: { exchange: Pick<ExchangeStatus, 'provider
 }
 
 function Progress({ id }: { id: string }) {
-  const status = useAnswer(
+  const status = useQuery(
     'getExchangeStatus',
     { id },
     POLL_MS,
     (answer) => answer.status !== 'waiting' && answer.status !== 'pending',
   );
-  const now = status.value;
-  if (now === null)
-    return status.failure === null ? (
-      <Waiting what="Waiting for the provider." />
-    ) : (
-      <Failed failure={status.failure} retry={status.refresh} />
-    );
   return (
-    <>
-      <p class="row" role="status">
-        <span
-          class={`mark ${now.status === 'finished' ? 'good' : now.hold || now.status === 'failed' ? 'bad' : 'warn'}`}
-        >
-          {now.status}
-        </span>
-        <span>{STATES[now.providerStatus] ?? now.providerStatus}</span>
-      </p>
-      {now.hold ? (
-        <Notice kind="warn" title="The provider holds this exchange.">
-          <p>It may ask for documents. Only the provider can release it; this service cannot.</p>
-        </Notice>
-      ) : null}
-      <dl class="facts">
-        <dt>Pay exactly</dt>
-        <dd>
-          <strong>
-            {now.expectedAmountFrom ?? 'unknown'} {now.from.toUpperCase()}
-          </strong>
-        </dd>
-        <dt>To</dt>
-        <dd>
-          <PayInTo exchange={now} />
-        </dd>
-        {now.payinExtraId === null ? null : (
-          <>
-            <dt>With the memo</dt>
-            <dd>
-              <Identifier text={now.payinExtraId} label="memo" />
-            </dd>
-          </>
-        )}
-        <dt>You receive about</dt>
-        <dd>
-          {now.amountTo ?? now.expectedAmountTo ?? 'unknown'} {now.to.toUpperCase()}
-        </dd>
-        <dt>At the provider</dt>
-        <dd>
-          <Away href={now.statusUrl}>Follow it there</Away>
-        </dd>
-      </dl>
-      <AsOf at={now.as_of} stale={now.stale} away={status.failure !== null} />
-    </>
+    <Loaded query={status} waiting="Waiting for the provider." show={(now) => <ExchangeState now={now} />} />
   );
 }
+
+const ExchangeState = ({ now }: { now: ExchangeStatus }) => (
+  <>
+    <p class="row" role="status">
+      <span
+        class={`mark ${now.status === 'finished' ? 'good' : now.hold || now.status === 'failed' ? 'bad' : 'warn'}`}
+      >
+        {now.status}
+      </span>
+      <span>{STATES[now.providerStatus] ?? now.providerStatus}</span>
+    </p>
+    {now.hold ? (
+      <Notice kind="warn" title="The provider holds this exchange.">
+        <p>It may ask for documents. Only the provider can release it; this service cannot.</p>
+      </Notice>
+    ) : null}
+    <dl class="facts">
+      <dt>Pay exactly</dt>
+      <dd>
+        <strong>
+          {now.expectedAmountFrom ?? 'unknown'} {now.from.toUpperCase()}
+        </strong>
+      </dd>
+      <dt>To</dt>
+      <dd>
+        <PayInTo exchange={now} />
+      </dd>
+      {now.payinExtraId === null ? null : (
+        <>
+          <dt>With the memo</dt>
+          <dd>
+            <Identifier text={now.payinExtraId} label="memo" />
+          </dd>
+        </>
+      )}
+      <dt>You receive about</dt>
+      <dd>
+        {now.amountTo ?? now.expectedAmountTo ?? 'unknown'} {now.to.toUpperCase()}
+      </dd>
+      <dt>At the provider</dt>
+      <dd>
+        <Away href={now.statusUrl}>Follow it there</Away>
+      </dd>
+    </dl>
+  </>
+);
 
 const EMPTY = { from: 'sol', to: 'btc', amount: '', payout: '', refund: '' };
 
@@ -120,7 +116,7 @@ export function ExchangePanel() {
   const { busy, failure, attempt } = useAttempt<'quote' | 'create'>();
   const [id, setId] = useState<string | null>(null);
   const pair = from === to ? null : { from, to };
-  const range = useAnswer('getExchangeMinimum', pair);
+  const range = useQuery('getExchangeMinimum', pair);
   useEffect(() => setId(fromAddressBar('exchange')), []);
 
   const quote = () =>

@@ -26,6 +26,20 @@ export const btc = (atoms: string): string => {
 };
 export const sol = (lamports: string): string => units(lamports, SOL_DECIMALS);
 
+/** SOL with four decimals, or with the digits that a smaller amount needs. */
+export function shortSol(lamports: string): string {
+  if (!isInteger(lamports)) return lamports;
+  const decimal = formatAmount(BigInt(lamports), SOL_DECIMALS);
+  const short = rounded(decimal, 4);
+  return grouped(short === '0' ? decimal : short);
+}
+
+/** `1 sat`, `61,975 sats`; any text that is not an amount is shown unchanged. */
+export function amountOf(atoms: string | bigint, unit: string): string {
+  const text = atoms.toString();
+  return `${sats(text)} ${unit}${text === '1' || text === '-1' ? '' : 's'}`;
+}
+
 /** Fewer digits for a sentence, rounded down. */
 export function rounded(decimal: string, digits: number): string {
   const [whole = '', fraction = ''] = decimal.split('.');
@@ -35,6 +49,10 @@ export function rounded(decimal: string, digits: number): string {
 
 export const usd = (amount: number): string =>
   amount.toLocaleString('en-US', { style: 'currency', currency: 'USD' });
+
+/** Dollars for sats. @param price USD for 1 BTC; a float, because the value is for information only */
+export const worthText = (satoshis: string | null, price: number | null): string =>
+  satoshis === null || price === null ? 'price unknown' : usd((Number(satoshis) / 1e8) * price);
 
 export const count = (value: number): string => value.toLocaleString('en-US');
 

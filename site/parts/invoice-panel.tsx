@@ -2,7 +2,7 @@ import { useEffect, useState } from 'hono/jsx';
 import type { Invoice } from '../../packages/client/src/index.ts';
 import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { call } from '../api/call.ts';
-import { announceChange, useAnswer } from '../api/use-answer.ts';
+import { announceChange, useQuery } from '../api/query.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { Identifier } from './copyable.tsx';
 import { SolanaTransaction } from './explorer-links.tsx';
@@ -138,7 +138,7 @@ function ReportPayment({ id }: { id: string }) {
 }
 
 export function InvoicePanel({ id }: { id: string }) {
-  const answer = useAnswer('getInvoice', { id }, POLL_MS, isSettled);
+  const answer = useQuery('getInvoice', { id }, POLL_MS, isSettled);
   const invoice = answer.value;
   const [sent, setSent] = useSentPayment(id);
   const detail = invoice?.detail;

@@ -1,7 +1,7 @@
 import { useEffect } from 'hono/jsx';
 import type { ListingRequested } from '../../packages/client/src/index.ts';
 import { call } from '../api/call.ts';
-import { announceChange, useAnswer } from '../api/use-answer.ts';
+import { announceChange, useQuery } from '../api/query.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { Field, Form } from './field.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
@@ -12,7 +12,7 @@ import { useDraft } from './use-draft.ts';
 const POLL_MS = 2000;
 
 function Awaited({ request }: { request: ListingRequested }) {
-  const token = useAnswer(
+  const token = useQuery(
     'getToken',
     { id: String(request.token_id) },
     POLL_MS,

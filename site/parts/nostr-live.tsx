@@ -1,10 +1,10 @@
 import { useState } from 'hono/jsx';
 import type { Input, NostrFeed } from '../../packages/client/src/index.ts';
 import { call, type Failure, failureFrom } from '../api/call.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useQuery } from '../api/query.ts';
 import { Check, Field, Form } from './field.tsx';
 import { counted } from './format.ts';
-import { AsOf } from './freshness.tsx';
+import { Loaded } from './loaded.tsx';
 import { NostrPost, type Post } from './nostr-post.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 
@@ -42,7 +42,7 @@ type Feed =
 
 function Posts({ feed: { name, input } }: { feed: Feed }) {
   const of = JSON.stringify(input);
-  const first = useAnswer<Feed['name']>(name, input);
+  const first = useQuery<Feed['name']>(name, input);
   const [more, setMore] = useState<{
     readonly of: string;
     readonly posts: Post[];
@@ -50,52 +50,45 @@ function Posts({ feed: { name, input } }: { feed: Feed }) {
   } | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [busy, setBusy] = useState(false);
-  const page: Page | null = first.value;
-  if (page === null)
-    return first.failure === null ? (
-      <div class="card">
-        <Waiting what="Reading the relays." />
-      </div>
-    ) : (
-      <Failed failure={first.failure} retry={first.refresh} />
-    );
-  if (!page.ok) return <Notice kind="info" title={page.error ?? 'No posts can be shown.'} />;
   const extra = more?.of === of ? more : null;
-  const cursor = extra ? extra.next : page.next_cursor;
-  const older = async (): Promise<void> => {
+  const older = async (cursor: string): Promise<void> => {
     setBusy(true);
     setFailure(null);
     try {
-      const { value } = await call<Feed['name']>(name, { ...input, cursor: cursor ?? '' });
+      const { value } = await call<Feed['name']>(name, { ...input, cursor });
       setMore({ of, posts: [...(extra?.posts ?? []), ...value.posts], next: value.next_cursor });
     } catch (thrown) {
       setFailure(failureFrom(thrown));
     }
     setBusy(false);
   };
-  const posts = [...page.posts, ...(extra?.posts ?? [])];
-  return (
-    <>
-      <AsOf at={page.as_of} stale={page.stale} away={first.failure !== null} />
-      {posts.length === 0 ? (
-        <p class="card empty">No post matches. Try other labels, or all posts.</p>
-      ) : (
-        <ul class="posts" aria-label="Posts">
-          {posts.map((post) => (
-            <NostrPost post={post} />
-          ))}
-        </ul>
-      )}
-      {busy ? <Waiting what="Reading older posts." /> : null}
-      {failure === null ? null : <Failed failure={failure} />}
-      {cursor === null ? null : (
-        <button type="button" class="quiet start" disabled={busy} onClick={older}>
-          Older posts
-        </button>
-      )}
-      <Relays relays={page.relay_status} />
-    </>
-  );
+  const show = (page: Page) => {
+    if (!page.ok) return <Notice kind="info" title={page.error ?? 'No posts can be shown.'} />;
+    const cursor = extra ? extra.next : page.next_cursor;
+    const posts = [...page.posts, ...(extra?.posts ?? [])];
+    return (
+      <>
+        {posts.length === 0 ? (
+          <p class="card empty">No post matches. Try other labels, or all posts.</p>
+        ) : (
+          <ul class="posts" aria-label="Posts">
+            {posts.map((post) => (
+              <NostrPost post={post} />
+            ))}
+          </ul>
+        )}
+        {busy ? <Waiting what="Reading older posts." /> : null}
+        {failure === null ? null : <Failed failure={failure} />}
+        {cursor === null ? null : (
+          <button type="button" class="quiet start" disabled={busy} onClick={() => older(cursor)}>
+            Older posts
+          </button>
+        )}
+        <Relays relays={page.relay_status} />
+      </>
+    );
+  };
+  return <Loaded query={first} waiting="Reading the relays." card show={show} />;
 }
 
 export function NostrFeedView() {

@@ -6,13 +6,12 @@ import type {
   SwapHistory,
 } from '../../packages/client/src/index.ts';
 import type { Failure } from '../api/call.ts';
-import { announceChange, FIGURES_POLL_MS, useAnswer } from '../api/use-answer.ts';
+import { announceChange, FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { Canal, type CanalView } from './canal.tsx';
 import { CoverageBar, CoverageUnknown, coverageOf, coverageRatio } from './coverage.tsx';
 import { Away, bitcoinAddressUrl, solanaAddressUrl } from './explorer-links.tsx';
-import { fromUnixSeconds, sats, sol } from './format.ts';
+import { fromUnixSeconds, sats, shortSol, sol } from './format.ts';
 import { Age, AsOf } from './freshness.tsx';
-import { Failed } from './notice.tsx';
 import { Rolling } from './rolling.tsx';
 
 const PROOF_POLL_MS = 60_000;
@@ -117,11 +116,11 @@ const isRecent = (blockTime: number | null | undefined): boolean =>
 
 /** SOL reserve, swap gate, BTC reserve, mint gate, ABSR supply: the hero of the overview. */
 export function Flow() {
-  const reserves = useAnswer('getReserves', {}, FIGURES_POLL_MS);
-  const absr = useAnswer('getAbsrSummary', {}, FIGURES_POLL_MS);
-  const swaps = useAnswer('listSwaps', {}, FIGURES_POLL_MS);
-  const events = useAnswer('listAbsrTransactions', {}, FIGURES_POLL_MS);
-  const proof = useAnswer('getProof', {}, PROOF_POLL_MS);
+  const reserves = useQuery('getReserves', {}, FIGURES_POLL_MS);
+  const absr = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS);
+  const swaps = useQuery('listSwaps', {}, FIGURES_POLL_MS);
+  const events = useQuery('listAbsrTransactions', {}, FIGURES_POLL_MS);
+  const proof = useQuery('getProof', {}, PROOF_POLL_MS);
 
   const last = useRef<string | null>(null);
   const newest = events.value?.transactions[0]?.signature ?? null;
@@ -134,7 +133,6 @@ export function Flow() {
   const bitcoin = reserves.value?.bitcoin;
   const solana = reserves.value?.solana;
   const covered = coverageOf(absr.value);
-  const failure = reserves.failure ?? absr.failure;
   const asked = reserves.value !== null || reserves.failure !== null;
   const absrAsked = absr.value !== null || absr.failure !== null;
   const view: CanalView = {
@@ -144,15 +142,6 @@ export function Flow() {
   };
   return (
     <>
-      {failure === null || (reserves.value !== null && absr.value !== null) ? null : (
-        <Failed
-          failure={failure}
-          retry={() => {
-            reserves.refresh();
-            absr.refresh();
-          }}
-        />
-      )}
       <div class="flow">
         <p class="gate-label swap">
           <strong>Swap</strong> <SwapGate swaps={swaps.value} />
@@ -168,27 +157,23 @@ export function Flow() {
             atoms={solana?.balanceLamports}
             known={asked}
             unit="SOL"
-            show={(atoms) => sol(atoms).replace(/(\.\d{4})\d+$/, '$1')}
+            show={shortSol}
           >
             {solana?.address ? (
-              <Away href={solanaAddressUrl(solana.address)}>waits to be swapped</Away>
-            ) : (
-              'waits to be swapped'
-            )}
+              <Away href={solanaAddressUrl(solana.address)}>See it on Solana Explorer</Away>
+            ) : null}
           </Figure>
           <Figure
             asset="btc"
             name="BTC reserve"
             atoms={bitcoin?.balanceSatoshis}
             known={asked}
-            unit="sats"
+            unit={bitcoin?.balanceSatoshis === '1' ? 'sat' : 'sats'}
             show={sats}
           >
             {bitcoin?.address ? (
-              <Away href={bitcoinAddressUrl(bitcoin.address)}>confirmed at one address</Away>
-            ) : (
-              'confirmed at one address'
-            )}
+              <Away href={bitcoinAddressUrl(bitcoin.address)}>See it on mempool.space</Away>
+            ) : null}
           </Figure>
           <Figure
             asset="absr"
@@ -198,7 +183,7 @@ export function Flow() {
             unit="ABSR"
             show={sats}
           >
-            one ABSR per sat
+            a token on Solana, one for each sat
           </Figure>
         </div>
       </div>

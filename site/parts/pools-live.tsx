@@ -1,9 +1,9 @@
-import { useAnswer } from '../api/use-answer.ts';
+import { useQuery } from '../api/query.ts';
 import { Identifier } from './copyable.tsx';
 import { Away } from './explorer-links.tsx';
 import { grouped, rounded, significant, units } from './format.ts';
 import { AsOf } from './freshness.tsx';
-import { Failed, Waiting } from './notice.tsx';
+import { Loaded } from './loaded.tsx';
 import { Foreign } from './token-text.tsx';
 
 /** The pool API forwards the provider's answer; the page reads only these fields, and any of them may be missing. */
@@ -126,18 +126,16 @@ export function PoolCard({ pool, headers, away }: { pool: Pool; headers: Headers
 type Name = 'getDefaultPool' | 'getSaethSausdPool' | 'getSausdUsdcPool';
 
 function PoolView({ name }: { name: Name }) {
-  const answer = useAnswer(name, {}, POLL_MS);
+  const query = useQuery(name, {}, POLL_MS);
   return (
     <li class="pool">
-      {answer.value === null ? (
-        answer.failure === null ? (
-          <Waiting what="Reading the pool." />
-        ) : (
-          <Failed failure={answer.failure} retry={answer.refresh} />
-        )
-      ) : (
-        <PoolCard pool={answer.value as Pool} headers={answer.headers} away={answer.failure !== null} />
-      )}
+      <Loaded
+        query={query}
+        waiting="Reading the pool."
+        show={(pool) => (
+          <PoolCard pool={pool as Pool} headers={query.headers} away={query.failure !== null} />
+        )}
+      />
     </li>
   );
 }

@@ -1,9 +1,9 @@
-import type { AbsrTransactions, ProofHistory } from '../../packages/client/src/index.ts';
-import { FIGURES_POLL_MS, useAnswer } from '../api/use-answer.ts';
+import type { AbsrTransactions, CurrentProof } from '../../packages/client/src/index.ts';
+import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { SolanaTransaction } from './explorer-links.tsx';
-import { fromUnixSeconds, sats, usd } from './format.ts';
+import { amountOf, fromUnixSeconds, sats, usd } from './format.ts';
 import { Age } from './freshness.tsx';
-import { Failed, Waiting } from './notice.tsx';
+import { Loaded } from './loaded.tsx';
 
 const PROOF_POLL_MS = 60_000;
 const SHOWN = 6;
@@ -18,26 +18,29 @@ type Event = {
 
 export function timelineOf(
   transactions: AbsrTransactions['transactions'],
-  proofs: ProofHistory['proofs'],
+  proof: Pick<CurrentProof, 'timestamp' | 'figures'> | null,
 ): Event[] {
   const moved = transactions.map(
     (row): Event => ({
       kind: row.type === 'mint' ? 'mint' : 'swap',
       at: row.blockTime === null ? null : fromUnixSeconds(row.blockTime),
       title: row.type === 'mint' ? 'ABSR minted' : 'Swap finished',
-      amount: `${sats(row.amountSatoshis)} ${row.type === 'mint' ? 'ABSR' : 'sats'}${row.amountUsd === null ? '' : `, ${usd(row.amountUsd)}`}`,
+      amount: [
+        row.type === 'mint' ? `${sats(row.amountSatoshis)} ABSR` : amountOf(row.amountSatoshis, 'sat'),
+        ...(row.amountUsd === null ? [] : [usd(row.amountUsd)]),
+      ].join(', '),
       signature: row.signature,
     }),
   );
-  const signed = proofs.slice(0, 1).map(
-    ({ timestamp, figures }): Event => ({
+  const signed: Event[] = [];
+  if (proof !== null)
+    signed.push({
       kind: 'proof',
-      at: timestamp,
+      at: proof.timestamp,
       title: 'Proof signed',
-      amount: `${sats(figures.reserveSatoshis)} sats`,
+      amount: amountOf(proof.figures.reserveSatoshis, 'sat'),
       signature: null,
-    }),
-  );
+    });
   // Unconfirmed rows have no time yet and come first.
   return [...moved, ...signed].sort((a, b) => (b.at ?? '9').localeCompare(a.at ?? '9')).slice(0, SHOWN);
 }
@@ -49,15 +52,21 @@ const ICONS = {
 } as const;
 
 export function RecentEvents() {
-  const events = useAnswer('listAbsrTransactions', {}, FIGURES_POLL_MS);
-  const history = useAnswer('listProofs', { limit: 100 }, PROOF_POLL_MS);
-  if (events.value === null && events.failure !== null)
-    return <Failed failure={events.failure} retry={events.refresh} />;
-  if (events.value === null) return <Waiting what="Reading the last events." />;
-  const rows = timelineOf(events.value.transactions, history.value?.proofs ?? []);
-  if (rows.length === 0)
-    return <p class="empty">Nothing yet. The first finished swap or daily mint appears here.</p>;
+  const events = useQuery('listAbsrTransactions', {}, FIGURES_POLL_MS);
+  const proof = useQuery('getProof', {}, PROOF_POLL_MS);
   return (
+    <Loaded
+      query={events}
+      waiting="Reading the last events."
+      show={({ transactions }) => <Timeline rows={timelineOf(transactions, proof.value)} />}
+    />
+  );
+}
+
+const Timeline = ({ rows }: { rows: readonly Event[] }) =>
+  rows.length === 0 ? (
+    <p class="empty">Nothing yet. The first finished swap or daily mint appears here.</p>
+  ) : (
     <ol class="timeline" aria-label="Last events, newest first">
       {rows.map((row) => (
         <li class={row.kind}>
@@ -68,16 +77,11 @@ export function RecentEvents() {
             <strong>{row.title}</strong> <span class="number">{row.amount}</span>
             <span class="fine detail">
               {row.at === null ? 'not yet in a block' : <Age iso={row.at} />}
+              {' · '}
               {row.signature === null ? (
-                <>
-                  {' · '}
-                  <a href="/reserves#verify">verify</a>
-                </>
+                <a href="/reserves#verify">check it</a>
               ) : (
-                <>
-                  {' · '}
-                  <SolanaTransaction signature={row.signature} />
-                </>
+                <SolanaTransaction signature={row.signature} />
               )}
             </span>
           </span>
@@ -85,4 +89,3 @@ export function RecentEvents() {
       ))}
     </ol>
   );
-}

@@ -1,5 +1,5 @@
-import type { ProofHistory, Reserves } from '../../packages/client/src/index.ts';
-import { FIGURES_POLL_MS, useAnswer } from '../api/use-answer.ts';
+import type { CurrentProof, ProofHistory, Reserves } from '../../packages/client/src/index.ts';
+import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { CopyBlock, Identifier } from './copyable.tsx';
 import {
   Away,
@@ -8,119 +8,124 @@ import {
   SolanaTransaction,
   solanaAddressUrl,
 } from './explorer-links.tsx';
-import { btc, fromUnixSeconds, sats, shortened, sol, units, usd } from './format.ts';
-import { AsOf, Moment } from './freshness.tsx';
-import { Failed, Waiting } from './notice.tsx';
+import { amountOf, btc, fromUnixSeconds, sats, shortened, sol, units, worthText } from './format.ts';
+import { Moment } from './freshness.tsx';
+import { Loaded } from './loaded.tsx';
 import { Table } from './table.tsx';
 
 const POLL_MS = 30_000;
+const SHOWN_PROOFS = 20;
+const SHOWN_TRANSACTIONS = 12;
 
 export function Wallets() {
-  const reserves = useAnswer('getReserves', {}, FIGURES_POLL_MS);
-  const summary = useAnswer('getAbsrSummary', {}, FIGURES_POLL_MS);
-  const treasury = useAnswer('getTreasury', {});
-  if (reserves.value === null)
-    return reserves.failure === null ? (
-      <div class="card">
-        <Waiting what="Reading both chains." />
-      </div>
-    ) : (
-      <Failed failure={reserves.failure} retry={reserves.refresh} />
-    );
-  const { bitcoin, solana } = reserves.value;
+  const reserves = useQuery('getReserves', {}, FIGURES_POLL_MS);
+  const price = useQuery('getAbsrSummary', {}, FIGURES_POLL_MS).value?.btcPriceUsd ?? null;
+  const treasury = useQuery('getTreasury', {}).value?.treasury_address ?? null;
   return (
-    <>
-      <div class="columns">
-        <div class="stack">
-          <h2 class="minor">
-            <span class="dot btc" aria-hidden="true" />
-            Bitcoin reserve
-          </h2>
-          <p class="tile-value number">
-            {bitcoin.balanceSatoshis === null ? 'unknown' : `${sats(bitcoin.balanceSatoshis)} sats`}
-          </p>
-          <dl class="facts">
-            <dt>In BTC</dt>
-            <dd>{bitcoin.balanceSatoshis === null ? 'unknown' : btc(bitcoin.balanceSatoshis)}</dd>
-            <dt>Worth about</dt>
-            <dd>{worthText(bitcoin.balanceSatoshis, summary.value?.btcPriceUsd ?? null)}</dd>
-            <dt>Unconfirmed</dt>
-            <dd>
-              {bitcoin.pendingSatoshis === null
-                ? 'unknown'
-                : `${sats(bitcoin.pendingSatoshis)} sats, not counted`}
-            </dd>
-            <dt>Sources</dt>
-            <dd>
-              <Agreement bitcoin={bitcoin} />
-            </dd>
-            <dt>Counted for ABSR</dt>
-            <dd>yes{bitcoin.watchOnly ? '; the key is kept offline' : ''}</dd>
-            <dt>Address</dt>
-            <dd>
-              {bitcoin.address === null ? (
-                'not configured'
-              ) : (
-                <WalletAddress
-                  address={bitcoin.address}
-                  url={bitcoinAddressUrl(bitcoin.address)}
-                  label="Bitcoin address"
-                />
-              )}
-            </dd>
-          </dl>
+    <Loaded
+      query={reserves}
+      waiting="Reading both chains."
+      card
+      show={({ bitcoin, solana }) => (
+        <div class="columns">
+          <BitcoinWallet bitcoin={bitcoin} price={price} />
+          <SolanaWallet solana={solana} treasury={treasury} />
         </div>
-        <div class="stack">
-          <h2 class="minor">
-            <span class="dot sol" aria-hidden="true" />
-            Solana reserve
-          </h2>
-          <p class="tile-value number">
-            {solana.balanceLamports === null ? 'unknown' : `${sol(solana.balanceLamports)} SOL`}
-          </p>
-          <dl class="facts">
-            <dt>Finalized at slot</dt>
-            <dd>{solana.slot === null ? 'unknown' : units(solana.slot, 0)}</dd>
-            <dt>Used for</dt>
-            <dd>swaps into BTC, network fees</dd>
-            <dt>Counted for ABSR</dt>
-            <dd>no</dd>
-            <dt>Address</dt>
-            <dd>
-              {solana.address === null ? (
-                'not configured'
-              ) : (
-                <WalletAddress
-                  address={solana.address}
-                  url={solanaAddressUrl(solana.address)}
-                  label="Solana address"
-                />
-              )}
-            </dd>
-            {treasury.value === null ? null : (
-              <>
-                <dt>Treasury</dt>
-                <dd>
-                  <WalletAddress
-                    address={treasury.value.treasury_address}
-                    url={solanaAddressUrl(treasury.value.treasury_address)}
-                    label="treasury address"
-                  />
-                  <span class="fine">receives fees, deposits and minted ABSR</span>
-                </dd>
-              </>
-            )}
-          </dl>
-        </div>
-      </div>
-      <AsOf at={reserves.value.as_of} stale={reserves.value.stale} away={reserves.failure !== null} />
-    </>
+      )}
+    />
   );
 }
 
 /** @param price USD for 1 BTC */
-export const worthText = (satoshis: string | null, price: number | null): string =>
-  satoshis === null || price === null ? 'price unknown' : usd((Number(satoshis) / 1e8) * price);
+const BitcoinWallet = ({ bitcoin, price }: { bitcoin: Reserves['bitcoin']; price: number | null }) => (
+  <div class="stack">
+    <h2 class="minor">
+      <span class="dot btc" aria-hidden="true" />
+      Bitcoin reserve
+    </h2>
+    <p class="tile-value number">
+      {bitcoin.balanceSatoshis === null ? 'unknown' : amountOf(bitcoin.balanceSatoshis, 'sat')}
+    </p>
+    <dl class="facts">
+      <dt>In BTC</dt>
+      <dd>{bitcoin.balanceSatoshis === null ? 'unknown' : btc(bitcoin.balanceSatoshis)}</dd>
+      <dt>Worth about</dt>
+      <dd>{worthText(bitcoin.balanceSatoshis, price)}</dd>
+      <dt>Unconfirmed</dt>
+      <dd>
+        {bitcoin.pendingSatoshis === null
+          ? 'unknown'
+          : `${amountOf(bitcoin.pendingSatoshis, 'sat')}, not counted`}
+      </dd>
+      <dt>Sources</dt>
+      <dd>
+        <Agreement bitcoin={bitcoin} />
+      </dd>
+      <dt>Backs ABSR</dt>
+      <dd>yes, one sat for each{bitcoin.watchOnly ? '; the key is kept offline' : ''}</dd>
+      <dt>Address</dt>
+      <dd>
+        {bitcoin.address === null ? (
+          'not configured'
+        ) : (
+          <WalletAddress
+            address={bitcoin.address}
+            url={bitcoinAddressUrl(bitcoin.address)}
+            label="Bitcoin address"
+            explorer="mempool.space"
+          />
+        )}
+      </dd>
+    </dl>
+  </div>
+);
+
+const SolanaWallet = ({ solana, treasury }: { solana: Reserves['solana']; treasury: string | null }) => (
+  <div class="stack">
+    <h2 class="minor">
+      <span class="dot sol" aria-hidden="true" />
+      Solana reserve
+    </h2>
+    <p class="tile-value number">
+      {solana.balanceLamports === null ? 'unknown' : `${sol(solana.balanceLamports)} SOL`}
+    </p>
+    <dl class="facts">
+      <dt>Final at slot</dt>
+      <dd>{solana.slot === null ? 'unknown' : units(solana.slot, 0)}</dd>
+      <dt>Used for</dt>
+      <dd>swaps into BTC, and network fees</dd>
+      <dt>Backs ABSR</dt>
+      <dd>no</dd>
+      <dt>Address</dt>
+      <dd>
+        {solana.address === null ? (
+          'not configured'
+        ) : (
+          <WalletAddress
+            address={solana.address}
+            url={solanaAddressUrl(solana.address)}
+            label="Solana address"
+            explorer="Solana Explorer"
+          />
+        )}
+      </dd>
+      {treasury === null ? null : (
+        <>
+          <dt>Treasury</dt>
+          <dd>
+            <WalletAddress
+              address={treasury}
+              url={solanaAddressUrl(treasury)}
+              label="treasury address"
+              explorer="Solana Explorer"
+            />
+            <span class="fine">receives fees, payments for ASRY, and minted ABSR</span>
+          </dd>
+        </>
+      )}
+    </dl>
+  </div>
+);
 
 export function Agreement({ bitcoin }: { bitcoin: Pick<Reserves['bitcoin'], 'agreed' | 'sources'> }) {
   const known = bitcoin.sources.filter(({ balanceSatoshis }) => balanceSatoshis !== null).length;
@@ -133,70 +138,70 @@ export function Agreement({ bitcoin }: { bitcoin: Pick<Reserves['bitcoin'], 'agr
   );
 }
 
-const WalletAddress = ({ address, url, label }: { address: string; url: string; label: string }) => (
+const WalletAddress = ({
+  address,
+  url,
+  label,
+  explorer,
+}: {
+  address: string;
+  url: string;
+  label: string;
+  explorer: string;
+}) => (
   <span class="stacked">
     <Identifier text={address} label={label} ends={8} />
-    <Away href={url}>Open in an explorer</Away>
+    <Away href={url}>See it on {explorer}</Away>
   </span>
 );
 
-export function SignedMessage() {
-  const proof = useAnswer('getProof', {});
-  if (proof.value === null)
-    return proof.failure === null ? (
-      <div class="card">
-        <Waiting what="Fetching the proof." />
-      </div>
-    ) : (
-      <Failed failure={proof.failure} retry={proof.refresh} />
-    );
-  const { message, bitcoin, solana, exclusions, timestamp, stale, as_of } = proof.value;
-  return (
-    <>
-      <div class="card stack">
-        <CopyBlock text={message} label="the signed message" />
-        <dl class="facts">
-          <dt>Signed</dt>
-          <dd>
-            <Moment iso={timestamp} />
-          </dd>
-          <dt>Bitcoin signature</dt>
-          <dd>
-            <Identifier text={bitcoin.signature} label="Bitcoin signature" ends={10} />{' '}
-            <span class="fine">{bitcoin.scheme}</span>
-          </dd>
-          <dt>Solana signature</dt>
-          <dd>
-            <Identifier text={solana.signature} label="Solana signature" ends={10} />{' '}
-            <span class="fine">{solana.scheme}</span>
-          </dd>
-          <dt>Not counted</dt>
-          <dd>
-            <ul>
-              {exclusions.map((line) => (
-                <li>{line}</li>
-              ))}
-            </ul>
-          </dd>
-        </dl>
-      </div>
-      <AsOf at={as_of} stale={stale} away={proof.failure !== null} />
-    </>
-  );
-}
+export const SignedMessage = () => (
+  <Loaded
+    query={useQuery('getProof', {})}
+    waiting="Reading the proof."
+    card
+    show={(proof) => <Signed proof={proof} />}
+  />
+);
 
-export function ProofArchive() {
-  const history = useAnswer('listProofs', { limit: 20 });
-  if (history.value === null)
-    return history.failure === null ? (
-      <div class="card">
-        <Waiting what="Reading the archive." />
-      </div>
-    ) : (
-      <Failed failure={history.failure} retry={history.refresh} />
-    );
-  return <ArchiveTable proofs={history.value.proofs} />;
-}
+const Signed = ({ proof: { message, bitcoin, solana, exclusions, timestamp } }: { proof: CurrentProof }) => (
+  <div class="card stack">
+    <CopyBlock text={message} label="the signed message" />
+    <dl class="facts">
+      <dt>Signed</dt>
+      <dd>
+        <Moment iso={timestamp} />
+      </dd>
+      <dt>Bitcoin signature</dt>
+      <dd>
+        <Identifier text={bitcoin.signature} label="Bitcoin signature" ends={10} />{' '}
+        <span class="fine">{bitcoin.scheme}</span>
+      </dd>
+      <dt>Solana signature</dt>
+      <dd>
+        <Identifier text={solana.signature} label="Solana signature" ends={10} />{' '}
+        <span class="fine">{solana.scheme}</span>
+      </dd>
+      <dt>Not counted</dt>
+      <dd>
+        <ul>
+          {exclusions.map((line) => (
+            <li>{line}</li>
+          ))}
+        </ul>
+      </dd>
+    </dl>
+  </div>
+);
+
+export const ProofArchive = () => (
+  <Loaded
+    query={useQuery('listProofs', { limit: SHOWN_PROOFS })}
+    waiting="Reading the archive."
+    card
+    show={({ proofs }) => <ArchiveTable proofs={proofs} />}
+  />
+);
 
 const dayOf = (timestamp: string): string => timestamp.slice(0, 10);
 
@@ -234,25 +239,21 @@ export function ArchiveTable({ proofs }: Pick<ProofHistory, 'proofs'>) {
 }
 
 export function ChainTransactions() {
-  const bitcoin = useAnswer('listBitcoinTransactions', {}, POLL_MS);
-  const solana = useAnswer('listSolanaTransactions', {}, POLL_MS);
+  const bitcoin = useQuery('listBitcoinTransactions', {}, POLL_MS);
+  const solana = useQuery('listSolanaTransactions', {}, POLL_MS);
   return (
     <div class="columns">
       <div class="stack">
         <h3>Bitcoin</h3>
-        {bitcoin.value === null ? (
-          bitcoin.failure === null ? (
-            <Waiting what="Reading the Bitcoin chain." />
-          ) : (
-            <Failed failure={bitcoin.failure} retry={bitcoin.refresh} />
-          )
-        ) : (
-          <>
+        <Loaded
+          query={bitcoin}
+          waiting="Reading the Bitcoin chain."
+          show={({ transactions }) => (
             <Table
               label="Bitcoin transactions of the reserve"
               columns={[{ name: 'When' }, { name: 'Sats', right: true }, { name: 'Transaction' }]}
-              rows={bitcoin.value.transactions
-                .slice(0, 12)
+              rows={transactions
+                .slice(0, SHOWN_TRANSACTIONS)
                 .map((tx) => [
                   tx.blockTime === null ? 'not confirmed' : <Moment iso={fromUnixSeconds(tx.blockTime)} />,
                   `${tx.netSatoshis.startsWith('-') ? '' : '+'}${sats(tx.netSatoshis)}`,
@@ -260,25 +261,20 @@ export function ChainTransactions() {
                 ])}
               empty="No transaction yet."
             />
-            <AsOf at={bitcoin.value.as_of} stale={bitcoin.value.stale} away={bitcoin.failure !== null} />
-          </>
-        )}
+          )}
+        />
       </div>
       <div class="stack">
         <h3>Solana</h3>
-        {solana.value === null ? (
-          solana.failure === null ? (
-            <Waiting what="Reading the Solana chain." />
-          ) : (
-            <Failed failure={solana.failure} retry={solana.refresh} />
-          )
-        ) : (
-          <>
+        <Loaded
+          query={solana}
+          waiting="Reading the Solana chain."
+          show={({ transactions }) => (
             <Table
               label="Solana transactions of the reserve"
               columns={[{ name: 'When' }, { name: 'Outcome' }, { name: 'Transaction' }]}
-              rows={solana.value.transactions
-                .slice(0, 12)
+              rows={transactions
+                .slice(0, SHOWN_TRANSACTIONS)
                 .map((tx) => [
                   tx.blockTime === null ? 'unknown' : <Moment iso={fromUnixSeconds(tx.blockTime)} />,
                   tx.err === null ? 'succeeded' : 'failed',
@@ -286,9 +282,8 @@ export function ChainTransactions() {
                 ])}
               empty="No transaction yet."
             />
-            <AsOf at={solana.value.as_of} stale={solana.value.stale} away={solana.failure !== null} />
-          </>
-        )}
+          )}
+        />
       </div>
     </div>
   );

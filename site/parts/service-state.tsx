@@ -1,25 +1,20 @@
 import type { Status } from '../../packages/client/src/index.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useQuery } from '../api/query.ts';
 import { sol } from './format.ts';
-import { AsOf } from './freshness.tsx';
-import { Failed, Waiting } from './notice.tsx';
+import { Loaded } from './loaded.tsx';
 
 const POLL_MS = 20_000;
 
 export function ServiceState() {
-  const status = useAnswer('getStatus', {}, POLL_MS);
-  const reserves = useAnswer('getReserves', {});
-  if (status.value === null)
-    return status.failure === null ? (
-      <Waiting what="Reading the service status." />
-    ) : (
-      <Failed failure={status.failure} retry={status.refresh} />
-    );
+  const status = useQuery('getStatus', {}, POLL_MS);
+  const reserves = useQuery('getReserves', {});
   return (
-    <ServiceFacts
-      status={status.value}
-      lamports={reserves.value?.solana.balanceLamports ?? null}
-      away={status.failure !== null}
+    <Loaded
+      query={status}
+      waiting="Reading the state of the service."
+      show={(value) => (
+        <ServiceFacts status={value} lamports={reserves.value?.solana.balanceLamports ?? null} />
+      )}
     />
   );
 }
@@ -29,37 +24,22 @@ const swapsState = (custody: Status['custody']): string => {
   return custody.frozen ? 'frozen' : custody.paused ? 'paused' : 'open';
 };
 
-export function ServiceFacts({
-  status,
-  lamports,
-  away,
-}: {
-  status: Status;
-  lamports: string | null;
-  away: boolean;
-}) {
+export function ServiceFacts({ status, lamports }: { status: Status; lamports: string | null }) {
   const { custody } = status;
   const today = custody?.limits?.find(({ name }) => name === 'day');
   return (
-    <>
-      <dl class="facts">
-        <dt>State</dt>
-        <dd>
-          {status.ok ? (
-            <span class="mark good">all well</span>
-          ) : (
-            <span class="mark warn">needs attention</span>
-          )}{' '}
-          <a href="/status">Details</a>
-        </dd>
-        <dt>SOL for swaps</dt>
-        <dd>{lamports ? `${sol(lamports)} SOL` : 'unknown'}</dd>
-        <dt>Left for swaps today</dt>
-        <dd>{today ? `${sol(today.left)} of ${sol(today.maximum)} SOL` : 'unknown'}</dd>
-        <dt>Swaps</dt>
-        <dd>{swapsState(custody)}</dd>
-      </dl>
-      <AsOf at={status.as_of} stale={status.stale} away={away} />
-    </>
+    <dl class="facts">
+      <dt>State</dt>
+      <dd>
+        {status.ok ? <span class="mark good">all well</span> : <span class="mark warn">needs attention</span>}{' '}
+        <a href="/status">Details</a>
+      </dd>
+      <dt>SOL for swaps</dt>
+      <dd>{lamports ? `${sol(lamports)} SOL` : 'unknown'}</dd>
+      <dt>Left for swaps today</dt>
+      <dd>{today ? `${sol(today.left)} of ${sol(today.maximum)} SOL` : 'unknown'}</dd>
+      <dt>Swaps</dt>
+      <dd>{swapsState(custody)}</dd>
+    </dl>
   );
 }

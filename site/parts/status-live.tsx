@@ -1,9 +1,10 @@
 import type { Status } from '../../packages/client/src/index.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useQuery } from '../api/query.ts';
 import { SolanaTransaction } from './explorer-links.tsx';
 import { count, sats, sol } from './format.ts';
-import { AsOf, Moment } from './freshness.tsx';
-import { Failed, Notice, Waiting } from './notice.tsx';
+import { Moment } from './freshness.tsx';
+import { Loaded } from './loaded.tsx';
+import { Notice } from './notice.tsx';
 import { blocksOf, StatusStrip } from './status-strip.tsx';
 import { detailText } from './swap-progress.tsx';
 import { Table } from './table.tsx';
@@ -214,25 +215,15 @@ export function StatusReport({ status }: { status: Status }) {
           empty="None yet."
         />
       </section>
-      <AsOf at={status.as_of} stale={status.stale} />
     </>
   );
 }
 
-export function StatusLive() {
-  const answer = useAnswer('getStatus', {}, POLL_MS);
-  return (
-    <>
-      {answer.failure === null ? null : <Failed failure={answer.failure} retry={answer.refresh} />}
-      {answer.value === null ? (
-        answer.failure === null ? (
-          <div class="card">
-            <Waiting what="Reading the status." />
-          </div>
-        ) : null
-      ) : (
-        <StatusReport status={answer.value} />
-      )}
-    </>
-  );
-}
+export const StatusLive = () => (
+  <Loaded
+    query={useQuery('getStatus', {}, POLL_MS)}
+    waiting="Reading the status."
+    card
+    show={(status) => <StatusReport status={status} />}
+  />
+);

@@ -1,14 +1,15 @@
 import { useEffect, useState } from 'hono/jsx';
 import type { AbsrSummary, SwapCreated, SwapEstimate, SwapMinimum } from '../../packages/client/src/index.ts';
 import { formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
-import { call, type Failure } from '../api/call.ts';
-import { announceChange, useAnswer } from '../api/use-answer.ts';
+import { call } from '../api/call.ts';
+import { announceChange, useQuery } from '../api/query.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { amountFault, isAmount } from './amount-text.ts';
 import { Check, Field, Form } from './field.tsx';
-import { counted, sats, sol } from './format.ts';
+import { amountOf, counted, sol } from './format.ts';
 import { AsOf, Moment } from './freshness.tsx';
+import { Loaded } from './loaded.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
 import { SwapProgress } from './swap-progress.tsx';
 import { useDraft } from './use-draft.ts';
@@ -21,36 +22,31 @@ const REASONS: Readonly<Record<string, string>> = {
   INSUFFICIENT_BALANCE: 'The reserve holds too little SOL.',
 };
 
-export function SwapBounds({ minimum, failure }: { minimum: SwapMinimum | null; failure: Failure | null }) {
-  if (minimum === null)
-    return failure === null ? <Waiting what="Reading the limits." /> : <Failed failure={failure} />;
-  return (
-    <>
-      <dl class="facts">
-        <dt>Smallest</dt>
-        <dd>{sol(minimum.minAmountLamports)} SOL</dd>
-        <dt>Largest</dt>
-        <dd>{sol(minimum.maxAmountLamports)} SOL</dd>
-        <dt>In the reserve</dt>
-        <dd>{minimum.balanceLamports === null ? 'unknown' : `${sol(minimum.balanceLamports)} SOL`}</dd>
-      </dl>
-      {minimum.available ? null : (
-        <Notice kind="warn" title="No swap can start.">
-          <p>
-            {REASONS[minimum.reason ?? ''] ?? minimum.reason}
-            {minimum.nextAvailableAt === null ? null : (
-              <>
-                {' '}
-                Next at <Moment iso={minimum.nextAvailableAt} />.
-              </>
-            )}
-          </p>
-        </Notice>
-      )}
-      <AsOf at={minimum.as_of} stale={minimum.stale} away={failure !== null} />
-    </>
-  );
-}
+export const SwapBounds = ({ minimum }: { minimum: SwapMinimum }) => (
+  <>
+    <dl class="facts">
+      <dt>Smallest</dt>
+      <dd>{sol(minimum.minAmountLamports)} SOL</dd>
+      <dt>Largest</dt>
+      <dd>{sol(minimum.maxAmountLamports)} SOL</dd>
+      <dt>In the reserve</dt>
+      <dd>{minimum.balanceLamports === null ? 'unknown' : `${sol(minimum.balanceLamports)} SOL`}</dd>
+    </dl>
+    {minimum.available ? null : (
+      <Notice kind="warn" title="No swap can start.">
+        <p>
+          {REASONS[minimum.reason ?? ''] ?? minimum.reason}
+          {minimum.nextAvailableAt === null ? null : (
+            <>
+              {' '}
+              Next at <Moment iso={minimum.nextAvailableAt} />.
+            </>
+          )}
+        </p>
+      </Notice>
+    )}
+  </>
+);
 
 /** The difference between the quote and the market price, in sats and percent; null without prices. */
 function costText(estimate: SwapEstimate, summary: AbsrSummary | null): string | null {
@@ -59,7 +55,7 @@ function costText(estimate: SwapEstimate, summary: AbsrSummary | null): string |
   const market = (Number(estimate.amountLamports) / 1e9) * (summary.solPriceUsd / summary.btcPriceUsd) * 1e8;
   const cost = market - Number(estimate.estimatedSatoshis);
   if (market <= 0 || cost < 0) return 'nothing at the present prices';
-  return `${sats(Math.round(cost).toString())} sats, ${((100 * cost) / market).toFixed(2)} %`;
+  return `${amountOf(Math.round(cost).toString(), 'sat')}, ${((100 * cost) / market).toFixed(2)} %`;
 }
 
 const Receipt = ({ estimate, summary }: { estimate: SwapEstimate; summary: AbsrSummary | null }) => {
@@ -78,11 +74,11 @@ const Receipt = ({ estimate, summary }: { estimate: SwapEstimate; summary: AbsrS
           <span class="dot btc" aria-hidden="true" />
           It gets about
         </dt>
-        <dd>{sats(estimate.estimatedSatoshis)} sats</dd>
+        <dd>{amountOf(estimate.estimatedSatoshis, 'sat')}</dd>
       </div>
       <div>
         <dt>Guaranteed by the bridge</dt>
-        <dd>{sats(estimate.minimumSatoshis)} sats</dd>
+        <dd>{amountOf(estimate.minimumSatoshis, 'sat')}</dd>
       </div>
       {cost === null ? null : (
         <div>
@@ -124,8 +120,8 @@ function presets(minimum: SwapMinimum | null): readonly (readonly [name: string,
  * Quote, then start, then progress. A dry run performs every step except the reservation and the signature.
  */
 export function SwapPanel() {
-  const minimum = useAnswer('getSwapMinimum', {}, POLL_MS);
-  const summary = useAnswer('getAbsrSummary', {});
+  const minimum = useQuery('getSwapMinimum', {}, POLL_MS);
+  const summary = useQuery('getAbsrSummary', {});
   const [draft, setDraft] = useDraft('swap', { amount: '0.5' });
   const { amount } = draft;
   const [estimate, setEstimate] = useState<SwapEstimate | null>(null);
@@ -144,7 +140,7 @@ export function SwapPanel() {
       setEstimate(null);
       setEstimate((await call('getSwapEstimate', { amountSol: amount.trim() })).value);
     });
-  const rehearse = () =>
+  const test = () =>
     attempt('dry', async () => {
       setDryRun((await call('createSwap', { amountSol: amount.trim(), dry_run: true })).value);
     });
@@ -218,8 +214,8 @@ export function SwapPanel() {
             <AsOf at={estimate.as_of} stale={estimate.stale} />
             <Check
               id="swap-agreed"
-              label="I understand whose money moves"
-              hint="The SOL is the reserve’s own and the BTC stays in the reserve. I pay nothing and receive nothing."
+              label="This moves the reserve's SOL, not mine."
+              hint="The BTC goes to the reserve. I pay nothing and receive nothing."
               on={agreed}
               set={setAgreed}
             />
@@ -227,18 +223,18 @@ export function SwapPanel() {
               <button type="button" disabled={!agreed || busy !== null} onClick={start}>
                 Start swap
               </button>
-              <button type="button" class="quiet" disabled={busy !== null} onClick={rehearse}>
-                Rehearse
+              <button type="button" class="quiet" disabled={busy !== null} onClick={test}>
+                Test without moving money
               </button>
             </p>
           </>
         )}
-        {busy === 'dry' ? <Waiting what="Rehearsing: quote, limits, checks." /> : null}
+        {busy === 'dry' ? <Waiting what="Testing: quote, limits, checks." /> : null}
         {dryRun === null ? null : (
           <Notice kind="good">
             <p>
-              <strong>The swap would pass now.</strong> Nothing was reserved or signed. Expected{' '}
-              {sats(dryRun.expectedSatoshis)} sats by {dryRun.route}.
+              <strong>The swap would pass now.</strong> Nothing was reserved or signed. It would bring about{' '}
+              {amountOf(dryRun.expectedSatoshis, 'sat')} by {dryRun.route}.
             </p>
           </Notice>
         )}
@@ -249,7 +245,11 @@ export function SwapPanel() {
       </div>
       <div class="stack">
         <h2 class="minor">Limits</h2>
-        <SwapBounds minimum={minimum.value} failure={minimum.failure} />
+        <Loaded
+          query={minimum}
+          waiting="Reading the limits."
+          show={(value) => <SwapBounds minimum={value} />}
+        />
         <h2 class="minor">What happens</h2>
         <ol class="soft">
           <li>The bridge signs a quote, which the service checks.</li>

@@ -1,9 +1,10 @@
 import { useEffect } from 'hono/jsx';
 import type { SwapStatus } from '../../packages/client/src/index.ts';
-import { announceChange, useAnswer } from '../api/use-answer.ts';
+import { announceChange, useQuery } from '../api/query.ts';
 import { BitcoinTransaction, SolanaTransaction } from './explorer-links.tsx';
-import { sats, sol } from './format.ts';
-import { Failed, Notice, Waiting } from './notice.tsx';
+import { amountOf, sol } from './format.ts';
+import { Loaded } from './loaded.tsx';
+import { Notice, Waiting } from './notice.tsx';
 import { type Step, Steps } from './steps.tsx';
 
 const POLL_MS = 2500;
@@ -49,7 +50,7 @@ export function swapSteps(swap: SwapStatus): Step[] {
       name: 'Bridge pays BTC',
       state: arrived ? 'done' : lost ? 'failed' : left ? 'now' : 'open',
       detail: [
-        swap.expectedSatoshis === null ? '' : `about ${sats(swap.expectedSatoshis)} sats`,
+        swap.expectedSatoshis === null ? '' : `about ${amountOf(swap.expectedSatoshis, 'sat')}`,
         swap.status === 'waiting' && !lost ? 'minutes to hours' : '',
       ]
         .filter(Boolean)
@@ -69,51 +70,46 @@ export function swapSteps(swap: SwapStatus): Step[] {
 }
 
 export function SwapProgress({ id }: { id: string }) {
-  const status = useAnswer('getSwapStatus', { id }, POLL_MS, ({ status }) => status !== 'waiting');
+  const status = useQuery('getSwapStatus', { id }, POLL_MS, ({ status }) => status !== 'waiting');
   const swap = status.value;
   const phase = swap?.detail;
   useEffect(() => {
     if (phase !== undefined) announceChange();
   }, [phase]);
-  if (swap === null)
-    return status.failure === null ? (
-      <Waiting what="Reading the swap." />
-    ) : (
-      <Failed failure={status.failure} retry={status.refresh} />
-    );
-  return (
-    <div class="stack">
-      <p class="row" role="status">
-        <strong class="number">{sol(swap.amountLamports)} SOL</strong>
-        <span
-          class={`mark ${swap.status === 'finished' ? 'good' : swap.status === 'failed' ? 'bad' : 'warn'}`}
-          data-swap-status={swap.status}
-        >
-          {swap.status}
-        </span>
-        <span>{detailText(swap.detail)}</span>
-      </p>
-      <Steps label="Progress of the swap" steps={swapSteps(swap)} />
-      {swap.status === 'waiting' ? (
-        <Waiting
-          what="You may close this page: the swap continues, and this address shows it again."
-          usualSeconds={null}
-        />
-      ) : null}
-      {swap.status === 'finished' && swap.btcSatoshis !== null ? (
-        <Notice kind="good">
-          <p>
-            <strong>{sats(swap.btcSatoshis)} sats arrived.</strong> They count for ABSR after enough
-            confirmations.
-          </p>
-        </Notice>
-      ) : null}
-      {swap.status === 'failed' ? (
-        <Notice kind="warn" title={`The swap did not finish: ${detailText(swap.detail)}.`}>
-          <p>{SWAP_DETAILS[swap.detail]?.[1] ?? swap.reason?.replaceAll('_', ' ')}</p>
-        </Notice>
-      ) : null}
-      {status.failure === null ? null : <Failed failure={status.failure} retry={status.refresh} />}
-    </div>
-  );
+  return <Loaded query={status} waiting="Reading the swap." show={(value) => <SwapState swap={value} />} />;
 }
+
+const SwapState = ({ swap }: { swap: SwapStatus }) => (
+  <div class="stack">
+    <p class="row" role="status">
+      <strong class="number">{sol(swap.amountLamports)} SOL</strong>
+      <span
+        class={`mark ${swap.status === 'finished' ? 'good' : swap.status === 'failed' ? 'bad' : 'warn'}`}
+        data-swap-status={swap.status}
+      >
+        {swap.status}
+      </span>
+      <span>{detailText(swap.detail)}</span>
+    </p>
+    <Steps label="Progress of the swap" steps={swapSteps(swap)} />
+    {swap.status === 'waiting' ? (
+      <Waiting
+        what="You may close this page: the swap continues, and this address shows it again."
+        usualSeconds={null}
+      />
+    ) : null}
+    {swap.status === 'finished' && swap.btcSatoshis !== null ? (
+      <Notice kind="good">
+        <p>
+          <strong>{amountOf(swap.btcSatoshis, 'sat')} arrived.</strong> They count for ABSR after enough
+          confirmations.
+        </p>
+      </Notice>
+    ) : null}
+    {swap.status === 'failed' ? (
+      <Notice kind="warn" title={`The swap did not finish: ${detailText(swap.detail)}.`}>
+        <p>{SWAP_DETAILS[swap.detail]?.[1] ?? swap.reason?.replaceAll('_', ' ')}</p>
+      </Notice>
+    ) : null}
+  </div>
+);

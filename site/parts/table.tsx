@@ -9,17 +9,20 @@ export const Table = ({
   columns,
   rows,
   empty,
+  isProse = false,
 }: {
   label: string;
   columns: readonly Column[];
   rows: readonly Row[];
   /** Shown when there is no row. */
   empty: string;
+  /** Cells are sentences: on a phone they begin at the left. */
+  isProse?: boolean;
 }) =>
   rows.length === 0 ? (
     <p class="card empty">{empty}</p>
   ) : (
-    <section class="scroll" tabindex={0} aria-label={label}>
+    <section class={isProse ? 'scroll prose-cells' : 'scroll'} tabindex={0} aria-label={label}>
       <table>
         <thead>
           <tr>

@@ -1,13 +1,14 @@
 import { useEffect, useState } from 'hono/jsx';
 import type { Token } from '../../packages/client/src/index.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useQuery } from '../api/query.ts';
 import { fromAddressBar } from './address-bar.ts';
 import { CopyButton, Identifier } from './copyable.tsx';
 import { Away, orbUrl, SolanaTransaction, solanaAddressUrl, solscanUrl } from './explorer-links.tsx';
 import { counted, grouped } from './format.ts';
 import { AsOf, Moment } from './freshness.tsx';
 import { ListingRequest } from './listing-request.tsx';
-import { Failed, Notice, Waiting } from './notice.tsx';
+import { Loaded } from './loaded.tsx';
+import { Notice } from './notice.tsx';
 import { isImageUrl } from './token-draft.ts';
 import { TokenBadges } from './token-list.tsx';
 import { TokenPicture } from './token-picture.tsx';
@@ -153,8 +154,8 @@ export function TokenFacts({ token }: { token: Token }) {
 export function TokenDetail() {
   const [id, setId] = useState<string | null | undefined>(undefined);
   useEffect(() => setId(fromAddressBar('id')), []);
-  const token = useAnswer('getToken', id ? { id } : null);
-  const listings = useAnswer('listListings', token.value ? { token_id: token.value.id } : null);
+  const token = useQuery('getToken', id ? { id } : null);
+  const listings = useQuery('listListings', token.value ? { token_id: token.value.id } : null);
   if (id === null)
     return (
       <Notice kind="warn" title="No token is named in the address.">
@@ -163,37 +164,43 @@ export function TokenDetail() {
         </p>
       </Notice>
     );
-  if (token.value === null)
-    return token.failure === null ? (
-      <Waiting what="Reading the token." />
-    ) : (
-      <Failed failure={token.failure} retry={token.refresh} />
-    );
-  const paid = listings.value?.listings.find(({ status }) => status === 'confirmed');
+  const paid = listings.value?.listings.find(({ status }) => status === 'confirmed')?.payment_tx_signature;
   return (
-    <>
-      <TokenFacts token={token.value} />
-      <section>
-        <h2>Listing</h2>
-        {token.value.listed_at === null ? (
-          <div class="card">
-            <ListingRequest tokenId={token.value.id} />
-          </div>
-        ) : (
-          <p>
-            Found by search.{' '}
-            {paid?.payment_tx_signature ? (
-              <span>
-                Paid by <SolanaTransaction signature={paid.payment_tx_signature} />
-              </span>
-            ) : null}
-          </p>
-        )}
-        <p class="fine">
-          A listed token is paid for and found by search. Listing is not an endorsement, and wallets may still
-          show the token as unverified.
-        </p>
-      </section>
-    </>
+    <Loaded
+      query={token}
+      waiting="Reading the token."
+      hasAge={false}
+      show={(value) => (
+        <>
+          <TokenFacts token={value} />
+          <Listing token={value} payment={paid ?? null} />
+        </>
+      )}
+    />
   );
 }
+
+/** @param payment signature of the listing's payment */
+const Listing = ({ token, payment }: { token: Token; payment: string | null }) => (
+  <section>
+    <h2>Listing</h2>
+    {token.listed_at === null ? (
+      <div class="card">
+        <ListingRequest tokenId={token.id} />
+      </div>
+    ) : (
+      <p>
+        Found by search.{' '}
+        {payment === null ? null : (
+          <span>
+            Paid by <SolanaTransaction signature={payment} />
+          </span>
+        )}
+      </p>
+    )}
+    <p class="fine">
+      A listed token is paid for and found by search. Listing is not an endorsement, and wallets may still
+      show the token as unverified.
+    </p>
+  </section>
+);

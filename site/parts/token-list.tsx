@@ -1,12 +1,14 @@
 import { useEffect, useState } from 'hono/jsx';
 import type { Token } from '../../packages/client/src/index.ts';
 import { call, type Failure, failureFrom } from '../api/call.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useQuery } from '../api/query.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { Basins } from './canal.tsx';
 import { grouped, instant, shortened } from './format.ts';
-import { Failed, Waiting } from './notice.tsx';
+import { Loaded } from './loaded.tsx';
+import { Failed } from './notice.tsx';
 import { Foreign, Initial } from './token-text.tsx';
+import { tokenUrl } from './token-url.ts';
 
 export const TokenBadges = ({ token }: { token: Token }) => (
   <span class="badges">
@@ -30,7 +32,7 @@ export const TokenRow = ({ token }: { token: Token }) => (
   <li class="token-row">
     <Initial symbol={token.symbol} />
     <span class="who">
-      <a href={`/token?id=${token.id}`}>
+      <a href={tokenUrl(token)}>
         <Foreign text={token.name} />
       </a>{' '}
       <span class="fine">
@@ -47,42 +49,86 @@ export const TokenRow = ({ token }: { token: Token }) => (
   </li>
 );
 
+const NEWEST_POLL_MS = 15_000;
+/** Tokens of one row on a wide screen. */
+const NEWEST_SHOWN = 3;
+
+/** The newest tokens, for the overview. */
+export const NewestTokens = () => (
+  <Loaded
+    query={useQuery('listTokens', {}, NEWEST_POLL_MS)}
+    waiting="Reading the newest tokens."
+    hasAge={false}
+    show={({ tokens }) =>
+      tokens.length === 0 ? (
+        <p class="empty">No token has been created yet. Yours could be the first.</p>
+      ) : (
+        <ul class="token-rows">
+          {tokens.slice(0, NEWEST_SHOWN).map((token) => (
+            <TokenRow token={token} />
+          ))}
+        </ul>
+      )
+    }
+  />
+);
+
 const SEARCH_DELAY_MS = 250;
+/** Longest query that the service accepts. */
+const MAX_QUERY = 64;
 let typing: ReturnType<typeof setTimeout> | undefined;
 
+type Page = { readonly of: string; readonly tokens: Token[]; readonly next: string | null };
+
+/** Further pages of a search. */
+function useMore(asked: string) {
+  const [more, setMore] = useState<Page | null>(null);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const extra = more?.of === asked ? more : null;
+  return {
+    extra,
+    failure,
+    async read(cursor: string): Promise<void> {
+      setFailure(null);
+      try {
+        const { value } = await call('searchTokens', { q: asked, cursor });
+        const tokens = [...(extra?.tokens ?? []), ...value.tokens];
+        setMore({ of: asked, tokens, next: value.next_cursor });
+      } catch (thrown) {
+        setFailure(failureFrom(thrown));
+      }
+    },
+  };
+}
+
+/** The search and the creator are in the page's URL, so that a reload or a link finds them again. */
 export function TokenBrowser() {
   const [text, setText] = useState('');
   const [asked, setAsked] = useState('');
-  const [more, setMore] = useState<{
-    readonly of: string;
-    readonly tokens: Token[];
-    readonly next: string | null;
-  } | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
   const [creator, setCreator] = useState<string | null>(null);
-  useEffect(() => setCreator(fromAddressBar('creator')), []);
-  const newest = useAnswer('listTokens', creator === null ? {} : { creator }, 15_000);
-  const found = useAnswer('searchTokens', asked === '' ? null : { q: asked });
+  useEffect(() => {
+    const query = fromAddressBar('q')?.slice(0, MAX_QUERY) ?? '';
+    setText(query);
+    setAsked(query.trim());
+    setCreator(fromAddressBar('creator'));
+  }, []);
+  const newest = useQuery('listTokens', creator === null ? {} : { creator }, NEWEST_POLL_MS);
+  const found = useQuery('searchTokens', asked === '' ? null : { q: asked });
+  const more = useMore(asked);
 
   const type = (typedText: string): void => {
     setText(typedText);
     clearTimeout(typing);
-    typing = setTimeout(() => setAsked(typedText.trim().slice(0, 64)), SEARCH_DELAY_MS);
+    typing = setTimeout(() => {
+      const query = typedText.trim().slice(0, MAX_QUERY);
+      toAddressBar('q', query === '' ? null : query);
+      setAsked(query);
+    }, SEARCH_DELAY_MS);
   };
-  const extra = more?.of === asked ? more : null;
-  const cursor = extra ? extra.next : (found.value?.next_cursor ?? null);
-  const next = async (): Promise<void> => {
-    setFailure(null);
-    try {
-      const { value } = await call('searchTokens', { q: asked, cursor: cursor ?? '' });
-      setMore({ of: asked, tokens: [...(extra?.tokens ?? []), ...value.tokens], next: value.next_cursor });
-    } catch (thrown) {
-      setFailure(failureFrom(thrown));
-    }
-  };
-  const searching = asked !== '';
-  const answer = searching ? found : newest;
-  const tokens = [...(answer.value?.tokens ?? []), ...(searching ? (extra?.tokens ?? []) : [])];
+  const emptyText =
+    creator === null
+      ? 'No token has been created yet. Yours could be the first.'
+      : 'No listed token of this creator.';
   return (
     <>
       <div class="field search">
@@ -92,12 +138,12 @@ export function TokenBrowser() {
           type="search"
           autocomplete="off"
           spellcheck={false}
-          maxlength={64}
+          maxlength={MAX_QUERY}
           value={text}
           onInput={(event: Event) => type(event.target instanceof HTMLInputElement ? event.target.value : '')}
         />
       </div>
-      {creator === null || searching ? null : (
+      {creator === null || asked !== '' ? null : (
         <p class="row">
           <span>
             Created by <code title={creator}>{shortened(creator, 8)}</code>
@@ -114,44 +160,60 @@ export function TokenBrowser() {
           </button>
         </p>
       )}
-      {answer.failure === null ? null : <Failed failure={answer.failure} retry={answer.refresh} />}
-      {answer.value === null ? (
-        answer.failure === null ? (
-          <div class="card">
-            <Waiting what={searching ? 'Searching.' : 'Reading the newest tokens.'} />
-          </div>
-        ) : null
-      ) : tokens.length === 0 ? (
-        <div class="empty" role="status">
-          <Basins waters={[['plain', 0]]} />
-          <p>
-            {searching
-              ? 'No listed token matches. Only listed tokens are found by search.'
-              : creator === null
-                ? 'No token has been created yet. Yours could be the first.'
-                : 'No listed token of this creator.'}
-          </p>
-        </div>
+      {asked === '' ? (
+        <Loaded
+          query={newest}
+          waiting="Reading the newest tokens."
+          card
+          hasAge={false}
+          show={({ tokens }) => <TokenRows tokens={tokens} title="Newest first" empty={emptyText} />}
+        />
       ) : (
-        <>
-          <p class="fine" role="status">
-            {searching
-              ? `${tokens.length}${cursor === null ? '' : ' or more'} found, best matches first`
-              : 'Newest first'}
-          </p>
-          <ul class="token-rows">
-            {tokens.map((token) => (
-              <TokenRow token={token} />
-            ))}
-          </ul>
-        </>
+        <Loaded
+          query={found}
+          waiting="Searching."
+          card
+          hasAge={false}
+          show={({ tokens: first, next_cursor: firstNext }) => {
+            const tokens = [...first, ...(more.extra?.tokens ?? [])];
+            const next = more.extra ? more.extra.next : firstNext;
+            return (
+              <>
+                <TokenRows
+                  tokens={tokens}
+                  title={`${tokens.length}${next === null ? '' : ' or more'} found, best matches first`}
+                  empty="No listed token matches. Only listed tokens are found by search."
+                />
+                {more.failure === null ? null : <Failed failure={more.failure} />}
+                {next === null ? null : (
+                  <button type="button" class="quiet start" onClick={() => more.read(next)}>
+                    Show more
+                  </button>
+                )}
+              </>
+            );
+          }}
+        />
       )}
-      {failure === null ? null : <Failed failure={failure} />}
-      {searching && cursor !== null ? (
-        <button type="button" class="quiet start" onClick={next}>
-          More
-        </button>
-      ) : null}
     </>
   );
 }
+
+const TokenRows = ({ tokens, title, empty }: { tokens: readonly Token[]; title: string; empty: string }) =>
+  tokens.length === 0 ? (
+    <div class="empty" role="status">
+      <Basins waters={[['plain', 0]]} />
+      <p>{empty}</p>
+    </div>
+  ) : (
+    <>
+      <p class="fine" role="status">
+        {title}
+      </p>
+      <ul class="token-rows">
+        {tokens.map((token) => (
+          <TokenRow token={token} />
+        ))}
+      </ul>
+    </>
+  );

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'hono/jsx';
 import type { Input } from '../../packages/client/src/index.ts';
-import { useAnswer } from '../api/use-answer.ts';
+import { useQuery } from '../api/query.ts';
 import { sol } from './format.ts';
-import { Failed, Waiting } from './notice.tsx';
+import { Loaded } from './loaded.tsx';
 import { draftFaults, type TokenDraft } from './token-draft.ts';
 
 const PARTS: Readonly<Record<string, string>> = {
@@ -51,25 +51,23 @@ export function TokenPrice({ draft }: { draft: TokenDraft }) {
     const timer = setTimeout(() => setAsked(order), asked === null ? 0 : TYPING_MS);
     return () => clearTimeout(timer);
   }, [wanted]);
-  const { value, failure, refresh } = useAnswer('quoteToken', asked);
+  const quote = useQuery('quoteToken', asked);
   return (
     <section class="card stack" aria-label="Price">
       <h2 class="minor">Price</h2>
-      {value === null ? (
-        failure === null ? (
-          <Waiting what="Reading the price." />
-        ) : (
-          <Failed failure={failure} retry={refresh} />
-        )
-      ) : (
-        <>
-          <p>
-            <strong class="number">{sol(value.fee_lamports.toString())} SOL</strong>{' '}
-            <span class="fine">and less than 0.00002 SOL that identify your payment</span>
-          </p>
-          <PriceParts breakdown={value.fee_breakdown} />
-        </>
-      )}
+      <Loaded
+        query={quote}
+        waiting="Reading the price."
+        show={({ fee_lamports: lamports, fee_breakdown: breakdown }) => (
+          <>
+            <p>
+              <strong class="number">{sol(lamports.toString())} SOL</strong>{' '}
+              <span class="fine">plus a few lamports, so we recognise your payment</span>
+            </p>
+            <PriceParts breakdown={breakdown} />
+          </>
+        )}
+      />
     </section>
   );
 }

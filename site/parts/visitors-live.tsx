@@ -1,9 +1,10 @@
+import { useState } from 'hono/jsx';
 import type { AnalyticsStats } from '../../packages/client/src/index.ts';
-import { useAnswer } from '../api/use-answer.ts';
-import { Chart } from './chart.tsx';
-import { count, fromUnixSeconds } from './format.ts';
-import { AsOf, Moment } from './freshness.tsx';
-import { Failed, Waiting } from './notice.tsx';
+import { useQuery } from '../api/query.ts';
+import { Chart, Periods } from './chart.tsx';
+import { count, fromUnixSeconds, instant } from './format.ts';
+import { Moment } from './freshness.tsx';
+import { Loaded } from './loaded.tsx';
 import { Table } from './table.tsx';
 import { Tile } from './tile.tsx';
 import { Foreign } from './token-text.tsx';
@@ -13,8 +14,51 @@ const TOP = 12;
 
 const seconds = (iso: string): number => Math.floor(Date.parse(iso) / 1000);
 
+type Period = 'day' | 'month';
+const PERIODS = [
+  ['day', '24 hours'],
+  ['month', '30 days'],
+] as const;
+
+/** Views by hour of the last day, or views and visitors by day. Visitors are counted by the day only. */
+function Views({ stats: { series, series_hourly: hourly } }: { stats: AnalyticsStats }) {
+  const [period, setPeriod] = useState<Period>('month');
+  const hours = hourly.slice(-24);
+  const views = (rows: readonly { readonly pageviews: number }[]) =>
+    ({ name: 'Page views', asset: 'absr', values: rows.map(({ pageviews }) => pageviews) }) as const;
+  return (
+    <div class="stack">
+      <Periods choices={PERIODS} value={period} set={setPeriod} />
+      {period === 'day' ? (
+        <Chart
+          title="Page views by hour"
+          xName="Hour"
+          xIs="time"
+          x={hours.map(({ hour }) => seconds(hour))}
+          lines={[views(hours)]}
+          show={count}
+          showX={(at) => instant(fromUnixSeconds(at))}
+        />
+      ) : (
+        <Chart
+          title="Page views and visitors by day"
+          xName="Day"
+          xIs="time"
+          x={series.map(({ day }) => seconds(`${day}T00:00:00Z`))}
+          lines={[
+            views(series),
+            { name: 'Visitors', asset: 'sol', values: series.map(({ visitors }) => visitors ?? null) },
+          ]}
+          show={count}
+          showX={(at) => fromUnixSeconds(at).slice(0, 10)}
+        />
+      )}
+    </div>
+  );
+}
+
 export function VisitorReport({ stats }: { stats: AnalyticsStats }) {
-  const { totals, by_path: paths, by_referrer: referrers, recent, series } = stats;
+  const { totals, by_path: paths, by_referrer: referrers, recent } = stats;
   return (
     <>
       <div class="tiles">
@@ -28,21 +72,8 @@ export function VisitorReport({ stats }: { stats: AnalyticsStats }) {
         </Tile>
       </div>
       <section>
-        <h2>By day</h2>
-        <div class="card">
-          <Chart
-            title="Page views and visitors by day"
-            xName="Day"
-            xIs="time"
-            x={series.map(({ day }) => seconds(`${day}T00:00:00Z`))}
-            lines={[
-              { name: 'Page views', asset: 'absr', values: series.map(({ pageviews }) => pageviews) },
-              { name: 'Visitors', asset: 'sol', values: series.map(({ visitors }) => visitors ?? null) },
-            ]}
-            show={count}
-            showX={(at) => fromUnixSeconds(at).slice(0, 10)}
-          />
-        </div>
+        <h2>Over time</h2>
+        <Views stats={stats} />
       </section>
       <div class="columns">
         <section>
@@ -84,25 +115,15 @@ export function VisitorReport({ stats }: { stats: AnalyticsStats }) {
           empty="No view was counted yet."
         />
       </section>
-      <AsOf at={stats.as_of} />
     </>
   );
 }
 
-export function Visitors() {
-  const answer = useAnswer('getAnalyticsStats', {}, POLL_MS);
-  return (
-    <>
-      {answer.failure === null ? null : <Failed failure={answer.failure} retry={answer.refresh} />}
-      {answer.value === null ? (
-        answer.failure === null ? (
-          <div class="card">
-            <Waiting what="Counting." />
-          </div>
-        ) : null
-      ) : (
-        <VisitorReport stats={answer.value} />
-      )}
-    </>
-  );
-}
+export const Visitors = () => (
+  <Loaded
+    query={useQuery('getAnalyticsStats', {}, POLL_MS)}
+    waiting="Reading the counters."
+    card
+    show={(stats) => <VisitorReport stats={stats} />}
+  />
+);

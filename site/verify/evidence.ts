@@ -17,7 +17,8 @@ import { type ProofMessage, parseProofMessage } from '../../src/chain/bitcoin/pr
 import type { Sources } from '../build/host-files.ts';
 import { isSignedInBrowser } from './solana-signature.ts';
 
-const PATIENCE_MS = 20_000;
+/** A source that has not responded to everything within this time could not be reached. */
+const PATIENCE_MS = 8_000;
 /** Pages of about 25 transactions. A proof is about an hour old, so more are not expected. */
 const MAX_PAGES = 20;
 
@@ -40,20 +41,20 @@ const text = (value: unknown): string => {
   return value;
 };
 
-async function readText(url: string, init: RequestInit = {}): Promise<string> {
+async function readText(url: string, signal: AbortSignal, init: RequestInit = {}): Promise<string> {
   const response = await fetch(url, {
     credentials: 'omit',
     referrerPolicy: 'no-referrer',
     cache: 'no-store',
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    signal,
     ...init,
   });
   if (!response.ok) throw new Error(`status ${response.status}`);
   return response.text();
 }
 
-const readJson = async (url: string, init?: RequestInit): Promise<unknown> =>
-  JSON.parse(await readText(url, init));
+const readJson = async (url: string, signal: AbortSignal, init?: RequestInit): Promise<unknown> =>
+  JSON.parse(await readText(url, signal, init));
 
 const paid = (output: Fields) => ({
   address: typeof output.scriptpubkey_address === 'string' ? output.scriptpubkey_address : null,
@@ -71,19 +72,26 @@ function transaction(row: Fields) {
   };
 }
 
-async function confirmedSats(base: string, address: string): Promise<bigint> {
-  const stats = fields(fields(await readJson(`${base}/address/${encodeURIComponent(address)}`)).chain_stats);
+async function confirmedSats(base: string, address: string, signal: AbortSignal): Promise<bigint> {
+  const answer = fields(await readJson(`${base}/address/${encodeURIComponent(address)}`, signal));
+  const stats = fields(answer.chain_stats);
   return whole(stats.funded_txo_sum) - whole(stats.spent_txo_sum);
 }
 
 /** Sats that came in after a block, in confirmed transactions. */
-async function gainedSince(base: string, address: string, height: number): Promise<bigint> {
+async function gainedSince(
+  base: string,
+  address: string,
+  height: number,
+  signal: AbortSignal,
+): Promise<bigint> {
   let gained = 0n;
   let last = '';
   const seen = new Set<string>();
   for (let page = 0; page < MAX_PAGES; page++) {
     const list = await readJson(
       `${base}/address/${encodeURIComponent(address)}/txs/chain${last && `/${last}`}`,
+      signal,
     );
     const fresh = rows(list)
       .map(transaction)
@@ -104,11 +112,12 @@ async function explorerReport(
   { bitcoinAddress, bitcoinTip }: ProofMessage,
 ): Promise<ExplorerReport> {
   const name = new URL(base).host;
+  const signal = AbortSignal.timeout(PATIENCE_MS);
   try {
     const [satsNow, gained, hash] = await Promise.all([
-      confirmedSats(base, bitcoinAddress),
-      gainedSince(base, bitcoinAddress, bitcoinTip.height),
-      readText(`${base}/block-height/${bitcoinTip.height}`),
+      confirmedSats(base, bitcoinAddress, signal),
+      gainedSince(base, bitcoinAddress, bitcoinTip.height, signal),
+      readText(`${base}/block-height/${bitcoinTip.height}`, signal),
     ]);
     return { name, figures: { satsAtProof: satsNow - gained, satsNow, blockHash: hash.trim() } };
   } catch {
@@ -116,12 +125,12 @@ async function explorerReport(
   }
 }
 
-/** The first node that answers. */
+/** The supply at the first node that responds; all nodes share the time of one source. */
 async function supplyOf(mint: string, rpcUrls: readonly string[]) {
   for (const url of rpcUrls) {
     try {
       const answer = fields(
-        await readJson(url, {
+        await readJson(url, AbortSignal.timeout(PATIENCE_MS / rpcUrls.length), {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify({
@@ -136,7 +145,7 @@ async function supplyOf(mint: string, rpcUrls: readonly string[]) {
       if (!/^\d{1,20}$/.test(text(amount))) throw new TypeError('not an amount');
       return { atoms: BigInt(text(amount)), decimals: Number(whole(decimals)) };
     } catch {
-      // The next node may answer.
+      // The next node may respond.
     }
   }
   return null;
@@ -144,31 +153,35 @@ async function supplyOf(mint: string, rpcUrls: readonly string[]) {
 
 const LINES = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'freshness'] as const;
 
-/** @param report receives each step as text */
+/** The message, or the reason why it is not the text of a proof. */
+function parsed(text: string): ProofMessage | string {
+  try {
+    return parseProofMessage(text);
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : 'unreadable';
+  }
+}
+
+/** @param show receives each finding as soon as it is known */
 export async function verify(
   proof: PublishedProof,
   sources: Sources,
-  report: (doing: string) => void,
-): Promise<CheckLine[]> {
-  let message: ProofMessage;
-  try {
-    message = parseProofMessage(proof.message);
-  } catch (cause) {
-    const why = `the message is not the text of a proof: ${cause instanceof Error ? cause.message : 'unreadable'}`;
-    return LINES.map((name) => ({ name, ok: false, text: why }));
+  show: (line: CheckLine) => void,
+): Promise<void> {
+  const message = parsed(proof.message);
+  if (typeof message === 'string') {
+    const text = `the message is not the text of a proof: ${message}`;
+    for (const name of LINES) show({ name, result: 'contradicted', text });
+    return;
   }
-  report(
-    `Reading ${[...sources.explorers, ...sources.rpcUrls.slice(0, 1)].map((url) => new URL(url).host).join(', ')}.`,
-  );
-  const [explorers, supply] = await Promise.all([
-    Promise.all(sources.explorers.map((base) => explorerReport(base, message))),
-    message.absr ? supplyOf(message.absr.mint, sources.rpcUrls) : null,
-  ]);
-  report('Checking both signatures.');
-  const isSigned = await isSignedInBrowser(proof.message, proof.solana);
-  return [
-    checkBitcoin({ proof }, message),
-    checkSolana({ proof }, message, isSigned),
-    ...checkFigures({ proof, host: location.host, explorers, supply, now: Date.now() }, message),
-  ];
+  const reports = Promise.all(sources.explorers.map((base) => explorerReport(base, message)));
+  const supplied = message.absr ? supplyOf(message.absr.mint, sources.rpcUrls) : null;
+  show(checkBitcoin({ proof }, message));
+  show(checkSolana({ proof }, message, await isSignedInBrowser(proof.message, proof.solana)));
+  const evidence = { proof, host: location.host, explorers: await reports, supply: null, now: Date.now() };
+  const [reserve, , freshness] = checkFigures(evidence, message);
+  show(reserve);
+  show(freshness);
+  const [, supply] = checkFigures({ ...evidence, supply: await supplied }, message);
+  show(supply);
 }

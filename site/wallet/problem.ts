@@ -72,6 +72,7 @@ export class WalletProblem extends Error {
       next: TEXTS[this.kind][1],
       retryAfterSeconds: null,
       requestId: null,
+      isOutage: false,
       details: {},
     };
   }

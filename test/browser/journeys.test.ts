@@ -18,18 +18,18 @@ afterEach(() => visited?.close());
 
 import type { Info } from './wallet.ts';
 
-it('a visitor quotes, rehearses and starts a swap, and sees both transactions when it is finished', async () => {
+it('a visitor quotes, tests and starts a swap, and sees both transactions when it is finished', async () => {
   visited = await visit('/swap');
   const { page } = visited;
   await page.getByLabel('SOL of the reserve to swap').fill('0.4');
   await page.getByRole('button', { name: 'Get quote' }).click();
   await page.getByText('Guaranteed by the bridge').waitFor();
   expect(await page.getByLabel('Quote').innerText()).toMatch(/0\.4 SOL[\s\S]*sats/);
-  await page.getByRole('button', { name: 'Rehearse' }).click();
+  await page.getByRole('button', { name: 'Test without moving money' }).click();
   await page.getByText('The swap would pass now.').waitFor();
   const start = page.getByRole('button', { name: 'Start swap' });
   expect(await start.isDisabled()).toBe(true);
-  await page.getByLabel('I understand whose money moves').check();
+  await page.getByLabel('This moves the reserve').check();
   await start.click();
   await page.locator('[data-swap-status]').waitFor();
   expect(new URL(page.url()).searchParams.get('swap')).toMatch(/^\w{64,88}$/);

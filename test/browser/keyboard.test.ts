@@ -62,13 +62,13 @@ it('the menu opens with Enter, closes with Escape, and leads to a page', async (
   await page.waitForURL('**/swap');
 });
 
-it('a swap is quoted, rehearsed and started', async () => {
+it('a swap is quoted, tested and started', async () => {
   const page = await open('/swap');
   await write(page, page.getByLabel('SOL of the reserve to swap'), '0.4');
   await page.keyboard.press('Enter');
-  await press(page, button(page, 'Rehearse'));
+  await press(page, button(page, 'Test without moving money'));
   await page.getByText('The swap would pass now.').waitFor();
-  await tick(page, page.getByLabel('I understand whose money moves'));
+  await tick(page, page.getByLabel('This moves the reserve'));
   await press(page, button(page, 'Start swap'));
   await page.locator('[data-swap-status]').waitFor();
 });
@@ -120,6 +120,6 @@ it('an exchange is estimated and created', async () => {
 
 it('a proof is verified', async () => {
   const page = await open('/reserves');
-  await press(page, button(page, 'Check with public explorers'));
+  await press(page, button(page, 'Check it now'));
   await page.getByText('All five checks pass.').waitFor();
 });

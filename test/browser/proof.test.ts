@@ -1,6 +1,14 @@
 import type { Page, Route } from 'playwright-core';
 import { afterEach, expect, it } from 'vitest';
-import { expectNothingWrong, picture, siteUrl, useBrowser, type Visit, visit } from './visit.ts';
+import {
+  expectAccessible,
+  expectNothingWrong,
+  picture,
+  siteUrl,
+  useBrowser,
+  type Visit,
+  visit,
+} from './visit.ts';
 
 useBrowser();
 
@@ -9,17 +17,26 @@ afterEach(() => visited?.close());
 
 const CHECKS = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'freshness'];
 
-/** Which lines are green after the button was pressed once. */
-async function verified(prepare?: (page: Page) => Promise<unknown>): Promise<string[]> {
-  visited = await visit('/reserves', {}, prepare);
+type Found = { readonly green: string[]; readonly red: string[]; readonly amber: string[] };
+
+/** The lines of each colour after the check has run once. */
+async function checked(
+  prepare?: (page: Page) => Promise<unknown>,
+  path = '/reserves',
+  act: (page: Page) => Promise<unknown> = async () => undefined,
+): Promise<Found> {
+  visited = await visit(path, {}, prepare);
   const { page } = visited;
-  await page.getByRole('button', { name: 'Check with public explorers' }).click();
-  await page.locator('.verify [role="status"] .notice').waitFor();
-  const green: string[] = [];
-  for (const name of CHECKS)
-    if (await page.locator(`.checks [data-check="${name}"].ok`).count()) green.push(name);
-  return green;
+  await page.getByRole('button', { name: 'Check it now' }).click();
+  await act(page);
+  await page.locator('main [role="status"] .notice').first().waitFor();
+  const named = (kind: string): Promise<string[]> =>
+    page
+      .locator(`.checks .${kind}`)
+      .evaluateAll((lines) => lines.map((line) => line.getAttribute('data-check') ?? ''));
+  return { green: await named('ok'), red: await named('red'), amber: await named('unsure') };
 }
+const allBut = (...names: string[]): string[] => CHECKS.filter((name) => !names.includes(name));
 
 type Json = Record<string, unknown>;
 
@@ -41,68 +58,81 @@ function oneByte(text: unknown): string {
 const proofWith = (alter: (proof: Json) => unknown) => (page: Page) =>
   page.route('**/api/proof', altering(alter));
 
-it("all five lines are green for the service's proof, and only the named sources are contacted", async () => {
-  const sources = (await (await fetch(new URL('/verify-sources.json', siteUrl))).json()) as {
-    explorers: string[];
-    rpcUrls: string[];
-  };
-  expect(await verified()).toEqual(CHECKS);
-  expect(await visited?.page.locator('.verify').innerText()).toContain('All five checks pass.');
-  if (visited) await picture(visited.page, 'verified');
-  const asked = new Set(visited?.foreign.map((url) => new URL(url).origin));
-  const named = [...sources.explorers, sources.rpcUrls[0] ?? ''].map((url) => new URL(url).origin);
-  expect([...asked].sort()).toEqual(named.sort());
-  expect(visited?.complaints).toEqual([]);
-});
+it.each(['/', '/reserves'])(
+  "on %s all five lines are green for the service's proof, and only the named sources are contacted",
+  async (path) => {
+    const sources = (await (await fetch(new URL('/verify-sources.json', siteUrl))).json()) as {
+      explorers: string[];
+      rpcUrls: string[];
+    };
+    expect((await checked(undefined, path)).green).toEqual(CHECKS);
+    expect(await visited?.page.locator('main').innerText()).toContain('All five checks pass.');
+    if (visited) {
+      await picture(visited.page, `checked${path.replace('/', '-')}`);
+      await expectAccessible(visited.page);
+    }
+    const asked = new Set(visited?.foreign.map((url) => new URL(url).origin));
+    const named = [...sources.explorers, sources.rpcUrls[0] ?? ''].map((url) => new URL(url).origin);
+    expect([...asked].sort()).toEqual(named.sort());
+    expect(visited?.complaints).toEqual([]);
+    // Each finding leads to the page of the explorer that shows it.
+    const links = await visited?.page
+      .locator('.checks a')
+      .evaluateAll((anchors) => anchors.map((anchor) => anchor.getAttribute('href') ?? ''));
+    const origins = sources.explorers.map((url) => new URL(url).origin);
+    for (const origin of origins) {
+      expect(links?.some((href) => href.startsWith(`${origin}/address/bc1`))).toBe(true);
+      expect(links?.some((href) => href.startsWith(`${origin}/block/`))).toBe(true);
+    }
+  },
+);
 
-it('checks nothing, and contacts no other origin, before the button is pressed', async () => {
-  visited = await visit('/reserves');
+it.each(['/', '/reserves'])('%s contacts no other origin before the check is started', async (path) => {
+  visited = await visit(path);
   await visited.page.waitForLoadState('networkidle');
-  expect(await visited.page.locator('.checks .open').count()).toBe(CHECKS.length);
+  expect(await visited.page.locator('.checks .ok').count()).toBe(0);
   expectNothingWrong(visited);
 });
 
 it('one digit more in the message: both signatures are red', async () => {
-  const green = await verified(
+  const found = await checked(
     proofWith((proof) => ({
       ...proof,
       message: String(proof.message).replace(/(?<=Solana lamports: )\d/, otherDigit),
     })),
   );
-  expect(green).toEqual(['reserve', 'supply', 'freshness']);
+  expect(found).toEqual({
+    green: ['reserve', 'supply', 'freshness'],
+    red: ['bitcoin_signature', 'solana_signature'],
+    amber: [],
+  });
+  expect(await visited?.page.locator('.verify').innerText()).toContain('Do not rely on the figures');
 });
 
 it('a message that is not in the form of a proof is red everywhere', async () => {
-  expect(
-    await verified(
-      proofWith((proof) => ({ ...proof, message: String(proof.message).replace('Service', 'service') })),
-    ),
-  ).toEqual([]);
+  const found = await checked(
+    proofWith((proof) => ({ ...proof, message: String(proof.message).replace('Service', 'service') })),
+  );
+  expect(found).toEqual({ green: [], red: CHECKS, amber: [] });
 });
 
-it('one byte of the Bitcoin signature altered: its line is red', async () => {
-  const green = await verified(
+it.each(['bitcoin', 'solana'])('one byte of the %s signature altered: its line is red', async (chain) => {
+  const found = await checked(
     proofWith((proof) => {
-      const bitcoin = proof.bitcoin as Json;
-      return { ...proof, bitcoin: { ...bitcoin, signature: oneByte(bitcoin.signature) } };
+      const signed = proof[chain] as Json;
+      return { ...proof, [chain]: { ...signed, signature: oneByte(signed.signature) } };
     }),
   );
-  expect(green).toEqual(CHECKS.filter((name) => name !== 'bitcoin_signature'));
-});
-
-it('one byte of the Solana signature altered: its line is red', async () => {
-  const green = await verified(
-    proofWith((proof) => {
-      const solana = proof.solana as Json;
-      return { ...proof, solana: { ...solana, signature: oneByte(solana.signature) } };
-    }),
-  );
-  expect(green).toEqual(CHECKS.filter((name) => name !== 'solana_signature'));
+  expect(found).toEqual({
+    green: allBut(`${chain}_signature`),
+    red: [`${chain}_signature`],
+    amber: [],
+  });
 });
 
 it('one sat less at an explorer: the reserve is red', async () => {
   let altered = 0;
-  const green = await verified((page) =>
+  const found = await checked((page) =>
     page.route(/\/api\/address\/[a-z0-9]+$/, (route) => {
       altered += 1;
       if (altered > 1) return route.continue();
@@ -112,13 +142,13 @@ it('one sat less at an explorer: the reserve is red', async () => {
       })(route);
     }),
   );
-  expect(green).not.toContain('reserve');
-  expect(green).toContain('bitcoin_signature');
+  // A reserve that backs each ABSR with exactly one sat then also covers one too few.
+  expect(found.red).toContain('reserve');
   expect(await visited?.page.locator('[data-check="reserve"]').innerText()).toContain('shows');
 });
 
 it('a supply beyond the reserve is red, with both figures', async () => {
-  const green = await verified((page) =>
+  const found = await checked((page) =>
     page.route(
       (url) => url.origin !== siteUrl && url.pathname === '/',
       altering((answer) => {
@@ -127,22 +157,75 @@ it('a supply beyond the reserve is red, with both figures', async () => {
       }),
     ),
   );
-  expect(green).toEqual(CHECKS.filter((name) => name !== 'supply'));
-  expect(await visited?.page.locator('[data-check="supply"]').innerText()).toContain('99999999999 atoms');
+  expect(found).toEqual({ green: allBut('supply'), red: ['supply'], amber: [] });
+  expect(await visited?.page.locator('[data-check="supply"]').innerText()).toContain(
+    '99,999,999,999 ABSR exist',
+  );
 });
 
-it('an explorer that does not answer is reported', async () => {
+const foreign = (url: URL): boolean => url.origin !== siteUrl;
+
+it('no line is red on an honest proof while all explorers and nodes are blocked', async () => {
+  const found = await checked((page) => page.route(foreign, (route) => route.abort()), '/');
+  expect(found).toEqual({
+    green: ['bitcoin_signature', 'solana_signature'],
+    red: [],
+    amber: ['reserve', 'supply', 'freshness'],
+  });
+  const text = await visited?.page.locator('main [role="status"] .notice').innerText();
+  expect(text).toContain('Nothing contradicts the proof.');
+  expect(text).toContain('Three checks could not be made');
+  if (visited) await expectAccessible(visited.page);
+});
+
+it('an explorer that cannot be reached is named in amber, and the other one still counts', async () => {
   let first = '';
-  const green = await verified((page) =>
+  const found = await checked((page) =>
     page.route(
-      (url) => url.origin !== siteUrl && url.pathname.startsWith('/api/'),
+      (url) => foreign(url) && url.pathname.startsWith('/api/'),
       (route) => {
         first ||= new URL(route.request().url()).origin;
         return route.request().url().startsWith(first) ? route.abort() : route.continue();
       },
     ),
   );
-  expect(green).toEqual(['bitcoin_signature', 'solana_signature', 'supply']);
-  expect(await visited?.page.locator('[data-check="reserve"]').innerText()).toContain('did not answer');
-  expect(await visited?.page.locator('.verify').innerText()).toContain('try again first');
+  expect(found).toEqual({
+    green: ['bitcoin_signature', 'solana_signature', 'supply'],
+    red: [],
+    amber: ['reserve', 'freshness'],
+  });
+  expect(await visited?.page.locator('[data-check="reserve"]').innerText()).toContain('could not be reached');
 });
+
+/** Shortens the patience with other sites, so that it passes at once. */
+const HASTE = `const { timeout } = AbortSignal;
+window.patience = [];
+AbortSignal.timeout = (ms) => { window.patience.push(ms); return timeout.call(AbortSignal, ms > 8000 ? ms : 300); };`;
+
+it('sources that never respond are given up after 8 seconds', async () => {
+  const found = await checked(async (page) => {
+    await page.addInitScript(HASTE);
+    await page.route(foreign, () => undefined);
+  });
+  expect(found.amber).toEqual(['reserve', 'supply', 'freshness']);
+  const waits: number[] = (await visited?.page.evaluate('window.patience')) as number[];
+  const [explorers, nodes] = [waits.filter((ms) => ms === 8_000), waits.filter((ms) => ms === 4_000)];
+  expect([explorers.length, nodes.length]).toEqual([2, 2]);
+});
+
+it.each(['/', '/trust', '/status', '/tokens/new', '/docs', '/no-such-page'])(
+  'a red bar on top of %s says by how many sats the supply exceeds the reserve',
+  async (path) => {
+    visited = await visit(path, {}, (page) =>
+      page.route(
+        '**/api/arbitrage/summary',
+        altering((summary) => ({ ...summary, gapSatoshis: '-1', gapSats: -1, absrTokenSupplyAtoms: '5000' })),
+      ),
+    );
+    await visited.page.locator('.shortfall').waitFor();
+    expect(await visited.page.locator('.shortfall').innerText()).toContain(
+      'The ABSR supply exceeds the reserve by 1 sat.',
+    );
+    await expectAccessible(visited.page);
+  },
+);

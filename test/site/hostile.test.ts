@@ -124,7 +124,7 @@ const SHOWN: readonly (readonly [string, (text: string) => unknown])[] = [
 
 /** Tags that the site itself writes in these parts. */
 const OWN_TAGS =
-  /^(a|article|bdi|br|button|code|dd|details|div|dl|dt|figcaption|figure|h1|h2|h3|li|p|rect|section|span|strong|summary|svg|table|tbody|td|th|thead|time|tr|ul)$/;
+  /^(a|article|bdi|br|button|circle|code|dd|details|div|dl|dt|fieldset|figcaption|figure|g|h1|h2|h3|legend|li|p|path|rect|section|span|strong|summary|svg|table|tbody|td|text|th|thead|time|tr|ul)$/;
 /** Attributes with a URL or code, and their allowed values. */
 const HREF = /^(https:\/\/|\/|#)/;
 

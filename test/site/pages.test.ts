@@ -22,7 +22,10 @@ const file = (path: string): string =>
 const hrefs = (html: string): string[] =>
   [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, href = '']) => href);
 /** Paths that the Worker serves on the same origin. */
-const SERVED = /^\/(api\/|llms\.txt$)/;
+const SERVED = /^\/(api\/|llms\.txt$|\.well-known\/security\.txt$)/;
+/** The repository, the only other site that pages link to before they are live. */
+const { repository } = JSON.parse(readFileSync('package.json', 'utf8'));
+const SOURCE = repository.url.slice('git+'.length, -'.git'.length);
 
 describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page) => {
   it('states its purpose in one title and one sentence', () => {
@@ -44,7 +47,7 @@ describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page
   it('has no dead links', () => {
     const paths = PAGES.map((known) => known.path);
     for (const href of hrefs(file(path))) {
-      if (href.startsWith('#') || SERVED.test(href)) continue;
+      if (href.startsWith('#') || href.startsWith(SOURCE) || SERVED.test(href)) continue;
       const [target = '', anchor] = href.split('?')[0]?.split('#') ?? [];
       expect(target).toMatch(/^\//);
       if (paths.includes(target)) {
@@ -60,18 +63,18 @@ it('licenses.md names everything that the site publishes, and each licence only 
   );
   const licences = [...headings].map(([, name = '', licence = '']) => ({ name, licence }));
   expect(licences.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(['hono', 'uplot', '@fontsource-variable/geist']),
+    expect.arrayContaining(['hono', '@noble/hashes', '@fontsource-variable/geist']),
   );
   const allowed = [...ALLOWED_LICENCES, 'OFL-1.1', '(MIT OR Apache-2.0)'];
   expect(licences.filter(({ licence }) => !allowed.includes(licence))).toEqual([]);
 });
 
-it('every script of the folder belongs to a page, and each page has its own', () => {
+it('every script of the folder belongs to a page', () => {
   const scripts = readdirSync(join(import.meta.dirname, '../../site/islands')).filter(
     (name) => name !== 'mount.tsx',
   );
-  const used = PAGES.flatMap(({ script }) => (script === undefined ? [] : [`${script}.tsx`]));
-  expect(used.sort()).toEqual(scripts.sort());
+  const used = new Set(PAGES.map(({ script }) => `${script}.tsx`));
+  expect([...used].sort()).toEqual(scripts.sort());
 });
 
 it('the scripts are those of production, and reveal nothing about the build machine', () => {
@@ -180,8 +183,11 @@ it('a change of any source file that a page uses rebuilds the site', () => {
 
 describe('the preview of a shared link', () => {
   const scripts = new Proxy({}, { get: () => ({ file: '/a.js', imports: [] }) });
+  const release = { version: '1.2.3', commit: 'c0ffee', source: 'https://code.example/sluice' };
   const html = async (path: string, origin: string): Promise<string> =>
-    (await pagesApp({ origin, style: '/a.css', font: '/a.woff2', scripts }, API).request(path)).text();
+    (
+      await pagesApp({ origin, release, style: '/a.css', font: '/a.woff2', scripts }, API).request(path)
+    ).text();
 
   it('has absolute addresses where the build has an origin, as readers of previews require', async () => {
     const text = await html('/reserves', 'https://sluice.example');

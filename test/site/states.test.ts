@@ -4,10 +4,11 @@ import { failureOf } from '../../site/api/call.ts';
 import { asry } from '../../site/pages/asry.tsx';
 import { CoverageUnknown, coverageOf, coverageRatio, coverageText } from '../../site/parts/coverage.tsx';
 import { PayInTo } from '../../site/parts/exchange-panel.tsx';
+import { worthText } from '../../site/parts/format.ts';
 import { npubOf } from '../../site/parts/nostr-key.ts';
 import { levelsOf, SwapGate, together } from '../../site/parts/overview-flow.tsx';
 import { PoolCard } from '../../site/parts/pools-live.tsx';
-import { Agreement, ArchiveTable, worthText } from '../../site/parts/reserves-live.tsx';
+import { Agreement, ArchiveTable } from '../../site/parts/reserves-live.tsx';
 import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { holderFacts } from '../../site/parts/token-detail.tsx';
@@ -36,18 +37,12 @@ describe('the pay-in address of an exchange', () => {
 describe('the service on the overview', () => {
   it('is not called open while the custodian does not answer', () => {
     const facts = (custody: unknown) =>
-      String(ServiceFacts({ status: { ...copy('getStatus'), custody }, lamports: '1', away: false }));
+      String(ServiceFacts({ status: { ...copy('getStatus'), custody }, lamports: '1' }));
     const { custody } = copy('getStatus');
     expect(facts(custody)).toContain('<dd>open</dd>');
     expect(facts({ ...custody, paused: 'operator' })).toContain('<dd>paused</dd>');
     expect(facts({ ...custody, frozen: 'restored' })).toContain('<dd>frozen</dd>');
     expect(facts(null)).toContain('<dd>unknown</dd>');
-  });
-
-  it('shows its age while the service is unavailable', () => {
-    const html = String(ServiceFacts({ status: copy('getStatus'), lamports: '1', away: true }));
-    expect(html).toContain('not refreshed');
-    expect(html).toContain(copy('getStatus').as_of);
   });
 });
 

@@ -112,6 +112,7 @@ export const openApiRoutes = router
 const SITE_PAGES = [
   '/',
   '/reserves',
+  '/trust',
   '/swap',
   '/exchange',
   '/tokens',

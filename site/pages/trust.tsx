@@ -1,0 +1,120 @@
+import { type Page, Title } from '../layout.tsx';
+import { Table } from '../parts/table.tsx';
+
+const KEYS = [
+  [
+    'Solana key of the reserve',
+    'A secret of the service, in one process at Cloudflare',
+    'Swaps SOL into BTC, creates tokens, mints ABSR, pays ASRY and refunds',
+  ],
+  [
+    'Bitcoin key of the reserve',
+    'With the operator; offline where the reserves page says so',
+    'Signs proofs. No code of the service sends BTC',
+  ],
+  ['Treasury', 'With the operator', 'Receives fees, payments for ASRY, and minted ABSR'],
+] as const;
+
+/** The assets of docs/threat-model.md. */
+const LOSSES = [
+  [
+    'SOL of the reserve',
+    'A thief of the Solana key, or of the right to deploy code: all of it. An attacker who breaks every check at once: the daily limit on the status page.',
+  ],
+  ['BTC of the reserve', 'A thief of the Bitcoin key: all of it. Breaking into the service is not enough.'],
+  [
+    'ABSR',
+    'A thief of the Solana key can mint ABSR without sats behind it. Every page then shows a red bar.',
+  ],
+  ['ASRY', 'A thief of the Solana key: the rewards of an epoch.'],
+  ['Your payment for a token', 'The refunds that are owed at that moment.'],
+  ['Your privacy', 'A reader of the database: network addresses of the last 30 days.'],
+] as const;
+
+export const trust: Page = {
+  path: '/trust',
+  title: 'Whom you trust, and with what',
+  description:
+    'Who holds the keys of the reserve, what the operator or a thief could do, and what the proof does not show.',
+  script: 'plain',
+  Content: () => (
+    <>
+      <Title
+        name="Whom you trust, and with what"
+        picture={{
+          waters: [
+            ['btc', 0.9],
+            ['absr', 0.8],
+          ],
+        }}
+      >
+        The proof shows what the reserve holds. This page says what it cannot show, and who could still harm
+        you.
+      </Title>
+      <section>
+        <h2>Can ABSR be exchanged for BTC?</h2>
+        <p>
+          <strong>Sluice offers no redemption of ABSR.</strong> No part of this service takes ABSR and pays
+          BTC, or anything else, for it. ABSR is a token on Solana that counts the sats of the reserve, one
+          for each. Others may trade it in pools, at any price or none.
+        </p>
+        <p>
+          ASRY is a reward token. It is earned with payments of USDC or USDT that are not returned, and it is
+          no claim on the reserve either.
+        </p>
+      </section>
+      <section>
+        <h2>Who holds the keys</h2>
+        <Table
+          label="Keys of the reserve"
+          columns={[{ name: 'Key' }, { name: 'Where it is' }, { name: 'What it is used for' }]}
+          rows={KEYS}
+          empty=""
+          isProse
+        />
+      </section>
+      <section>
+        <h2>What the operator could do</h2>
+        <ul class="holders">
+          <li>Move the SOL and the BTC of the reserve with the keys, at any time.</li>
+          <li>Mint ABSR beyond the reserve. The chain shows it, and so does a red bar on every page.</li>
+          <li>Deploy other code than the published source. You cannot check from outside which code runs.</li>
+          <li>
+            Pause swaps, token creations and claims. Payments that were received are then owed, not lost.
+          </li>
+        </ul>
+      </section>
+      <section>
+        <h2>What a thief could take</h2>
+        <Table
+          label="What a thief could take"
+          columns={[{ name: 'What' }, { name: 'Worst loss' }]}
+          rows={LOSSES}
+          empty=""
+          isProse
+        />
+      </section>
+      <section>
+        <h2>What the proof does not show</h2>
+        <ul class="holders">
+          <li>
+            That the keys are still in the same hands: a signature proves control at its time, not later.
+          </li>
+          <li>That the BTC is free of debts or promises made elsewhere.</li>
+          <li>
+            Unconfirmed Bitcoin transactions, and SOL or tokens at the Solana address. They are not counted.
+          </li>
+          <li>That the service keeps running, or that ABSR has a price.</li>
+        </ul>
+      </section>
+      <section>
+        <h2>Check, and report</h2>
+        <p>
+          <a href="/reserves#verify">Check the proof</a> against public explorers, or from a terminal. The{' '}
+          <a href="/status">status page</a> has the limits and the incidents. The operator's contact for
+          anything that looks wrong is in <a href="/.well-known/security.txt">security.txt</a>.
+        </p>
+      </section>
+    </>
+  ),
+};

@@ -1,0 +1,78 @@
+import type { CurrentProof } from '../../packages/client/src/index.ts';
+import { useQuery } from '../api/query.ts';
+import { CopyButton } from './copyable.tsx';
+import { Away, bitcoinAddressUrl } from './explorer-links.tsx';
+import { amountOf, btc, units, worthText } from './format.ts';
+import { Age } from './freshness.tsx';
+import { CheckList, CheckNote, CheckVerdict, useProofCheck } from './proof-check.tsx';
+
+const PROOF_POLL_MS = 60_000;
+
+function coverText({
+  absrSupplyAtoms: atoms,
+  absrDecimals,
+  reserveSatoshis,
+}: CurrentProof['figures']): string {
+  if (atoms === null || atoms === '0') return 'no ABSR existed yet';
+  const decimals = absrDecimals ?? 0;
+  const isCovered = BigInt(atoms) <= BigInt(reserveSatoshis) * 10n ** BigInt(decimals);
+  return `${isCovered ? 'covers' : 'does NOT cover'} ${units(atoms, decimals)} ABSR`;
+}
+
+/** The newest signed proof in the first screen, and its check in place. */
+export function ProofCard() {
+  const { value: proof, failure } = useQuery('getProof', {}, PROOF_POLL_MS);
+  const price = useQuery('getAbsrSummary', {}).value?.btcPriceUsd ?? null;
+  const { state, run } = useProofCheck();
+  const skeleton = failure === null ? <span class="skeleton" aria-hidden="true" /> : 'unknown';
+  return (
+    <section class="card stack proof-card" aria-label="Newest proof">
+      <p class="fine">
+        {proof === null ? (
+          'Signed by both reserve keys'
+        ) : (
+          <>
+            Signed <Age iso={proof.timestamp} /> by both reserve keys
+          </>
+        )}
+      </p>
+      <div>
+        <p class="tile-value number">
+          {proof === null ? skeleton : amountOf(proof.figures.reserveSatoshis, 'sat')}
+        </p>
+        <p class="soft number in-btc">
+          {proof === null ? (
+            <span class="unseen">not read yet</span>
+          ) : (
+            <>
+              {btc(proof.figures.reserveSatoshis)} BTC · {worthText(proof.figures.reserveSatoshis, price)} ·{' '}
+              {coverText(proof.figures)}
+            </>
+          )}
+        </p>
+      </div>
+      <p class="address">
+        {proof === null ? (
+          skeleton
+        ) : (
+          <>
+            <Away href={bitcoinAddressUrl(proof.bitcoin.address)}>
+              <code>{proof.bitcoin.address}</code>
+            </Away>{' '}
+            <CopyButton text={proof.bitcoin.address} label="Bitcoin address of the reserve" />
+          </>
+        )}
+      </p>
+      <p>
+        <button type="button" onClick={run} disabled={state.type === 'running'}>
+          {state.type === 'done' ? 'Check again' : 'Check it now'}
+        </button>
+      </p>
+      {state.type === 'idle' ? <CheckNote /> : null}
+      {state.type === 'running' || state.type === 'done' ? <CheckList state={state} /> : null}
+      <div role="status">
+        <CheckVerdict state={state} retry={run} />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,191 @@
+/**
+ * The check of the newest proof on a page: what it compares, what it found, and where each finding can be seen.
+ * @module
+ */
+import { useState } from 'hono/jsx';
+import type { CurrentProof } from '../../packages/client/src/index.ts';
+import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
+import { call, type Failure, failureFrom, readSiteFile } from '../api/call.ts';
+import type { Sources } from '../build/host-files.ts';
+import { CopyButton } from './copyable.tsx';
+import { Away, solanaAddressUrl } from './explorer-links.tsx';
+import { instant } from './format.ts';
+import { Age } from './freshness.tsx';
+import { Failed } from './notice.tsx';
+
+type Checked = {
+  readonly proof: CurrentProof | null;
+  readonly sources: Sources | null;
+  readonly lines: readonly CheckLine[];
+};
+export type CheckState =
+  | { readonly type: 'idle' }
+  | ({ readonly type: 'running' } & Checked)
+  | ({ readonly type: 'done'; readonly at: string } & Checked)
+  | { readonly type: 'failed'; readonly failure: Failure };
+
+/** Nothing is loaded and no other origin is contacted before `run`. */
+export function useProofCheck(): { readonly state: CheckState; run(): Promise<void> } {
+  const [state, setState] = useState<CheckState>({ type: 'idle' });
+  return {
+    state,
+    async run() {
+      let checked: Checked = { proof: null, sources: null, lines: [] };
+      const show = (change: Partial<Checked>): void => {
+        checked = { ...checked, ...change };
+        setState({ type: 'running', ...checked });
+      };
+      show({});
+      try {
+        const [{ verify }, { value: proof }, sources] = await Promise.all([
+          import('../verify/evidence.ts'),
+          call('getProof', {}),
+          readSiteFile<Sources>('/verify-sources.json'),
+        ]);
+        show({ proof, sources });
+        await verify(proof, sources, (line) => show({ lines: [...checked.lines, line] }));
+        setState({ type: 'done', at: new Date().toISOString(), ...checked });
+      } catch (thrown) {
+        setState({ type: 'failed', failure: failureFrom(thrown) });
+      }
+    },
+  };
+}
+
+type Line = { readonly name: CheckLine['name']; readonly title: string; readonly how: string };
+
+const LINES: readonly Line[] = [
+  { name: 'bitcoin_signature', title: 'The Bitcoin key has signed', how: 'checked by this page itself' },
+  { name: 'solana_signature', title: 'The Solana key has signed', how: 'checked by this page itself' },
+  { name: 'reserve', title: 'The sats are there', how: 'compared with two public Bitcoin explorers' },
+  { name: 'supply', title: 'Every ABSR is covered', how: 'compared with a public Solana node' },
+  { name: 'freshness', title: 'Signed for this site', how: 'its block is looked up at both explorers' },
+];
+
+const RESULTS = {
+  confirmed: ['ok', 'true'],
+  contradicted: ['red', 'NOT true'],
+  unchecked: ['unsure', 'not checked'],
+} as const;
+
+/** A page of the explorer whose API is at `base`. */
+const explorerPage = (base: string, path: string) => ({
+  name: new URL(base).host,
+  url: new URL(path, base).href,
+});
+
+/** Where a visitor sees the compared figure without this page. */
+function evidenceOf(name: CheckLine['name'], { bitcoin, figures }: CurrentProof, { explorers }: Sources) {
+  switch (name) {
+    case 'bitcoin_signature':
+    case 'solana_signature':
+      return [];
+    case 'reserve':
+      return explorers.map((base) => explorerPage(base, `/address/${encodeURIComponent(bitcoin.address)}`));
+    case 'supply':
+      return figures.absrMint === null
+        ? []
+        : [{ name: 'explorer.solana.com', url: solanaAddressUrl(figures.absrMint) }];
+    case 'freshness':
+      return explorers.map((base) =>
+        explorerPage(base, `/block/${encodeURIComponent(figures.bitcoinTipHash)}`),
+      );
+  }
+}
+
+const isSignature = (name: CheckLine['name']): boolean => name.endsWith('_signature');
+
+/** Each check with its finding; those that wait for a source show what they compare. */
+export function CheckList({ state }: { state: CheckState }) {
+  const { lines, proof, sources } =
+    state.type === 'running' || state.type === 'done' ? state : { lines: [], proof: null, sources: null };
+  return (
+    <ol class="checks" aria-label="What is checked">
+      {LINES.map(({ name, title, how }) => {
+        const line = lines.find((one) => one.name === name);
+        const [kind, said] = line === undefined ? ['open', 'not checked yet'] : RESULTS[line.result];
+        return (
+          <li class={line === undefined && state.type === 'running' ? 'open busy' : kind} data-check={name}>
+            <span class="sign" aria-hidden="true" />
+            <span>
+              <strong>
+                {name === 'freshness' && proof !== null ? (
+                  <>
+                    Signed <Age iso={proof.timestamp} />, for this site
+                  </>
+                ) : (
+                  title
+                )}
+              </strong>
+              <span class="unseen">: {said}</span>
+              <span class="detail">
+                {line?.text ?? how}
+                {line === undefined || proof === null || sources === null ? null : (
+                  <span class="evidence">
+                    {isSignature(name) ? <a href="/reserves#signed">What was signed</a> : null}
+                    {evidenceOf(name, proof, sources).map((page) => (
+                      <Away href={page.url}>{page.name}</Away>
+                    ))}
+                  </span>
+                )}
+              </span>
+            </span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+const count = (lines: readonly CheckLine[], result: CheckLine['result']): number =>
+  lines.filter((line) => line.result === result).length;
+
+const WORDS = ['No', 'One', 'Two', 'Three', 'Four', 'Five'];
+const checks = (amount: number): string => `${WORDS[amount] ?? amount} check${amount === 1 ? '' : 's'}`;
+
+/** What all checks together say. */
+function verdictOf(
+  lines: readonly CheckLine[],
+): readonly [kind: 'good' | 'warn' | 'bad', text: string, next: string] {
+  const contradicted = count(lines, 'contradicted');
+  if (contradicted > 0)
+    return [
+      'bad',
+      `${checks(contradicted)} of five contradict${contradicted === 1 ? 's' : ''} the proof.`,
+      'Do not rely on the figures of this site.',
+    ];
+  const unchecked = count(lines, 'unchecked');
+  if (unchecked > 0)
+    return [
+      'warn',
+      'Nothing contradicts the proof.',
+      `${checks(unchecked)} could not be made, because a source could not be reached. Try again later.`,
+    ];
+  return ['good', 'All five checks pass.', ''];
+}
+
+export function CheckVerdict({ state, retry }: { state: CheckState; retry: () => void }) {
+  if (state.type === 'failed') return <Failed failure={state.failure} retry={retry} />;
+  if (state.type !== 'done') return null;
+  const [kind, text, next] = verdictOf(state.lines);
+  return (
+    <div class={`notice ${kind}`}>
+      <p>
+        <strong>{text}</strong> {next} Checked {instant(state.at)}.{' '}
+        <CopyButton
+          label="result of the checks"
+          name="Copy result"
+          text={state.lines.map((line) => `${line.result} ${line.name}: ${line.text}`).join('\n')}
+        />
+      </p>
+    </div>
+  );
+}
+
+/** Who is asked, and what they learn. */
+export const CheckNote = () => (
+  <span class="fine">
+    Your browser asks mempool.space, blockstream.info and a Solana node. They see your network address, as any
+    site does.
+  </span>
+);
