@@ -182,6 +182,8 @@ export type RequestView = {
   readonly paidAt: string | null;
   readonly completedAt: string | null;
   readonly paymentSignature: string | null;
+  /** A transaction that a caller has sent and that is not final yet. */
+  readonly reportedSignature: string | null;
   readonly tokenId: number | null;
   readonly mintAddress: string | null;
   readonly refunds: readonly {

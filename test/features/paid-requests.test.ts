@@ -251,7 +251,7 @@ describe('confirming a payment', () => {
     const clock = { ms: 0 };
     const call = service({ answers: [refused('PAYMENT_NOT_FINAL')], clock, statuses: ['unknown'] });
     expect(await call('/api/invoices/confirm', BODY)).toMatchObject({
-      body: { error_code: 'PAYMENT_NOT_FINAL' },
+      body: { error_code: 'PAYMENT_NOT_FINAL', details: { chain: 'unknown' } },
     });
     expect(clock.ms).toBeLessThan(17_000);
   });

@@ -78,6 +78,7 @@ export const viewOf = ({ kind, subject, baseFeeLamports }: OpenRequest): Request
   paidAt: null,
   completedAt: null,
   paymentSignature: null,
+  reportedSignature: null,
   tokenId: null,
   mintAddress: null,
   refunds: [],

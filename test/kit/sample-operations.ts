@@ -142,6 +142,7 @@ export const PAID_REQUEST = {
   parts: [],
   paymentSignature: null,
   payer: null,
+  reported: null,
   paidAt: NOW,
   completedAt: null,
   tokenId: null,

@@ -362,7 +362,8 @@ export type InvoiceCreated = Invoice & { message: string };
 export type Invoice = {
   invoice_id: string;
   status: 'pending' | 'completed';
-  /** awaiting_payment, seen, paid, creating, completed, expired, refund_due */ detail: string;
+  /** awaiting_payment, seen, paid, creating, completed, expired, refund_due. With `seen`, a payment was reported and is not final yet, or less than the fee has arrived */
+  detail: string;
   reason: string | null;
   treasury_address: string;
   /** SOL to pay; the last four digits of fee_lamports identify this request */ fee_sol: number;
@@ -376,6 +377,7 @@ export type Invoice = {
   received_lamports: string;
   /** Lamports by part */ fee_breakdown: Record<string, string> | null;
   payment_tx_signature: string | null;
+  /** A payment that a caller has named in the last three minutes and that is not final yet */ reported_tx_signature: string | null;
   token_id: number | null;
   mint_address: string | null;
   paid_at: string | null;

@@ -48,7 +48,7 @@ export function createOpening(
       return refuse({ code: 'ALREADY_LISTED', message: 'This token is already listed.', details });
     }
     const request = storage.transaction(() => p.save(newRequest(asked, fee)));
-    return { type: 'opened', request: requestView(request, []) };
+    return { type: 'opened', request: requestView(request, [], now()) };
   }
 
   function newRequest(asked: OpenRequest, fee: bigint): PaymentRequest {
@@ -73,6 +73,7 @@ export function createOpening(
       parts: [],
       paymentSignature: null,
       payer: null,
+      reported: null,
       paidAt: null,
       completedAt: null,
       tokenId: null,

@@ -105,7 +105,7 @@ export function createPayments(
     reason ?? (state === 'paid' ? (journal.get(p.tokens.creationId(id))?.reason ?? null) : null);
 
   const viewOf = (request: PaymentRequest): RequestView =>
-    requestView({ ...request, reason: reasonOf(request) }, store.refundsOf(request.id, SHOWN_REFUNDS));
+    requestView({ ...request, reason: reasonOf(request) }, store.refundsOf(request.id, SHOWN_REFUNDS), now());
 
   /** Continues a paid creation and books its end. */
   async function carryOn(request: PaymentRequest): Promise<void> {
@@ -317,7 +317,7 @@ function createRequestChanges(
 
 /** Confirms the payment that a caller names, and waits for the work that it pays for. */
 function createConfirmation(
-  { journal, storage }: Pick<ModuleTools, 'journal' | 'storage'>,
+  { journal, storage, now }: Pick<ModuleTools, 'journal' | 'storage' | 'now'>,
   p: {
     readonly store: RequestStore;
     readonly booking: Pick<Booking, 'confirm'>;
@@ -329,6 +329,19 @@ function createConfirmation(
 ) {
   const { store, booking } = p;
 
+  /** Keeps the payment that a caller has sent, so that the request does not ask another reader to pay again. */
+  function keepReported(id: string, signature: string): void {
+    const request = store.get(id);
+    if (request?.state === 'open' && request.reported?.signature !== signature)
+      store.put({ ...request, reported: { signature, at: now() } });
+  }
+
+  /** A final transaction either counts by now or never will. */
+  function forgetReported(id: string): void {
+    const request = store.get(id);
+    if (request?.reported) store.put({ ...request, reported: null });
+  }
+
   /** Reason why a payment does not pay for a request, or undefined. @throws AppError UPSTREAM_FAILED */
   async function bind(request: PaymentRequest, signature: string): Promise<Refusal | undefined> {
     if (!isSignature(signature))
@@ -338,9 +351,11 @@ function createConfirmation(
     if (isBooked && (request.state === 'paid' || request.state === 'completed')) return undefined;
     const transaction = await booking.confirm(signature);
     if (!transaction) {
+      keepReported(request.id, signature);
       const message = 'This transaction is not final yet, or it does not exist.';
       return { code: 'PAYMENT_NOT_FINAL', message, retryAfterSeconds: 5 };
     }
+    forgetReported(request.id);
     if (transaction.failed)
       return { code: 'PAYMENT_FAILED', message: 'This transaction failed on the chain.' };
     const consumerOf = journal.consumerOf(`payment:${transaction.signature}`);

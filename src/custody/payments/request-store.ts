@@ -59,6 +59,8 @@ export type PaymentRequest = {
   readonly parts: readonly PaymentPart[];
   readonly paymentSignature: string | null;
   readonly payer: string | null;
+  /** A transaction that a caller has sent and no quorum shows as final yet, and when it was first named. Not mirrored in D1. */
+  readonly reported: { readonly signature: string; readonly at: number } | null;
   readonly paidAt: number | null;
   readonly completedAt: number | null;
   readonly tokenId: number | null;
@@ -129,7 +131,7 @@ export function decodeRefund(text: string): RefundDue {
   return { ...NEW_REFUND, ...refund, id, purpose };
 }
 const refundOf = (row: SqlRow): RefundDue => decodeRefund(String(row.row));
-const NEW_REQUEST = { parts: [], changes: 0 };
+const NEW_REQUEST = { parts: [], reported: null, changes: 0 };
 const NEW_REFUND = {
   operations: 0,
   operationId: null,
@@ -377,12 +379,21 @@ export function openReferenceStore({ exec }: Storage) {
 /** Maximum refunds shown with a request: repeated payments can create any number of them. */
 export const SHOWN_REFUNDS = 20;
 
+/**
+ * A transaction lands within 150 blocks, about a minute, or never. A reported one is shown for this long; then the
+ * request awaits a payment again.
+ */
+const REPORTED_MS = 3 * 60_000;
+
+const reportedOf = ({ state, reported }: PaymentRequest, now: number): string | null =>
+  state === 'open' && reported !== null && now - reported.at < REPORTED_MS ? reported.signature : null;
+
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-function detailOf(request: PaymentRequest, refunds: readonly RefundDue[]): string {
+function detailOf(request: PaymentRequest, refunds: readonly RefundDue[], now: number): string {
   switch (request.state) {
     case 'open':
-      return request.received === '0' ? 'awaiting_payment' : 'seen';
+      return request.received === '0' && reportedOf(request, now) === null ? 'awaiting_payment' : 'seen';
     case 'paid':
       return request.kind === 'token' ? 'creating' : 'paid';
     case 'completed':
@@ -392,12 +403,16 @@ function detailOf(request: PaymentRequest, refunds: readonly RefundDue[]): strin
   }
 }
 
-export function requestView(request: PaymentRequest, refunds: readonly RefundDue[]): RequestView {
+export function requestView(
+  request: PaymentRequest,
+  refunds: readonly RefundDue[],
+  now: number,
+): RequestView {
   return {
     id: request.id,
     kind: request.kind,
     status: request.state === 'completed' ? 'completed' : 'pending',
-    detail: detailOf(request, refunds),
+    detail: detailOf(request, refunds, now),
     reason: request.reason,
     subject: request.subject,
     feeLamports: request.fee,
@@ -408,6 +423,7 @@ export function requestView(request: PaymentRequest, refunds: readonly RefundDue
     paidAt: iso(request.paidAt),
     completedAt: iso(request.completedAt),
     paymentSignature: request.paymentSignature,
+    reportedSignature: reportedOf(request, now),
     tokenId: request.tokenId,
     mintAddress: typeof request.subject.mint === 'string' ? request.subject.mint : null,
     refunds: refunds.map(({ signature, lamports, payer, reason, state, refundSignature }) => ({
@@ -422,8 +438,9 @@ export function requestView(request: PaymentRequest, refunds: readonly RefundDue
 }
 
 function requestColumns(store: RequestStore, request: PaymentRequest) {
-  const view = requestView(request, store.refundsOf(request.id, SHOWN_REFUNDS));
-  const shared = { created_at: view.createdAt, journal: JSON.stringify({ view, row: request }) };
+  const mirrored = { ...request, reported: null };
+  const view = requestView(mirrored, store.refundsOf(request.id, SHOWN_REFUNDS), request.createdAt);
+  const shared = { created_at: view.createdAt, journal: JSON.stringify({ view, row: mirrored }) };
   if (request.kind === 'token') return { status: view.status, ...shared };
   const status = view.status === 'completed' ? 'confirmed' : 'pending';
   return { token_id: Number(request.subject.tokenId), status, ...shared };
@@ -440,7 +457,7 @@ export function mirrorRequest(
 }
 
 function createdListingColumns(request: PaymentRequest) {
-  const view = { ...requestView(request, []), kind: 'listing' as const, feeLamports: '0' };
+  const view = { ...requestView(request, [], request.createdAt), kind: 'listing' as const, feeLamports: '0' };
   const columns = { token_id: Number(request.tokenId), status: 'confirmed', created_at: view.createdAt };
   return { ...columns, journal: JSON.stringify({ view }) };
 }

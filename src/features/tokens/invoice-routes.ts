@@ -38,12 +38,20 @@ const Invoice = lazily(() =>
   component('Invoice', {
     invoice_id: z.uuid(),
     status: z.enum(['pending', 'completed']),
-    detail: z.string().describe('awaiting_payment, seen, paid, creating, completed, expired, refund_due'),
+    detail: z
+      .string()
+      .describe(
+        'awaiting_payment, seen, paid, creating, completed, expired, refund_due. With `seen`, a payment was reported and is not final yet, or less than the fee has arrived',
+      ),
     reason: z.string().nullable(),
     ...paymentFields(),
     received_lamports: z.string(),
     fee_breakdown: z.record(z.string(), z.string()).nullable().describe('Lamports by part'),
     payment_tx_signature: z.string().nullable(),
+    reported_tx_signature: z
+      .string()
+      .nullable()
+      .describe('A payment that a caller has named in the last three minutes and that is not final yet'),
     token_id: z.int().nullable(),
     mint_address: z.string().nullable(),
     paid_at: instant().nullable(),
@@ -279,6 +287,7 @@ const invoiceAnswer = (request: RequestView, treasury: string) => ({
   received_lamports: request.receivedLamports,
   fee_breakdown: FeeParts.safeParse(request.subject.fee).data ?? null,
   payment_tx_signature: request.paymentSignature,
+  reported_tx_signature: request.reportedSignature,
   token_id: request.tokenId,
   mint_address: request.status === 'completed' ? request.mintAddress : null,
   paid_at: request.paidAt,

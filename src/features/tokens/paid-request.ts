@@ -118,7 +118,7 @@ export async function confirmPayment(
     if (refusal.code === 'PAYMENT_NOT_FINAL') {
       const unknownMs = Math.min(UNKNOWN_WAIT_MS, pendingMs);
       const status = await waitForFinality(d, signature, { unknownMs, pendingMs });
-      if (status === 'unknown') throw refusalError(refusal);
+      if (status === 'unknown') throw refusalError({ ...refusal, details: { chain: 'unknown' } });
     } else if (refusal.code !== 'INVOICE_IN_PROGRESS') {
       throw refusalError(refusal);
     }

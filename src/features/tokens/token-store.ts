@@ -25,6 +25,7 @@ const View: z.ZodType<RequestView> = z.object({
   paidAt: z.string().nullable(),
   completedAt: z.string().nullable(),
   paymentSignature: z.string().nullable(),
+  reportedSignature: z.string().nullable().default(null),
   tokenId: z.int().nullable(),
   mintAddress: z.string().nullable(),
   refunds: z.array(

@@ -97,7 +97,8 @@ const FIXTURES: Record<string, Fixture> = {
       world.pay(fee(request), [request.reference]);
       world.chain.shift();
     },
-    detail: 'awaiting_payment',
+    // The confirm has named it.
+    detail: 'seen',
     code: 'PAYMENT_NOT_FINAL',
   },
   'by an inner transfer of a program': {

@@ -56,6 +56,56 @@ describe('which request a payment belongs to', () => {
   });
 });
 
+describe('a payment that a caller has sent and that is not final', () => {
+  const MINUTE = 60_000;
+  const sent = signature(99);
+
+  it('is shown for three minutes, then the request awaits a payment again', async () => {
+    const { open, confirm, payments, state } = createPaymentWorld();
+    const request = open();
+    await confirm(request.id, sent);
+    const seen = { detail: 'seen', receivedLamports: '0', paymentSignature: null, reportedSignature: sent };
+    expect(payments.find(request.id)).toMatchObject(seen);
+    state.now += 2 * MINUTE;
+    // A repeat does not extend the time.
+    await confirm(request.id, sent);
+    expect(payments.find(request.id)).toMatchObject(seen);
+    state.now += MINUTE;
+    const awaiting = { detail: 'awaiting_payment', reportedSignature: null };
+    expect(payments.find(request.id)).toMatchObject(awaiting);
+  });
+
+  it('makes room for another one, and ends when it turns out to pay nothing', async () => {
+    const { open, confirm, payments, pay } = createPaymentWorld();
+    const request = open();
+    await confirm(request.id, signature(98));
+    await confirm(request.id, sent);
+    expect(payments.find(request.id)?.reportedSignature).toBe(sent);
+    await confirm(request.id, pay(fee(request), [request.reference], { failed: true }));
+    expect(payments.find(request.id)).toMatchObject({ detail: 'awaiting_payment', reportedSignature: null });
+  });
+
+  it('changes neither the row in D1 nor what is paid', async () => {
+    const { open, confirm, payments, pay, storage } = createPaymentWorld();
+    const request = open();
+    const rows = () => storage.exec('SELECT columns FROM outbox ORDER BY rowid');
+    const before = rows();
+    await confirm(request.id, sent);
+    expect(rows()).toEqual(before);
+    expect((await confirm(request.id, pay(fee(request), [request.reference]))).type).toBe('confirmed');
+    expect(payments.find(request.id)).toMatchObject({ status: 'completed', reportedSignature: null });
+    expect(JSON.stringify(rows())).not.toContain(sent);
+  });
+
+  it('is not kept for a request that has ended', async () => {
+    const { open, confirm, payments, pay } = createPaymentWorld();
+    const request = open();
+    await confirm(request.id, pay(fee(request), [request.reference]));
+    await confirm(request.id, sent);
+    expect(payments.find(request.id)).toMatchObject({ detail: 'completed', reportedSignature: null });
+  });
+});
+
 describe('refunds that are owed', () => {
   const refunds = (world: PaymentWorld, id: string) =>
     world.payments.find(id)?.refunds.map(({ reason, lamports }) => [reason, lamports]);
