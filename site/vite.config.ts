@@ -9,7 +9,7 @@ const islands = readdirSync(join(SITE, 'islands')).filter((file) => file !== 'mo
 const SHARED = /\/(site\/(api|parts|islands)|packages\/client|src\/core|node_modules\/hono)\//;
 /** Only the pages of tokens need these. */
 const PAYMENTS =
-  /\/site\/parts\/(listing-request|payment-card|qr-code|sent-payment|token-picture)\.tsx$|\/node_modules\/qr\//;
+  /\/site\/parts\/(listing-request|order-payment|payment-card|qr-code|sent-payment|token-picture)\.tsx$|\/node_modules\/qr\//;
 
 /** One script per page and one style sheet, with a manifest of their hashed names. */
 export const siteConfig: InlineConfig = {

@@ -8,7 +8,9 @@ export function amountFault(text: string, decimals: number, unit: string): strin
   if (parsed.ok) return parsed.atoms === 0n ? `More than 0 ${unit}.` : null;
   switch (parsed.reason) {
     case 'not_a_decimal':
-      return 'Digits and one point, such as 0.5';
+      return trimmed.includes(',')
+        ? 'Write a point instead of the comma, such as 0.5, and no grouping.'
+        : 'Digits and one point, such as 0.5';
     case 'too_many_digits':
       return `At most ${decimals} digits after the point.`;
     case 'too_large':

@@ -44,7 +44,8 @@ export function DepositForm({ sent }: { sent: (asset: string, signature: string)
         A deposit is a payment, not a loan: it is not returned. The reward goes to the wallet that sends it.
       </p>
       <WalletPayment
-        label={`Deposit ${amount.trim()} ${asset} and claim`}
+        label={`Pay ${amount.trim()} ${asset} and claim`}
+        lock="asry"
         disabled={!ready}
         run={async (connected) => {
           if (!target?.address || !mint || !parsed.ok)

@@ -5,18 +5,23 @@ import { call } from '../api/call.ts';
 import { announceChange, useQuery } from '../api/query.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { Identifier } from './copyable.tsx';
-import { SolanaTransaction } from './explorer-links.tsx';
+import { Away, SolanaTransaction } from './explorer-links.tsx';
 import { Field, Form } from './field.tsx';
 import { sol } from './format.ts';
+import { Loaded } from './loaded.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
-import { type Payment, PaymentCard } from './payment-card.tsx';
-import { CONFIRM_WAIT_SECONDS, SentPayment, useSentPayment } from './sent-payment.tsx';
+import { OrderPayment } from './order-payment.tsx';
+import { forgetOrder, forgetPayment } from './own-payment.ts';
+import type { Payment } from './payment-card.tsx';
+import { CONFIRM_WAIT_SECONDS } from './sent-payment.tsx';
+import { ShareButton } from './share-button.tsx';
 import { type Step, Steps } from './steps.tsx';
 import { PriceParts } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
+import { tokenUrl } from './token-url.ts';
 
 const POLL_MS = 2000;
-/** `seen` means that less than the price has arrived. */
+/** `seen`: a payment was reported and is not final, or less than the price has arrived. */
 const ORDER = ['awaiting_payment', 'seen', 'paid', 'creating', 'completed'];
 const PAID = ORDER.indexOf('paid');
 
@@ -32,6 +37,8 @@ export function invoiceSteps(invoice: Invoice): Step[] {
       state: invoice.detail === 'refund_due' ? 'done' : state(0, PAID),
       detail: invoice.payment_tx_signature ? (
         <SolanaTransaction signature={invoice.payment_tx_signature} />
+      ) : invoice.reported_tx_signature ? (
+        <SolanaTransaction signature={invoice.reported_tx_signature} />
       ) : (
         'found automatically'
       ),
@@ -58,15 +65,27 @@ export function restOf(invoice: Invoice): Payment {
   return { ...invoice, amount, solana_pay_url: url };
 }
 
-function WhatToPay({ invoice, sent }: { invoice: Invoice; sent: (signature: string) => void }) {
-  if (invoice.detail === 'awaiting_payment') return <PaymentCard payment={invoice} sent={sent} />;
+/** Less than the price has arrived; a payment that is only reported has not. */
+const isPartlyPaid = ({ detail, received_lamports: received }: Invoice): boolean =>
+  detail === 'seen' && received !== '0';
+
+function WhatToPay({ invoice }: { invoice: Invoice }) {
+  const { invoice_id: id, reported_tx_signature: reported } = invoice;
+  const confirm = (signature: string) => confirmWith(id, signature);
+  if (!isPartlyPaid(invoice)) return <OrderPayment {...{ id, reported, confirm }} payment={invoice} />;
   const rest = restOf(invoice);
   return (
     <>
       <Notice kind="warn" title={`${rest.amount} SOL are missing.`}>
         <p>{sol(invoice.received_lamports)} SOL have arrived, which is less than the price.</p>
       </Notice>
-      <PaymentCard payment={rest} byHand={false} sent={sent} />
+      {/* The rest is a payment of its own: the first one is known to the service. */}
+      <OrderPayment
+        id={`${id}:${invoice.received_lamports}`}
+        {...{ reported, confirm }}
+        payment={rest}
+        byHand={false}
+      />
     </>
   );
 }
@@ -80,19 +99,7 @@ const isSettled = ({ detail, refunds }: Invoice): boolean =>
 
 /** The outcome, once there is one. */
 export function InvoiceNotice({ invoice }: { invoice: Invoice }) {
-  if (invoice.status === 'completed')
-    return (
-      <Notice kind="good" title="Your token is created and listed.">
-        <p class="row">
-          <a class="button" href={`/token?id=${invoice.token_id}`}>
-            Open its page
-          </a>
-          {invoice.mint_address === null ? null : (
-            <Identifier text={invoice.mint_address} label="mint address" ends={8} />
-          )}
-        </p>
-      </Notice>
-    );
+  if (invoice.status === 'completed') return <Created invoice={invoice} />;
   if (invoice.detail === 'expired')
     return (
       <Notice kind="warn" title="The invoice has expired.">
@@ -107,6 +114,82 @@ export function InvoiceNotice({ invoice }: { invoice: Invoice }) {
     </Notice>
   );
 }
+
+/** What a creator does next. */
+function Created({ invoice }: { invoice: Invoice }) {
+  const { mint_address: mint, token_id: id } = invoice;
+  return (
+    <Notice kind="good" title="Your token is created and listed.">
+      <p class="row">
+        {id === null ? null : (
+          <>
+            <a class="button" href={tokenUrl({ id })}>
+              Open its page
+            </a>
+            <ShareButton path={tokenUrl({ id })} title={invoice.name ?? 'Token'} />
+          </>
+        )}
+        {mint === null ? null : (
+          <Away href={`https://www.orca.so/pools?tokens=${encodeURIComponent(mint)}`}>
+            Create a pool at Orca
+          </Away>
+        )}
+      </p>
+      {mint === null ? null : (
+        <dl class="facts">
+          <dt>Add to wallet</dt>
+          <dd>
+            Your wallet shows the token by itself. If it does not, add this address:{' '}
+            <Identifier text={mint} label="mint address" ends={8} />
+          </dd>
+          <dt>Change picture</dt>
+          <dd>
+            {invoice.revoke_update_authority
+              ? 'No key can change name and picture any more.'
+              : 'You hold the right to change it, in any tool that updates token metadata.'}
+          </dd>
+        </dl>
+      )}
+    </Notice>
+  );
+}
+
+const REFUND_REASONS: Readonly<Record<string, string>> = {
+  double: 'a second payment for the same order',
+  overpaid: 'more than the price',
+  late: 'arrived after the order had expired',
+  underpaid: 'less than the price',
+  failed: 'the token could not be created',
+};
+
+/** What comes back, to whom, and who sends it. */
+export const Refunds = ({ refunds }: Pick<Invoice, 'refunds'>) =>
+  refunds.length === 0 ? null : (
+    <ul class="holders" aria-label="Refunds">
+      {refunds.map((refund) => (
+        <li>
+          <strong class="number">{sol(refund.lamports)} SOL</strong>{' '}
+          {refund.status === 'paid' ? 'came back to' : 'come back to'}{' '}
+          {refund.payer === null ? (
+            'the payer. Several accounts paid, so the operator asks you first'
+          ) : (
+            <Identifier text={refund.payer} label="payer" ends={6} />
+          )}
+          : {REFUND_REASONS[refund.reason] ?? refund.reason}.{' '}
+          {refund.status === 'paid' ? (
+            refund.refund_signature === null ? null : (
+              <SolanaTransaction signature={refund.refund_signature} />
+            )
+          ) : (
+            <span>
+              The operator sends it. You need not do anything; if it takes long,{' '}
+              <a href="/.well-known/security.txt">contact the operator</a>.
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
 
 /** For wallets whose payments lack the reference; usually no signature is needed. */
 function ReportPayment({ id }: { id: string }) {
@@ -139,18 +222,23 @@ function ReportPayment({ id }: { id: string }) {
 
 export function InvoicePanel({ id }: { id: string }) {
   const answer = useQuery('getInvoice', { id }, POLL_MS, isSettled);
-  const invoice = answer.value;
-  const [sent, setSent] = useSentPayment(id);
-  const detail = invoice?.detail;
+  const detail = answer.value?.detail;
   useEffect(() => {
     if (detail === 'completed') announceChange();
+    if (detail === undefined || !ENDS.includes(detail)) return;
+    forgetPayment(id);
+    forgetOrder(id);
   }, [detail]);
-  if (invoice === null)
-    return answer.failure === null ? (
-      <Waiting what="Reading the invoice." />
-    ) : (
-      <Failed failure={answer.failure} retry={answer.refresh} />
-    );
+  return (
+    <Loaded
+      query={answer}
+      waiting="Reading the invoice."
+      show={(invoice) => <InvoiceState invoice={invoice} />}
+    />
+  );
+}
+
+function InvoiceState({ invoice }: { invoice: Invoice }) {
   const open = invoice.detail === 'awaiting_payment' || invoice.detail === 'seen';
   return (
     <div class="stack" data-invoice={invoice.detail}>
@@ -164,40 +252,23 @@ export function InvoicePanel({ id }: { id: string }) {
       </p>
       <div class="invoice">
         <div class="stack">
-          {open && sent === null ? <WhatToPay invoice={invoice} sent={setSent} /> : null}
-          {open && sent !== null ? (
-            <SentPayment
-              signature={sent}
-              confirm={(signature) => confirmWith(id, signature)}
-              showAgain={() => setSent('')}
-            />
-          ) : null}
+          {open ? <WhatToPay invoice={invoice} /> : null}
           <InvoiceNotice invoice={invoice} />
+          <Refunds refunds={invoice.refunds} />
         </div>
         <div role="status">
           <Steps label="What happens with the invoice" steps={invoiceSteps(invoice)} />
         </div>
       </div>
-      {invoice.refunds.length === 0 ? null : (
-        <ul>
-          {invoice.refunds.map((refund) => (
-            <li>
-              {sol(refund.lamports)} SOL: {refund.status === 'paid' ? 'returned' : 'to be returned'} (
-              {refund.reason})
-            </li>
-          ))}
-        </ul>
-      )}
-      {answer.failure === null ? null : <Failed failure={answer.failure} retry={answer.refresh} />}
       <details>
         <summary>What the price is made of</summary>
         <PriceParts breakdown={invoice.fee_breakdown ?? {}} />
         <p class="fine">
-          You can add what is missing until the time is over; otherwise the payment is returned, less the
-          network fee. An excess and a late payment are returned.
+          You can add what is missing until the time is over; otherwise the payment comes back, less the
+          network fee. An excess and a late payment come back as well.
         </p>
       </details>
-      {open ? <ReportPayment id={id} /> : null}
+      {open ? <ReportPayment id={invoice.invoice_id} /> : null}
     </div>
   );
 }

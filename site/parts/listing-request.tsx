@@ -5,8 +5,10 @@ import { announceChange, useQuery } from '../api/query.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { Field, Form } from './field.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
-import { PaymentCard } from './payment-card.tsx';
-import { CONFIRM_WAIT_SECONDS, SentPayment, useSentPayment } from './sent-payment.tsx';
+import { OrderPayment } from './order-payment.tsx';
+import { forgetPayment } from './own-payment.ts';
+import { CONFIRM_WAIT_SECONDS } from './sent-payment.tsx';
+import { tokenUrl } from './token-url.ts';
 import { useDraft } from './use-draft.ts';
 
 const POLL_MS = 2000;
@@ -18,7 +20,6 @@ function Awaited({ request }: { request: ListingRequested }) {
     POLL_MS,
     ({ listed_at: listedAt }) => listedAt !== null,
   );
-  const [sent, setSent] = useSentPayment(request.listing_request_id);
   const confirm = async (signature: string) => {
     const named = { listing_request_id: request.listing_request_id, tx_signature: signature };
     await call('confirmListing', named, { wait: CONFIRM_WAIT_SECONDS });
@@ -26,20 +27,21 @@ function Awaited({ request }: { request: ListingRequested }) {
   };
   const isListed = token.value !== null && token.value.listed_at !== null;
   useEffect(() => {
-    if (isListed) announceChange();
+    if (!isListed) return;
+    announceChange();
+    forgetPayment(request.listing_request_id);
   }, [isListed]);
   if (isListed)
     return (
       <Notice kind="good">
         <p>
-          <strong>The token is listed.</strong> <a href={`/token?id=${request.token_id}`}>Open its page</a>
+          <strong>The token is listed.</strong> <a href={tokenUrl({ id: request.token_id })}>Open its page</a>
         </p>
       </Notice>
     );
-  if (sent !== null) return <SentPayment signature={sent} confirm={confirm} showAgain={() => setSent('')} />;
   return (
     <>
-      <PaymentCard payment={request} sent={setSent} />
+      <OrderPayment id={request.listing_request_id} payment={request} reported={null} confirm={confirm} />
       <Waiting
         what="Waiting for the payment. It is found automatically, within about a minute after it is final."
         usualSeconds={null}
@@ -50,10 +52,17 @@ function Awaited({ request }: { request: ListingRequested }) {
 
 type Draft = { readonly mint: string; readonly request: ListingRequested | null };
 
-/** Requests the listing of an existing token; the request survives a reload. */
+/** A request that closed this long ago is not shown any more. */
+const KEPT_MS = 24 * 3_600_000;
+
+const isKept = ({ expires_at: at }: ListingRequested): boolean => Date.parse(at) + KEPT_MS > Date.now();
+
+/** Requests the listing of an existing token; the request survives a closed tab. */
 export function ListingRequest({ tokenId }: { tokenId?: number }) {
-  const [draft, setDraft] = useDraft<Draft>(`listing-${tokenId ?? 'any'}`, { mint: '', request: null });
-  const { mint, request } = draft;
+  const initial: Draft = { mint: '', request: null };
+  const [draft, setDraft] = useDraft(`listing-${tokenId ?? 'any'}`, initial, 'browser');
+  const { mint } = draft;
+  const request = draft.request !== null && isKept(draft.request) ? draft.request : null;
   const { busy, failure, attempt } = useAttempt<'request'>();
   const ask = () =>
     attempt('request', async () => {

@@ -4,6 +4,7 @@ import { CopyButton, Identifier } from './copyable.tsx';
 import { clock, grouped } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Notice } from './notice.tsx';
+import { useHasWallet, useIsPhone } from './phone.ts';
 import { QrCode } from './qr-code.tsx';
 import { WalletPayment } from './wallet.tsx';
 
@@ -20,6 +21,9 @@ type PaymentProps = {
   readonly payment: Payment;
   /** Whether the amount alone identifies the payment. */
   readonly byHand?: boolean;
+  readonly lock: string;
+  readonly asked?: () => void;
+  readonly unpaid?: () => void;
   /** Called with the signature of a payment that a wallet in this browser has sent. */
   readonly sent?: (signature: string) => void;
 };
@@ -45,14 +49,57 @@ async function payWith(
   });
 }
 
+const isWalletUrl = (url: string): boolean => url.startsWith('solana:');
+
+/** Opens this page, with its order, in the browser of a wallet app; or hands the payment to any wallet app. */
+function PhoneWallets({ url }: { url: string }) {
+  const page = encodeURIComponent(location.href);
+  const origin = encodeURIComponent(location.origin);
+  return (
+    <div class="phone-wallets">
+      <a class="button" href={`https://phantom.app/ul/browse/${page}?ref=${origin}`}>
+        Open in Phantom
+      </a>
+      <a class="button" href={`https://solflare.com/ul/v1/browse/${page}?ref=${origin}`}>
+        Open in Solflare
+      </a>
+      {isWalletUrl(url) ? (
+        <a class="button quiet" href={url}>
+          Other wallet
+        </a>
+      ) : null}
+    </div>
+  );
+}
+
+/** The code for the camera of another device. */
+const Code = ({ url, amount }: { url: string; amount: string }) => (
+  <div class="stack">
+    <QrCode text={url} label={`QR code to pay ${amount} SOL with a Solana wallet`} />
+    <p class="row">
+      {isWalletUrl(url) ? (
+        <a class="button quiet" href={url}>
+          Open in a wallet
+        </a>
+      ) : null}
+      <CopyButton text={url} label="link to pay" name="Copy link" />
+    </p>
+  </div>
+);
+
 /** @param left seconds; null while there is no clock */
 export function PaymentTerms({
   payment,
   byHand = true,
+  lock,
+  asked,
+  unpaid,
   sent = () => undefined,
   left,
 }: PaymentProps & { left: number | null }) {
-  const url = payment.solana_pay_url;
+  const { amount, solana_pay_url: url } = payment;
+  const isPhone = useIsPhone();
+  const hasWallet = useHasWallet();
   if (left !== null && left <= 0)
     return (
       <Notice kind="warn" title="The time to pay is over.">
@@ -62,12 +109,16 @@ export function PaymentTerms({
   return (
     <div class="payment">
       <div class="stack">
-        <p class="tile-value number">{grouped(payment.amount)} SOL</p>
-        <WalletPayment
-          label={`Pay ${payment.amount} SOL`}
-          run={(connected) => payWith(payment, connected)}
-          sent={sent}
-        />
+        <p class="tile-value number">{grouped(amount)} SOL</p>
+        {isPhone && !hasWallet ? (
+          <PhoneWallets url={url} />
+        ) : (
+          <WalletPayment
+            label={`Pay ${amount} SOL`}
+            run={(connected) => payWith(payment, connected)}
+            {...{ sent, lock, asked, unpaid }}
+          />
+        )}
         <dl class="facts">
           <dt>Time left</dt>
           <dd>
@@ -84,8 +135,8 @@ export function PaymentTerms({
               <dt>Amount</dt>
               <dd>
                 <span class="identifier">
-                  <code>{payment.amount}</code>
-                  <CopyButton text={payment.amount} label="the amount" />
+                  <code>{amount}</code>
+                  <CopyButton text={amount} label="the amount" />
                 </span>
                 <br />
                 <span class="fine">Pay exactly this amount: its last digits identify your payment.</span>
@@ -101,18 +152,14 @@ export function PaymentTerms({
             Pay by wallet or code only: they carry the reference that identifies the payment.
           </p>
         )}
+        {isPhone ? (
+          <details>
+            <summary>QR code for another device</summary>
+            <Code url={url} amount={amount} />
+          </details>
+        ) : null}
       </div>
-      <div class="stack">
-        <QrCode text={url} label={`QR code to pay ${payment.amount} SOL with a Solana wallet`} />
-        <p class="row">
-          {url.startsWith('solana:') ? (
-            <a class="button quiet" href={url}>
-              Open in a wallet
-            </a>
-          ) : null}
-          <CopyButton text={url} label="link to pay" name="Copy link" />
-        </p>
-      </div>
+      {isPhone ? null : <Code url={url} amount={amount} />}
     </div>
   );
 }

@@ -3,56 +3,99 @@
  * payment.
  * @module
  */
-import { useEffect } from 'hono/jsx';
+import { useEffect, useState } from 'hono/jsx';
+import type { Failure } from '../api/call.ts';
 import { useAttempt } from '../api/use-attempt.ts';
+import { useNow } from './clock.ts';
 import { SolanaTransaction } from './explorer-links.tsx';
-import { Failed, Waiting } from './notice.tsx';
-import { useDraft } from './use-draft.ts';
+import { Age } from './freshness.tsx';
+import { Failed, Notice, Waiting } from './notice.tsx';
+import { forgetPayment, LANDS_WITHIN_MS, type OwnPayment } from './own-payment.ts';
 
-/** Seconds that the service waits for finality and for the purchased work before it answers. */
+/** Seconds that the service waits for finality and for the purchased work before it responds. */
 export const CONFIRM_WAIT_SECONDS = 50;
 /** Not failures: the service goes on without the page. */
 const PENDING = ['PAYMENT_NOT_FINAL', 'INVOICE_IN_PROGRESS'];
+const CLOCK_MS = 5_000;
 
-/** Signature of the payment for one request, kept for this tab: a reload does not offer to pay again. */
-export function useSentPayment(requestId: string) {
-  const [{ signature }, setDraft] = useDraft(`payment-${requestId}`, { signature: '' });
-  return [signature === '' ? null : signature, (sent: string) => setDraft({ signature: sent })] as const;
-}
+const isUnknownToChain = (failure: Failure | null): boolean =>
+  failure?.code === 'PAYMENT_NOT_FINAL' && failure.details.chain === 'unknown';
 
 /**
- * @param confirm asks the service to book the payment and waits for the work that it pays for
- * @param showAgain returns to the payment options
+ * @param signature from this browser's wallet, or the one that the service was told
+ * @param sentAt    Unix milliseconds; null when another browser sent it
+ * @param confirm   asks the service to book the payment and waits for the work that it pays for
  */
 export function SentPayment({
   signature,
+  sentAt,
   confirm,
-  showAgain,
+  payAgain,
 }: {
   signature: string;
+  sentAt: number | null;
   confirm: (signature: string) => Promise<unknown>;
-  showAgain: () => void;
+  /** Called by the visitor after the payment has expired. */
+  payAgain: () => void;
 }) {
   const { failure, attempt } = useAttempt<'confirm'>();
+  const now = useNow(CLOCK_MS);
+  const isLate = now !== null && sentAt !== null && now - sentAt > LANDS_WITHIN_MS;
+  const [isExpired, setExpired] = useState(false);
   useEffect(() => {
-    void attempt('confirm', async () => {
-      await confirm(signature);
-    });
-  }, [signature]);
+    const ask = async (): Promise<void> => {
+      const failed = await attempt('confirm', async () => {
+        await confirm(signature);
+      });
+      // Asked after the time in which a transaction can land: no node has it, so it never will.
+      if (isLate) setExpired(isUnknownToChain(failed));
+    };
+    void ask();
+  }, [signature, isLate]);
+  if (isExpired) return <ExpiredPayment payAgain={payAgain} />;
   const refused = failure !== null && !PENDING.includes(failure.code) ? failure : null;
   return (
     <>
       <p class="row">
         <span class="mark good">sent</span> <SolanaTransaction signature={signature} />
+        {sentAt === null ? null : (
+          <span class="fine">
+            <Age iso={new Date(sentAt).toISOString()} />
+          </span>
+        )}
       </p>
       {refused === null ? (
-        <Waiting what="Your wallet has sent the payment. It counts once it is final." usualSeconds={30} />
+        <Waiting
+          what="The payment was sent. Do not pay again: it counts once it is final on Solana."
+          usualSeconds={30}
+        />
       ) : (
         <Failed failure={refused} />
       )}
-      <button type="button" class="quiet small start" onClick={showAgain}>
-        Show the payment options again
-      </button>
     </>
   );
 }
+
+/** A wallet was asked to pay, and this page does not know its answer. */
+export function AskedPayment({ orderId, payment }: { orderId: string; payment: OwnPayment }) {
+  return (
+    <Notice kind="warn" title="Your wallet was asked to pay this order.">
+      <p>
+        That was <Age iso={new Date(payment.at).toISOString()} />. If you approved it, the payment appears
+        here within a minute. Do not pay again.
+      </p>
+      <button type="button" class="quiet" onClick={() => forgetPayment(orderId)}>
+        I did not approve it
+      </button>
+    </Notice>
+  );
+}
+
+const ExpiredPayment = ({ payAgain }: { payAgain: () => void }) => (
+  <Notice kind="warn" title="Your payment has expired. Nothing was paid.">
+    <p>The transaction never reached the chain, and it no longer can.</p>
+    <button type="button" onClick={payAgain}>
+      Pay again
+    </button>
+  </Notice>
+);

@@ -64,7 +64,7 @@ const faultText = (
     case 'empty':
       return `Fill this in, such as ${example}.`;
     case 'too_long':
-      return `It is ${count(byteLength(text))} bytes long; at most ${count(maxBytes)}. Letters beyond ASCII take two to four bytes.`;
+      return `Too long: it counts as ${count(byteLength(text))} letters, and ${count(maxBytes)} fit. An accent counts as two, an emoji as four.`;
     case 'spaces':
       return 'No space at either end, and only single plain spaces between words.';
     default:
@@ -78,11 +78,16 @@ export const isImageUrl = (text: string): boolean => IMAGE.test(text) && text.le
 export const decimalsOf = (draft: TokenDraft): number | null =>
   /^\d$/.test(draft.decimals) && Number(draft.decimals) <= MAX_DECIMALS ? Number(draft.decimals) : null;
 
+const GROUPED = /^\d{1,3}([, '_])\d{3}(\1\d{3})*(\.\d+)?$/;
+
+/** 1,000,000 and 1 000 000 are 1000000; any other text is unchanged. */
+const withoutGroups = (text: string): string => (GROUPED.test(text) ? text.replace(/[, '_]/g, '') : text);
+
 /** Smallest units; null while the text is not a valid amount. */
 export function supplyAtoms(draft: TokenDraft): bigint | null {
   const decimals = decimalsOf(draft);
   if (decimals === null) return null;
-  const parsed = parseAmount(draft.supply.trim(), decimals);
+  const parsed = parseAmount(withoutGroups(draft.supply.trim()), decimals);
   return parsed.ok ? parsed.atoms : null;
 }
 
@@ -104,9 +109,9 @@ export function draftFaults(draft: TokenDraft): DraftFaults {
       atoms === null
         ? decimals === null
           ? undefined
-          : `Digits with at most ${decimals} after the point, such as 1000000.`
+          : `Digits with at most ${decimals} after a point, such as 1,000,000 or 2500.5. A comma only groups three digits.`
         : atoms > U64_MAX
-          ? 'Too large: the chain holds at most 18446744073709551615 smallest units.'
+          ? 'Too large: the chain counts at most 18,446,744,073,709,551,615 smallest units.'
           : atoms === 0n && !draft.keepMinting
             ? 'Without a supply and without the right to mint, no token could ever exist.'
             : undefined,

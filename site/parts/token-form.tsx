@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx';
 import { useEffect, useState } from 'hono/jsx';
 import { isWellKnown } from '../../src/chain/solana/token-text.ts';
 import { formatAmount } from '../../src/core/amount.ts';
@@ -6,8 +7,10 @@ import { useAttempt } from '../api/use-attempt.ts';
 import { fromAddressBar, toAddressBar } from './address-bar.ts';
 import { Check, Choice, Field, Form } from './field.tsx';
 import { grouped } from './format.ts';
+import { Age } from './freshness.tsx';
 import { InvoicePanel } from './invoice-panel.tsx';
 import { Failed, Notice, Waiting } from './notice.tsx';
+import { forgetOrder, noteOrder, type OpenOrder, useOpenOrder } from './own-payment.ts';
 import {
   decimalsOf,
   draftFaults,
@@ -18,13 +21,13 @@ import {
   type TokenDraft,
 } from './token-draft.ts';
 import { TokenPicture } from './token-picture.tsx';
-import { TokenPrice } from './token-price.tsx';
+import { priceText, TokenPrice, useTokenQuote } from './token-price.tsx';
 import { Foreign } from './token-text.tsx';
 import { useDraft } from './use-draft.ts';
 import { ConnectWallet, useConnected } from './wallet.tsx';
 
 export function TokenPreview({ draft }: { draft: TokenDraft }) {
-  const atoms = supplyAtoms(draft);
+  const atoms = draftFaults(draft).supply === undefined ? supplyAtoms(draft) : null;
   const decimals = decimalsOf(draft);
   const image = draft.image.trim();
   return (
@@ -86,6 +89,8 @@ export function TokenCreator() {
   const [tried, setTried] = useState(false);
   const { busy, failure, attempt } = useAttempt<'price'>();
   const [invoice, setInvoice] = useState<string | null>(null);
+  const order = useOpenOrder();
+  const quote = useTokenQuote(draft);
   useEffect(() => setInvoice(fromAddressBar('invoice')), []);
   useWalletAddress((creator) => setDraft({ ...draft, creator }));
 
@@ -94,6 +99,11 @@ export function TokenCreator() {
     (value: TokenDraft[K]): void =>
       setDraft({ ...draft, [name]: value });
   const faults = draftFaults(draft);
+  const open = (id: string): void => {
+    toAddressBar('invoice', id);
+    setInvoice(id);
+    scrollTo({ top: 0 });
+  };
   /** An empty field is not marked before the first submit. */
   const wrong = (name: keyof TokenDraft): string | null =>
     (tried || draft[name] !== '' ? faults[name] : undefined) ?? null;
@@ -110,15 +120,15 @@ export function TokenCreator() {
     setTried(true);
     const first = Object.keys(faults)[0];
     if (first !== undefined) {
-      document.getElementById(`token-${first}`)?.focus();
+      // After the rendering that opens "Advanced".
+      setTimeout(() => document.getElementById(`token-${first}`)?.focus());
       return;
     }
     await attempt('price', async () => {
       const { value } = await call('createInvoice', invoiceBody(draft));
       forget();
-      toAddressBar('invoice', value.invoice_id);
-      setInvoice(value.invoice_id);
-      scrollTo({ top: 0 });
+      noteOrder(value.invoice_id, draft.name);
+      open(value.invoice_id);
     });
   };
 
@@ -140,25 +150,21 @@ export function TokenCreator() {
         </button>
       </div>
     );
+  const status = (
+    <>
+      {busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
+      {failure === null ? null : <Failed failure={failure} />}
+    </>
+  );
   return (
-    <div class="split">
-      <div>
+    <>
+      {order === null ? null : <ResumeOrder order={order} resume={() => open(order.id)} />}
+      <div class="split">
         <Form id="token-form" label="New token" submit={submit}>
           <div class="pair">
-            <Field {...entry('name')} label="Name" hint="Up to 32 bytes" />
-            <Field {...entry('symbol')} label="Symbol" hint="Up to 10 bytes" />
+            <Field {...entry('name')} label="Name" hint="Up to 32 letters; an emoji counts as four" />
+            <Field {...entry('symbol')} label="Symbol" hint="Up to 10 letters; an emoji counts as four" />
           </div>
-          <div class="pair">
-            <Field {...entry('supply')} label="Supply" keys="decimal" hint="Whole tokens, all to you" />
-            <Field {...entry('decimals')} label="Decimals" keys="numeric" hint="0 to 9; 6 is usual" />
-          </div>
-          <Field
-            {...entry('creator')}
-            label="Your wallet"
-            hint="Receives the supply and the rights you keep"
-          />
-          <ConnectWallet label="Fill in from my wallet" quiet />
-          <Field {...entry('description')} label="Description" rows={3} optional />
           <Field
             {...entry('image')}
             label="Picture"
@@ -166,37 +172,77 @@ export function TokenCreator() {
             optional
             hint="An https address that wallets load"
           />
-          <fieldset>
-            <legend>Rights that you keep</legend>
-            <Check {...right('keepMinting')} label="Mint more" hint="Off: the supply is fixed permanently." />
-            <Check {...right('keepFreezing')} label="Freeze accounts" hint="Off is what holders expect." />
-            <Check
-              {...right('keepEditing')}
-              label="Change name and picture"
-              hint="On lets you correct a mistake."
-            />
-          </fieldset>
-          <Choice
-            id="token-program"
-            label="Kind"
-            value={draft.program}
-            set={(kind) => set('program')(kind === 'token' ? 'token' : 'token-2022')}
-            options={[
-              ['token-2022', 'Token-2022, name inside the mint (cheaper)'],
-              ['token', 'Classic SPL token with Metaplex metadata'],
-            ]}
+          <Field {...entry('supply')} label="Supply" keys="decimal" hint="Whole tokens, all to you" />
+          <Field
+            {...entry('creator')}
+            label="Your wallet"
+            hint="Receives the supply and the rights you keep"
           />
+          <ConnectWallet label="Fill in from my wallet" quiet />
+          <Advanced isOpen={tried && ADVANCED.some((name) => faults[name] !== undefined)}>
+            <Field {...entry('decimals')} label="Decimals" keys="numeric" hint="0 to 9; 6 is usual" />
+            <Field {...entry('description')} label="Description" rows={3} optional />
+            <fieldset>
+              <legend>Rights that you keep</legend>
+              <Check {...right('keepMinting')} label="Mint more" hint="Off: the supply is fixed for ever." />
+              <Check {...right('keepFreezing')} label="Freeze accounts" hint="Off is what holders expect." />
+              <Check
+                {...right('keepEditing')}
+                label="Change name and picture"
+                hint="On lets you correct a mistake."
+              />
+            </fieldset>
+            <Choice
+              id="token-program"
+              label="Kind"
+              value={draft.program}
+              set={(kind) => set('program')(kind === 'token' ? 'token' : 'token-2022')}
+              options={[
+                ['token-2022', 'Token-2022 (cheaper)'],
+                ['token', 'SPL token, Metaplex name'],
+              ]}
+            />
+          </Advanced>
         </Form>
+        <div class="stack">
+          <TokenPreview draft={draft} />
+          <TokenPrice quote={quote} />
+          <div class="order-bar">
+            <strong class="number">{quote.value === null ? '' : priceText(quote.value)}</strong>
+            <button type="submit" form="token-form" disabled={busy !== null}>
+              Continue to payment
+            </button>
+          </div>
+          {status}
+        </div>
       </div>
-      <div class="stack">
-        <TokenPreview draft={draft} />
-        <TokenPrice draft={draft} />
-        <button type="submit" form="token-form" disabled={busy !== null}>
-          Continue to payment
-        </button>
-        {busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
-        {failure === null ? null : <Failed failure={failure} />}
-      </div>
-    </div>
+    </>
   );
 }
+
+/** Fields below "Advanced"; a fault in one of them opens it. */
+const ADVANCED = ['decimals', 'description'] as const;
+
+const Advanced = ({ isOpen, children }: { isOpen: boolean; children?: Child }) => (
+  <details class="advanced" {...(isOpen ? { open: true } : {})}>
+    <summary>Advanced: decimals, description, rights</summary>
+    <div class="fields">{children}</div>
+  </details>
+);
+
+const ResumeOrder = ({ order, resume }: { order: OpenOrder; resume: () => void }) => (
+  <Notice kind="info" title="You have an order that has not ended.">
+    <p>
+      <Foreign text={order.name} />, ordered <Age iso={new Date(order.at).toISOString()} />. If you paid it,
+      do not pay again.
+    </p>
+    <p class="row">
+      <button type="button" onClick={resume}>
+        Resume your order
+      </button>
+      <button type="button" class="quiet" onClick={() => forgetOrder(order.id)}>
+        Forget it
+      </button>
+    </p>
+  </Notice>
+);

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'hono/jsx';
-import type { Input } from '../../packages/client/src/index.ts';
-import { useQuery } from '../api/query.ts';
+import type { Answer, Input } from '../../packages/client/src/index.ts';
+import { type Query, useQuery } from '../api/query.ts';
 import { sol } from './format.ts';
 import { Loaded } from './loaded.tsx';
 import { draftFaults, type TokenDraft } from './token-draft.ts';
@@ -28,6 +28,8 @@ export const PriceParts = ({ breakdown }: { breakdown: Readonly<Record<string, s
   </dl>
 );
 
+type TokenQuote = Answer<'quoteToken'>;
+
 /** The service charges by the byte; names of usual length are used until the form has its own. */
 const USUAL = { name: 'New Token', symbol: 'TOKEN' };
 const TYPING_MS = 400;
@@ -42,8 +44,8 @@ function orderOf(draft: TokenDraft): Input<'quoteToken'> {
   };
 }
 
-/** The price and its parts before anything is ordered; updates after a pause in typing. */
-export function TokenPrice({ draft }: { draft: TokenDraft }) {
+/** The price of a draft before anything is ordered; updates after a pause in typing. */
+export function useTokenQuote(draft: TokenDraft): Query<TokenQuote> {
   const order = orderOf(draft);
   const wanted = JSON.stringify(order);
   const [asked, setAsked] = useState<Input<'quoteToken'> | null>(null);
@@ -51,23 +53,27 @@ export function TokenPrice({ draft }: { draft: TokenDraft }) {
     const timer = setTimeout(() => setAsked(order), asked === null ? 0 : TYPING_MS);
     return () => clearTimeout(timer);
   }, [wanted]);
-  const quote = useQuery('quoteToken', asked);
-  return (
-    <section class="card stack" aria-label="Price">
-      <h2 class="minor">Price</h2>
-      <Loaded
-        query={quote}
-        waiting="Reading the price."
-        show={({ fee_lamports: lamports, fee_breakdown: breakdown }) => (
-          <>
-            <p>
-              <strong class="number">{sol(lamports.toString())} SOL</strong>{' '}
-              <span class="fine">plus a few lamports, so we recognise your payment</span>
-            </p>
-            <PriceParts breakdown={breakdown} />
-          </>
-        )}
-      />
-    </section>
-  );
+  return useQuery('quoteToken', asked);
 }
+
+export const priceText = ({ fee_lamports: lamports }: TokenQuote): string =>
+  `${sol(lamports.toString())} SOL`;
+
+export const TokenPrice = ({ quote }: { quote: Query<TokenQuote> }) => (
+  <section class="card stack" aria-label="Price">
+    <h2 class="minor">Price</h2>
+    <Loaded
+      query={quote}
+      waiting="Reading the price."
+      show={(value) => (
+        <>
+          <p>
+            <strong class="number">{priceText(value)}</strong>{' '}
+            <span class="fine">plus a few lamports, so we recognise your payment</span>
+          </p>
+          <PriceParts breakdown={value.fee_breakdown} />
+        </>
+      )}
+    />
+  </section>
+);

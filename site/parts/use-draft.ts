@@ -1,15 +1,20 @@
 import { useEffect, useState } from 'hono/jsx';
 
-/** A form's values, kept for this tab: a reload or a closed wallet window loses nothing. */
+/**
+ * A form's values: a reload or a closed wallet window loses nothing.
+ * @param lasts kept for this tab, or in this browser after the tab was closed
+ */
 export function useDraft<T extends object>(
   name: string,
   initial: T,
+  lasts: 'tab' | 'browser' = 'tab',
 ): readonly [draft: T, set: (draft: T) => void, forget: () => void] {
   const key = `sluice:draft:${name}`;
+  const storage = (): Storage => (lasts === 'tab' ? sessionStorage : localStorage);
   const [draft, setDraft] = useState<T>(initial);
   useEffect(() => {
     try {
-      const stored = JSON.parse(sessionStorage.getItem(key) ?? 'null');
+      const stored = JSON.parse(storage().getItem(key) ?? 'null');
       if (typeof stored === 'object' && stored !== null) setDraft(known(stored, initial));
     } catch {
       // A browser without storage only loses the draft.
@@ -17,8 +22,8 @@ export function useDraft<T extends object>(
   }, []);
   const store = (value: T | null): void => {
     try {
-      if (value === null) sessionStorage.removeItem(key);
-      else sessionStorage.setItem(key, JSON.stringify(value));
+      if (value === null) storage().removeItem(key);
+      else storage().setItem(key, JSON.stringify(value));
     } catch {
       // Same as above.
     }

@@ -31,9 +31,14 @@ export function useConnected(): Connected | null {
   return connected;
 }
 
-async function walletFailure(thrown: unknown): Promise<Failure> {
+/** A failure of a wallet, and whether it is certain that nothing was sent. */
+async function walletFailure(
+  thrown: unknown,
+): Promise<{ readonly failed: Failure; readonly isUnsent: boolean }> {
   const { WalletProblem } = await import('../wallet/problem.ts');
-  return thrown instanceof WalletProblem ? thrown.failure : failureFrom(thrown);
+  return thrown instanceof WalletProblem
+    ? { failed: thrown.failure, isUnsent: thrown.kind !== 'failed' }
+    : { failed: failureFrom(thrown), isUnsent: false };
 }
 
 /** Lists the wallets of this browser and connects one. Shows nothing once connected. */
@@ -51,7 +56,7 @@ export function ConnectWallet({ label, quiet = false }: { label: string; quiet?:
     try {
       await run();
     } catch (thrown) {
-      setFailure(await walletFailure(thrown));
+      setFailure((await walletFailure(thrown)).failed);
     }
     setBusy(false);
   };
@@ -110,37 +115,65 @@ export function ConnectWallet({ label, quiet = false }: { label: string; quiet?:
   );
 }
 
-/**
- * One payment by the connected wallet.
- * @param run signs and sends, and returns the signature
- * @param sent called with the signature, which is known before the chain confirms it
- */
+/** Runs one payment of an order at a time, in whichever tab. Resolves to false while another tab is paying. */
+async function alone(lock: string, pay: () => Promise<void>): Promise<boolean> {
+  if (!('locks' in navigator)) {
+    await pay();
+    return true;
+  }
+  return navigator.locks.request(`sluice:pay:${lock}`, { ifAvailable: true }, async (held) => {
+    if (held === null) return false;
+    await pay();
+    return true;
+  });
+}
+
+type WalletPaymentProps = {
+  readonly label: string;
+  readonly disabled?: boolean;
+  /** Signs and sends, and returns the signature. */
+  readonly run: (connected: Connected) => Promise<string>;
+  /** Called with the signature, which is known before the chain confirms it. */
+  readonly sent: (signature: string) => void;
+  /** Name of what is paid: two tabs never pay for it at the same time. */
+  readonly lock: string;
+  /** Called before the wallet is asked. */
+  readonly asked?: () => void;
+  /** Called when certainly nothing was sent. */
+  readonly unpaid?: () => void;
+};
+
+/** One payment by the connected wallet. */
 export function WalletPayment({
   label,
   disabled = false,
   run,
   sent,
-}: {
-  label: string;
-  disabled?: boolean;
-  run: (connected: Connected) => Promise<string>;
-  sent: (signature: string) => void;
-}) {
+  lock,
+  asked = () => undefined,
+  unpaid = () => undefined,
+}: WalletPaymentProps) {
   const connected = useConnected();
   const [attempt, setAttempt] = useState<symbol | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);
-  const [abandoned, setAbandoned] = useState(false);
+  const [notice, setNotice] = useState<'abandoned' | 'elsewhere' | null>(null);
   if (connected === null) return <ConnectWallet label="Connect a wallet" />;
   const pay = async (): Promise<void> => {
     setAttempt(Symbol(label));
     setFailure(null);
-    setAbandoned(false);
-    try {
-      // An approval after "Stop waiting" still counts: the payment was sent.
-      sent(await run(connected));
-    } catch (thrown) {
-      setFailure(await walletFailure(thrown));
-    }
+    setNotice(null);
+    const isAlone = await alone(lock, async () => {
+      asked();
+      try {
+        // An approval after "The wallet window is closed" still counts: the payment was sent.
+        sent(await run(connected));
+      } catch (thrown) {
+        const { failed, isUnsent } = await walletFailure(thrown);
+        setFailure(failed);
+        if (isUnsent) unpaid();
+      }
+    });
+    if (!isAlone) setNotice('elsewhere');
     setAttempt(null);
   };
   return (
@@ -157,16 +190,21 @@ export function WalletPayment({
             class="quiet small start"
             onClick={() => {
               setAttempt(null);
-              setAbandoned(true);
+              setNotice('abandoned');
             }}
           >
             The wallet window is closed
           </button>
         </>
       )}
-      {abandoned && failure === null ? (
+      {notice === 'abandoned' && failure === null ? (
         <Notice kind="info" title="Nothing is lost.">
           <p>If you approved the payment, it is found automatically. If not, nothing was sent: try again.</p>
+        </Notice>
+      ) : null}
+      {notice === 'elsewhere' ? (
+        <Notice kind="warn" title="Another tab is asking your wallet to pay this.">
+          <p>Finish there. Nothing was sent from this tab.</p>
         </Notice>
       ) : null}
       {failure === null ? null : <Failed failure={failure} />}

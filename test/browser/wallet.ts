@@ -18,9 +18,14 @@ export type WalletOptions = {
   readonly name?: string;
   /** Chains of its account. */
   readonly chains?: readonly string[];
-  /** Its reaction to a payment: send it, only sign it, or refuse it like a user. */
-  readonly behaviour?: 'send' | 'sign' | 'reject' | 'ignore';
+  /**
+   * Its reaction to a payment: send it, only sign it, refuse it like a user, never respond, send it and never respond,
+   * or return the signature of a payment that it never sends.
+   */
+  readonly behaviour?: 'send' | 'sign' | 'reject' | 'ignore' | 'send-silently' | 'keep';
   readonly user?: number;
+  /** Receives each payment that reaches the chain. */
+  readonly onSent?: () => void;
 };
 
 /** Signs a wire transaction whose only signer is this key. */
@@ -55,7 +60,9 @@ const REGISTER = `(({ name, chains, behaviour, address, publicKey }) => {
   const pass = async ({ transaction }) => {
     if (behaviour === 'reject') refuse();
     if (behaviour === 'ignore') await new Promise(() => {});
-    return Uint8Array.from(await window.testWalletSign([...transaction], behaviour));
+    const signed = Uint8Array.from(await window.testWalletSign([...transaction], behaviour));
+    if (behaviour === 'send-silently') await new Promise(() => {});
+    return signed;
   };
   const wallet = {
     version: '1.0.0', name, icon: 'data:image/svg+xml;base64,' + btoa('<svg xmlns="http://www.w3.org/2000/svg"/>'),
@@ -81,12 +88,16 @@ const REGISTER = `(({ name, chains, behaviour, address, publicKey }) => {
 /** Adds a wallet of one of the world's users to a page. */
 export async function addWallet(page: Page, options: WalletOptions = {}): Promise<string> {
   const { name = 'Otter Wallet', chains = ['solana:mainnet'], behaviour = 'send', user = 0 } = options;
+  const { onSent = () => undefined } = options;
   const { users, endpoints } = await control<Info>('GET /info');
   const owner = users[user];
   if (owner === undefined) throw new Error(`no user ${user}`);
   await page.exposeFunction('testWalletSign', async (wire: number[], how: string) => {
     const signed = sign(Uint8Array.from(wire), owner.secretKey);
-    if (how === 'send') await send(endpoints.rpc1, signed);
+    if (how === 'send' || how === 'send-silently') {
+      await send(endpoints.rpc1, signed);
+      onSent();
+    }
     return [...signed];
   });
   const publicKey = [...base58.decode(owner.address)];

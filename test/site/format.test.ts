@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { amountFault, isAmount } from '../../site/parts/amount-text.ts';
 import {
   ago,
+  amountOf,
   btc,
   clock,
   fromUnixSeconds,
@@ -11,6 +12,7 @@ import {
   roundedUp,
   sats,
   shortened,
+  shortSol,
   significant,
   sol,
   units,
@@ -64,13 +66,20 @@ describe('amounts', () => {
     expect(rounded('1.000', 2)).toBe('1');
   });
 
-  it.each(['1e3', '+1', '-1', '.5', '5.', '0x10', '1,5', '1 0', '١', 'NaN', 'Infinity'])(
+  it.each(['1e3', '+1', '-1', '.5', '5.', '0x10', '1 0', '١', 'NaN', 'Infinity'])(
     '%s is not an amount',
     (text) => {
       expect(isAmount(text, 9, 'SOL')).toBe(false);
       expect(amountFault(text, 9, 'SOL')).toBe('Digits and one point, such as 0.5');
     },
   );
+
+  it('names the comma in an amount of money', () => {
+    for (const text of ['1,5', '1,000'])
+      expect(amountFault(text, 9, 'SOL')).toBe(
+        'Write a point instead of the comma, such as 0.5, and no grouping.',
+      );
+  });
 
   it('an empty field is neither wrong nor an amount', () => {
     expect(amountFault(' ', 9, 'SOL')).toBeNull();
@@ -88,6 +97,29 @@ describe('a minimum rounded up', () => {
     ['0.99999', 4, '1'],
   ])('%s to %i digits is %s, never less', (text, digits, want) => {
     expect(roundedUp(text, digits)).toBe(want);
+  });
+});
+
+describe('short amounts', () => {
+  it.each([
+    ['1', '0.000000001'],
+    ['99999', '0.000099999'],
+    ['100000', '0.0001'],
+    ['9499987900', '9.4999'],
+    ['0', '0'],
+    ['1234567000000000', '1,234,567'],
+  ])('%s lamports are %s SOL, and never zero unless there is none', (lamports, want) => {
+    expect(shortSol(lamports)).toBe(want);
+  });
+
+  it.each([
+    ['0', '0 sats'],
+    ['1', '1 sat'],
+    ['2', '2 sats'],
+    ['61975', '61,975 sats'],
+  ])('%s agree with their unit', (atoms, want) => {
+    expect(amountOf(atoms, 'sat')).toBe(want);
+    expect(amountOf(BigInt(atoms), 'sat')).toBe(want);
   });
 });
 

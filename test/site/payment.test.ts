@@ -17,7 +17,7 @@ it.each([1, 40, 200, 400])('a code of %i characters is read back as it was', (le
 
 it('code, link and amount of a payment are those of the invoice', () => {
   const invoice = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
-  const html = String(PaymentCard({ payment: invoice }));
+  const html = String(PaymentCard({ lock: 'x', payment: invoice }));
   const code = html.slice(html.indexOf('<svg'), html.indexOf('</svg>'));
   expect(drawn(code)).toBe(invoice.solana_pay_url);
   expect(attribute(html.slice(html.indexOf('class="button quiet" href')), 'href')).toBe(
@@ -28,24 +28,28 @@ it('code, link and amount of a payment are those of the invoice', () => {
 
 it('a URL that does not start as a payment is not a link to a wallet', () => {
   const invoice = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
-  const html = String(PaymentCard({ payment: { ...invoice, solana_pay_url: 'javascript:alert(1)' } }));
+  const html = String(
+    PaymentCard({ lock: 'x', payment: { ...invoice, solana_pay_url: 'javascript:alert(1)' } }),
+  );
   expect(html).not.toContain('href=');
 });
 
 it('once the time is over nothing is left to scan, open or copy', () => {
   const payment = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
-  const late = String(PaymentTerms({ payment, left: 0 }));
+  const late = String(PaymentTerms({ lock: 'x', payment, left: 0 }));
   expect(late).toContain('Do not pay it any more');
   expect(late).not.toMatch(/<svg|href=|<button/);
-  for (const left of [1, null]) expect(String(PaymentTerms({ payment, left }))).toContain('<svg');
+  for (const left of [1, null]) expect(String(PaymentTerms({ lock: 'x', payment, left }))).toContain('<svg');
 });
 
 it('a payment identified only by its reference is not offered to be paid by hand', () => {
   const payment = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
-  const html = String(PaymentTerms({ payment, byHand: false, left: 60 }));
+  const html = String(PaymentTerms({ lock: 'x', payment, byHand: false, left: 60 }));
   expect(html).toContain('<svg');
   expect(html).not.toMatch(/its last digits|the address to pay|Copy the amount/);
-  expect(String(PaymentTerms({ payment, left: 60 }))).toMatch(/its last digits.*the address to pay/s);
+  expect(String(PaymentTerms({ lock: 'x', payment, left: 60 }))).toMatch(
+    /its last digits.*the address to pay/s,
+  );
 });
 
 describe('an invoice on its page', () => {

@@ -42,6 +42,20 @@ it("the supply is exact to the chain's last unit", () => {
   );
 });
 
+it.each(['1,000,000', '1 000 000', "1'000'000", '1_000_000', ' 1000000 '])(
+  'the supply %s is a million',
+  (supply) => {
+    expect(supplyAtoms(draft({ supply, decimals: '0' }))).toBe(1_000_000n);
+  },
+);
+
+it.each(['1,5', '1,00,000', '1,000,00', '1.000.000', ',000', '1,000 000'])(
+  'the supply %s is refused with the use of the comma',
+  (supply) => {
+    expect(draftFaults(draft({ supply })).supply).toContain('A comma only groups three digits.');
+  },
+);
+
 describe('the form refuses what the service would refuse', () => {
   const BAD: readonly (readonly [keyof TokenDraft, Partial<TokenDraft>])[] = [
     ['name', { name: '' }],

@@ -83,7 +83,13 @@ export function judgePayment(request: PaymentRequest, payment: TreasuryPayment, 
   const missing = BigInt(request.fee) - received;
   if (missing > 0n && request.parts.length >= MAX_PARTS) return { type: 'owed', reason: 'underpaid' };
   const parts = [...request.parts, partOf(payment)];
-  const counted = { ...request, received: received.toString(), parts, payer: payment.payer };
+  const counted = {
+    ...request,
+    received: received.toString(),
+    parts,
+    payer: payment.payer,
+    reported: null,
+  };
   if (missing > 0n) return { type: 'part', request: counted };
   const paid = { ...counted, state: 'paid', paymentSignature: payment.signature, paidAt: now } as const;
   return { type: 'paid', request: paid, excess: -missing };

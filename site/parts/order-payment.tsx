@@ -1,0 +1,79 @@
+import { useState } from 'hono/jsx';
+import { useNow } from './clock.ts';
+import {
+  forgetPayment,
+  LANDS_WITHIN_MS,
+  noteAsked,
+  noteSent,
+  type OwnPayment,
+  useOwnPayment,
+} from './own-payment.ts';
+import { type Payment, PaymentCard } from './payment-card.tsx';
+import { AskedPayment, SentPayment } from './sent-payment.tsx';
+
+const CLOCK_MS = 5_000;
+
+/** Whether a wallet may still be about to pay. */
+const isAsked = (payment: OwnPayment | null, now: number | null): payment is OwnPayment =>
+  payment?.step === 'asked' && now !== null && now - payment.at < LANDS_WITHIN_MS;
+
+/**
+ * The payment of an order: its terms, or what became of a payment that was sent from this browser or reported to the
+ * service by another one.
+ * @param payment  what is still to pay
+ * @param reported signature that the service was told and that is not final
+ * @param byHand   whether the amount alone identifies the payment
+ */
+export function OrderPayment({
+  id,
+  payment,
+  reported,
+  confirm,
+  byHand = true,
+}: {
+  id: string;
+  payment: Payment;
+  reported: string | null;
+  confirm: (signature: string) => Promise<unknown>;
+  byHand?: boolean;
+}) {
+  const own = useOwnPayment(id);
+  const now = useNow(CLOCK_MS);
+  const [isPaying, setPaying] = useState(false);
+  const [expired, setExpired] = useState<string | null>(null);
+  const others = reported === expired ? null : reported;
+  const signature = own?.step === 'sent' ? own.signature : others;
+  if (signature !== null)
+    return (
+      <SentPayment
+        signature={signature}
+        sentAt={own?.step === 'sent' ? own.at : null}
+        confirm={confirm}
+        payAgain={() => {
+          forgetPayment(id);
+          setExpired(signature);
+        }}
+      />
+    );
+  // The page that asks the wallet shows its own progress.
+  if (!isPaying && isAsked(own, now)) return <AskedPayment orderId={id} payment={own} />;
+  return (
+    <PaymentCard
+      payment={payment}
+      byHand={byHand}
+      lock={id}
+      asked={() => {
+        setPaying(true);
+        noteAsked(id);
+      }}
+      unpaid={() => {
+        setPaying(false);
+        forgetPayment(id);
+      }}
+      sent={(sentSignature) => {
+        setPaying(false);
+        noteSent(id, sentSignature);
+      }}
+    />
+  );
+}

@@ -1,0 +1,28 @@
+import { useState } from 'hono/jsx';
+
+const SHOWN_MS = 2000;
+
+/** Shares a page of this site with the system's own dialog, or copies its address. */
+export function ShareButton({ path, title }: { path: string; title: string }) {
+  const [said, setSaid] = useState('');
+  const share = async (): Promise<void> => {
+    const url = new URL(path, location.href).href;
+    try {
+      if (typeof navigator.share === 'function') {
+        await navigator.share({ title, url });
+        return;
+      }
+      await navigator.clipboard.writeText(url);
+      setSaid('Link copied');
+    } catch {
+      // Closed by the visitor, or refused by the browser.
+      setSaid('Not shared');
+    }
+    setTimeout(() => setSaid(''), SHOWN_MS);
+  };
+  return (
+    <button type="button" class="quiet" onClick={share}>
+      {said === '' ? 'Share' : said}
+    </button>
+  );
+}

@@ -1,0 +1,272 @@
+/** A creator on a phone pays an order once, whatever happens to the tab, the wallet or the network. */
+import type { Page } from 'playwright-core';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  control,
+  expectAccessible,
+  PHONE,
+  picture,
+  siteUrl,
+  useBrowser,
+  type Visit,
+  visit,
+} from './visit.ts';
+import { addWallet, type Info, type WalletOptions } from './wallet.ts';
+
+useBrowser();
+
+const open: Visit[] = [];
+afterEach(async () => {
+  for (const visited of open.splice(0)) await visited.close();
+});
+
+/** Another page of the same browser. */
+async function newTab(of: Page, path: string, wallet: WalletOptions): Promise<Page> {
+  const page = await of.context().newPage();
+  await addWallet(page, wallet);
+  await page.goto(new URL(path, siteUrl).href);
+  return page;
+}
+
+const payButton = (page: Page) => page.getByRole('button', { name: /^Pay [\d.]+ SOL$/ });
+
+type Order = { readonly page: Page; readonly id: string; sent(): number };
+
+/** An order that is ready to be paid with a connected wallet. */
+async function order(wallet: WalletOptions, prepare?: (page: Page) => Promise<unknown>): Promise<Order> {
+  let sent = 0;
+  const visited = await visit(
+    '/tokens/new',
+    { viewport: PHONE, hasTouch: true, isMobile: true },
+    async (page) => {
+      await addWallet(page, { onSent: () => (sent += 1), ...wallet });
+      await prepare?.(page);
+    },
+  );
+  open.push(visited);
+  const { page } = visited;
+  const { users } = await control<Info>('GET /info');
+  await page.getByLabel('Name', { exact: true }).fill('Paid Once');
+  await page.getByLabel('Symbol').fill('ONCE');
+  await page.getByLabel('Supply').fill('1,000,000');
+  await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
+  await page.getByRole('button', { name: 'Continue to payment' }).click();
+  await page.locator('[data-invoice="awaiting_payment"]').waitFor();
+  await page.getByRole('button', { name: 'Connect a wallet' }).click();
+  return { page, id: new URL(page.url()).searchParams.get('invoice') ?? '', sent: () => sent };
+}
+
+type Paid = {
+  readonly detail: string;
+  readonly received_lamports: string;
+  readonly fee_lamports: number;
+  readonly refunds: unknown[];
+};
+
+/** The order is completed with exactly one payment. */
+async function expectPaidOnce({ page, id, sent }: Order, shown = page): Promise<void> {
+  await shown.getByText('Your token is created and listed.').waitFor();
+  const invoice: Paid = await (await shown.request.get(new URL(`/api/invoices/${id}`, siteUrl).href)).json();
+  expect(invoice).toMatchObject({
+    detail: 'completed',
+    received_lamports: String(invoice.fee_lamports),
+    refunds: [],
+  });
+  expect(sent()).toBe(1);
+}
+
+describe('a payment that was sent is never asked for again', () => {
+  it('after a reload', async () => {
+    const paid = await order({});
+    const { page } = paid;
+    await payButton(page).click();
+    await page.getByText('The payment was sent. Do not pay again').waitFor();
+    await picture(page, 'order-sent');
+    await page.reload();
+    await page
+      .getByText(/Do not pay again|Your token is created and listed/)
+      .first()
+      .waitFor();
+    expect(await payButton(page).count()).toBe(0);
+    await expectPaidOnce(paid);
+    await expectAccessible(page);
+    await picture(page, 'order-completed');
+  });
+
+  it('after the tab was closed before the wallet answered', async () => {
+    const paid = await order({ behaviour: 'send-silently' });
+    await payButton(paid.page).click();
+    await expect.poll(paid.sent).toBe(1);
+    const page = await newTab(paid.page, '/tokens/new', {});
+    await paid.page.close();
+    await page.getByText('You have an order that has not ended.').waitFor();
+    await expectAccessible(page);
+    await picture(page, 'order-resume');
+    await page.getByRole('button', { name: 'Resume your order' }).click();
+    await page
+      .getByText(/Your wallet was asked to pay this order|Your token is created and listed/)
+      .first()
+      .waitFor();
+    expect(await payButton(page).count()).toBe(0);
+    await expectPaidOnce(paid, page);
+    await page.goto(new URL('/tokens/new', siteUrl).href);
+    await page.getByLabel('Name', { exact: true }).waitFor();
+    expect(await page.getByText('You have an order that has not ended.').count()).toBe(0);
+  });
+
+  it('in a second tab while the wallet is asked in the first', async () => {
+    const waiting = await order({ behaviour: 'ignore' });
+    const { page } = waiting;
+    await payButton(page).click();
+    await page.getByText('Approve the payment in your wallet.').waitFor();
+    const second = await newTab(page, `/tokens/new?invoice=${waiting.id}`, {});
+    await second.getByText('Your wallet was asked to pay this order.').waitFor();
+    expect(await payButton(second).count()).toBe(0);
+    await expectAccessible(second);
+    // The visitor knows better; the first tab still has the wallet's window.
+    await second.getByRole('button', { name: 'I did not approve it' }).click();
+    await second.getByRole('button', { name: 'Connect a wallet' }).click();
+    await payButton(second).click();
+    await second.getByText('Another tab is asking your wallet to pay this.').waitFor();
+    expect(waiting.sent()).toBe(0);
+  });
+
+  it('at the address of the invoice in another browser', async () => {
+    const kept = await order({ behaviour: 'keep' });
+    await payButton(kept.page).click();
+    await kept.page.locator('[data-invoice="seen"]').waitFor();
+    const other = await visit(`/tokens/new?invoice=${kept.id}`);
+    open.push(other);
+    await other.page.getByText('The payment was sent. Do not pay again').waitFor();
+    expect(await other.page.getByRole('button', { name: 'Connect a wallet' }).count()).toBe(0);
+    await expectAccessible(other.page);
+  });
+});
+
+it('a signature that never lands expires, says that nothing was paid, and the order can be paid', async () => {
+  const kept = await order({ behaviour: 'keep' }, (page) => page.clock.install());
+  const { page } = kept;
+  await payButton(page).click();
+  await page.getByText('The payment was sent. Do not pay again').waitFor();
+  // The first confirmation ends, then the time in which a transaction can land is over.
+  const confirmed = page.waitForResponse('**/api/invoices/confirm');
+  await confirmed;
+  await page.clock.fastForward(3 * 60_000 + 10_000);
+  await page.getByText('Your payment has expired. Nothing was paid.').waitFor();
+  await expectAccessible(page);
+  await picture(page, 'order-expired');
+  await page.getByRole('button', { name: 'Pay again' }).click();
+  await payButton(page).waitFor();
+  expect(kept.sent()).toBe(0);
+});
+
+describe('a payment that does not happen can be tried again', () => {
+  it('after it was rejected in the wallet', async () => {
+    const { page, sent } = await order({ behaviour: 'reject' });
+    await payButton(page).click();
+    await page.getByText('You declined in the wallet.').waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'Connect a wallet' }).waitFor();
+    expect(await page.getByText('Your wallet was asked').count()).toBe(0);
+    expect(sent()).toBe(0);
+  });
+
+  it('with too little SOL', async () => {
+    const { page, sent } = await order({}, (prepared) =>
+      prepared.route(
+        (url) => url.origin !== siteUrl,
+        async (route) => {
+          if (!route.request().postData()?.includes('getBalance')) return route.continue();
+          const { id } = route.request().postDataJSON();
+          await route.fulfill({
+            json: { jsonrpc: '2.0', id, result: { context: { slot: 1 }, value: 5000 } },
+          });
+        },
+      ),
+    );
+    await payButton(page).click();
+    await page.getByText('The wallet holds too little SOL.').waitFor();
+    expect(await page.locator('main').innerText()).toContain('0.000005 SOL');
+    expect(await payButton(page).isEnabled()).toBe(true);
+    expect(sent()).toBe(0);
+  });
+
+  it('on the wrong network', async () => {
+    const { page, sent } = await order({ chains: ['solana:devnet'] });
+    await page.getByText('The wallet is not on Solana mainnet.').waitFor();
+    expect(await payButton(page).count()).toBe(0);
+    expect(sent()).toBe(0);
+  });
+});
+
+it('a second payment of one order names what comes back, to whom, and who sends it', async () => {
+  const paid = await order({});
+  const { page, id } = paid;
+  const { users } = await control<Info>('GET /info');
+  await payButton(page).click();
+  await expectPaidOnce(paid);
+  const invoice = await (await page.request.get(new URL(`/api/invoices/${id}`, siteUrl).href)).json();
+  const { signature } = await control<{ signature: string }>('POST /transfer', {
+    to: invoice.treasury_address,
+    amount: invoice.amount,
+    references: [invoice.reference],
+  });
+  await page.request.post(new URL('/api/invoices/confirm', siteUrl).href, {
+    headers: { prefer: 'wait=50' },
+    data: { invoice_id: id, tx_signature: signature },
+  });
+  await page.reload();
+  const refunds = page.getByRole('list', { name: 'Refunds' });
+  await refunds.waitFor();
+  const text = await refunds.innerText();
+  expect(text).toContain(`${invoice.amount} SOL come back to`);
+  expect(text).toContain(users[0]?.address.slice(0, 6));
+  expect(text).toContain('a second payment for the same order');
+  expect(text).toContain('The operator sends it.');
+  await expectAccessible(page);
+  await picture(page, 'order-double');
+});
+
+it('on a phone without a wallet the apps come first and the code is folded away', async () => {
+  const visited = await visit('/tokens/new', { viewport: PHONE, hasTouch: true, isMobile: true });
+  open.push(visited);
+  const { page } = visited;
+  const { users } = await control<Info>('GET /info');
+  await page.getByLabel('Name', { exact: true }).fill('On a phone');
+  await page.getByLabel('Symbol').fill('PHONE');
+  await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
+  await page.getByRole('button', { name: 'Continue to payment' }).click();
+  const phantom = page.getByRole('link', { name: 'Open in Phantom' });
+  await phantom.waitFor();
+  expect(await phantom.getAttribute('href')).toBe(
+    `https://phantom.app/ul/browse/${encodeURIComponent(page.url())}?ref=${encodeURIComponent(siteUrl)}`,
+  );
+  expect(await page.getByRole('link', { name: 'Other wallet' }).getAttribute('href')).toMatch(/^solana:/);
+  expect(await page.locator('svg.qr').isVisible()).toBe(false);
+  await page.getByText('QR code for another device').click();
+  expect(await page.locator('svg.qr').isVisible()).toBe(true);
+  await expectAccessible(page);
+  await picture(page, 'pay-on-phone');
+  expect(visited.foreign).toEqual([]);
+});
+
+it.each(['/', '/reserves', '/tokens', '/tokens/new', '/swap', '/asry', '/status', '/trust'])(
+  'every button and field of %s is at least 44 pixels high on a phone',
+  async (path) => {
+    const visited = await visit(path, { viewport: PHONE, hasTouch: true, isMobile: true });
+    open.push(visited);
+    await visited.page.waitForLoadState('networkidle');
+    const small = await visited.page
+      .locator(
+        'button:visible, a.button:visible, input:not([type="checkbox"]):visible, select:visible, summary:visible, .bottom li a',
+      )
+      .evaluateAll((targets) =>
+        targets
+          .filter((target) => target.getBoundingClientRect().height < 44)
+          .map(
+            (target) => `${target.tagName} ${target.textContent} ${target.getBoundingClientRect().height}`,
+          ),
+      );
+    expect(small).toEqual([]);
+  },
+);
