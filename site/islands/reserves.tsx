@@ -1,4 +1,6 @@
-import { ChainTransactions, ProofArchive, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
+import { BadgeCode } from '../parts/badge-code.tsx';
+import { ProofArchive } from '../parts/proof-archive.tsx';
+import { ChainTransactions, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
 import { VerifyPanel } from '../parts/verify-panel.tsx';
 import { mount } from './mount.tsx';
 
@@ -8,6 +10,7 @@ mount({
   message: SignedMessage,
   archive: ProofArchive,
   transactions: ChainTransactions,
+  badge: BadgeCode,
 });
 // The element of the URL's fragment has just been rendered.
 if (location.hash === '#verify') document.getElementById('verify')?.scrollIntoView();

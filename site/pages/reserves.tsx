@@ -1,6 +1,8 @@
 import { Live, type Page, Title } from '../layout.tsx';
+import { BadgeCode } from '../parts/badge-code.tsx';
 import { CopyBlock } from '../parts/copyable.tsx';
-import { ChainTransactions, ProofArchive, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
+import { ProofArchive } from '../parts/proof-archive.tsx';
+import { ChainTransactions, SignedMessage, Wallets } from '../parts/reserves-live.tsx';
 import { VerifyPanel } from '../parts/verify-panel.tsx';
 
 export const reserves: Page = {
@@ -67,6 +69,16 @@ export const reserves: Page = {
         <Live name="transactions" json="/api/transactions/bitcoin">
           <ChainTransactions />
         </Live>
+      </section>
+      <section>
+        <h2>Show it on your site</h2>
+        <p>
+          A picture that is green while the sats cover the supply, red when they do not, and gray when the
+          figures are old or unknown.
+        </p>
+        <div data-island="badge">
+          <BadgeCode />
+        </div>
       </section>
     </>
   ),

@@ -1,4 +1,4 @@
-import type { CurrentProof, ProofHistory, Reserves } from '../../packages/client/src/index.ts';
+import type { CurrentProof, Reserves } from '../../packages/client/src/index.ts';
 import { FIGURES_POLL_MS, useQuery } from '../api/query.ts';
 import { CopyBlock, Identifier } from './copyable.tsx';
 import {
@@ -8,13 +8,12 @@ import {
   SolanaTransaction,
   solanaAddressUrl,
 } from './explorer-links.tsx';
-import { amountOf, btc, fromUnixSeconds, sats, shortened, sol, units, worthText } from './format.ts';
+import { amountOf, btc, fromUnixSeconds, sats, sol, units, worthText } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
 import { Table } from './table.tsx';
 
 const POLL_MS = 30_000;
-const SHOWN_PROOFS = 20;
 const SHOWN_TRANSACTIONS = 12;
 
 export function Wallets() {
@@ -193,50 +192,6 @@ const Signed = ({ proof: { message, bitcoin, solana, exclusions, timestamp } }: 
     </dl>
   </div>
 );
-
-export const ProofArchive = () => (
-  <Loaded
-    query={useQuery('listProofs', { limit: SHOWN_PROOFS })}
-    waiting="Reading the archive."
-    card
-    show={({ proofs }) => <ArchiveTable proofs={proofs} />}
-  />
-);
-
-const dayOf = (timestamp: string): string => timestamp.slice(0, 10);
-
-/** The archive returns a day's last proof, so only that row has a link. */
-export function ArchiveTable({ proofs }: Pick<ProofHistory, 'proofs'>) {
-  const days = proofs.map(({ timestamp }) => dayOf(timestamp));
-  return (
-    <Table
-      label="Signed proofs, newest first"
-      columns={[
-        { name: 'Signed' },
-        { name: 'Reserve, sats', right: true },
-        { name: 'ABSR supply', right: true },
-        { name: 'Bitcoin block', right: true },
-        { name: 'Hash' },
-      ]}
-      rows={proofs.map(({ timestamp, hash, figures }, at) => [
-        days.indexOf(dayOf(timestamp)) === at ? (
-          <a href={`/api/proof/${encodeURIComponent(dayOf(timestamp))}`}>
-            <Moment iso={timestamp} />
-          </a>
-        ) : (
-          <Moment iso={timestamp} />
-        ),
-        sats(figures.reserveSatoshis),
-        figures.absrSupplyAtoms === null
-          ? 'no token'
-          : units(figures.absrSupplyAtoms, figures.absrDecimals ?? 0),
-        units(String(figures.bitcoinTipHeight), 0),
-        <code title={hash}>{shortened(hash)}</code>,
-      ])}
-      empty="No proof has been signed yet."
-    />
-  );
-}
 
 export function ChainTransactions() {
   const bitcoin = useQuery('listBitcoinTransactions', {}, POLL_MS);

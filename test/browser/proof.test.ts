@@ -213,6 +213,51 @@ it('sources that never respond are given up after 8 seconds', async () => {
   expect([explorers.length, nodes.length]).toEqual([2, 2]);
 });
 
+/** A service that has just started signs its first proof within a moment. */
+const firstProof = () =>
+  expect
+    .poll(async () => (await (await fetch(new URL('/api/proof/history', siteUrl))).json()).proofs.length)
+    .toBeGreaterThan(0);
+
+it('checks the chain of all proofs, and any row of the archive', async () => {
+  await firstProof();
+  visited = await visit('/reserves');
+  const { page } = visited;
+  await page.getByRole('button', { name: 'Check the chain of all proofs' }).click();
+  await page.getByText(/The only proof is intact|proofs form one chain/).waitFor();
+  await page.getByRole('button', { name: 'Keep a copy' }).waitFor();
+  await page
+    .getByRole('button', { name: /^Check the proof of/ })
+    .first()
+    .click();
+  await page.getByText('both keys signed it').waitFor();
+  await expectAccessible(page);
+  expectNothingWrong(visited);
+});
+
+it('one altered byte in the archive breaks the chain and its row', async () => {
+  await firstProof();
+  visited = await visit('/reserves', {}, (page) =>
+    page.route(
+      '**/api/proof/history**',
+      altering((history) => {
+        const [proof, ...older] = history.proofs as Json[];
+        const message = String(proof?.message).replace(/(?<=Solana lamports: )\d/, otherDigit);
+        return { ...history, proofs: [{ ...proof, message }, ...older] };
+      }),
+    ),
+  );
+  const { page } = visited;
+  await page.getByRole('button', { name: 'Check the chain of all proofs' }).click();
+  await page.getByText('The chain is broken at the proof of').waitFor();
+  await page
+    .getByRole('button', { name: /^Check the proof of/ })
+    .first()
+    .click();
+  await page.getByText('not as signed').waitFor();
+  await expectAccessible(page);
+});
+
 it.each(['/', '/trust', '/status', '/tokens/new', '/docs', '/no-such-page'])(
   'a red bar on top of %s says by how many sats the supply exceeds the reserve',
   async (path) => {
