@@ -74,8 +74,8 @@ export const overview: Page = {
             <h3>SOL comes in</h3>
             <p>
               Fees and payments arrive on Solana. The reserve swaps its SOL into BTC through a bridge. The
-              service checks the bridge's signed quote before it pays. The custodian signs only transactions that it built
-              itself.
+              service checks the bridge's signed quote before it pays. The custodian signs only transactions
+              that it built itself.
             </p>
           </li>
           <li class="btc">

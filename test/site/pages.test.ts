@@ -86,13 +86,21 @@ it('the scripts are those of production, and reveal nothing about the build mach
   expect(telling).toEqual([]);
 });
 
-it('no script is over 30 KB, except the check of a proof with 40 KB', () => {
+it('no script that a page loads is over 30 KB, and the check of a proof, loaded on a click, is at most 40 KB', () => {
   const folder = join(SITE_FOLDER, 'assets');
+  const onLoad = PAGES.map(({ path }) => file(path)).join('');
   const sizes = readdirSync(folder)
     .filter((name) => name.endsWith('.js'))
     .map((name) => ({ name, size: gzipSync(readFileSync(join(folder, name)), { level: 9 }).length }));
-  const limitOf = (name: string): number => (name.startsWith('evidence-') ? 40 : 30) * 1024;
+  const limitOf = (name: string): number => (onLoad.includes(name) ? 30 : 40) * 1024;
   expect(sizes.filter(({ name, size }) => size > limitOf(name))).toEqual([]);
+});
+
+it('every page loads at most 8 scripts', () => {
+  for (const { path } of PAGES) {
+    const scripts = file(path).match(/<script [^>]*src=|rel="modulepreload"/g) ?? [];
+    expect([path, scripts.length]).toEqual([path, Math.min(scripts.length, 8)]);
+  }
 });
 
 it('the policy names this site and the verification sources only', () => {
