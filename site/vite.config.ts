@@ -7,10 +7,6 @@ const islands = readdirSync(join(SITE, 'islands')).filter((file) => file !== 'mo
 
 /** What pages share, without the libraries that only some of them load. */
 const SHARED = /\/(site\/(api|parts|islands)|packages\/client|src\/core|node_modules\/hono)\//;
-/** Only the pages of tokens need these. */
-const PAYMENTS =
-  /\/site\/parts\/(listing-request|order-payment|payment-card|qr-code|sent-payment|token-picture)\.tsx$|\/node_modules\/qr\//;
-
 /** One script per page and one style sheet, with a manifest of their hashed names. */
 export const siteConfig: InlineConfig = {
   root: SITE,
@@ -34,16 +30,18 @@ export const siteConfig: InlineConfig = {
     rolldownOptions: {
       input: [...islands.map((file) => join(SITE, 'islands', file)), join(SITE, 'styles/site.css')],
       output: {
-        // One script for what several pages share: each file of its own would cost a phone a round of requests.
+        // Few scripts, because each costs a phone a round of requests: one for what most pages share, and one for what
+        // the same pages share beyond it.
         codeSplitting: {
           groups: [
+            { name: 'shared', test: SHARED, minShareCount: 4, priority: 1 },
             {
-              name: 'shared',
-              test: (id) => SHARED.test(id) && !PAYMENTS.test(id),
+              name: 'parts',
+              test: SHARED,
               minShareCount: 2,
-              priority: 1,
+              entriesAware: true,
+              entriesAwareMergeThreshold: 6_000,
             },
-            { name: 'payments', test: PAYMENTS, minShareCount: 2 },
           ],
         },
       },

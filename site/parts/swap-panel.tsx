@@ -245,11 +245,13 @@ export function SwapPanel() {
       </div>
       <div class="stack">
         <h2 class="minor">Limits</h2>
-        <Loaded
-          query={minimum}
-          waiting="Reading the limits."
-          show={(value) => <SwapBounds minimum={value} />}
-        />
+        <div class="bounds">
+          <Loaded
+            query={minimum}
+            waiting="Reading the limits."
+            show={(value) => <SwapBounds minimum={value} />}
+          />
+        </div>
         <h2 class="minor">What happens</h2>
         <ol class="soft">
           <li>The bridge signs a quote, which the service checks.</li>

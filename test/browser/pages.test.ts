@@ -21,6 +21,7 @@ useBrowser();
 const PAGES = [
   ['/', 'A Bitcoin reserve that anyone can check'],
   ['/reserves', 'Reserves and proof'],
+  ['/trust', 'Whom you trust, and with what'],
   ['/swap', 'Swap SOL of the reserve into BTC'],
   ['/exchange', 'Exchange your own coins'],
   ['/tokens', 'Tokens'],
@@ -35,10 +36,12 @@ const PAGES = [
 ] as const;
 /** Maximum script of a page before a wallet is requested or the check of a proof is started. */
 const SCRIPT_BYTES = 50 * 1024;
-/** The same with the check, which loads the Bitcoin library. */
-const CHECKED_BYTES = 60 * 1024;
-/** Cumulative layout shift that is called good: https://web.dev/articles/cls */
-const GOOD_SHIFT = 0.1;
+/** The same with the check, which loads the Bitcoin library of 36 KB. */
+const CHECKED_BYTES = 70 * 1024;
+/** Maximum layout shift of a load; up to 0.1 is called good: https://web.dev/articles/cls */
+const MOST_SHIFT = 0.02;
+/** Each further script costs a phone a round of requests. */
+const MOST_SCRIPTS = 8;
 const NOTE_PAINTS = `window.shifted = 0;
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
@@ -96,7 +99,7 @@ describe.each(PAGES)('%s', (path, heading) => {
         expect({ theme, violations: await violations(page) }).toEqual({ theme, violations: [] });
       }
       expectNothingWrong(visited);
-      expect(await page.evaluate('window.shifted')).toBeLessThan(GOOD_SHIFT);
+      expect(await page.evaluate('window.shifted')).toBeLessThanOrEqual(MOST_SHIFT);
       // The largest paint is text of the page: it waits for no picture.
       expect(await page.evaluate('window.largest')).toEqual({ url: '', isShown: true });
       await picture(page, path.slice(1).replace('/', '-') || 'overview');
@@ -104,7 +107,7 @@ describe.each(PAGES)('%s', (path, heading) => {
     },
   );
 
-  it('loads at most 50 KB of script, gzipped, and at most 60 KB once a proof is checked', async () => {
+  it('loads at most 50 KB of script, gzipped, and at most 70 KB once a proof is checked', async () => {
     const sizes = new Map<string, number>();
     const weighed: Promise<unknown>[] = [];
     const weigh = async (response: Response): Promise<void> => {
@@ -125,7 +128,8 @@ describe.each(PAGES)('%s', (path, heading) => {
     await settled(page);
     expect(await total()).toBeLessThanOrEqual(SCRIPT_BYTES);
     expect(sizes.size).toBeGreaterThan(0);
-    const verify = page.getByRole('button', { name: 'Check with public explorers' });
+    expect(sizes.size).toBeLessThanOrEqual(MOST_SCRIPTS);
+    const verify = page.getByRole('button', { name: 'Check it now' });
     if ((await verify.count()) > 0) {
       await verify.click();
       await page.locator('.checks .ok').nth(4).waitFor();
