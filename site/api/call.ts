@@ -73,7 +73,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   retry_with_new_key: 'Nothing moved. Start again.',
   retry_with_same_key: 'The outcome is not known yet. Try again: nothing is sent twice.',
   top_up_wallet: 'The reserve has too little SOL right now. Choose a smaller amount.',
-  use_another_deposit: 'This deposit cannot earn a reward. Use another one.',
+  use_another_deposit: 'This payment cannot earn a reward. Use another one.',
 };
 
 const unreached = (text: string): Failure => ({
@@ -88,7 +88,7 @@ const unreached = (text: string): Failure => ({
 
 const TRANSFER_FAILURES = {
   network: 'The service cannot be reached.',
-  timeout: 'The service did not answer in time.',
+  timeout: 'The service did not respond in time.',
   aborted: 'The call was stopped.',
 } as const;
 

@@ -115,7 +115,7 @@ class Feed<Name extends OperationName> {
       // A part that was added after the last one had gone still waits for its read.
       this.#again = false;
       if (this.#subscribers.size > 0) await this.#poll(fresh);
-    } else if (this.#again) {
+    } else if (this.#again && !this.#isFinal) {
       this.#again = false;
       await this.#poll(true);
     } else this.#schedule(this.#isHeld ? Date.now() - startedAt : 0);

@@ -73,14 +73,14 @@ export const agents: Page = {
       </section>
       <section>
         <h2>Try it</h2>
-        <p>The same answers that the read-only tools return.</p>
+        <p>The same responses that the read-only tools return.</p>
         <Live name="try" json="/api/reserves">
           <TryIt />
         </Live>
       </section>
       <section>
         <h2>Call it over HTTP</h2>
-        <p>Amounts are numbers, each with a string of exact atoms.</p>
+        <p>Each amount is a number, with the exact amount in the smallest unit as text beside it.</p>
         <div data-island="curl">
           <CurlSnippets />
         </div>
@@ -91,7 +91,7 @@ export const agents: Page = {
           <ul class="doors">
             <li>
               <a href="/docs">API reference</a>
-              <span class="fine">Every operation, with schemas and recorded answers</span>
+              <span class="fine">Every operation, with schemas and recorded responses</span>
             </li>
             <li>
               <a href="/llms.txt">llms.txt</a>
@@ -110,7 +110,7 @@ export const agents: Page = {
               About 600 requests a minute of each kind per address for writes and for reads that query other
               services; then 429 with Retry-After.
             </li>
-            <li>6 new swaps an hour per address, and shared caps per hour and day.</li>
+            <li>6 new swaps an hour per address, and limits per hour and day that all callers share.</li>
             <li>10 open invoices per address. Bodies up to 16 KiB.</li>
           </ul>
         </section>

@@ -5,8 +5,7 @@ import { AsryCurveView, AsryEpoch, PastEpochs } from '../parts/asry-live.tsx';
 export const asry: Page = {
   path: '/asry',
   title: 'ASRY rewards',
-  description:
-    'Deposits of USDC and USDT to the treasury earn ASRY, on a capped curve that anyone can compute.',
+  description: 'ASRY is a reward token on Solana, earned by payments of USDC or USDT along a public curve.',
   script: 'asry',
   Content: () => (
     <>
@@ -20,16 +19,16 @@ export const asry: Page = {
           open: true,
         }}
       >
-        A deposit of USDC or USDT to the treasury earns ASRY. The amount follows one public curve, each
-        deposit is paid once, and the cap is never exceeded.
+        ASRY is a reward token on Solana. A payment of USDC or USDT to the treasury earns it, once, along one
+        public curve. The payment is not returned.
       </Title>
       <Live name="epoch" json="/api/asry/epoch">
         <AsryEpoch />
       </Live>
       <div class="split">
         <section>
-          <h2>Deposit and claim</h2>
-          <p>Connect a wallet, approve one payment, and the reward comes back to the same wallet.</p>
+          <h2>Pay and claim</h2>
+          <p>Connect a wallet and approve one payment. The reward comes to the same wallet.</p>
           <Live name="claim" json="/llms.txt">
             <AsryClaimForm />
           </Live>
@@ -37,7 +36,8 @@ export const asry: Page = {
         <section>
           <h2>The curve</h2>
           <p>
-            The sooner a deposit is claimed, the more each dollar earns. Splitting a deposit gains nothing.
+            The sooner a payment is claimed, the more each dollar earns. Splitting a payment gains nothing.
+            The cap is never exceeded.
           </p>
           <Live name="curve" json="/api/asry/epoch">
             <AsryCurveView />

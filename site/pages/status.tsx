@@ -5,7 +5,7 @@ export const status: Page = {
   path: '/status',
   title: 'Status',
   description:
-    'Whether every part of the service works: upstreams, scheduled jobs, custody, caps and backing.',
+    'Whether every part of the service works: sources, scheduled work, signing, limits, and the cover of ABSR.',
   script: 'status',
   Content: () => (
     <>
@@ -19,7 +19,7 @@ export const status: Page = {
           ],
         }}
       >
-        Whether every part works, how much room the caps leave, and the last operations.
+        Whether every part works, what the limits leave, and the last operations.
       </Title>
       <Live name="status" json="/api/status">
         <StatusLive />

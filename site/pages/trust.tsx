@@ -9,7 +9,7 @@ const KEYS = [
   ],
   [
     'Bitcoin key of the reserve',
-    'With the operator; offline where the reserves page says so',
+    'Offline with the operator if the reserves page says so, else in the service',
     'Signs proofs. No code of the service sends BTC',
   ],
   ['Treasury', 'With the operator', 'Receives fees, payments for ASRY, and minted ABSR'],
@@ -21,7 +21,10 @@ const LOSSES = [
     'SOL of the reserve',
     'A thief of the Solana key, or of the right to deploy code: all of it. An attacker who breaks every check at once: the daily limit on the status page.',
   ],
-  ['BTC of the reserve', 'A thief of the Bitcoin key: all of it. Breaking into the service is not enough.'],
+  [
+    'BTC of the reserve',
+    'A thief of the Bitcoin key: all of it. If that key is offline, breaking into the service is not enough.',
+  ],
   [
     'ABSR',
     'A thief of the Solana key can mint ABSR without sats behind it. Every page then shows a red bar.',

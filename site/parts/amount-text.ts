@@ -1,11 +1,25 @@
 import { parseAmount } from '../../src/core/amount.ts';
+import { units } from './format.ts';
 
-/** The fault in a typed amount; null while it is empty or valid. */
-export function amountFault(text: string, decimals: number, unit: string): string | null {
+/**
+ * The fault in a typed amount; null while it is empty or valid.
+ * @param most largest possible amount, in atoms; null while it is not known
+ */
+export function amountFault(
+  text: string,
+  decimals: number,
+  unit: string,
+  most: bigint | null = null,
+): string | null {
   const trimmed = text.trim();
   if (trimmed === '') return null;
   const parsed = parseAmount(trimmed, decimals);
-  if (parsed.ok) return parsed.atoms === 0n ? `More than 0 ${unit}.` : null;
+  if (parsed.ok) {
+    if (parsed.atoms === 0n) return `More than 0 ${unit}.`;
+    return most !== null && parsed.atoms > most
+      ? `At most ${units(most.toString(), decimals)} ${unit}.`
+      : null;
+  }
   switch (parsed.reason) {
     case 'not_a_decimal':
       return trimmed.includes(',')
@@ -18,5 +32,5 @@ export function amountFault(text: string, decimals: number, unit: string): strin
   }
 }
 
-export const isAmount = (text: string, decimals: number, unit: string): boolean =>
-  text.trim() !== '' && amountFault(text, decimals, unit) === null;
+export const isAmount = (text: string, decimals: number, unit: string, most: bigint | null = null): boolean =>
+  text.trim() !== '' && amountFault(text, decimals, unit, most) === null;

@@ -11,7 +11,7 @@ import { Failed, Waiting } from './notice.tsx';
 import { type Step, Steps } from './steps.tsx';
 
 const depositSteps = (signature: string): Step[] => [
-  { name: 'Deposit sent', state: 'done', detail: <SolanaTransaction signature={signature} /> },
+  { name: 'Payment sent', state: 'done', detail: <SolanaTransaction signature={signature} /> },
   { name: 'Final on Solana, then claimed', state: 'now', detail: 'about 15 seconds' },
   { name: 'Reward paid to your wallet', state: 'open' },
 ];
@@ -33,9 +33,9 @@ function ClaimDeposit({
   useEffect(() => void run(), [signature]);
   return (
     <div class="stack" data-deposit={signature}>
-      <Steps label="Progress of the deposit" steps={depositSteps(signature)} />
+      <Steps label="Progress of the payment" steps={depositSteps(signature)} />
       {busy === null ? null : (
-        <Waiting what="You may close this page: this address claims the deposit again." usualSeconds={null} />
+        <Waiting what="You may close this page. Its address claims the payment later." usualSeconds={null} />
       )}
       {failure === null ? null : <Failed failure={failure} retry={run} />}
     </div>
@@ -70,7 +70,7 @@ export function AsryClaimForm() {
       <div class="card stack">
         <DepositForm sent={(asset, signature) => show({ type: 'deposit', asset, signature })} />
         <details class="more">
-          <summary>Claim a deposit that was sent already</summary>
+          <summary>Claim a payment that was sent already</summary>
           <SignatureForm follow={follow} />
         </details>
       </div>
@@ -86,7 +86,7 @@ export function AsryClaimForm() {
         <button type="button" class="quiet start" onClick={() => show({ type: 'form' })}>
           Another claim
         </button>
-        <CopyButton text={view.signature} label="signature of the deposit" name="Copy signature" />
+        <CopyButton text={view.signature} label="signature of the payment" name="Copy signature" />
       </p>
     </div>
   );

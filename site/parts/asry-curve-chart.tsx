@@ -23,8 +23,8 @@ export function AsryCurveChart({ curve }: { curve: Curve }) {
   const show = (value: number): string => grouped(String(Math.round(value)));
   return (
     <Chart
-      title="ASRY given out over the deposits of the epoch"
-      xName="Deposits, USD"
+      title="ASRY given out over the payments of the epoch"
+      xName="Payments, USD"
       xIs="number"
       x={at.map(dollars)}
       lines={[

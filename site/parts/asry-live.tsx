@@ -124,7 +124,7 @@ const EpochTable = ({ past }: Pick<AsryEpochs, 'past'>) => (
     columns={[
       { name: 'Epoch' },
       { name: 'Ended' },
-      { name: 'Deposits, USD', right: true },
+      { name: 'Payments, USD', right: true },
       { name: 'Earned, ASRY', right: true },
       { name: 'Paid, ASRY', right: true },
       { name: 'Claims', right: true },

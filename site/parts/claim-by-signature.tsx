@@ -36,7 +36,7 @@ export function SignatureForm({ follow }: { follow: (signature: string) => void 
     }
   };
   const check = () =>
-    attempt('Reading the deposit. It must be final, which takes up to 20 seconds.', () =>
+    attempt('Reading the payment. It must be final, which takes up to 20 seconds.', () =>
       orFollow(async () => setPreview((await send(true)).value)),
     );
   const claim = () =>
@@ -55,14 +55,14 @@ export function SignatureForm({ follow }: { follow: (signature: string) => void 
       <Form label="Claim by signature" submit={check}>
         <Choice
           id="claim-asset"
-          label="Deposited"
+          label="Paid with"
           value={draft.asset}
           set={(asset) => change({ asset })}
           options={ASSETS}
         />
         <Field
           id="claim-signature"
-          label="Signature of the deposit"
+          label="Signature of the payment"
           value={draft.signature}
           set={(text) => change({ signature: text })}
           wrong={wrong}
@@ -73,14 +73,14 @@ export function SignatureForm({ follow }: { follow: (signature: string) => void 
           class="quiet start"
           disabled={busy !== null || signature === '' || wrong !== null}
         >
-          Check deposit
+          Check payment
         </button>
       </Form>
       {busy === null ? null : <Waiting what={busy} usualSeconds={CHAIN_SECONDS} />}
       {preview === null ? null : (
         <>
           <Deposit claim={preview} asry={asry} />
-          <p class="fine">Nothing was consumed yet. The claim pays the sender of the deposit.</p>
+          <p class="fine">Nothing was claimed yet. The reward goes to the sender of the payment.</p>
           <button type="button" class="start" disabled={busy !== null} onClick={claim}>
             Claim the reward
           </button>

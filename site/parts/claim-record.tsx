@@ -23,7 +23,7 @@ export function useAsryText(): (atoms: string) => string {
 }
 
 export const Deposit = ({ claim, asry }: { claim: AsryClaim; asry: (atoms: string) => string }) => (
-  <dl class="receipt" aria-label="Deposit">
+  <dl class="receipt" aria-label="Payment">
     <div>
       <dt>Received</dt>
       <dd>

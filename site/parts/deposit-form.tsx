@@ -9,16 +9,19 @@ import { useDraft } from './use-draft.ts';
 import { WalletPayment } from './wallet.tsx';
 
 const USD_DECIMALS = 6;
+/** A billion dollars: a larger amount is a slip, and no preview of it makes sense. */
+const MOST = 10n ** 9n * 10n ** BigInt(USD_DECIMALS);
 
 export function DepositForm({ sent }: { sent: (asset: string, signature: string) => void }) {
   const epochs = useQuery('getAsryEpoch', {}).value;
   const [draft, setDraft, forget] = useDraft('deposit', { asset: 'USDC', amount: '25' });
   const { asset, amount } = draft;
-  const fault = amountFault(amount, USD_DECIMALS, asset);
+  const fault = amountFault(amount, USD_DECIMALS, asset, MOST);
   const target = epochs?.deposit;
   const mint = asset === 'USDT' ? target?.mints.USDT : target?.mints.USDC;
   const parsed = parseAmount(amount.trim(), USD_DECIMALS);
-  const ready = target?.address && mint && parsed.ok && isAmount(amount, USD_DECIMALS, asset);
+  const isValid = isAmount(amount, USD_DECIMALS, asset, MOST);
+  const ready = target?.address && mint && isValid;
   return (
     <div class="stack">
       <div class="pair">
@@ -39,9 +42,11 @@ export function DepositForm({ sent }: { sent: (asset: string, signature: string)
           wrong={fault}
         />
       </div>
-      {epochs?.current && parsed.ok ? <Earnings epoch={epochs.current} deposit={parsed.atoms} /> : null}
+      {epochs?.current && parsed.ok && isValid ? (
+        <Earnings epoch={epochs.current} deposit={parsed.atoms} />
+      ) : null}
       <p class="fine">
-        A deposit is a payment, not a loan: it is not returned. The reward goes to the wallet that sends it.
+        This is a payment, not a loan: it is not returned. The reward goes to the wallet that pays.
       </p>
       <WalletPayment
         label={`Pay ${amount.trim()} ${asset} and claim`}
@@ -49,7 +54,7 @@ export function DepositForm({ sent }: { sent: (asset: string, signature: string)
         disabled={!ready}
         run={async (connected) => {
           if (!target?.address || !mint || !parsed.ok)
-            throw new Error('The deposit address is not known yet.');
+            throw new Error('The address to pay is not known yet.');
           const { depositDollars } = await import('../wallet/transfers.ts');
           const { address: to, decimals } = target;
           return depositDollars(connected, { to, mint, atoms: parsed.atoms, decimals });
@@ -60,7 +65,7 @@ export function DepositForm({ sent }: { sent: (asset: string, signature: string)
         }}
       />
       <details>
-        <summary>Deposit without a wallet in this browser</summary>
+        <summary>Pay without a wallet in this browser</summary>
         {target?.address ? (
           <dl class="facts">
             <dt>Send {asset} to</dt>

@@ -11,7 +11,7 @@ import { Failed, Notice, Waiting } from './notice.tsx';
 type Page = Pick<NostrFeed, 'posts' | 'next_cursor' | 'relay_status' | 'as_of' | 'stale' | 'ok' | 'error'>;
 
 const STATES: Readonly<Record<string, string>> = {
-  eose: 'answered',
+  eose: 'responded',
   closed: 'refused',
   unreachable: 'not reached',
   lost: 'lost on the way',
@@ -23,7 +23,7 @@ const STATES: Readonly<Record<string, string>> = {
 const Relays = ({ relays }: { relays: Page['relay_status'] }) => (
   <details>
     <summary>
-      {relays.filter(({ ok }) => ok).length} of {counted(relays.length, 'relay')} answered
+      {relays.filter(({ ok }) => ok).length} of {counted(relays.length, 'relay')} responded
     </summary>
     <ul>
       {relays.map(({ relay, ok, state, events }) => (

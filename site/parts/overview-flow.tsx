@@ -15,6 +15,8 @@ import { Age, AsOf } from './freshness.tsx';
 import { Rolling } from './rolling.tsx';
 
 const PROOF_POLL_MS = 60_000;
+/** Characters of a figure that fit a third of the page in large type. */
+const LONG = 12;
 /** A mint shows as flowing water for this long after its block. */
 const RECENT_SECONDS = 90;
 
@@ -75,7 +77,7 @@ const Figure = ({
       <span class={`dot ${asset}`} aria-hidden="true" />
       {name}
     </span>
-    <span class="value number">
+    <span class={`value number${atoms && show(atoms).length > LONG ? ' long' : ''}`}>
       {atoms ? (
         <>
           <Rolling atoms={BigInt(atoms)} show={show} />

@@ -6,7 +6,7 @@ import { useState } from 'hono/jsx';
 import type { CurrentProof } from '../../packages/client/src/index.ts';
 import type { CheckLine } from '../../src/chain/bitcoin/proof-lines.ts';
 import { call, type Failure, failureFrom, readSiteFile } from '../api/call.ts';
-import type { Sources } from '../build/host-files.ts';
+import { PUBLIC_SOURCES, type Sources } from '../build/host-files.ts';
 import { CopyButton } from './copyable.tsx';
 import { Away, solanaAddressUrl } from './explorer-links.tsx';
 import { instant } from './format.ts';
@@ -182,10 +182,12 @@ export function CheckVerdict({ state, retry }: { state: CheckState; retry: () =>
   );
 }
 
+const EXPLORERS = PUBLIC_SOURCES.explorers.map((url) => new URL(url).host);
+
 /** Who is asked, and what they learn. */
 export const CheckNote = () => (
   <span class="fine">
-    Your browser asks mempool.space, blockstream.info and a Solana node. They see your network address, as any
-    site does.
+    Your browser asks {EXPLORERS.join(', ')} and a Solana node. They see your network address, as any site
+    does.
   </span>
 );

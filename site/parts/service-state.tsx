@@ -2,6 +2,7 @@ import type { Status } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
 import { sol } from './format.ts';
 import { Loaded } from './loaded.tsx';
+import { swapsText } from './status-sentence.ts';
 
 const POLL_MS = 20_000;
 
@@ -19,11 +20,6 @@ export function ServiceState() {
   );
 }
 
-const swapsState = (custody: Status['custody']): string => {
-  if (!custody) return 'unknown';
-  return custody.frozen ? 'frozen' : custody.paused ? 'paused' : 'open';
-};
-
 export function ServiceFacts({ status, lamports }: { status: Status; lamports: string | null }) {
   const { custody } = status;
   const today = custody?.limits?.find(({ name }) => name === 'day');
@@ -39,7 +35,7 @@ export function ServiceFacts({ status, lamports }: { status: Status; lamports: s
       <dt>Left for swaps today</dt>
       <dd>{today ? `${sol(today.left)} of ${sol(today.maximum)} SOL` : 'unknown'}</dd>
       <dt>Swaps</dt>
-      <dd>{swapsState(custody)}</dd>
+      <dd>{swapsText(custody)}</dd>
     </dl>
   );
 }

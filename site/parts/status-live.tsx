@@ -1,10 +1,12 @@
 import type { Status } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
 import { SolanaTransaction } from './explorer-links.tsx';
-import { count, sats, sol } from './format.ts';
+import { Folded } from './folded.tsx';
+import { amountOf, count, sats, sol } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
+import { statusSentence, swapsText } from './status-sentence.ts';
 import { blocksOf, StatusStrip } from './status-strip.tsx';
 import { detailText } from './swap-progress.tsx';
 import { Table } from './table.tsx';
@@ -101,21 +103,18 @@ export function StatusReport({ status }: { status: Status }) {
     <>
       <p class={`verdict ${status.ok ? 'good' : 'warn'}`}>
         <span class="verdict-sign" aria-hidden="true" />
-        <strong class="verdict-text">{status.ok ? 'Everything works.' : 'The operator must act.'}</strong>{' '}
-        <span class="soft">
-          {count(upstreams.filter(({ ok }) => ok).length)} of {count(upstreams.length)} upstreams respond.
-        </span>
+        <strong class="verdict-text">{statusSentence(status)}</strong>
       </p>
       <div class="tiles">
-        <Tile name="Every ABSR covered" value={backing ? (backing.ok ? 'yes' : 'NO') : null}>
-          {backing?.gapSatoshis
-            ? `${sats(backing.gapSatoshis)} sats in excess of the supply`
+        <Tile
+          name="Every ABSR covered"
+          value={backing.gapSatoshis === null ? null : backing.ok ? 'yes' : 'NO'}
+        >
+          {backing.gapSatoshis
+            ? `${amountOf(backing.gapSatoshis, 'sat')} ${backing.gapSatoshis.startsWith('-') ? 'missing' : 'more than the supply'}`
             : 'compared on both chains'}
         </Tile>
-        <Tile
-          name="Swaps"
-          value={custody ? (custody.frozen ? 'frozen' : custody.paused ? 'paused' : 'open') : null}
-        >
+        <Tile name="Swaps" value={custody ? swapsText(custody) : null}>
           {custody
             ? `${custody.openOperations} under way, ${custody.heldOperations} awaiting the operator`
             : 'the custodian does not respond'}
@@ -142,28 +141,30 @@ export function StatusReport({ status }: { status: Status }) {
         />
       </section>
       <section>
-        <h2>Upstreams</h2>
+        <h2>Sources</h2>
         <p>
           Services of other operators. Without one that is needed, payments wait; without another, a page
           lacks figures.
         </p>
-        <Table
-          label="Upstreams"
-          columns={[...PART_COLUMNS, { name: 'Latency', right: true }]}
-          rows={upstreams.map(({ name, ok, needed, ms }) => [
-            <span>
-              {name} {needed ? <span class="mark">needed</span> : null}
-            </span>,
-            <Well ok={ok} />,
-            <Strip status={status} name={name} />,
-            `${count(ms)} ms`,
-          ])}
-          empty="None is configured."
-        />
+        <Folded summary={`Show all ${count(upstreams.length)} sources`}>
+          <Table
+            label="Sources"
+            columns={[...PART_COLUMNS, { name: 'Latency', right: true }]}
+            rows={upstreams.map(({ name, ok, needed, ms }) => [
+              <span>
+                {name} {needed ? <span class="mark">needed</span> : null}
+              </span>,
+              <Well ok={ok} />,
+              <Strip status={status} name={name} />,
+              `${count(ms)} ms`,
+            ])}
+            empty="None is configured."
+          />
+        </Folded>
       </section>
       <section>
         <h2>Limits</h2>
-        <p>They bound what a mistake could cost.</p>
+        <p>They limit what a mistake could cost.</p>
         {custody?.limits ? (
           <Limits limits={custody.limits} />
         ) : (

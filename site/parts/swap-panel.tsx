@@ -102,6 +102,10 @@ const Receipt = ({ estimate, summary }: { estimate: SwapEstimate; summary: AbsrS
   );
 };
 
+/** The largest swap that is possible now, in lamports; null while none is, or while it is not known. */
+const mostOf = (minimum: SwapMinimum | null): bigint | null =>
+  minimum?.available ? BigInt(minimum.maxAmountLamports) : null;
+
 /** The amount in whole lamports of each preset that the current limits allow. */
 function presets(minimum: SwapMinimum | null): readonly (readonly [name: string, amount: string])[] {
   if (minimum === null) return [];
@@ -131,8 +135,9 @@ export function SwapPanel() {
   const [id, setId] = useState<string | null>(null);
   useEffect(() => setId(fromAddressBar('swap')), []);
 
-  const fault = amountFault(amount, SOL_DECIMALS, 'SOL');
-  const ready = isAmount(amount, SOL_DECIMALS, 'SOL') && busy === null;
+  const most = mostOf(minimum.value);
+  const fault = amountFault(amount, SOL_DECIMALS, 'SOL', most);
+  const ready = isAmount(amount, SOL_DECIMALS, 'SOL', most) && busy === null;
 
   const quote = () =>
     attempt('quote', async () => {

@@ -22,7 +22,7 @@ it('transfers less than 400 KB with everything that it loads, and has the header
   const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   expect(sizes.length).toBeGreaterThan(4);
   expect(total).toBeLessThan(TRANSFER_BYTES);
-  const names = await page.locator('header').getByRole('button').allInnerTexts();
+  const names = await page.locator('header nav').getByRole('button').allInnerTexts();
   expect(names).toEqual(['Reserve', 'Use', 'Read', 'Build']);
   await page.getByRole('button', { name: 'Build' }).click();
   expect(await page.locator('header [aria-current="page"]:visible').innerText()).toContain('API reference');

@@ -61,6 +61,7 @@ it('a creator fills in the form, pays by the code, and the token is created and 
   await page.getByLabel('Name', { exact: true }).fill(name);
   await page.getByLabel('Symbol').fill('OTTER');
   await page.getByLabel('Supply').fill('2500.5');
+  await page.getByText('Advanced: decimals').click();
   await page.getByLabel('Decimals').fill('3');
   const preview = page.locator('.split > .stack');
   expect(await preview.innerText()).toContain('2,500.5 OTTER');
@@ -114,9 +115,9 @@ it('a depositor sees the reward of a deposit, claims it, and sees it paid', asyn
   });
   visited = await visit('/asry');
   const { page } = visited;
-  await page.getByText('Claim a deposit that was sent already').click();
-  await page.getByLabel('Signature of the deposit').fill(signature);
-  await page.getByRole('button', { name: 'Check deposit' }).click();
+  await page.getByText('Claim a payment that was sent already').click();
+  await page.getByLabel('Signature of the payment').fill(signature);
+  await page.getByRole('button', { name: 'Check payment' }).click();
   await page.getByText('Nothing was consumed yet.').waitFor();
   expect(await page.locator('[data-island="claim"]').innerText()).toContain('25 USDC');
   await page.getByRole('button', { name: 'Claim the reward' }).click();
@@ -125,9 +126,9 @@ it('a depositor sees the reward of a deposit, claims it, and sees it paid', asyn
   await picture(page, 'claim-paid');
   // The same deposit again shows what became of it, and pays nothing.
   await page.getByRole('button', { name: 'Another claim' }).click();
-  await page.getByText('Claim a deposit that was sent already').click();
-  await page.getByLabel('Signature of the deposit').fill(signature);
-  await page.getByRole('button', { name: 'Check deposit' }).click();
+  await page.getByText('Claim a payment that was sent already').click();
+  await page.getByLabel('Signature of the payment').fill(signature);
+  await page.getByRole('button', { name: 'Check payment' }).click();
   await page.locator('[data-claim="paid"]').waitFor();
   const again = page.getByRole('region', { name: 'Payouts' }).getByRole('row');
   expect(await again.count()).toBe(2);

@@ -92,7 +92,7 @@ it('a deposit is sent by wallet and its reward claimed', async () => {
   const page = await open('/asry', true);
   await write(page, page.getByLabel('Amount'), '7');
   await press(page, button(page, 'Connect a wallet'));
-  await press(page, button(page, 'Deposit 7 USDC and claim'));
+  await press(page, button(page, 'Pay 7 USDC and claim'));
   await page.locator('[data-claim="paid"]').waitFor();
 });
 

@@ -11,7 +11,7 @@ afterAll(() => control('DELETE /faults'));
 const PATHS = ['/', '/reserves', '/swap', '/tokens', '/asry', '/pools', '/nostr', '/status', '/visitors'];
 
 // The exchange page asks nothing before its form is used.
-it.each(PATHS)('%s shows that the service is unavailable, and the next step', async (path) => {
+it.each(PATHS)('%s says once that the service is unavailable, and the next step', async (path) => {
   visited = await visit(path, {}, (page) => page.route('**/api/**', (route) => route.abort()));
   const { page } = visited;
   const notice = page.locator('.notice.bad').first();
@@ -19,6 +19,8 @@ it.each(PATHS)('%s shows that the service is unavailable, and the next step', as
   expect(await notice.innerText()).toContain('The service cannot be reached.');
   expect(await notice.innerText()).toContain('try again');
   expect(await page.locator('main').innerText()).not.toContain('undefined');
+  await page.waitForLoadState('networkidle');
+  expect(await page.locator('.notice.bad').count()).toBe(1);
   await expectAccessible(page);
 });
 
@@ -33,11 +35,13 @@ it('a service that is available again is shown after a click', async () => {
   );
   const { page } = visited;
   const wallets = page.locator('[data-island="wallets"]');
-  await wallets.getByText('The service returned an unexpected response (status 502).').waitFor();
+  const alerts = page.getByRole('region', { name: 'Alerts' });
+  await alerts.getByText('The service returned an unexpected response (status 502).').waitFor();
+  await wallets.getByText('Not available right now.').waitFor();
   down = false;
-  await wallets.getByRole('button', { name: 'Try again' }).click();
+  await alerts.getByRole('button', { name: 'Try again' }).click();
   await wallets.getByRole('heading', { name: 'Bitcoin reserve' }).waitFor();
-  expect(await wallets.locator('.notice.bad').count()).toBe(0);
+  expect(await page.locator('.notice.bad').count()).toBe(0);
 });
 
 it('an error of the service is shown with its next step, its code and the id for the operator', async () => {
@@ -84,7 +88,7 @@ it('a wait of more than a second is announced', async () => {
   await page.getByText('This takes longer than usual.').waitFor();
   answer?.();
   await settled(page);
-  await page.getByRole('heading', { name: 'Upstreams' }).waitFor();
+  await page.getByRole('heading', { name: 'Sources' }).waitFor();
 });
 
 const id = '5fFK6dZeVLSmuXCgLUbXRWsKPZBj7jUaicdZfyVMdY7NJeZTtUfbCwkgZwGh35zr6t7bs4GaMCCdhrqgNfz8obY1';
@@ -172,7 +176,7 @@ it('when the Worker stops, the page keeps its figures, reports the outage, and u
   await control('POST /worker/kill');
   try {
     await page.getByText('The service returned an unexpected response (status 502).').waitFor();
-    expect(await page.getByRole('heading', { name: 'Upstreams' }).isVisible()).toBe(true);
+    expect(await page.getByRole('heading', { name: 'Sources' }).isVisible()).toBe(true);
   } finally {
     await control('POST /worker/start');
   }

@@ -52,12 +52,12 @@ it('deposits USDC and claims the reward in one flow, and a reload resumes it', a
   const before = await deposits();
   await page.getByLabel('Amount').fill('12.5');
   await page.getByRole('button', { name: 'Connect a wallet' }).click();
-  await page.getByRole('button', { name: 'Deposit 12.5 USDC and claim' }).click();
+  await page.getByRole('button', { name: 'Pay 12.5 USDC and claim' }).click();
   await page.locator('[data-deposit]').waitFor();
   // The address of the page holds the deposit from the moment that it was sent.
   await page.reload();
   await page.locator('[data-claim="paid"]').waitFor();
-  expect(await page.getByLabel('Deposit', { exact: true }).innerText()).toContain('12.5 USDC');
+  expect(await page.getByLabel('Payment', { exact: true }).innerText()).toContain('12.5 USDC');
   expect((await deposits()) - before).toBe(12_493_750n);
   await settled(page);
   await expectAccessible(page);
@@ -86,10 +86,10 @@ it('lists a token that exists, paid by wallet', async () => {
   await page.getByRole('button', { name: 'Request listing' }).click();
   await page.getByRole('button', { name: 'Connect a wallet' }).click();
   await page.getByRole('button', { name: /^Pay [\d.]+ SOL$/ }).click();
-  await page.getByText('Your wallet has sent the payment.').waitFor();
+  await page.getByText('The payment was sent.').waitFor();
   // A reload does not offer to pay a second time.
   await page.reload();
-  await page.getByText('Your wallet has sent the payment.').waitFor();
+  await page.getByText('The payment was sent.').waitFor();
   expect(await page.getByRole('button', { name: /^Pay / }).count()).toBe(0);
   await picture(page, 'listing-paid');
   await page.getByText('The token is listed.').waitFor();
@@ -179,6 +179,7 @@ it('a draft of a token survives a reload', async () => {
   visited = await visit('/tokens/new');
   const { page } = visited;
   await page.getByLabel('Name', { exact: true }).fill('Half Written');
+  await page.getByText('Advanced: decimals').click();
   await page.getByLabel('Description').fill('Not done yet');
   await page.reload();
   await page.getByText('Half Written').first().waitFor();

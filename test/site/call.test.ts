@@ -66,7 +66,7 @@ describe('failures are text with a next step', () => {
 
   it('no answer in time', async () => {
     answering(() => Promise.reject(new DOMException('too slow', 'TimeoutError')));
-    expect((await failed()).text).toBe('The service did not answer in time.');
+    expect((await failed()).text).toBe('The service did not respond in time.');
   });
 
   it.each([

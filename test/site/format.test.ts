@@ -81,6 +81,12 @@ describe('amounts', () => {
       );
   });
 
+  it('names the largest possible amount', () => {
+    expect(amountFault('2.000000001', 9, 'SOL', 2_000_000_000n)).toBe('At most 2 SOL.');
+    expect(amountFault('2', 9, 'SOL', 2_000_000_000n)).toBeNull();
+    expect(isAmount('1000000001', 6, 'USDC', 10n ** 15n)).toBe(false);
+  });
+
   it('an empty field is neither wrong nor an amount', () => {
     expect(amountFault(' ', 9, 'SOL')).toBeNull();
     expect(isAmount(' ', 9, 'SOL')).toBe(false);

@@ -119,8 +119,8 @@ it('explains the curve: sooner earns more, splitting earns no more', () => {
   expect(first).toBeGreaterThan(second);
   expect(first + second).toBe(entitlementOf(curve, 0n, 2n * net));
   const text = String(asry.Content());
-  expect(text).toContain('The sooner a deposit is claimed, the more each dollar earns.');
-  expect(text).toContain('Splitting a deposit gains nothing.');
+  expect(text).toContain('The sooner a payment is claimed, the more each dollar earns.');
+  expect(text).toContain('Splitting a payment gains nothing.');
   expect(text).not.toContain('order');
 });
 

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { EXAMPLES } from '../../scripts/documents/examples.ts';
+import { statusSentence } from '../../site/parts/status-sentence.ts';
+
+const status = JSON.parse(JSON.stringify(EXAMPLES.getStatus?.responses[0]?.body));
+const sources = (down: number) =>
+  Array.from({ length: 12 }, (_, at) => ({ name: `source-${at}`, ok: at >= down, needed: true, ms: 1 }));
+
+it.each([
+  [0, '5', {}, 'All 12 sources respond. The reserve is covered, swaps are open.'],
+  [1, '0', {}, '1 of 12 sources is down. The reserve is covered, swaps are open.'],
+  [2, '5', {}, '2 of 12 sources are down. The reserve is covered, swaps are open.'],
+  [0, '-1', {}, 'All 12 sources respond. The reserve does NOT cover all ABSR, swaps are open.'],
+  [0, null, {}, 'All 12 sources respond. Whether the reserve covers all ABSR is not known, swaps are open.'],
+  [0, '5', { paused: 'operator' }, 'All 12 sources respond. The reserve is covered, swaps are paused.'],
+  [0, '5', { frozen: 'restored' }, 'All 12 sources respond. The reserve is covered, swaps are frozen.'],
+  [0, '5', null, 'All 12 sources respond. The reserve is covered, the state of swaps is not known.'],
+])('with %i sources down, a gap of %s and %j says: %s', (down, gapSatoshis, stops, sentence) => {
+  const custody = stops === null ? null : { ...status.custody, frozen: null, paused: null, ...stops };
+  const backing = {
+    ...status.backing,
+    gapSatoshis,
+    ok: gapSatoshis === null || !gapSatoshis.startsWith('-'),
+  };
+  expect(statusSentence({ upstreams: sources(down), backing, custody })).toBe(sentence);
+});
