@@ -32,7 +32,7 @@ const RIGHT = 12;
 /** Width of a digit of the axis, and the least distance of two labels. */
 const DIGIT = 7.2;
 const LABEL_SPACE = 84;
-const ROW_SPACE = 44;
+const ROW_SPACE = 36;
 /** Width until the element's own is known. */
 const USUAL_WIDTH = 640;
 
@@ -66,6 +66,12 @@ function pathOf(run: readonly Point[], stepped: boolean): string {
 /** A closed area from a run of points down to the axis. */
 const areaOf = (run: readonly Point[], stepped: boolean, floor: number): string =>
   `${pathOf(run, stepped)}V${floor}H${run[0]?.[0] ?? 0}Z`;
+
+/** The index of the value that is closest. */
+function nearest(values: readonly number[], wanted: number): number {
+  const distances = values.map((value) => Math.abs(value - wanted));
+  return distances.indexOf(Math.min(...distances));
+}
 
 /** The width of an element, also after it has changed. */
 function useWidth() {
@@ -140,14 +146,15 @@ export function Chart({ title, x, xIs, xName, lines, show, showX, stepped = fals
     xIs === 'time'
       ? timeTicks(from, to, parts)
       : numberTicks(from, to, parts).map((at) => ({ at, label: showX(at), date: null }));
-  const shown = Math.min(pointed ?? x.length - 1, x.length - 1);
+  // Until a value is pointed at, the present one is shown: the marked one, or the last.
+  const present = markX === undefined ? x.length - 1 : nearest(x, markX.at);
+  const shown = Math.min(pointed ?? present, x.length - 1);
   const shownX = x[shown];
 
   const point = (event: PointerEvent): void => {
     const box = place.current?.getBoundingClientRect();
     if (box === undefined) return;
-    const distances = x.map((value) => Math.abs(atX(value) - (event.clientX - box.left)));
-    setPointed(distances.indexOf(Math.min(...distances)));
+    setPointed(nearest(x.map(atX), event.clientX - box.left));
   };
   const textOf = ({ values }: Line, at: number): string => {
     const value = values[at];
