@@ -1,6 +1,6 @@
 /**
  * `npm run build:site`, which is also wrangler's custom build: no wrangler command publishes an empty or outdated site.
- * Builds the site, the API documents and a module of the script, and writes the version and commit. For `wrangler dev` it also migrates the local D1 database.
+ * Builds the site and the API documents, and writes the version and commit. For `wrangler dev` it also migrates the local D1 database.
  * Fails when an environment of wrangler.toml uses a resource of production, so that no such deployment is possible.
  * @module
  */
@@ -8,7 +8,6 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSite, SITE_FOLDER } from '../site/build/build-site.ts';
-import { writeLeanErrors } from './bundle/lean-errors.ts';
 import { argumentsOrUsage, readArguments } from './command-line.ts';
 import { currentCommit } from './current-commit.ts';
 import { sharedResources } from './doctor/check-environments.ts';
@@ -23,7 +22,6 @@ for (const { environment, shared } of sharedResources(readFileSync('wrangler.tom
 
 const made = await buildSite();
 writeDocuments(SITE_FOLDER);
-writeLeanErrors();
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 writeFileSync(join(SITE_FOLDER, 'build.json'), `${JSON.stringify({ version, commit: currentCommit() })}\n`);
 console.log(`${SITE_FOLDER}: ${made ? 'built' : 'up to date'}`);
