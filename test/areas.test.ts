@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { z } from '@hono/zod-openapi';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { AREAS, areaOf } from '../src/areas.ts';
 import { type Deps, mountedApp } from '../src/mounted-app.ts';
@@ -59,33 +58,6 @@ function evaluatedBy(entry: string): Set<string> {
 }
 
 describe('the first request of an isolate', () => {
-  it('creates schemas of request bodies, and none of answers', async () => {
-    const { prototype } = z.ZodType as unknown as { prototype: { openapi(...args: unknown[]): unknown } };
-    const { openapi } = prototype;
-    const components: unknown[] = [];
-    prototype.openapi = function described(...args) {
-      if (typeof args[0] === 'string') components.push(args[0]);
-      return openapi.apply(this, args);
-    };
-    try {
-      vi.resetModules();
-      const { AREAS: areas } = await import('../src/areas.ts');
-      for (const { load } of areas) mountedApp(noDeps, [await load()]);
-    } finally {
-      prototype.openapi = openapi;
-    }
-    expect(components.sort()).toEqual([
-      'AsryClaimRequest',
-      'ExchangeRequest',
-      'InvoiceConfirm',
-      'InvoiceCreate',
-      'ListingConfirm',
-      'ListingRequest',
-      'Pageview',
-      'SwapCreate',
-    ]);
-  });
-
   const evaluated = [...evaluatedBy('wiring/api.ts')];
 
   it('reads the configuration', () => {

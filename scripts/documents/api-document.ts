@@ -5,9 +5,9 @@
  */
 
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import { problemSchema } from '#answers';
 import { ERROR_ACTIONS, type ErrorTable } from '../../src/core/errors.ts';
 import { API_VERSION } from '../../src/features/openapi/routes.ts';
+import { problemSchema } from '../../src/http/responses.ts';
 import type { Examples } from './examples.ts';
 
 /** @throws Error when two routes have conflicting definitions */

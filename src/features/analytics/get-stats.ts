@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { lazily } from '#answers';
+
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/limits.ts';
 import { component } from '../../http/router.ts';
@@ -17,47 +17,45 @@ const HOURS_A_WEEK = 7 * 24;
 const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));
 const NONE: Period = { pageviews: 0, visitors: 0, bots: 0 };
 
-const count = lazily(() => z.int());
-export const StatsBody = lazily(() =>
-  component('AnalyticsStats', {
-    ok: z.literal(true),
-    totals: z.object({
-      pageviews: count(),
-      last_24h: count().describe('The current UTC hour and the 23 before it'),
-      last_7d: count().describe('The current UTC hour and the 167 before it'),
-      visitors_24h: count().describe('Distinct visitors since 00:00 UTC, at most 1,000,000'),
-      filtered_bots: count().describe('Views of crawlers; no other figure includes them'),
-    }),
-    by_path: z
-      .array(z.object({ path: z.string(), count: count() }))
-      .describe('The 100 most viewed; `other` sums paths beyond 1,000 new ones a day'),
-    by_referrer: z
-      .array(z.object({ host: z.string(), count: count() }))
-      .describe('The 100 hosts that sent most views; `other` sums hosts beyond 1,000 new ones a day'),
-    recent: z
-      .array(
-        z.object({
-          t: z.iso.datetime(),
-          path: z.string(),
-          referrer: z.string(),
-          ip: z.string().nullable().openapi({
-            example: '203.0.113.0/24',
-            description: 'The /24 or /48 of the visitor; null when unknown or deleted',
-          }),
-        }),
-      )
-      .describe('The last 50 views'),
-    series: z
-      .array(z.object({ day: z.iso.date(), pageviews: count(), visitors: count() }))
-      .describe('The last 30 UTC days, oldest first'),
-    series_hourly: z
-      .array(z.object({ hour: z.iso.datetime(), pageviews: count() }))
-      .describe('The last 48 UTC hours, oldest first'),
-    as_of: z.iso.datetime(),
+const count = z.int();
+export const StatsBody = component('AnalyticsStats', {
+  ok: z.literal(true),
+  totals: z.object({
+    pageviews: count,
+    last_24h: count.describe('The current UTC hour and the 23 before it'),
+    last_7d: count.describe('The current UTC hour and the 167 before it'),
+    visitors_24h: count.describe('Distinct visitors since 00:00 UTC, at most 1,000,000'),
+    filtered_bots: count.describe('Views of crawlers; no other figure includes them'),
   }),
-);
+  by_path: z
+    .array(z.object({ path: z.string(), count: count }))
+    .describe('The 100 most viewed; `other` sums paths beyond 1,000 new ones a day'),
+  by_referrer: z
+    .array(z.object({ host: z.string(), count: count }))
+    .describe('The 100 hosts that sent most views; `other` sums hosts beyond 1,000 new ones a day'),
+  recent: z
+    .array(
+      z.object({
+        t: z.iso.datetime(),
+        path: z.string(),
+        referrer: z.string(),
+        ip: z.string().nullable().openapi({
+          example: '203.0.113.0/24',
+          description: 'The /24 or /48 of the visitor; null when unknown or deleted',
+        }),
+      }),
+    )
+    .describe('The last 50 views'),
+  series: z
+    .array(z.object({ day: z.iso.date(), pageviews: count, visitors: count }))
+    .describe('The last 30 UTC days, oldest first'),
+  series_hourly: z
+    .array(z.object({ hour: z.iso.datetime(), pageviews: count }))
+    .describe('The last 48 UTC hours, oldest first'),
+  as_of: z.iso.datetime(),
+});
 
-export type Stats = z.infer<ReturnType<typeof StatsBody>>;
+export type Stats = z.infer<typeof StatsBody>;
 
 /**
  * The sums of all objects. A name that is not among the first of an object is missing from that object's share.

@@ -1,8 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { errorResponses, jsonResponse } from '#answers';
 import { BODY_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
+import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import {
   type CountPageviewDeps,

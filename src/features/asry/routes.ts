@@ -1,5 +1,4 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { errorResponses, jsonResponse, lazily } from '#answers';
 import { canonicalSignature } from '../../chain/solana/address.ts';
 import { formatAmount } from '../../core/amount.ts';
 import { AppError, BODY_ERRORS } from '../../core/errors.ts';
@@ -9,6 +8,7 @@ import { jsonBody } from '../../http/body.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { amountParam } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
+import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import type { AsryMirror } from './asry-store.ts';
 import {
@@ -37,78 +37,67 @@ const EXAMPLE_SIGNATURE =
 const atomsText = (description: string, example: string) => z.string().openapi({ description, example });
 const notConfigured = ['NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE'] as const;
 
-const Claim = lazily(() =>
-  component('AsryClaim', {
-    asset: z.enum(['USDC', 'USDT']),
-    senderPubkey: z
-      .string()
-      .nullable()
-      .describe('Sender of the deposit, from chain data; receives the reward'),
-    feeBps: z.int().openapi({ description: 'Receive fee in basis points', example: 5 }),
-    feeAtomic: atomsText('Receive fee, rounded up', '50000'),
-    receive: z.object({
-      depositTxSignature: z.string().describe("The transaction's first signature"),
-      slot: atomsText('Slot of the deposit', '311224455'),
-      blockTime: z.int().describe('Unix seconds; decides the epoch'),
-      creditedAtomic: atomsText("Gain of the treasury's own account", '100000000'),
-      feeAtomic: atomsText('Receive fee', '50000'),
-      netAtomic: atomsText('Credited amount less the fee; this amount earns', '99950000'),
-      epoch: z.int(),
-    }),
-    reward: z.object({
-      status: z
-        .enum(['sent', 'pending', 'skipped', 'owed'])
-        .describe(
-          'sent: signed, and on the chain or on its way; pending: recorded, signed within moments; owed: recorded, sent later; skipped: no reward was requested',
-        ),
-      signature: z.string().nullable().describe('Solana signature of the payout'),
-      asryAtomic: atomsText('ASRY of this payout', '1109323590079'),
-      recipient: z.string(),
-      entitlementAtomic: atomsText('Total reward of the deposit', '1109323590079'),
-      remainingAtomic: atomsText('Part of it that can still be claimed', '0'),
-      mint: z.string().describe('The ASRY mint'),
-      reason: z.string().nullable().describe('Reason why it is owed'),
-      how_to_get: z.string().nullable().describe('What to do about it'),
-    }),
-  }),
-);
-
-const ClaimRecord = lazily(() =>
-  Claim()
-    .extend({
-      payouts: z.array(
-        z.object({
-          part: z.int(),
-          status: z.enum(['sent', 'pending', 'owed']),
-          signature: z.string().nullable(),
-          asryAtomic: z.string(),
-          reason: z.string().nullable(),
-          created_at: z.iso.datetime(),
-          paid_at: z.iso.datetime().nullable().describe('When it was final on the chain'),
-        }),
-      ),
-      claimed_at: z.iso.datetime().nullable(),
-    })
-    .openapi('AsryClaimRecord'),
-);
-
-const Epoch = lazily(() =>
-  component('AsryEpoch', {
+const Claim = component('AsryClaim', {
+  asset: z.enum(['USDC', 'USDT']),
+  senderPubkey: z.string().nullable().describe('Sender of the deposit, from chain data; receives the reward'),
+  feeBps: z.int().openapi({ description: 'Receive fee in basis points', example: 5 }),
+  feeAtomic: atomsText('Receive fee, rounded up', '50000'),
+  receive: z.object({
+    depositTxSignature: z.string().describe("The transaction's first signature"),
+    slot: atomsText('Slot of the deposit', '311224455'),
+    blockTime: z.int().describe('Unix seconds; decides the epoch'),
+    creditedAtomic: atomsText("Gain of the treasury's own account", '100000000'),
+    feeAtomic: atomsText('Receive fee', '50000'),
+    netAtomic: atomsText('Credited amount less the fee; this amount earns', '99950000'),
     epoch: z.int(),
-    starts_at: z.iso.datetime(),
-    ends_at: z.iso.datetime(),
-    capAtomic: atomsText('E: maximum ASRY of the epoch', '1000000000000000'),
-    depthAtomic: atomsText('K: deposits that earn half of the maximum', '90000000000'),
-    depositsAtomic: atomsText('C: net deposits claimed so far', '0'),
-    entitledAtomic: atomsText('E * C / (C + K): ASRY earned by these deposits', '0'),
-    paidAtomic: atomsText('Part of it that is final on the chain', '0'),
-    claims: z.int(),
-    nextUnitAsryAtomic: atomsText('ASRY atoms for the next deposit atom, not rounded', '11111.111109'),
-    nextDollarAsryAtomic: atomsText('ASRY atoms for the next dollar, before the fee', '11110987655'),
-    asryDecimals: z.int(),
-    asryPriceUsd: z.string().nullable().describe('Price that rewardUsd uses'),
   }),
-);
+  reward: z.object({
+    status: z
+      .enum(['sent', 'pending', 'skipped', 'owed'])
+      .describe(
+        'sent: signed, and on the chain or on its way; pending: recorded, signed within moments; owed: recorded, sent later; skipped: no reward was requested',
+      ),
+    signature: z.string().nullable().describe('Solana signature of the payout'),
+    asryAtomic: atomsText('ASRY of this payout', '1109323590079'),
+    recipient: z.string(),
+    entitlementAtomic: atomsText('Total reward of the deposit', '1109323590079'),
+    remainingAtomic: atomsText('Part of it that can still be claimed', '0'),
+    mint: z.string().describe('The ASRY mint'),
+    reason: z.string().nullable().describe('Reason why it is owed'),
+    how_to_get: z.string().nullable().describe('What to do about it'),
+  }),
+});
+
+const ClaimRecord = Claim.extend({
+  payouts: z.array(
+    z.object({
+      part: z.int(),
+      status: z.enum(['sent', 'pending', 'owed']),
+      signature: z.string().nullable(),
+      asryAtomic: z.string(),
+      reason: z.string().nullable(),
+      created_at: z.iso.datetime(),
+      paid_at: z.iso.datetime().nullable().describe('When it was final on the chain'),
+    }),
+  ),
+  claimed_at: z.iso.datetime().nullable(),
+}).openapi('AsryClaimRecord');
+
+const Epoch = component('AsryEpoch', {
+  epoch: z.int(),
+  starts_at: z.iso.datetime(),
+  ends_at: z.iso.datetime(),
+  capAtomic: atomsText('E: maximum ASRY of the epoch', '1000000000000000'),
+  depthAtomic: atomsText('K: deposits that earn half of the maximum', '90000000000'),
+  depositsAtomic: atomsText('C: net deposits claimed so far', '0'),
+  entitledAtomic: atomsText('E * C / (C + K): ASRY earned by these deposits', '0'),
+  paidAtomic: atomsText('Part of it that is final on the chain', '0'),
+  claims: z.int(),
+  nextUnitAsryAtomic: atomsText('ASRY atoms for the next deposit atom, not rounded', '11111.111109'),
+  nextDollarAsryAtomic: atomsText('ASRY atoms for the next dollar, before the fee', '11110987655'),
+  asryDecimals: z.int(),
+  asryPriceUsd: z.string().nullable().describe('Price that rewardUsd uses'),
+});
 
 const amount = (decimals: number, description: string, example: string) =>
   amountParam({ decimals, minimum: 1n, excess: 'refuse', description, example })
@@ -220,20 +209,19 @@ const epochRoute = createRoute({
   description: 'The current epoch of ASRY rewards and the past ones, newest first.',
   responses: {
     200: jsonResponse(
-      () =>
-        component('AsryEpochs', {
-          // Without the component name: OpenAPI 3.0 has no nullable reference.
-          current: z.object(Epoch().shape).nullable(),
-          past: z.array(Epoch()),
-          deposit: z
-            .object({
-              address: z.string().nullable().describe('Owner of the accounts that receive deposits'),
-              mints: z.object({ USDC: z.string(), USDT: z.string() }),
-              decimals: z.int(),
-            })
-            .describe('Data that a wallet needs to send a deposit'),
-          as_of: z.iso.datetime(),
-        }),
+      component('AsryEpochs', {
+        // Without the component name: OpenAPI 3.0 has no nullable reference.
+        current: z.object(Epoch.shape).nullable(),
+        past: z.array(Epoch),
+        deposit: z
+          .object({
+            address: z.string().nullable().describe('Owner of the accounts that receive deposits'),
+            mints: z.object({ USDC: z.string(), USDT: z.string() }),
+            decimals: z.int(),
+          })
+          .describe('Data that a wallet needs to send a deposit'),
+        as_of: z.iso.datetime(),
+      }),
       'Up to 100 epochs',
     ),
     ...errorResponses(notConfigured),

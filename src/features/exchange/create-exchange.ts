@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { lazily } from '#answers';
+
 import { formatAmount, toNumber } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
 import { HOUR_MS, MAX_WAIT_MS } from '../../core/limits.ts';
@@ -134,30 +134,28 @@ async function replay(d: CreateExchangeDeps, guard: RequestFingerprint): Promise
   }
 }
 
-export const ExchangeAnswer = lazily(() =>
-  component('Exchange', {
-    id: z.string().describe('The provider’s id; poll it at /api/exchange/status/{id}'),
-    payinAddress: z.string().describe('Address to which `payinAmount` must be paid'),
-    payinExtraId: z
-      .string()
-      .nullable()
-      .describe('Memo or tag that the payment must carry; without it the deposit is lost'),
-    payinAmount: z.number().openapi({ example: 0.1 }),
-    payinAmountExact: z.string().openapi({ example: '0.1', description: 'payinAmount with all digits' }),
-    payinCurrency: z.string().openapi({ example: 'sol' }),
-    payinNetwork: z.string().openapi({ example: 'sol' }),
-    payoutCurrency: z.string(),
-    payoutAddress: z.string(),
-    expectedAmount: z.number().nullable().describe('Expected payout; the rate is not locked'),
-    expectedAmountExact: z.string().nullable(),
-    refundAddress: z.string().nullable(),
-    status: z.literal('waiting'),
-    statusUrl: z.url().describe('The provider’s own tracker page'),
-    message: z.string(),
-  }),
-);
+export const ExchangeAnswer = component('Exchange', {
+  id: z.string().describe('The provider’s id; poll it at /api/exchange/status/{id}'),
+  payinAddress: z.string().describe('Address to which `payinAmount` must be paid'),
+  payinExtraId: z
+    .string()
+    .nullable()
+    .describe('Memo or tag that the payment must carry; without it the deposit is lost'),
+  payinAmount: z.number().openapi({ example: 0.1 }),
+  payinAmountExact: z.string().openapi({ example: '0.1', description: 'payinAmount with all digits' }),
+  payinCurrency: z.string().openapi({ example: 'sol' }),
+  payinNetwork: z.string().openapi({ example: 'sol' }),
+  payoutCurrency: z.string(),
+  payoutAddress: z.string(),
+  expectedAmount: z.number().nullable().describe('Expected payout; the rate is not locked'),
+  expectedAmountExact: z.string().nullable(),
+  refundAddress: z.string().nullable(),
+  status: z.literal('waiting'),
+  statusUrl: z.url().describe('The provider’s own tracker page'),
+  message: z.string(),
+});
 
-export type ExchangeAnswer = z.infer<ReturnType<typeof ExchangeAnswer>>;
+export type ExchangeAnswer = z.infer<typeof ExchangeAnswer>;
 
 /** The provider's public page about an exchange. */
 export const trackerUrl = (id: string): string =>

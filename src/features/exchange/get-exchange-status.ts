@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { lazily } from '#answers';
+
 import { BTC_DECIMALS } from '../../core/amount.ts';
 import { AppError, upstreamFailed } from '../../core/errors.ts';
 import type { Cache } from '../../http/cached.ts';
@@ -13,39 +13,37 @@ export type GetStatusDeps = { memory: Pick<Cache, 'read'>; changenow: Pick<Chang
 const PUBLIC_STATUSES = ['waiting', 'pending', 'finished', 'failed', 'refunded', 'expired'] as const;
 export type PublicStatus = (typeof PUBLIC_STATUSES)[number];
 
-const exact = lazily(() => z.string().nullable());
+const exact = z.string().nullable();
 
-export const ExchangeStatusBody = lazily(() =>
-  component('ExchangeStatus', {
-    id: z.string(),
-    status: z.enum(PUBLIC_STATUSES).describe('All states except waiting and pending are final'),
-    providerStatus: z.string().openapi({ description: 'The provider’s own state', example: 'verifying' }),
-    hold: z.boolean().describe('The provider holds the deposit until a check is complete'),
-    from: z.string(),
-    fromNetwork: z.string(),
-    to: z.string(),
-    toNetwork: z.string(),
-    amountSol: z
-      .number()
-      .nullable()
-      .describe('SOL received, or expected before that; null when the pay-in is another coin'),
-    btcSats: z
-      .number()
-      .nullable()
-      .describe('Sats paid out; null before that, and when the payout is another coin'),
-    amountFrom: exact().describe('Received, in whole coins'),
-    amountTo: exact().describe('Paid out, in whole coins'),
-    expectedAmountFrom: exact(),
-    expectedAmountTo: exact(),
-    payinAddress: z.string(),
-    payinExtraId: exact(),
-    payinHash: exact().describe('Pay-in transaction'),
-    payoutHash: exact().describe('Payout transaction'),
-    refundHash: exact(),
-    statusUrl: z.url(),
-    ...sourceFields(),
-  }),
-);
+export const ExchangeStatusBody = component('ExchangeStatus', {
+  id: z.string(),
+  status: z.enum(PUBLIC_STATUSES).describe('All states except waiting and pending are final'),
+  providerStatus: z.string().openapi({ description: 'The provider’s own state', example: 'verifying' }),
+  hold: z.boolean().describe('The provider holds the deposit until a check is complete'),
+  from: z.string(),
+  fromNetwork: z.string(),
+  to: z.string(),
+  toNetwork: z.string(),
+  amountSol: z
+    .number()
+    .nullable()
+    .describe('SOL received, or expected before that; null when the pay-in is another coin'),
+  btcSats: z
+    .number()
+    .nullable()
+    .describe('Sats paid out; null before that, and when the payout is another coin'),
+  amountFrom: exact.describe('Received, in whole coins'),
+  amountTo: exact.describe('Paid out, in whole coins'),
+  expectedAmountFrom: exact,
+  expectedAmountTo: exact,
+  payinAddress: z.string(),
+  payinExtraId: exact,
+  payinHash: exact.describe('Pay-in transaction'),
+  payoutHash: exact.describe('Payout transaction'),
+  refundHash: exact,
+  statusUrl: z.url(),
+  ...sourceFields,
+});
 
 /**
  * The provider's states, from its API page and its own clients; `verifying` is a hold for an identity check.
@@ -76,7 +74,7 @@ const UNKNOWN_ID = /^status_40[04]$|not_found|not_valid|not_exist|invalid_id|unk
 export async function getExchangeStatus(
   d: GetStatusDeps,
   id: string,
-): Promise<z.infer<ReturnType<typeof ExchangeStatusBody>>> {
+): Promise<z.infer<typeof ExchangeStatusBody>> {
   const { value, ...read } = await d.memory.read(`exchange:${id}`, POLL_POLICY, async () => {
     const answer = await d.changenow.status(id);
     if (!answer.ok && UNKNOWN_ID.test(answer.code)) {

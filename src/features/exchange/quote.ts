@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { lazily } from '#answers';
+
 import { formatAmount, toNumber } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
@@ -50,11 +50,11 @@ export function coinText(amount: AttoCoins | null): string | null {
   return amount === null ? null : formatAmount(amount, COIN_DECIMALS);
 }
 
-export const sourceFields = lazily(() => ({
+export const sourceFields = {
   as_of: z.iso.datetime(),
   stale: z.boolean(),
   source: z.literal('changenow'),
-}));
+};
 
 export const sourceOf = ({ asOf, stale }: Omit<Cached<unknown>, 'value'>) => ({
   as_of: new Date(asOf).toISOString(),

@@ -1,10 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { errorResponses, jsonResponse } from '#answers';
 import { AppError, BODY_ERRORS, notConfigured } from '../../core/errors.ts';
 import { CALL_LIMITS } from '../../core/limits.ts';
 import { jsonBody } from '../../http/body.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
+import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import { preferChangeHeaders, type Waiting } from '../../http/wait.ts';
 import type { ChangeNow } from '../../providers/changenow.ts';
@@ -48,19 +48,18 @@ const minimum = createRoute({
   request: { query: z.object(pairParams) },
   responses: {
     200: jsonResponse(
-      () =>
-        component('ExchangeMinimum', {
-          from: z.string(),
-          to: z.string(),
-          minAmount: z
-            .number()
-            .nullable()
-            .openapi({ example: 0.1, description: `In whole coins of \`from\`; ${INACTIVE}` }),
-          minAmountExact: z.string().nullable().openapi({ example: '0.1' }),
-          maxAmount: z.number().nullable().describe('null when there is no upper bound'),
-          maxAmountExact: z.string().nullable(),
-          ...sourceFields(),
-        }),
+      component('ExchangeMinimum', {
+        from: z.string(),
+        to: z.string(),
+        minAmount: z
+          .number()
+          .nullable()
+          .openapi({ example: 0.1, description: `In whole coins of \`from\`; ${INACTIVE}` }),
+        minAmountExact: z.string().nullable().openapi({ example: '0.1' }),
+        maxAmount: z.number().nullable().describe('null when there is no upper bound'),
+        maxAmountExact: z.string().nullable(),
+        ...sourceFields,
+      }),
       'The bounds',
     ),
     ...errorResponses(ERRORS),
@@ -78,23 +77,22 @@ const estimate = createRoute({
   request: { query: z.object({ ...pairParams, amount: amountOfFrom }) },
   responses: {
     200: jsonResponse(
-      () =>
-        component('ExchangeEstimate', {
-          from: z.string(),
-          to: z.string(),
-          amount: z.number().openapi({ example: 0.5 }),
-          amountExact: z.string().openapi({ example: '0.5' }),
-          estimatedAmount: z
-            .number()
-            .nullable()
-            .openapi({ example: 0.000621, description: `In whole coins of \`to\`; ${INACTIVE}` }),
-          estimatedAmountExact: z.string().nullable().openapi({ example: '0.000621' }),
-          minutes: z
-            .string()
-            .nullable()
-            .openapi({ example: '10-60', description: 'Expected duration; null when unknown' }),
-          ...sourceFields(),
-        }),
+      component('ExchangeEstimate', {
+        from: z.string(),
+        to: z.string(),
+        amount: z.number().openapi({ example: 0.5 }),
+        amountExact: z.string().openapi({ example: '0.5' }),
+        estimatedAmount: z
+          .number()
+          .nullable()
+          .openapi({ example: 0.000621, description: `In whole coins of \`to\`; ${INACTIVE}` }),
+        estimatedAmountExact: z.string().nullable().openapi({ example: '0.000621' }),
+        minutes: z
+          .string()
+          .nullable()
+          .openapi({ example: '10-60', description: 'Expected duration; null when unknown' }),
+        ...sourceFields,
+      }),
       'The estimate',
     ),
     ...errorResponses([...ERRORS, 'EXCHANGE_AMOUNT_OUT_OF_RANGE']),

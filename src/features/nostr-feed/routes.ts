@@ -1,10 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { npubEncode } from 'nostr-tools/nip19';
-import { errorResponses, jsonResponse, lazily } from '#answers';
 import { AppError, ERRORS } from '../../core/errors.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
 import { integerParam } from '../../http/params.ts';
+import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, newRouter, type RouterEnv } from '../../http/router.ts';
 import { endOfSecond, later, type Position, parsePosition } from './feed-window.ts';
 import { DEFAULT_TOPICS, getFeed, getPosts, MAX_FEED_LIMIT, MAX_POSTS_LIMIT } from './feeds.ts';
@@ -60,43 +60,39 @@ export const topicLabelsParam = z
     example: 'ai,defi',
   });
 
-const Post = lazily(() =>
-  component('NostrPost', {
-    id: z.string(),
-    pubkey: z.string(),
-    created_at: z.int().describe('Unix seconds'),
-    content: z.string().describe('Plain text from an untrusted author: escape it'),
-    kind: z.int(),
-    labels: z.array(z.string()).describe('Topic labels of the note'),
-    content_warning: z
-      .string()
-      .nullable()
-      .describe('Reason to hide the note until the reader chooses to see it'),
-    root: z
-      .object({
-        tag: z.enum(['I', 'E', 'A']),
-        value: z.string(),
-        kind: z.string().nullable(),
-        url: z.string().nullable().describe('The root as an http(s) link, if it is one'),
-      })
-      .nullable()
-      .describe("The thread's subject (NIP-22)"),
-    nevent: z.string().describe('NIP-19 link with relay hints'),
-  }),
-);
+const Post = component('NostrPost', {
+  id: z.string(),
+  pubkey: z.string(),
+  created_at: z.int().describe('Unix seconds'),
+  content: z.string().describe('Plain text from an untrusted author: escape it'),
+  kind: z.int(),
+  labels: z.array(z.string()).describe('Topic labels of the note'),
+  content_warning: z
+    .string()
+    .nullable()
+    .describe('Reason to hide the note until the reader chooses to see it'),
+  root: z
+    .object({
+      tag: z.enum(['I', 'E', 'A']),
+      value: z.string(),
+      kind: z.string().nullable(),
+      url: z.string().nullable().describe('The root as an http(s) link, if it is one'),
+    })
+    .nullable()
+    .describe("The thread's subject (NIP-22)"),
+  nevent: z.string().describe('NIP-19 link with relay hints'),
+});
 
-const RelayStatus = lazily(() =>
-  component('RelayStatus', {
-    relay: z.string(),
-    ok: z.boolean().describe('The answer contains its posts without a gap'),
-    state: z.enum(['eose', 'closed', 'unreachable', 'lost', 'timeout', 'too_large', 'forged']),
-    events: z.int(),
-    partial: z.boolean().describe('It has posts that it did not send'),
-    rejected: z.int().describe('Rejected events: forged, malformed or not matching'),
-  }),
-);
+const RelayStatus = component('RelayStatus', {
+  relay: z.string(),
+  ok: z.boolean().describe('The answer contains its posts without a gap'),
+  state: z.enum(['eose', 'closed', 'unreachable', 'lost', 'timeout', 'too_large', 'forged']),
+  events: z.int(),
+  partial: z.boolean().describe('It has posts that it did not send'),
+  rejected: z.int().describe('Rejected events: forged, malformed or not matching'),
+});
 
-const page = lazily(() => ({
+const page = {
   ok: z.boolean(),
   error: z.string().nullable(),
   error_code: z.string().optional(),
@@ -104,32 +100,28 @@ const page = lazily(() => ({
   retryable: z.boolean().optional(),
   request_id: z.string().optional(),
   relays: z.array(z.string()),
-  posts: z.array(Post()),
+  posts: z.array(Post),
   limit: z.int(),
   until: z.int().nullable(),
   next_until: z.int().nullable().describe('May repeat posts of one second; next_cursor does not'),
   next_cursor: z.string().nullable(),
-  relay_status: z.array(RelayStatus()),
+  relay_status: z.array(RelayStatus),
   as_of: z.iso.datetime().nullable(),
   stale: z.boolean(),
-}));
+};
 
-export const FeedBody = lazily(() =>
-  component('NostrFeed', {
-    ...page(),
-    ai_only: z.boolean(),
-    topic_labels: z.array(z.string()).nullable(),
-  }),
-);
+export const FeedBody = component('NostrFeed', {
+  ...page,
+  ai_only: z.boolean(),
+  topic_labels: z.array(z.string()).nullable(),
+});
 
-export const PostsBody = lazily(() =>
-  component('NostrPosts', {
-    ...page(),
-    code: z.string().nullable(),
-    npub: z.string().nullable(),
-    pubkey: z.string().nullable(),
-  }),
-);
+export const PostsBody = component('NostrPosts', {
+  ...page,
+  code: z.string().nullable(),
+  npub: z.string().nullable(),
+  pubkey: z.string().nullable(),
+});
 
 export type NostrFeedDeps = {
   /** Undefined without a usable relay list. */

@@ -1,9 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Context } from 'hono';
-import { errorResponses, jsonResponse } from '#answers';
 import { notConfigured } from '../../core/errors.ts';
 import { asEntityTag, type Tagged } from '../../http/memoized-json.ts';
+import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { newRouter, type RouterEnv } from '../../http/router.ts';
 
 export type OpenApiDeps = {
@@ -29,15 +29,14 @@ const documentRoute = createRoute({
   description: 'This document, OpenAPI 3.0.3.',
   responses: {
     200: jsonResponse(
-      () =>
-        z
-          .looseObject({
-            openapi: z.literal('3.0.3'),
-            info: z.looseObject({ title: z.string(), version: z.literal(API_VERSION) }),
-            paths: z.looseObject({}),
-            components: z.looseObject({}),
-          })
-          .openapi('OpenApiDocument'),
+      z
+        .looseObject({
+          openapi: z.literal('3.0.3'),
+          info: z.looseObject({ title: z.string(), version: z.literal(API_VERSION) }),
+          paths: z.looseObject({}),
+          components: z.looseObject({}),
+        })
+        .openapi('OpenApiDocument'),
       'Every route, generated from the schemas that validate requests',
     ),
   },

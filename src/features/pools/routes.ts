@@ -1,10 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { errorResponses, jsonResponse, lazily, Problem } from '#answers';
 import { isAddress } from '../../chain/solana/address.ts';
 import { ERRORS, type ErrorCode, notConfigured } from '../../core/errors.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
+import { errorResponses, jsonResponse, Problem } from '../../http/responses.ts';
 import { newRouter, type RouterEnv } from '../../http/router.ts';
 import { getPool, NonJson, type PoolAnswer, type PoolDeps } from './get-pool.ts';
 
@@ -18,56 +18,51 @@ export type PoolsDeps = PoolDeps & {
 
 const CACHE_CONTROL = 'public, max-age=10, stale-while-revalidate=50';
 
-const Pool = lazily(() =>
-  z
-    .looseObject({
-      data: z.looseObject({
-        address: z.string().optional().describe('Pool account'),
-        price: z.string().optional().describe('Whole B for one whole A'),
-        tokenMintA: z.string().optional(),
-        tokenMintB: z.string().optional(),
-        tokenVaultA: z.string().optional(),
-        tokenVaultB: z.string().optional(),
-        tokenBalanceA: z.string().optional().describe('Atoms of A in its vault'),
-        tokenBalanceB: z.string().optional().describe('Atoms of B in its vault'),
-        feeRate: z.number().optional().describe('Fee in 1e-6 of the input'),
-        tvlUsdc: z.string().nullish().describe('USD; absent when read from the chain'),
-        stats: z.unknown().optional().describe('Volumes and fees; absent when read from the chain'),
-        swapFeePercentDisplay: z.string().optional().openapi({
-          description: 'feeRate as a percentage; only when read from the chain',
-          example: '0.04%',
-        }),
-        poolDataSource: z
-          .literal('chain_rpc')
-          .optional()
-          .describe('Present when the pool was read from the chain'),
-        vault_balances_source: z
-          .literal('chain_rpc')
-          .optional()
-          .describe('Present when the pool API had zero for both balances and the vaults were read'),
+const Pool = z
+  .looseObject({
+    data: z.looseObject({
+      address: z.string().optional().describe('Pool account'),
+      price: z.string().optional().describe('Whole B for one whole A'),
+      tokenMintA: z.string().optional(),
+      tokenMintB: z.string().optional(),
+      tokenVaultA: z.string().optional(),
+      tokenVaultB: z.string().optional(),
+      tokenBalanceA: z.string().optional().describe('Atoms of A in its vault'),
+      tokenBalanceB: z.string().optional().describe('Atoms of B in its vault'),
+      feeRate: z.number().optional().describe('Fee in 1e-6 of the input'),
+      tvlUsdc: z.string().nullish().describe('USD; absent when read from the chain'),
+      stats: z.unknown().optional().describe('Volumes and fees; absent when read from the chain'),
+      swapFeePercentDisplay: z.string().optional().openapi({
+        description: 'feeRate as a percentage; only when read from the chain',
+        example: '0.04%',
       }),
-    })
-    .openapi('Pool'),
-);
+      poolDataSource: z
+        .literal('chain_rpc')
+        .optional()
+        .describe('Present when the pool was read from the chain'),
+      vault_balances_source: z
+        .literal('chain_rpc')
+        .optional()
+        .describe('Present when the pool API had zero for both balances and the vaults were read'),
+    }),
+  })
+  .openapi('Pool');
 
 /** The pool API's own error with its own status: any JSON. */
-const UpstreamPoolError = lazily(() => z.looseObject({}).openapi('UpstreamPoolError'));
-const NonJsonBody = lazily(() =>
-  Problem().extend({
-    error_code: z.literal('DEX_NON_JSON'),
-    error: z.literal('dex_non_json'),
-    body_preview: z.string().describe('The first 500 characters of the body'),
-  }),
-);
+const UpstreamPoolError = z.looseObject({}).openapi('UpstreamPoolError');
+const NonJsonBody = Problem.extend({
+  error_code: z.literal('DEX_NON_JSON'),
+  error: z.literal('dex_non_json'),
+  body_preview: z.string().describe('The first 500 characters of the body'),
+});
 /** @param own codes of this service with the same status */
 const passedOn = (...own: ErrorCode[]) =>
   jsonResponse(
-    () =>
-      z.union([
-        NonJsonBody(),
-        ...own.map((code) => Problem().extend({ error_code: z.literal(code) })),
-        UpstreamPoolError(),
-      ]),
+    z.union([
+      NonJsonBody,
+      ...own.map((code) => Problem.extend({ error_code: z.literal(code) })),
+      UpstreamPoolError,
+    ]),
     "The pool API's status and body, passed on unchanged",
   );
 

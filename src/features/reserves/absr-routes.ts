@@ -1,10 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { errorResponses, jsonResponse, listResponse, nextCursor } from '#answers';
 import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError, databaseUnavailable } from '../../core/errors.ts';
 import { USD_DECIMALS, valueUsd } from '../../core/price.ts';
 import { csvList, decodeCursor, pageOf, pageParams, wantsCsv } from '../../http/lists.ts';
 import { memoizedJson, memoizedList } from '../../http/memoized-json.ts';
+import { errorResponses, jsonResponse, listResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { backingOf, readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';
 import { type LastChangeDeps, refreshFor } from './last-change.ts';
@@ -24,36 +24,35 @@ const summaryRoute = createRoute({
   description: 'Reserve sats, ABSR supply and prices.',
   responses: {
     200: jsonResponse(
-      () =>
-        component('AbsrSummary', {
-          btcPriceUsd: number('USD for 1 BTC'),
-          solPriceUsd: number('USD for 1 SOL'),
-          priceSource: text('Venue of the price shown'),
-          priceVenues: z
-            .array(
-              z.object({
-                name: z.string(),
-                btcPriceUsd: z.number(),
-                solPriceUsd: z.number(),
-                agreed: z.boolean().nullable().describe('Whether another venue confirms it within 1 %'),
-              }),
-            )
-            .describe('Latest price of each venue'),
-          absrSupplySats: number('Confirmed sats of the reserve: the maximum supply'),
-          absrSupplySatoshis: text('The same as text'),
-          absrSupplyUsd: number('The same in USD'),
-          absrTokenSupply: number('ABSR on the chain, finalized; null without a mint'),
-          absrTokenSupplyAtoms: text("The same in the token's smallest units"),
-          absrDecimals: z.int().nullable(),
-          ratio: number('Sats in the reserve per ABSR, rounded down; null without a token'),
-          gapSats: number('Sats in excess of the supply; negative when tokens are not covered'),
-          gapSatoshis: text('The same as text'),
-          as_of: z.iso.datetime().describe('When the oldest part was read'),
-          stale: z.boolean(),
-          errors: z
-            .array(z.object({ part: z.enum(['prices', 'reserve', 'supply']), error_code: z.string() }))
-            .optional(),
-        }),
+      component('AbsrSummary', {
+        btcPriceUsd: number('USD for 1 BTC'),
+        solPriceUsd: number('USD for 1 SOL'),
+        priceSource: text('Venue of the price shown'),
+        priceVenues: z
+          .array(
+            z.object({
+              name: z.string(),
+              btcPriceUsd: z.number(),
+              solPriceUsd: z.number(),
+              agreed: z.boolean().nullable().describe('Whether another venue confirms it within 1 %'),
+            }),
+          )
+          .describe('Latest price of each venue'),
+        absrSupplySats: number('Confirmed sats of the reserve: the maximum supply'),
+        absrSupplySatoshis: text('The same as text'),
+        absrSupplyUsd: number('The same in USD'),
+        absrTokenSupply: number('ABSR on the chain, finalized; null without a mint'),
+        absrTokenSupplyAtoms: text("The same in the token's smallest units"),
+        absrDecimals: z.int().nullable(),
+        ratio: number('Sats in the reserve per ABSR, rounded down; null without a token'),
+        gapSats: number('Sats in excess of the supply; negative when tokens are not covered'),
+        gapSatoshis: text('The same as text'),
+        as_of: z.iso.datetime().describe('When the oldest part was read'),
+        stale: z.boolean(),
+        errors: z
+          .array(z.object({ part: z.enum(['prices', 'reserve', 'supply']), error_code: z.string() }))
+          .optional(),
+      }),
       'A part that cannot be read is null and named in errors',
     ),
     ...errorResponses(['UPSTREAM_FAILED'], { UPSTREAM_FAILED: 503 }),
@@ -70,21 +69,20 @@ const transactionsRoute = createRoute({
   request: { query: z.object(pageParams()) },
   responses: {
     200: listResponse(
-      () =>
-        component('AbsrTransactions', {
-          transactions: z.array(
-            z.object({
-              signature: z.string().describe('Solana signature'),
-              txId: text('Bitcoin txid that paid an issue; null for a mint'),
-              type: z.enum(['mint', 'issue']),
-              amountSats: z.int(),
-              amountUsd: number('At the price when it was signed; null when no price was known'),
-              blockTime: z.int().nullable().describe('Unix seconds'),
-              amountSatoshis: z.string(),
-            }),
-          ),
-          next_cursor: nextCursor(),
-        }),
+      component('AbsrTransactions', {
+        transactions: z.array(
+          z.object({
+            signature: z.string().describe('Solana signature'),
+            txId: text('Bitcoin txid that paid an issue; null for a mint'),
+            type: z.enum(['mint', 'issue']),
+            amountSats: z.int(),
+            amountUsd: number('At the price when it was signed; null when no price was known'),
+            blockTime: z.int().nullable().describe('Unix seconds'),
+            amountSatoshis: z.string(),
+          }),
+        ),
+        next_cursor: nextCursor,
+      }),
       'Mints and issues',
     ),
     ...errorResponses(['DATABASE_UNAVAILABLE', 'INVALID_INPUT']),

@@ -1,55 +1,51 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { errorResponses, jsonResponse, lazily, nextCursor } from '#answers';
 import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
 import type { ProofRecord } from '../../custody/api.ts';
 import type { Cached } from '../../http/cached.ts';
 import { decodeCursor, pageOf, pageParams } from '../../http/lists.ts';
 import { memoizedJson, memoizedList } from '../../http/memoized-json.ts';
+import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { type GetProofDeps, getProof, getProofOfDay, listProofs } from './get-proof.ts';
 
-const Figures = lazily(() =>
-  z.object({
-    service: z.string(),
-    reserveSatoshis: z.string(),
-    solanaLamports: z.string(),
-    absrMint: z.string().nullable(),
-    absrSupplyAtoms: z.string().nullable(),
-    absrDecimals: z.int().nullable(),
-    bitcoinTipHeight: z.int(),
-    bitcoinTipHash: z.string(),
-    solanaSlot: z.string(),
-    solanaBlockhash: z.string(),
-    previousProof: z.string().nullable(),
-  }),
-);
+const Figures = z.object({
+  service: z.string(),
+  reserveSatoshis: z.string(),
+  solanaLamports: z.string(),
+  absrMint: z.string().nullable(),
+  absrSupplyAtoms: z.string().nullable(),
+  absrDecimals: z.int().nullable(),
+  bitcoinTipHeight: z.int(),
+  bitcoinTipHash: z.string(),
+  solanaSlot: z.string(),
+  solanaBlockhash: z.string(),
+  previousProof: z.string().nullable(),
+});
 
-const Signed = lazily(() => z.object({ address: z.string(), signature: z.string() }));
+const Signed = z.object({ address: z.string(), signature: z.string() });
 
-const Proof = lazily(() =>
-  component('Proof', {
-    message: z.string().describe('The exact text signed by both keys'),
-    timestamp: z.iso.datetime().describe('The time in the message'),
-    hash: z.string().describe('The next proof names it as its predecessor'),
-    bitcoin: z.object({
-      address: z.string(),
-      signature: z.string(),
-      scheme: z.string().openapi({ example: 'bip322-simple' }),
-      signatureUnprefixed: z
-        .string()
-        .nullable()
-        .describe('The same in the encoding for older verifiers, without the prefixes of 2026'),
-      offline: z.boolean().describe('Signed outside the service'),
-    }),
-    solana: z.object({
-      address: z.string(),
-      signature: z.string(),
-      scheme: z.string().openapi({ example: 'ed25519-utf8' }),
-    }),
-    figures: Figures().describe('The figures in the message, parsed from it'),
-    exclusions: z.array(z.string()).describe('Amounts that are not counted'),
+const Proof = component('Proof', {
+  message: z.string().describe('The exact text signed by both keys'),
+  timestamp: z.iso.datetime().describe('The time in the message'),
+  hash: z.string().describe('The next proof names it as its predecessor'),
+  bitcoin: z.object({
+    address: z.string(),
+    signature: z.string(),
+    scheme: z.string().openapi({ example: 'bip322-simple' }),
+    signatureUnprefixed: z
+      .string()
+      .nullable()
+      .describe('The same in the encoding for older verifiers, without the prefixes of 2026'),
+    offline: z.boolean().describe('Signed outside the service'),
   }),
-);
+  solana: z.object({
+    address: z.string(),
+    signature: z.string(),
+    scheme: z.string().openapi({ example: 'ed25519-utf8' }),
+  }),
+  figures: Figures.describe('The figures in the message, parsed from it'),
+  exclusions: z.array(z.string()).describe('Amounts that are not counted'),
+});
 
 /** Amounts that the figures exclude. */
 const EXCLUSIONS = [
@@ -68,7 +64,7 @@ const proofRoute = createRoute({
     'The newest signed proof that the service controls both reserve keys. Signed at most once an hour. Check it with `npm run verify`, or with any BIP-322 and ed25519 verifier.',
   responses: {
     200: jsonResponse(
-      () => Proof().extend({ as_of: z.iso.datetime(), stale: z.boolean() }).openapi('CurrentProof'),
+      Proof.extend({ as_of: z.iso.datetime(), stale: z.boolean() }).openapi('CurrentProof'),
       'Both signatures over one message',
     ),
     ...errorResponses(
@@ -94,20 +90,19 @@ const historyRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      () =>
-        component('ProofHistory', {
-          proofs: z.array(
-            z.object({
-              timestamp: z.string(),
-              hash: z.string().describe('SHA-256 of the message and both signatures'),
-              figures: Figures(),
-              message: z.string().describe('The exact text signed by both keys'),
-              bitcoin: Signed(),
-              solana: Signed(),
-            }),
-          ),
-          next_cursor: nextCursor(),
-        }),
+      component('ProofHistory', {
+        proofs: z.array(
+          z.object({
+            timestamp: z.string(),
+            hash: z.string().describe('SHA-256 of the message and both signatures'),
+            figures: Figures,
+            message: z.string().describe('The exact text signed by both keys'),
+            bitcoin: Signed,
+            solana: Signed,
+          }),
+        ),
+        next_cursor: nextCursor,
+      }),
       'One page of the archive',
     ),
     ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),

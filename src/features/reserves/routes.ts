@@ -1,5 +1,4 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { errorResponses, jsonResponse, lazily, nextCursor } from '#answers';
 import { isSignature } from '../../chain/solana/address.ts';
 import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { notConfigured } from '../../core/errors.ts';
@@ -7,6 +6,7 @@ import type { Cache, Cached } from '../../http/cached.ts';
 import { decodeCursor, encodeCursor, pageParams } from '../../http/lists.ts';
 import { memoizedJson } from '../../http/memoized-json.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
+import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { getReserves, type Reserves, type ReservesDeps } from './get-reserves.ts';
 import { type LastChangeDeps, refreshFor } from './last-change.ts';
@@ -31,9 +31,10 @@ export type ReservesRouteDeps = ReservesDeps &
     readonly treasuryAddress: string | null;
   };
 
-const source = lazily(() =>
-  z.string().nullable().openapi({ description: 'The upstream that answered', example: 'esplora-1' }),
-);
+const source = z
+  .string()
+  .nullable()
+  .openapi({ description: 'The upstream that answered', example: 'esplora-1' });
 
 const reservesRoute = createRoute({
   method: 'get',
@@ -44,52 +45,49 @@ const reservesRoute = createRoute({
   description: 'Reserve addresses and balances on both chains.',
   responses: {
     200: jsonResponse(
-      () =>
-        component('Reserves', {
-          bitcoin: z.object({
-            address: z.string().nullable(),
-            balanceBtc: z.number().nullable().describe('Confirmed BTC'),
-            balanceSat: z.int().nullable().describe('Confirmed sats'),
-            balanceSatoshis: z.string().nullable().describe('Confirmed sats as text'),
-            pendingSatoshis: z.string().nullable().describe('Net effect of the mempool; may be negative'),
-            watchOnly: z
-              .boolean()
-              .nullable()
-              .describe('The service does not have the key; null while the custodian does not answer'),
-            agreed: z
-              .boolean()
-              .nullable()
-              .describe(
-                'Whether all answering sources agree; null when only one answered. The lowest balance is shown.',
-              ),
-            sources: z.array(z.object({ name: z.string(), balanceSatoshis: z.string().nullable() })),
-            source: source(),
-          }),
-          solana: z.object({
-            address: z.string().nullable(),
-            balanceSol: z.number().nullable().describe('Finalized SOL'),
-            balanceLamports: z.string().nullable().describe('Finalized lamports as text'),
-            slot: z.string().nullable().describe('The slot of this balance'),
-            source: source(),
-          }),
-          as_of: z.iso.datetime().nullable().describe('When the older half was read'),
-          stale: z.boolean().describe('True when a source is unavailable and an older value is shown'),
-          errors: z
-            .array(z.object({ part: z.enum(['bitcoin', 'solana']), error_code: z.string() }))
-            .optional(),
+      component('Reserves', {
+        bitcoin: z.object({
+          address: z.string().nullable(),
+          balanceBtc: z.number().nullable().describe('Confirmed BTC'),
+          balanceSat: z.int().nullable().describe('Confirmed sats'),
+          balanceSatoshis: z.string().nullable().describe('Confirmed sats as text'),
+          pendingSatoshis: z.string().nullable().describe('Net effect of the mempool; may be negative'),
+          watchOnly: z
+            .boolean()
+            .nullable()
+            .describe('The service does not have the key; null while the custodian does not answer'),
+          agreed: z
+            .boolean()
+            .nullable()
+            .describe(
+              'Whether all answering sources agree; null when only one answered. The lowest balance is shown.',
+            ),
+          sources: z.array(z.object({ name: z.string(), balanceSatoshis: z.string().nullable() })),
+          source: source,
         }),
+        solana: z.object({
+          address: z.string().nullable(),
+          balanceSol: z.number().nullable().describe('Finalized SOL'),
+          balanceLamports: z.string().nullable().describe('Finalized lamports as text'),
+          slot: z.string().nullable().describe('The slot of this balance'),
+          source: source,
+        }),
+        as_of: z.iso.datetime().nullable().describe('When the older half was read'),
+        stale: z.boolean().describe('True when a source is unavailable and an older value is shown'),
+        errors: z.array(z.object({ part: z.enum(['bitcoin', 'solana']), error_code: z.string() })).optional(),
+      }),
       'Balances; a half that cannot be read is null and named in errors',
     ),
     ...errorResponses(['UPSTREAM_FAILED'], { UPSTREAM_FAILED: 503 }),
   },
 });
 
-const freshness = lazily(() => ({
+const freshness = {
   as_of: z.iso.datetime().describe('When the list was read'),
   stale: z.boolean().describe('True when every source is unavailable and an older list is shown'),
   source: z.string().openapi({ description: 'The upstream that answered', example: 'esplora-1' }),
-  next_cursor: nextCursor(),
-}));
+  next_cursor: nextCursor,
+};
 const listErrors = errorResponses(['INVALID_INPUT', 'RATE_LIMITED', 'UPSTREAM_FAILED', 'NOT_CONFIGURED']);
 
 const bitcoinListRoute = createRoute({
@@ -103,18 +101,17 @@ const bitcoinListRoute = createRoute({
   request: { query: z.object(pageParams()) },
   responses: {
     200: jsonResponse(
-      () =>
-        component('BitcoinTransactions', {
-          transactions: z.array(
-            z.object({
-              txid: z.string(),
-              blockTime: z.int().nullable().describe('Unix seconds, null in the mempool'),
-              blockHeight: z.int().nullable(),
-              netSatoshis: z.string().describe('Sats that the reserve gains; negative when it spends'),
-            }),
-          ),
-          ...freshness(),
-        }),
+      component('BitcoinTransactions', {
+        transactions: z.array(
+          z.object({
+            txid: z.string(),
+            blockTime: z.int().nullable().describe('Unix seconds, null in the mempool'),
+            blockHeight: z.int().nullable(),
+            netSatoshis: z.string().describe('Sats that the reserve gains; negative when it spends'),
+          }),
+        ),
+        ...freshness,
+      }),
       'Mempool entries first, then by block',
     ),
     ...listErrors,
@@ -132,18 +129,17 @@ const solanaListRoute = createRoute({
   request: { query: z.object(pageParams()) },
   responses: {
     200: jsonResponse(
-      () =>
-        component('SolanaTransactions', {
-          transactions: z.array(
-            z.object({
-              signature: z.string(),
-              blockTime: z.int().nullable().describe('Unix seconds'),
-              err: z.unknown().describe("Null for a success, else the chain's error"),
-              slot: z.string(),
-            }),
-          ),
-          ...freshness(),
-        }),
+      component('SolanaTransactions', {
+        transactions: z.array(
+          z.object({
+            signature: z.string(),
+            blockTime: z.int().nullable().describe('Unix seconds'),
+            err: z.unknown().describe("Null for a success, else the chain's error"),
+            slot: z.string(),
+          }),
+        ),
+        ...freshness,
+      }),
       'Transactions that name the reserve, including failed ones',
     ),
     ...listErrors,
@@ -158,7 +154,7 @@ const treasuryRoute = createRoute({
   summary: 'Treasury address',
   description: 'The Solana address that receives fees, deposits and minted ABSR.',
   responses: {
-    200: jsonResponse(() => component('Treasury', { treasury_address: z.string() }), 'The treasury'),
+    200: jsonResponse(component('Treasury', { treasury_address: z.string() }), 'The treasury'),
     ...errorResponses(['NOT_CONFIGURED']),
   },
 });

@@ -1,9 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { jsonResponse, lazily } from '#answers';
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
 import { memoizedList } from '../../http/memoized-json.ts';
+import { jsonResponse } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { getStatus, type StatusReport, type StatusReportDeps } from './get-status.ts';
 
@@ -19,21 +19,19 @@ export type StatusDeps = ReadyDeps &
 const STATUS_POLICY = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
 const statusJson = memoizedList((report: StatusReport) => report);
 
-const asOf = lazily(() => z.iso.datetime());
+const asOf = z.iso.datetime();
 
-const release = lazily(() =>
-  z
-    .object({
-      version: z.string().nullable().openapi({ description: 'Version of the package', example: '1.1.0' }),
-      commit: z
-        .string()
-        .nullable()
-        .describe('Git commit of the build; ends in -dirty if files had been changed. Null when unknown'),
-      id: z.string().nullable().describe('Id of the deployed Worker version'),
-      deployedAt: asOf().nullable().describe('When that version was uploaded'),
-    })
-    .describe('The running release'),
-);
+const release = z
+  .object({
+    version: z.string().nullable().openapi({ description: 'Version of the package', example: '1.1.0' }),
+    commit: z
+      .string()
+      .nullable()
+      .describe('Git commit of the build; ends in -dirty if files had been changed. Null when unknown'),
+    id: z.string().nullable().describe('Id of the deployed Worker version'),
+    deployedAt: asOf.nullable().describe('When that version was uploaded'),
+  })
+  .describe('The running release');
 
 const health = createRoute({
   method: 'get',
@@ -44,19 +42,17 @@ const health = createRoute({
   description: 'Shows that the process runs, and its release; calls no upstream.',
   responses: {
     200: jsonResponse(
-      () => component('Health', { ok: z.literal(true), release: release(), as_of: asOf() }),
+      component('Health', { ok: z.literal(true), release: release, as_of: asOf }),
       'The process runs',
     ),
   },
 });
 
-const Ready = lazily(() =>
-  component('Ready', {
-    ok: z.boolean(),
-    checks: z.array(z.object({ name: z.string(), ok: z.boolean(), reason: z.string().nullable() })),
-    as_of: asOf(),
-  }),
-);
+const Ready = component('Ready', {
+  ok: z.boolean(),
+  checks: z.array(z.object({ name: z.string(), ok: z.boolean(), reason: z.string().nullable() })),
+  as_of: asOf,
+});
 
 const ready = createRoute({
   method: 'get',
@@ -72,25 +68,21 @@ const ready = createRoute({
 });
 
 const solText = (description: string) => z.string().openapi({ description, example: '0.5' });
-const cap = lazily(() =>
-  z.object({
-    usedSol: solText('SOL used'),
-    maximumSol: solText('SOL allowed by the cap'),
-    leftSol: solText('SOL left'),
-  }),
-);
-const operation = lazily(() =>
-  z.object({
-    kind: z.string(),
-    status: z.enum(['waiting', 'finished', 'failed']),
-    detail: z.string(),
-    reason: z.string().nullable(),
-    signature: z.string().nullable().describe('Solana signature once it is signed'),
-    amountLamports: z.string().nullable().describe('Lamports that the operation moves'),
-    createdAt: asOf(),
-    updatedAt: asOf(),
-  }),
-);
+const cap = z.object({
+  usedSol: solText('SOL used'),
+  maximumSol: solText('SOL allowed by the cap'),
+  leftSol: solText('SOL left'),
+});
+const operation = z.object({
+  kind: z.string(),
+  status: z.enum(['waiting', 'finished', 'failed']),
+  detail: z.string(),
+  reason: z.string().nullable(),
+  signature: z.string().nullable().describe('Solana signature once it is signed'),
+  amountLamports: z.string().nullable().describe('Lamports that the operation moves'),
+  createdAt: asOf,
+  updatedAt: asOf,
+});
 const status = createRoute({
   method: 'get',
   path: '/status',
@@ -101,130 +93,129 @@ const status = createRoute({
     'Upstreams, cron, custody, used and remaining caps, supply and reserve, the last 20 operations, the checks of the last day.',
   responses: {
     200: jsonResponse(
-      () =>
-        component('Status', {
-          ok: z.boolean(),
-          release: release(),
-          upstreams: z.array(
+      component('Status', {
+        ok: z.boolean(),
+        release: release,
+        upstreams: z.array(
+          z.object({
+            name: z.string(),
+            ok: z.boolean(),
+            needed: z
+              .boolean()
+              .describe("Whether money depends on it; only such upstreams affect the status's ok"),
+            ms: z.int().describe('Response time in milliseconds'),
+          }),
+        ),
+        cron: z
+          .array(
             z.object({
-              name: z.string(),
-              ok: z.boolean(),
-              needed: z
-                .boolean()
-                .describe("Whether money depends on it; only such upstreams affect the status's ok"),
-              ms: z.int().describe('Response time in milliseconds'),
+              trigger: z.enum(['minute', 'daily']),
+              lastRunAt: asOf.nullable(),
+              ok: z.boolean().describe('Whether it ran within its time'),
             }),
-          ),
-          cron: z
-            .array(
-              z.object({
-                trigger: z.enum(['minute', 'daily']),
-                lastRunAt: asOf().nullable(),
-                ok: z.boolean().describe('Whether it ran within its time'),
-              }),
-            )
-            .nullable()
-            .describe('Null when it cannot be read'),
-          custody: z
-            .object({
-              frozen: z.string().nullable().describe('Reason why nothing is signed'),
-              paused: z.string().nullable().describe('Reason why nothing new begins'),
-              openOperations: z.int().describe('Operations that have not ended'),
-              heldOperations: z.int().describe('Operations, rewards and refunds that await the operator'),
-              mint: z
-                .object({
-                  day: z.string(),
-                  state: z.enum(['scheduled', 'waiting', 'minted', 'none', 'failed']),
-                  reason: z.string().nullable(),
-                  ok: z.boolean(),
-                })
-                .nullable()
-                .describe("The day's mint of ABSR"),
-              mirrorBehindSince: asOf().nullable(),
-              mirrorRefusedRows: z.int().describe('Rows that D1 refuses while it accepts others'),
-              mirrorRepublishing: z
-                .boolean()
-                .describe('True while D1, restored to an older state, receives its rows again'),
-              caps: z
-                .object({ hour: cap(), day: cap(), unsettled: cap(), cost_day: cap() })
-                .describe('The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived'),
-              limits: z
-                .array(
-                  z.object({
-                    name: z.string(),
-                    unit: z.enum(['lamports', 'count']),
-                    windowSeconds: z.number().nullable().describe('Null for open operations'),
-                    used: z.string(),
-                    maximum: z.string(),
-                    left: z.string(),
-                    availableAt: asOf().nullable().describe('Null while there is room'),
-                  }),
-                )
-                .describe('Every cap that the custodian enforces'),
-              nodes: z
-                .object({
-                  configured: z.int(),
-                  quorum: z.int().describe('Number of nodes that must agree on reads that move money'),
-                  disagreementAt: asOf()
-                    .nullable()
-                    .describe('When two nodes last returned different finalized data, within the last hour'),
-                  quorumMissingSince: asOf().nullable(),
-                })
-                .describe('The agreement of the Solana nodes'),
-            })
-            .nullable(),
-          backing: z
-            .object({
-              ok: z.boolean().describe('False while tokens are not covered'),
-              reserveSatoshis: z.string().nullable().describe('Confirmed sats in the reserve'),
-              supplyAtoms: z.string().nullable().describe('Atoms of ABSR, finalized'),
-              gapSatoshis: z
-                .string()
-                .nullable()
-                .describe('Sats in the reserve in excess of the supply; null when unknown'),
-              ratio: z.number().nullable().describe('Sats per ABSR'),
-            })
-            .describe('The reserve and the ABSR supply'),
-          alarms: z
-            .array(z.string())
-            .nullable()
-            .describe('The active alarms of the last minute; null when unread'),
-          database: z
-            .object({
-              schema: z.string().describe('Fingerprint of its columns, which `npm run doctor` compares'),
-              quotes: z
-                .object({
-                  used: z.int().describe('Quotes'),
-                  maximum: z.int().describe('Quotes'),
-                  left: z.int().describe('Quotes'),
-                })
-                .describe('Bridge quotes that reads used in the current two hours'),
-            })
-            .nullable(),
-          operations: z.array(operation()).nullable().describe('Newest first; null when they cannot be read'),
-          history: z
-            .object({
-              periodSeconds: z.int().describe('Length of a period'),
-              periods: z.array(
+          )
+          .nullable()
+          .describe('Null when it cannot be read'),
+        custody: z
+          .object({
+            frozen: z.string().nullable().describe('Reason why nothing is signed'),
+            paused: z.string().nullable().describe('Reason why nothing new begins'),
+            openOperations: z.int().describe('Operations that have not ended'),
+            heldOperations: z.int().describe('Operations, rewards and refunds that await the operator'),
+            mint: z
+              .object({
+                day: z.string(),
+                state: z.enum(['scheduled', 'waiting', 'minted', 'none', 'failed']),
+                reason: z.string().nullable(),
+                ok: z.boolean(),
+              })
+              .nullable()
+              .describe("The day's mint of ABSR"),
+            mirrorBehindSince: asOf.nullable(),
+            mirrorRefusedRows: z.int().describe('Rows that D1 refuses while it accepts others'),
+            mirrorRepublishing: z
+              .boolean()
+              .describe('True while D1, restored to an older state, receives its rows again'),
+            caps: z
+              .object({ hour: cap, day: cap, unsettled: cap, cost_day: cap })
+              .describe('The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived'),
+            limits: z
+              .array(
                 z.object({
-                  startsAt: asOf(),
-                  checks: z.int().describe('Checks that ran: one per minute while the cron was on time'),
-                  failures: z.array(
-                    z.object({
-                      name: z.string().describe('custody, backing, database, or the name of an upstream'),
-                      checks: z.int().describe('Checks that found it failing'),
-                    }),
-                  ),
+                  name: z.string(),
+                  unit: z.enum(['lamports', 'count']),
+                  windowSeconds: z.number().nullable().describe('Null for open operations'),
+                  used: z.string(),
+                  maximum: z.string(),
+                  left: z.string(),
+                  availableAt: asOf.nullable().describe('Null while there is room'),
                 }),
-              ),
-            })
-            .nullable()
-            .describe(
-              "Results of the last day's checks, the oldest period first. A period without a check is absent; null when unread",
+              )
+              .describe('Every cap that the custodian enforces'),
+            nodes: z
+              .object({
+                configured: z.int(),
+                quorum: z.int().describe('Number of nodes that must agree on reads that move money'),
+                disagreementAt: asOf
+                  .nullable()
+                  .describe('When two nodes last returned different finalized data, within the last hour'),
+                quorumMissingSince: asOf.nullable(),
+              })
+              .describe('The agreement of the Solana nodes'),
+          })
+          .nullable(),
+        backing: z
+          .object({
+            ok: z.boolean().describe('False while tokens are not covered'),
+            reserveSatoshis: z.string().nullable().describe('Confirmed sats in the reserve'),
+            supplyAtoms: z.string().nullable().describe('Atoms of ABSR, finalized'),
+            gapSatoshis: z
+              .string()
+              .nullable()
+              .describe('Sats in the reserve in excess of the supply; null when unknown'),
+            ratio: z.number().nullable().describe('Sats per ABSR'),
+          })
+          .describe('The reserve and the ABSR supply'),
+        alarms: z
+          .array(z.string())
+          .nullable()
+          .describe('The active alarms of the last minute; null when unread'),
+        database: z
+          .object({
+            schema: z.string().describe('Fingerprint of its columns, which `npm run doctor` compares'),
+            quotes: z
+              .object({
+                used: z.int().describe('Quotes'),
+                maximum: z.int().describe('Quotes'),
+                left: z.int().describe('Quotes'),
+              })
+              .describe('Bridge quotes that reads used in the current two hours'),
+          })
+          .nullable(),
+        operations: z.array(operation).nullable().describe('Newest first; null when they cannot be read'),
+        history: z
+          .object({
+            periodSeconds: z.int().describe('Length of a period'),
+            periods: z.array(
+              z.object({
+                startsAt: asOf,
+                checks: z.int().describe('Checks that ran: one per minute while the cron was on time'),
+                failures: z.array(
+                  z.object({
+                    name: z.string().describe('custody, backing, database, or the name of an upstream'),
+                    checks: z.int().describe('Checks that found it failing'),
+                  }),
+                ),
+              }),
             ),
-          as_of: asOf(),
-          stale: z.boolean(),
-        }),
+          })
+          .nullable()
+          .describe(
+            "Results of the last day's checks, the oldest period first. A period without a check is absent; null when unread",
+          ),
+        as_of: asOf,
+        stale: z.boolean(),
+      }),
       'The state of the service',
     ),
   },

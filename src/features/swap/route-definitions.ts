@@ -4,7 +4,6 @@
  */
 
 import { createRoute, z } from '@hono/zod-openapi';
-import { errorResponses, jsonResponse, lazily, listResponse, nextCursor } from '#answers';
 import { SOL_DECIMALS } from '../../core/amount.ts';
 import { BODY_ERRORS } from '../../core/errors.ts';
 import { CALL_LIMITS, HOUR_MS } from '../../core/limits.ts';
@@ -12,6 +11,7 @@ import { jsonBody } from '../../http/body.ts';
 import { pageParams } from '../../http/lists.ts';
 import { amountParam } from '../../http/params.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
+import { errorResponses, jsonResponse, listResponse, nextCursor } from '../../http/responses.ts';
 import { component, jsonRequest } from '../../http/router.ts';
 import { preferChangeHeaders } from '../../http/wait.ts';
 import { CONTRACT_MINIMUM } from './get-minimum.ts';
@@ -25,10 +25,8 @@ const amountSol = amountParam({
     'SOL, at least 0.001, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used.',
   example: '0.5',
 });
-const asOf = lazily(() => z.iso.datetime().describe('When the figures were read from their sources'));
-const stale = lazily(() =>
-  z.boolean().describe('True when a source is unavailable and an older value is shown'),
-);
+const asOf = z.iso.datetime().describe('When the figures were read from their sources');
+const stale = z.boolean().describe('True when a source is unavailable and an older value is shown');
 
 const notConfigured = ['NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE'] as const;
 
@@ -41,22 +39,21 @@ export const minimumRoute = createRoute({
   description: 'Smallest and largest swap now.',
   responses: {
     200: jsonResponse(
-      () =>
-        component('SwapMinimum', {
-          minAmountSol: z
-            .number()
-            .openapi({ description: 'Smallest SOL amount whose cost stays below the limit', example: 0.25 }),
-          minAmountLamports: atomsText('The same in lamports', '250000000'),
-          balanceSol: z.number().nullable().describe('Reserve SOL, finalized; null when unknown'),
-          balanceLamports: atomsText('The same in lamports', '10000000000').nullable(),
-          maxAmountSol: z.number().describe('Largest SOL amount that the caps allow now; 0 when none'),
-          maxAmountLamports: atomsText('The same in lamports', '2000000000'),
-          available: z.boolean(),
-          reason: z.string().nullable().describe('Code of the reason why no swap can start now'),
-          nextAvailableAt: z.iso.datetime().nullable(),
-          as_of: asOf(),
-          stale: stale(),
-        }),
+      component('SwapMinimum', {
+        minAmountSol: z
+          .number()
+          .openapi({ description: 'Smallest SOL amount whose cost stays below the limit', example: 0.25 }),
+        minAmountLamports: atomsText('The same in lamports', '250000000'),
+        balanceSol: z.number().nullable().describe('Reserve SOL, finalized; null when unknown'),
+        balanceLamports: atomsText('The same in lamports', '10000000000').nullable(),
+        maxAmountSol: z.number().describe('Largest SOL amount that the caps allow now; 0 when none'),
+        maxAmountLamports: atomsText('The same in lamports', '2000000000'),
+        available: z.boolean(),
+        reason: z.string().nullable().describe('Code of the reason why no swap can start now'),
+        nextAvailableAt: z.iso.datetime().nullable(),
+        as_of: asOf,
+        stale: stale,
+      }),
       'Bounds of a swap',
     ),
     ...errorResponses([
@@ -81,24 +78,23 @@ export const estimateRoute = createRoute({
   request: { query: z.object({ amountSol }) },
   responses: {
     200: jsonResponse(
-      () =>
-        component('SwapEstimate', {
-          amountSol: z.number(),
-          estimatedBtcSats: z.int().describe("Expected sats, after the bridge's fees"),
-          amountLamports: atomsText('Requested amount in lamports', '500000000'),
-          estimatedSatoshis: atomsText('The estimate as text', '62000'),
-          minimumSatoshis: atomsText('Sats guaranteed by the bridge', '61690'),
-          quotedAmountLamports: atomsText(
-            'Lamports of the quote that the estimate is scaled from: the largest of 1, 2 and 5 times a power of ten that is at most the amount',
-            '500000000',
-          ),
-          etaSeconds: z.number().nullable(),
-          creatable: z.boolean().describe('Whether a create of this amount would be accepted now'),
-          reason: z.string().nullable().describe('Code of the refusal for a create; null when creatable'),
-          source: z.string().openapi({ description: 'The route of the quote', example: 'near-intents' }),
-          as_of: asOf(),
-          stale: stale(),
-        }),
+      component('SwapEstimate', {
+        amountSol: z.number(),
+        estimatedBtcSats: z.int().describe("Expected sats, after the bridge's fees"),
+        amountLamports: atomsText('Requested amount in lamports', '500000000'),
+        estimatedSatoshis: atomsText('The estimate as text', '62000'),
+        minimumSatoshis: atomsText('Sats guaranteed by the bridge', '61690'),
+        quotedAmountLamports: atomsText(
+          'Lamports of the quote that the estimate is scaled from: the largest of 1, 2 and 5 times a power of ten that is at most the amount',
+          '500000000',
+        ),
+        etaSeconds: z.number().nullable(),
+        creatable: z.boolean().describe('Whether a create of this amount would be accepted now'),
+        reason: z.string().nullable().describe('Code of the refusal for a create; null when creatable'),
+        source: z.string().openapi({ description: 'The route of the quote', example: 'near-intents' }),
+        as_of: asOf,
+        stale: stale,
+      }),
       'An estimate from the routing provider',
     ),
     ...errorResponses([
@@ -147,22 +143,21 @@ export const createSwapRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      () =>
-        component('SwapCreated', {
-          initiated: z.boolean(),
-          id: z.string().nullable().describe('Solana signature; null on a dry run'),
-          amountSol: z.number(),
-          expectedBtcSats: z.int(),
-          solanaSignature: z.string().nullable(),
-          status: z.literal('waiting'),
-          statusUrl: z.string().nullable(),
-          message: z.string(),
-          amountLamports: atomsText('Lamports swapped', '500000000'),
-          expectedSatoshis: atomsText('Sats expected', '62000'),
-          minimumSatoshis: atomsText('Sats guaranteed', '61690'),
-          route: z.string(),
-          dry_run: z.boolean().optional(),
-        }),
+      component('SwapCreated', {
+        initiated: z.boolean(),
+        id: z.string().nullable().describe('Solana signature; null on a dry run'),
+        amountSol: z.number(),
+        expectedBtcSats: z.int(),
+        solanaSignature: z.string().nullable(),
+        status: z.literal('waiting'),
+        statusUrl: z.string().nullable(),
+        message: z.string(),
+        amountLamports: atomsText('Lamports swapped', '500000000'),
+        expectedSatoshis: atomsText('Sats expected', '62000'),
+        minimumSatoshis: atomsText('Sats guaranteed', '61690'),
+        route: z.string(),
+        dry_run: z.boolean().optional(),
+      }),
       'The swap is signed and on its way',
     ),
     ...errorResponses([
@@ -198,25 +193,24 @@ export const statusRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      () =>
-        component('SwapStatus', {
-          id: z.string(),
-          status: z.enum(['waiting', 'finished', 'failed']),
-          amountSol: z.number().nullable(),
-          btcSats: z.int().nullable().describe('Sats received'),
-          detail: z
-            .string()
-            .describe('More precise state: sent, landed, settling, refunded, partial, expired, held ...'),
-          reason: z.string().nullable(),
-          amountLamports: atomsText('Lamports swapped', '500000000'),
-          expectedSatoshis: z.string().nullable(),
-          btcSatoshis: z.string().nullable(),
-          txId: z.string().nullable().describe('Bitcoin txid of the payout'),
-          nextPollSeconds: z
-            .int()
-            .nullable()
-            .describe('Seconds until the next poll; null when the state is final'),
-        }),
+      component('SwapStatus', {
+        id: z.string(),
+        status: z.enum(['waiting', 'finished', 'failed']),
+        amountSol: z.number().nullable(),
+        btcSats: z.int().nullable().describe('Sats received'),
+        detail: z
+          .string()
+          .describe('More precise state: sent, landed, settling, refunded, partial, expired, held ...'),
+        reason: z.string().nullable(),
+        amountLamports: atomsText('Lamports swapped', '500000000'),
+        expectedSatoshis: z.string().nullable(),
+        btcSatoshis: z.string().nullable(),
+        txId: z.string().nullable().describe('Bitcoin txid of the payout'),
+        nextPollSeconds: z
+          .int()
+          .nullable()
+          .describe('Seconds until the next poll; null when the state is final'),
+      }),
       'The stored state',
     ),
     ...errorResponses(['NOT_FOUND', ...notConfigured]),
@@ -233,23 +227,22 @@ export const historyRoute = createRoute({
   request: { query: z.object(pageParams()) },
   responses: {
     200: listResponse(
-      () =>
-        component('SwapHistory', {
-          transactions: z.array(
-            z.object({
-              signature: z.string(),
-              txId: z.string().nullable(),
-              solAmount: z.number(),
-              btcSats: z.int().nullable(),
-              blockTime: z.int().nullable().describe('Unix seconds'),
-              status: z.enum(['waiting', 'finished', 'failed']),
-              detail: z.string(),
-              amountLamports: z.string(),
-              btcSatoshis: z.string().nullable(),
-            }),
-          ),
-          next_cursor: nextCursor(),
-        }),
+      component('SwapHistory', {
+        transactions: z.array(
+          z.object({
+            signature: z.string(),
+            txId: z.string().nullable(),
+            solAmount: z.number(),
+            btcSats: z.int().nullable(),
+            blockTime: z.int().nullable().describe('Unix seconds'),
+            status: z.enum(['waiting', 'finished', 'failed']),
+            detail: z.string(),
+            amountLamports: z.string(),
+            btcSatoshis: z.string().nullable(),
+          }),
+        ),
+        next_cursor: nextCursor,
+      }),
       'Landed swaps',
     ),
     ...errorResponses(['DATABASE_UNAVAILABLE', 'INVALID_INPUT']),

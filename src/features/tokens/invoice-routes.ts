@@ -1,5 +1,4 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { errorResponses, jsonResponse, lazily } from '#answers';
 import { isAddress } from '../../chain/solana/address.ts';
 import { parseWrittenAmount } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
@@ -10,6 +9,7 @@ import { jsonBody } from '../../http/body.ts';
 import { integerMember } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { BOOKMARK_HEADER } from '../../http/read-session.ts';
+import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import { grantedWaitMs, preferChangeHeaders, preferHeaders, type Waiting } from '../../http/wait.ts';
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
@@ -34,52 +34,50 @@ export type InvoiceDeps = CreateInvoiceDeps &
     readonly requirePayments: () => string;
   };
 
-const Invoice = lazily(() =>
-  component('Invoice', {
-    invoice_id: z.uuid(),
-    status: z.enum(['pending', 'completed']),
-    detail: z
-      .string()
-      .describe(
-        'awaiting_payment, seen, paid, creating, completed, expired, refund_due. With `seen`, a payment was reported and is not final yet, or less than the fee has arrived',
-      ),
-    reason: z.string().nullable(),
-    ...paymentFields(),
-    received_lamports: z.string(),
-    fee_breakdown: z.record(z.string(), z.string()).nullable().describe('Lamports by part'),
-    payment_tx_signature: z.string().nullable(),
-    reported_tx_signature: z
-      .string()
-      .nullable()
-      .describe('A payment that a caller has named in the last three minutes and that is not final yet'),
-    token_id: z.int().nullable(),
-    mint_address: z.string().nullable(),
-    paid_at: instant().nullable(),
-    completed_at: instant().nullable(),
-    name: z.string().nullable(),
-    symbol: z.string().nullable(),
-    decimals: z.int(),
-    supply: z.string().nullable().describe('Smallest units'),
-    creator_address: z.string().nullable(),
-    description: z.string(),
-    image: z.string().nullable(),
-    token_program: z.enum(['token-2022', 'token']),
-    metaplex_metadata: z.boolean(),
-    revoke_mint_authority: z.boolean(),
-    revoke_freeze_authority: z.boolean(),
-    revoke_update_authority: z.boolean(),
-    refunds: z.array(
-      z.object({
-        signature: z.string(),
-        lamports: z.string(),
-        payer: z.string().nullable(),
-        reason: z.string(),
-        status: z.enum(['due', 'paid']),
-        refund_signature: z.string().nullable().describe('The transaction that paid the refund'),
-      }),
+const Invoice = component('Invoice', {
+  invoice_id: z.uuid(),
+  status: z.enum(['pending', 'completed']),
+  detail: z
+    .string()
+    .describe(
+      'awaiting_payment, seen, paid, creating, completed, expired, refund_due. With `seen`, a payment was reported and is not final yet, or less than the fee has arrived',
     ),
-  }),
-);
+  reason: z.string().nullable(),
+  ...paymentFields,
+  received_lamports: z.string(),
+  fee_breakdown: z.record(z.string(), z.string()).nullable().describe('Lamports by part'),
+  payment_tx_signature: z.string().nullable(),
+  reported_tx_signature: z
+    .string()
+    .nullable()
+    .describe('A payment that a caller has named in the last three minutes and that is not final yet'),
+  token_id: z.int().nullable(),
+  mint_address: z.string().nullable(),
+  paid_at: instant.nullable(),
+  completed_at: instant.nullable(),
+  name: z.string().nullable(),
+  symbol: z.string().nullable(),
+  decimals: z.int(),
+  supply: z.string().nullable().describe('Smallest units'),
+  creator_address: z.string().nullable(),
+  description: z.string(),
+  image: z.string().nullable(),
+  token_program: z.enum(['token-2022', 'token']),
+  metaplex_metadata: z.boolean(),
+  revoke_mint_authority: z.boolean(),
+  revoke_freeze_authority: z.boolean(),
+  revoke_update_authority: z.boolean(),
+  refunds: z.array(
+    z.object({
+      signature: z.string(),
+      lamports: z.string(),
+      payer: z.string().nullable(),
+      reason: z.string(),
+      status: z.enum(['due', 'paid']),
+      refund_signature: z.string().nullable().describe('The transaction that paid the refund'),
+    }),
+  ),
+});
 
 const flag = z.boolean().optional();
 
@@ -136,10 +134,7 @@ const createInvoiceRoute = createRoute({
     ),
   },
   responses: {
-    200: jsonResponse(
-      () => Invoice().extend({ message: z.string() }).openapi('InvoiceCreated'),
-      'The invoice',
-    ),
+    200: jsonResponse(Invoice.extend({ message: z.string() }).openapi('InvoiceCreated'), 'The invoice'),
     ...errorResponses([
       ...requestErrors,
       'INVALID_TOKEN_TEXT',
@@ -187,14 +182,13 @@ const confirmRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      () =>
-        component('InvoiceConfirmed', {
-          ok: z.literal(true),
-          status: z.literal('completed'),
-          token_id: z.int(),
-          mint_address: z.string(),
-          message: z.string(),
-        }),
+      component('InvoiceConfirmed', {
+        ok: z.literal(true),
+        status: z.literal('completed'),
+        token_id: z.int(),
+        mint_address: z.string(),
+        message: z.string(),
+      }),
       'The token is created and listed',
     ),
     ...errorResponses(confirmErrors),

@@ -1,5 +1,4 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { errorResponses, jsonResponse, lazily, nextCursor } from '#answers';
 import { isAddress } from '../../chain/solana/address.ts';
 import { SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
@@ -10,6 +9,7 @@ import { decodeCursor, encodeCursor, pageOf, pageParams } from '../../http/lists
 import { memoizedList } from '../../http/memoized-json.ts';
 import { integerMember, integerParam } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
+import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import { grantedWaitMs, preferHeaders } from '../../http/wait.ts';
 import {
@@ -37,20 +37,18 @@ export type ListingDeps = RequestListingDeps &
     readonly requirePayments: () => string;
   };
 
-const Listing = lazily(() =>
-  component('Listing', {
-    listing_request_id: z.string(),
-    token_id: z.int(),
-    fee_sol: z.number(),
-    fee_lamports: z.int(),
-    status: z.enum(['pending', 'confirmed']),
-    payment_tx_signature: z.string().nullable(),
-    created_at: instant(),
-    confirmed_at: instant().nullable(),
-  }),
-);
+const Listing = component('Listing', {
+  listing_request_id: z.string(),
+  token_id: z.int(),
+  fee_sol: z.number(),
+  fee_lamports: z.int(),
+  status: z.enum(['pending', 'confirmed']),
+  payment_tx_signature: z.string().nullable(),
+  created_at: instant,
+  confirmed_at: instant.nullable(),
+});
 
-const listingAnswer = (view: RequestView): z.infer<ReturnType<typeof Listing>> => ({
+const listingAnswer = (view: RequestView): z.infer<typeof Listing> => ({
   listing_request_id: view.id,
   token_id: view.tokenId ?? Number(view.subject.tokenId),
   fee_sol: toNumber(BigInt(view.feeLamports), SOL_DECIMALS),
@@ -91,7 +89,7 @@ const searchRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      () => component('TokenSearch', { tokens: z.array(Token()), next_cursor: z.string().nullable() }),
+      component('TokenSearch', { tokens: z.array(Token), next_cursor: z.string().nullable() }),
       'Best matches first; newest first without q',
     ),
     ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
@@ -113,7 +111,7 @@ const listRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      () => component('Listings', { listings: z.array(Listing()), next_cursor: nextCursor() }),
+      component('Listings', { listings: z.array(Listing), next_cursor: nextCursor }),
       'Listings',
     ),
     ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
@@ -140,15 +138,14 @@ const requestRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      () =>
-        component('ListingRequested', {
-          listing_request_id: z.uuid(),
-          token_id: z.int(),
-          status: Listing().shape.status.describe('confirmed: already listed, with a fee of 0'),
-          listing: Listing(),
-          ...paymentFields(),
-          message: z.string(),
-        }),
+      component('ListingRequested', {
+        listing_request_id: z.uuid(),
+        token_id: z.int(),
+        status: Listing.shape.status.describe('confirmed: already listed, with a fee of 0'),
+        listing: Listing,
+        ...paymentFields,
+        message: z.string(),
+      }),
       'Payment instructions; for a listed token, its listing',
     ),
     ...errorResponses([
@@ -185,7 +182,7 @@ const confirmRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      () => component('ListingConfirmed', { ok: z.literal(true), listing: Listing(), message: z.string() }),
+      component('ListingConfirmed', { ok: z.literal(true), listing: Listing, message: z.string() }),
       'The token is listed',
     ),
     ...errorResponses(confirmErrors),

@@ -5,16 +5,16 @@
  */
 
 import { z } from '@hono/zod-openapi';
-import { lazily } from '#answers';
+
 import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { BODY_ERRORS, refusalError } from '../../core/errors.ts';
 import { type FinalityPorts, POLL_MS, waitForFinality } from '../../core/wait-for-finality.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 
-export const instant = lazily(() => z.iso.datetime());
+export const instant = z.iso.datetime();
 
 /** Members of every answer that requests a payment; `paymentAnswer` fills them. */
-export const paymentFields = lazily(() => ({
+export const paymentFields = {
   treasury_address: z.string(),
   fee_sol: z.number().describe('SOL to pay; the last four digits of fee_lamports identify this request'),
   fee_lamports: z.int(),
@@ -22,9 +22,9 @@ export const paymentFields = lazily(() => ({
   currency: z.literal('SOL'),
   reference: z.string().describe('Solana Pay reference key'),
   solana_pay_url: z.string(),
-  created_at: instant(),
-  expires_at: instant(),
-}));
+  created_at: instant,
+  expires_at: instant,
+};
 
 /** The payment instructions of a request. @param purpose label in the payer's wallet */
 export function paymentAnswer(request: RequestView, treasury: string, purpose: string) {

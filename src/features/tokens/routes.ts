@@ -1,5 +1,4 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { errorResponses, jsonResponse, lazily, nextCursor } from '#answers';
 import { isAddress } from '../../chain/solana/address.ts';
 import { isWellKnown } from '../../chain/solana/token-text.ts';
 import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
@@ -9,6 +8,7 @@ import type { Cache } from '../../http/cached.ts';
 import { decodeCursor, pageOf, pageParams } from '../../http/lists.ts';
 import { memoizedList } from '../../http/memoized-json.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
+import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { type CreateInvoiceDeps, chargedFee, creationFee, designOf } from './create-invoice.ts';
 import { instant } from './paid-request.ts';
@@ -30,31 +30,29 @@ const RENT_POLICY = { freshMs: HOUR_MS, revalidateMs: HOUR_MS, staleMs: 24 * HOU
 const authority = (role: string) =>
   z.string().nullable().describe(`${role}; null with a non-null as_of means renounced`);
 
-export const Token = lazily(() =>
-  component('Token', {
-    id: z.int(),
-    name: z.string(),
-    symbol: z.string(),
-    decimals: z.int(),
-    supply: z.string().describe('Smallest units'),
-    supply_ui: z.string().describe('Whole tokens'),
-    mint_address: z.string(),
-    creator_address: z.string().nullable(),
-    token_program: z.enum(['token', 'token-2022']),
-    mint_authority: authority('Address that may mint more'),
-    freeze_authority: authority('Address that may freeze token accounts'),
-    update_authority: authority('Address that may change name, symbol and uri'),
-    as_of: instant()
-      .nullable()
-      .describe('When supply and authorities were read from the chain; null when they could not be read'),
-    description: z.string(),
-    image: z.string().nullable(),
-    uri: z.string().nullable(),
-    created_at: instant(),
-    listed_at: instant().nullable(),
-    warning: z.enum(['well_known_name']).nullable(),
-  }),
-);
+export const Token = component('Token', {
+  id: z.int(),
+  name: z.string(),
+  symbol: z.string(),
+  decimals: z.int(),
+  supply: z.string().describe('Smallest units'),
+  supply_ui: z.string().describe('Whole tokens'),
+  mint_address: z.string(),
+  creator_address: z.string().nullable(),
+  token_program: z.enum(['token', 'token-2022']),
+  mint_authority: authority('Address that may mint more'),
+  freeze_authority: authority('Address that may freeze token accounts'),
+  update_authority: authority('Address that may change name, symbol and uri'),
+  as_of: instant
+    .nullable()
+    .describe('When supply and authorities were read from the chain; null when they could not be read'),
+  description: z.string(),
+  image: z.string().nullable(),
+  uri: z.string().nullable(),
+  created_at: instant,
+  listed_at: instant.nullable(),
+  warning: z.enum(['well_known_name']).nullable(),
+});
 
 /** @param facts current data from the chain; undefined when it cannot be read */
 export const tokenAnswer = (token: TokenRow, facts: TokenFacts | undefined) => ({
@@ -107,14 +105,13 @@ const quoteRoute = createRoute({
   },
   responses: {
     200: jsonResponse(
-      () =>
-        component('TokenQuote', {
-          fee_sol: z.number(),
-          fee_lamports: z.int().describe('An invoice adds less than 20,000 lamports, which identify it'),
-          amount: z.string().describe('The same SOL as text'),
-          currency: z.literal('SOL'),
-          fee_breakdown: z.record(z.string(), z.string()).describe('Lamports by part'),
-        }),
+      component('TokenQuote', {
+        fee_sol: z.number(),
+        fee_lamports: z.int().describe('An invoice adds less than 20,000 lamports, which identify it'),
+        amount: z.string().describe('The same SOL as text'),
+        currency: z.literal('SOL'),
+        fee_breakdown: z.record(z.string(), z.string()).describe('Lamports by part'),
+      }),
       'The price of a supply above 0',
     ),
     ...errorResponses([
@@ -146,10 +143,7 @@ const listRoute = createRoute({
     }),
   },
   responses: {
-    200: jsonResponse(
-      () => component('Tokens', { tokens: z.array(Token()), next_cursor: nextCursor() }),
-      'Tokens',
-    ),
+    200: jsonResponse(component('Tokens', { tokens: z.array(Token), next_cursor: nextCursor }), 'Tokens'),
     ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
   },
 });
@@ -182,13 +176,12 @@ const metadataRoute = createRoute({
   request: { params: z.object({ mint_address: z.string() }) },
   responses: {
     200: jsonResponse(
-      () =>
-        component('TokenMetadata', {
-          name: z.string(),
-          symbol: z.string(),
-          description: z.string(),
-          image: z.string().optional(),
-        }),
+      component('TokenMetadata', {
+        name: z.string(),
+        symbol: z.string(),
+        description: z.string(),
+        image: z.string().optional(),
+      }),
       'Metadata in the format that wallets read',
     ),
     ...errorResponses(['NOT_FOUND', 'DATABASE_UNAVAILABLE']),

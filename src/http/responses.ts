@@ -1,0 +1,60 @@
+/**
+ * The responses of a route in its definition, for the API document and for the type of its handler. Responses are
+ * not validated at run time.
+ * @module
+ */
+import { z } from '@hono/zod-openapi';
+import { ERRORS, type ErrorCode } from '../core/errors.ts';
+import { component } from './router.ts';
+
+/** A JSON response of a route. */
+export const jsonResponse = <S extends z.ZodType>(schema: S, description: string) => ({
+  description,
+  content: { 'application/json': { schema } },
+});
+
+/** A list in both forms. */
+export const listResponse = <S extends z.ZodType>(schema: S, description: string) => ({
+  description,
+  content: { 'application/json': { schema }, 'text/csv': { schema: z.string() } },
+});
+
+export const nextCursor = z.string().nullable().describe('cursor of the next page; null after the last one');
+
+/**
+ * The error responses of a route, grouped by status, with exactly the codes that it can send.
+ * @param statuses of codes that this route sends with a different status than usual
+ */
+export function errorResponses(
+  codes: readonly ErrorCode[],
+  statuses: Readonly<Partial<Record<ErrorCode, number>>> = {},
+) {
+  const byStatus = Map.groupBy(codes, (code) => statuses[code] ?? ERRORS[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, sent]) => [
+      status,
+      { description: sent.join(', '), content: { 'application/json': { schema: problemSchema(sent) } } },
+    ]),
+  );
+}
+
+export const Problem = component('Problem', {
+  error_code: z.string().describe('Stable machine-readable code'),
+  error: z.string().describe('What happened, for display'),
+  action: z.string().optional().describe('What to do next'),
+  request_id: z.string().describe('Same as the X-Request-Id header'),
+  retryable: z.boolean().describe('Whether the same request can succeed later'),
+  retry_after_s: z.int().optional().describe('Seconds to wait, same as Retry-After'),
+  details: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("The details described by the code's meaning"),
+});
+
+/** As JSON Schema, because it validates nothing. */
+export const problemSchema = (codes: readonly string[]) => ({
+  allOf: [
+    { $ref: '#/components/schemas/Problem' },
+    { type: 'object' as const, properties: { error_code: { type: 'string' as const, enum: [...codes] } } },
+  ],
+});
