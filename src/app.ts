@@ -1,12 +1,174 @@
 /**
- * The whole API in one app, for the API document and for tests. The Worker loads one area at a time.
+ * The whole API: the middleware of every response, the features' routes, and what becomes of a failure.
  * @module
  */
-import { AREAS } from './areas.ts';
-import { type DepsFor, mountedApp } from './mounted-app.ts';
+import { except } from 'hono/combine';
+import { cors } from 'hono/cors';
+import { etag, RETAINED_304_HEADERS } from 'hono/etag';
+import { methodNotAllowed } from 'hono/method-not-allowed';
+import { requestId } from 'hono/request-id';
+import { routePath } from 'hono/route';
+import { AppError } from './core/errors.ts';
+import { type AnalyticsDeps, analyticsRoutes } from './features/analytics/routes.ts';
+import { type AsryDeps, asryRoutes } from './features/asry/routes.ts';
+import { type ExchangeDeps, exchangeRoutes } from './features/exchange/routes.ts';
+import { type NostrFeedDeps, nostrFeedRoutes } from './features/nostr-feed/routes.ts';
+import { type OpenApiDeps, openApiRoutes } from './features/openapi/routes.ts';
+import { type OpsDeps, opsRoutes } from './features/ops/routes.ts';
+import { type PoolsDeps, poolsRoutes } from './features/pools/routes.ts';
+import { type AbsrDeps, absrRoutes } from './features/reserves/absr-routes.ts';
+import type { GetProofDeps } from './features/reserves/get-proof.ts';
+import { proofRoutes } from './features/reserves/proof-routes.ts';
+import { type ReservesRouteDeps, reservesRoutes } from './features/reserves/routes.ts';
+import { type StatusDeps, statusRoutes } from './features/status/routes.ts';
+import { type SwapDeps, swapRoutes } from './features/swap/routes.ts';
+import { type InvoiceDeps, invoiceRoutes } from './features/tokens/invoice-routes.ts';
+import { type ListingDeps, listingRoutes } from './features/tokens/listing-routes.ts';
+import { type TokenDeps, tokenRoutes } from './features/tokens/routes.ts';
+import { asAppError, problemResponse } from './http/problem.ts';
+import { BOOKMARK_HEADER } from './http/read-session.ts';
+import { newRouter } from './http/router.ts';
 
-export type { Deps } from './mounted-app.ts';
+/** Each feature's dependencies. A feature's routes receive only their own part. */
+export type Deps = {
+  readonly log: (line: Readonly<Record<string, unknown>>) => void;
+  readonly analytics: AnalyticsDeps;
+  readonly asry: AsryDeps;
+  readonly exchange: ExchangeDeps;
+  readonly nostr: NostrFeedDeps;
+  readonly openapi: OpenApiDeps;
+  readonly ops: OpsDeps;
+  readonly pools: PoolsDeps;
+  readonly reserves: ReservesRouteDeps & GetProofDeps & AbsrDeps;
+  readonly status: StatusDeps;
+  readonly swap: SwapDeps;
+  readonly tokens: InvoiceDeps & TokenDeps & ListingDeps;
+};
 
-const mounts = await Promise.all(AREAS.map(({ load }) => load()));
+/** Pages of other origins must not read its responses, so it has no CORS headers. */
+const OPS_PATH = '/api/ops';
 
-export const createApp = (depsFor: DepsFor) => mountedApp(depsFor, mounts);
+const ONE_DAY_SECONDS = 86_400;
+const EXPOSED_HEADERS = [
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'X-Request-Id',
+  'Idempotency-Replayed',
+  'Preference-Applied',
+  'ETag',
+  'Allow',
+  'Link',
+  'X-Data-Source',
+  'X-Data-As-Of',
+  'X-Data-Stale',
+  BOOKMARK_HEADER,
+];
+const openToBrowsers = cors({
+  origin: '*',
+  allowMethods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
+  allowHeaders: [
+    'Content-Type',
+    'Idempotency-Key',
+    'Prefer',
+    'X-Request-Id',
+    'If-None-Match',
+    'Cache-Control',
+    'traceparent',
+    BOOKMARK_HEADER,
+  ],
+  exposeHeaders: EXPOSED_HEADERS,
+  maxAge: ONE_DAY_SECONDS,
+});
+
+const SECURITY_HEADERS = {
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Strict-Transport-Security': 'max-age=31536000',
+};
+
+const addEtag = etag({
+  retainedHeaders: [
+    ...RETAINED_304_HEADERS,
+    'Access-Control-Allow-Origin',
+    'Access-Control-Expose-Headers',
+    ...EXPOSED_HEADERS,
+  ],
+});
+
+/** @param depsFor called before each route; its failure is an internal error */
+export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
+  const app = newRouter<Deps>();
+
+  app.use(requestId());
+  app.use(async function logRequest(c, next) {
+    const started = Date.now();
+    await next();
+    const deps: Deps | undefined = c.var.deps;
+    const code = c.get('errorCode');
+    deps?.log({
+      level: c.res.status >= 500 ? 'error' : 'info',
+      request_id: c.get('requestId'),
+      method: c.req.method,
+      route: routePath(c, -1),
+      status: c.res.status,
+      ms: Date.now() - started,
+      ...(code ? { code } : {}),
+    });
+  });
+  app.use(except(OPS_PATH, openToBrowsers));
+  app.use(async function addHeaders(c, next) {
+    await next();
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.res.headers.set(name, value);
+    if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
+    if (c.res.headers.get('Cache-Control') !== 'no-store') await addEtag(c, async () => undefined);
+  });
+  app.use(async function provideDeps(c, next) {
+    c.set('deps', await depsFor(c.env));
+    await next();
+  });
+
+  app.route('/api', statusRoutes);
+  app.route('/api', reservesRoutes);
+  app.route('/api', proofRoutes);
+  app.route('/api', absrRoutes);
+  app.route('/api', swapRoutes);
+  app.route('/api', invoiceRoutes);
+  app.route('/api', tokenRoutes);
+  app.route('/api', listingRoutes);
+  app.route('/api', exchangeRoutes);
+  app.route('/api', analyticsRoutes);
+  app.route('/api', asryRoutes);
+  app.route('/api', poolsRoutes);
+  app.route('/api', nostrFeedRoutes);
+  app.route(OPS_PATH, opsRoutes);
+  app.route('/', openApiRoutes);
+
+  const refuseMethod = methodNotAllowed({
+    app,
+    onMethodNotAllowed: (c, methods) => {
+      const allow = [...methods, 'OPTIONS'].join(', ');
+      const problem = problemResponse(c, new AppError('METHOD_NOT_ALLOWED', `Use ${allow}.`));
+      problem.headers.set('Allow', allow);
+      return problem;
+    },
+  });
+  // Called here only, because a middleware would run for every request that has a route.
+  app.notFound(async (c) => {
+    c.res = problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.'));
+    await refuseMethod(c, async () => undefined);
+    return c.res;
+  });
+  app.onError((thrown, c) => {
+    const error = asAppError(thrown);
+    if (error.code === 'INTERNAL') {
+      const { name, stack } = thrown;
+      // Unset if the configuration itself could not be read.
+      const deps: Deps | undefined = c.var.deps;
+      deps?.log({ level: 'error', request_id: c.get('requestId'), unexpected: name, stack });
+    }
+    return problemResponse(c, error);
+  });
+  return app;
+}

@@ -12,18 +12,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   http: ['core'],
   features: ['core', 'chain', 'providers', 'bridges', 'http', 'custody/api.ts'],
   mcp: ['core', 'chain', 'providers', '../packages/client/src/index.ts'],
-  wiring: [
-    'core',
-    'chain',
-    'providers',
-    'bridges',
-    'custody',
-    'features',
-    'http',
-    'app.ts',
-    'config.ts',
-    'mounted-app.ts',
-  ],
+  wiring: ['core', 'chain', 'providers', 'bridges', 'custody', 'features', 'http', 'app.ts', 'config.ts'],
 };
 const IMPURE =
   /\b(fetch\(|Date\.now|new Date\(\)|Math\.random|process\.|setTimeout|setInterval|crypto\.getRandomValues)/;

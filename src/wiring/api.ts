@@ -1,36 +1,52 @@
 /**
- * Builds each API feature's dependencies, once per set of bindings and at the first request that needs them.
- * One function per feature, so that a feature receives only its own part. Each function imports the modules
- * that only its feature needs: building the schemas of one upstream takes milliseconds of an isolate's first
- * request.
+ * Builds the dependencies of the API's features. One function per feature, so that a feature receives only its own
+ * part.
  * @module
  */
 import { waitUntil } from 'cloudflare:workers';
-import type { SwapRoute } from '../bridges/route.ts';
+import type { Deps } from '../app.ts';
 import { encodeBase58 } from '../chain/solana/address.ts';
+import { signedTransaction } from '../chain/solana/transaction.ts';
 import type { Config } from '../config.ts';
 import { notConfigured } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import { CALL_LIMITS } from '../core/limits.ts';
 import type { TransactionStatus } from '../core/wait-for-finality.ts';
-import type { UpstreamState } from '../features/status/get-status.ts';
+import { createAsryMirror } from '../features/asry/asry-store.ts';
+import { createExchangeStore } from '../features/exchange/exchange-store.ts';
+import { createFeedReader } from '../features/nostr-feed/read-feed.ts';
+import { documentReader } from '../features/openapi/routes.ts';
+import { createRefundStore } from '../features/ops/refund-store.ts';
+import { readBitcoinReserve } from '../features/reserves/get-reserves.ts';
+import { getSummary } from '../features/reserves/get-summary.ts';
+import { createAbsrStore, createProofStore } from '../features/reserves/reserves-store.ts';
+import { activeAlarms } from '../features/status/check-alarms.ts';
+import { createDatabaseStore } from '../features/status/database-store.ts';
+import { createHeartbeat, releaseReader, type UpstreamState } from '../features/status/get-status.ts';
+import { createQuoteBudgetStore, createSwapStore } from '../features/swap/swap-store.ts';
+import { createInvoiceReader } from '../features/tokens/get-invoice.ts';
+import { createSearchStore } from '../features/tokens/search-store.ts';
+import { createTokenFacts } from '../features/tokens/token-facts.ts';
+import { createTokenStore } from '../features/tokens/token-store.ts';
 import { type Cache, createCache } from '../http/cached.ts';
 import { replicatedReads } from '../http/read-session.ts';
 import { createWaiting } from '../http/wait.ts';
-import type { Deps, Feature } from '../mounted-app.ts';
+import { createChangeNow } from '../providers/changenow.ts';
+import { createNostrRelays } from '../providers/nostr-relays.ts';
+import { createOrca } from '../providers/orca.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
-import type { clients } from './clients.ts';
+import { clients } from './clients.ts';
 import { custodianClient } from './custodian-client.ts';
 import { missingAnywhere, missingFor } from './missing-settings.ts';
 import { ipRetentionDays, pageViewBackup, pageViewObjects } from './page-views.ts';
-import type { Reserve } from './swap-route.ts';
+import { feeNotes, swapRoute } from './swap-route.ts';
 import { fetchFor, wired } from './telemetry.ts';
-import type { UpstreamProbe } from './upstream-probes.ts';
+import { type UpstreamProbe, upstreamProbes } from './upstream-probes.ts';
 
-type Sources = Awaited<ReturnType<typeof sourcesOf>>;
+type Sources = ReturnType<typeof sourcesOf>;
 
 /** The platform, the configuration and the upstreams' clients, built once and passed to the features. */
-async function sourcesOf(env: Env) {
+function sourcesOf(env: Env) {
   const config = wired(env);
   const { log } = config.telemetry;
   const newCache = (kv?: KVNamespace): Cache => createCache({ kv, now: Date.now, defer: waitUntil });
@@ -39,7 +55,6 @@ async function sourcesOf(env: Env) {
     solanaAddress: config.RESERVE_SOLANA_ADDRESS ?? null,
     bitcoinAddress: config.RESERVE_BTC_ADDRESS ?? null,
   };
-  let upstreams: ReturnType<typeof clients> | undefined;
   return {
     env,
     config,
@@ -50,12 +65,7 @@ async function sourcesOf(env: Env) {
     memory: newCache(),
     waiting: createWaiting({ memory: newCache(), now: Date.now, sleep }),
     sleep,
-    /** The clients of the nodes, the Bitcoin indexes and the price venues. */
-    async upstreams() {
-      const module = await import('./clients.ts');
-      upstreams ??= module.clients(config);
-      return upstreams;
-    },
+    ...clients(config),
     reserve,
     treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserve.solanaAddress,
     custody: custodianClient(env, reserve.solanaAddress, missingFor(config, 'custody'), log),
@@ -63,21 +73,7 @@ async function sourcesOf(env: Env) {
   };
 }
 
-const FEATURES: { readonly [F in Feature]: (sources: Sources) => Promise<Deps[F]> } = {
-  analytics: analyticsDeps,
-  asry: asryDeps,
-  exchange: exchangeDeps,
-  nostr: nostrDeps,
-  openapi: openApiDeps,
-  ops: opsDeps,
-  pools: poolsDeps,
-  reserves: reservesDeps,
-  status: statusDeps,
-  swap: swapDeps,
-  tokens: tokensDeps,
-};
-
-async function analyticsDeps({ env, config }: Sources): Promise<Deps['analytics']> {
+function analyticsDeps({ env, config }: Sources): Deps['analytics'] {
   return {
     pageViews: () => pageViewObjects(env),
     siteHost: config.PUBLIC_BASE_URL && new URL(config.PUBLIC_BASE_URL).host,
@@ -86,19 +82,11 @@ async function analyticsDeps({ env, config }: Sources): Promise<Deps['analytics'
   };
 }
 
-async function asryDeps({
-  reads,
-  config,
-  upstreams,
-  custody,
-  sleep,
-  treasuryAddress,
-}: Sources): Promise<Deps['asry']> {
-  const { createAsryMirror } = await import('../features/asry/asry-store.ts');
+function asryDeps({ reads, config, rpc, custody, sleep, treasuryAddress }: Sources): Deps['asry'] {
   return {
     custody,
     claims: createAsryMirror(reads),
-    transactionStatus: async (signature) => transactionStatus((await upstreams()).rpc, signature),
+    transactionStatus: (signature) => transactionStatus(rpc, signature),
     treasuryAddress,
     depositMints: { USDC: config.USDC_MINT_ADDRESS, USDT: config.USDT_MINT_ADDRESS },
     requireAsry: () => {
@@ -112,9 +100,7 @@ async function asryDeps({
   };
 }
 
-async function exchangeDeps(sources: Sources): Promise<Deps['exchange']> {
-  const { createExchangeStore } = await import('../features/exchange/exchange-store.ts');
-  const { createChangeNow } = await import('../providers/changenow.ts');
+function exchangeDeps(sources: Sources): Deps['exchange'] {
   const { env, config, log, cache, memory, waiting, sleep } = sources;
   const { CHANGENOW_API_URL: baseUrl, CHANGENOW_API_KEY: apiKey } = config;
   return {
@@ -133,9 +119,7 @@ async function exchangeDeps(sources: Sources): Promise<Deps['exchange']> {
   };
 }
 
-async function nostrDeps({ config, cache, memory }: Sources): Promise<Deps['nostr']> {
-  const { createFeedReader } = await import('../features/nostr-feed/read-feed.ts');
-  const { createNostrRelays } = await import('../providers/nostr-relays.ts');
+function nostrDeps({ config, cache, memory }: Sources): Deps['nostr'] {
   return {
     feeds: config.invalid.includes('NOSTR_RELAYS')
       ? undefined
@@ -149,8 +133,7 @@ async function nostrDeps({ config, cache, memory }: Sources): Promise<Deps['nost
   };
 }
 
-async function openApiDeps({ env, config, publicBaseUrl }: Sources): Promise<Deps['openapi']> {
-  const { documentReader } = await import('../features/openapi/routes.ts');
+function openApiDeps({ env, config, publicBaseUrl }: Sources): Deps['openapi'] {
   return {
     publicBaseUrl,
     securityContact: config.SECURITY_CONTACT,
@@ -159,9 +142,7 @@ async function openApiDeps({ env, config, publicBaseUrl }: Sources): Promise<Dep
   };
 }
 
-async function opsDeps(sources: Sources): Promise<Deps['ops']> {
-  const { createRefundStore } = await import('../features/ops/refund-store.ts');
-  const { esploras } = await sources.upstreams();
+function opsDeps(sources: Sources): Deps['ops'] {
   return {
     opsSecret: sources.config.OPS_SECRET,
     custody: sources.custody,
@@ -171,13 +152,12 @@ async function opsDeps(sources: Sources): Promise<Deps['ops']> {
     reserve: sources.reserve,
     treasuryAddress: sources.treasuryAddress,
     knownMints: knownMints(sources.config),
-    bitcoinSources: esploras,
+    bitcoinSources: sources.esploras,
     readAccounts: accountReader(sources),
   };
 }
 
-async function poolsDeps(sources: Sources): Promise<Deps['pools']> {
-  const { createOrca } = await import('../providers/orca.ts');
+function poolsDeps(sources: Sources): Deps['pools'] {
   const { config, log, cache } = sources;
   return {
     orca: createOrca({ baseUrl: config.ORCA_API_URL, fetch: fetchFor(config, 'ORCA_API_URL') }),
@@ -193,13 +173,8 @@ async function poolsDeps(sources: Sources): Promise<Deps['pools']> {
   };
 }
 
-async function reservesDeps(sources: Sources): Promise<Deps['reserves']> {
-  const [{ createAbsrStore, createProofStore }, { readBitcoinReserve }] = await Promise.all([
-    import('../features/reserves/reserves-store.ts'),
-    import('../features/reserves/get-reserves.ts'),
-  ]);
-  const { config, cache, sleep, reserve } = sources;
-  const { rpc, esploras, readPrices } = await sources.upstreams();
+function reservesDeps(sources: Sources): Deps['reserves'] {
+  const { config, cache, sleep, reserve, rpc, esploras, readPrices } = sources;
   const { bitcoinAddress } = reserve;
   const reserveSources = { cache, bitcoinSources: esploras, sleep };
   return {
@@ -221,12 +196,7 @@ async function reservesDeps(sources: Sources): Promise<Deps['reserves']> {
   };
 }
 
-async function statusDeps(sources: Sources): Promise<Deps['status']> {
-  const [{ activeAlarms }, { createDatabaseStore }, { createHeartbeat, releaseReader }] = await Promise.all([
-    import('../features/status/check-alarms.ts'),
-    import('../features/status/database-store.ts'),
-    import('../features/status/get-status.ts'),
-  ]);
+function statusDeps(sources: Sources): Deps['status'] {
   const { env, config, cache, custody } = sources;
   return {
     cache,
@@ -237,22 +207,15 @@ async function statusDeps(sources: Sources): Promise<Deps['status']> {
     database: createDatabaseStore(sources.reads),
     heartbeat: createHeartbeat(env.KV),
     maxQuotes: CALL_LIMITS.read_quotes.quota,
-    async readBacking() {
-      const { getSummary } = await import('../features/reserves/get-summary.ts');
-      return getSummary(await reservesDeps(sources));
-    },
-    async probeUpstreams() {
-      const { upstreamProbes } = await import('./upstream-probes.ts');
-      return Promise.all(upstreamProbes(config).map(probe));
-    },
+    readBacking: () => getSummary(reservesDeps(sources)),
+    probeUpstreams: () => Promise.all(upstreamProbes(config).map(probe)),
     readAlarms: () => activeAlarms(env.KV),
     readRelease: releaseReader({ assets: env.ASSETS, metadata: env.VERSION }),
     now: Date.now,
   };
 }
 
-async function swapDeps(sources: Sources): Promise<Deps['swap']> {
-  const { createQuoteBudgetStore, createSwapStore } = await import('../features/swap/swap-store.ts');
+function swapDeps(sources: Sources): Deps['swap'] {
   const { env, config } = sources;
   const { solanaAddress, bitcoinAddress } = sources.reserve;
   const missing = missingFor(config, 'custody');
@@ -262,9 +225,9 @@ async function swapDeps(sources: Sources): Promise<Deps['swap']> {
     finalSwaps: new Map(),
     quote:
       solanaAddress && bitcoinAddress
-        ? quoteReader(sources, { solanaAddress, bitcoinAddress })
+        ? swapRoute(config, { solanaAddress, bitcoinAddress }, feeNotes(env.KV, waitUntil)).quote
         : () => Promise.reject(notConfigured(missing)),
-    readPrices: async () => (await sources.upstreams()).readPrices(),
+    readPrices: sources.readPrices,
     quoteBudget: createQuoteBudgetStore(env.DB),
     maxCostBps: config.SWAP_MAX_COST_BPS,
     maxSwap: config.SWAP_MAX_SOL,
@@ -280,25 +243,8 @@ async function swapDeps(sources: Sources): Promise<Deps['swap']> {
   };
 }
 
-/** Quotes of the swap route, which is built at the first quote. */
-function quoteReader({ env, config }: Sources, reserve: Reserve): SwapRoute['quote'] {
-  let route: SwapRoute | undefined;
-  return async (request) => {
-    const { feeNotes, swapRoute } = await import('./swap-route.ts');
-    route ??= swapRoute(config, reserve, feeNotes(env.KV, waitUntil));
-    return route.quote(request);
-  };
-}
-
-async function tokensDeps(sources: Sources): Promise<Deps['tokens']> {
-  const [{ createInvoiceReader }, { createSearchStore }, { createTokenFacts }, { createTokenStore }] =
-    await Promise.all([
-      import('../features/tokens/get-invoice.ts'),
-      import('../features/tokens/search-store.ts'),
-      import('../features/tokens/token-facts.ts'),
-      import('../features/tokens/token-store.ts'),
-    ]);
-  const { env, config, custody, memory, treasuryAddress, upstreams } = sources;
+function tokensDeps(sources: Sources): Deps['tokens'] {
+  const { env, config, custody, memory, treasuryAddress, rpc } = sources;
   const readAccounts = accountReader(sources);
   const tokens = createTokenStore(sources.reads, env.DB);
   return {
@@ -308,13 +254,11 @@ async function tokensDeps(sources: Sources): Promise<Deps['tokens']> {
     tokenFacts: createTokenFacts({ readAccounts, now: Date.now }),
     search: createSearchStore(sources.reads),
     readAccounts,
-    rentExemption: async (bytes) => (await upstreams()).rpc.first((node) => node.rentExemption(bytes)),
+    rentExemption: (bytes) => rpc.first((node) => node.rentExemption(bytes)),
     messageVersion: config.SOLANA_TRANSACTION_VERSION,
     simulate: async (message, signers) => {
-      const { signedTransaction } = await import('../chain/solana/transaction.ts');
       const blank = new Uint8Array(64);
       const { wire } = signedTransaction(message, [blank, ...Array<Uint8Array>(signers - 1).fill(blank)]);
-      const { rpc } = await upstreams();
       const { err } = await rpc.first((node) => node.simulate(btoa(String.fromCharCode(...wire))));
       return err === null ? null : stringifyJson(err).slice(0, 200);
     },
@@ -328,7 +272,7 @@ async function tokensDeps(sources: Sources): Promise<Deps['tokens']> {
       if (absent.length > 0 || treasuryAddress === null) throw notConfigured(absent);
       return treasuryAddress;
     },
-    transactionStatus: async (signature) => transactionStatus((await upstreams()).rpc, signature),
+    transactionStatus: (signature) => transactionStatus(rpc, signature),
     publicBaseUrl: sources.publicBaseUrl,
     memory,
     waiting: sources.waiting,
@@ -354,52 +298,45 @@ async function probe({ name, needed, ask }: UpstreamProbe): Promise<UpstreamStat
 
 /** @returns the accounts at `confirmed`, from the first node that answers */
 const accountReader =
-  ({ upstreams }: Sources) =>
-  async (addresses: readonly string[]) =>
-    (await upstreams()).rpc.first((node) => node.accounts(addresses, 'confirmed'));
+  ({ rpc }: Sources) =>
+  (addresses: readonly string[]) =>
+    rpc.first((node) => node.accounts(addresses, 'confirmed'));
 
-type Built = { readonly sources: Sources; readonly features: Partial<Deps> };
+type Built = { readonly sources: Sources; readonly deps: Deps };
 
 const built = new WeakMap<Env, Built>();
 
 /**
  * One set per `env`, because caches are part of it. The runtime passes the same `env` to every request of an
- * isolate until a variable or secret changes. It may then keep the isolate and pass a new one. Only finished
- * values are kept: a promise of a request that the runtime has cancelled would never settle.
+ * isolate until a variable or secret changes. It may then keep the isolate and pass a new one.
  */
-async function builtFor(env: Env): Promise<Built> {
+function builtFor(env: Env): Built {
   const known = built.get(env);
   if (known) return known;
-  const sources = await sourcesOf(env);
-  const made = built.get(env) ?? { sources, features: {} };
+  const sources = sourcesOf(env);
+  const made = { sources, deps: depsOf(sources) };
   built.set(env, made);
   return made;
 }
 
-export const sourcesFor = async (env: Env): Promise<Sources> => (await builtFor(env)).sources;
+const depsOf = (sources: Sources): Deps => ({
+  log: sources.log,
+  analytics: analyticsDeps(sources),
+  asry: asryDeps(sources),
+  exchange: exchangeDeps(sources),
+  nostr: nostrDeps(sources),
+  openapi: openApiDeps(sources),
+  ops: opsDeps(sources),
+  pools: poolsDeps(sources),
+  reserves: reservesDeps(sources),
+  status: statusDeps(sources),
+  swap: swapDeps(sources),
+  tokens: tokensDeps(sources),
+});
 
-async function featureOf<F extends Feature>(env: Env, feature: F): Promise<Deps[F]> {
-  const { sources, features } = await builtFor(env);
-  const known: Deps[F] | undefined = features[feature];
-  if (known) return known;
-  const made = await FEATURES[feature](sources);
-  const first: Deps[F] | undefined = features[feature];
-  if (first) return first;
-  features[feature] = made;
-  return made;
-}
+export const sourcesFor = (env: Env): Sources => builtFor(env).sources;
 
-/** The dependencies of some features, and the log. */
-export async function featureDeps<F extends Feature>(
-  env: Env,
-  features: readonly F[],
-): Promise<Pick<Deps, F | 'log'>> {
-  const entries = features.map(async (feature) => [feature, await featureOf(env, feature)] as const);
-  const { log } = await sourcesFor(env);
-  return { log, ...Object.fromEntries(await Promise.all(entries)) } as Pick<Deps, F | 'log'>;
-}
-
-export const apiDeps = (env: Env): Promise<Deps> => featureDeps(env, Object.keys(FEATURES) as Feature[]);
+export const apiDeps = (env: Env): Deps => builtFor(env).deps;
 
 /** The most advanced status that any node reports for a transaction. */
 async function transactionStatus(rpc: SolanaRpc, signature: string): Promise<TransactionStatus> {

@@ -2,6 +2,7 @@
  * The tasks of the cron triggers.
  * @module
  */
+import type { Deps } from '../app.ts';
 import { AppError } from '../core/errors.ts';
 import { createExchangeStore, purgeExchange } from '../features/exchange/exchange-store.ts';
 import { getProof } from '../features/reserves/get-proof.ts';
@@ -11,10 +12,9 @@ import { listBitcoin, listSolana } from '../features/reserves/list-transactions.
 import { createFeeWatch, raiseAlarms } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
 import { createHeartbeat, failedParts, getStatus, type StatusReport } from '../features/status/get-status.ts';
-import type { Deps } from '../mounted-app.ts';
 import { failureReason } from '../providers/solana-rpc.ts';
 import { createWebhook } from '../providers/webhook.ts';
-import { featureDeps, sourcesFor } from './api.ts';
+import { apiDeps, sourcesFor } from './api.ts';
 import { fetchFor, type Wired } from './telemetry.ts';
 
 type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknown> };
@@ -31,7 +31,7 @@ const EVERY_MINUTE = '* * * * *';
 
 /** Runs the tasks of a trigger separately: a failing task is logged and does not stop the others. */
 export async function runScheduled(cron: string, env: Env): Promise<void> {
-  const d = await scheduledDeps(env);
+  const d = scheduledDeps(env);
   const tasks = cron === EVERY_MINUTE ? d.everyMinute : d.daily;
   await Promise.all(
     tasks.map(async ({ name, run }) => {
@@ -44,9 +44,9 @@ export async function runScheduled(cron: string, env: Env): Promise<void> {
   );
 }
 
-export async function scheduledDeps(env: Env): Promise<ScheduledDeps> {
-  const { config, custody, log, reserve } = await sourcesFor(env);
-  const deps = await featureDeps(env, ['reserves', 'status']);
+export function scheduledDeps(env: Env): ScheduledDeps {
+  const { config, custody, log, reserve } = sourcesFor(env);
+  const deps = apiDeps(env);
   const { now } = deps.status;
   const exchanges = createExchangeStore(env.DB);
   const heartbeat = createHeartbeat(env.KV);

@@ -41,14 +41,14 @@ const log = (line: object): void => console.log(JSON.stringify(line));
 
 export class PageViewsObject extends DurableObject<Env> implements PageViewsApi {
   readonly #store: PageViewStore;
-  readonly #ipRetentionDays: () => Promise<number>;
+  readonly #ipRetentionDays: () => number;
   /** Each caller waits for its group, so an object that is evicted loses no view that was acknowledged. */
   #group: Group | undefined;
   /** The result of the last read, until the next write. */
   #known: { readonly bounds: string; readonly counters: Counters } | undefined;
 
   /** @param ipRetentionDays read at each purge */
-  constructor(ctx: DurableObjectState, env: Env, ipRetentionDays: () => Promise<number>) {
+  constructor(ctx: DurableObjectState, env: Env, ipRetentionDays: () => number) {
     super(ctx, env);
     this.#store = new PageViewStore(ctx.storage);
     this.#ipRetentionDays = ipRetentionDays;
@@ -111,7 +111,7 @@ export class PageViewsObject extends DurableObject<Env> implements PageViewsApi 
   }
 
   override async alarm(): Promise<void> {
-    const ipRetentionDays = await this.#ipRetentionDays();
+    const ipRetentionDays = this.#ipRetentionDays();
     let pause = PURGE_MS;
     this.#known = undefined;
     try {
