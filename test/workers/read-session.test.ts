@@ -142,17 +142,6 @@ it('reads lists from a replica, and from the bookmark of the caller’s own writ
   expect(onPrimary).toEqual([]);
 });
 
-it('keeps no list of a replica for a caller whose own write the list lacks, nor the reverse', async () => {
-  const mark = (database: D1Database, revision: number) =>
-    database.prepare("INSERT INTO mirror_marks (name, revision) VALUES ('journal', ?)").bind(revision).run();
-  await Promise.all([addSwap(env.DB), mark(env.DB, 2), mark(second, 1)]);
-  const bookmark = (await create({})).headers.get('x-data-bookmark') ?? '';
-  for (let turn = 0; turn < 2; turn += 1) {
-    expect(await history()).toHaveLength(0);
-    expect(await history(withBookmark(bookmark))).toHaveLength(1);
-  }
-});
-
 it.each([
   ['a read', () => request('/api/exchanges/transactions')],
   ['a dry run', () => create({ dry_run: true })],

@@ -208,8 +208,6 @@ async function fill(): Promise<void> {
     env.DB.prepare(
       "INSERT INTO invoices (id, revision, status, created_at, journal) VALUES (?, 1, 'completed', ?, ?)",
     ).bind(COMPLETED, at, JSON.stringify({ view: INVOICE })),
-    // The custodian's mark, which each batch of its outbox raises.
-    env.DB.prepare("INSERT INTO mirror_marks (name, revision) VALUES ('journal', 1)"),
   ]);
 }
 

@@ -5,7 +5,6 @@
  */
 import * as z from 'zod';
 import type { ProofRecord } from '../../custody/api.ts';
-import { createListStore, MIRROR_VERSION } from '../../http/list-store.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 
 export type AbsrTransaction = {
@@ -34,7 +33,6 @@ const AbsrRow: z.ZodType<AbsrTransaction> = z.object({
   seq: z.int(),
 });
 
-const COLUMNS = ['seq', 'signature', 'txId', 'blockTime', 'type', 'amountSats', 'btcUsd'];
 const rows = (where: string): string => `SELECT seq, signature, btc_txid AS txId, block_time AS blockTime,
     CASE kind WHEN 'absr' THEN 'mint' ELSE 'issue' END AS type,
     CASE kind WHEN 'swap' THEN btc_sats ELSE json_extract(journal, '$.plan.mintSats') END AS amountSats,
@@ -58,22 +56,21 @@ const LAST_CHANGE = `SELECT MAX(updated_at) AS at FROM
 
 export type AbsrStore = ReturnType<typeof createAbsrStore>;
 
-export const createAbsrStore = (db: D1Reads) => {
-  const lists = createListStore(db, MIRROR_VERSION);
-  return {
-    /** Unix ms of the last change among the newest 50 operations; 0 without operations. */
-    async lastChange(): Promise<number> {
-      const at = await db.prepare(LAST_CHANGE).first<string>('at');
-      return at === null ? 0 : Date.parse(at);
-    },
-    /** Newest first. @param after key of the last row shown */
-    newest(limit: number, after: AbsrKey = BEYOND_ALL): Promise<readonly AbsrTransaction[]> {
-      return lists.read([{ sql: NEWEST, columns: COLUMNS, params: [...after, limit] }], ([rows = []]) =>
-        rows.map((row) => AbsrRow.parse(row)),
-      );
-    },
-  };
-};
+export const createAbsrStore = (db: D1Reads) => ({
+  /** Unix ms of the last change among the newest 50 operations; 0 without operations. */
+  async lastChange(): Promise<number> {
+    const at = await db.prepare(LAST_CHANGE).first<string>('at');
+    return at === null ? 0 : Date.parse(at);
+  },
+  /** Newest first. @param after key of the last row shown */
+  async newest(limit: number, after: AbsrKey = BEYOND_ALL): Promise<AbsrTransaction[]> {
+    const { results } = await db
+      .prepare(NEWEST)
+      .bind(...after, limit)
+      .all();
+    return results.map((row) => AbsrRow.parse(row));
+  },
+});
 
 const signed = z.object({ scheme: z.string(), signature: z.string() });
 const Proof: z.ZodType<ProofRecord> = z.object({
@@ -100,33 +97,29 @@ const DAILY = `WITH RECURSIVE days (id) AS (
   ) SELECT journal FROM days JOIN proofs USING (id) ORDER BY id DESC`;
 
 /** Ids are the times of the messages, ISO 8601 UTC, so they sort by time. */
-export const createProofStore = (db: D1Reads) => {
-  const lists = createListStore(db, MIRROR_VERSION);
-  return {
-    async newest(): Promise<ProofRecord | undefined> {
-      const row = await db.prepare('SELECT journal FROM proofs ORDER BY id DESC LIMIT 1').first();
-      return row ? ProofRow.parse(row) : undefined;
-    },
+export const createProofStore = (db: D1Reads) => ({
+  async newest(): Promise<ProofRecord | undefined> {
+    const row = await db.prepare('SELECT journal FROM proofs ORDER BY id DESC LIMIT 1').first();
+    return row ? ProofRow.parse(row) : undefined;
+  },
 
-    /** The last proof of a UTC date, `2026-11-20`. */
-    async ofDay(day: string): Promise<ProofRecord | undefined> {
-      const row = await db
-        .prepare('SELECT journal FROM proofs WHERE id >= ? AND id <= ? ORDER BY id DESC LIMIT 1')
-        .bind(day, `${day}T24`)
-        .first();
-      return row ? ProofRow.parse(row) : undefined;
-    },
+  /** The last proof of a UTC date, `2026-11-20`. */
+  async ofDay(day: string): Promise<ProofRecord | undefined> {
+    const row = await db
+      .prepare('SELECT journal FROM proofs WHERE id >= ? AND id <= ? ORDER BY id DESC LIMIT 1')
+      .bind(day, `${day}T24`)
+      .first();
+    return row ? ProofRow.parse(row) : undefined;
+  },
 
-    /**
-     * Newest first.
-     * @param before only proofs signed before this time
-     * @param isDaily only the last proof of each UTC day
-     */
-    list(limit: number, before = AFTER_ALL_TIMES, isDaily = false): Promise<readonly ProofRecord[]> {
-      const sql = isDaily ? DAILY : 'SELECT journal FROM proofs WHERE id < ?1 ORDER BY id DESC LIMIT ?2';
-      return lists.read([{ sql, columns: ['journal'], params: [before, limit] }], ([rows = []]) =>
-        rows.map((row) => ProofRow.parse(row)),
-      );
-    },
-  };
-};
+  /**
+   * Newest first.
+   * @param before only proofs signed before this time
+   * @param isDaily only the last proof of each UTC day
+   */
+  async list(limit: number, before = AFTER_ALL_TIMES, isDaily = false): Promise<ProofRecord[]> {
+    const sql = isDaily ? DAILY : 'SELECT journal FROM proofs WHERE id < ?1 ORDER BY id DESC LIMIT ?2';
+    const { results } = await db.prepare(sql).bind(before, limit).all();
+    return results.map((row) => ProofRow.parse(row));
+  },
+});

@@ -9,7 +9,6 @@ import * as z from 'zod';
 import { fairShare, networksOf } from '../../core/client-network.ts';
 import { QUOTE_WINDOW_MS } from '../../core/limits.ts';
 import type { SwapView } from '../../custody/api.ts';
-import { createListStore, MIRROR_VERSION } from '../../http/list-store.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 
 export type SwapRow = Omit<SwapView, 'expectedSats' | 'minimumSats' | 'route'> & {
@@ -41,45 +40,31 @@ const COLUMNS = `seq, signature, status, detail, reason, amount_lamports AS amou
   btc_sats AS btcSats, btc_txid AS btcTxid, block_time AS blockTime,
   status <> 'waiting' AND json_extract(journal, '$.dueAt') IS NULL AS final`;
 
-const NAMES = [
-  'seq',
-  'signature',
-  'status',
-  'detail',
-  'reason',
-  'amountLamports',
-  'expectedSats',
-  'btcSats',
-  'btcTxid',
-  'blockTime',
-  'final',
-];
-
 export type SwapStore = ReturnType<typeof createSwapStore>;
 
-export const createSwapStore = (db: D1Reads) => {
-  const lists = createListStore(db, MIRROR_VERSION);
-  return {
-    async bySignature(signature: string): Promise<SwapRow | undefined> {
-      const row = await db
-        .prepare(`SELECT ${COLUMNS} FROM operations WHERE signature = ? AND kind = 'swap'`)
-        .bind(signature)
-        .first();
-      return row ? Row.parse(row) : undefined;
-    },
+export const createSwapStore = (db: D1Reads) => ({
+  async bySignature(signature: string): Promise<SwapRow | undefined> {
+    const row = await db
+      .prepare(`SELECT ${COLUMNS} FROM operations WHERE signature = ? AND kind = 'swap'`)
+      .bind(signature)
+      .first();
+    return row ? Row.parse(row) : undefined;
+  },
 
-    /**
-     * Swaps that landed on Solana, newest first. @param below exclusive upper bound of their journal positions
-     */
-    landed(limit: number, below = Number.MAX_SAFE_INTEGER): Promise<readonly SwapRow[]> {
-      const sql = `SELECT ${COLUMNS} FROM operations WHERE kind = 'swap' AND landed_slot IS NOT NULL AND seq < ?
-        ORDER BY seq DESC LIMIT ?`;
-      return lists.read([{ sql, columns: NAMES, params: [below, limit] }], ([rows = []]) =>
-        rows.map((row) => Row.parse(row)),
-      );
-    },
-  };
-};
+  /**
+   * Swaps that landed on Solana, newest first. @param below exclusive upper bound of their journal positions
+   */
+  async landed(limit: number, below = Number.MAX_SAFE_INTEGER): Promise<SwapRow[]> {
+    const { results } = await db
+      .prepare(
+        `SELECT ${COLUMNS} FROM operations WHERE kind = 'swap' AND landed_slot IS NOT NULL AND seq < ?
+         ORDER BY seq DESC LIMIT ?`,
+      )
+      .bind(below, limit)
+      .all();
+    return results.map((row) => Row.parse(row));
+  },
+});
 
 /**
  * Counts the routing provider's quotes used by reads, over all isolates. Creates have their own budget in the

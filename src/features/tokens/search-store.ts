@@ -6,7 +6,6 @@
  */
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { foldText } from '../../chain/solana/token-text.ts';
-import { createListStore, type ListQuery, MIRROR_VERSION } from '../../http/list-store.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 import { type TokenRow, tokenRow } from './token-store.ts';
 
@@ -16,7 +15,6 @@ export type SearchCursor = { readonly step: number; readonly text: string; reado
 export type SearchPage = { readonly tokens: TokenRow[]; readonly next: SearchCursor | null };
 
 type Row = { journal: string; token_id: number; sort: string };
-const COLUMNS = ['journal', 'token_id', 'sort'];
 
 /**
  * Every step takes the same parameters: ?1 ?2 bounds of the folded prefix, ?3 ?4 bounds of the prefix in its
@@ -56,27 +54,7 @@ const SHORT_SUBSTRING = `SELECT t.journal, t.token_id, '' AS sort FROM tokens_sh
    WHERE tokens_short MATCH ?8 AND f.rowid < ?6 AND NOT (${MINT}) AND NOT COALESCE(${CREATOR}, 0)
    ORDER BY f.rowid DESC LIMIT ?7`;
 
-/** Whether a first page has room after the rows of an earlier step. */
-const hasRoom = (finds: string): string =>
-  `(SELECT COUNT(*) FROM (SELECT 1 FROM tokens t WHERE t.listed_at IS NOT NULL AND ${finds} LIMIT ?7)) < ?7`;
-
-/**
- * The steps of a first page, all in one round trip. A step whose rows would not be shown has limit 0 and does
- * not run. Otherwise a page full of name matches would also read every text with the same letters.
- */
-const firstPage = (steps: readonly string[]): string[] =>
-  steps.map((step, index) => {
-    const bySymbol = index > 1 ? hasRoom(SYMBOL) : 'TRUE';
-    const byName = index > 2 ? hasRoom(`${NAME} AND NOT (${SYMBOL})`) : 'TRUE';
-    return step.replace(
-      'LIMIT ?7',
-      `LIMIT CASE WHEN ${bySymbol} THEN CASE WHEN ${byName} THEN ?7 ELSE 0 END ELSE 0 END`,
-    );
-  });
-
 const SHORT_STEPS = [...STEPS.slice(0, SUBSTRING), SHORT_SUBSTRING];
-const FIRST_PAGE = firstPage(STEPS);
-const FIRST_SHORT_PAGE = firstPage(SHORT_STEPS);
 
 /** Shortest text in the trigram index. */
 const TRIGRAM = 3;
@@ -84,8 +62,8 @@ const TRIGRAM = 3;
 const END = '\u{10FFFF}';
 
 /**
- * A later page needs up to three round trips, up to these steps. Each runs only if the previous ones leave
- * room.
+ * A page takes up to three round trips, up to these steps, each only if the earlier ones leave room. A later step skips
+ * the rows of the earlier ones one by one, so it is bounded only once they are known to be few.
  */
 const TRIPS = [2, SUBSTRING, STEPS.length];
 
@@ -117,36 +95,12 @@ const isShort = (folded: string): boolean => [...folded].length < TRIGRAM;
 
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
-/**
- * The first rows of consecutive steps.
- * @param starts cursor of each step
- * @param room   rows that the page can take; a full page may end inside a step, and the next one reads its rest
- */
-function taken(
-  starts: readonly SearchCursor[],
-  found: readonly (readonly Row[])[],
-  room: number,
-): SearchPage {
-  const tokens: TokenRow[] = [];
-  for (const [index, rows] of found.entries()) {
-    const step = starts[index]?.step ?? 0;
-    const shown = rows.slice(0, room - tokens.length);
-    tokens.push(...shown.map((row) => tokenRow(row.journal)));
-    const row = shown[shown.length - 1];
-    if (tokens.length === room && row)
-      return { tokens, next: { step, text: row.sort, tokenId: row.token_id } };
-  }
-  return { tokens, next: null };
-}
-
 export const createSearchStore = (db: D1Reads) => {
-  const lists = createListStore(db, MIRROR_VERSION, { isCostly: true });
-
-  function queryOf(sql: string, at: SearchCursor, { folded, asked }: Query, limit: number): ListQuery {
+  function statement(sql: string, at: SearchCursor, { folded, asked }: Query, limit: number) {
     const bounds = [folded, folded + END, asked, asked + END];
-    const params = [...bounds, at.text, at.tokenId, limit];
     const expression = isShort(folded) ? shortExpression(folded) : phrase(folded);
-    return { sql, columns: COLUMNS, params: [...params, ...(at.step === SUBSTRING ? [expression] : [])] };
+    const params = [...bounds, at.text, at.tokenId, limit, ...(at.step === SUBSTRING ? [expression] : [])];
+    return db.prepare(sql).bind(...params);
   }
 
   return {
@@ -156,35 +110,26 @@ export const createSearchStore = (db: D1Reads) => {
       const asked = given.replace(/\p{C}/gu, '');
       if (asked === '') return { tokens: [], next: null };
       const query = { folded: foldText(asked), asked };
-      const end = STEPS.length;
-      const pages = isShort(query.folded) ? [SHORT_STEPS, FIRST_SHORT_PAGE] : [STEPS, FIRST_PAGE];
-      const sql = pages[from ? 0 : 1] ?? STEPS;
-      /** The steps from a cursor on, before the step `last`. */
-      function trip(at: SearchCursor, last: number) {
-        const steps = Array.from({ length: last - at.step }, (_, more) => at.step + more);
-        const starts = steps.map((step) => (step === at.step ? at : startOf(step, query)));
-        return {
-          starts,
-          queries: starts.map((start) => queryOf(sql[start.step] ?? '', start, query, limit)),
-        };
-      }
-      if (!from) {
-        const { starts, queries } = trip(startOf(0, query), end);
-        return lists.read<Row, SearchPage>(queries, (found) => taken(starts, found, limit));
-      }
+      const steps = isShort(query.folded) ? SHORT_STEPS : STEPS;
       const tokens: TokenRow[] = [];
-      for (let at = from; at.step < end; ) {
-        const last = TRIPS.find((step) => step > at.step) ?? end;
-        const { starts, queries } = trip(at, last);
-        const found = await db.batch<Row>(queries.map(({ sql, params }) => db.prepare(sql).bind(...params)));
-        const page = taken(
-          starts,
-          found.map(({ results }) => results),
-          limit - tokens.length,
+      let at = from ?? startOf(0, query);
+      for (const end of TRIPS) {
+        const starts = steps
+          .slice(at.step, end)
+          .map((_, index) => (index === 0 ? at : startOf(at.step + index, query)));
+        if (starts.length === 0) continue;
+        const found = await db.batch<Row>(
+          starts.map((start) => statement(steps[start.step] ?? '', start, query, limit)),
         );
-        tokens.push(...page.tokens);
-        if (page.next) return { tokens, next: page.next };
-        at = startOf(last, query);
+        for (const [index, { results }] of found.entries()) {
+          const rows = results.slice(0, limit - tokens.length);
+          tokens.push(...rows.map(({ journal }) => tokenRow(journal)));
+          const last = rows.at(-1);
+          // The page may end inside a step; the next one reads the step's rest.
+          if (last && tokens.length === limit)
+            return { tokens, next: { step: at.step + index, text: last.sort, tokenId: last.token_id } };
+        }
+        at = startOf(end, query);
       }
       return { tokens, next: null };
     },

@@ -4,7 +4,6 @@
  */
 import * as z from 'zod';
 import type { RequestView } from '../../custody/api.ts';
-import { createListStore, MIRROR_VERSION } from '../../http/list-store.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 
 /** Absent and null are the same. */
@@ -66,7 +65,6 @@ export type TokenRow = Readonly<z.infer<typeof Journal>>;
 export const tokenRow = (text: string): TokenRow => Journal.parse(JSON.parse(text));
 
 type Stored = { journal: string };
-const JOURNAL = ['journal'];
 
 /** Sorts after every ISO 8601 time. */
 const BEYOND_ALL = '~';
@@ -91,11 +89,15 @@ export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
     const [row] = (isBehind ? await read(primary) : near).results;
     return row ? tokenRow(row.journal) : undefined;
   };
-  const lists = createListStore(db, MIRROR_VERSION);
-  const many = (sql: string, ...params: (string | number)[]): Promise<readonly TokenRow[]> =>
-    lists.read([{ sql, columns: JOURNAL, params }], ([rows = []]: readonly (readonly Stored[])[]) =>
-      rows.map((row) => tokenRow(row.journal)),
-    );
+  const many = async (sql: string, ...params: (string | number)[]): Promise<Stored[]> => {
+    const { results } = await db
+      .prepare(sql)
+      .bind(...params)
+      .all<Stored>();
+    return results;
+  };
+  const tokens = async (sql: string, ...params: (string | number)[]): Promise<TokenRow[]> =>
+    (await many(sql, ...params)).map(({ journal }) => tokenRow(journal));
 
   return {
     byId: (tokenId: number) => one('SELECT journal FROM tokens WHERE token_id = ?', tokenId),
@@ -103,13 +105,13 @@ export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
 
     /** Listed tokens, newest first. @param below exclusive upper bound of their ids */
     list: (limit: number, below = Number.MAX_SAFE_INTEGER) =>
-      many(
+      tokens(
         'SELECT journal FROM tokens WHERE listed_at IS NOT NULL AND token_id < ? ORDER BY token_id DESC LIMIT ?',
         below,
         limit,
       ),
     ofCreator: (creator: string, limit: number, below = Number.MAX_SAFE_INTEGER) =>
-      many(
+      tokens(
         `SELECT journal FROM tokens WHERE creator_address = ? AND listed_at IS NOT NULL AND token_id < ?
          ORDER BY token_id DESC LIMIT ?`,
         creator,
@@ -120,17 +122,15 @@ export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
     /**
      * Listing records of one token or of all, newest first. @param after time and id of the last record shown
      */
-    listings(
+    async listings(
       tokenId: number | undefined,
       limit: number,
       after: readonly [createdAt: string, id: string] = [BEYOND_ALL, ''],
-    ): Promise<readonly RequestView[]> {
+    ): Promise<RequestView[]> {
       const where = tokenId === undefined ? '' : 'token_id = ? AND';
       const sql = `SELECT journal FROM listings WHERE ${where} (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?`;
       const params = [...(tokenId === undefined ? [] : [tokenId]), ...after, limit];
-      return lists.read([{ sql, columns: JOURNAL, params }], ([rows = []]: readonly (readonly Stored[])[]) =>
-        rows.map(requestOf),
-      );
+      return (await many(sql, ...params)).map(requestOf);
     },
 
     async invoice(id: string): Promise<RequestView | undefined> {
