@@ -15,14 +15,14 @@ import type { TransactionStatus } from '../core/wait-for-finality.ts';
 import { createAsryMirror } from '../features/asry/asry-store.ts';
 import { createExchangeStore } from '../features/exchange/exchange-store.ts';
 import { createFeedReader } from '../features/nostr-feed/read-feed.ts';
-import { documentReader } from '../features/openapi/routes.ts';
+import { readDocument } from '../features/openapi/routes.ts';
 import { createRefundStore } from '../features/ops/refund-store.ts';
 import { readBitcoinReserve } from '../features/reserves/get-reserves.ts';
 import { getSummary } from '../features/reserves/get-summary.ts';
 import { createAbsrStore, createProofStore } from '../features/reserves/reserves-store.ts';
 import { activeAlarms } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
-import { createHeartbeat, releaseReader, type UpstreamState } from '../features/status/get-status.ts';
+import { createHeartbeat, readRelease, type UpstreamState } from '../features/status/get-status.ts';
 import { createQuoteBudgetStore, createSwapStore } from '../features/swap/swap-store.ts';
 import { createInvoiceReader } from '../features/tokens/get-invoice.ts';
 import { createSearchStore } from '../features/tokens/search-store.ts';
@@ -133,11 +133,11 @@ function nostrDeps({ config, cache, memory }: Sources): Deps['nostr'] {
   };
 }
 
-function openApiDeps({ env, config, publicBaseUrl }: Sources): Deps['openapi'] {
+function openApiDeps({ env, config, memory, publicBaseUrl }: Sources): Deps['openapi'] {
   return {
     publicBaseUrl,
     securityContact: config.SECURITY_CONTACT,
-    documents: documentReader(env.ASSETS, publicBaseUrl),
+    documents: (name) => readDocument({ assets: env.ASSETS, memory, origin: publicBaseUrl }, name),
     now: Date.now,
   };
 }
@@ -197,10 +197,10 @@ function reservesDeps(sources: Sources): Deps['reserves'] {
 }
 
 function statusDeps(sources: Sources): Deps['status'] {
-  const { env, config, cache, custody } = sources;
+  const { env, config, cache, memory, custody } = sources;
   return {
     cache,
-    memory: sources.memory,
+    memory,
     custody,
     missingVariables: missingAnywhere(config),
     pingDatabase: () => createDatabaseStore(env.DB).ping(),
@@ -210,7 +210,7 @@ function statusDeps(sources: Sources): Deps['status'] {
     readBacking: () => getSummary(reservesDeps(sources)),
     probeUpstreams: () => Promise.all(upstreamProbes(config).map(probe)),
     readAlarms: () => activeAlarms(env.KV),
-    readRelease: releaseReader({ assets: env.ASSETS, metadata: env.VERSION }),
+    readRelease: () => readRelease({ assets: env.ASSETS, memory, metadata: env.VERSION }),
     now: Date.now,
   };
 }
@@ -222,7 +222,6 @@ function swapDeps(sources: Sources): Deps['swap'] {
   return {
     custody: sources.custody,
     swaps: createSwapStore(sources.reads),
-    finalSwaps: new Map(),
     quote:
       solanaAddress && bitcoinAddress
         ? swapRoute(config, { solanaAddress, bitcoinAddress }, feeNotes(env.KV, waitUntil)).quote

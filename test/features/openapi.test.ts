@@ -8,7 +8,6 @@ import {
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { createApp, type Deps } from '../../src/app.ts';
 import { ERROR_ACTIONS, ERRORS } from '../../src/core/errors.ts';
-import { documentReader } from '../../src/features/openapi/routes.ts';
 import { createDocumentChecker } from '../e2e/document-checker.ts';
 import { documentsFor } from './stored-documents.ts';
 
@@ -66,16 +65,13 @@ describe('the document', () => {
 
   it('returns an error and reads again if the site did not have it', async () => {
     let failures = 1;
-    const documents: Deps['openapi']['documents'] = documentReader(
-      {
-        fetch: async () =>
-          failures-- > 0 ? new Response(null, { status: 404 }) : new Response('{"openapi":"3.0.3"}'),
-      },
-      ORIGIN,
-    );
-    const late = appWith(documents);
+    let now = 0;
+    const fetch = async () =>
+      failures-- > 0 ? new Response(null, { status: 404 }) : new Response('{"openapi":"3.0.3"}');
+    const late = appWith(documentsFor(ORIGIN, fetch, () => now));
     const first = await late.request('/api/openapi.json');
     expect([first.status, await first.json()]).toMatchObject([500, { error_code: 'INTERNAL' }]);
+    now += 60_000;
     expect((await late.request('/api/openapi.json')).status).toBe(200);
   });
 

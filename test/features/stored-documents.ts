@@ -1,16 +1,20 @@
 import { documentFiles } from '../../scripts/documents/write-documents.ts';
-import { documentReader } from '../../src/features/openapi/routes.ts';
+import { type DocumentName, readDocument } from '../../src/features/openapi/routes.ts';
+import { createCache } from '../../src/http/cached.ts';
 
 const files = documentFiles();
 
-/** The documents as the Worker reads them, from the files that a build writes. */
-export const documentsFor = (origin: string) =>
-  documentReader(
-    {
-      fetch: async (url) => {
-        const text = files.get(new URL(String(url)).pathname.slice(1));
-        return new Response(text ?? null, { status: text === undefined ? 404 : 200 });
-      },
-    },
-    origin,
-  );
+const fromBuild = async (url: RequestInfo | URL) => {
+  const text = files.get(new URL(String(url)).pathname.slice(1));
+  return new Response(text ?? null, { status: text === undefined ? 404 : 200 });
+};
+
+/**
+ * The documents as the Worker reads them.
+ * @param fetch by default, the files that a build writes
+ * @param now   of the memory
+ */
+export function documentsFor(origin: string, fetch: Fetcher['fetch'] = fromBuild, now = Date.now) {
+  const memory = createCache({ kv: undefined, now, defer: () => undefined });
+  return (name: DocumentName) => readDocument({ assets: { fetch }, memory, origin }, name);
+}

@@ -36,16 +36,9 @@ describe('reads', () => {
     expect((await get('/api/swap/status/nobody')).status).toBe(404);
   });
 
-  it('a final state is cached permanently, here and by the caller, and a long poll of it returns at once', async () => {
-    const first = await get(`/api/swap/status/${SIGNATURE}`);
-    service.rows = [];
-    service.memory = newService().memory;
-    const again = await get(`/api/swap/status/${SIGNATURE}`);
-    expect(await again.text()).toBe(await first.text());
-    for (const response of [first, again]) {
-      expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-      expect(response.headers.get('etag')).toMatch(/^"[0-9a-f]{40}"$/);
-    }
+  it('a caller may keep a final state permanently, and a long poll of it returns at once', async () => {
+    const response = await get(`/api/swap/status/${SIGNATURE}`);
+    expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     const waited = await call(`/api/swap/status/${SIGNATURE}`, { headers: { prefer: 'wait=20' } });
     expect([waited.status, waited.headers.get('preference-applied')]).toEqual([200, 'wait=20']);
   });
@@ -54,7 +47,6 @@ describe('reads', () => {
     service.rows = [{ ...row, status: 'failed', detail: 'refunding', reason: 'refunded', final: false }];
     const response = await get(`/api/swap/status/${SIGNATURE}`);
     expect(response.headers.get('cache-control')).toBeNull();
-    expect(service.finalSwaps.size).toBe(0);
   });
 
   it('the history lists what landed', async () => {

@@ -47,7 +47,6 @@ export type Service = {
   rows: SwapRow[];
   configured: boolean;
   memory: SwapDeps['memory'];
-  finalSwaps: SwapDeps['finalSwaps'];
 };
 
 export const newService = (): Service => ({
@@ -58,7 +57,6 @@ export const newService = (): Service => ({
   rows: [row],
   configured: true,
   memory: createCache({ kv: undefined, now: () => 1_790_000_000_000, defer: () => undefined }),
-  finalSwaps: new Map(),
 });
 
 function depsOf(service: Service): SwapDeps {
@@ -68,7 +66,6 @@ function depsOf(service: Service): SwapDeps {
     quoteBudget: { take: async () => ({ ok: true }) },
     waiting: newWaiting(),
     memory: service.memory,
-    finalSwaps: service.finalSwaps,
     maxCreatesPerClientHour: 6,
     now: () => 1_790_000_000_000,
     custody: {

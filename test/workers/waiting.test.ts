@@ -32,7 +32,6 @@ it('500 waiting requests get the finished swap without an upstream call and with
       },
     },
     memory,
-    finalSwaps: new Map(),
     waiting: createWaiting({
       memory,
       now: Date.now,

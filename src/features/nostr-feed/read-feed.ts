@@ -70,18 +70,12 @@ type Span = {
  */
 export function createFeedReader({ relays, cache, memory, now }: Options) {
   const spans = new Map<string, Span>();
-  /** The last page cut from each window: all its readers receive the same object. */
-  const cuts = new WeakMap<Cached<FeedWindow>, { readonly name: string; readonly page: FeedPage }>();
 
-  function cut(read: Cached<FeedWindow>, start: Position | undefined, limit: number): FeedPage {
-    const name = `${start ? formatPosition(start) : 'top'}:${limit}`;
-    const known = cuts.get(read);
-    if (known?.name === name) return known.page;
-    const { value, asOf, stale } = read;
-    const page = { ...cutPage(value, start, limit), relays: value.relays, asOf, stale };
-    cuts.set(read, { name, page });
-    return page;
-  }
+  const cut = (
+    { value, asOf, stale }: Cached<FeedWindow>,
+    start: Position | undefined,
+    limit: number,
+  ): FeedPage => ({ ...cutPage(value, start, limit), relays: value.relays, asOf, stale });
 
   async function load(scope: FeedScope, start: Position | undefined): Promise<FeedWindow> {
     const upper = start ? newestSecond(start) : Math.floor(now() / 1000) + CLOCK_TOLERANCE_SECONDS;

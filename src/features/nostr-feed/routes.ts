@@ -2,7 +2,6 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { npubEncode } from 'nostr-tools/nip19';
 import { AppError, ERRORS } from '../../core/errors.ts';
-import { memoizedJson } from '../../http/memoized-json.ts';
 import { integerParam } from '../../http/params.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, newRouter, type RouterEnv } from '../../http/router.ts';
@@ -181,13 +180,6 @@ const feedAsked = (
   topics: readonly string[] | null,
 ) => ({ relays: [...relays], limit, until, ai_only: aiOnly, topic_labels: topics && [...topics] });
 
-const feedJson = memoizedJson((page: FeedPage, ...asked: Parameters<typeof feedAsked>) => ({
-  ok: true,
-  error: null,
-  ...feedAsked(...asked),
-  ...shown(page),
-}));
-
 const postsAsked = (
   identity: string | undefined,
   relays: readonly string[],
@@ -201,14 +193,6 @@ const postsAsked = (
   until,
 });
 
-const postsJson = memoizedJson((page: FeedPage, ...asked: Parameters<typeof postsAsked>) => ({
-  ok: true,
-  code: null,
-  error: null,
-  ...postsAsked(...asked),
-  ...shown(page),
-}));
-
 export const nostrFeedRoutes = newRouter<{ readonly nostr: NostrFeedDeps }>()
   .openapi(feed, async (c) => {
     const feeds = feedsOf(c);
@@ -220,7 +204,7 @@ export const nostrFeedRoutes = newRouter<{ readonly nostr: NostrFeedDeps }>()
       async () => {
         const page = await getFeed({ feeds }, topics, startOf(until, cursor), limit);
         keepFor(c, page);
-        return feedJson(c, page, ...asked);
+        return c.json({ ok: true, error: null, ...feedAsked(...asked), ...shown(page) }, 200);
       },
       (failure) => c.json({ ...feedAsked(...asked), ...failure }, 500),
     );
@@ -240,7 +224,7 @@ export const nostrFeedRoutes = newRouter<{ readonly nostr: NostrFeedDeps }>()
       async () => {
         const page = await getPosts({ feeds }, identity, startOf(until, cursor), limit);
         keepFor(c, page);
-        return postsJson(c, page, ...asked);
+        return c.json({ ok: true, code: null, error: null, ...postsAsked(...asked), ...shown(page) }, 200);
       },
       (failure) => c.json({ code: failure.error_code, ...postsAsked(...asked), ...failure }, 500),
     );

@@ -1,8 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Context } from 'hono';
 import { notConfigured } from '../../core/errors.ts';
-import { asEntityTag, type Tagged } from '../../http/memoized-json.ts';
+import { DAY_MS } from '../../core/limits.ts';
+import type { Cache } from '../../http/cached.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { newRouter, type RouterEnv } from '../../http/router.ts';
 
@@ -13,7 +13,7 @@ export type OpenApiDeps = {
   readonly securityContact: string | undefined;
   readonly now: () => number;
   /** A text created by the build. @throws Error when the site does not have it */
-  readonly documents: (name: DocumentName) => Promise<Tagged>;
+  readonly documents: (name: DocumentName) => Promise<string>;
 };
 
 export const API_VERSION = '1.1.0';
@@ -85,8 +85,8 @@ for (const route of described) router.openAPIRegistry.registerPath(route);
 const stored =
   (name: DocumentName, headers: Readonly<Record<string, string>>) =>
   async (c: Context<RouterEnv<{ readonly openapi: OpenApiDeps }>>): Promise<Response> => {
-    const { bytes, etag } = await c.var.deps.openapi.documents(name);
-    return c.body(bytes, 200, { ETag: etag, 'Cache-Control': CACHE_CONTROL, ...headers });
+    const text = await c.var.deps.openapi.documents(name);
+    return c.body(text, 200, { 'Cache-Control': CACHE_CONTROL, ...headers });
   };
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const TEXT_TYPE = { 'Content-Type': 'text/plain; charset=UTF-8' };
@@ -164,29 +164,21 @@ export const ORIGIN_PLACEHOLDER = 'https://origin.invalid';
 export const folderOf = (hasOrigin: boolean): string =>
   `${DOCUMENTS_FOLDER}/${hasOrigin ? 'with-origin' : 'without-origin'}`;
 
+/** A document changes only with a deployment, which starts new isolates. */
+const POLICY = { freshMs: DAY_MS, revalidateMs: 0, staleMs: 0 };
+
 /**
- * Reads each document once and caches it. A failed read is not cached.
  * @param origin of absolute links; empty if not configured
  * @throws Error when the asset server does not have the document
  */
-export function documentReader(
-  assets: Pick<Fetcher, 'fetch'>,
-  origin: string,
-): (name: DocumentName) => Promise<Tagged> {
-  const kept = new Map<DocumentName, Promise<Tagged>>();
-
-  async function read(name: DocumentName): Promise<Tagged> {
+export async function readDocument(
+  { assets, memory, origin }: { assets: Pick<Fetcher, 'fetch'>; memory: Cache; origin: string },
+  name: DocumentName,
+): Promise<string> {
+  const { value } = await memory.read(`document:${name}`, POLICY, async () => {
     const response = await assets.fetch(`https://assets/${folderOf(origin !== '')}/${name}`);
     if (!response.ok) throw new Error(`the site has no ${name}: ${response.status}`);
-    const text = await response.text();
-    const bytes = new Uint8Array(utf8ToBytes(text.replaceAll(ORIGIN_PLACEHOLDER, origin)));
-    return { bytes, etag: asEntityTag(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))) };
-  }
-
-  return (name) => {
-    const known = kept.get(name) ?? read(name);
-    kept.set(name, known);
-    known.catch(() => kept.delete(name));
-    return known;
-  };
+    return (await response.text()).replaceAll(ORIGIN_PLACEHOLDER, origin);
+  });
+  return value;
 }

@@ -3,7 +3,6 @@ import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError, databaseUnavailable } from '../../core/errors.ts';
 import { USD_DECIMALS, valueUsd } from '../../core/price.ts';
 import { csvList, decodeCursor, pageOf, pageParams, wantsCsv } from '../../http/lists.ts';
-import { memoizedJson, memoizedList } from '../../http/memoized-json.ts';
 import { errorResponses, jsonResponse, listResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { backingOf, readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';
@@ -133,8 +132,6 @@ const LIST = 'absr';
 const COLUMNS = ['signature', 'txId', 'type', 'amountSats', 'amountUsd', 'blockTime', 'amountSatoshis'];
 const ListKey = z.tuple([z.int(), z.int()]);
 
-const summaryJson = memoizedJson(summaryOf);
-
 function pageOfTransactions(read: readonly AbsrTransaction[], limit: number) {
   const { rows, next } = pageOf(LIST, read, limit, absrKey);
   const transactions = rows.map((row) => {
@@ -152,8 +149,6 @@ function pageOfTransactions(read: readonly AbsrTransaction[], limit: number) {
   return { transactions, next_cursor: next };
 }
 
-const transactionsJson = memoizedList(pageOfTransactions);
-
 export const absrRoutes = newRouter<{ readonly reserves: AbsrDeps }>()
   .openapi(badgeRoute, async (c) => {
     const state = await readBadge(c.var.deps.reserves);
@@ -167,7 +162,7 @@ export const absrRoutes = newRouter<{ readonly reserves: AbsrDeps }>()
       await refreshFor(c.var.deps.reserves, c.req.header('cache-control')),
     );
     c.header('Cache-Control', 'public, max-age=10');
-    return summaryJson(c, ...parts);
+    return c.json(summaryOf(...parts), 200);
   })
   .openapi(transactionsRoute, async (c) => {
     const { limit, cursor } = c.req.valid('query');
@@ -175,9 +170,9 @@ export const absrRoutes = newRouter<{ readonly reserves: AbsrDeps }>()
     const read = await c.var.deps.reserves.absr.newest(limit + 1, after).catch((cause: unknown) => {
       throw databaseUnavailable('The list cannot be read now.', cause);
     });
-    if (!wantsCsv(c)) return transactionsJson(c, read, limit);
-    const { transactions, next_cursor: next } = pageOfTransactions(read, limit);
-    return csvList(c, 'absr', COLUMNS, transactions, next);
+    const page = pageOfTransactions(read, limit);
+    if (!wantsCsv(c)) return c.json(page, 200);
+    return csvList(c, 'absr', COLUMNS, page.transactions, page.next_cursor);
   });
 
 export type BadgeState = {

@@ -1,9 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
 import type { ProofRecord } from '../../custody/api.ts';
-import type { Cached } from '../../http/cached.ts';
 import { decodeCursor, pageOf, pageParams } from '../../http/lists.ts';
-import { memoizedJson, memoizedList } from '../../http/memoized-json.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { type GetProofDeps, getProof, getProofOfDay, listProofs } from './get-proof.ts';
@@ -123,47 +121,37 @@ const dayRoute = createRoute({
   },
 });
 
-const proofJson = memoizedJson(({ value, stale }: Cached<ProofRecord>) => ({
-  ...shown(value),
-  // The age of a proof is that of its figures, not that of the cached copy.
-  as_of: value.timestamp,
-  stale,
-}));
-
 const HISTORY = 'proofs';
 const HistoryKey = z.tuple([z.iso.datetime()]);
 
-const historyJson = memoizedList((read: readonly ProofRecord[], limit: number) => {
-  const { rows, next } = pageOf(HISTORY, read, limit, ({ timestamp }) => [timestamp]);
-  const proofs = rows.map(({ message, timestamp, hash, bitcoin, solana }) => {
-    const { bitcoinAddress, solanaAddress } = parseProofMessage(message);
-    return {
-      timestamp,
-      hash,
-      figures: figuresOf(message),
-      message,
-      bitcoin: { address: bitcoinAddress, signature: bitcoin.signature },
-      solana: { address: solanaAddress, signature: solana.signature },
-    };
-  });
-  return { proofs, next_cursor: next };
-});
-
 export const proofRoutes = newRouter<{ readonly reserves: GetProofDeps }>()
   .openapi(proofRoute, async (c) => {
-    const proof = await getProof(c.var.deps.reserves);
+    const { value, stale } = await getProof(c.var.deps.reserves);
     c.header('Cache-Control', 'public, max-age=60');
-    return proofJson(c, proof);
+    // The age of a proof is that of its figures, not that of the cached copy.
+    return c.json({ ...shown(value), as_of: value.timestamp, stale }, 200);
   })
   .openapi(historyRoute, async (c) => {
     const { before, limit, cursor, every } = c.req.valid('query');
     const after = decodeCursor(HISTORY, HistoryKey, cursor)?.[0] ?? before;
-    const page = {
+    const read = await listProofs(c.var.deps.reserves, {
       limit: limit + 1,
       isDaily: every === 'day',
       ...(after !== undefined && { before: after }),
-    };
-    return historyJson(c, await listProofs(c.var.deps.reserves, page), limit);
+    });
+    const { rows, next } = pageOf(HISTORY, read, limit, ({ timestamp }) => [timestamp]);
+    const proofs = rows.map(({ message, timestamp, hash, bitcoin, solana }) => {
+      const { bitcoinAddress, solanaAddress } = parseProofMessage(message);
+      return {
+        timestamp,
+        hash,
+        figures: figuresOf(message),
+        message,
+        bitcoin: { address: bitcoinAddress, signature: bitcoin.signature },
+        solana: { address: solanaAddress, signature: solana.signature },
+      };
+    });
+    return c.json({ proofs, next_cursor: next }, 200);
   })
   .openapi(dayRoute, async (c) => {
     const proof = await getProofOfDay(c.var.deps.reserves, c.req.valid('param').date);

@@ -82,13 +82,7 @@ export const attempt = <Part extends string, T>(part: Part, read: Promise<T>): P
     }),
   );
 
-/** Always the same list, so that an answer without errors can be recognized as the previous one. */
-const NO_ERRORS: readonly never[] = [];
-
 /** The errors of the parts that could not be read. */
-export function errorsOf<Part extends string>(
+export const errorsOf = <Part extends string>(
   parts: readonly Attempt<Part, unknown>[],
-): readonly PartError<Part>[] {
-  const errors = parts.flatMap(({ error }) => error ?? []);
-  return errors.length > 0 ? errors : NO_ERRORS;
-}
+): readonly PartError<Part>[] => parts.flatMap(({ error }) => error ?? []);

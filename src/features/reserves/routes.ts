@@ -4,7 +4,6 @@ import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { notConfigured } from '../../core/errors.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import { decodeCursor, encodeCursor, pageParams } from '../../http/lists.ts';
-import { memoizedJson } from '../../http/memoized-json.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
@@ -159,44 +158,38 @@ const treasuryRoute = createRoute({
   },
 });
 
-const reservesJson = memoizedJson(
-  (
-    bitcoin: Reserves['bitcoin'],
-    solana: Reserves['solana'],
-    errors: Reserves['errors'],
-    bitcoinAddress: string | null,
-    solanaAddress: string | null,
-    watchOnly: Reserves['watchOnly'],
-  ) => {
-    const ages = [bitcoin?.asOf, solana?.asOf].filter((at) => at !== undefined);
-    return {
-      bitcoin: {
-        address: bitcoinAddress,
-        balanceBtc: bitcoin && toNumber(BigInt(bitcoin.value.confirmed), BTC_DECIMALS),
-        balanceSat: bitcoin && Number(bitcoin.value.confirmed),
-        balanceSatoshis: bitcoin?.value.confirmed ?? null,
-        pendingSatoshis: bitcoin?.value.pendingDelta ?? null,
-        watchOnly,
-        agreed: bitcoin?.value.agreed ?? null,
-        sources: (bitcoin?.value.views ?? []).map(({ name, confirmed }) => ({
-          name,
-          balanceSatoshis: confirmed,
-        })),
-        source: bitcoin?.value.source ?? null,
-      },
-      solana: {
-        address: solanaAddress,
-        balanceSol: solana && toNumber(BigInt(solana.value.lamports), SOL_DECIMALS),
-        balanceLamports: solana?.value.lamports ?? null,
-        slot: solana?.value.slot ?? null,
-        source: solana?.value.source ?? null,
-      },
-      as_of: ages.length > 0 ? new Date(Math.min(...ages)).toISOString() : null,
-      stale: (bitcoin?.stale ?? false) || (solana?.stale ?? false),
-      ...(errors.length > 0 ? { errors: [...errors] } : {}),
-    };
-  },
-);
+function reservesBody(
+  { bitcoin, solana, watchOnly, errors }: Reserves,
+  { reserve }: Pick<ReservesRouteDeps, 'reserve'>,
+) {
+  const ages = [bitcoin?.asOf, solana?.asOf].filter((at) => at !== undefined);
+  return {
+    bitcoin: {
+      address: reserve.bitcoinAddress,
+      balanceBtc: bitcoin && toNumber(BigInt(bitcoin.value.confirmed), BTC_DECIMALS),
+      balanceSat: bitcoin && Number(bitcoin.value.confirmed),
+      balanceSatoshis: bitcoin?.value.confirmed ?? null,
+      pendingSatoshis: bitcoin?.value.pendingDelta ?? null,
+      watchOnly,
+      agreed: bitcoin?.value.agreed ?? null,
+      sources: (bitcoin?.value.views ?? []).map(({ name, confirmed }) => ({
+        name,
+        balanceSatoshis: confirmed,
+      })),
+      source: bitcoin?.value.source ?? null,
+    },
+    solana: {
+      address: reserve.solanaAddress,
+      balanceSol: solana && toNumber(BigInt(solana.value.lamports), SOL_DECIMALS),
+      balanceLamports: solana?.value.lamports ?? null,
+      slot: solana?.value.slot ?? null,
+      source: solana?.value.source ?? null,
+    },
+    as_of: ages.length > 0 ? new Date(Math.min(...ages)).toISOString() : null,
+    stale: (bitcoin?.stale ?? false) || (solana?.stale ?? false),
+    ...(errors.length > 0 ? { errors: [...errors] } : {}),
+  };
+}
 
 /** @param keyOf the identifier of an entry in a cursor */
 const listPage =
@@ -219,22 +212,18 @@ const listPage =
   };
 const BITCOIN = 'bitcoin';
 const bitcoinPage = listPage<BitcoinEntry>(BITCOIN, ({ txid }) => txid);
-const bitcoinJson = memoizedJson(bitcoinPage);
 const BitcoinKey = z.tuple([z.string().regex(/^[0-9a-f]{64}$/)]);
 const SOLANA = 'solana';
 const solanaPage = listPage<SolanaEntry>(SOLANA, ({ signature }) => signature);
-const solanaJson = memoizedJson(solanaPage);
 const SolanaKey = z.tuple([z.string().refine(isSignature)]);
-const treasuryJson = memoizedJson((address: string) => ({ treasury_address: address }));
 
 export const reservesRoutes = newRouter<{ readonly reserves: ReservesRouteDeps }>()
   .openapi(reservesRoute, async (c) => {
     const deps = c.var.deps.reserves;
     const refresh = await refreshFor(deps, c.req.header('cache-control'));
-    const { bitcoin, solana, watchOnly, errors } = await getReserves(deps, refresh);
-    const { bitcoinAddress, solanaAddress } = deps.reserve;
+    const reserves = await getReserves(deps, refresh);
     c.header('Cache-Control', 'public, max-age=10');
-    return reservesJson(c, bitcoin, solana, errors, bitcoinAddress, solanaAddress, watchOnly);
+    return c.json(reservesBody(reserves, deps), 200);
   })
   .openapi(bitcoinListRoute, async (c) => {
     const deps = c.var.deps.reserves;
@@ -243,7 +232,7 @@ export const reservesRoutes = newRouter<{ readonly reserves: ReservesRouteDeps }
     c.header('Cache-Control', 'public, max-age=10');
     if (after !== undefined) return c.json(bitcoinPage(await bitcoinAfter(deps, after), limit), 200);
     const refresh = await refreshFor(deps, c.req.header('cache-control'));
-    return bitcoinJson(c, await listBitcoin(deps, refresh), limit);
+    return c.json(bitcoinPage(await listBitcoin(deps, refresh), limit), 200);
   })
   .openapi(solanaListRoute, async (c) => {
     const deps = c.var.deps.reserves;
@@ -252,11 +241,11 @@ export const reservesRoutes = newRouter<{ readonly reserves: ReservesRouteDeps }
     c.header('Cache-Control', 'public, max-age=10');
     if (after !== undefined) return c.json(solanaPage(await solanaAfter(deps, after), limit), 200);
     const refresh = await refreshFor(deps, c.req.header('cache-control'));
-    return solanaJson(c, await listSolana(deps, refresh), limit);
+    return c.json(solanaPage(await listSolana(deps, refresh), limit), 200);
   })
   .openapi(treasuryRoute, (c) => {
     const address = c.var.deps.reserves.treasuryAddress;
     if (address === null) throw notConfigured(['TREASURY_SOLANA_ADDRESS']);
     c.header('Cache-Control', 'public, max-age=300');
-    return treasuryJson(c, address);
+    return c.json({ treasury_address: address }, 200);
   });

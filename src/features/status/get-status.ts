@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
+import { DAY_MS } from '../../core/limits.ts';
 import type { CustodianApi, CustodyReport, Limit } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
 import { type DatabaseStore, STATUS_PERIOD_MS, schemaFingerprint } from './database-store.ts';
@@ -230,28 +231,26 @@ export type Release = {
 
 const Build = z.object({ version: z.string(), commit: z.string().nullable() });
 
-type Sources = {
+type ReleaseDeps = {
   readonly assets: Pick<Fetcher, 'fetch'>;
+  /** This isolate's memory only. */
+  readonly memory: Cache;
   readonly metadata: Pick<WorkerVersionMetadata, 'id' | 'timestamp'> | undefined;
 };
 
-/**
- * A function that reads the release once and caches it; an unreadable file gives null, and the next call
- * retries.
- */
-export function releaseReader({ assets, metadata }: Sources): () => Promise<Release> {
-  let kept: Promise<Release> | undefined;
-  const read = async (): Promise<Release> => {
-    const response = await assets.fetch('https://assets/build.json');
-    const { version, commit } = Build.parse(await response.json());
-    return { version, commit, ...deployed };
-  };
-  const deployed = { id: metadata?.id || null, deployedAt: metadata?.timestamp || null };
-  return () => {
-    kept ??= read().catch(() => {
-      kept = undefined;
-      return { version: null, commit: null, ...deployed };
-    });
-    return kept;
-  };
+/** The build's file changes only with a deployment, which starts new isolates. */
+const BUILD_POLICY = { freshMs: DAY_MS, revalidateMs: 0, staleMs: 0 };
+
+/** The release; version and commit are null while the build's file cannot be read. */
+export async function readRelease({ assets, memory, metadata }: ReleaseDeps): Promise<Release> {
+  const { version, commit } = await memory
+    .read('build', BUILD_POLICY, async () => {
+      const response = await assets.fetch('https://assets/build.json');
+      return Build.parse(await response.json());
+    })
+    .then(
+      ({ value }) => value,
+      () => ({ version: null, commit: null }),
+    );
+  return { version, commit, id: metadata?.id || null, deployedAt: metadata?.timestamp || null };
 }

@@ -1,6 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import type { TypedResponse } from 'hono';
-import type { JSONParsed } from 'hono/utils/types';
 import { isSignature } from '../../chain/solana/address.ts';
 import { lamports, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
@@ -8,7 +6,6 @@ import type { CustodianApi } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { csvList, decodeCursor, pageOf, wantsCsv } from '../../http/lists.ts';
-import { keptBody, memoizedList, type Tagged, tagged } from '../../http/memoized-json.ts';
 import { clientKey } from '../../http/rate-limit.ts';
 import { newRouter } from '../../http/router.ts';
 import type { Waiting } from '../../http/wait.ts';
@@ -27,8 +24,6 @@ export type SwapDeps = EstimateDeps &
   SwapStatusDeps & {
     readonly custody: Pick<CustodianApi, 'createSwap' | 'previewSwap'>;
     readonly swaps: SwapStore;
-    /** Final swaps and their bodies, by signature. */
-    readonly finalSwaps: Map<string, { readonly swap: SwapRow; readonly body: Tagged }>;
     readonly waiting: Waiting;
     readonly maxCreatesPerClientHour: number;
     /** Origin of absolute links. */
@@ -53,8 +48,6 @@ const HistoryKey = z.tuple([z.int()]);
 const POLL_SECONDS = 5;
 /** Interval between reads; two polls and a read take less than a second after a change. */
 const POLL_MS = 1_000;
-/** Maximum final swaps whose bodies one isolate keeps, less than a kilobyte each. */
-const MAX_FINAL = 1_000;
 const sol = (atoms: bigint): number => toNumber(atoms, SOL_DECIMALS);
 
 function pageOfSwaps(read: readonly SwapRow[], limit: number) {
@@ -72,8 +65,6 @@ function pageOfSwaps(read: readonly SwapRow[], limit: number) {
   }));
   return { transactions, next_cursor: next };
 }
-
-const historyJson = memoizedList(pageOfSwaps);
 
 export const swapRoutes = newRouter<{ readonly swap: SwapDeps }>()
   .openapi(minimumRoute, async (c) => {
@@ -167,28 +158,22 @@ export const swapRoutes = newRouter<{ readonly swap: SwapDeps }>()
     const deps = c.var.deps.swap;
     deps.requireSwaps();
     const { id } = c.req.valid('param');
-    const kept = deps.finalSwaps.get(id);
     const swap = await deps.waiting.read(c, {
       key: `swap:${id}`,
       pollMs: POLL_MS,
-      read: async () => kept?.swap ?? getSwapStatus(deps, id),
+      read: () => getSwapStatus(deps, id),
       stateOf: ({ status, detail }) => (status === 'waiting' ? detail : null),
     });
-    if (!swap.final) return c.json(statusOf(swap), 200);
-    const body = kept?.body ?? tagged(JSON.stringify(statusOf(swap)));
-    if (!kept) keepFinal(deps.finalSwaps, swap, body);
-    c.header('Cache-Control', 'public, max-age=31536000, immutable');
-    // The type is that of `c.json(statusOf(swap), 200)`, which has the same text.
-    return keptBody(c, body, 'application/json') as Response &
-      TypedResponse<JSONParsed<ReturnType<typeof statusOf>>, 200, 'json'>;
+    if (swap.final) c.header('Cache-Control', 'public, max-age=31536000, immutable');
+    return c.json(statusOf(swap), 200);
   })
   .openapi(historyRoute, async (c) => {
     const { limit, cursor } = c.req.valid('query');
     const below = decodeCursor(HISTORY, HistoryKey, cursor)?.[0];
     const read = await c.var.deps.swap.swaps.landed(limit + 1, below);
-    if (!wantsCsv(c)) return historyJson(c, read, limit);
-    const { transactions, next_cursor: next } = pageOfSwaps(read, limit);
-    return csvList(c, 'swaps', COLUMNS, transactions, next);
+    const page = pageOfSwaps(read, limit);
+    if (!wantsCsv(c)) return c.json(page, 200);
+    return csvList(c, 'swaps', COLUMNS, page.transactions, page.next_cursor);
   });
 
 const statusOf = (swap: SwapRow) => ({
@@ -204,13 +189,6 @@ const statusOf = (swap: SwapRow) => ({
   txId: swap.btcTxid,
   nextPollSeconds: swap.status === 'waiting' ? POLL_SECONDS : null,
 });
-
-/** Caches a final body; the oldest is evicted first. */
-function keepFinal(finals: SwapDeps['finalSwaps'], swap: SwapRow, body: Tagged): void {
-  const oldest = finals.keys().next().value;
-  if (finals.size >= MAX_FINAL && oldest !== undefined) finals.delete(oldest);
-  finals.set(swap.signature, { swap, body });
-}
 
 /** The common part of the answers to a create and its dry run. */
 const created = (

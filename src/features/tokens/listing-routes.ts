@@ -6,7 +6,6 @@ import { CALL_LIMITS } from '../../core/limits.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { decodeCursor, encodeCursor, pageOf, pageParams } from '../../http/lists.ts';
-import { memoizedList } from '../../http/memoized-json.ts';
 import { integerMember, integerParam } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
@@ -23,9 +22,9 @@ import {
   signatureFields,
 } from './paid-request.ts';
 import { type RequestListingDeps, requestListing } from './request-listing.ts';
-import { factsOf, newestTokens, Token, tokenAnswer } from './routes.ts';
-import type { SearchPage, SearchStore } from './search-store.ts';
-import type { ReadTokenFacts, TokenFacts } from './token-facts.ts';
+import { pageOfTokens, Token, tokenAnswers } from './routes.ts';
+import type { SearchStore } from './search-store.ts';
+import type { ReadTokenFacts } from './token-facts.ts';
 import type { TokenStore } from './token-store.ts';
 
 export type ListingDeps = RequestListingDeps &
@@ -189,16 +188,6 @@ const confirmRoute = createRoute({
   },
 });
 
-const searchJson = memoizedList(({ tokens, next }: SearchPage, ...facts: (TokenFacts | undefined)[]) => ({
-  tokens: tokens.map((token, index) => tokenAnswer(token, facts[index])),
-  next_cursor: next && encodeCursor(SEARCH, [next.step, next.text, next.tokenId]),
-}));
-const newestJson = newestTokens(NEWEST);
-const listingsJson = memoizedList((read: readonly RequestView[], limit: number) => {
-  const { rows, next } = pageOf(LISTINGS, read, limit, ({ createdAt, id }) => [createdAt, id]);
-  return { listings: rows.map(listingAnswer), next_cursor: next };
-});
-
 export const listingRoutes = newRouter<{ readonly tokens: ListingDeps }>()
   .openapi(searchRoute, async (c) => {
     const { q, limit, cursor } = c.req.valid('query');
@@ -206,18 +195,25 @@ export const listingRoutes = newRouter<{ readonly tokens: ListingDeps }>()
     if (!q) {
       const below = decodeCursor(NEWEST, NewestKey, cursor)?.[0];
       const read = await deps.tokens.list(limit + 1, below);
-      return newestJson(c, read, limit, ...(await factsOf(deps, read.slice(0, limit))));
+      return c.json(await pageOfTokens(deps, NEWEST, read, limit), 200);
     }
     const key = decodeCursor(SEARCH, SearchKey, cursor);
     const from = key && { step: key[0], text: key[1], tokenId: key[2] };
-    const page = await deps.search.search(q, from, limit);
-    return searchJson(c, page, ...(await factsOf(deps, page.tokens)));
+    const { tokens, next } = await deps.search.search(q, from, limit);
+    return c.json(
+      {
+        tokens: await tokenAnswers(deps, tokens),
+        next_cursor: next && encodeCursor(SEARCH, [next.step, next.text, next.tokenId]),
+      },
+      200,
+    );
   })
   .openapi(listRoute, async (c) => {
     const { token_id: ofToken, limit, cursor } = c.req.valid('query');
     const after = decodeCursor(LISTINGS, ListingsKey, cursor) ?? undefined;
     const read = await c.var.deps.tokens.tokens.listings(ofToken, limit + 1, after);
-    return listingsJson(c, read, limit);
+    const { rows, next } = pageOf(LISTINGS, read, limit, ({ createdAt, id }) => [createdAt, id]);
+    return c.json({ listings: rows.map(listingAnswer), next_cursor: next }, 200);
   })
   .openapi(requestRoute, async (c) => {
     const treasury = c.var.deps.tokens.requirePayments();

@@ -6,7 +6,6 @@ import { AppError } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache } from '../../http/cached.ts';
 import { decodeCursor, pageOf, pageParams } from '../../http/lists.ts';
-import { memoizedList } from '../../http/memoized-json.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
@@ -55,7 +54,7 @@ export const Token = component('Token', {
 });
 
 /** @param facts current data from the chain; undefined when it cannot be read */
-export const tokenAnswer = (token: TokenRow, facts: TokenFacts | undefined) => ({
+const tokenAnswer = (token: TokenRow, facts: TokenFacts | undefined) => ({
   id: token.tokenId,
   name: token.name,
   symbol: token.symbol,
@@ -78,13 +77,12 @@ export const tokenAnswer = (token: TokenRow, facts: TokenFacts | undefined) => (
   warning: isWellKnown(token.name) || isWellKnown(token.symbol) ? ('well_known_name' as const) : null,
 });
 
-/** The facts of each token, in the same order. */
-export async function factsOf(
+export async function tokenAnswers(
   { tokenFacts }: Pick<TokenDeps, 'tokenFacts'>,
   tokens: readonly TokenRow[],
-): Promise<(TokenFacts | undefined)[]> {
+) {
   const facts = await tokenFacts(tokens);
-  return tokens.map(({ mint }) => facts.get(mint));
+  return tokens.map((token) => tokenAnswer(token, facts.get(token.mint)));
 }
 
 const quoteRoute = createRoute({
@@ -194,14 +192,17 @@ const ListKey = z.tuple([z.int()]);
 /**
  * One page of tokens, newest first.
  * @param list name in the cursor
+ * @param read up to `limit + 1` tokens
  */
-export const newestTokens = (list: string) =>
-  memoizedList((read: readonly TokenRow[], limit: number, ...facts: (TokenFacts | undefined)[]) => {
-    const { rows, next } = pageOf(list, read, limit, ({ tokenId }) => [tokenId]);
-    return { tokens: rows.map((row, index) => tokenAnswer(row, facts[index])), next_cursor: next };
-  });
-
-const listJson = newestTokens(LIST);
+export async function pageOfTokens(
+  deps: Pick<TokenDeps, 'tokenFacts'>,
+  list: string,
+  read: readonly TokenRow[],
+  limit: number,
+) {
+  const { rows, next } = pageOf(list, read, limit, ({ tokenId }) => [tokenId]);
+  return { tokens: await tokenAnswers(deps, rows), next_cursor: next };
+}
 
 export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
   // Before the tokens, whose id is a path segment as well.
@@ -247,7 +248,7 @@ export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
     const read = creator
       ? await tokens.ofCreator(creator, limit + 1, below)
       : await tokens.list(limit + 1, below);
-    return listJson(c, read, limit, ...(await factsOf(c.var.deps.tokens, read.slice(0, limit))));
+    return c.json(await pageOfTokens(c.var.deps.tokens, LIST, read, limit), 200);
   })
   .openapi(metadataRoute, async (c) => {
     const token = await c.var.deps.tokens.tokens.byMint(c.req.valid('param').mint_address);
