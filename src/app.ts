@@ -2,6 +2,7 @@
  * The whole API: the middleware of every response, the features' routes, and what becomes of a failure.
  * @module
  */
+import type { Context } from 'hono';
 import { except } from 'hono/combine';
 import { cors } from 'hono/cors';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
@@ -97,6 +98,9 @@ const addEtag = etag({
   ],
 });
 
+/** A successful read may be stored, but not used again without asking the service, unless its route allows more. */
+const isRead = ({ req, res }: Context): boolean => ['GET', 'HEAD'].includes(req.method) && res.ok;
+
 /** @param depsFor called before each route; its failure is an internal error */
 export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
   const app = newRouter<Deps>();
@@ -120,9 +124,10 @@ export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
   app.use(except(OPS_PATH, openToBrowsers));
   app.use(async function addHeaders(c, next) {
     await next();
-    for (const [name, value] of Object.entries(SECURITY_HEADERS)) c.res.headers.set(name, value);
-    if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
-    if (c.res.headers.get('Cache-Control') !== 'no-store') await addEtag(c, async () => undefined);
+    const { headers } = c.res;
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) headers.set(name, value);
+    if (!headers.has('Cache-Control')) headers.set('Cache-Control', isRead(c) ? 'no-cache' : 'no-store');
+    if (headers.get('Cache-Control') !== 'no-store') await addEtag(c, async () => undefined);
   });
   app.use(async function provideDeps(c, next) {
     c.set('deps', await depsFor(c.env));

@@ -37,8 +37,8 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
 - **Limits** on calls are in \`RateLimit\` and \`RateLimit-Policy\` (IETF draft 10) of every route that has one, refused or not.
 - **Age.** \`as_of\` is the time when figures were read. \`Cache-Control: no-cache\` on a read of the reserve includes the changes of the newest operations.
 - **Money moves once.** Send an \`Idempotency-Key\` wherever one is described: a repeat returns the first response.
-- Every GET also supports HEAD and \`If-None-Match\`. Every path supports OPTIONS; any other method is a 405 \`METHOD_NOT_ALLOWED\` with
-  \`Allow\`; any other path is a 404 \`ROUTE_NOT_FOUND\`. CORS is open to all origins.`;
+- Every GET also supports HEAD. Its 200 has an \`ETag\` for \`If-None-Match\`, unless it is \`Cache-Control: no-store\`.
+  Every path supports OPTIONS; any other method is a 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`; any other path is a 404 \`ROUTE_NOT_FOUND\`. CORS is open to all origins.`;
 
 /** The areas of the API in the order of the document. */
 const TAGS: Readonly<Record<string, string>> = {
@@ -130,11 +130,11 @@ export function apiDocument(
     schemas: withErrorEnums(document.components?.schemas ?? {}, errors),
   };
   for (const { method, operation } of operationsOf(document)) {
-    if (method === 'get')
+    if (method === 'get' && hasEtag(operation))
       operation.responses[304] = { description: 'The content of the sent ETag is still current' };
     addInternal(operation.responses);
     for (const [status, response] of Object.entries(operation.responses))
-      if (isInline(response)) completeResponse(response, status, method, operation, errors);
+      if (isInline(response)) completeResponse(response, status, operation, errors);
     addExamples(operation, examples[operation.operationId ?? '']);
   }
   return corrected(document) as ApiDocument;
@@ -184,6 +184,12 @@ export const meaningOf = ({ summary = '', description = summary }: Operation): s
 
 const isInline = (response: Responses[string]): response is ResponseEntry => !('$ref' in response);
 
+/** Whether a successful read may be stored. A route that forbids it declares its `Cache-Control`. */
+function hasEtag({ responses }: Operation): boolean {
+  const success: Responses[string] | undefined = responses[200];
+  return success !== undefined && isInline(success) && !success.headers?.['Cache-Control'];
+}
+
 /** Any route can fail unexpectedly. */
 function addInternal(responses: Responses): void {
   const found: ResponseEntry | undefined = responses[500];
@@ -217,7 +223,6 @@ const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 function completeResponse(
   response: ResponseEntry,
   status: string,
-  method: Method,
   operation: Operation,
   errors: ErrorTable,
 ): void {
@@ -234,7 +239,7 @@ function completeResponse(
     ...(status === '307' ? headers('Location') : {}),
     ...(operation.responses[429] ? headers('RateLimit', 'RateLimit-Policy') : {}),
     ...(waits ? headers('Retry-After') : {}),
-    ...(method === 'get' && (status === '200' || status === '304') ? headers('ETag') : {}),
+    ...(operation.responses[304] && (status === '200' || status === '304') ? headers('ETag') : {}),
     ...(takes('idempotency-key') && status === '200' ? headers('Idempotency-Replayed') : {}),
     ...(takes('prefer') && status === '200' ? headers('Preference-Applied') : {}),
   };

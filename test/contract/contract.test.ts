@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { operationsOf } from '../../scripts/documents/api-document.ts';
 import { contractTables } from './contract-document.ts';
 import { PENDING } from './pending.ts';
 import type { Row, Table } from './table.ts';
@@ -108,6 +109,26 @@ describe('the service', () => {
       const { status, body } = await contract.ask(call.replaceAll(/\{\w+\}/g, 'x'));
       expect([status, body.error_code]).toEqual([404, 'ROUTE_NOT_FOUND']);
     });
+  });
+
+  it('gives every read of its document an entity tag, or forbids storing it', async () => {
+    const { document, pathOf, world } = contract;
+    let unchanged = 0;
+    for (const { method, path, operation } of operationsOf(document)) {
+      if (method !== 'get' || !operation.responses[200]) continue;
+      const url = pathOf(`GET ${path}`);
+      const response = await world.fetch(url);
+      const etag = response.headers.get('etag');
+      expect([url, response.status, etag !== null]).toEqual([url, 200, 304 in operation.responses]);
+      expect(response.headers.get('cache-control') === 'no-store').toBe(etag === null);
+      if (etag === null) continue;
+      const again = await world.fetch(url, { headers: { 'if-none-match': etag } });
+      // The time of the response is part of some bodies, which then have another tag.
+      expect([url, again.status]).toEqual([url, again.headers.get('etag') === etag ? 304 : 200]);
+      if (again.status === 304) unchanged += 1;
+      expect((await again.text()) === '').toBe(again.status === 304);
+    }
+    expect(unchanged).toBeGreaterThan(20);
   });
 
   it('shows no secret and no upstream address in responses, log or database', async () => {

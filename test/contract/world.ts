@@ -15,6 +15,9 @@ export interface Contract {
   ask(call: string, request?: Request): Promise<Answer>;
   /** The result of `make` at the first request for this name. */
   once<T>(name: string, make: () => Promise<T>): Promise<T>;
+  readonly document: ApiDocument;
+  /** The path of the last call on the tour. */
+  pathOf(call: string): string;
   /** All output of the service: responses, log lines, rows of its database. */
   said(): Promise<readonly string[]>;
   stop(): Promise<void>;
@@ -83,7 +86,9 @@ export async function openContract(): Promise<Contract> {
   return {
     world,
     poor,
+    document,
     ask,
+    pathOf: (call) => visit(call).path,
     once<T>(name: string, make: () => Promise<T>): Promise<T> {
       const known = made.get(name) ?? make();
       made.set(name, known);

@@ -55,6 +55,9 @@ const pageview = createRoute({
   },
 });
 
+/** Required by the contract. */
+const NO_STORE = { 'Cache-Control': { schema: { type: 'string' as const, enum: ['no-store'] } } };
+
 const stats = createRoute({
   method: 'get',
   path: '/analytics/stats',
@@ -63,7 +66,7 @@ const stats = createRoute({
   summary: 'Page-view statistics',
   description: 'Page views: totals, top paths and referrers, the last views, daily and hourly series.',
   responses: {
-    200: jsonResponse(StatsBody, 'The aggregates'),
+    200: { ...jsonResponse(StatsBody, 'The aggregates'), headers: NO_STORE },
     ...errorResponses(['ANALYTICS_READ_FAILED']),
   },
 });
