@@ -1,7 +1,7 @@
 /**
- * Reads of slow or scarce upstreams: served from memory, then KV, refreshed in the background, with one load
- * at a time. Freshness depends on the time inside the value, never on where it was found. A failed load is
- * never stored.
+ * Values of slow or scarce upstreams: kept in this isolate's memory and, if they are fresh for a minute or more, in KV
+ * for all isolates. Freshness depends on the time inside the value, never on where it was found. A failed load is never
+ * stored.
  * @module
  */
 import { stringifyJson } from '../core/json.ts';
@@ -17,17 +17,18 @@ export type CachePolicy = {
   readonly notBefore?: number;
 };
 
-/**
- * `asOf` in Unix milliseconds: when the value was read from its source. While a value is fresh, all readers
- * receive the same object.
- */
+/** `asOf` in Unix milliseconds: when the value was read from its source. */
 export type Cached<T> = { readonly value: T; readonly asOf: number; readonly stale: boolean };
 
 type Entry = Cached<unknown>;
+/** A load that is running. @property began Unix ms */
+type Load = { readonly entry: Promise<Entry>; readonly began: number };
 
 type CacheOptions = {
-  /** Values must survive JSON: atoms are decimal text. */
-  readonly kv: Pick<KVNamespace, 'get' | 'put'> | undefined;
+  /** Absent for memory only. Values in KV must survive JSON: atoms are decimal text. */
+  readonly kv?: Pick<KVNamespace, 'get' | 'put'> | undefined;
+  /** Part of the keys in KV: a release does not read the values of another one, whose form may differ. */
+  readonly release?: string;
   readonly now: () => number;
   /** Keeps a background promise alive after the response was sent. */
   readonly defer: (work: Promise<unknown>) => void;
@@ -35,94 +36,129 @@ type CacheOptions = {
 
 /** After a failed load the upstream is not contacted for this time. */
 const FAILURE_PAUSE_MS = 2_000;
-/** KV rejects a shorter lifetime. */
-const KV_MINIMUM_SECONDS = 60;
+/**
+ * KV serves each location a copy that may be this old, and accepts one write a second and key. Values that are fresh
+ * for a shorter time are therefore not stored there.
+ */
+const KV_DELAY_MS = 60_000;
 /** Maximum entries in one isolate's memory; the oldest is evicted first. */
 const MAX_ENTRIES = 500;
+/**
+ * A request joins the load of another one until the load is this old. The runtime never settles the promises of a
+ * cancelled request, so a later request loads the value itself.
+ */
+const JOIN_MS = 10_000;
 
-export type Cache = ReturnType<typeof createCache>;
+export class Cache {
+  readonly #memory = new Map<string, Entry>();
+  readonly #loads = new Map<string, Load>();
+  readonly #failures = new Map<string, { readonly error: unknown; readonly until: number }>();
+  readonly #options: CacheOptions;
 
-export function createCache({ kv, now, defer }: CacheOptions) {
-  const memory = new Map<string, Entry>();
-  const loading = new Map<string, Promise<Entry>>();
-  const failures = new Map<string, { readonly error: unknown; readonly until: number }>();
-
-  function remember(key: string, entry: Entry): void {
-    memory.delete(key);
-    memory.set(key, entry);
-    const oldest = memory.keys().next().value;
-    if (memory.size > MAX_ENTRIES && oldest !== undefined) memory.delete(oldest);
+  constructor(options: CacheOptions) {
+    this.#options = options;
   }
 
-  async function readKv(key: string): Promise<Entry | undefined> {
-    const entry = await kv?.get<Pick<Entry, 'value' | 'asOf'>>(key, 'json').catch(() => null);
-    return entry && typeof entry.asOf === 'number' ? { ...entry, stale: false } : undefined;
-  }
-
-  async function load(key: string, policy: CachePolicy, read: () => Promise<unknown>): Promise<Entry> {
-    const failure = failures.get(key);
-    if (failure && failure.until > now()) throw failure.error;
+  /**
+   * The value of a key, not older than the policy allows.
+   * @throws what `load` threw, when no recent enough value exists
+   */
+  async read<T>(key: string, policy: CachePolicy, load: () => Promise<T>): Promise<Cached<T>> {
+    const { now } = this.#options;
+    const { freshMs, revalidateMs, staleMs, notBefore = 0 } = policy;
+    const ageOf = (entry: Entry | undefined): number =>
+      entry && entry.asOf >= notBefore ? now() - entry.asOf : Number.POSITIVE_INFINITY;
+    if (ageOf(this.#memory.get(key)) >= freshMs && freshMs >= KV_DELAY_MS) await this.#readKv(key);
+    const known = this.#memory.get(key);
+    if (known && ageOf(known) < freshMs + revalidateMs) {
+      if (ageOf(known) >= freshMs) this.#load(key, policy, load).catch(() => undefined);
+      return known as Cached<T>;
+    }
     try {
-      const stored = { value: await read(), asOf: now() };
-      const entry = { ...stored, stale: false };
-      failures.delete(key);
-      remember(key, entry);
-      const expirationTtl = Math.max(Math.ceil((policy.freshMs + policy.staleMs) / 1000), KV_MINIMUM_SECONDS);
-      if (kv) defer(kv.put(key, stringifyJson(stored), { expirationTtl }).catch(() => undefined));
-      return entry;
+      const running = this.#running(key);
+      const joined = running && (await this.#join(running));
+      return (joined ?? (await this.#load(key, policy, load))) as Cached<T>;
     } catch (error) {
-      failures.set(key, { error, until: now() + FAILURE_PAUSE_MS });
-      if (failures.size > MAX_ENTRIES) failures.clear();
+      if (known && now() - known.asOf < staleMs) return { ...known, stale: true } as Cached<T>;
       throw error;
     }
   }
 
-  /** Joins a running load of this key. */
-  function loadOnce(key: string, policy: CachePolicy, read: () => Promise<unknown>): Promise<Entry> {
-    const running = loading.get(key);
-    if (running) return running;
-    const started = load(key, policy, read).finally(() => loading.delete(key));
-    loading.set(key, started);
-    defer(started.catch(() => undefined));
-    return started;
+  /** A load of this key that may still be joined. */
+  #running(key: string): Load | undefined {
+    const load = this.#loads.get(key);
+    return load && this.#options.now() < load.began + JOIN_MS ? load : undefined;
   }
 
-  return {
-    /**
-     * The value of a key, not older than the policy allows.
-     * @throws what `read` threw, when no recent enough value exists
-     */
-    async read<T>(key: string, policy: CachePolicy, read: () => Promise<T>): Promise<Cached<T>> {
-      const { notBefore = 0 } = policy;
-      const age = (entry: Entry | undefined) =>
-        entry && entry.asOf >= notBefore ? now() - entry.asOf : Number.POSITIVE_INFINITY;
-      let known = memory.get(key);
-      if (age(known) >= policy.freshMs) {
-        const shared = await readKv(key);
-        if (shared && shared.asOf > (known?.asOf ?? -1)) remember(key, shared);
-        known = memory.get(key);
+  /** Undefined if the load takes too long. */
+  #join({ entry, began }: Load): Promise<Entry | undefined> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), began + JOIN_MS - this.#options.now());
+    });
+    return Promise.race([entry, late]).finally(() => clearTimeout(timer));
+  }
+
+  /** Loads the value, unless a load of this key is running or has just failed. */
+  #load(key: string, policy: CachePolicy, load: () => Promise<unknown>): Promise<Entry> {
+    const { now, defer } = this.#options;
+    const running = this.#running(key);
+    if (running) return running.entry;
+    const failure = this.#failures.get(key);
+    if (failure && failure.until > now()) return Promise.reject(failure.error);
+    const own: Load = { entry: this.#store(key, policy, load), began: now() };
+    this.#loads.set(key, own);
+    const ended = (): void => {
+      if (this.#loads.get(key) === own) this.#loads.delete(key);
+    };
+    defer(own.entry.then(ended, ended));
+    return own.entry;
+  }
+
+  async #store(key: string, policy: CachePolicy, load: () => Promise<unknown>): Promise<Entry> {
+    const { kv, now, defer } = this.#options;
+    try {
+      const stored = { value: await load(), asOf: now() };
+      this.#failures.delete(key);
+      this.#remember(key, { ...stored, stale: false });
+      if (kv && policy.freshMs >= KV_DELAY_MS) {
+        const expirationTtl = Math.ceil((policy.freshMs + policy.staleMs) / 1_000);
+        defer(kv.put(this.#kvKey(key), stringifyJson(stored), { expirationTtl }).catch(() => undefined));
       }
-      if (known && age(known) < policy.freshMs + policy.revalidateMs) {
-        if (age(known) >= policy.freshMs) loadOnce(key, policy, read).catch(() => undefined);
-        return known as Cached<T>;
-      }
-      try {
-        return (await loadOnce(key, policy, read)) as Cached<T>;
-      } catch (error) {
-        if (known && now() - known.asOf < policy.staleMs)
-          return { value: known.value as T, asOf: known.asOf, stale: true };
-        throw error;
-      }
-    },
-  };
+      return { ...stored, stale: false };
+    } catch (error) {
+      this.#failures.set(key, { error, until: now() + FAILURE_PAUSE_MS });
+      if (this.#failures.size > MAX_ENTRIES) this.#failures.clear();
+      throw error;
+    }
+  }
+
+  /** Takes the value in KV if it is newer than the one in memory. */
+  async #readKv(key: string): Promise<void> {
+    const { kv } = this.#options;
+    const found = await kv?.get<Pick<Entry, 'value' | 'asOf'>>(this.#kvKey(key), 'json').catch(() => null);
+    if (typeof found?.asOf !== 'number' || found.asOf <= (this.#memory.get(key)?.asOf ?? -1)) return;
+    this.#remember(key, { value: found.value, asOf: found.asOf, stale: false });
+  }
+
+  #kvKey(key: string): string {
+    return `cache:${this.#options.release ?? ''}:${key}`;
+  }
+
+  #remember(key: string, entry: Entry): void {
+    this.#memory.delete(key);
+    this.#memory.set(key, entry);
+    const oldest = this.#memory.keys().next().value;
+    if (this.#memory.size > MAX_ENTRIES && oldest !== undefined) this.#memory.delete(oldest);
+  }
 }
 
 /**
- * One minute plus the time of a cron tick; after that an isolate reads the source itself, at first in the
- * background.
+ * A value that the cron reads each minute for all isolates. Its copy in KV is at most two minutes old plus the time of
+ * the cron's run; after that an isolate reads the source itself, at first in the background.
  */
 export const prewarmed = (staleMs: number): CachePolicy => ({
-  freshMs: 75_000,
+  freshMs: 150_000,
   revalidateMs: 45_000,
   staleMs,
 });
@@ -134,8 +170,6 @@ export type Refresh = boolean | number;
  * The same policy with a refresh. The last good value is still served, marked stale, while the source fails.
  */
 export const refreshing = (policy: CachePolicy, refresh: Refresh): CachePolicy =>
-  typeof refresh === 'number'
-    ? { ...policy, notBefore: refresh }
-    : refresh
-      ? { ...policy, freshMs: 0, revalidateMs: 0 }
-      : policy;
+  refresh === false
+    ? policy
+    : { ...policy, notBefore: refresh === true ? Number.POSITIVE_INFINITY : refresh };

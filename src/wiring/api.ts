@@ -28,7 +28,7 @@ import { createInvoiceReader } from '../features/tokens/get-invoice.ts';
 import { createSearchStore } from '../features/tokens/search-store.ts';
 import { createTokenFacts } from '../features/tokens/token-facts.ts';
 import { createTokenStore } from '../features/tokens/token-store.ts';
-import { type Cache, createCache } from '../http/cached.ts';
+import { Cache } from '../http/cached.ts';
 import { replicatedReads } from '../http/read-session.ts';
 import { createWaiting } from '../http/wait.ts';
 import { createChangeNow } from '../providers/changenow.ts';
@@ -49,7 +49,8 @@ type Sources = ReturnType<typeof sourcesOf>;
 function sourcesOf(env: Env) {
   const config = wired(env);
   const { log } = config.telemetry;
-  const newCache = (kv?: KVNamespace): Cache => createCache({ kv, now: Date.now, defer: waitUntil });
+  const newCache = (kv?: KVNamespace) =>
+    new Cache({ kv, release: env.VERSION?.id, now: Date.now, defer: waitUntil });
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
   const reserve = {
     solanaAddress: config.RESERVE_SOLANA_ADDRESS ?? null,
@@ -119,13 +120,12 @@ function exchangeDeps(sources: Sources): Deps['exchange'] {
   };
 }
 
-function nostrDeps({ config, cache, memory }: Sources): Deps['nostr'] {
+function nostrDeps({ config, memory }: Sources): Deps['nostr'] {
   return {
     feeds: config.invalid.includes('NOSTR_RELAYS')
       ? undefined
       : createFeedReader({
           relays: createNostrRelays({ urls: config.NOSTR_RELAYS, connect: (url) => new WebSocket(url) }),
-          cache,
           memory,
           now: Date.now,
         }),
@@ -158,7 +158,7 @@ function opsDeps(sources: Sources): Deps['ops'] {
 }
 
 function poolsDeps(sources: Sources): Deps['pools'] {
-  const { config, log, cache } = sources;
+  const { config, log, memory } = sources;
   return {
     orca: createOrca({ baseUrl: config.ORCA_API_URL, fetch: fetchFor(config, 'ORCA_API_URL') }),
     readAccounts: accountReader(sources),
@@ -167,7 +167,7 @@ function poolsDeps(sources: Sources): Deps['pools'] {
       POOL_SAETH_SAUSD_ADDRESS: config.POOL_SAETH_SAUSD_ADDRESS,
       POOL_SAUSD_USDC_ADDRESS: config.POOL_SAUSD_USDC_ADDRESS,
     },
-    cache,
+    memory,
     now: Date.now,
     log,
   };
@@ -197,9 +197,8 @@ function reservesDeps(sources: Sources): Deps['reserves'] {
 }
 
 function statusDeps(sources: Sources): Deps['status'] {
-  const { env, config, cache, memory, custody } = sources;
+  const { env, config, memory, custody } = sources;
   return {
-    cache,
     memory,
     custody,
     missingVariables: missingAnywhere(config),

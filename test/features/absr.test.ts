@@ -3,13 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import type { PriceReport } from '../../src/core/price.ts';
 import { backingOf, getSummary, type SummaryDeps } from '../../src/features/reserves/get-summary.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { RpcRefusal } from '../../src/providers/solana-rpc.ts';
 
 const MINT = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
 
-const isolate = (clock: { ms: number }) =>
-  createCache({ now: () => clock.ms, defer: () => undefined, kv: undefined });
+const isolate = (clock: { ms: number }) => new Cache({ now: () => clock.ms, defer: () => undefined });
 
 const usd = (source: string, btc: number, sol = 100): PriceReport => ({
   source,

@@ -6,7 +6,7 @@ import {
   badgeSvg,
   badgeText,
 } from '../../src/features/reserves/absr-routes.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { routerOver } from '../kit/router.ts';
 
 const GREEN = '#0b6b50';
@@ -56,7 +56,7 @@ describe('GET /api/badge/reserve.svg', () => {
     atoms = 1_000_000_000_000n,
   ) {
     const deps: Partial<AbsrDeps> = {
-      cache: createCache({ kv: undefined, now: () => now, defer: () => undefined }),
+      cache: new Cache({ now: () => now, defer: () => undefined }),
       readPrices: async () => [],
       absrMint: 'mint',
       supplySources: [{ name: 'a', tokenSupply: async () => ({ atoms, decimals: 6, slot: 1n }) }],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { getExchangeStatus, publicStatus } from '../../src/features/exchange/get-exchange-status.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import type { ExchangeState, Read } from '../../src/providers/changenow.ts';
 
 const COIN = 10n ** 18n;
@@ -25,7 +25,7 @@ const STATE: ExchangeState = {
 function over(answer: () => Read<ExchangeState>) {
   let reads = 0;
   const deps = {
-    memory: createCache({ kv: undefined, now: () => 0, defer: () => undefined }),
+    memory: new Cache({ now: () => 0, defer: () => undefined }),
     changenow: {
       status: async () => {
         reads++;

@@ -2,7 +2,7 @@
 import { expect, it, vi } from 'vitest';
 import type { RequestView } from '../../src/custody/api.ts';
 import { createInvoiceReader } from '../../src/features/tokens/get-invoice.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { viewOf } from './token-service.ts';
 
 const OPEN = viewOf({ kind: 'token', subject: {}, baseFeeLamports: 9n, client: '' });
@@ -17,7 +17,7 @@ function reader(sources: Sources) {
   const time = { now: 0 };
   const asked = { database: 0, custodian: 0 };
   const invoices = createInvoiceReader({
-    memory: createCache({ kv: undefined, now: () => time.now, defer: () => undefined }),
+    memory: new Cache({ now: () => time.now, defer: () => undefined }),
     tokens: {
       invoice: async () => {
         asked.database += 1;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type LastChangeDeps, refreshFor } from '../../src/features/reserves/last-change.ts';
-import { createCache, prewarmed, refreshing } from '../../src/http/cached.ts';
+import { Cache, prewarmed, refreshing } from '../../src/http/cached.ts';
 
 const START = Date.parse('2026-11-20T10:00:00.000Z');
 const NO_CACHE = 'no-cache';
@@ -10,7 +10,7 @@ function isolate() {
   const clock = { ms: START };
   const counts = { chain: 0, database: 0 };
   let lastChange = 0;
-  const cache = () => createCache({ kv: undefined, now: () => clock.ms, defer: () => undefined });
+  const cache = () => new Cache({ now: () => clock.ms, defer: () => undefined });
   const figures = cache();
   const deps: LastChangeDeps = {
     memory: cache(),
@@ -102,7 +102,7 @@ describe('figures of the reserve', () => {
 
 it('an outdated value is served as stale when it cannot be read again', async () => {
   const clock = { ms: START };
-  const cache = createCache({ kv: undefined, now: () => clock.ms, defer: () => undefined });
+  const cache = new Cache({ now: () => clock.ms, defer: () => undefined });
   await cache.read('figures', prewarmed(900_000), async () => 1);
   clock.ms += 5_000;
   const again = cache.read('figures', refreshing(prewarmed(900_000), clock.ms), async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { endOfSecond, type Position, parsePosition } from '../../src/features/nostr-feed/feed-window.ts';
 import { createFeedReader, type FeedPage, type FeedScope } from '../../src/features/nostr-feed/read-feed.ts';
 import { readRelay } from '../../src/features/nostr-feed/read-relay.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { modelSession, placed } from './relay-model.ts';
 
 const NOW = 2_000_000;
@@ -13,7 +13,6 @@ const LOWEST_CAP = 20;
 
 const scopeOf = (target: number, accepts = (_event: NostrEvent) => true): FeedScope => ({
   key: 'test',
-  isCommon: true,
   filter: { kinds: [1111] },
   accepts,
   target,
@@ -24,7 +23,6 @@ type Relay = { readonly events: readonly NostrEvent[]; readonly cap: number };
 
 function readerOf(relays: Relay[], random: () => number) {
   const sessions: { queries: number }[] = [];
-  const cache = createCache({ kv: undefined, now: () => NOW * 1000, defer: () => undefined });
   const reader = createFeedReader({
     relays: {
       urls: relays.map((_relay, index) => `wss://r${index}.test`),
@@ -38,8 +36,7 @@ function readerOf(relays: Relay[], random: () => number) {
         return session;
       },
     },
-    cache,
-    memory: cache,
+    memory: new Cache({ now: () => NOW * 1000, defer: () => undefined }),
     now: () => NOW * 1000,
   });
   return { reader, sessions };

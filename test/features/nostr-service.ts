@@ -5,7 +5,7 @@ import { finalizeEvent, generateSecretKey, getPublicKey, type NostrEvent } from 
 import { WebSocketServer } from 'ws';
 import { createFeedReader } from '../../src/features/nostr-feed/read-feed.ts';
 import { nostrFeedRoutes } from '../../src/features/nostr-feed/routes.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { createNostrRelays } from '../../src/providers/nostr-relays.ts';
 import { routerOver } from '../kit/router.ts';
 
@@ -47,14 +47,12 @@ export function nostrService(
   over: { identity?: string; deadlineMs?: number; now?: () => number; feeds?: undefined } = {},
 ) {
   const { identity, deadlineMs = PATIENCE_MS, now = Date.now } = over;
-  const cache = () => createCache({ kv: undefined, now, defer: (work) => void work });
   const feeds =
     'feeds' in over
       ? undefined
       : createFeedReader({
           relays: createNostrRelays({ urls, connect: (url) => new WebSocket(url), deadlineMs }),
-          cache: cache(),
-          memory: cache(),
+          memory: new Cache({ now, defer: (work) => void work }),
           now,
         });
   const request = routerOver(

@@ -6,7 +6,7 @@ import type { ConfirmRequest, PaymentConfirmed, RequestView } from '../../src/cu
 import { createInvoiceReader, type GetInvoiceDeps } from '../../src/features/tokens/get-invoice.ts';
 import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoice-routes.ts';
 import { type ListingDeps, listingRoutes } from '../../src/features/tokens/listing-routes.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { createWaiting } from '../../src/http/wait.ts';
 import { routerOver } from '../kit/router.ts';
 import { invoiceDeps, newTokenService, viewOf } from './token-service.ts';
@@ -54,7 +54,7 @@ function service(parts: Parts) {
     ofCreator: async () => [],
     listings: async () => [],
   };
-  const newCache = () => createCache({ kv: undefined, now, defer: () => undefined });
+  const newCache = () => new Cache({ now, defer: () => undefined });
   const custody: InvoiceDeps['custody'] & GetInvoiceDeps['custody'] = {
     ...base.custody,
     findRequest: async () => {

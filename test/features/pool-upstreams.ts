@@ -9,7 +9,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { base64 } from '@scure/base';
 import { type PoolsDeps, poolsRoutes } from '../../src/features/pools/routes.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { createOrca } from '../../src/providers/orca.ts';
 import { type ChainAccount, createSolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { routerOver } from '../kit/router.ts';
@@ -84,7 +84,7 @@ export async function startPoolUpstreams() {
           ...(timeoutMs === undefined ? {} : { timeoutMs }),
         }),
         readAccounts: (addresses) => solana.first((node) => node.accounts(addresses, 'confirmed')),
-        cache: createCache({ kv: undefined, now: over.now ?? Date.now, defer: (work) => void work }),
+        memory: new Cache({ now: over.now ?? Date.now, defer: (work) => void work }),
         now: Date.now,
         log: (line) => logged.push(line),
         config: {},

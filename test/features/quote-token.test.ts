@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chargedFee, createInvoice } from '../../src/features/tokens/create-invoice.ts';
 import { tokenRoutes } from '../../src/features/tokens/routes.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { routerOver } from '../kit/router.ts';
 import { CREATOR, invoiceDeps, newTokenService, rentOf } from './token-service.ts';
 
@@ -9,7 +9,7 @@ function service() {
   const sizes: number[] = [];
   const deps = {
     ...invoiceDeps(newTokenService()),
-    memory: createCache({ kv: undefined, now: () => 0, defer: () => undefined }),
+    memory: new Cache({ now: () => 0, defer: () => undefined }),
     async rentExemption(bytes: number) {
       sizes.push(bytes);
       return rentOf(bytes);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readRelease } from '../../src/features/status/get-status.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 
 const metadata = { id: 'v-1', timestamp: '2026-11-20T12:00:00.000Z' };
 const serving = (answers: readonly Response[]) => {
@@ -15,7 +15,7 @@ const serving = (answers: readonly Response[]) => {
 
 it('reads version and commit from the build once', async () => {
   const { assets, paths } = serving([Response.json({ version: '0.1.0', commit: 'abc-dirty' })]);
-  const memory = createCache({ kv: undefined, now: Date.now, defer: () => undefined });
+  const memory = new Cache({ now: Date.now, defer: () => undefined });
   const read = () => readRelease({ assets, memory, metadata });
   const release = { version: '0.1.0', commit: 'abc-dirty', id: 'v-1', deployedAt: metadata.timestamp };
   expect(await Promise.all([read(), read()])).toEqual([release, release]);
@@ -29,7 +29,7 @@ it('gives null for what it cannot read, and reads again later', async () => {
     Response.json({ version: '0.1.0', commit: null }),
   ]);
   let now = 0;
-  const memory = createCache({ kv: undefined, now: () => now, defer: () => undefined });
+  const memory = new Cache({ now: () => now, defer: () => undefined });
   const read = () => readRelease({ assets, memory, metadata: undefined });
   expect(await read()).toEqual({ version: null, commit: null, id: null, deployedAt: null });
   now += 60_000;

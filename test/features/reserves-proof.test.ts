@@ -8,7 +8,7 @@ import {
   getProofOfDay,
   listProofs,
 } from '../../src/features/reserves/get-proof.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const at = (ms: number): ProofRecord => ({
@@ -30,7 +30,7 @@ function service(archive: ProofRecord[] | null, answer: ProofAnswer | 'down' = '
     return [...archive].reverse();
   };
   const d: GetProofDeps = {
-    cache: createCache({ now: () => clock.ms, defer: () => undefined, kv: undefined }),
+    cache: new Cache({ now: () => clock.ms, defer: () => undefined }),
     now: () => clock.ms,
     proofs: {
       newest: async () => rows()[0],

@@ -3,7 +3,7 @@ import { sats } from '../../src/core/amount.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import { getReserves, type ReservesDeps } from '../../src/features/reserves/get-reserves.ts';
 import { listBitcoin, listSolana } from '../../src/features/reserves/list-transactions.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { type BitcoinTx, createEsplora } from '../../src/providers/esplora.ts';
 import { RpcRefusal, type SignatureEntry } from '../../src/providers/solana-rpc.ts';
 
@@ -12,7 +12,7 @@ const SOLANA = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
 
 /** One isolate with its own memory; `kv` may be shared by several. */
 function isolate(clock: { ms: number }, kv = new Map<string, string>()) {
-  return createCache({
+  return new Cache({
     now: () => clock.ms,
     defer: () => undefined,
     kv: {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failedParts, getStatus, type StatusReportDeps } from '../../src/features/status/get-status.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const cap = {
@@ -15,7 +15,7 @@ const broken = async (): Promise<never> => {
 };
 
 const HEALTHY: StatusReportDeps = {
-  cache: createCache({ kv: undefined, now: () => NOW, defer: () => undefined }),
+  memory: new Cache({ now: () => NOW, defer: () => undefined }),
   custody: {
     report: async () => ({
       watchOnly: false,
@@ -63,7 +63,7 @@ const HEALTHY: StatusReportDeps = {
 const look = (over: Partial<StatusReportDeps> = {}) =>
   getStatus({
     ...HEALTHY,
-    cache: createCache({ kv: undefined, now: () => NOW, defer: () => undefined }),
+    memory: new Cache({ now: () => NOW, defer: () => undefined }),
     ...over,
   });
 

@@ -1,6 +1,6 @@
 import { documentFiles } from '../../scripts/documents/write-documents.ts';
 import { type DocumentName, readDocument } from '../../src/features/openapi/routes.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 
 const files = documentFiles();
 
@@ -15,6 +15,6 @@ const fromBuild = async (url: RequestInfo | URL) => {
  * @param now   of the memory
  */
 export function documentsFor(origin: string, fetch: Fetcher['fetch'] = fromBuild, now = Date.now) {
-  const memory = createCache({ kv: undefined, now, defer: () => undefined });
+  const memory = new Cache({ now, defer: () => undefined });
   return (name: DocumentName) => readDocument({ assets: { fetch }, memory, origin }, name);
 }

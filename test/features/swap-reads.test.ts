@@ -5,7 +5,7 @@ import type { SwapRoom } from '../../src/custody/api.ts';
 import { bandOf, type EstimateDeps, getEstimate } from '../../src/features/swap/get-estimate.ts';
 import { getMinimum } from '../../src/features/swap/get-minimum.ts';
 import { readQuote } from '../../src/features/swap/read-quote.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { createFakeBridge, MARKET, quoteFor } from '../kit/fake-bridge.ts';
 
 const NOW = 1_790_000_000_000;
@@ -26,7 +26,7 @@ function setUp(room: () => Promise<SwapRoom> = async () => open) {
   const budget = { left: 100, taken: 0 };
   const calls = { room: 0, prices: 0 };
   const deps: EstimateDeps = {
-    cache: createCache({ kv: undefined, now: () => clock.now, defer: (work) => void deferred.push(work) }),
+    cache: new Cache({ now: () => clock.now, defer: (work) => void deferred.push(work) }),
     quote: bridge.quote,
     quoteBudget: {
       async take(_now, maximum) {

@@ -5,7 +5,7 @@ import { AppError } from '../../src/core/errors.ts';
 import type { SwapAnswer, SwapPreview, SwapRequest, SwapView } from '../../src/custody/api.ts';
 import { type SwapDeps, swapRoutes } from '../../src/features/swap/routes.ts';
 import type { SwapRow } from '../../src/features/swap/swap-store.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { newWaiting } from '../http/waiting.ts';
 import { createFakeBridge, MARKET } from '../kit/fake-bridge.ts';
 import { routerOver } from '../kit/router.ts';
@@ -56,12 +56,12 @@ export const newService = (): Service => ({
   preview: { type: 'possible', expectedSats: 5n, minimumSats: 4n, costLamports: 1n, route: 'near-intents' },
   rows: [row],
   configured: true,
-  memory: createCache({ kv: undefined, now: () => 1_790_000_000_000, defer: () => undefined }),
+  memory: new Cache({ now: () => 1_790_000_000_000, defer: () => undefined }),
 });
 
 function depsOf(service: Service): SwapDeps {
   return {
-    cache: createCache({ kv: undefined, now: () => 1_790_000_000_000, defer: () => undefined }),
+    cache: new Cache({ now: () => 1_790_000_000_000, defer: () => undefined }),
     quote: createFakeBridge().quote,
     quoteBudget: { take: async () => ({ ok: true }) },
     waiting: newWaiting(),

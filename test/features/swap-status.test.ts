@@ -4,7 +4,7 @@ import { refusalError } from '../../src/core/errors.ts';
 import type { SwapView } from '../../src/custody/api.ts';
 import { getSwapStatus } from '../../src/features/swap/routes.ts';
 import type { SwapRow } from '../../src/features/swap/swap-store.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 
 const SOL = 1_000_000_000n;
 const SIGNATURE = base58.encode(new Uint8Array(64).fill(7));
@@ -39,7 +39,7 @@ describe('the state of a swap', () => {
     const asked = { store: 0, custody: 0 };
     const time = { now: 0 };
     const deps = {
-      memory: createCache({ kv: undefined, now: () => time.now, defer: () => undefined }),
+      memory: new Cache({ now: () => time.now, defer: () => undefined }),
       swaps: {
         bySignature() {
           asked.store++;

@@ -3,7 +3,7 @@ import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import type { OpenRequest, RequestView } from '../../src/custody/api.ts';
 import { createInvoiceReader } from '../../src/features/tokens/get-invoice.ts';
 import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoice-routes.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { newWaiting } from '../http/waiting.ts';
 import { wallet } from '../kit/addresses.ts';
 import { routerOver } from '../kit/router.ts';
@@ -54,7 +54,7 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
   invoices: createInvoiceReader({
     tokens: { invoice: async () => undefined },
     custody: { findRequest: async () => null },
-    memory: createCache({ kv: undefined, now: () => 0, defer: () => undefined }),
+    memory: new Cache({ now: () => 0, defer: () => undefined }),
   }),
   waiting: newWaiting(),
   requirePayments: () => TREASURY,

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { createWaiting, MAX_WAITING } from '../../src/http/wait.ts';
 
 const POLL_MS = 400;
@@ -15,7 +15,7 @@ function scene(changes: readonly (readonly [atMs: number, state: string])[], max
   let failure: Error | undefined;
   const now = () => time;
   const waiting = createWaiting({
-    memory: createCache({ kv: undefined, now, defer: () => undefined }),
+    memory: new Cache({ now, defer: () => undefined }),
     now,
     sleep: (ms) => new Promise((wake) => sleepers.push({ at: time + ms, wake })),
     ...(maximum === undefined ? {} : { maximum }),

@@ -1,10 +1,10 @@
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { createWaiting } from '../../src/http/wait.ts';
 
 /** For a service under test, on the real clock. */
 export const newWaiting = () =>
   createWaiting({
-    memory: createCache({ kv: undefined, now: Date.now, defer: () => undefined }),
+    memory: new Cache({ now: Date.now, defer: () => undefined }),
     now: Date.now,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   });

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { createApp, type Deps } from '../../src/app.ts';
 import { createExchangeStore, purgeExchange } from '../../src/features/exchange/exchange-store.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { createWaiting } from '../../src/http/wait.ts';
 import type { ChangeNow, CreateOutcome, ExchangeOrder } from '../../src/providers/changenow.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
@@ -70,7 +70,7 @@ beforeEach(async () => {
   apiKey = true;
   stateAt = () => undefined;
   readAt = [];
-  const memory = () => createCache({ kv: undefined, now: () => clock, defer: () => undefined });
+  const memory = () => new Cache({ now: () => clock, defer: () => undefined });
   const waits = memory();
   const deps = { ...(await apiDeps(env)), log: () => undefined };
   const fixed = { log: () => undefined, cache: memory(), memory: memory() };

@@ -1,7 +1,7 @@
 import { finalizeEvent, generateSecretKey } from 'nostr-tools/pure';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFeedReader, type FeedScope } from '../../src/features/nostr-feed/read-feed.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { createNostrRelays, RELAY_DEADLINE_MS } from '../../src/providers/nostr-relays.ts';
 
 const NOW = Math.floor(Date.now() / 1000);
@@ -101,19 +101,17 @@ describe('the deadline', () => {
   });
 
   it('is the whole delay that hanging relays cause, because all are read at once', async () => {
-    const cache = createCache({ kv: undefined, now: () => NOW * 1000, defer: () => undefined });
+    const memory = new Cache({ now: () => NOW * 1000, defer: () => undefined });
     const feeds = createFeedReader({
       relays: createNostrRelays({
         urls: ['ws://hanging.test', 'ws://good.test', 'ws://hanging-too.test'],
         connect: (url) => connectTo(url.includes('good') ? honest : silent),
       }),
-      cache,
-      memory: cache,
+      memory,
       now: () => NOW * 1000,
     });
     const scope: FeedScope = {
       key: 'test',
-      isCommon: false,
       filter: { kinds: [1111] },
       accepts: () => true,
       target: 10,

@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { createApp, type Deps } from '../../src/app.ts';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
-import { createCache } from '../../src/http/cached.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { createWaiting } from '../../src/http/wait.ts';
 
 const WAITERS = 500;
@@ -19,7 +19,7 @@ it('500 waiting requests get the finished swap without an upstream call and with
   let reads = 0;
   let polls = 0;
   const swaps = createSwapStore(env.DB);
-  const memory = createCache({ kv: undefined, now: Date.now, defer: () => undefined });
+  const memory = new Cache({ now: Date.now, defer: () => undefined });
   const swap = {
     now: Date.now,
     requireSwaps: () => undefined,

@@ -73,7 +73,7 @@ const MAX_CANDIDATES = 20;
  * one word (`usdterc20`). A bare ticker that exists on several networks is refused, never guessed.
  */
 export async function getPair({ cache, changenow }: CurrencyDeps, from: string, to: string): Promise<Pair> {
-  const { value } = await cache.read('changenow:currencies:v1', LIST_POLICY, () => changenow.currencies());
+  const { value } = await cache.read('changenow:currencies', LIST_POLICY, () => changenow.currencies());
   return { from: assetOf(value, from), to: assetOf(value, to) };
 }
 

@@ -59,7 +59,6 @@ function topicScope(topics: readonly string[] | null): FeedScope {
   const isDefault = topics === null || sameTopics(topics, DEFAULT_TOPICS);
   return {
     key: topics === null ? 'all' : isDefault ? 'topics' : `topics:${fingerprint(topics)}`,
-    isCommon: isDefault,
     filter: { kinds: [COMMENT_KIND], ...(topics ? { '#l': relayLabels(topics) } : {}) },
     accepts: (event) => event.kind === COMMENT_KIND && (topics === null || hasTopic(event, topics)),
     target: MAX_FEED_LIMIT,
@@ -89,7 +88,6 @@ export const getPosts = (
   feeds.page(
     {
       key: `author:${pubkey}`,
-      isCommon: true,
       filter: { kinds: [COMMENT_KIND], authors: [pubkey] },
       accepts: (event) => event.kind === COMMENT_KIND && event.pubkey === pubkey,
       target: MAX_POSTS_LIMIT,

@@ -21,10 +21,6 @@ import { readRelay, type Scope } from './read-relay.ts';
 export type FeedScope = Scope & {
   /** The scope's name in cache keys. */
   readonly key: string;
-  /**
-   * Requested by many callers, so kept in the shared cache; a caller's own selection is kept in memory only.
-   */
-  readonly isCommon: boolean;
   /** Limit on a window's contents, in UTF-16 units. */
   readonly maxBytes: number;
 };
@@ -40,8 +36,6 @@ export type FeedReader = ReturnType<typeof createFeedReader>;
 
 type Options = {
   relays: Pick<NostrRelays, 'urls' | 'open'>;
-  /** Shared by all isolates. */
-  cache: Pick<Cache, 'read'>;
   memory: Pick<Cache, 'read'>;
   now: () => number;
 };
@@ -68,7 +62,7 @@ type Span = {
  * Reads feeds in windows of many pages. Walking down a feed reads the relays once per window, regardless of
  * the page size.
  */
-export function createFeedReader({ relays, cache, memory, now }: Options) {
+export function createFeedReader({ relays, memory, now }: Options) {
   const spans = new Map<string, Span>();
 
   const cut = (
@@ -88,10 +82,9 @@ export function createFeedReader({ relays, cache, memory, now }: Options) {
   }
 
   async function readWindow(scope: FeedScope, start: Position | undefined) {
-    const key = `nostr:v1:${scope.key}:${start ? formatPosition(start) : 'top'}`;
+    const key = `nostr:${scope.key}:${start ? formatPosition(start) : 'top'}`;
     const isTop = start === undefined;
-    const shelf = isTop && scope.isCommon ? cache : memory;
-    const read = await shelf.read(key, isTop ? TOP_POLICY : PAST_POLICY, () => load(scope, start));
+    const read = await memory.read(key, isTop ? TOP_POLICY : PAST_POLICY, () => load(scope, start));
     spans.delete(key);
     spans.set(key, { key, scope: scope.key, start, end: read.value.end });
     const oldest = spans.keys().next().value;

@@ -8,7 +8,8 @@ import { type ChainReads, correctBalances, hasZeroBalances, readUpstreamPool } f
 
 export type PoolDeps = ChainReads & {
   orca: Pick<Orca, 'pool'>;
-  cache: Pick<Cache, 'read'>;
+  /** This isolate's memory only, because callers choose its keys. */
+  memory: Pick<Cache, 'read'>;
   now: () => number;
   log: (line: Readonly<Record<string, unknown>>) => void;
 };
@@ -63,7 +64,7 @@ export class NonJson extends Error {
  */
 export async function getPool(d: PoolDeps, address: string): Promise<PoolAnswer> {
   try {
-    const { value, asOf, stale } = await d.cache.read(`pool:v1:${address}`, POLICY, () => load(d, address));
+    const { value, asOf, stale } = await d.memory.read(`pool:${address}`, POLICY, () => load(d, address));
     return { status: 200, ...value, asOf, stale };
   } catch (error) {
     if (error instanceof NotKept) return error.answer;

@@ -25,7 +25,8 @@ export type Backing = {
 };
 
 export type StatusReportDeps = {
-  readonly cache: Cache;
+  /** This isolate's memory only. */
+  readonly memory: Cache;
   readonly custody: Pick<CustodianApi, 'report'>;
   readonly database: Pick<DatabaseStore, 'columns' | 'latestOperations' | 'quotesUsed' | 'statusPeriods'>;
   readonly heartbeat: Pick<Heartbeat, 'read'>;
@@ -135,11 +136,11 @@ export const failedParts = ({
 export async function getStatus(d: StatusReportDeps) {
   const [release, upstreams, custody, database, cron, backing, alarms] = await Promise.all([
     d.readRelease(),
-    d.cache.read('status:upstreams:v2', UPSTREAM_POLICY, () => d.probeUpstreams()),
-    d.cache
-      .read('status:custody:v5', CUSTODY_POLICY, async () => custodyStatus(await d.custody.report()))
+    d.memory.read('status:upstreams', UPSTREAM_POLICY, () => d.probeUpstreams()),
+    d.memory
+      .read('status:custody', CUSTODY_POLICY, async () => custodyStatus(await d.custody.report()))
       .catch(() => null),
-    d.cache.read('status:database:v2', CUSTODY_POLICY, () => databaseStatus(d)).catch(() => null),
+    d.memory.read('status:database', CUSTODY_POLICY, () => databaseStatus(d)).catch(() => null),
     d.heartbeat.read(d.now()).catch(() => null),
     d.readBacking().catch((): Partial<Backing> => ({})),
     d.readAlarms().catch(() => null),

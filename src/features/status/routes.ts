@@ -1,7 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
-import type { Cache } from '../../http/cached.ts';
 import { jsonResponse } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { getStatus, type StatusReportDeps } from './get-status.ts';
@@ -9,8 +8,6 @@ import { getStatus, type StatusReportDeps } from './get-status.ts';
 export type StatusDeps = ReadyDeps &
   StatusReportDeps & {
     readonly custody: Pick<CustodianApi, 'report' | 'signingState'>;
-    /** This isolate's memory only. */
-    readonly memory: Cache;
     readonly now: () => number;
   };
 

@@ -88,7 +88,7 @@ export async function getMinimum(d: SwapMinimumDeps): Promise<SwapMinimum> {
   const [minimum, room] = await Promise.all([
     d.cache.read('swap:minimum', MINIMUM_POLICY, async () => (await readMinimum(d))?.toString() ?? null),
     d.cache
-      .read('swap:room:v2', ROOM_POLICY, async (): Promise<StoredRoom> => {
+      .read('swap:room', ROOM_POLICY, async (): Promise<StoredRoom> => {
         const room = await d.custody.swapRoom();
         return {
           balance: room.balanceLamports.toString(),

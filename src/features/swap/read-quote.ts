@@ -52,7 +52,7 @@ export async function readQuote(
   policy: { freshMs: number; revalidateMs: number; staleMs: number },
   client: string | null,
 ): Promise<ReadQuote> {
-  const { value, asOf, stale } = await d.cache.read(`quote:v2:${amount}`, policy, () =>
+  const { value, asOf, stale } = await d.cache.read(`quote:${amount}`, policy, () =>
     queryBridge(d, amount, client),
   );
   if (value.tooSmall) {

@@ -1,0 +1,142 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Cache, type CachePolicy, prewarmed, refreshing } from '../../src/http/cached.ts';
+
+const SHORT: CachePolicy = { freshMs: 10_000, revalidateMs: 20_000, staleMs: 600_000 };
+const LONG: CachePolicy = { freshMs: 60_000, revalidateMs: 0, staleMs: 600_000 };
+
+/** Isolates that share a clock, KV and one upstream. */
+function platform() {
+  const time = { now: 1_000_000 };
+  const upstream = { value: 'one', calls: 0, fails: false };
+  const stored = new Map<string, string>();
+  const lifetimes: (number | undefined)[] = [];
+  const kv = {
+    get: async (key: string) => JSON.parse(stored.get(key) ?? 'null') as unknown,
+    put: async (key: string, text: string, options?: KVNamespacePutOptions) => {
+      stored.set(key, text);
+      lifetimes.push(options?.expirationTtl);
+    },
+  } as unknown as KVNamespace;
+  async function load(): Promise<string> {
+    upstream.calls += 1;
+    if (upstream.fails) throw new Error('down');
+    return upstream.value;
+  }
+  function isolate(release = 'r1') {
+    const cache = new Cache({ kv, release, now: () => time.now, defer: () => undefined });
+    return (policy: CachePolicy) => cache.read('key', policy, load);
+  }
+  return { time, upstream, stored, lifetimes, isolate };
+}
+
+afterEach(() => vi.useRealTimers());
+
+it('contacts the upstream once per fresh time', async () => {
+  const { time, upstream, isolate } = platform();
+  const read = isolate();
+  expect(await read(SHORT)).toEqual({ value: 'one', asOf: time.now, stale: false });
+  time.now += 9_999;
+  await read(SHORT);
+  expect(upstream.calls).toBe(1);
+});
+
+it('serves an older value at once while it loads a new one', async () => {
+  const { time, upstream, isolate } = platform();
+  const read = isolate();
+  await read(SHORT);
+  time.now += 10_000;
+  upstream.value = 'two';
+  expect((await read(SHORT)).value).toBe('one');
+  expect((await read(SHORT)).value).toBe('two');
+});
+
+it('loads a value once for concurrent requests', async () => {
+  const { upstream, isolate } = platform();
+  const read = isolate();
+  const found = await Promise.all(Array.from({ length: 20 }, () => read(SHORT)));
+  expect(new Set(found.map(({ value }) => value))).toEqual(new Set(['one']));
+  expect(upstream.calls).toBe(1);
+});
+
+it('loads the value itself when the load of a cancelled request never settles', async () => {
+  vi.useFakeTimers();
+  const cache = new Cache({ now: Date.now, defer: () => undefined });
+  void cache.read('key', SHORT, () => new Promise<string>(() => undefined));
+  const waits = cache.read('key', SHORT, async () => 'own');
+  await vi.advanceTimersByTimeAsync(9_999);
+  expect(await Promise.race([waits, 'waiting'])).toBe('waiting');
+  await vi.advanceTimersByTimeAsync(1);
+  expect((await waits).value).toBe('own');
+});
+
+describe('while the upstream fails', () => {
+  it('serves the last value as stale until its maximum age', async () => {
+    const { time, upstream, isolate } = platform();
+    const read = isolate();
+    await read(SHORT);
+    const asOf = time.now;
+    upstream.fails = true;
+    time.now += 599_999;
+    expect(await read(SHORT)).toEqual({ value: 'one', asOf, stale: true });
+    time.now += 1;
+    await expect(read(SHORT)).rejects.toThrow('down');
+  });
+
+  it('contacts it again only after a pause', async () => {
+    const { time, upstream, isolate } = platform();
+    const read = isolate();
+    upstream.fails = true;
+    for (let request = 0; request < 3; request += 1) await expect(read(SHORT)).rejects.toThrow('down');
+    expect(upstream.calls).toBe(1);
+    time.now += 2_000;
+    upstream.fails = false;
+    expect((await read(SHORT)).value).toBe('one');
+  });
+});
+
+describe('KV', () => {
+  it('has values that are fresh for a minute or more, for all isolates of the release', async () => {
+    const { time, upstream, stored, lifetimes, isolate } = platform();
+    const { asOf } = await isolate()(LONG);
+    expect([...stored.keys()]).toEqual(['cache:r1:key']);
+    expect(lifetimes).toEqual([660]);
+    time.now += 30_000;
+    expect(await isolate()(LONG)).toEqual({ value: 'one', asOf, stale: false });
+    expect(upstream.calls).toBe(1);
+    await isolate('r2')(LONG);
+    expect(upstream.calls).toBe(2);
+  });
+
+  it('has no value that is fresh for less than its own delay', async () => {
+    const { upstream, stored, isolate } = platform();
+    await isolate()(SHORT);
+    await isolate()(SHORT);
+    expect(upstream.calls).toBe(2);
+    expect(stored.size).toBe(0);
+  });
+
+  it('gives a prewarmed value that is two minutes old without a call of the upstream', async () => {
+    const { time, upstream, isolate } = platform();
+    await isolate()(refreshing(prewarmed(900_000), true));
+    time.now += 120_000;
+    await isolate()(prewarmed(900_000));
+    expect(upstream.calls).toBe(1);
+  });
+
+  it('may fail without a consequence', async () => {
+    const kv = { get: () => Promise.reject(new Error('KV')), put: () => Promise.reject(new Error('KV')) };
+    const cache = new Cache({ kv: kv as unknown as KVNamespace, now: () => 0, defer: (work) => void work });
+    expect((await cache.read('key', LONG, async () => 1)).value).toBe(1);
+  });
+});
+
+it('evicts the oldest of more than 500 values', async () => {
+  const cache = new Cache({ now: () => 0, defer: () => undefined });
+  let loads = 0;
+  const read = (key: number) => cache.read(String(key), SHORT, async () => (loads += 1));
+  for (let key = 0; key <= 500; key += 1) await read(key);
+  await read(500);
+  expect(loads).toBe(501);
+  await read(0);
+  expect(loads).toBe(502);
+});
