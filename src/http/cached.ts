@@ -84,6 +84,35 @@ export class Cache {
     }
   }
 
+  /**
+   * The values of several keys from memory; those that are not fresh are loaded together. A key without a recent enough
+   * value is absent.
+   */
+  async readMany<T>(
+    keys: readonly string[],
+    { freshMs, staleMs }: Pick<CachePolicy, 'freshMs' | 'staleMs'>,
+    load: (missing: readonly string[]) => Promise<ReadonlyMap<string, T>>,
+  ): Promise<ReadonlyMap<string, Cached<T>>> {
+    const { now } = this.#options;
+    const isYounger = (key: string, ms: number): boolean =>
+      now() - (this.#memory.get(key)?.asOf ?? Number.NEGATIVE_INFINITY) < ms;
+    const missing = keys.filter((key) => !isYounger(key, freshMs) && !this.#failureOf(key));
+    if (missing.length > 0)
+      try {
+        const loaded = await load(missing);
+        for (const [key, value] of loaded) this.#remember(key, { value, asOf: now(), stale: false });
+      } catch (error) {
+        for (const key of missing) this.#noteFailure(key, error);
+      }
+    return new Map(
+      keys.flatMap((key) => {
+        const known = this.#memory.get(key);
+        if (!known || !isYounger(key, staleMs)) return [];
+        return [[key, { ...known, stale: !isYounger(key, freshMs) } as Cached<T>] as const];
+      }),
+    );
+  }
+
   /** A load of this key that may still be joined. */
   #running(key: string): Load | undefined {
     const load = this.#loads.get(key);
@@ -104,8 +133,8 @@ export class Cache {
     const { now, defer } = this.#options;
     const running = this.#running(key);
     if (running) return running.entry;
-    const failure = this.#failures.get(key);
-    if (failure && failure.until > now()) return Promise.reject(failure.error);
+    const failure = this.#failureOf(key);
+    if (failure) return Promise.reject(failure.error);
     const own: Load = { entry: this.#store(key, policy, load), began: now() };
     this.#loads.set(key, own);
     const ended = (): void => {
@@ -127,10 +156,20 @@ export class Cache {
       }
       return { ...stored, stale: false };
     } catch (error) {
-      this.#failures.set(key, { error, until: now() + FAILURE_PAUSE_MS });
-      if (this.#failures.size > MAX_ENTRIES) this.#failures.clear();
+      this.#noteFailure(key, error);
       throw error;
     }
+  }
+
+  /** The failure of the last load, while the upstream is not contacted because of it. */
+  #failureOf(key: string): { readonly error: unknown } | undefined {
+    const failure = this.#failures.get(key);
+    return failure && failure.until > this.#options.now() ? failure : undefined;
+  }
+
+  #noteFailure(key: string, error: unknown): void {
+    this.#failures.set(key, { error, until: this.#options.now() + FAILURE_PAUSE_MS });
+    if (this.#failures.size > MAX_ENTRIES) this.#failures.clear();
   }
 
   /** Takes the value in KV if it is newer than the one in memory. */

@@ -26,7 +26,6 @@ import { createHeartbeat, readRelease, type UpstreamState } from '../features/st
 import { createQuoteBudgetStore, createSwapStore } from '../features/swap/swap-store.ts';
 import { createInvoiceReader } from '../features/tokens/get-invoice.ts';
 import { createSearchStore } from '../features/tokens/search-store.ts';
-import { createTokenFacts } from '../features/tokens/token-facts.ts';
 import { createTokenStore } from '../features/tokens/token-store.ts';
 import { Cache } from '../http/cached.ts';
 import { replicatedReads } from '../http/read-session.ts';
@@ -64,6 +63,8 @@ function sourcesOf(env: Env) {
     cache: newCache(env.KV),
     /** This isolate's memory only, for keys chosen by callers. */
     memory: newCache(),
+    /** Facts of tokens by mint: a page of a list has a hundred. */
+    facts: newCache(),
     waiting: createWaiting({ memory: newCache(), now: Date.now, sleep }),
     sleep,
     ...clients(config),
@@ -249,7 +250,7 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
     custody,
     tokens,
     invoices: createInvoiceReader({ tokens, custody, memory }),
-    tokenFacts: createTokenFacts({ readAccounts, now: Date.now }),
+    facts: { memory: sources.facts, readAccounts },
     search: createSearchStore(sources.reads),
     readAccounts,
     rentExemption: (bytes) => rpc.first((node) => node.rentExemption(bytes)),

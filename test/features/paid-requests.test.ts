@@ -77,7 +77,7 @@ function service(parts: Parts) {
     custody,
     tokens,
     search: { search: async () => ({ tokens: [], next: null }) },
-    tokenFacts: async () => new Map(),
+    facts: { memory: { readMany: async () => new Map() }, readAccounts: async () => ({ accounts: [] }) },
     readAccounts: async () => ({ accounts: [] }),
     listingFee: 1n,
   };

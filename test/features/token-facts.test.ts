@@ -3,8 +3,9 @@ import { decodeBase58 } from '../../src/chain/solana/address.ts';
 import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { tokenAnswers } from '../../src/features/tokens/routes.ts';
-import { createTokenFacts, type ReadTokenFacts } from '../../src/features/tokens/token-facts.ts';
+import { readTokenFacts, type TokenFactsDeps } from '../../src/features/tokens/token-facts.ts';
 import type { TokenRow } from '../../src/features/tokens/token-store.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { extended, metadataPointer, metaplexMetadata, tokenMetadata } from '../chain/solana/token-bytes.ts';
 import { wallet } from '../kit/addresses.ts';
 
@@ -45,7 +46,8 @@ const row = (mint: string, program: TokenRow['program'], over: Partial<TokenRow>
 let chain: Map<string, { owner: string; data: Uint8Array }>;
 let calls: (readonly string[])[];
 let state: { now: number; down: boolean };
-let read: ReadTokenFacts;
+let facts: TokenFactsDeps;
+const read = (tokens: readonly TokenRow[]) => readTokenFacts(facts, tokens);
 
 /** The flag after texts, fee, creators and first sale: whether the metadata may change. */
 const IS_MUTABLE = 1 + 32 + 32 + (4 + 32) + (4 + 10) + (4 + 200) + 2 + 1 + 1;
@@ -69,18 +71,18 @@ beforeEach(() => {
   ]);
   calls = [];
   state = { now: 1_000_000, down: false };
-  read = createTokenFacts({
+  facts = {
+    memory: new Cache({ now: () => state.now, defer: () => undefined }),
     async readAccounts(addresses) {
       calls.push(addresses);
       if (state.down) throw new Error('the node is down');
       return { accounts: addresses.map((address) => chain.get(address) ?? null) };
     },
-    now: () => state.now,
-  });
+  };
 });
 
 /** The token's body, with what `read` returns. */
-const bodyOf = async (token: TokenRow) => (await tokenAnswers({ tokenFacts: read }, [token]))[0];
+const bodyOf = async (token: TokenRow) => (await tokenAnswers({ facts }, [token]))[0];
 const rows = [row(MODERN, 'token-2022'), row(CLASSIC, 'token'), row(GONE, 'token')];
 
 describe("the chain's data in a record", () => {

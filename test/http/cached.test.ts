@@ -130,6 +130,24 @@ describe('KV', () => {
   });
 });
 
+it('loads several keys together, each at most once per fresh time', async () => {
+  const time = { now: 0 };
+  const cache = new Cache({ now: () => time.now, defer: () => undefined });
+  const loads: (readonly string[])[] = [];
+  const read = (...keys: string[]) =>
+    cache.readMany(keys, SHORT, async (missing) => {
+      loads.push(missing);
+      if (missing.includes('broken')) throw new Error('down');
+      return new Map(missing.map((key) => [key, key.toUpperCase()]));
+    });
+  expect((await read('a', 'b')).get('b')).toEqual({ value: 'B', asOf: 0, stale: false });
+  time.now = 10_000;
+  await read('c');
+  expect([...(await read('a', 'c', 'broken')).keys()]).toEqual(['a', 'c']);
+  expect((await read('a')).get('a')).toEqual({ value: 'A', asOf: 0, stale: true });
+  expect(loads).toEqual([['a', 'b'], ['c'], ['a', 'broken']]);
+});
+
 it('evicts the oldest of more than 500 values', async () => {
   const cache = new Cache({ now: () => 0, defer: () => undefined });
   let loads = 0;

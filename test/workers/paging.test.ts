@@ -54,7 +54,7 @@ const deps = {
   tokens: {
     tokens: createTokenStore(counted, counted),
     search: createSearchStore(env.DB),
-    tokenFacts: async () => new Map(),
+    facts: { memory: { readMany: async () => new Map() }, readAccounts: async () => ({ accounts: [] }) },
     now,
   },
   swap: { swaps: createSwapStore(counted), now },

@@ -24,7 +24,7 @@ import {
 import { type RequestListingDeps, requestListing } from './request-listing.ts';
 import { pageOfTokens, Token, tokenAnswers } from './routes.ts';
 import type { SearchStore } from './search-store.ts';
-import type { ReadTokenFacts } from './token-facts.ts';
+import type { TokenFactsDeps } from './token-facts.ts';
 import type { TokenStore } from './token-store.ts';
 
 export type ListingDeps = RequestListingDeps &
@@ -32,7 +32,7 @@ export type ListingDeps = RequestListingDeps &
     readonly custody: Pick<CustodianApi, 'openRequest' | 'confirmPayment'>;
     readonly tokens: TokenStore;
     readonly search: SearchStore;
-    readonly tokenFacts: ReadTokenFacts;
+    readonly facts: TokenFactsDeps;
     readonly requirePayments: () => string;
   };
 

@@ -11,12 +11,12 @@ import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.t
 import { component, newRouter } from '../../http/router.ts';
 import { type CreateInvoiceDeps, chargedFee, creationFee, designOf } from './create-invoice.ts';
 import { instant } from './paid-request.ts';
-import type { ReadTokenFacts, TokenFacts } from './token-facts.ts';
+import { readTokenFacts, type TokenFacts, type TokenFactsDeps } from './token-facts.ts';
 import type { TokenRow, TokenStore } from './token-store.ts';
 
 export type TokenDeps = Pick<CreateInvoiceDeps, 'rentExemption' | 'invoiceMargin' | 'publicBaseUrl'> & {
   readonly tokens: TokenStore;
-  readonly tokenFacts: ReadTokenFacts;
+  readonly facts: TokenFactsDeps;
   /** This isolate's memory only. */
   readonly memory: Cache;
   /** The treasury's address. @throws AppError NOT_CONFIGURED naming the missing variables */
@@ -77,12 +77,9 @@ const tokenAnswer = (token: TokenRow, facts: TokenFacts | undefined) => ({
   warning: isWellKnown(token.name) || isWellKnown(token.symbol) ? ('well_known_name' as const) : null,
 });
 
-export async function tokenAnswers(
-  { tokenFacts }: Pick<TokenDeps, 'tokenFacts'>,
-  tokens: readonly TokenRow[],
-) {
-  const facts = await tokenFacts(tokens);
-  return tokens.map((token) => tokenAnswer(token, facts.get(token.mint)));
+export async function tokenAnswers({ facts }: Pick<TokenDeps, 'facts'>, tokens: readonly TokenRow[]) {
+  const found = await readTokenFacts(facts, tokens);
+  return tokens.map((token) => tokenAnswer(token, found.get(token.mint)));
 }
 
 const quoteRoute = createRoute({
@@ -195,7 +192,7 @@ const ListKey = z.tuple([z.int()]);
  * @param read up to `limit + 1` tokens
  */
 export async function pageOfTokens(
-  deps: Pick<TokenDeps, 'tokenFacts'>,
+  deps: Pick<TokenDeps, 'facts'>,
   list: string,
   read: readonly TokenRow[],
   limit: number,
@@ -268,6 +265,6 @@ export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
         ? await tokens.byMint(id)
         : undefined;
     if (!token) throw new AppError('NOT_FOUND', 'There is no token with this id or mint address.');
-    const facts = await c.var.deps.tokens.tokenFacts([token]);
+    const facts = await readTokenFacts(c.var.deps.tokens.facts, [token]);
     return c.json(tokenAnswer(token, facts.get(token.mint)), 200);
   });

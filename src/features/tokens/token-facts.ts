@@ -11,76 +11,66 @@ import {
   tokenAuthorities,
 } from '../../chain/solana/token-metadata.ts';
 import { decodeMint } from '../../chain/solana/token-program.ts';
+import type { Cache } from '../../http/cached.ts';
 import type { RequestListingDeps } from './request-listing.ts';
 import type { TokenRow } from './token-store.ts';
 
-export type TokenFacts = TokenAuthorities & {
+type Facts = TokenAuthorities & {
   /** Atoms. */
   readonly supply: bigint;
-  /** Unix milliseconds. */
-  readonly asOf: number;
+};
+/** `asOf` in Unix milliseconds. */
+export type TokenFacts = Facts & { readonly asOf: number };
+
+export type TokenFactsDeps = {
+  /** This isolate's memory only. */
+  readonly memory: Pick<Cache, 'readMany'>;
+  readonly readAccounts: RequestListingDeps['readAccounts'];
 };
 
-type Entry = { readonly asOf: number; readonly facts: TokenFacts | undefined };
-
-const FRESH_MS = 60_000;
-/** Older facts are discarded. */
-const STALE_MS = 15 * 60_000;
-/** Pause after a failed read of the chain. */
-const PAUSE_MS = 5_000;
-const MAX_REMEMBERED = 2_000;
+const POLICY = { freshMs: 60_000, revalidateMs: 0, staleMs: 15 * 60_000 };
 /** Maximum addresses per call. */
 const BATCH = 100;
 
-export type ReadTokenFacts = (tokens: readonly TokenRow[]) => Promise<ReadonlyMap<string, TokenFacts>>;
+/** The facts by mint. A token that is no mint on the chain, or cannot be read, is absent. */
+export async function readTokenFacts(
+  d: TokenFactsDeps,
+  tokens: readonly TokenRow[],
+): Promise<ReadonlyMap<string, TokenFacts>> {
+  const mints = tokens.map(({ mint }) => mint);
+  const found = await d.memory.readMany(mints, POLICY, (missing) =>
+    readFacts(
+      d,
+      tokens.filter(({ mint }) => missing.includes(mint)),
+    ),
+  );
+  return new Map(
+    [...found].flatMap(([mint, { value, asOf }]) => (value ? [[mint, { ...value, asOf }] as const] : [])),
+  );
+}
 
-export function createTokenFacts(d: {
-  readAccounts: RequestListingDeps['readAccounts'];
-  now: () => number;
-}): ReadTokenFacts {
-  const known = new Map<string, Entry>();
-  let pausedUntil = 0;
-
-  async function load(tokens: readonly TokenRow[]): Promise<void> {
-    // Token-2022 tokens created here contain their name; any other may have it in a Metaplex account.
-    const addresses = tokens.flatMap(({ mint, program, requestId }) =>
-      program === 'token' || requestId === null ? [mint, metaplexAddress(mint)] : [mint],
-    );
-    const found = new Map<string, { owner: string; data: Uint8Array } | null>();
-    for (let from = 0; from < addresses.length; from += BATCH) {
-      const batch = addresses.slice(from, from + BATCH);
-      const { accounts } = await d.readAccounts(batch);
-      for (const [index, address] of batch.entries()) found.set(address, accounts[index] ?? null);
-    }
-    const asOf = d.now();
-    for (const { mint: address } of tokens) {
+/** Null for a token that is no mint on the chain. */
+async function readFacts(
+  { readAccounts }: TokenFactsDeps,
+  tokens: readonly TokenRow[],
+): Promise<ReadonlyMap<string, Facts | null>> {
+  // Token-2022 tokens created here contain their name; any other may have it in a Metaplex account.
+  const addresses = tokens.flatMap(({ mint, program, requestId }) =>
+    program === 'token' || requestId === null ? [mint, metaplexAddress(mint)] : [mint],
+  );
+  const found = new Map<string, { owner: string; data: Uint8Array } | null>();
+  for (let from = 0; from < addresses.length; from += BATCH) {
+    const batch = addresses.slice(from, from + BATCH);
+    const { accounts } = await readAccounts(batch);
+    for (const [index, address] of batch.entries()) found.set(address, accounts[index] ?? null);
+  }
+  return new Map(
+    tokens.map(({ mint: address }) => {
       const account = found.get(address);
       const mint = account ? decodeMint(account.owner, account.data) : undefined;
       const beside = found.get(metaplexAddress(address));
       const metaplex = beside?.owner === METAPLEX_PROGRAM ? beside.data : undefined;
-      const facts = mint && { supply: mint.supply, asOf, ...tokenAuthorities(address, mint, metaplex) };
-      known.delete(address);
-      known.set(address, { asOf, facts });
-    }
-    for (const oldest of known.keys()) {
-      if (known.size <= MAX_REMEMBERED) break;
-      known.delete(oldest);
-    }
-  }
-
-  return async (tokens) => {
-    const now = d.now();
-    const old = tokens.filter(({ mint }) => (known.get(mint)?.asOf ?? 0) < now - FRESH_MS);
-    if (old.length > 0 && now >= pausedUntil) {
-      await load(old).catch(() => {
-        pausedUntil = d.now() + PAUSE_MS;
-      });
-    }
-    const fresh = new Map<string, TokenFacts>();
-    for (const { mint } of tokens) {
-      const facts = known.get(mint)?.facts;
-      if (facts && facts.asOf >= now - STALE_MS) fresh.set(mint, facts);
-    }
-    return fresh;
-  };
+      return [address, mint ? { supply: mint.supply, ...tokenAuthorities(address, mint, metaplex) } : null];
+    }),
+  );
 }
