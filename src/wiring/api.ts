@@ -24,7 +24,6 @@ import { activeAlarms } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
 import { createHeartbeat, readRelease, type UpstreamState } from '../features/status/get-status.ts';
 import { createQuoteBudgetStore, createSwapStore } from '../features/swap/swap-store.ts';
-import { createInvoiceReader } from '../features/tokens/get-invoice.ts';
 import { createSearchStore } from '../features/tokens/search-store.ts';
 import { createTokenStore } from '../features/tokens/token-store.ts';
 import { Cache } from '../http/cached.ts';
@@ -249,7 +248,6 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
   return {
     custody,
     tokens,
-    invoices: createInvoiceReader({ tokens, custody, memory }),
     facts: { memory: sources.facts, readAccounts },
     search: createSearchStore(sources.reads),
     readAccounts,

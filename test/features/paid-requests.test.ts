@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';
 import type { TransactionStatus } from '../../src/core/wait-for-finality.ts';
 import type { ConfirmRequest, PaymentConfirmed, RequestView } from '../../src/custody/api.ts';
-import { createInvoiceReader, type GetInvoiceDeps } from '../../src/features/tokens/get-invoice.ts';
 import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoice-routes.ts';
 import { type ListingDeps, listingRoutes } from '../../src/features/tokens/listing-routes.ts';
 import { Cache } from '../../src/http/cached.ts';
@@ -55,7 +54,7 @@ function service(parts: Parts) {
     listings: async () => [],
   };
   const newCache = () => new Cache({ now, defer: () => undefined });
-  const custody: InvoiceDeps['custody'] & GetInvoiceDeps['custody'] = {
+  const custody: InvoiceDeps['custody'] = {
     ...base.custody,
     findRequest: async () => {
       if (parts.custodianDown) throw new AppError('CUSTODIAN_UNAVAILABLE', 'The custodian does not answer.');
@@ -72,7 +71,7 @@ function service(parts: Parts) {
     now,
     sleep,
     waiting: createWaiting({ memory: newCache(), now, sleep }),
-    invoices: createInvoiceReader({ tokens, custody, memory: newCache() }),
+    memory: newCache(),
     transactionStatus: async () => next(statuses) ?? 'final',
     custody,
     tokens,
@@ -152,14 +151,6 @@ describe('reading an invoice again within a second', () => {
     const ask = service({ details });
     await ask(PATH);
     expect(await detailOf(ask(PATH, undefined, undefined, '00000001-a'))).toBe('seen');
-  });
-
-  it('returns the newest state after a confirmation, even a refused one', async () => {
-    const ask = service({ details });
-    await ask(PATH);
-    const confirmation = { invoice_id: view().id, tx_signature: 'b' };
-    expect(await ask('/api/invoices/confirm', confirmation)).toMatchObject({ status: 404 });
-    expect(await detailOf(ask(PATH))).toBe('seen');
   });
 });
 

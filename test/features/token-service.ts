@@ -1,7 +1,6 @@
 /** The HTTP routes of invoices and tokens over a custodian, a chain and a D1 whose results a test sets. */
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import type { OpenRequest, RequestView } from '../../src/custody/api.ts';
-import { createInvoiceReader } from '../../src/features/tokens/get-invoice.ts';
 import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoice-routes.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { newWaiting } from '../http/waiting.ts';
@@ -39,6 +38,7 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
       return { type: 'opened', request: viewOf(request) };
     },
     confirmPayment: async () => ({ type: 'refused', refusal: { code: 'NOT_FOUND', message: '' } }),
+    findRequest: async () => null,
   },
   rentExemption: async (bytes) => rentOf(bytes),
   async simulate(message) {
@@ -51,11 +51,8 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
   invoiceMargin: 10_000_000n,
   randomAddress: () => encodeBase58(new Uint8Array(32).fill(9)),
   publicBaseUrl: 'https://sluice.test',
-  invoices: createInvoiceReader({
-    tokens: { invoice: async () => undefined },
-    custody: { findRequest: async () => null },
-    memory: new Cache({ now: () => 0, defer: () => undefined }),
-  }),
+  tokens: { invoice: async () => undefined },
+  memory: new Cache({ now: () => 0, defer: () => undefined }),
   waiting: newWaiting(),
   requirePayments: () => TREASURY,
   transactionStatus: async () => 'final',

@@ -13,7 +13,7 @@ import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import { grantedWaitMs, preferChangeHeaders, preferHeaders, type Waiting } from '../../http/wait.ts';
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
-import type { InvoiceReader } from './get-invoice.ts';
+import { type GetInvoiceDeps, getInvoice, getRecentInvoice } from './get-invoice.ts';
 import {
   type ConfirmPaymentDeps,
   confirmErrors,
@@ -26,9 +26,9 @@ import {
 } from './paid-request.ts';
 
 export type InvoiceDeps = CreateInvoiceDeps &
-  ConfirmPaymentDeps & {
-    readonly custody: Pick<CustodianApi, 'openRequest' | 'confirmPayment'>;
-    readonly invoices: InvoiceReader;
+  ConfirmPaymentDeps &
+  GetInvoiceDeps & {
+    readonly custody: Pick<CustodianApi, 'openRequest' | 'confirmPayment' | 'findRequest'>;
     readonly waiting: Waiting;
     /** The treasury's address. @throws AppError NOT_CONFIGURED naming the missing variables */
     readonly requirePayments: () => string;
@@ -222,17 +222,17 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
     return c.json({ ...invoice, message }, 200);
   })
   .openapi(getInvoiceRoute, async (c) => {
-    const { requirePayments, waiting, invoices } = c.var.deps.tokens;
-    const treasury = requirePayments();
+    const deps = c.var.deps.tokens;
+    const treasury = deps.requirePayments();
     const { id } = c.req.valid('param');
     const { prefer } = c.req.valid('header');
     // With a bookmark the caller has changed something, perhaps through another isolate. Reads that wait are shared
     // for a second themselves.
     const isOwnRead = c.req.header(BOOKMARK_HEADER) !== undefined || prefer !== undefined;
-    const request = await waiting.read(c, {
+    const request = await deps.waiting.read(c, {
       key: `invoice:${id}`,
       pollMs: POLL_MS,
-      read: () => (isOwnRead ? invoices.current(id) : invoices.recent(id)),
+      read: () => (isOwnRead ? getInvoice(deps, id) : getRecentInvoice(deps, id)),
       stateOf: openState,
     });
     return c.json(invoiceAnswer(request, treasury), 200);
@@ -248,7 +248,7 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
       id,
       signature,
       waitMs: grantedWaitMs(c),
-    }).finally(c.var.deps.tokens.invoices.noteConfirmation);
+    });
     if (tokenId === null || mintAddress === null)
       throw new AppError('INTERNAL', 'The invoice is completed but has no token.');
     const message = 'The token is created and listed.';
