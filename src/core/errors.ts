@@ -335,3 +335,20 @@ export const refusalError = ({
   details,
 }: Pick<AppError, 'code' | 'message'> & Pick<Options, 'retryAfterSeconds' | 'details'>): AppError =>
   new AppError(code, message, { retryAfterSeconds, details });
+
+/** An error that an upstream's own protocol returned: its answer, not an outage. */
+export class UpstreamRefusal extends Error {
+  readonly reason: string;
+
+  constructor(reason: string, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** Short reason of an upstream's failure, without secrets: safe to store and to show. */
+export function failureReason(error: unknown): string {
+  if (error instanceof UpstreamRefusal) return error.reason;
+  if (error instanceof AppError) return String(error.details?.reason ?? error.code);
+  return 'unexpected';
+}

@@ -10,7 +10,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import * as z from 'zod';
 import { lamports } from '../core/amount.ts';
-import { AppError, upstreamFailed } from '../core/errors.ts';
+import { failureReason, UpstreamRefusal, upstreamFailed } from '../core/errors.ts';
 import { tryJson } from '../core/json.ts';
 import { type Answer, ask, type Fetch, hedged, shaped } from './http.ts';
 import {
@@ -127,12 +127,12 @@ export type SolanaRpc = ReturnType<typeof createSolanaRpc>;
 export type SolanaNode = SolanaRpc['nodes'][number];
 
 /** A JSON-RPC error answer, with a code from anza-xyz/agave `custom_error.rs`. */
-export class RpcRefusal extends Error {
+export class RpcRefusal extends UpstreamRefusal {
   override readonly name = 'RpcRefusal';
   readonly code: number;
   readonly data: unknown;
   constructor(code: number, message: string, data: unknown) {
-    super(message);
+    super(`rpc_${code}`, message);
     this.code = code;
     this.data = data;
   }
@@ -326,7 +326,7 @@ const sends = (call: Call) => ({
 
 /** A node's failure in the form that callers of the service may see. */
 export const asUpstreamFailure = (error: unknown): unknown =>
-  error instanceof RpcRefusal ? upstreamFailed('solana-rpc', `rpc_${error.code}`, error) : error;
+  error instanceof RpcRefusal ? upstreamFailed('solana-rpc', error.reason, error) : error;
 
 /** Whether an error of sendTransaction means that the transaction has already landed. */
 export function isAlreadyProcessed(error: unknown): boolean {
@@ -342,10 +342,3 @@ export function isAlreadyProcessed(error: unknown): boolean {
  */
 export const isUnsupportedVersion = (error: unknown): boolean =>
   failureReason(error) === `rpc_${UNSUPPORTED_VERSION}`;
-
-/** Short reason of a provider's failure, without secrets: safe to store and to show. */
-export function failureReason(error: unknown): string {
-  if (error instanceof RpcRefusal) return `rpc_${error.code}`;
-  if (error instanceof AppError) return String(error.details?.reason ?? error.code);
-  return 'unexpected';
-}

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Deps } from '../app.ts';
-import { AppError } from '../core/errors.ts';
+import { AppError, failureReason } from '../core/errors.ts';
 import { createExchangeStore, purgeExchange } from '../features/exchange/exchange-store.ts';
 import { getProof } from '../features/reserves/get-proof.ts';
 import { getReserves } from '../features/reserves/get-reserves.ts';
@@ -12,7 +12,6 @@ import { listBitcoin, listSolana } from '../features/reserves/list-transactions.
 import { createFeeWatch, raiseAlarms } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
 import { createHeartbeat, failedParts, getStatus, type StatusReport } from '../features/status/get-status.ts';
-import { failureReason } from '../providers/solana-rpc.ts';
 import { createWebhook } from '../providers/webhook.ts';
 import { apiDeps, sourcesFor } from './api.ts';
 import { fetchFor, type Wired } from './telemetry.ts';

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createSolanaRpc,
-  failureReason,
-  isAlreadyProcessed,
-  RpcRefusal,
-} from '../../src/providers/solana-rpc.ts';
+import { failureReason } from '../../src/core/errors.ts';
+import { createSolanaRpc, isAlreadyProcessed, RpcRefusal } from '../../src/providers/solana-rpc.ts';
 import { HTML_429, type Recorded, replay } from './replay.ts';
 
 const ONE = 'https://one.test';

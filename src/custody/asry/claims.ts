@@ -4,9 +4,10 @@
  * deposit's sender. Neither the caller's identity nor the number of calls changes them.
  * @module
  */
+
 import { type DepositVerdict, judgeDeposit } from '../../chain/solana/deposit.ts';
+import { failureReason } from '../../core/errors.ts';
 import { MAX_WAIT_MS } from '../../core/limits.ts';
-import { failureReason } from '../../providers/solana-rpc.ts';
 import {
   type AsryEpochView,
   type ClaimAnswer,

@@ -5,7 +5,7 @@
  * @module
  */
 import { dueTime, isTimeOver } from '../../core/due-time.ts';
-import { failureReason } from '../../providers/solana-rpc.ts';
+import { failureReason } from '../../core/errors.ts';
 import type { Executor } from './executor.ts';
 import type { Journal } from './journal.ts';
 import { isSuspect, type SigningGate } from './journal-integrity.ts';

@@ -5,7 +5,7 @@
  * sent.
  * @module
  */
-import { failureReason } from '../../providers/solana-rpc.ts';
+import { failureReason } from '../../core/errors.ts';
 import { ALARM_FAILURES, retryAfter } from './background.ts';
 import type { Journal } from './journal.ts';
 import { freeze } from './journal-integrity.ts';

@@ -4,14 +4,9 @@
  * of 2, and the majority from 3 on.
  * @module
  */
-import { upstreamFailed } from '../../core/errors.ts';
+import { failureReason, upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
-import {
-  asUpstreamFailure,
-  type ChainTransaction,
-  failureReason,
-  type SignatureEntry,
-} from '../../providers/solana-rpc.ts';
+import { asUpstreamFailure, type ChainTransaction, type SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Journal } from './journal.ts';
 import type { Log } from './ports.ts';
 

@@ -5,7 +5,8 @@
  */
 import { lamportsChange, MEMO_TRANSFER_FEE } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
-import { type ChainTransaction, failureReason } from '../../providers/solana-rpc.ts';
+import { failureReason } from '../../core/errors.ts';
+import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { OpsAnswer, Refusal } from '../api.ts';
 import { createRowRetries } from '../kernel/background.ts';
 import type { Decision } from '../kernel/begin-operation.ts';

@@ -1,7 +1,7 @@
 import { findAta } from '../../chain/solana/token-instructions.ts';
 import { decodeMint, decodeTokenAccount } from '../../chain/solana/token-program.ts';
 import { BTC_DECIMALS, formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
-import { failureReason } from '../../providers/solana-rpc.ts';
+import { failureReason } from '../../core/errors.ts';
 import type { OpsRow } from './routes.ts';
 
 export type BalancesDeps = {
