@@ -3,7 +3,6 @@
  * keeps its source text.
  * @module
  */
-import { MAX_JSON_DEPTH, MAX_JSON_KEYS } from './limits.ts';
 
 export class ExactNumber {
   readonly source: string;
@@ -51,6 +50,10 @@ export function integerOf(value: unknown): bigint | undefined {
   const text = numberText(value);
   return text !== undefined && /^-?\d{1,40}$/.test(text) ? BigInt(text) : undefined;
 }
+
+/** Deepest nesting and most members of a request body. */
+const MAX_JSON_DEPTH = 8;
+const MAX_JSON_KEYS = 64;
 
 /** Whether parsed JSON stays within the nesting and member bounds of a request. */
 export function isShallow(value: unknown, depth = MAX_JSON_DEPTH): boolean {

@@ -4,8 +4,8 @@
  * @module
  */
 import { type Lamports, lamports } from '../core/amount.ts';
+import { DAY_MS } from '../core/durations.ts';
 import { failureReason } from '../core/errors.ts';
-import { DAY_MS } from '../core/limits.ts';
 import type { OpenRequest, Refusal } from './api.ts';
 import { spendingRefusal, upstreamRefusal } from './kernel/begin-operation.ts';
 import type { Journal } from './kernel/journal.ts';

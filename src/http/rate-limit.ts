@@ -6,9 +6,9 @@
  * @module
  */
 import type { Context, MiddlewareHandler } from 'hono';
+import { CALL_LIMITS, type CallLimit } from '../core/call-limits.ts';
 import { addressKey } from '../core/client-network.ts';
 import { AppError } from '../core/errors.ts';
-import { CALL_LIMITS, type CallLimit } from '../core/limits.ts';
 import type { RouterEnv } from './router.ts';
 
 /** The key of the caller's address. All other headers are under the caller's control. */

@@ -7,7 +7,10 @@
 import type { ZodType } from 'zod';
 import { AppError, upstreamFailed } from '../core/errors.ts';
 import { parseUpstreamJson } from '../core/json.ts';
-import { MAX_UPSTREAM_BYTES, UPSTREAM_TIMEOUT_MS } from '../core/limits.ts';
+
+/** Largest upstream response in bytes, and the longest wait for it, body included, in milliseconds. */
+const MAX_UPSTREAM_BYTES = 2 * 1024 * 1024;
+const UPSTREAM_TIMEOUT_MS = 8_000;
 
 export type UpstreamCall = {
   readonly upstream: string;

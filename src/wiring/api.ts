@@ -8,10 +8,9 @@ import type { Deps } from '../app.ts';
 import { encodeBase58 } from '../chain/solana/address.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
 import type { Config } from '../config.ts';
+import { CALL_LIMITS } from '../core/call-limits.ts';
 import { notConfigured } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
-import { CALL_LIMITS } from '../core/limits.ts';
-import type { TransactionStatus } from '../core/wait-for-finality.ts';
 import { createAsryMirror } from '../features/asry/asry-store.ts';
 import { createExchangeStore } from '../features/exchange/exchange-store.ts';
 import { createFeedReader } from '../features/nostr-feed/read-feed.ts';
@@ -30,9 +29,9 @@ import { Cache } from '../http/cached.ts';
 import { replicatedReads } from '../http/read-session.ts';
 import { createWaiting } from '../http/wait.ts';
 import { createChangeNow } from '../providers/changenow.ts';
+import { transactionStatus } from '../providers/finality.ts';
 import { createNostrRelays } from '../providers/nostr-relays.ts';
 import { createOrca } from '../providers/orca.ts';
-import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients } from './clients.ts';
 import { custodianClient } from './custodian-client.ts';
 import { missingAnywhere, missingFor } from './missing-settings.ts';
@@ -334,14 +333,3 @@ const depsOf = (sources: Sources): Deps => ({
 export const sourcesFor = (env: Env): Sources => builtFor(env).sources;
 
 export const apiDeps = (env: Env): Deps => builtFor(env).deps;
-
-/** The most advanced status that any node reports for a transaction. */
-async function transactionStatus(rpc: SolanaRpc, signature: string): Promise<TransactionStatus> {
-  const answers = await Promise.allSettled(rpc.nodes.map((node) => node.signatureStatus(signature)));
-  const seen = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.status] : []));
-  // No node answered: throws the first node's failure.
-  if (seen.length === 0) await rpc.first((node) => node.signatureStatus(signature));
-  if (seen.some((status) => status?.commitment === 'finalized')) return 'final';
-  // A failed node may have the transaction.
-  return seen.length === answers.length && seen.every((status) => status === null) ? 'unknown' : 'pending';
-}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
-import { DAY_MS } from '../../src/core/limits.ts';
+import { DAY_MS } from '../../src/core/durations.ts';
 import type { CustodyDeps } from '../../src/custody/custodian.ts';
 import { checkJournal, freeze } from '../../src/custody/kernel/journal-integrity.ts';
 import type { Operation, OperationKind } from '../../src/custody/kernel/operation.ts';

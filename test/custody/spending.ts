@@ -1,6 +1,6 @@
 /** The budgets of swaps and of a kind without caps, over sample limits. */
 import type { Lamports } from '../../src/core/amount.ts';
-import { DAY_MS } from '../../src/core/limits.ts';
+import { DAY_MS } from '../../src/core/durations.ts';
 import type { Kind } from '../../src/custody/kernel/operation.ts';
 import {
   type Budget,

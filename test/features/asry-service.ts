@@ -5,10 +5,10 @@
 
 import { base58 } from '@scure/base';
 import { AppError } from '../../src/core/errors.ts';
-import type { TransactionStatus } from '../../src/core/wait-for-finality.ts';
 import type { AsryEpochView, ClaimAnswer, ClaimRequest, ClaimView } from '../../src/custody/api.ts';
 import { createAsryMirror } from '../../src/features/asry/asry-store.ts';
 import { type AsryDeps, asryRoutes } from '../../src/features/asry/routes.ts';
+import type { TransactionStatus } from '../../src/providers/finality.ts';
 import { openD1 } from '../kit/d1.ts';
 import { routerOver } from '../kit/router.ts';
 

@@ -1,12 +1,12 @@
 /** Invoices and listing requests over HTTP: reads while parts of the service are down, and confirms that wait. */
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';
-import type { TransactionStatus } from '../../src/core/wait-for-finality.ts';
 import type { ConfirmRequest, PaymentConfirmed, RequestView } from '../../src/custody/api.ts';
 import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoice-routes.ts';
 import { type ListingDeps, listingRoutes } from '../../src/features/tokens/listing-routes.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { createWaiting } from '../../src/http/wait.ts';
+import type { TransactionStatus } from '../../src/providers/finality.ts';
 import { routerOver } from '../kit/router.ts';
 import { invoiceDeps, newTokenService, viewOf } from './token-service.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { HOUR_MS } from '../../src/core/durations.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { HOUR_MS } from '../../src/core/limits.ts';
 import type { ProofAnswer, ProofRecord } from '../../src/custody/api.ts';
 import {
   type GetProofDeps,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { CALL_LIMITS } from '../../src/core/call-limits.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { CALL_LIMITS } from '../../src/core/limits.ts';
 import { asAppError, problemResponse } from '../../src/http/problem.ts';
 import { type CallLimits, rateLimit } from '../../src/http/rate-limit.ts';
 import { newRouter } from '../../src/http/router.ts';

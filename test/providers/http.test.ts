@@ -2,9 +2,11 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { MAX_UPSTREAM_BYTES } from '../../src/core/limits.ts';
 import { ask, type Fetch, getJson, postJson, shaped } from '../../src/providers/http.ts';
 import { HTML_429, type Recorded, replay } from './replay.ts';
+
+/** The largest response that is read. */
+const MAX_UPSTREAM_BYTES = 2 * 1024 * 1024;
 
 const URL = 'https://key@upstream.test/secret-key/path?api-key=secret';
 const Shape = z.object({ ok: z.boolean() });

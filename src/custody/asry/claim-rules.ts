@@ -4,7 +4,8 @@
  * @module
  */
 import type { DepositVerdict } from '../../chain/solana/deposit.ts';
-import { CALL_LIMITS, DAY_MS, HOUR_MS } from '../../core/limits.ts';
+import { CALL_LIMITS } from '../../core/call-limits.ts';
+import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import type { ClaimRequest, Refusal } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Claim, Payout } from './asry-store.ts';

@@ -6,8 +6,8 @@
  */
 
 import { type DepositVerdict, judgeDeposit } from '../../chain/solana/deposit.ts';
+import { MAX_WAIT_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import { MAX_WAIT_MS } from '../../core/limits.ts';
 import {
   type AsryEpochView,
   type ClaimAnswer,

@@ -7,8 +7,8 @@
 import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-messages.ts';
 import { lamports } from '../../core/amount.ts';
 import { earliest, isTimeOver } from '../../core/due-time.ts';
+import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { Refusal } from '../api.ts';
 import { createRowRetries } from '../kernel/background.ts';
 import type { HeldDebts, ModuleTools } from '../kernel/module.ts';

@@ -4,8 +4,8 @@
  * @module
  */
 import type { Lamports } from '../../core/amount.ts';
+import { DAY_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import { DAY_MS } from '../../core/limits.ts';
 import type { Refusal } from '../api.ts';
 import type { Journal } from './journal.ts';
 import { type Facts, type Kind, type Operation, plannedOperation } from './operation.ts';

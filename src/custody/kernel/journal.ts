@@ -6,7 +6,7 @@
 
 import { lamports } from '../../core/amount.ts';
 import { firstDue } from '../../core/due-time.ts';
-import { DAY_MS } from '../../core/limits.ts';
+import { DAY_MS } from '../../core/durations.ts';
 import {
   answeredPayment,
   decodeOperation,

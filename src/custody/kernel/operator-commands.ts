@@ -4,7 +4,7 @@
  * @module
  */
 import { lamports } from '../../core/amount.ts';
-import { DAY_MS } from '../../core/limits.ts';
+import { DAY_MS } from '../../core/durations.ts';
 import type { CustodyReport, OpsAnswer, OpsCommand, SigningState } from '../api.ts';
 import type { Journal } from './journal.ts';
 import { frozenReason, isSuspect, settlesIn, unfreeze } from './journal-integrity.ts';

@@ -4,8 +4,8 @@
  * @module
  */
 import { lamportsChange } from '../../chain/solana/transaction.ts';
+import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Log, Storage } from '../kernel/ports.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';

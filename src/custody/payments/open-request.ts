@@ -3,8 +3,8 @@
  * @module
  */
 import { encodeBase58 } from '../../chain/solana/address.ts';
+import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { fairShare, networksOf } from '../../core/client-network.ts';
-import { CALL_LIMITS } from '../../core/limits.ts';
 import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { TokenPort } from './payment-requests.ts';

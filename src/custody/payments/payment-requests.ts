@@ -6,7 +6,7 @@
  */
 import { isSignature } from '../../chain/solana/address.ts';
 import { earliest } from '../../core/due-time.ts';
-import { DAY_MS } from '../../core/limits.ts';
+import { DAY_MS } from '../../core/durations.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { ConfirmRequest, PaymentConfirmed, Refusal, RequestView } from '../api.ts';
 import { createRowRetries } from '../kernel/background.ts';

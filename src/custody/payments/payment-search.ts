@@ -4,8 +4,8 @@
  * @module
  */
 import { dueTime, isTimeOver } from '../../core/due-time.ts';
+import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Log } from '../kernel/ports.ts';
 import type { Booking } from './booking.ts';

@@ -6,8 +6,8 @@
  * @module
  */
 import { isTimeOver } from '../../core/due-time.ts';
+import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Log } from '../kernel/ports.ts';

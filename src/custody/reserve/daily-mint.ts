@@ -7,8 +7,8 @@
  */
 import { MINT_FEE, mintMessage } from '../../chain/solana/token-messages.ts';
 import { lamports } from '../../core/amount.ts';
+import { DAY_MS } from '../../core/durations.ts';
 import { upstreamFailed } from '../../core/errors.ts';
-import { DAY_MS } from '../../core/limits.ts';
 import { agreePrices, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
 import type { MintPreview, MintReport, MintRow } from '../api.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';

@@ -11,8 +11,8 @@ import {
 } from '../../chain/bitcoin/proof-message.ts';
 import { verifyMessage } from '../../chain/bitcoin/signed-message.ts';
 import { isTimeOver } from '../../core/due-time.ts';
+import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason, upstreamFailed } from '../../core/errors.ts';
-import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { ProofAnswer, ProofDraft, ProofRecord, Refusal } from '../api.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { ProofSigner } from '../kernel/signer.ts';

@@ -6,8 +6,8 @@
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { networksOf } from '../../core/client-network.ts';
 import { isTimeOver } from '../../core/due-time.ts';
+import { DAY_MS, MAX_WAIT_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import { DAY_MS, MAX_WAIT_MS } from '../../core/limits.ts';
 import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from '../api.ts';
 import type { Executor } from '../kernel/executor.ts';
 import type { Journal } from '../kernel/journal.ts';

@@ -4,8 +4,9 @@
  * @module
  */
 import type { Lamports } from '../../core/amount.ts';
+import { CALL_LIMITS, QUOTE_WINDOW_MS } from '../../core/call-limits.ts';
 import { fairShare, networksOf } from '../../core/client-network.ts';
-import { CALL_LIMITS, DAY_MS, HOUR_MS, QUOTE_WINDOW_MS } from '../../core/limits.ts';
+import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import type { Refusal, SwapRequest } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Operation } from '../kernel/operation.ts';

@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi';
-
+import { DAY_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
-import { DAY_MS } from '../../core/limits.ts';
 import { component } from '../../http/router.ts';
 import type { PageViewsApi } from './page-views-object.ts';
 import { type Count, type Counters, dayOf, hourOf, type Period } from './page-views-store.ts';

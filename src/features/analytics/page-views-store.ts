@@ -4,7 +4,7 @@
  * @module
  */
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { DAY_MS } from '../../core/limits.ts';
+import { DAY_MS } from '../../core/durations.ts';
 import { redactIp, visitorKey } from './count-pageview.ts';
 
 export type View = {

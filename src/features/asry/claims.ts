@@ -5,7 +5,6 @@
 
 import { canonicalSignature } from '../../chain/solana/address.ts';
 import { AppError, upstreamFailed } from '../../core/errors.ts';
-import { type FinalityPorts, POLL_MS, waitForFinality } from '../../core/wait-for-finality.ts';
 import type {
   ClaimAnswer,
   ClaimPayoutView,
@@ -13,6 +12,7 @@ import type {
   ClaimView,
   CustodianApi,
 } from '../../custody/api.ts';
+import { type FinalityPorts, POLL_MS, waitForFinality } from '../../providers/finality.ts';
 import type { AsryMirror } from './asry-store.ts';
 
 const iso = (ms: number): string => new Date(ms).toISOString();

@@ -1,8 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { canonicalSignature } from '../../chain/solana/address.ts';
 import { formatAmount } from '../../core/amount.ts';
+import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { AppError, BODY_ERRORS } from '../../core/errors.ts';
-import { CALL_LIMITS } from '../../core/limits.ts';
 import type { AsryEpochView, ClaimAnswer, CustodianApi } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 
 import { formatAmount, toNumber } from '../../core/amount.ts';
+import { HOUR_MS, MAX_WAIT_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
-import { HOUR_MS, MAX_WAIT_MS } from '../../core/limits.ts';
 import type { RequestFingerprint } from '../../http/idempotency.ts';
 import { component } from '../../http/router.ts';
 import {

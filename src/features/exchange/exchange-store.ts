@@ -1,6 +1,7 @@
+import { CALL_LIMITS } from '../../core/call-limits.ts';
+import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { databaseUnavailable } from '../../core/errors.ts';
 import { parseJson, stringifyJson } from '../../core/json.ts';
-import { CALL_LIMITS, DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { RequestFingerprint } from '../../http/idempotency.ts';
 import type { ExchangeAnswer } from './create-exchange.ts';
 

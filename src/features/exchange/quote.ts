@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 
 import { formatAmount, toNumber } from '../../core/amount.ts';
+import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
-import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import { amountParam } from '../../http/params.ts';
 import {

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { AppError, BODY_ERRORS, notConfigured } from '../../core/errors.ts';
-import { CALL_LIMITS } from '../../core/limits.ts';
 import { jsonBody } from '../../http/body.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';

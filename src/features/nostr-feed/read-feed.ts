@@ -1,5 +1,5 @@
+import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
-import { HOUR_MS } from '../../core/limits.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import type { NostrRelays } from '../../providers/nostr-relays.ts';
 import {

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import { DAY_MS } from '../../core/durations.ts';
 import { notConfigured } from '../../core/errors.ts';
-import { DAY_MS } from '../../core/limits.ts';
 import type { Cache } from '../../http/cached.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { newRouter, type RouterEnv } from '../../http/router.ts';

@@ -1,5 +1,5 @@
+import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { AppError, databaseUnavailable } from '../../core/errors.ts';
-import { DAY_MS, HOUR_MS } from '../../core/limits.ts';
 import type { CustodianApi, ProofRecord } from '../../custody/api.ts';
 import { type Cache, type Cached, prewarmed, refreshing } from '../../http/cached.ts';
 import type { ProofStore } from './reserves-store.ts';

@@ -1,5 +1,5 @@
+import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
-import { HOUR_MS } from '../../core/limits.ts';
 import type { CustodianApi } from '../../custody/api.ts';
 import { type Cache, type Cached, prewarmed, type Refresh, refreshing } from '../../http/cached.ts';
 import {

@@ -3,8 +3,8 @@
  * @module
  */
 import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
+import { HOUR_MS } from '../../core/durations.ts';
 import { AppError, upstreamFailed } from '../../core/errors.ts';
-import { HOUR_MS } from '../../core/limits.ts';
 import {
   agreePrices,
   isConfirmed,

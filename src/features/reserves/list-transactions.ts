@@ -1,6 +1,6 @@
 import { netEffect } from '../../chain/bitcoin/net-effect.ts';
+import { HOUR_MS } from '../../core/durations.ts';
 import { AppError, notConfigured, upstreamFailed } from '../../core/errors.ts';
-import { HOUR_MS } from '../../core/limits.ts';
 import { type Cache, type Cached, type Refresh, refreshing } from '../../http/cached.ts';
 import type { BitcoinTx, Esplora } from '../../providers/esplora.ts';
 import type { SignatureEntry, SolanaNode } from '../../providers/solana-rpc.ts';

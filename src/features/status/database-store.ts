@@ -6,7 +6,7 @@
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { QUOTE_WINDOW_MS } from '../../core/limits.ts';
+import { QUOTE_WINDOW_MS } from '../../core/call-limits.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 
 /** An operation for public display: without its natural key. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
-import { DAY_MS } from '../../core/limits.ts';
+import { DAY_MS } from '../../core/durations.ts';
 import type { CustodianApi, CustodyReport, Limit } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
 import { type DatabaseStore, STATUS_PERIOD_MS, schemaFingerprint } from './database-store.ts';

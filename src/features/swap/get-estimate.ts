@@ -1,6 +1,6 @@
 import { formatAmount, type Lamports, lamports, SOL_DECIMALS } from '../../core/amount.ts';
+import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
-import { HOUR_MS } from '../../core/limits.ts';
 import { getMinimum, type SwapMinimum, type SwapMinimumDeps } from './get-minimum.ts';
 import { type ReadQuote, readQuote } from './read-quote.ts';
 

@@ -3,8 +3,8 @@
  * @module
  */
 import { ceilSignificant, type Lamports, lamports } from '../../core/amount.ts';
+import { DAY_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
-import { DAY_MS } from '../../core/limits.ts';
 import { agreePrices, fairSats, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
 import type { CustodianApi, SwapRoom } from '../../custody/api.ts';
 import { REFERENCE_AMOUNT, type ReadQuoteDeps, readQuote } from './read-quote.ts';

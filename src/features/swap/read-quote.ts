@@ -5,8 +5,8 @@
  */
 import { type SwapQuote, type SwapRoute, withoutQuoteRefusal } from '../../bridges/route.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
+import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { AppError } from '../../core/errors.ts';
-import { CALL_LIMITS } from '../../core/limits.ts';
 import type { Cache } from '../../http/cached.ts';
 import type { QuoteBudgetStore } from './swap-store.ts';
 

@@ -5,8 +5,9 @@
 
 import { createRoute, z } from '@hono/zod-openapi';
 import { SOL_DECIMALS } from '../../core/amount.ts';
+import { CALL_LIMITS } from '../../core/call-limits.ts';
+import { HOUR_MS } from '../../core/durations.ts';
 import { BODY_ERRORS } from '../../core/errors.ts';
-import { CALL_LIMITS, HOUR_MS } from '../../core/limits.ts';
 import { jsonBody } from '../../http/body.ts';
 import { pageParams } from '../../http/lists.ts';
 import { amountParam } from '../../http/params.ts';

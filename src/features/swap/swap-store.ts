@@ -6,8 +6,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
+import { QUOTE_WINDOW_MS } from '../../core/call-limits.ts';
 import { fairShare, networksOf } from '../../core/client-network.ts';
-import { QUOTE_WINDOW_MS } from '../../core/limits.ts';
 import type { SwapView } from '../../custody/api.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 

@@ -1,9 +1,9 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { isAddress } from '../../chain/solana/address.ts';
 import { parseWrittenAmount } from '../../core/amount.ts';
+import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { AppError } from '../../core/errors.ts';
 import { numberText } from '../../core/json.ts';
-import { CALL_LIMITS } from '../../core/limits.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { integerMember } from '../../http/params.ts';

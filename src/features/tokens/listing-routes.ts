@@ -1,8 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { isAddress } from '../../chain/solana/address.ts';
 import { SOL_DECIMALS, toNumber } from '../../core/amount.ts';
+import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { AppError } from '../../core/errors.ts';
-import { CALL_LIMITS } from '../../core/limits.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { decodeCursor, encodeCursor, pageOf, pageParams } from '../../http/lists.ts';

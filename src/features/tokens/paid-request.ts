@@ -8,8 +8,8 @@ import { z } from '@hono/zod-openapi';
 
 import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { BODY_ERRORS, refusalError } from '../../core/errors.ts';
-import { type FinalityPorts, POLL_MS, waitForFinality } from '../../core/wait-for-finality.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
+import { type FinalityPorts, POLL_MS, waitForFinality } from '../../providers/finality.ts';
 
 export const instant = z.iso.datetime();
 

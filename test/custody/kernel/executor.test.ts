@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
+import { DAY_MS } from '../../../src/core/durations.ts';
 import { AppError, upstreamFailed } from '../../../src/core/errors.ts';
-import { DAY_MS } from '../../../src/core/limits.ts';
 import { createExecutor } from '../../../src/custody/kernel/executor.ts';
 import type { Kind, Prepared, State } from '../../../src/custody/kernel/operation.ts';
 import { closed, FEE, NOW, planned, SIGNED_AT, SOL, SWAP, settling } from '../../kit/sample-operations.ts';

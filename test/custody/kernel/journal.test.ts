@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
-import { DAY_MS, HOUR_MS } from '../../../src/core/limits.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/core/durations.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import {

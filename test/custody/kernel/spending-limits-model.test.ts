@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
-import { DAY_MS, HOUR_MS } from '../../../src/core/limits.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/core/durations.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import type { SpendingVerdict } from '../../../src/custody/kernel/spending-limits.ts';
 import type { Observation } from '../../../src/custody/kernel/state-machine.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Lamports, lamports } from '../../../src/core/amount.ts';
-import { DAY_MS, HOUR_MS } from '../../../src/core/limits.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/core/durations.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import {
   areLimits,

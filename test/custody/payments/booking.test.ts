@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, HOUR_MS } from '../../../src/core/limits.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/core/durations.ts';
 import { createBooking, payerOf } from '../../../src/custody/payments/booking.ts';
 import { openTreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';

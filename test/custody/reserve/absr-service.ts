@@ -4,7 +4,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import type { SwapRoute } from '../../../src/bridges/route.ts';
 import { sats } from '../../../src/core/amount.ts';
-import { HOUR_MS } from '../../../src/core/limits.ts';
+import { HOUR_MS } from '../../../src/core/durations.ts';
 import type { Custody } from '../../../src/custody/custodian.ts';
 import type { Signer } from '../../../src/custody/kernel/ports.ts';
 import { createProofSigner, createSigner } from '../../../src/custody/kernel/signer.ts';

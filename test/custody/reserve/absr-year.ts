@@ -3,7 +3,7 @@
  * everything that goes wrong drawn from one seed.
  */
 import { lamports } from '../../../src/core/amount.ts';
-import { DAY_MS, HOUR_MS } from '../../../src/core/limits.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/core/durations.ts';
 import type { AbsrPorts } from '../../../src/custody/reserve/daily-mint.ts';
 import { createBooks } from './absr-books.ts';
 import { createService, DECIMALS, DEPTH, SOL } from './absr-service.ts';

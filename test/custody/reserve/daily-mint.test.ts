@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { mintMessage } from '../../../src/chain/solana/token-messages.ts';
 import { TOKEN_2022_PROGRAM } from '../../../src/chain/solana/token-program.ts';
-import { DAY_MS } from '../../../src/core/limits.ts';
+import { DAY_MS } from '../../../src/core/durations.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import type { ModuleTools } from '../../../src/custody/kernel/module.ts';
 import { type AbsrPorts, createDailyMint } from '../../../src/custody/reserve/daily-mint.ts';

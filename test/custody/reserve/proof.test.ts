@@ -5,7 +5,7 @@ import { buildProofMessage, parseProofMessage, proofHash } from '../../../src/ch
 import { signMessage, verifyMessage } from '../../../src/chain/bitcoin/signed-message.ts';
 import { decodeWif, deriveAddress } from '../../../src/chain/bitcoin/wif.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
-import { HOUR_MS } from '../../../src/core/limits.ts';
+import { HOUR_MS } from '../../../src/core/durations.ts';
 import type { ProofAnswer, ProofRecord } from '../../../src/custody/api.ts';
 import { createProofSigner } from '../../../src/custody/kernel/signer.ts';
 import { askPeers } from '../../chain/bitcoin/peers.ts';

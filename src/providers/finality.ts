@@ -1,10 +1,21 @@
 /**
- * Waits inside a request, not in the custodian: the custodian only reads what is already finalized.
+ * Waits for a transaction inside a request, not in the custodian: the custodian only reads what is already finalized.
  * @module
  */
+import type { SolanaRpc } from './solana-rpc.ts';
+
+export type TransactionStatus = 'unknown' | 'pending' | 'final';
 
 /** The most advanced status that any node reports for a transaction. */
-export type TransactionStatus = 'unknown' | 'pending' | 'final';
+export async function transactionStatus(rpc: SolanaRpc, signature: string): Promise<TransactionStatus> {
+  const reads = await Promise.allSettled(rpc.nodes.map((node) => node.signatureStatus(signature)));
+  const seen = reads.flatMap((read) => (read.status === 'fulfilled' ? [read.value.status] : []));
+  // No node responded: throws the first node's failure.
+  if (seen.length === 0) await rpc.first((node) => node.signatureStatus(signature));
+  if (seen.some((status) => status?.commitment === 'finalized')) return 'final';
+  // A failed node may have the transaction.
+  return seen.length === reads.length && seen.every((status) => status === null) ? 'unknown' : 'pending';
+}
 
 export type FinalityPorts = {
   /** @throws AppError UPSTREAM_FAILED when no node answers */

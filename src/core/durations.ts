@@ -1,0 +1,7 @@
+/** Durations in milliseconds that several parts of the service use. */
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** How long a call may wait for work elsewhere before its response asks the caller to retry. */
+export const MAX_WAIT_MS = 25_000;
