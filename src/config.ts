@@ -480,7 +480,7 @@ export const VARIABLES = {
     schema: address,
     areas: ['pools'],
     required: true,
-    about: 'Pool of `/api/pool`.',
+    about: 'Pool of `/api/dex/pool-default`.',
   },
   POOL_SAETH_SAUSD_ADDRESS: {
     schema: address,
