@@ -4,7 +4,7 @@
  */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { AppError } from '../core/errors.ts';
-import { inCallerWords, valueAt, withGiven } from './caller-words.ts';
+import { validationMessage, valueAt, withGiven } from './validation-messages.ts';
 
 export type Variables<Deps> = { deps: Deps; requestId: string; errorCode?: string };
 export type RouterEnv<Deps> = { Bindings: Env; Variables: Variables<Deps> };
@@ -15,7 +15,7 @@ const MAX_ISSUES = 10;
 /** The subject of an issue without a path. */
 const WHOLE: Readonly<Record<string, string>> = { json: 'The body', query: 'The query' };
 
-z.config({ customError: inCallerWords });
+z.config({ customError: validationMessage });
 
 export const newRouter = <Deps>() =>
   new OpenAPIHono<RouterEnv<Deps>>({

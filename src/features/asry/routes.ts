@@ -245,7 +245,7 @@ export const asryRoutes = newRouter<{ readonly asry: AsryDeps }>()
         details: { amount: body.amount.toString(), amountAtomic: body.amountAtomic.toString() },
       });
     }
-    const asked = {
+    const request = {
       signature,
       asset,
       skipReward,
@@ -253,8 +253,12 @@ export const asryRoutes = newRouter<{ readonly asry: AsryDeps }>()
       ...(rewardUsd === undefined ? {} : { rewardMicroUsd: rewardUsd }),
     };
     const text = idempotencyKey(c);
-    const key = text === undefined ? undefined : requestFingerprint('asry/claim-from-deposit', text, asked);
-    const answer = await claimFromDeposit(deps, { ...asked, client: clientKey(c), ...(key ? { key } : {}) });
+    const key = text === undefined ? undefined : requestFingerprint('asry/claim-from-deposit', text, request);
+    const answer = await claimFromDeposit(deps, {
+      ...request,
+      client: clientKey(c),
+      ...(key ? { key } : {}),
+    });
     if (answer.type === 'refused') throw refusalError(answer, mint);
     if (answer.type === 'validated') return c.json(claimOf(answer.claim, undefined, mint), 200);
     if (answer.replayed) c.header('Idempotency-Replayed', 'true');

@@ -204,7 +204,7 @@ const status = createRoute({
 export const exchangeRoutes = newRouter<{ readonly exchange: ExchangeDeps }>()
   .openapi(minimum, async (c) => {
     const { from, to } = c.req.valid('query');
-    const { value, ...read } = await getRange(configured(c.var.deps.exchange), from, to);
+    const { value, ...read } = await getRange(withProvider(c.var.deps.exchange), from, to);
     const { minAmount = null, maxAmount = null } = value ?? {};
     c.header('Cache-Control', CACHEABLE);
     return c.json(
@@ -222,7 +222,7 @@ export const exchangeRoutes = newRouter<{ readonly exchange: ExchangeDeps }>()
   })
   .openapi(estimate, async (c) => {
     const { from, to, amount } = c.req.valid('query');
-    const { value, ...read } = await getEstimate(configured(c.var.deps.exchange), from, to, amount);
+    const { value, ...read } = await getEstimate(withProvider(c.var.deps.exchange), from, to, amount);
     const estimated = value?.toAmount ?? null;
     c.header('Cache-Control', CACHEABLE);
     return c.json(
@@ -245,7 +245,7 @@ export const exchangeRoutes = newRouter<{ readonly exchange: ExchangeDeps }>()
     const guard = key === undefined ? undefined : requestFingerprint('exchange/create', key, body);
     // Only compared for equality, so the table does not need the address itself.
     const client = requestFingerprint('exchange/client', clientKey(c), null).keyHash;
-    const result = await createExchange(configured(c.var.deps.exchange), body, { client, guard });
+    const result = await createExchange(withProvider(c.var.deps.exchange), body, { client, guard });
     if (result.replayed) c.header('Idempotency-Replayed', 'true');
     if (result.outcome === 'created') return c.json(result.answer, 200);
     throw new AppError(
@@ -255,7 +255,7 @@ export const exchangeRoutes = newRouter<{ readonly exchange: ExchangeDeps }>()
     );
   })
   .openapi(status, async (c) => {
-    const deps = configured(c.var.deps.exchange);
+    const deps = withProvider(c.var.deps.exchange);
     const { id } = c.req.valid('param');
     const state = await deps.waiting.read(c, {
       key: `exchange:${id}`,
@@ -268,7 +268,7 @@ export const exchangeRoutes = newRouter<{ readonly exchange: ExchangeDeps }>()
   });
 
 /** The dependencies with a configured provider. @throws AppError NOT_CONFIGURED */
-function configured({ changenow, ...deps }: ExchangeDeps) {
+function withProvider({ changenow, ...deps }: ExchangeDeps) {
   if (changenow) return { ...deps, changenow };
   throw notConfigured(['CHANGENOW_API_KEY']);
 }

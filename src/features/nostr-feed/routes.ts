@@ -172,51 +172,42 @@ const posts = createRoute({
   },
 });
 
-const feedAsked = (
-  relays: readonly string[],
-  limit: number,
-  until: number | null,
-  aiOnly: boolean,
-  topics: readonly string[] | null,
-) => ({ relays: [...relays], limit, until, ai_only: aiOnly, topic_labels: topics && [...topics] });
-
-const postsAsked = (
-  identity: string | undefined,
-  relays: readonly string[],
-  limit: number,
-  until: number | null,
-) => ({
-  npub: identity === undefined ? null : npubEncode(identity),
-  pubkey: identity ?? null,
-  relays: [...relays],
-  limit,
-  until,
-});
-
 export const nostrFeedRoutes = newRouter<{ readonly nostr: NostrFeedDeps }>()
   .openapi(feed, async (c) => {
     const feeds = feedsOf(c);
     const { limit, until, cursor, ai_only, topic_labels } = c.req.valid('query');
     const topics = ai_only ? (topic_labels ?? DEFAULT_TOPICS) : null;
-    const asked = [feeds.shownUrls, limit, until ?? null, ai_only, topics] as const;
+    const query = {
+      relays: [...feeds.shownUrls],
+      limit,
+      until: until ?? null,
+      ai_only,
+      topic_labels: topics && [...topics],
+    };
     return orRelaysFailed(
       c,
       async () => {
         const page = await getFeed({ feeds }, topics, startOf(until, cursor), limit);
         keepFor(c, page);
-        return c.json({ ok: true, error: null, ...feedAsked(...asked), ...shown(page) }, 200);
+        return c.json({ ok: true, error: null, ...query, ...shown(page) }, 200);
       },
-      (failure) => c.json({ ...feedAsked(...asked), ...failure }, 500),
+      (failure) => c.json({ ...query, ...failure }, 500),
     );
   })
   .openapi(posts, async (c) => {
     const feeds = feedsOf(c);
     const { limit, until, cursor } = c.req.valid('query');
     const { identity } = c.var.deps.nostr;
-    const asked = [identity, feeds.shownUrls, limit, until ?? null] as const;
+    const query = {
+      npub: identity === undefined ? null : npubEncode(identity),
+      pubkey: identity ?? null,
+      relays: [...feeds.shownUrls],
+      limit,
+      until: until ?? null,
+    };
     if (identity === undefined) {
       const error = 'No server identity: set NOSTR_NPUB or NOSTR_NSEC.';
-      const nothing = { ...postsAsked(...asked), ...EMPTY, relay_status: [] };
+      const nothing = { ...query, ...EMPTY, relay_status: [] };
       return c.json({ ok: false, code: 'NO_IDENTITY', error, ...nothing }, 200);
     }
     return orRelaysFailed(
@@ -224,9 +215,9 @@ export const nostrFeedRoutes = newRouter<{ readonly nostr: NostrFeedDeps }>()
       async () => {
         const page = await getPosts({ feeds }, identity, startOf(until, cursor), limit);
         keepFor(c, page);
-        return c.json({ ok: true, code: null, error: null, ...postsAsked(...asked), ...shown(page) }, 200);
+        return c.json({ ok: true, code: null, error: null, ...query, ...shown(page) }, 200);
       },
-      (failure) => c.json({ code: failure.error_code, ...postsAsked(...asked), ...failure }, 500),
+      (failure) => c.json({ code: failure.error_code, ...query, ...failure }, 500),
     );
   });
 

@@ -120,11 +120,11 @@ async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
       return { ok: true, message: `${rows.length} rows of ${table} are restored.` };
     }
     default:
-      return d.custody.ops(asked(command));
+      return d.custody.ops(commandOf(command));
   }
 }
 
-const asked = ({ name, id }: { name: OpsCommand['name']; id?: string | undefined }): OpsCommand =>
+const commandOf = ({ name, id }: { name: OpsCommand['name']; id?: string | undefined }): OpsCommand =>
   id === undefined ? { name } : { name, id };
 
 const refused = ({ code, message, details }: Refusal): OpsReport => ({

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError, databaseUnavailable } from '../../core/errors.ts';
 import { USD_DECIMALS, valueUsd } from '../../core/price.ts';
-import { csvList, decodeCursor, pageOf, pageParams, wantsCsv } from '../../http/lists.ts';
+import { csvList, decodeCursor, pageOf, pageParams, wantsCsv } from '../../http/paging.ts';
 import { errorResponses, jsonResponse, listResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { backingOf, readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
 import type { ProofRecord } from '../../custody/api.ts';
-import { decodeCursor, pageOf, pageParams } from '../../http/lists.ts';
+import { decodeCursor, pageOf, pageParams } from '../../http/paging.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { type GetProofDeps, getProof, getProofOfDay, listProofs } from './get-proof.ts';

@@ -25,7 +25,7 @@ export async function querySources<S extends { readonly name: string }, T>(
 ): Promise<SourceAnswer<T>[]> {
   const answers: SourceAnswer<T>[] = sources.map(({ name }) => ({ name, ok: false, error: undefined }));
   const first = Promise.withResolvers<void>();
-  const asked = sources.map(async (source, index) => {
+  const queries = sources.map(async (source, index) => {
     const { name } = source;
     try {
       answers[index] = { name, ok: true, value: await ask(source) };
@@ -34,7 +34,7 @@ export async function querySources<S extends { readonly name: string }, T>(
       answers[index] = { name, ok: false, error };
     }
   });
-  await Promise.race([Promise.all(asked), first.promise.then(() => sleep(GRACE_MS))]);
+  await Promise.race([Promise.all(queries), first.promise.then(() => sleep(GRACE_MS))]);
   return [...answers];
 }
 

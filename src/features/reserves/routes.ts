@@ -3,7 +3,7 @@ import { isSignature } from '../../chain/solana/address.ts';
 import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { notConfigured } from '../../core/errors.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
-import { decodeCursor, encodeCursor, pageParams } from '../../http/lists.ts';
+import { decodeCursor, encodeCursor, pageParams } from '../../http/paging.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';

@@ -9,7 +9,7 @@ import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { BODY_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
-import { pageParams } from '../../http/lists.ts';
+import { pageParams } from '../../http/paging.ts';
 import { amountParam } from '../../http/params.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, listResponse, nextCursor } from '../../http/responses.ts';

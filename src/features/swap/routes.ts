@@ -5,7 +5,7 @@ import { AppError, refusalError } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
-import { csvList, decodeCursor, pageOf, wantsCsv } from '../../http/lists.ts';
+import { csvList, decodeCursor, pageOf, wantsCsv } from '../../http/paging.ts';
 import { clientKey } from '../../http/rate-limit.ts';
 import { newRouter } from '../../http/router.ts';
 import type { Waiting } from '../../http/wait.ts';

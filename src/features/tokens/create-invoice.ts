@@ -9,7 +9,7 @@ import { METAPLEX_PROGRAM } from '../../chain/solana/token-metadata.ts';
 import type { MessageVersion } from '../../chain/solana/transaction.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
-import { withGiven } from '../../http/caller-words.ts';
+import { withGiven } from '../../http/validation-messages.ts';
 import { checkTokenRequest, faultWords, type TokenRequest } from './token-request.ts';
 
 export type CreateInvoiceDeps = {
@@ -40,10 +40,10 @@ export type Invoice = { readonly request: RequestView; readonly fee: FeeBreakdow
  */
 export async function createInvoice(
   d: CreateInvoiceDeps,
-  asked: TokenRequest,
+  order: TokenRequest,
   client: string,
 ): Promise<Invoice> {
-  const design = designOf(d, asked);
+  const design = designOf(d, order);
   const fee = await creationFee(design, d.invoiceMargin, d.rentExemption);
   await simulateCreation(d, design, fee);
   const opened = await d.custody.openRequest({
@@ -53,8 +53,8 @@ export async function createInvoice(
     subject: {
       ...design,
       supply: design.supply.toString(),
-      description: asked.description,
-      image: asked.image,
+      description: order.description,
+      image: order.image,
       costLamports: creationCost(fee).toString(),
       fee: Object.fromEntries(Object.entries(fee).map(([part, lamports]) => [part, String(lamports)])),
     },
@@ -64,21 +64,21 @@ export async function createInvoice(
 }
 
 /** The token of a valid request. @throws AppError */
-export function designOf(d: Pick<CreateInvoiceDeps, 'publicBaseUrl'>, asked: TokenRequest): TokenDesign {
-  const verdict = checkTokenRequest(asked);
-  if (!verdict.ok) throw refused(verdict, asked);
+export function designOf(d: Pick<CreateInvoiceDeps, 'publicBaseUrl'>, order: TokenRequest): TokenDesign {
+  const verdict = checkTokenRequest(order);
+  if (!verdict.ok) throw refused(verdict, order);
   return {
     program: verdict.program,
-    metaplex: asked.metaplex,
-    name: asked.name,
-    symbol: asked.symbol,
+    metaplex: order.metaplex,
+    name: order.name,
+    symbol: order.symbol,
     uri: `${d.publicBaseUrl}/api/tokens/${LONGEST_ADDRESS}/metadata.json`,
-    decimals: asked.decimals,
-    supply: asked.supply,
-    creator: asked.creator,
-    revokeMint: asked.revokeMint,
-    revokeFreeze: asked.revokeFreeze,
-    revokeUpdate: asked.revokeUpdate,
+    decimals: order.decimals,
+    supply: order.supply,
+    creator: order.creator,
+    revokeMint: order.revokeMint,
+    revokeFreeze: order.revokeFreeze,
+    revokeUpdate: order.revokeUpdate,
   };
 }
 
@@ -103,13 +103,13 @@ async function simulateCreation(d: CreateInvoiceDeps, design: TokenDesign, fee: 
 
 function refused(
   verdict: Exclude<ReturnType<typeof checkTokenRequest>, { ok: true }>,
-  asked: TokenRequest,
+  order: TokenRequest,
 ): AppError {
   if (verdict.code === 'CONTRADICTING_OPTIONS') {
     return new AppError(verdict.code, verdict.reason, { details: { reason: verdict.reason } });
   }
   const { code, field, fault } = verdict;
-  const given: unknown = Reflect.get(asked, field);
+  const given: unknown = Reflect.get(order, field);
   const words = withGiven(faultWords(field, fault, typeof given === 'string' ? given : ''), given);
   return new AppError(code, `${field} ${words}`, {
     details:

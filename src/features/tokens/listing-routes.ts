@@ -5,7 +5,7 @@ import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
-import { decodeCursor, encodeCursor, pageOf, pageParams } from '../../http/lists.ts';
+import { decodeCursor, encodeCursor, pageOf, pageParams } from '../../http/paging.ts';
 import { integerMember, integerParam } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
@@ -223,8 +223,8 @@ export const listingRoutes = newRouter<{ readonly tokens: ListingDeps }>()
     if ((id === undefined) === (mint === undefined)) {
       throw new AppError('INVALID_INPUT', 'Give either token_id or mint_address.');
     }
-    const asked = id === undefined ? { mint: mint ?? '' } : { tokenId: id };
-    const request = await requestListing(c.var.deps.tokens, asked, clientKey(c));
+    const listed = id === undefined ? { mint: mint ?? '' } : { tokenId: id };
+    const request = await requestListing(c.var.deps.tokens, listed, clientKey(c));
     const isListed = request.status === 'completed';
     const due = isListed ? { ...request, feeLamports: '0' } : request;
     const payment = paymentAnswer(due, treasury, `Listing ${String(request.subject.symbol)}`);

@@ -24,7 +24,7 @@ export type RequestListingDeps = {
 const MAX_RECORDS = 100;
 
 /** By our number, or by the mint of a token created elsewhere. */
-export type ListingAsked = { readonly tokenId: number } | { readonly mint: string };
+export type ListedToken = { readonly tokenId: number } | { readonly mint: string };
 
 /**
  * Opens a request to list a token; for a listed token, returns its listing record. Name and symbol are read
@@ -33,14 +33,14 @@ export type ListingAsked = { readonly tokenId: number } | { readonly mint: strin
  */
 export async function requestListing(
   d: RequestListingDeps,
-  asked: ListingAsked,
+  listed: ListedToken,
   client: string,
 ): Promise<RequestView> {
-  const token = 'mint' in asked ? await d.tokens.byMint(asked.mint) : await knownToken(d, asked.tokenId);
+  const token = 'mint' in listed ? await d.tokens.byMint(listed.mint) : await knownToken(d, listed.tokenId);
   const listing = token?.listedAt == null ? undefined : await listingOf(d, token.tokenId);
   if (listing) return listing;
   const subject =
-    'mint' in asked || !token ? await readToken(d, 'mint' in asked ? asked.mint : '') : subjectOf(token);
+    'mint' in listed || !token ? await readToken(d, 'mint' in listed ? listed.mint : '') : subjectOf(token);
   const opened = await d.custody.openRequest({
     kind: 'listing',
     subject,

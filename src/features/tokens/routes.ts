@@ -5,7 +5,7 @@ import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Cache } from '../../http/cached.ts';
-import { decodeCursor, pageOf, pageParams } from '../../http/lists.ts';
+import { decodeCursor, pageOf, pageParams } from '../../http/paging.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';

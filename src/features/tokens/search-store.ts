@@ -67,10 +67,10 @@ const END = '\u{10FFFF}';
  */
 const TRIPS = [2, SUBSTRING, STEPS.length];
 
-type Query = { readonly folded: string; readonly asked: string };
+type Query = { readonly folded: string; readonly exact: string };
 
 /** Before the first row of a step. */
-function startOf(step: number, { folded, asked }: Query): SearchCursor {
+function startOf(step: number, { folded, exact }: Query): SearchCursor {
   switch (step) {
     case 1:
       // After the exact matches, which the previous step has shown.
@@ -78,7 +78,7 @@ function startOf(step: number, { folded, asked }: Query): SearchCursor {
     case SUBSTRING:
       return { step, text: '', tokenId: Number.MAX_SAFE_INTEGER };
     default:
-      return { step, text: step <= 2 ? folded : asked, tokenId: -1 };
+      return { step, text: step <= 2 ? folded : exact, tokenId: -1 };
   }
 }
 
@@ -96,8 +96,8 @@ const isShort = (folded: string): boolean => [...folded].length < TRIGRAM;
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
 export const createSearchStore = (db: D1Reads) => {
-  function statement(sql: string, at: SearchCursor, { folded, asked }: Query, limit: number) {
-    const bounds = [folded, folded + END, asked, asked + END];
+  function statement(sql: string, at: SearchCursor, { folded, exact }: Query, limit: number) {
+    const bounds = [folded, folded + END, exact, exact + END];
     const expression = isShort(folded) ? shortExpression(folded) : phrase(folded);
     const params = [...bounds, at.text, at.tokenId, limit, ...(at.step === SUBSTRING ? [expression] : [])];
     return db.prepare(sql).bind(...params);
@@ -107,9 +107,9 @@ export const createSearchStore = (db: D1Reads) => {
     /** @param given the caller's text, trimmed, not empty */
     async search(given: string, from: SearchCursor | null, limit: number): Promise<SearchPage> {
       // No name contains a control character, and SQLite's text ends at NUL.
-      const asked = given.replace(/\p{C}/gu, '');
-      if (asked === '') return { tokens: [], next: null };
-      const query = { folded: foldText(asked), asked };
+      const exact = given.replace(/\p{C}/gu, '');
+      if (exact === '') return { tokens: [], next: null };
+      const query = { folded: foldText(exact), exact };
       const steps = isShort(query.folded) ? SHORT_STEPS : STEPS;
       const tokens: TokenRow[] = [];
       let at = from ?? startOf(0, query);

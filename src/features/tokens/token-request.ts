@@ -12,7 +12,7 @@ import {
   MAX_URI_BYTES,
   textFault,
 } from '../../chain/solana/token-text.ts';
-import { tooManyBytes } from '../../http/caller-words.ts';
+import { tooManyBytes } from '../../http/validation-messages.ts';
 
 const U64_MAX = 2n ** 64n - 1n;
 

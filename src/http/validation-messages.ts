@@ -45,7 +45,7 @@ function sizeOf(issue: Extract<RawIssue, { code: 'too_big' | 'too_small' }>): st
 }
 
 /** Undefined keeps zod's own message, for issues that no request can raise. */
-export function inCallerWords(issue: RawIssue): string | undefined {
+export function validationMessage(issue: RawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
       return issue.input === undefined ? 'is required' : `must be ${KINDS[issue.expected] ?? issue.expected}`;
