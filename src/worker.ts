@@ -1,16 +1,11 @@
 import { createApp } from './app.ts';
-import { createCustodian } from './custody/custodian.ts';
-import { custodianClass } from './custody/durable-object.ts';
 import { PageViewsObject } from './features/analytics/page-views-object.ts';
 import { inReadSession } from './http/read-session.ts';
 import { apiDeps } from './wiring/api.ts';
-import { custodyDeps } from './wiring/custody.ts';
 import { ipRetentionDays } from './wiring/page-views.ts';
 import { runScheduled } from './wiring/scheduled.ts';
 
-export class Custodian extends custodianClass(async (storage, env) =>
-  createCustodian(storage, custodyDeps(env)),
-) {}
+export { Custodian } from './wiring/custodian-object.ts';
 
 export class PageViews extends PageViewsObject {
   constructor(ctx: DurableObjectState, env: Env) {

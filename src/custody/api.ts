@@ -361,6 +361,13 @@ export type CustodianApi = {
   ops(command: OpsCommand): Promise<OpsAnswer>;
 };
 
+/** The same over RPC: an object whose settings are incomplete returns their names. */
+export type CustodianRpc = {
+  [Verb in keyof CustodianApi]: (
+    ...args: Parameters<CustodianApi[Verb]>
+  ) => Promise<Awaited<ReturnType<CustodianApi[Verb]>> | NotConfigured>;
+};
+
 /** Amounts in atoms of the deposit's asset; the entitlement and its remainder in atoms of ASRY. */
 type ClaimRow = Pick<
   ClaimView,

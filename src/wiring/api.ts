@@ -33,7 +33,7 @@ import { transactionStatus } from '../providers/finality.ts';
 import { createNostrRelays } from '../providers/nostr-relays.ts';
 import { createOrca } from '../providers/orca.ts';
 import { clients } from './clients.ts';
-import { custodianClient } from './custodian-client.ts';
+import { CustodianClient } from './custodian-client.ts';
 import { missingAnywhere, missingFor } from './missing-settings.ts';
 import { ipRetentionDays, pageViewBackup, pageViewObjects } from './page-views.ts';
 import { feeNotes, swapRoute } from './swap-route.ts';
@@ -68,7 +68,12 @@ function sourcesOf(env: Env) {
     ...clients(config),
     reserve,
     treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserve.solanaAddress,
-    custody: custodianClient(env, reserve.solanaAddress, missingFor(config, 'custody'), log),
+    custody: new CustodianClient({
+      env,
+      reserveAddress: reserve.solanaAddress,
+      missing: missingFor(config, 'custody'),
+      log,
+    }),
     publicBaseUrl: config.PUBLIC_BASE_URL ?? '',
   };
 }

@@ -1,49 +1,118 @@
 import { AppError, notConfigured } from '../core/errors.ts';
-import type { CustodianApi, NotConfigured } from '../custody/api.ts';
+import type {
+  ClaimRequest,
+  ConfirmRequest,
+  CustodianApi,
+  CustodianRpc,
+  NotConfigured,
+  OpenRequest,
+  OpsCommand,
+  SwapRequest,
+} from '../custody/api.ts';
 import { noteCausedRows } from '../http/read-session.ts';
 import type { Telemetry } from './telemetry.ts';
 
-/** Verbs whose caller reads the changed rows from D1 next. */
-const CHANGES: ReadonlySet<keyof CustodianApi> = new Set([
-  'createSwap',
-  'openRequest',
-  'confirmPayment',
-  'claimDeposit',
-]);
+const isNotConfigured = (result: unknown): result is NotConfigured =>
+  typeof result === 'object' && result !== null && 'notConfigured' in result;
 
-const isNotConfigured = (answer: unknown): answer is NotConfigured =>
-  typeof answer === 'object' && answer !== null && 'notConfigured' in answer;
+type Options = {
+  readonly env: Pick<Env, 'CUSTODIAN'>;
+  readonly reserveAddress: string | null;
+  /** Settings without which the custodian does not start. */
+  readonly missing: readonly string[];
+  readonly log: Telemetry['log'];
+};
 
 /**
- * The stub of the custodian: each property is a verb of the Durable Object.
- *
- * @param missing settings without which the custodian does not start
+ * Calls the custodian's Durable Object.
  * @throws AppError CUSTODIAN_UNAVAILABLE when a call fails, although it may have taken effect; NOT_CONFIGURED
  */
-export function custodianClient(
-  env: Env,
-  reserveAddress: string | null,
-  missing: readonly string[],
-  log: Telemetry['log'],
-): CustodianApi {
-  const verb =
-    (name: keyof CustodianApi) =>
-    async (...args: unknown[]): Promise<unknown> => {
-      if (reserveAddress === null || missing.length > 0) throw notConfigured(missing);
-      try {
-        const stub = env.CUSTODIAN.getByName(reserveAddress);
-        const answer = await (stub[name] as (...args: unknown[]) => unknown)(...args);
-        if (isNotConfigured(answer)) throw notConfigured(answer.notConfigured);
-        if (CHANGES.has(name)) noteCausedRows();
-        return answer;
-      } catch (cause) {
-        if (cause instanceof AppError) throw cause;
-        log({ level: 'error', event: 'custodian_failed', error: String(cause).slice(0, 200) });
-        throw new AppError('CUSTODIAN_UNAVAILABLE', 'The custodian does not answer.', {
-          retryAfterSeconds: 5,
-          cause,
-        });
-      }
-    };
-  return new Proxy({} as CustodianApi, { get: (_, name) => verb(name as keyof CustodianApi) });
+export class CustodianClient implements CustodianApi {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  createSwap(request: SwapRequest) {
+    return this.#change((stub) => stub.createSwap(request));
+  }
+  previewSwap(request: Omit<SwapRequest, 'key'>) {
+    return this.#call((stub) => stub.previewSwap(request));
+  }
+  findSwap(signature: string) {
+    return this.#call((stub) => stub.findSwap(signature));
+  }
+  swapRoom() {
+    return this.#call((stub) => stub.swapRoom());
+  }
+  report() {
+    return this.#call((stub) => stub.report());
+  }
+  signingState() {
+    return this.#call((stub) => stub.signingState());
+  }
+  openRequest(request: OpenRequest) {
+    return this.#change((stub) => stub.openRequest(request));
+  }
+  findRequest(id: string) {
+    return this.#call((stub) => stub.findRequest(id));
+  }
+  confirmPayment(request: ConfirmRequest) {
+    return this.#change((stub) => stub.confirmPayment(request));
+  }
+  proof() {
+    return this.#call((stub) => stub.proof());
+  }
+  draftProof() {
+    return this.#call((stub) => stub.draftProof());
+  }
+  submitProof(signature: string) {
+    return this.#call((stub) => stub.submitProof(signature));
+  }
+  previewMint() {
+    return this.#call((stub) => stub.previewMint());
+  }
+  listMints(limit: number) {
+    return this.#call((stub) => stub.listMints(limit));
+  }
+  wake() {
+    return this.#call((stub) => stub.wake());
+  }
+  claimDeposit(request: ClaimRequest) {
+    return this.#change((stub) => stub.claimDeposit(request));
+  }
+  findClaim(signature: string) {
+    return this.#call((stub) => stub.findClaim(signature));
+  }
+  listAsryEpochs(limit: number) {
+    return this.#call((stub) => stub.listAsryEpochs(limit));
+  }
+  ops(command: OpsCommand) {
+    return this.#call((stub) => stub.ops(command));
+  }
+
+  /** A verb whose caller reads the changed rows from D1 next. */
+  async #change<T>(verb: (stub: CustodianRpc) => Promise<T | NotConfigured>): Promise<T> {
+    const result = await this.#call(verb);
+    noteCausedRows();
+    return result;
+  }
+
+  async #call<T>(verb: (stub: CustodianRpc) => Promise<T | NotConfigured>): Promise<T> {
+    const { env, reserveAddress, missing, log } = this.#options;
+    if (reserveAddress === null || missing.length > 0) throw notConfigured(missing);
+    let result: T | NotConfigured;
+    try {
+      result = await verb(env.CUSTODIAN.getByName(reserveAddress));
+    } catch (cause) {
+      log({ level: 'error', event: 'custodian_failed', error: String(cause).slice(0, 200) });
+      throw new AppError('CUSTODIAN_UNAVAILABLE', 'The custodian does not answer.', {
+        retryAfterSeconds: 5,
+        cause,
+      });
+    }
+    if (isNotConfigured(result)) throw notConfigured(result.notConfigured);
+    return result;
+  }
 }

@@ -5,7 +5,7 @@ import { createApp } from '../../src/app.ts';
 import type { SwapAnswer, SwapRequest } from '../../src/custody/api.ts';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
-import { custodianClient } from '../../src/wiring/custodian-client.ts';
+import { CustodianClient } from '../../src/wiring/custodian-client.ts';
 import { QUOTE_KEY } from '../bridges/signed-quote.ts';
 import {
   BITCOIN,
@@ -248,18 +248,19 @@ describe('the custodian in the Workers runtime', () => {
       spendableLamports: expect.any(BigInt),
       refusal: null,
     });
-    const { limits } = await custodian().report();
+    const { limits } = await clientOf(RESERVE).report();
     expect(limits.find(({ name }) => name === 'day')).toMatchObject({ maximum: 10n * SOL });
   });
 });
 
+const clientOf = (reserveAddress: string, missing: readonly string[] = []) =>
+  new CustodianClient({ env, reserveAddress, missing, log: () => undefined });
+
 it('the client calls the verb of the custodian, and needs every variable of it', async () => {
-  const client = custodianClient(env, RESERVE, [], () => undefined);
+  const client = clientOf(RESERVE);
   expect(await client.findSwap('unknown')).toBeNull();
   expect((await client.report()).watchOnly).toBe(true);
-  await expect(
-    custodianClient(env, RESERVE, ['PUBLIC_BASE_URL'], () => undefined).report(),
-  ).rejects.toMatchObject({
+  await expect(clientOf(RESERVE, ['PUBLIC_BASE_URL']).report()).rejects.toMatchObject({
     code: 'NOT_CONFIGURED',
   });
 });
@@ -272,7 +273,7 @@ it('exposes only the verbs and the alarm: nothing outside can begin an operation
 
 describe('a custodian whose keys do not match the settings', () => {
   const others = 'US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx';
-  const client = (address = RESERVE) => custodianClient(env, address, [], () => undefined);
+  const client = (address = RESERVE) => clientOf(address);
   /** Runs `work` on an object that starts with these variables, then evicts it. */
   async function during(changed: Readonly<Record<string, string>>, work: () => Promise<void>): Promise<void> {
     const kept = Object.keys(changed).map((name) => [name, Reflect.get(env, name)] as const);
