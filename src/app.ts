@@ -22,7 +22,9 @@ import type { GetProofDeps } from './features/reserves/get-proof.ts';
 import { proofRoutes } from './features/reserves/proof-routes.ts';
 import { type ReservesRouteDeps, reservesRoutes } from './features/reserves/routes.ts';
 import { type StatusDeps, statusRoutes } from './features/status/routes.ts';
-import { type SwapDeps, swapRoutes } from './features/swap/routes.ts';
+import { type CreateSwapDeps, createSwapRoutes } from './features/swap/create-route.ts';
+import { type SwapQuoteDeps, swapQuoteRoutes } from './features/swap/quote-routes.ts';
+import { type SwapRecordDeps, swapRecordRoutes } from './features/swap/record-routes.ts';
 import { type InvoiceDeps, invoiceRoutes } from './features/tokens/invoice-routes.ts';
 import { type ListingDeps, listingRoutes } from './features/tokens/listing-routes.ts';
 import { type TokenDeps, tokenRoutes } from './features/tokens/routes.ts';
@@ -42,7 +44,7 @@ export type Deps = {
   readonly pools: PoolsDeps;
   readonly reserves: ReservesRouteDeps & GetProofDeps & AbsrDeps;
   readonly status: StatusDeps;
-  readonly swap: SwapDeps;
+  readonly swap: SwapQuoteDeps & CreateSwapDeps & SwapRecordDeps;
   readonly tokens: InvoiceDeps & TokenDeps & ListingDeps;
 };
 
@@ -138,7 +140,9 @@ export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
   app.route('/api', reservesRoutes);
   app.route('/api', proofRoutes);
   app.route('/api', absrRoutes);
-  app.route('/api', swapRoutes);
+  app.route('/api', swapQuoteRoutes);
+  app.route('/api', createSwapRoutes);
+  app.route('/api', swapRecordRoutes);
   app.route('/api', invoiceRoutes);
   app.route('/api', tokenRoutes);
   app.route('/api', listingRoutes);

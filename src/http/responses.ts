@@ -19,6 +19,10 @@ export const listResponse = <S extends z.ZodType>(schema: S, description: string
   content: { 'application/json': { schema }, 'text/csv': { schema: z.string() } },
 });
 
+/** An amount as decimal text. */
+export const atomsText = (description: string, example: string) =>
+  z.string().openapi({ description, example });
+
 export const nextCursor = z.string().nullable().describe('cursor of the next page; null after the last one');
 
 /**

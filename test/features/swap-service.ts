@@ -1,9 +1,12 @@
 /** The HTTP routes of swaps over a custodian and a D1 whose results a test sets. */
 import { base58 } from '@scure/base';
+import type { Deps } from '../../src/app.ts';
 import { lamports } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { SwapAnswer, SwapPreview, SwapRequest, SwapView } from '../../src/custody/api.ts';
-import { type SwapDeps, swapRoutes } from '../../src/features/swap/routes.ts';
+import { createSwapRoutes } from '../../src/features/swap/create-route.ts';
+import { swapQuoteRoutes } from '../../src/features/swap/quote-routes.ts';
+import { swapRecordRoutes } from '../../src/features/swap/record-routes.ts';
 import type { SwapRow } from '../../src/features/swap/swap-store.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { newWaiting } from '../http/waiting.ts';
@@ -46,7 +49,7 @@ export type Service = {
   preview: SwapPreview;
   rows: SwapRow[];
   configured: boolean;
-  memory: SwapDeps['memory'];
+  memory: Deps['swap']['memory'];
 };
 
 export const newService = (): Service => ({
@@ -59,7 +62,7 @@ export const newService = (): Service => ({
   memory: new Cache({ now: () => 1_790_000_000_000, defer: () => undefined }),
 });
 
-function depsOf(service: Service): SwapDeps {
+function depsOf(service: Service): Deps['swap'] {
   return {
     cache: new Cache({ now: () => 1_790_000_000_000, defer: () => undefined }),
     quote: createFakeBridge().quote,
@@ -106,6 +109,7 @@ function depsOf(service: Service): SwapDeps {
 export function swapApp(service: () => Service) {
   return routerOver(
     () => ({ swap: depsOf(service()) }),
-    (app) => app.route('/api', swapRoutes),
+    (app) =>
+      app.route('/api', swapQuoteRoutes).route('/api', createSwapRoutes).route('/api', swapRecordRoutes),
   );
 }

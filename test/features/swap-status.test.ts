@@ -2,7 +2,7 @@ import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
 import { refusalError } from '../../src/core/errors.ts';
 import type { SwapView } from '../../src/custody/api.ts';
-import { getSwapStatus } from '../../src/features/swap/routes.ts';
+import { getSwapStatus } from '../../src/features/swap/record-routes.ts';
 import type { SwapRow } from '../../src/features/swap/swap-store.ts';
 import { Cache } from '../../src/http/cached.ts';
 

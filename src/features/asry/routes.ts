@@ -8,7 +8,7 @@ import { jsonBody } from '../../http/body.ts';
 import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { amountParam } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
-import { errorResponses, jsonResponse } from '../../http/responses.ts';
+import { atomsText, errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import type { AsryMirror } from './asry-store.ts';
 import {
@@ -34,7 +34,6 @@ const DOLLAR_DECIMALS = 6;
 const EXAMPLE_SIGNATURE =
   '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
 
-const atomsText = (description: string, example: string) => z.string().openapi({ description, example });
 const notConfigured = ['NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE'] as const;
 
 const Claim = component('AsryClaim', {

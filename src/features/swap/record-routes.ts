@@ -1,0 +1,191 @@
+import { createRoute, z } from '@hono/zod-openapi';
+import { isSignature } from '../../chain/solana/address.ts';
+import { SOL_DECIMALS, toNumber } from '../../core/amount.ts';
+import { AppError } from '../../core/errors.ts';
+import type { CustodianApi } from '../../custody/api.ts';
+import type { Cache } from '../../http/cached.ts';
+import { csvList, decodeCursor, pageOf, pageParams, wantsCsv } from '../../http/paging.ts';
+import { atomsText, errorResponses, jsonResponse, listResponse, nextCursor } from '../../http/responses.ts';
+import { component, newRouter } from '../../http/router.ts';
+import { preferChangeHeaders, type Waiting } from '../../http/wait.ts';
+import type { SwapRow, SwapStore } from './swap-store.ts';
+
+export type SwapRecordDeps = SwapStatusDeps & {
+  readonly swaps: Pick<SwapStore, 'landed'>;
+  readonly waiting: Waiting;
+  /** @throws AppError NOT_CONFIGURED naming the missing variables */
+  readonly requireSwaps: () => void;
+};
+
+const statusRoute = createRoute({
+  method: 'get',
+  path: '/swap/status/{id}',
+  operationId: 'getSwapStatus',
+  tags: ['swap'],
+  summary: 'Swap status',
+  description: 'The state of a swap; neither polling nor waiting costs an upstream call.',
+  request: {
+    params: z.object({ id: z.string().describe('Solana signature') }),
+    headers: preferChangeHeaders,
+  },
+  responses: {
+    200: jsonResponse(
+      component('SwapStatus', {
+        id: z.string(),
+        status: z.enum(['waiting', 'finished', 'failed']),
+        amountSol: z.number().nullable(),
+        btcSats: z.int().nullable().describe('Sats received'),
+        detail: z
+          .string()
+          .describe('More precise state: sent, landed, settling, refunded, partial, expired, held ...'),
+        reason: z.string().nullable(),
+        amountLamports: atomsText('Lamports swapped', '500000000'),
+        expectedSatoshis: z.string().nullable(),
+        btcSatoshis: z.string().nullable(),
+        txId: z.string().nullable().describe('Bitcoin txid of the payout'),
+        nextPollSeconds: z
+          .int()
+          .nullable()
+          .describe('Seconds until the next poll; null when the state is final'),
+      }),
+      'The stored state',
+    ),
+    ...errorResponses(['NOT_FOUND', 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE']),
+  },
+});
+
+const historyRoute = createRoute({
+  method: 'get',
+  path: '/exchanges/transactions',
+  operationId: 'listSwaps',
+  tags: ['swap'],
+  summary: 'List swaps',
+  description: 'Every swap that landed on Solana, newest first; also as CSV.',
+  request: { query: z.object(pageParams()) },
+  responses: {
+    200: listResponse(
+      component('SwapHistory', {
+        transactions: z.array(
+          z.object({
+            signature: z.string(),
+            txId: z.string().nullable(),
+            solAmount: z.number(),
+            btcSats: z.int().nullable(),
+            blockTime: z.int().nullable().describe('Unix seconds'),
+            status: z.enum(['waiting', 'finished', 'failed']),
+            detail: z.string(),
+            amountLamports: z.string(),
+            btcSatoshis: z.string().nullable(),
+          }),
+        ),
+        next_cursor: nextCursor,
+      }),
+      'Landed swaps',
+    ),
+    ...errorResponses(['DATABASE_UNAVAILABLE', 'INVALID_INPUT']),
+  },
+});
+
+const HISTORY = 'swaps';
+const COLUMNS = [
+  'signature',
+  'txId',
+  'solAmount',
+  'btcSats',
+  'blockTime',
+  'status',
+  'detail',
+  'amountLamports',
+  'btcSatoshis',
+];
+const HistoryKey = z.tuple([z.int()]);
+const POLL_SECONDS = 5;
+/** Interval between reads; two polls and a read take less than a second after a change. */
+const POLL_MS = 1_000;
+const sol = (atoms: bigint): number => toNumber(atoms, SOL_DECIMALS);
+
+function pageOfSwaps(read: readonly SwapRow[], limit: number) {
+  const { rows, next } = pageOf(HISTORY, read, limit, ({ seq }) => [seq ?? 0]);
+  const transactions = rows.map((swap) => ({
+    signature: swap.signature,
+    txId: swap.btcTxid,
+    solAmount: sol(swap.amountLamports),
+    btcSats: swap.btcSats === null ? null : Number(swap.btcSats),
+    blockTime: swap.blockTime,
+    status: swap.status,
+    detail: swap.detail,
+    amountLamports: swap.amountLamports.toString(),
+    btcSatoshis: swap.btcSats?.toString() ?? null,
+  }));
+  return { transactions, next_cursor: next };
+}
+
+export const swapRecordRoutes = newRouter<{ readonly swap: SwapRecordDeps }>()
+  .openapi(statusRoute, async (c) => {
+    const deps = c.var.deps.swap;
+    deps.requireSwaps();
+    const { id } = c.req.valid('param');
+    const swap = await deps.waiting.read(c, {
+      key: `swap:${id}`,
+      pollMs: POLL_MS,
+      read: () => getSwapStatus(deps, id),
+      stateOf: ({ status, detail }) => (status === 'waiting' ? detail : null),
+    });
+    if (swap.final) c.header('Cache-Control', 'public, max-age=31536000, immutable');
+    return c.json(statusOf(swap), 200);
+  })
+  .openapi(historyRoute, async (c) => {
+    const { limit, cursor } = c.req.valid('query');
+    const below = decodeCursor(HISTORY, HistoryKey, cursor)?.[0];
+    const read = await c.var.deps.swap.swaps.landed(limit + 1, below);
+    const page = pageOfSwaps(read, limit);
+    if (!wantsCsv(c)) return c.json(page, 200);
+    return csvList(c, 'swaps', COLUMNS, page.transactions, page.next_cursor);
+  });
+
+const statusOf = (swap: SwapRow) => ({
+  id: swap.signature,
+  status: swap.status,
+  amountSol: sol(swap.amountLamports),
+  btcSats: swap.btcSats === null ? null : Number(swap.btcSats),
+  detail: swap.detail,
+  reason: swap.reason,
+  amountLamports: swap.amountLamports.toString(),
+  expectedSatoshis: swap.expectedSats?.toString() ?? null,
+  btcSatoshis: swap.btcSats?.toString() ?? null,
+  txId: swap.btcTxid,
+  nextPollSeconds: swap.status === 'waiting' ? POLL_SECONDS : null,
+});
+
+export type SwapStatusDeps = {
+  /** This isolate's memory. It also caches for two seconds that a signature is unknown. */
+  readonly memory: Pick<Cache, 'read'>;
+  readonly swaps: Pick<SwapStore, 'bySignature'>;
+  readonly custody: Pick<CustodianApi, 'findSwap'>;
+};
+
+/** One read per second and swap, regardless of the number of polling callers. */
+const ONE_SECOND = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
+
+/**
+ * The stored state of a swap, at most a second old: a poll costs no upstream call.
+ * @throws AppError NOT_FOUND
+ */
+export async function getSwapStatus(d: SwapStatusDeps, signature: string): Promise<SwapRow> {
+  if (!isSignature(signature)) throw notFound();
+  return (await d.memory.read(`swap:${signature}`, ONE_SECOND, () => readSwap(d, signature))).value;
+}
+
+const notFound = () => new AppError('NOT_FOUND', 'No swap has this id.');
+
+/**
+ * A row that D1 does not have yet, or cannot return, is read from the custodian, so a published id is never
+ * unknown.
+ */
+async function readSwap(d: SwapStatusDeps, signature: string): Promise<SwapRow> {
+  const row = await d.swaps.bySignature(signature).catch(() => undefined);
+  if (row) return row;
+  const swap = await d.custody.findSwap(signature);
+  if (!swap) throw notFound();
+  return { ...swap, seq: null, blockTime: null, final: false };
+}
