@@ -9,11 +9,12 @@ import { getProof } from '../features/reserves/get-proof.ts';
 import { getReserves } from '../features/reserves/get-reserves.ts';
 import { alertUndercollateralized } from '../features/reserves/get-summary.ts';
 import { listBitcoin, listSolana } from '../features/reserves/list-transactions.ts';
-import { createFeeWatch, raiseAlarms } from '../features/status/check-alarms.ts';
+import { raiseAlarms } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
 import { createHeartbeat, failedParts, getStatus, type StatusReport } from '../features/status/get-status.ts';
 import { createWebhook } from '../providers/webhook.ts';
 import { apiDeps, sourcesFor } from './api.ts';
+import { areFeesOverCap } from './swap-route.ts';
 import { fetchFor, type Wired } from './telemetry.ts';
 
 type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknown> };
@@ -91,7 +92,7 @@ function watchAlarms(
       const { solana } = reserves.reserve.solanaAddress ? await getReserves(reserves) : { solana: null };
       return { balance: solana ? BigInt(solana.value.lamports) : null, floor: config.RESERVE_FLOOR_SOL };
     },
-    readFeesOverCap: createFeeWatch(env.KV).isOverCap,
+    readFeesOverCap: () => areFeesOverCap(env.KV),
     memory: env.KV,
     ...(url ? { notify: createWebhook({ url, fetch: fetchFor(config, 'ALARM_WEBHOOK_URL') }) } : {}),
     log,

@@ -4,23 +4,38 @@
  */
 import { createNearIntentsRoute } from '../bridges/near-intents.ts';
 import type { SwapRoute } from '../bridges/route.ts';
-import { createFeeWatch } from '../features/status/check-alarms.ts';
+import type { TextStore } from '../features/status/get-status.ts';
 import { createNearIntents } from '../providers/near-intents.ts';
 import { fetchFor, log, type Wired } from './telemetry.ts';
 
 /**
- * Stores for the alarms whether the bridge's fees exceed our cap. The next quote repeats a failed write.
+ * The fees of 1Click's last checked quote against our cap, for the alarms. The API and the custodian request quotes in
+ * different isolates, so KV holds the result; it may be up to a minute old.
+ */
+const FEES_KEY = 'bridge:fees';
+const OVER = 'over-cap';
+const WITHIN = 'within-cap';
+
+/**
+ * Stores whether the fees exceed our cap. The next quote repeats a failed write.
  * @param defer keeps a request alive until the write is done
  */
-export const feeNotes = (kv: KVNamespace, defer: (work: Promise<void>) => void) => {
-  const watch = createFeeWatch(kv);
-  return (isOverCap: boolean): void =>
+export const feeNotes =
+  (kv: TextStore, defer: (work: Promise<void>) => void) =>
+  (isOverCap: boolean): void =>
     defer(
-      watch.note(isOverCap).catch((error: unknown) => {
+      noteFees(kv, isOverCap ? OVER : WITHIN).catch((error: unknown) => {
         log({ level: 'warn', event: 'bridge_fees_unnoted', reason: String(error) });
       }),
     );
-};
+
+/** Writes only changes: KV allows one write per second and key. */
+async function noteFees(kv: TextStore, state: string): Promise<void> {
+  if ((await kv.get(FEES_KEY, 'text')) !== state) await kv.put(FEES_KEY, state);
+}
+
+export const areFeesOverCap = async (kv: TextStore): Promise<boolean> =>
+  (await kv.get(FEES_KEY, 'text')) === OVER;
 
 export type Reserve = { readonly solanaAddress: string; readonly bitcoinAddress: string };
 

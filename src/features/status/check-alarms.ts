@@ -111,20 +111,3 @@ export async function raiseAlarms(d: RaiseAlarmsDeps): Promise<void> {
   await d.notify?.({ text: `Sluice ${text}`, raised, cleared, active, at: new Date(now).toISOString() });
   await d.memory.put(KEY, active.join(','));
 }
-
-/**
- * The fees of 1Click's last checked quote against our cap. The API and the custodian request quotes in
- * different isolates, so KV holds the answer; it may be up to a minute old.
- */
-const FEES_KEY = 'bridge:fees';
-const OVER = 'over-cap';
-const WITHIN = 'within-cap';
-
-export const createFeeWatch = (kv: TextStore) => ({
-  /** Writes only changes: KV allows one write per second and key. */
-  async note(isOverCap: boolean): Promise<void> {
-    const state = isOverCap ? OVER : WITHIN;
-    if ((await kv.get(FEES_KEY, 'text')) !== state) await kv.put(FEES_KEY, state);
-  },
-  isOverCap: async (): Promise<boolean> => (await kv.get(FEES_KEY, 'text')) === OVER,
-});
