@@ -94,6 +94,15 @@ function isIsoTime(text: string): boolean {
 
 /** @throws RangeError for any text that differs from the output of `buildProofMessage` */
 export function parseProofMessage(text: string): ProofMessage {
+  const proof = readProofMessage(text);
+  // Building the text again is the strict check: order, spelling, leading zeros, extra lines and line ends
+  // must match.
+  if (buildProofMessage(proof) !== text) throw new RangeError('proof message: not in its canonical form');
+  return proof;
+}
+
+/** The figures of an archived text, which the service built itself. @throws RangeError for a number that is none */
+export function readProofMessage(text: string): ProofMessage {
   const values = new Map<string, string>();
   for (const line of text.split('\n')) {
     const at = line.indexOf(': ');
@@ -102,7 +111,7 @@ export function parseProofMessage(text: string): ProofMessage {
   const value = (name: string): string => values.get(name) ?? '';
   const orNull = (name: string): string | null => (value(name) === NONE ? null : value(name));
   const mint = orNull('ABSR mint');
-  const proof: ProofMessage = {
+  return {
     service: value('Service'),
     bitcoinAddress: value('Bitcoin address'),
     solanaAddress: value('Solana address'),
@@ -114,10 +123,6 @@ export function parseProofMessage(text: string): ProofMessage {
     time: value('Time'),
     previousProof: orNull('Previous proof'),
   };
-  // Building the text again is the strict check: order, spelling, leading zeros, extra lines and line ends
-  // must match.
-  if (buildProofMessage(proof) !== text) throw new RangeError('proof message: not in its canonical form');
-  return proof;
 }
 
 const absrOf = (mint: string, value: (name: string) => string) => ({

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
+import { type ProofMessage, readProofMessage } from '../../chain/bitcoin/proof-message.ts';
 import type { ProofRecord } from '../../custody/api.ts';
 import { decodeCursor, pageOf, pageParams } from '../../http/paging.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
@@ -141,14 +141,14 @@ export const proofRoutes = newRouter<{ readonly reserves: GetProofDeps }>()
     });
     const { rows, next } = pageOf(HISTORY, read, limit, ({ timestamp }) => [timestamp]);
     const proofs = rows.map(({ message, timestamp, hash, bitcoin, solana }) => {
-      const { bitcoinAddress, solanaAddress } = parseProofMessage(message);
+      const proof = readProofMessage(message);
       return {
         timestamp,
         hash,
-        figures: figuresOf(message),
+        figures: figuresOf(proof),
         message,
-        bitcoin: { address: bitcoinAddress, signature: bitcoin.signature },
-        solana: { address: solanaAddress, signature: solana.signature },
+        bitcoin: { address: proof.bitcoinAddress, signature: bitcoin.signature },
+        solana: { address: proof.solanaAddress, signature: solana.signature },
       };
     });
     return c.json({ proofs, next_cursor: next }, 200);
@@ -159,26 +159,25 @@ export const proofRoutes = newRouter<{ readonly reserves: GetProofDeps }>()
   });
 
 function shown({ message, timestamp, hash, bitcoin, solana, offline }: ProofRecord) {
-  const { bitcoinAddress, solanaAddress } = parseProofMessage(message);
+  const proof = readProofMessage(message);
   return {
     message,
     timestamp,
     hash,
     bitcoin: {
-      address: bitcoinAddress,
+      address: proof.bitcoinAddress,
       signature: bitcoin.signature,
       scheme: bitcoin.scheme,
       signatureUnprefixed: bitcoin.unprefixed,
       offline,
     },
-    solana: { address: solanaAddress, signature: solana.signature, scheme: solana.scheme },
-    figures: figuresOf(message),
+    solana: { address: proof.solanaAddress, signature: solana.signature, scheme: solana.scheme },
+    figures: figuresOf(proof),
     exclusions: EXCLUSIONS,
   };
 }
 
-function figuresOf(message: string) {
-  const proof = parseProofMessage(message);
+function figuresOf(proof: ProofMessage) {
   return {
     service: proof.service,
     reserveSatoshis: proof.reserveSats.toString(),
