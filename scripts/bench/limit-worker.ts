@@ -11,9 +11,11 @@ import { requestId } from 'hono/request-id';
 
 /** About the length of a response of `/api/reserves`. */
 const BODY = { text: 'x'.repeat(400), number: 1 };
-/** Longer than the API document. */
-const LARGE = new Uint8Array(500_000).fill(120);
 const ROUTES = 60;
+
+const ROW_BYTES = 500;
+const ROWS = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+  SELECT hex(zeroblob(${ROW_BYTES / 2})) AS text FROM n`;
 
 type LimitEnv = {
   Bindings: Omit<Env, 'CUSTODIAN' | 'PAGE_VIEWS'> & {
@@ -42,28 +44,26 @@ export class Custodian extends DurableObject {
 }
 
 function routes(app: Hono<LimitEnv>): Hono<LimitEnv> {
-  for (let index = 0; index < ROUTES - 7; index += 1)
+  for (let index = 0; index < ROUTES - 6; index += 1)
     app.get(`/area${index % 12}/thing${index}/:id`, (c) => c.json(BODY));
   app.get('/none', (c) => c.json(BODY));
-  app.get('/large', (c) =>
-    c.body(LARGE.subarray(0, Number(c.req.query('bytes'))), 200, {
-      ETag: '"large"',
-      'Content-Type': 'application/json',
-    }),
-  );
-  // Makes the concurrent calls of each backend that the query requests.
+  // Makes the concurrent calls of each backend that the query requests, and sends `bytes`. D1 returns as many.
   app.get('/calls', async (c) => {
     const { env } = c;
+    const { bytes = '0', ...times } = c.req.query();
     const calls: Readonly<Record<string, () => Promise<unknown>>> = {
-      d1: () => env.DB.prepare('SELECT id FROM refunds WHERE id = ?').bind(1).all(),
+      d1: () =>
+        env.DB.prepare(ROWS)
+          .bind(Math.ceil(Number(bytes) / ROW_BYTES))
+          .all(),
       kv: () => env.KV.get('bench'),
       do: () => env.CUSTODIAN.getByName('bench').read(),
       limiter: () => env.LIMITER.limit({ key: `bench:${c.req.header('cf-connecting-ip')}` }),
     };
-    const started = Object.entries(c.req.query()).flatMap(([name, times]) =>
-      Array.from({ length: Number(times) }, () => calls[name]?.()),
+    const started = Object.entries(times).flatMap(([name, count]) =>
+      Array.from({ length: Number(count) }, () => calls[name]?.()),
     );
-    return c.json({ ...BODY, results: (await Promise.all(started)).length });
+    return c.json({ text: 'x'.repeat(Number(bytes)), results: (await Promise.all(started)).length });
   });
   app.get('/kv', async (c) => c.json({ ...BODY, kv: await c.env.KV.get('bench') }));
   app.get('/d1', async (c) => {

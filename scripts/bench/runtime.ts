@@ -4,7 +4,7 @@
  * @module
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -23,7 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 process.once('SIGINT', () => process.exit(130));
 
-export type WorkerName = 'sluice' | 'counting' | 'page-views' | 'mute' | 'limit' | 'search';
+export type WorkerName = 'sluice' | 'counting' | 'page-views' | 'limit' | 'search';
 
 /** Workers that import the bundle of the service. */
 const AROUND_SERVICE: readonly WorkerName[] = ['counting', 'page-views'];
@@ -49,14 +49,6 @@ export function sluiceBundle(): string {
       },
     },
   );
-  return path;
-}
-
-/** The deployed service without its log lines, whose cost differs between this runtime and the platform. */
-export function muteBundle(): string {
-  const path = join(folder, 'mute/worker.js');
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, `console.log = () => undefined;\n${readFileSync(sluiceBundle(), 'utf8')}`);
   return path;
 }
 
@@ -106,7 +98,7 @@ export async function startRuntime(
       path: module,
       contents: readFileSync(module, 'utf8'),
     })),
-    bindings: ['sluice', 'mute', ...AROUND_SERVICE].includes(name) ? { ...config.vars, ...bindings } : {},
+    bindings: ['sluice', ...AROUND_SERVICE].includes(name) ? { ...config.vars, ...bindings } : {},
     ...(name === 'counting'
       ? {
           durableObjects: {

@@ -75,7 +75,8 @@ export async function search(): Promise<Row[]> {
         ours: milliseconds(ours),
         limit: `one read by key, ${milliseconds(limit)}`,
         ratio: ours / limit,
-        aim: { most: 3 },
+        // A search makes up to three reads, one after the other.
+        aim: { most: 4 },
       };
     }
 
@@ -97,8 +98,8 @@ export async function search(): Promise<Row[]> {
     const rows = [
       await againstLike('a rare symbol', `sym${middle + 1}`, 30),
       await againstLike('a rare part of one', `m${middle + 11}`, 30),
-      await againstLike('no hit', 'zzqqxxyy', 50),
-      await againstLike('no hit of words that occur', 'wordaz plain', 50),
+      await againstLike('no hit', 'zzqqxxyy', 30),
+      await againstLike('no hit of words that occur', 'wordaz plain', 30),
       await againstKey('a common symbol', 'moon'),
       await againstKey('a common name', 'wordaa'),
       await againstKey('a common part of one', 'light'),
