@@ -10,6 +10,7 @@ import { identityPubkey } from './chain/nostr/identity.ts';
 import { isAddress } from './chain/solana/address.ts';
 import type { MessageVersion } from './chain/solana/transaction.ts';
 import { type Lamports, lamports, parseAmount, SOL_DECIMALS } from './core/amount.ts';
+import { type LimitName, OPERATION_LIMITS } from './core/operation-limits.ts';
 
 const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
 const urlList = z.string().transform((text, context) => {
@@ -98,6 +99,26 @@ export type Declaration = {
   /** One line for docs/configuration.md and .dev.vars.example: meaning and unit. */
   readonly about: string;
 };
+
+type Limits = typeof OPERATION_LIMITS;
+type LimitOf<K extends Limits[LimitName]['kind']> = Extract<Limits[LimitName], { readonly kind: K }>;
+type LimitSetting = {
+  readonly schema: z.ZodType<bigint, string>;
+  readonly default: string;
+  readonly areas: readonly [Area];
+  readonly about: string;
+};
+
+/** The settings of the limits of one kind of operation. */
+function limitSettings<K extends Limits[LimitName]['kind']>(kind: K, area: Area) {
+  const settings: Record<string, LimitSetting> = {};
+  for (const { kind: bounded, setting, unit, label, default: standard } of Object.values(OPERATION_LIMITS)) {
+    const schema = unit === 'lamports' ? sol : uint.transform(BigInt);
+    if (bounded === kind)
+      settings[setting] = { schema, default: standard, areas: [area], about: `Limit of ${label}.` };
+  }
+  return settings as { readonly [S in LimitOf<K>['setting']]: LimitSetting };
+}
 
 export const VARIABLES = {
   OPS_SECRET: {
@@ -252,41 +273,12 @@ export const VARIABLES = {
     areas: ['custody'],
     about: 'Kill switch: `true` refuses every swap.',
   },
-  SWAP_MAX_SOL: {
-    schema: sol,
-    default: '2',
-    areas: ['custody'],
-    about: 'Largest swap, in SOL.',
-  },
-  SWAP_MAX_SOL_HOUR: {
-    schema: sol,
-    default: '4',
-    areas: ['custody'],
-    about: 'SOL swapped per hour.',
-  },
-  SWAP_MAX_SOL_DAY: {
-    schema: sol,
-    default: '10',
-    areas: ['custody'],
-    about: 'SOL swapped per day.',
-  },
-  SWAP_MAX_UNSETTLED_SOL: {
-    schema: sol,
-    default: '4',
-    areas: ['custody'],
-    about: 'SOL sent whose BTC has not arrived.',
-  },
+  ...limitSettings('swap', 'custody'),
   SWAP_MAX_COST_BPS: {
     schema: uint,
     default: '200',
     areas: ['custody'],
     about: 'Worst-case cost of a swap against the independent price, in basis points.',
-  },
-  SWAP_MAX_COST_SOL_DAY: {
-    schema: sol,
-    default: '0.1',
-    areas: ['custody'],
-    about: 'Worst-case cost of the swaps of a day, in SOL.',
   },
   SWAP_MAX_CREATES_IP_HOUR: {
     schema: uint,
@@ -397,18 +389,7 @@ export const VARIABLES = {
     areas: ['asry'],
     about: 'Kill switch of claims.',
   },
-  RENT_BUDGET_SOL_DAY: {
-    schema: sol,
-    default: '0.05',
-    areas: ['asry'],
-    about: "SOL spent per day on receivers' token accounts.",
-  },
-  PAYOUTS_MAX_DAY: {
-    schema: uint.transform(BigInt),
-    default: '2000',
-    areas: ['asry'],
-    about: 'Reward payouts begun per day.',
-  },
+  ...limitSettings('asry', 'asry'),
   USDC_MINT_ADDRESS: {
     schema: address,
     default: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
@@ -443,18 +424,8 @@ export const VARIABLES = {
     areas: ['payments'],
     about: 'Price of a listing, in SOL.',
   },
-  REFUND_MAX_SOL_DAY: {
-    schema: sol,
-    default: '0.5',
-    areas: ['payments'],
-    about: 'SOL that `ops refund` sends back per day.',
-  },
-  CREATIONS_MAX_DAY: {
-    schema: uint.transform(BigInt),
-    default: '500',
-    areas: ['payments'],
-    about: 'Token creations begun per day.',
-  },
+  ...limitSettings('refund', 'payments'),
+  ...limitSettings('token', 'payments'),
 
   CHANGENOW_API_URL: {
     schema: url,
@@ -559,3 +530,9 @@ export function readConfig(env: object): Config {
   });
   return { ...Object.fromEntries(entries), invalid } as Config;
 }
+
+/** The configured maximum of each limit on operations. */
+export const limitsOf = (config: Config): Readonly<Record<LimitName, bigint>> =>
+  Object.fromEntries(
+    Object.entries(OPERATION_LIMITS).map(([name, { setting }]) => [name, config[setting]]),
+  ) as Record<LimitName, bigint>;

@@ -5,7 +5,7 @@ import { apiDeps } from './wiring/api.ts';
 import { ipRetentionDays } from './wiring/page-views.ts';
 import { runScheduled } from './wiring/scheduled.ts';
 
-export { Custodian } from './wiring/custodian-object.ts';
+export { CustodianObject as Custodian } from './wiring/custodian-object.ts';
 
 export class PageViews extends PageViewsObject {
   constructor(ctx: DurableObjectState, env: Env) {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import { lamports } from '../../src/core/amount.ts';
 import { createSigner } from '../../src/custody/kernel/signer.ts';
+import type { CustodyLimits } from '../../src/custody/limits.ts';
 import { assembleTransaction, createCustodianWorld, request } from '../../test/kit/custodian.ts';
 import { quoteFor } from '../../test/kit/fake-bridge.ts';
 import { LIMITS as TEST_LIMITS } from '../../test/kit/limits.ts';
@@ -19,17 +20,15 @@ const AT_ONCE = 40;
 const UPSTREAM_MS = 20;
 /** A custodian counts bridge quotes in windows of two hours. */
 const STEP_MS = 3 * 3_600_000;
-const PLENTY = lamports(10n ** 15n);
-const LIMITS = {
+const PLENTY = 10n ** 15n;
+const LIMITS: CustodyLimits = {
   ...TEST_LIMITS,
-  maxOperation: PLENTY,
-  maxHour: PLENTY,
-  maxDay: PLENTY,
-  maxUnsettled: PLENTY,
-  maxCostDay: PLENTY,
+  operation: PLENTY,
+  hour: PLENTY,
+  day: PLENTY,
+  unsettled: PLENTY,
+  cost_day: PLENTY,
   floor: lamports(0n),
-  maxCreationsDay: 1_000_000n,
-  maxPayoutsDay: 1_000_000n,
 };
 
 type Spent = { sign: number; storage: number; statements: number };
@@ -80,7 +79,7 @@ async function openWorld(upstreamMs: number) {
   const { nextBalance } = world.chain;
   world.chain.nextBalance = async (slot) => {
     await wait();
-    return { ...(await nextBalance(slot)), lamports: PLENTY };
+    return { ...(await nextBalance(slot)), lamports: lamports(PLENTY) };
   };
   const { readPrices, latestBlockhash } = world.swap;
   world.swap.readPrices = async () => {

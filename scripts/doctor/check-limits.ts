@@ -1,15 +1,17 @@
 /** Limits, sources and areas: settings that are valid but unwise. */
 import { base58 } from '@scure/base';
 import { identityPubkey } from '../../src/chain/nostr/identity.ts';
-import { DECLARATIONS, readConfig, VARIABLES } from '../../src/config.ts';
+import { DECLARATIONS, limitsOf, readConfig, VARIABLES } from '../../src/config.ts';
+import { type LimitName, OPERATION_LIMITS, type OperationLimit } from '../../src/core/operation-limits.ts';
 import { type Finding, hostOf, note, problem, type Settings } from './finding.ts';
 
 /** The key in the service's own SDK; the holder of any other key could sign quotes. */
 const PRODUCTION_QUOTE_KEY = readConfig({}).NEAR_INTENTS_QUOTE_KEY;
 const MAX_SANE_COST_BPS = 1_000;
+const LIMITS = Object.entries(OPERATION_LIMITS) as [LimitName, OperationLimit][];
 
 export const checkLimits = (settings: Settings): Finding[] => [
-  ...checkCaps(settings),
+  ...checkSpending(settings),
   ...checkQuoteKey(settings),
   ...checkSources(settings),
   ...checkAreas(settings),
@@ -17,28 +19,11 @@ export const checkLimits = (settings: Settings): Finding[] => [
 
 const given = (settings: Settings, name: string): string | undefined => settings[name] || undefined;
 
-function checkCaps(settings: Settings): Finding[] {
+function checkSpending(settings: Settings): Finding[] {
   const c = readConfig(settings);
   if (c.invalid.some((name) => VARIABLES[name].areas[0] === 'custody')) return [];
   return [
-    ...(c.SWAP_MAX_SOL > c.SWAP_MAX_SOL_HOUR || c.SWAP_MAX_SOL_HOUR > c.SWAP_MAX_SOL_DAY
-      ? [
-          problem(
-            'caps-contradict',
-            'SWAP_MAX_SOL, SWAP_MAX_SOL_HOUR and SWAP_MAX_SOL_DAY are not in ascending order.',
-            'The limit of one swap must be at most that of an hour, and that of an hour at most that of a day.',
-          ),
-        ]
-      : []),
-    ...(c.SWAP_MAX_SOL > c.SWAP_MAX_UNSETTLED_SOL
-      ? [
-          problem(
-            'unsettled-cap-small',
-            'SWAP_MAX_UNSETTLED_SOL is below SWAP_MAX_SOL: the largest swap can never start.',
-            'Raise it to SWAP_MAX_SOL or more.',
-          ),
-        ]
-      : []),
+    ...limitsBelowOthers(limitsOf(c)),
     ...(c.SWAP_MAX_COST_BPS > MAX_SANE_COST_BPS
       ? [
           problem(
@@ -68,6 +53,26 @@ function checkCaps(settings: Settings): Finding[] {
       : []),
   ];
 }
+
+/** Whether everything that `inner` allows at once counts against `outer` as well. */
+const contains = (outer: OperationLimit, inner: OperationLimit): boolean =>
+  outer.kind === inner.kind &&
+  inner.counts === 'amount' &&
+  (outer.counts === 'amount'
+    ? Number(inner.windowMs) < Number(outer.windowMs)
+    : outer.counts === 'unsettled' && inner.windowMs === 0);
+
+const limitsBelowOthers = (maximum: ReturnType<typeof limitsOf>): Finding[] =>
+  LIMITS.flatMap(([name, outer]) =>
+    LIMITS.filter(([other, inner]) => contains(outer, inner) && maximum[other] > maximum[name]).map(
+      ([, { setting, label }]) =>
+        problem(
+          'limit-below-another',
+          `${outer.setting} is below ${setting}, so the limit of ${label} is never reached.`,
+          `Raise ${outer.setting} to ${setting} or more, or lower ${setting}.`,
+        ),
+    ),
+  );
 
 function checkQuoteKey(settings: Settings): Finding[] {
   const key = given(settings, 'NEAR_INTENTS_QUOTE_KEY');

@@ -20,17 +20,6 @@ const Well = ({ ok, yes = 'well', no = 'down' }: { ok: boolean; yes?: string; no
 
 type Limit = NonNullable<Status['custody']>['limits'][number];
 
-/** Clearer names for limits whose own name is too short. */
-const LIMIT_NAMES: Readonly<Record<string, string>> = {
-  hour: 'Swaps in an hour',
-  day: 'Swaps in a day',
-  unsettled: 'Swaps on their way',
-  cost_day: 'Cost of swaps in a day',
-  creations_day: 'Token creations in a day',
-  refunds_day: 'Refunds in a day',
-  payouts_day: 'Reward payouts in a day',
-};
-
 /** Used share of a limit, in whole percent. */
 function share(limit: Limit): number {
   const [used, maximum] = [Number(limit.used), Number(limit.maximum)];
@@ -46,7 +35,7 @@ const Limits = ({ limits }: { limits: readonly Limit[] }) => (
   <dl class="caps" aria-label="Limits">
     {limits.map((limit) => (
       <div>
-        <dt class="cap-name">{LIMIT_NAMES[limit.name] ?? limit.name.replaceAll('_', ' ')}</dt>
+        <dt class="cap-name">{limit.label}</dt>
         <dd class="cap-used">
           <svg class="cap-bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
             <rect class="cap-room" width="100" height="8" />

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Lamports, Sats } from '../core/amount.ts';
+import type { ErrorCode } from '../core/errors.ts';
 
 export type SwapQuote = {
   /** Name of the route that settles it. */
@@ -42,7 +43,7 @@ export type SwapRoute = {
 
 /** Refusals of a bridge that is available but has no quote, and their messages. */
 const WITHOUT_QUOTE: Readonly<
-  Record<string, { readonly code: string; readonly message: string; readonly retryAfterSeconds?: number }>
+  Record<string, { readonly code: ErrorCode; readonly message: string; readonly retryAfterSeconds?: number }>
 > = {
   amount_too_low: {
     code: 'AMOUNT_TOO_SMALL',

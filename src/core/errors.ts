@@ -300,12 +300,12 @@ type Options = {
 /** An expected failure. `message` and `details` are sent to the caller; `cause` is only logged. */
 export class AppError extends Error {
   override readonly name = 'AppError';
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly status: number | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(code: string, message: string, options: Options = {}) {
+  constructor(code: ErrorCode, message: string, options: Options = {}) {
     super(message, { cause: options.cause });
     this.code = code;
     this.status = options.status;

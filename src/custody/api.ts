@@ -3,14 +3,15 @@
  * process. Refusals are values too: an error would lose its code on the way.
  * @module
  */
+import type { ErrorCode } from '../core/errors.ts';
 import type { NodeAgreement } from './kernel/quorum.ts';
-import type { Limit } from './kernel/spending-limits.ts';
+import type { LimitUse } from './kernel/spending-limits.ts';
 
-export type { Limit } from './kernel/spending-limits.ts';
+export type { LimitUse } from './kernel/spending-limits.ts';
 
 /** A decision against a request, with the code that the caller sees. */
 export type Refusal = {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly message: string;
   readonly retryAfterSeconds?: number;
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
@@ -154,8 +155,8 @@ export type CustodyReport = {
   readonly refusedRows: number;
   /** True while rows are compared with a D1 that was restored to an older state. */
   readonly republishing: boolean;
-  /** Every cap and its current use. */
-  readonly limits: readonly Limit[];
+  /** Every limit and its current use. */
+  readonly limits: readonly LimitUse[];
 };
 
 /** Whether money can move, and which keys are there. */
@@ -416,7 +417,7 @@ type PayoutOperation = {
 };
 
 /**
- * Reason why a begun payout stays unsigned for more than a moment: a cap, a stop of all signing, or an
+ * Reason why a begun payout stays unsigned for more than a moment: a limit, a stop of all signing, or an
  * operation that awaits the operator.
  */
 function waitOf(reason: string | null): string | undefined {

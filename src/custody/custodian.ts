@@ -3,29 +3,57 @@
  * parameters, so the simulator runs the same code as the Durable Object.
  * @module
  */
-import { notConfigured } from '../core/errors.ts';
-import type { CustodianApi, SigningState } from './api.ts';
+import { lamports } from '../core/amount.ts';
+import { failureReason, notConfigured } from '../core/errors.ts';
+import type {
+  AsryEpochView,
+  ClaimAnswer,
+  ClaimRequest,
+  ClaimView,
+  ConfirmRequest,
+  CustodianApi,
+  CustodyReport,
+  MintPreview,
+  MintRow,
+  OpenRequest,
+  OpsAnswer,
+  OpsCommand,
+  PaymentConfirmed,
+  ProofAnswer,
+  ProofDraft,
+  Refusal,
+  RequestOpened,
+  RequestView,
+  SigningState,
+  SwapAnswer,
+  SwapPreview,
+  SwapRequest,
+  SwapRoom,
+  SwapView,
+} from './api.ts';
 import { createClaims } from './asry/claims.ts';
 import type { AsryPorts } from './asry/payout-operation.ts';
-import { type CustodyLimits, createBudgets, createSaleCheck, NOTHING_SOLD } from './budgets.ts';
-import { createBackground } from './kernel/background.ts';
-import { type Begin, createBegin } from './kernel/begin-operation.ts';
-import { type Assemble, createExecutor } from './kernel/executor.ts';
+import { Background } from './kernel/background.ts';
+import { upstreamRefusal } from './kernel/begin-operation.ts';
+import { type Assemble, Executor } from './kernel/executor.ts';
 import { openJournal } from './kernel/journal.ts';
 import { createSigningGate, frozenReason } from './kernel/journal-integrity.ts';
-import type { CustodyModule, ModuleTools } from './kernel/module.ts';
+import type { CustodyModule, HeldDebts, ModuleTools } from './kernel/module.ts';
 import type { Kind, Operation, OperationKind } from './kernel/operation.ts';
-import { custodyReport, runOps } from './kernel/operator-commands.ts';
+import { custodyReport, type OpsPorts, runOps } from './kernel/operator-commands.ts';
 import { createRepublishing } from './kernel/outbox.ts';
 import type { Log, Mirror, Signer, Storage } from './kernel/ports.ts';
+import { reasonText } from './kernel/reason.ts';
 import { reconcile } from './kernel/reconcile.ts';
+import { Retries } from './kernel/retries.ts';
 import { type ChainPort, createBalanceReader } from './kernel/solana-view.ts';
-import { areLimits, coveredKind, type Sold } from './kernel/spending-limits.ts';
+import { areLimits } from './kernel/spending-limits.ts';
+import { CustodyBounds, type CustodyLimits, NOTHING_SOLD, type Sold } from './limits.ts';
 import { createPayments, type PaymentPorts } from './payments/payment-requests.ts';
 import { type AbsrPorts, createDailyMint } from './reserve/daily-mint.ts';
 import { createProofs, type ProofPorts, type Proofs } from './reserve/proof.ts';
 import { swapView } from './swap/answer.ts';
-import { createSwaps } from './swap/create-swap.ts';
+import { Swaps } from './swap/create-swap.ts';
 import { createSwapKind, type SwapPorts } from './swap/operation.ts';
 import { createTokens } from './tokens/token-store.ts';
 import { openStorage } from './versioned-store.ts';
@@ -35,10 +63,10 @@ export type CustodyDeps = {
   readonly mirror: Mirror;
   readonly signer: Signer;
   readonly swap: SwapPorts;
-  /** The kinds besides swaps that this instance supports. Rows of any other kind await the operator. */
-  readonly kinds?: Partial<Record<Kind, OperationKind>>;
+  /** Token creations; absent if payments are. Rows of a kind without its module await the operator. */
+  readonly tokenKind?: OperationKind;
   /** Payment requests; absent if no treasury or mint seed is configured. */
-  readonly payments?: Omit<PaymentPorts, 'maxRefundsDay' | 'latestBlockhash'>;
+  readonly payments?: Omit<PaymentPorts, 'latestBlockhash'>;
   /** The daily mint; absent if no mint is configured. */
   readonly absr?: AbsrPorts;
   /** Rewards for deposits; absent if no ASRY mint is configured. */
@@ -58,271 +86,259 @@ export type CustodyDeps = {
 /** Longest wait for D1 to accept the outbox before a finished request is returned. */
 const D1_FLUSH_TIMEOUT_MS = 2_000;
 
-export type Custody = CustodianApi & { alarm(): Promise<void> };
-
-type Kernel = ReturnType<typeof composeKernel>;
-
-/** @param sold the sales that the modules have made; not called before they exist */
-function composeKernel(platform: Storage, d: CustodyDeps, sold: () => Sold) {
-  const { now, log } = d;
+/** The parts of the kernel, on one storage. */
+function openKernel(platform: Storage, d: CustodyDeps, sold: () => Sold) {
+  const { chain, mirror, signer, assemble, now, log } = d;
   const { storage, refusal: newerStorage } = openStorage(platform, log);
   const journal = openJournal(storage, (operation) => log(changeLine(operation, now())));
   const gate = createSigningGate({
     journal,
-    mirror: d.mirror,
+    mirror,
     log,
     now,
-    reserveAddress: d.signer.address,
+    reserveAddress: signer.address,
     history: d.swap.history,
     transaction: d.swap.transaction,
-    balance: async () => (await d.chain.balance(0n)).lamports,
+    balance: async () => (await chain.balance(0n)).lamports,
     isNewerStorage: newerStorage !== undefined,
     hasLimits: areLimits(d.limits) && typeof d.swapsDisabled === 'boolean',
     isDisabled: (kind) => kind === 'swap' && d.swapsDisabled,
   });
-  const readBalance = createBalanceReader(d.chain, now);
-  const budgets = createBudgets(d.limits, sold);
-
-  /**
-   * The modules fill this table. They begin operations through the executor, which reads every module's kinds.
-   */
+  const bounds = new CustodyBounds(d.limits, sold);
+  const shared = {
+    journal,
+    storage,
+    readBalance: createBalanceReader(chain, now),
+    boundsOf: (kind: Kind) => bounds.of(kind),
+    retries: new Retries(storage, now, log),
+    now,
+    log,
+  };
+  /** The modules fill this table. Their operations run in the executor, which reads every module's kinds. */
   const kinds: Record<Kind, OperationKind | undefined> = {};
-  const executor = createExecutor({
-    journal,
-    storage,
-    chain: d.chain,
-    signer: d.signer,
-    kinds,
-    budgetOf: budgets.of,
-    now,
-    log,
-    isVerified: gate.isVerified,
-    stop: gate.stop,
-    assemble: d.assemble,
-  });
-  const insert = createBegin({
-    journal,
-    storage,
-    readBalance,
-    now,
-    stop: gate.stopBeginning,
-    budgetOf: budgets.of,
-  });
-  const begin: Begin = async (kind, id, decide) => {
-    const begun = await insert(kind, id, decide);
-    if (begun.type === 'begun') await executor.drive(id);
-    return begun;
-  };
-  const tools: ModuleTools = { journal, storage, now, log, begin };
-  return { tools, newerStorage, gate, readBalance, budgets, kinds, executor };
+  const { isVerified, stop, stopBeginning } = gate;
+  const executor = new Executor({ ...shared, chain, signer, kinds, isVerified, stop, assemble });
+  const tools: ModuleTools = { ...shared, stopBeginning, drive: (id) => executor.drive(id) };
+  return { tools, newerStorage, gate, bounds, kinds, executor };
 }
 
-/** The modules of the configured areas. Their kinds are entered in the kernel's table. */
-function composeModules({ tools, gate, readBalance, budgets, kinds, executor }: Kernel, d: CustodyDeps) {
-  const { journal, storage, now } = tools;
-  const swaps = createSwaps({
-    journal,
-    storage,
-    readBalance,
-    executor,
-    quotes: d.swap,
-    budget: budgets.of('swap'),
-    maxCreatesPerClientHour: d.maxCreatesPerClientHour,
-    now,
-    randomId: d.randomId,
-    stop: () => gate.stopBeginning('swap'),
-    within: d.within,
-  });
-  const payments =
-    d.payments &&
-    createPayments(tools, {
-      ...d.payments,
-      latestBlockhash: d.swap.latestBlockhash,
-      maxRefundsDay: d.limits.maxRefundsDay,
-      tokens: createTokens(tools),
-      drive: (id) => executor.drive(id),
-    });
-  const mints = d.absr && createDailyMint(tools, d.absr);
-  const proofs =
-    d.proof &&
-    createProofs(tools, {
-      ...d.proof,
-      stop: () => gate.stop('absr'),
-    });
-  const claims =
-    d.asry &&
-    createClaims(tools, {
-      ...d.asry,
-      stop: () => gate.stopBeginning('asry'),
-      within: d.within,
-    });
-  const { token } = d.kinds ?? {};
+/** Everything that the custodian does, as called by the Durable Object. */
+export class Custodian implements CustodianApi {
+  readonly #d: CustodyDeps;
+  readonly #kernel: ReturnType<typeof openKernel>;
+  readonly #background: Background;
+  readonly #modules: Readonly<Record<string, CustodyModule>>;
+  readonly #swaps: Swaps;
+  readonly #payments: ReturnType<typeof createPayments> | undefined;
+  readonly #mints: ReturnType<typeof createDailyMint> | undefined;
+  readonly #proofs: Proofs | undefined;
+  readonly #claims: ReturnType<typeof createClaims> | undefined;
 
-  const modules: Readonly<Record<string, CustodyModule>> = {
-    given: { ...(d.kinds ? { kinds: d.kinds } : {}) },
-    swap: { kinds: { swap: createSwapKind(d.swap) } },
-    ...(token
-      ? {
-          tokens: {
-            kinds: { token: coveredKind(token, { journal, budget: budgets.of('token'), readBalance, now }) },
-          },
-        }
-      : {}),
-    ...(claims ? { asry: claims } : {}),
-    payments: payments ?? {
-      commands: {
-        refund: async () => ({ ok: false, message: 'Paid requests are not configured, so nothing is owed.' }),
+  constructor(platform: Storage, d: CustodyDeps) {
+    this.#d = d;
+    const sold = () => this.#payments?.sold() ?? NOTHING_SOLD;
+    const kernel = openKernel(platform, d, sold);
+    this.#kernel = kernel;
+    const { tools, gate, executor } = kernel;
+    const { mirror, within } = d;
+    const { maxCreatesPerClientHour, randomId } = d;
+    this.#swaps = new Swaps(tools, { quotes: d.swap, maxCreatesPerClientHour, randomId, within });
+    const { latestBlockhash } = d.swap;
+    const tokens = createTokens(tools);
+    this.#payments = d.payments && createPayments(tools, { ...d.payments, latestBlockhash, tokens });
+    this.#mints = d.absr && createDailyMint(tools, d.absr);
+    this.#proofs = d.proof && createProofs(tools, { ...d.proof, stop: () => gate.stop('absr') });
+    const stop = () => gate.stopBeginning('asry');
+    this.#claims = d.asry && createClaims(tools, { ...d.asry, stop, within });
+    this.#modules = this.#composeModules();
+    Object.assign(kernel.kinds, ...Object.values(this.#modules).map(({ kinds }) => kinds));
+    this.#background = new Background({
+      ...tools,
+      mirror,
+      chain: d.chain,
+      gate,
+      executor,
+      modules: this.#modules,
+    });
+  }
+
+  /** The modules of the configured areas, by the name that logs show. */
+  #composeModules(): Record<string, CustodyModule> {
+    const { tools } = this.#kernel;
+    const { swap, token } = { swap: createSwapKind(this.#d.swap), token: this.#d.tokenKind };
+    const mirrored = () => Object.values(this.#modules).flatMap((module) => module.mirrored ?? []);
+    return {
+      swap: { kinds: { swap } },
+      ...(token ? { tokens: { kinds: { token } } } : {}),
+      ...(this.#claims ? { asry: this.#claims } : {}),
+      payments: this.#payments ?? { commands: { refund: async () => NOTHING_OWED } },
+      mirror: createRepublishing(tools, this.#d.mirror, mirrored),
+      ...(this.#mints ? { mint: this.#mints } : {}),
+      ...(this.#proofs ? { proof: this.#proofs } : {}),
+    };
+  }
+
+  createSwap(request: SwapRequest): Promise<SwapAnswer> {
+    return this.#background.working(() => this.#swaps.create(request));
+  }
+
+  previewSwap(request: Omit<SwapRequest, 'key'>): Promise<SwapPreview> {
+    return this.#swaps.preview(request);
+  }
+
+  swapRoom(): Promise<SwapRoom> {
+    return this.#swaps.room();
+  }
+
+  async findSwap(signature: string): Promise<SwapView | null> {
+    const operation = this.#kernel.tools.journal.bySignature(signature);
+    return operation?.kind === 'swap' ? swapView(operation) : null;
+  }
+
+  openRequest(request: OpenRequest): Promise<RequestOpened> {
+    return this.#background.verified(async () => {
+      const payments = this.#configuredPayments();
+      const refusal = await this.#saleRefusal(request);
+      return refusal ? { type: 'refused', refusal } : payments.open(request);
+    });
+  }
+
+  /** Reason why a creation cannot be sold now, or undefined. A listing costs the reserve nothing. */
+  async #saleRefusal({ kind, subject }: OpenRequest): Promise<Refusal | undefined> {
+    const { bounds, tools } = this.#kernel;
+    const { payments } = this.#d;
+    if (!payments || kind !== 'token') return undefined;
+    const cost = lamports(payments.creationCost(subject));
+    try {
+      const balance = await tools.readBalance(tools.journal.releasedSlot());
+      return bounds.saleRefusal(cost, balance, tools.journal.counting(tools.now()), tools.now());
+    } catch (error) {
+      return upstreamRefusal(failureReason(error));
+    }
+  }
+
+  async findRequest(id: string): Promise<RequestView | null> {
+    const payments = this.#configuredPayments();
+    if (payments.askFor(id)) await this.#background.rearm();
+    const found = payments.find(id);
+    // The caller reads the token from D1 next, so the outbox is flushed first.
+    if (found?.status === 'completed' && this.#kernel.tools.journal.undeliveredSince() !== undefined)
+      await this.#d.within(this.#background.publish(), D1_FLUSH_TIMEOUT_MS);
+    return found;
+  }
+
+  confirmPayment(request: ConfirmRequest): Promise<PaymentConfirmed> {
+    return this.#background.verified(() => this.#configuredPayments().confirm(request, this.#d.within));
+  }
+
+  proof(): Promise<ProofAnswer> {
+    return this.#background.working(async () => this.#configuredProofs().proof());
+  }
+
+  draftProof(): Promise<ProofDraft> {
+    return this.#background.working(async () => this.#configuredProofs().draft());
+  }
+
+  submitProof(signature: string): Promise<ProofAnswer> {
+    return this.#background.working(async () => this.#configuredProofs().submit(signature));
+  }
+
+  async claimDeposit(request: ClaimRequest): Promise<ClaimAnswer> {
+    const claims = configured(this.#claims, 'ASRY_MINT_ADDRESS');
+    return (await claims.storedAnswer(request)) ?? this.#background.working(() => claims.claim(request));
+  }
+
+  async findClaim(signature: string): Promise<ClaimView | null> {
+    return this.#claims?.find(signature) ?? null;
+  }
+
+  async listAsryEpochs(limit: number): Promise<AsryEpochView[]> {
+    await this.#kernel.gate.verify();
+    const claims = this.#claims;
+    return claims?.openEpochs(limit) ?? this.#background.working(async () => claims?.epochs(limit) ?? []);
+  }
+
+  async previewMint(): Promise<MintPreview> {
+    return configured(this.#mints, 'ABSR_MINT_ADDRESS').preview();
+  }
+
+  async listMints(limit: number): Promise<MintRow[]> {
+    return this.#mints?.history(limit) ?? [];
+  }
+
+  async report(): Promise<CustodyReport> {
+    const { bounds, tools } = this.#kernel;
+    const mint = this.#mints?.report() ?? null;
+    const held = this.#held();
+    const report = custodyReport({ ...this.#d, journal: tools.journal, limits: bounds.limits, held, mint });
+    return { ...report, ...(await this.signingState()) };
+  }
+
+  async signingState(): Promise<SigningState> {
+    const { newerStorage, tools } = this.#kernel;
+    return {
+      watchOnly: this.#d.proof?.signer.holdsBitcoinKey !== true,
+      frozen: newerStorage === undefined ? (frozenReason(tools.journal) ?? null) : 'storage_newer',
+    };
+  }
+
+  async ops(command: OpsCommand): Promise<OpsAnswer> {
+    const { gate, newerStorage, tools } = this.#kernel;
+    if (newerStorage !== undefined) return { ok: false, message: newerStorage };
+    // The check must find a suspect journal before the operator can resolve it.
+    await gate.verify();
+    const answer = await runOps(this.#opsPorts(), command);
+    await tools.storage.sync();
+    await gate.verify();
+    await this.#background.publish();
+    return answer;
+  }
+
+  #opsPorts(): OpsPorts {
+    const { gate, kinds, tools } = this.#kernel;
+    const { mirror, signer, swap } = this.#d;
+    const modules = Object.values(this.#modules);
+    return {
+      ...tools,
+      mirror,
+      held: this.#held(),
+      rulesOf: (kind) => kinds[kind]?.rules,
+      isVerified: gate.isVerified,
+      command: (name, id) => {
+        const act = modules.find(({ commands }) => commands?.[name])?.commands?.[name];
+        return act && this.#background.working(() => act(id));
       },
-    },
-    mirror: createRepublishing(tools, d.mirror, () =>
-      Object.values(modules).flatMap(({ mirrored }) => mirrored ?? []),
-    ),
-    ...(mints ? { mint: mints } : {}),
-    ...(proofs ? { proof: proofs } : {}),
-  };
-  Object.assign(kinds, ...Object.values(modules).map((module) => module.kinds));
-  return { modules, swaps, payments, mints, proofs, claims };
-}
+      reconcile: () =>
+        reconcile({
+          ...tools,
+          mirror,
+          reserveAddress: signer.address,
+          history: swap.history,
+          transaction: swap.transaction,
+          modules,
+        }),
+    };
+  }
 
-/** Callers cannot reach `begin`: only the custodian's own verbs decide which operation may begin. */
-export function createCustodian(platform: Storage, d: CustodyDeps): Custody & { readonly begin: Begin } {
-  const kernel = composeKernel(platform, d, () => payments?.sold() ?? NOTHING_SOLD);
-  const { modules, swaps, payments, mints, proofs, claims } = composeModules(kernel, d);
-  const { gate, newerStorage, executor, budgets } = kernel;
-  const { journal, storage, now, log, begin } = kernel.tools;
-  const all = Object.values(modules);
-  const held = all.flatMap((module) => module.held ?? []);
-  const saleRefusal = createSaleCheck({
-    budgets,
-    journal,
-    readBalance: kernel.readBalance,
-    creationCost: d.payments?.creationCost,
-    now,
-  });
-  const background = createBackground({
-    journal,
-    storage,
-    mirror: d.mirror,
-    chain: d.chain,
-    gate,
-    executor,
-    modules,
-    now,
-    log,
-  });
-  const { working, verified, publish, rearm } = background;
-  const signingState = (): SigningState => ({
-    watchOnly: d.proof?.signer.holdsBitcoinKey !== true,
-    frozen: newerStorage === undefined ? (frozenReason(journal) ?? null) : 'storage_newer',
-  });
-  const paying = () => configured(payments, 'MINT_KEY_SEED');
-  const claiming = () => configured(claims, 'ASRY_MINT_ADDRESS');
-  const proving = <T>(work: (proofs: Proofs) => Promise<T>): Promise<T> =>
-    working(async () => work(configured(proofs, 'PUBLIC_BASE_URL')));
+  #held(): HeldDebts[] {
+    return Object.values(this.#modules).flatMap((module) => module.held ?? []);
+  }
 
-  return {
-    async createSwap(request) {
-      const ask = () => working(() => swaps.createSwap(request));
-      const first = await ask();
-      // Another call with the same key may have begun a swap during the wait; both calls then return that
-      // swap.
-      const last = 'type' in first || !swaps.knows(request) ? first : await ask();
-      return 'type' in last ? last : { type: 'refused', replayed: false, refusal: last };
-    },
-    previewSwap: (request) => swaps.previewSwap(request),
-    swapRoom: () => swaps.swapRoom(),
-    async findSwap(signature) {
-      const operation = journal.bySignature(signature);
-      return operation?.kind === 'swap' ? swapView(operation) : null;
-    },
+  async wake(): Promise<void> {
+    await Promise.all([this.#background.wake(), this.#d.signer.check?.()]);
+  }
 
-    begin: (kind, id, decide) => working(() => begin(kind, id, decide)),
+  alarm(): Promise<void> {
+    return this.#background.alarm();
+  }
 
-    openRequest: (request) =>
-      verified(async () => {
-        const payments = paying();
-        const refusal = await saleRefusal(request);
-        return refusal ? { type: 'refused', refusal } : payments.open(request);
-      }),
-    async findRequest(id) {
-      if (payments?.askFor(id)) await rearm();
-      const found = paying().find(id);
-      // The caller reads the token from D1 next, so the outbox is flushed first.
-      if (found?.status === 'completed' && journal.undeliveredSince() !== undefined)
-        await d.within(publish(), D1_FLUSH_TIMEOUT_MS);
-      return found;
-    },
-    confirmPayment: (request) => verified(() => paying().confirm(request, d.within)),
+  #configuredPayments() {
+    return configured(this.#payments, 'MINT_KEY_SEED');
+  }
 
-    proof: () => proving((proofs) => proofs.proof()),
-    draftProof: () => proving((proofs) => proofs.draft()),
-    submitProof: (signature) => proving((proofs) => proofs.submit(signature)),
-
-    claimDeposit: async (request) =>
-      (await claiming().storedAnswer(request)) ?? working(() => claiming().claim(request)),
-    findClaim: async (signature) => claims?.find(signature) ?? null,
-    async listAsryEpochs(limit) {
-      await gate.verify();
-      return claims?.openEpochs(limit) ?? working(async () => claims?.epochs(limit) ?? []);
-    },
-
-    previewMint: async () => configured(mints, 'ABSR_MINT_ADDRESS').preview(),
-    listMints: async (limit) => mints?.history(limit) ?? [],
-
-    async report() {
-      const report = custodyReport({
-        ...d,
-        journal,
-        held,
-        budgets: budgets.all,
-        mint: mints?.report() ?? null,
-      });
-      return { ...report, ...signingState() };
-    },
-    signingState: async () => signingState(),
-
-    async ops(command) {
-      if (newerStorage !== undefined) return { ok: false, message: newerStorage };
-      // The check must find a suspect journal before the operator can resolve it.
-      await gate.verify();
-      const answer = await runOps(
-        {
-          journal,
-          storage,
-          mirror: d.mirror,
-          held,
-          rulesOf: (kind) => kernel.kinds[kind]?.rules,
-          now,
-          isVerified: gate.isVerified,
-          command(name, id) {
-            const act = all.find(({ commands }) => commands?.[name])?.commands?.[name];
-            return act && working(() => act(id));
-          },
-          reconcile: () =>
-            reconcile({
-              journal,
-              storage,
-              mirror: d.mirror,
-              reserveAddress: d.signer.address,
-              history: d.swap.history,
-              transaction: d.swap.transaction,
-              modules: all,
-              now,
-            }),
-        },
-        command,
-      );
-      await storage.sync();
-      await gate.verify();
-      await publish();
-      return answer;
-    },
-
-    async wake() {
-      await Promise.all([background.wake(), d.signer.check?.()]);
-    },
-    alarm: background.alarm,
-  };
+  #configuredProofs(): Proofs {
+    return configured(this.#proofs, 'PUBLIC_BASE_URL');
+  }
 }
 
 /** The module that `variable` switches on. @throws AppError NOT_CONFIGURED without it */
@@ -330,6 +346,11 @@ function configured<T>(module: T | undefined, variable: string): T {
   if (module === undefined) throw notConfigured([variable]);
   return module;
 }
+
+const NOTHING_OWED: OpsAnswer = {
+  ok: false,
+  message: 'Paid requests are not configured, so nothing is owed.',
+};
 
 /** `ms`: milliseconds since the operation began. */
 const changeLine = (op: Operation, now: number) => ({
@@ -339,7 +360,7 @@ const changeLine = (op: Operation, now: number) => ({
   kind: op.kind,
   state: op.state,
   detail: op.detail,
-  reason: op.reason,
+  reason: reasonText(op.reason),
   lamports: op.amount,
   satoshis: op.outcome.btcSats,
   ms: now - op.createdAt,

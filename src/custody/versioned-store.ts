@@ -5,16 +5,12 @@
 import type { Log, Storage } from './kernel/ports.ts';
 
 /**
- * Raise it, with a step below, when an older release could misread the new layout or miss a row that bounds
- * money. A new table or index that older releases may ignore needs no new version, because each module
- * creates its own at every start.
+ * Raise it, with a step below, when an older release could misread the new layout or miss a row that bounds money. A new
+ * table or index that older releases may ignore needs no new version, because each module creates its own at every start.
  */
 export const STORAGE_VERSION = 2;
 
-/**
- * The step from each version to the next. A step may find its change already made, because version 1 had two
- * layouts.
- */
+/** The step from each version to the next. A step may find its change already made, because version 1 had two layouts. */
 const STEPS: Readonly<Record<number, (exec: Storage['exec']) => void>> = {
   1: (exec) => {
     const columns = exec("SELECT name FROM pragma_table_info('treasury_payments')");
@@ -29,9 +25,8 @@ export type OpenedStorage = {
 };
 
 /**
- * Upgrades a storage to this release's version in one transaction. A storage of a newer version is opened
- * read-only: its rows may bound money in a way that this release does not support, so signing could pay
- * twice.
+ * Upgrades a storage to this release's version in one transaction. A storage of a newer version is opened read-only: its
+ * rows may bound money in a way that this release does not support, so signing could pay twice.
  */
 export function openStorage(storage: Storage, log: Log): OpenedStorage {
   const version = versionOf(storage.exec);

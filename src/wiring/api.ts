@@ -8,6 +8,7 @@ import type { Deps } from '../app.ts';
 import { encodeBase58 } from '../chain/solana/address.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
 import type { Config } from '../config.ts';
+import { lamports } from '../core/amount.ts';
 import { CALL_LIMITS } from '../core/call-limits.ts';
 import { notConfigured } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
@@ -232,7 +233,7 @@ function swapDeps(sources: Sources): Deps['swap'] {
     readPrices: sources.readPrices,
     quoteBudget: createQuoteBudgetStore(env.DB),
     maxCostBps: config.SWAP_MAX_COST_BPS,
-    maxSwap: config.SWAP_MAX_SOL,
+    maxSwap: lamports(config.SWAP_MAX_SOL),
     maxCreatesPerClientHour: config.SWAP_MAX_CREATES_IP_HOUR,
     requireSwaps: () => {
       if (missing.length > 0) throw notConfigured(missing);

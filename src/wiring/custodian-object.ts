@@ -14,85 +14,85 @@ import type {
   OpsCommand,
   SwapRequest,
 } from '../custody/api.ts';
-import { type Custody, createCustodian } from '../custody/custodian.ts';
+import { Custodian } from '../custody/custodian.ts';
 import type { Storage } from '../custody/kernel/ports.ts';
 import { custodyDeps } from './custody.ts';
 
-export class Custodian extends DurableObject<Env> implements CustodianRpc {
+export class CustodianObject extends DurableObject<Env> implements CustodianRpc {
   /** The failure to create it, if its settings are incomplete. After any other error the platform resets the object. */
-  readonly #custody: Custody | AppError;
+  readonly #custodian: Custodian | AppError;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#custody = custodyOf(ctx, env);
+    this.#custodian = custodianOf(ctx, env);
   }
 
   createSwap(request: SwapRequest) {
-    return this.#call((custody) => custody.createSwap(request));
+    return this.#call((custodian) => custodian.createSwap(request));
   }
   previewSwap(request: Omit<SwapRequest, 'key'>) {
-    return this.#call((custody) => custody.previewSwap(request));
+    return this.#call((custodian) => custodian.previewSwap(request));
   }
   findSwap(signature: string) {
-    return this.#call((custody) => custody.findSwap(signature));
+    return this.#call((custodian) => custodian.findSwap(signature));
   }
   swapRoom() {
-    return this.#call((custody) => custody.swapRoom());
+    return this.#call((custodian) => custodian.swapRoom());
   }
   report() {
-    return this.#call((custody) => custody.report());
+    return this.#call((custodian) => custodian.report());
   }
   signingState() {
-    return this.#call((custody) => custody.signingState());
+    return this.#call((custodian) => custodian.signingState());
   }
   openRequest(request: OpenRequest) {
-    return this.#call((custody) => custody.openRequest(request));
+    return this.#call((custodian) => custodian.openRequest(request));
   }
   findRequest(id: string) {
-    return this.#call((custody) => custody.findRequest(id));
+    return this.#call((custodian) => custodian.findRequest(id));
   }
   confirmPayment(request: ConfirmRequest) {
-    return this.#call((custody) => custody.confirmPayment(request));
+    return this.#call((custodian) => custodian.confirmPayment(request));
   }
   proof() {
-    return this.#call((custody) => custody.proof());
+    return this.#call((custodian) => custodian.proof());
   }
   draftProof() {
-    return this.#call((custody) => custody.draftProof());
+    return this.#call((custodian) => custodian.draftProof());
   }
   submitProof(signature: string) {
-    return this.#call((custody) => custody.submitProof(signature));
+    return this.#call((custodian) => custodian.submitProof(signature));
   }
   previewMint() {
-    return this.#call((custody) => custody.previewMint());
+    return this.#call((custodian) => custodian.previewMint());
   }
   listMints(limit: number) {
-    return this.#call((custody) => custody.listMints(limit));
+    return this.#call((custodian) => custodian.listMints(limit));
   }
   wake() {
-    return this.#call((custody) => custody.wake());
+    return this.#call((custodian) => custodian.wake());
   }
   claimDeposit(request: ClaimRequest) {
-    return this.#call((custody) => custody.claimDeposit(request));
+    return this.#call((custodian) => custodian.claimDeposit(request));
   }
   findClaim(signature: string) {
-    return this.#call((custody) => custody.findClaim(signature));
+    return this.#call((custodian) => custodian.findClaim(signature));
   }
   listAsryEpochs(limit: number) {
-    return this.#call((custody) => custody.listAsryEpochs(limit));
+    return this.#call((custodian) => custodian.listAsryEpochs(limit));
   }
   ops(command: OpsCommand) {
-    return this.#call((custody) => custody.ops(command));
+    return this.#call((custodian) => custodian.ops(command));
   }
 
   override async alarm(): Promise<void> {
-    await this.#call((custody) => custody.alarm());
+    await this.#call((custodian) => custodian.alarm());
   }
 
-  async #call<T>(work: (custody: Custody) => Promise<T>): Promise<T | NotConfigured> {
+  async #call<T>(work: (custodian: Custodian) => Promise<T>): Promise<T | NotConfigured> {
     try {
-      if (this.#custody instanceof AppError) throw this.#custody;
-      return await work(this.#custody);
+      if (this.#custodian instanceof AppError) throw this.#custodian;
+      return await work(this.#custodian);
     } catch (error) {
       if (!isNotConfigured(error)) throw error;
       const variables = error.details?.variables;
@@ -104,9 +104,9 @@ export class Custodian extends DurableObject<Env> implements CustodianRpc {
 const isNotConfigured = (error: unknown): error is AppError =>
   error instanceof AppError && error.code === 'NOT_CONFIGURED';
 
-function custodyOf(ctx: DurableObjectState, env: Env): Custody | AppError {
+function custodianOf(ctx: DurableObjectState, env: Env): Custodian | AppError {
   try {
-    return createCustodian(platformStorage(ctx), custodyDeps(env));
+    return new Custodian(platformStorage(ctx), custodyDeps(env));
   } catch (error) {
     if (isNotConfigured(error)) return error;
     throw error;

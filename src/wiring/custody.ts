@@ -7,7 +7,7 @@ import type { SwapRoute } from '../bridges/route.ts';
 import { depositTerms, EXCHANGE_WALLETS } from '../chain/solana/deposit.ts';
 import { decodeMint } from '../chain/solana/token-program.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
-import type { Config } from '../config.ts';
+import { type Config, limitsOf } from '../config.ts';
 import { AppError, notConfigured } from '../core/errors.ts';
 import { USD_DECIMALS } from '../core/price.ts';
 import { createAsryPorts } from '../custody/asry/payout-operation.ts';
@@ -129,17 +129,9 @@ export function composeCustody(
         })
       : {}),
     limits: {
-      maxOperation: config.SWAP_MAX_SOL,
-      maxHour: config.SWAP_MAX_SOL_HOUR,
-      maxDay: config.SWAP_MAX_SOL_DAY,
-      maxUnsettled: config.SWAP_MAX_UNSETTLED_SOL,
-      maxCostDay: config.SWAP_MAX_COST_SOL_DAY,
-      maxCostBps: config.SWAP_MAX_COST_BPS,
+      ...limitsOf(config),
       floor: config.RESERVE_FLOOR_SOL,
       operatingFloat: config.OPERATING_FLOAT_SOL,
-      maxRefundsDay: config.REFUND_MAX_SOL_DAY,
-      maxCreationsDay: config.CREATIONS_MAX_DAY,
-      maxPayoutsDay: config.PAYOUTS_MAX_DAY,
     },
     swapsDisabled: config.SWAPS_DISABLED,
     maxCreatesPerClientHour: config.SWAP_MAX_CREATES_IP_HOUR,
@@ -173,7 +165,6 @@ function asryRewards(config: Config, solana: SolanaView, reserveAddress: string)
     decimals: config.ASRY_DECIMALS,
     minimumDeposit: config.ASRY_MIN_DEPOSIT_USD,
     maxAgeSeconds: config.ASRY_MAX_DEPOSIT_AGE_DAYS * 86_400,
-    rentBudget: config.RENT_BUDGET_SOL_DAY,
     disabled: config.ASRY_CLAIMS_DISABLED,
   };
   return { asry: createAsryPorts(solana, { reserveAddress, mint, terms, program }) };
@@ -234,7 +225,7 @@ function paidRequests(
     mintKeys: MintKeys;
     publicBaseUrl: string;
   },
-): Pick<CustodyDeps, 'payments' | 'kinds'> {
+): Pick<CustodyDeps, 'payments' | 'tokenKind'> {
   const { reserveAddress, treasuryAddress, heldPayers, mintKeys, publicBaseUrl } = p;
   const { balanceOf, transaction, latestBlockhash, agreed } = solana;
   return {
@@ -256,25 +247,23 @@ function paidRequests(
       metadataUri: (mint) => `${publicBaseUrl}/api/tokens/${mint}/metadata.json`,
       creationCost: (subject) => BigInt(String(subject.costLamports)),
     },
-    kinds: {
-      token: createTokenKind({
-        reserveAddress,
-        signMint: mintKeys.sign,
-        rentExemption: async (bytes) =>
-          (await agreed(`rent of ${bytes} bytes`, (node) => node.rentExemption(bytes)))[0],
-        latestBlockhash,
-        findMint: async (address) => {
-          const [mint] = await agreed(`mint ${address}`, async (node) => {
-            const [found] = (await node.accounts([address], 'finalized')).accounts;
-            const decoded = found && decodeMint(found.owner, found.data);
-            return found
-              ? { owner: found.owner, supply: decoded?.supply ?? 0n, decimals: decoded?.decimals ?? -1 }
-              : null;
-          });
-          return mint;
-        },
-      }),
-    },
+    tokenKind: createTokenKind({
+      reserveAddress,
+      signMint: mintKeys.sign,
+      rentExemption: async (bytes) =>
+        (await agreed(`rent of ${bytes} bytes`, (node) => node.rentExemption(bytes)))[0],
+      latestBlockhash,
+      findMint: async (address) => {
+        const [mint] = await agreed(`mint ${address}`, async (node) => {
+          const [found] = (await node.accounts([address], 'finalized')).accounts;
+          const decoded = found && decodeMint(found.owner, found.data);
+          return found
+            ? { owner: found.owner, supply: decoded?.supply ?? 0n, decimals: decoded?.decimals ?? -1 }
+            : null;
+        });
+        return mint;
+      },
+    }),
   };
 }
 

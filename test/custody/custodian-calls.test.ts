@@ -1,31 +1,31 @@
 import { describe, expect, it } from 'vitest';
-import { lamports } from '../../src/core/amount.ts';
 import { DAY_MS } from '../../src/core/durations.ts';
 import type { CustodyDeps } from '../../src/custody/custodian.ts';
 import { checkJournal, freeze } from '../../src/custody/kernel/journal-integrity.ts';
 import type { Operation, OperationKind } from '../../src/custody/kernel/operation.ts';
+import { code, held } from '../../src/custody/kernel/reason.ts';
 import { depositSignature } from '../kit/addresses.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../kit/custodian.ts';
 import { land } from '../kit/fake-chain.ts';
 import { historyOf } from '../kit/history.ts';
 import {
+  CREATION,
   closed,
   done,
-  FEE,
   NOW,
   outstanding,
-  PAYOUT,
   planned,
   SIGNED_AT,
   SOL,
   settling,
   signed,
+  signingOf,
 } from '../kit/sample-operations.ts';
 import { createPaymentWorld } from './payments/payment-world.ts';
 
-/** A payout that costs only its fee. */
-const payoutKind: OperationKind = {
-  rules: PAYOUT,
+/** A creation that costs only its fee. */
+const creation: OperationKind = {
+  rules: CREATION,
   prepare: async () => ({
     ok: true,
     message: Uint8Array.of(1),
@@ -36,97 +36,6 @@ const payoutKind: OperationKind = {
   }),
   settle: async () => ({ settlement: { state: 'pending', detail: '' }, claims: [] }),
 };
-const intent = (change: object = {}) => ({
-  ok: true as const,
-  intent: {
-    amount: lamports(0n),
-    reserved: lamports(FEE),
-    plan: { to: 'x' },
-    claims: ['payment:p'],
-    ...change,
-  },
-});
-const paying = () => createCustodianWorld({ kinds: { asry: payoutKind } });
-
-describe('beginning something that is not a swap', () => {
-  it('happens once per id, for any number and timing of calls', async () => {
-    const w = paying();
-    let decided = 0;
-    const begin = () =>
-      w.custody.begin('asry', 'asry:d:1', () => {
-        decided++;
-        return intent();
-      });
-    const answers = await Promise.all([begin(), begin(), begin()]);
-    expect(answers.map(({ type }) => type).toSorted()).toEqual(['begun', 'known', 'known']);
-    expect((await begin()).type).toBe('known');
-    expect([decided, w.signatures(), w.journal.consumerOf('payment:p')]).toEqual([1, 1, 'asry:d:1']);
-  });
-
-  it('of a payment that serves something else leaves no trace', async () => {
-    const w = paying();
-    w.journal.consumeOnce('payment:p', 'token:i1', w.clock.now);
-    const answer = await w.custody.begin('asry', 'asry:d:1', () => {
-      w.journal.setMeta('decided', 'yes');
-      return intent();
-    });
-    expect(answer).toMatchObject({
-      type: 'refused',
-      refusal: { code: 'ALREADY_USED', details: { name: 'payment:p' } },
-    });
-    expect([w.journal.isEmpty(), w.journal.getMeta('decided')]).toEqual([true, undefined]);
-  });
-
-  it('two ids at once cannot use one payment', async () => {
-    const w = paying();
-    const answers = await Promise.all(
-      ['asry:d:1', 'asry:d:2'].map((id) => w.custody.begin('asry', id, () => intent())),
-    );
-    expect(answers.map(({ type }) => type).toSorted()).toEqual(['begun', 'refused']);
-    expect(w.signatures()).toBe(1);
-  });
-
-  it('that is declined keeps none of its writes', async () => {
-    const w = paying();
-    const answer = await w.custody.begin('asry', 'asry:d:1', () => {
-      w.journal.consumeOnce('payment:p', 'asry:d:1', w.clock.now);
-      return { ok: false, refusal: { code: 'NOTHING_LEFT', message: 'x' } };
-    });
-    expect(answer).toMatchObject({ refusal: { code: 'NOTHING_LEFT' } });
-    expect(w.journal.consumerOf('payment:p')).toBeUndefined();
-  });
-
-  it('is bound by balance and floor, never by the caps of swaps', async () => {
-    const w = paying();
-    const large = intent({ amount: lamports(9n * SOL), reserved: lamports(9n * SOL) });
-    expect((await w.custody.begin('asry', 'asry:a', () => large)).type).toBe('begun');
-    expect(
-      await w.custody.begin('asry', 'asry:b', () => intent({ reserved: lamports(2n * SOL), claims: [] })),
-    ).toMatchObject({ refusal: { code: 'INSUFFICIENT_BALANCE' } });
-  });
-
-  it('does not begin while signing is stopped, but earlier operations are found', async () => {
-    const w = paying();
-    await w.custody.begin('asry', 'asry:a', () => intent());
-    await w.custody.ops({ name: 'pause' });
-    expect((await w.custody.begin('asry', 'asry:a', () => intent())).type).toBe('known');
-    expect(await w.custody.begin('asry', 'asry:b', () => intent({ claims: [] }))).toMatchObject({
-      refusal: { code: 'SIGNING_PAUSED' },
-    });
-  });
-
-  it('is kept and held if this instance does not support its kind', async () => {
-    const w = createCustodianWorld();
-    await w.custody.begin('token', 'token:i', () => intent({ claims: [] }));
-    expect(w.journal.get('token:i')).toMatchObject({
-      state: 'planned',
-      reason: 'held_unknown_state',
-      reserved: FEE,
-    });
-    expect((await w.custody.report()).heldOperations).toBe(1);
-  });
-});
-
 describe('operations that await the operator', () => {
   const HOURS = 6 * 3_600_000;
 
@@ -135,37 +44,48 @@ describe('operations that await the operator', () => {
     ['none that waits for a shorter time', planned({ kind: 'asry' }), HOURS, 0],
     ['one that failed and for which something is outstanding', outstanding(), 1, 1],
     ['none that failed and for which nothing is outstanding', closed(), 1, 0],
-    ['one that is held', planned({ reason: 'held_reconciled' }), 1, 1],
+    ['one that is held', planned({ reason: held('reconciled') }), 1, 1],
   ])('include %s', async (_name, operation, later, count) => {
     const w = createCustodianWorld();
-    w.storage.transaction(() => w.journal.insert(operation));
+    w.add(operation);
     w.clock.now += later;
     expect((await w.custody.report()).heldOperations).toBe(count);
     expect((await w.custody.ops({ name: 'held' })).rows).toHaveLength(count);
   });
 });
 
+it('an operation of a kind whose module is not configured is kept, and awaits the operator', async () => {
+  const w = createCustodianWorld();
+  w.add(planned({ id: 'token:one', kind: 'token' }));
+  await w.custody.alarm();
+  expect(w.journal.get('token:one')).toMatchObject({ state: 'planned', reason: held('unknown_state') });
+  expect((await w.custody.report()).heldOperations).toBe(1);
+});
+
 describe('a limit that the operator misspelled', () => {
   const limits = createCustodianWorld().deps.limits;
   it.each([
     ...Object.keys(limits).map((name) => [name, { limits: { ...limits, [name]: undefined } }] as const),
-    ['a share that is not a number', { limits: { ...limits, maxCostBps: Number.NaN } }] as const,
     ['the kill switch', { swapsDisabled: undefined }] as const,
-  ])('%s: nothing is signed, rather than without it', async (_name, change) => {
-    const w = createCustodianWorld({ kinds: { asry: payoutKind }, ...(change as object) });
-    const stopped = (code: string) => ({ refusal: { code, details: { reason: 'misconfigured' } } });
-    expect(await w.custody.createSwap(request())).toMatchObject(stopped('SWAPS_PAUSED'));
-    const begun = await w.custody.begin('asry', 'asry:d:1', () => intent());
-    expect(begun).toMatchObject(stopped('SIGNING_PAUSED'));
+  ])('stops all signing: %s', async (_name, change) => {
+    const w = createCustodianWorld({ tokenKind: creation, ...(change as object) });
+    expect(await w.custody.createSwap(request())).toMatchObject({
+      refusal: { code: 'SWAPS_PAUSED', details: { reason: 'misconfigured' } },
+    });
+    w.add(planned({ id: 'token:one', kind: 'token' }));
+    await w.custody.alarm();
+    expect(w.journal.get('token:one')?.reason).toEqual({ type: 'stopped', by: 'misconfigured' });
     expect(w.signatures()).toBe(0);
   });
 });
 
 describe('reading a swap', () => {
   it('finds swaps by their signature, and nothing of another kind', async () => {
-    const w = paying();
+    const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
-    await w.custody.begin('asry', 'asry:d:1', () => intent());
+    w.add(
+      signed({ id: 'asry:one', kind: 'asry', signing: { ...signingOf('two'), signature: 'signature-2' } }),
+    );
     expect(await w.custody.findSwap('signature-1')).toMatchObject({ signature: 'signature-1' });
     expect(await w.custody.findSwap('signature-2')).toBeNull();
     expect(await w.custody.findSwap('signature-9')).toBeNull();
@@ -246,6 +166,7 @@ describe('the report', () => {
       republishing: false,
     });
     expect(report.limits.map(({ name, used, maximum }) => [name, used, maximum])).toEqual([
+      ['operation', 0n, 2n * SOL],
       ['hour', SOL, 4n * SOL],
       ['day', SOL, 10n * SOL],
       ['unsettled', SOL, 4n * SOL],
@@ -253,6 +174,7 @@ describe('the report', () => {
       ['creations_day', 0n, 10_000n],
       ['refunds_day', 0n, 10n ** 12n],
       ['payouts_day', 0n, 10_000n],
+      ['rent_day', 0n, 10n ** 12n],
     ]);
     w.mirror.state = 'down';
     await w.custody.createSwap(request({ client: 'other' }));
@@ -295,10 +217,10 @@ describe("the operator's commands", () => {
 
   it('list the newest and the held operations, and retry only open ones', async () => {
     const w = createCustodianWorld();
-    const add = (op: Parameters<typeof w.journal.insert>[0]) =>
-      w.storage.transaction(() => w.journal.insert(op));
-    add(planned({ id: 'asry:held', kind: 'asry', reason: 'held_review', dueAt: w.clock.now + 3_000_000 }));
-    add(signed({ id: 'swap:open' }));
+    w.add(
+      planned({ id: 'asry:held', kind: 'asry', reason: held('unproven'), dueAt: w.clock.now + 3_000_000 }),
+    );
+    w.add(signed({ id: 'swap:open' }));
     const listed = await w.custody.ops({ name: 'operations' });
     expect(listed.rows?.map(({ id }) => id)).toEqual(['swap:open', 'asry:held']);
     expect((await w.custody.ops({ name: 'held' })).rows?.map(({ id }) => id)).toEqual(['asry:held']);
@@ -316,15 +238,15 @@ describe("the operator's commands", () => {
   describe('write-off', () => {
     const add = (row: Operation) => {
       const w = createCustodianWorld();
-      w.storage.transaction(() => w.journal.insert(row));
+      w.add(row);
       return w;
     };
     const writeOff = (w: CustodianWorld) => w.custody.ops({ name: 'write-off', id: 'swap:one' });
 
     it.each([
-      ['refunded', outstanding({ detail: 'refunded', reason: 'refunded' }), 'refunded'],
+      ['refunded', outstanding({ detail: 'refunded', reason: code('refunded') }), 'refunded'],
       ['bridge_failed', outstanding(), 'bridge_failed'],
-      ['held_unsettled', settling({ detail: 'held', reason: 'held_unsettled' }), 'written_off'],
+      ['held_unsettled', settling({ detail: 'held', reason: held('unsettled') }), 'written_off'],
     ])(
       'ends the wait for a swap that is %s, once, and books its SOL as a cost',
       async (_name, row, detail) => {
@@ -333,7 +255,7 @@ describe("the operator's commands", () => {
         expect(w.journal.get('swap:one')).toMatchObject({
           state: 'failed',
           detail,
-          reason: detail,
+          reason: code(detail),
           unsettled: 0n,
           cost: row.cost + SOL,
           dueAt: null,
@@ -380,14 +302,14 @@ describe("the operator's commands", () => {
 
   describe('end', () => {
     it.each([
-      ['a payout', { id: 'asry:one', kind: 'asry' }, { state: 'done', outcome: { endedBy: 'operator' } }],
-      ['a swap', { id: 'swap:one' }, { state: 'failed', reason: 'ended' }],
+      ['a creation', { id: 'token:one', kind: 'token' }, { state: 'done', outcome: { endedBy: 'operator' } }],
+      ['a swap', { id: 'swap:one' }, { state: 'failed', reason: code('ended') }],
     ] as const)(
       'ends %s that is held after a reconciliation, and signs nothing',
       async (_name, row, over) => {
-        const w = createCustodianWorld({ kinds: { asry: payoutKind } });
+        const w = createCustodianWorld({ tokenKind: creation });
         const before = w.signatures();
-        w.storage.transaction(() => w.journal.insert(planned({ ...row, reason: 'held_reconciled' })));
+        w.add(planned({ ...row, reason: held('reconciled') }));
         expect(await w.custody.ops({ name: 'end', id: row.id })).toMatchObject({ ok: true });
         expect(w.journal.get(row.id)).toMatchObject({ ...over, reserved: 0n, dueAt: null });
         expect(w.signatures()).toBe(before);
@@ -396,11 +318,11 @@ describe("the operator's commands", () => {
 
     it.each([
       ['planned', planned()],
-      ['held for another reason', planned({ reason: 'held_review' })],
-      ['signed', signed({ reason: 'held_reconciled' })],
+      ['held for another reason', planned({ reason: held('unproven') })],
+      ['signed', signed({ reason: held('reconciled') })],
     ])('refuses an operation that is %s', async (_name, row) => {
       const w = createCustodianWorld();
-      w.storage.transaction(() => w.journal.insert(row));
+      w.add(row);
       expect(await w.custody.ops({ name: 'end', id: row.id })).toMatchObject({ ok: false });
       expect(w.journal.get(row.id)).toMatchObject({ state: row.state, reason: row.reason });
     });
@@ -409,13 +331,13 @@ describe("the operator's commands", () => {
   it('retry refuses a held operation that a transaction of the reserve names', async () => {
     const w = createCustodianWorld();
     const id = `asry:${depositSignature(1)}:1`;
-    w.storage.transaction(() => w.journal.insert(planned({ id, kind: 'asry', reason: 'held_reconciled' })));
+    w.add(planned({ id, kind: 'asry', reason: held('reconciled') }));
     w.journal.block(`asry:${depositSignature(1)}:2`, 'a transaction', w.clock.now);
     expect(await w.custody.ops({ name: 'retry', id })).toMatchObject({
       ok: false,
       message: expect.stringContaining('a transaction'),
     });
-    expect(w.journal.get(id)?.reason).toBe('held_reconciled');
+    expect(w.journal.get(id)?.reason).toEqual(held('reconciled'));
   });
 
   it('reconcile only reports while nothing is frozen', async () => {

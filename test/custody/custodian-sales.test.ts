@@ -57,13 +57,13 @@ describe('an invoice', () => {
   });
 
   it('is refused when the creations of the day are used up', async () => {
-    expect(await selling(10n * SOL, { maxCreationsDay: 0n }).open()).toMatchObject({
+    expect(await selling(10n * SOL, { creations_day: 0n }).open()).toMatchObject({
       refusal: { code: 'SPENDING_LIMIT_REACHED', details: { limit: 'creations_day' } },
     });
   });
 
   it('is refused when the open ones take up to half of the creations of the day', async () => {
-    const w = selling(10n * SOL, { maxCreationsDay: 2n });
+    const w = selling(10n * SOL, { creations_day: 2n });
     expect([(await w.open()).type, (await w.open()).type]).toEqual(['opened', 'opened']);
     w.journal.insert(planned({ id: 'token:made', kind: 'token' }));
     expect(await w.open()).toMatchObject({

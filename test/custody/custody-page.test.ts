@@ -1,18 +1,16 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { MUTANTS } from '../simulator/mutants.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/custody.md'), 'utf8');
-const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => readFileSync(join(root, 'src', file), 'utf8'));
+const reasons = readFileSync(join(root, 'src/custody/kernel/reason.ts'), 'utf8');
 
 it('the runbook has a row for every reason for which an operation is held', () => {
-  const reasons = [...new Set(sources.flatMap((text) => text.match(/(?<=')held_[a-z_]+(?=')/g) ?? []))];
-  expect(reasons.length).toBeGreaterThan(3);
-  expect(reasons.filter((reason) => !page.includes(`| \`${reason}\` |`))).toEqual([]);
+  const held = [...reasons.matchAll(/^ {2}(\w+): true,$/gm)].map(([, name]) => `held_${name}`);
+  expect(held.length).toBeGreaterThan(3);
+  expect(held.filter((reason) => !page.includes(`| \`${reason}\` |`))).toEqual([]);
 });
 
 it('the page has a result for every broken rule of the simulator, and for no other', () => {
@@ -26,5 +24,7 @@ it('every source file that the map of the code names exists', () => {
   const [map = ''] = page.slice(page.indexOf('## Where the code is')).split('## Limits');
   const named = [...map.matchAll(/`((?:[a-z-]+\/)*[a-z-]+\.ts)`/g)].map(([, file = '']) => file);
   expect(named.length).toBeGreaterThan(40);
-  expect(named.filter((file) => !existsSync(join(root, 'src/custody', file)))).toEqual([]);
+  const exists = (file: string) =>
+    ['src/custody', '.'].some((folder) => existsSync(join(root, folder, file)));
+  expect(named.filter((file) => !exists(file))).toEqual([]);
 });

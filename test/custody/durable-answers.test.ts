@@ -4,9 +4,9 @@
  */
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
-import { createBegin } from '../../src/custody/kernel/begin-operation.ts';
-import { openJournal } from '../../src/custody/kernel/journal.ts';
+import { beginOperation } from '../../src/custody/kernel/begin-operation.ts';
 import { createCustodianWorld, keyed } from '../kit/custodian.ts';
+import { createTools } from '../kit/kernel.ts';
 import { NOW } from '../kit/sample-operations.ts';
 import { createSqliteStorage, type SqliteStorage } from '../kit/sqlite-storage.ts';
 import { CLAIM, createStoredClaims } from './asry/stored-claims.ts';
@@ -45,17 +45,9 @@ describe('a replaced instance gives no answer', () => {
 
   it.each(['begun', 'known'])('of an operation that is %s', async (which) => {
     const storage = createSqliteStorage();
-    const journal = openJournal(storage);
-    const begin = createBegin({
-      journal,
-      storage,
-      readBalance: async () => ({ lamports: lamports(10n ** 10n), slot: 1n }),
-      budgetOf: (kind) => ({ kind, keeps: () => 0n, caps: [] }),
-      now: () => NOW,
-      stop: async () => undefined,
-    });
-    const intent = { amount: lamports(0n), reserved: lamports(5_000n), plan: {}, claims: [] };
-    const ask = () => begin('absr', 'absr:day', () => ({ ok: true, intent }));
+    const tools = createTools(storage, () => NOW);
+    const intent = { amount: lamports(0n), reserved: lamports(5_000n), plan: {} };
+    const ask = () => beginOperation(tools, 'absr', 'absr:day', () => ({ ok: true, intent }));
     if (which === 'known') expect(await ask()).toMatchObject({ type: 'begun' });
     replace(storage);
     await expect(ask()).rejects.toThrow(REPLACED);

@@ -4,13 +4,13 @@ import type { CustodyDeps } from '../../src/custody/custodian.ts';
 import { openJournal } from '../../src/custody/kernel/journal.ts';
 import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
 import { flushOutbox } from '../../src/custody/kernel/outbox.ts';
+import { code } from '../../src/custody/kernel/reason.ts';
 import { step } from '../../src/custody/kernel/state-machine.ts';
 import { openRequestStore, type RefundDue } from '../../src/custody/payments/request-store.ts';
-import { TOKEN_RULES } from '../../src/custody/tokens/creation-operation.ts';
 import { cases } from '../cases.ts';
 import { type CustodianWorld, createCustodianWorld } from '../kit/custodian.ts';
 import { createFakeMirror } from '../kit/fake-mirror.ts';
-import { NOW, PAID_REQUEST, planned } from '../kit/sample-operations.ts';
+import { CREATION, NOW, PAID_REQUEST, planned } from '../kit/sample-operations.ts';
 import { createSqliteStorage } from '../kit/sqlite-storage.ts';
 import { openClaimed, storeCopies } from './asry/stored-claims.ts';
 import { createPaymentWorld, fee } from './payments/payment-world.ts';
@@ -18,14 +18,14 @@ import { createPaymentWorld, fee } from './payments/payment-world.ts';
 const DAY_MS = 86_400_000;
 
 const refusing: OperationKind = {
-  rules: TOKEN_RULES,
+  rules: CREATION,
   prepare: () => Promise.reject(new Error('the reserve is short of SOL')),
   settle: settlesByLanding,
 };
 
 /** Token creations are planned; each is prepared by `kind`. */
 function waiting(rows: number, kind: OperationKind, change: Partial<CustodyDeps> = {}) {
-  const w = createCustodianWorld({ kinds: { token: kind }, ...change });
+  const w = createCustodianWorld({ tokenKind: kind, ...change });
   w.storage.transaction(() => {
     for (let at = 0; at < rows; at++)
       w.journal.insert(planned({ id: `token:${at}`, kind: 'token', dueAt: NOW, createdAt: NOW }));
@@ -70,8 +70,8 @@ describe('operations that are due', () => {
     [150, 1_500_000],
     [10_000, 3_600_000],
   ])('wait, once they are old, %i together %i ms between two tries, an hour at most', (rows, wait) => {
-    const seen = { type: 'unprepared', reason: 'upstream_short_of_sol', waiting: rows } as const;
-    const next = step(planned({ looks: 100 }), seen, TOKEN_RULES, NOW);
+    const seen = { type: 'unprepared', reason: code('short_of_sol'), waiting: rows } as const;
+    const next = step(planned({ looks: 100 }), seen, CREATION, NOW);
     expect((next.dueAt ?? 0) - NOW).toBe(wait);
   });
 });
@@ -137,7 +137,7 @@ it('a booking that always fails runs less than once in 4 minutes over a day', as
   // The row that ends it cannot be written.
   w.storage.exec('DROP TABLE tokens');
   const fired = await pass(w, DAY_MS);
-  expect(w.logged.filter((event) => event === 'booking_failed').length).toBeGreaterThan(100);
+  expect(w.logged.filter((event) => event === 'work_failed').length).toBeGreaterThan(100);
   expect(fired).toBeLessThan(DAY_MS / 240_000);
 });
 

@@ -3,10 +3,9 @@ import { expect, it } from 'vitest';
 import { payoutId } from '../../src/custody/asry/payout-operation.ts';
 import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
 import { openRequestStore } from '../../src/custody/payments/request-store.ts';
-import { TOKEN_RULES } from '../../src/custody/tokens/creation-operation.ts';
 import { createCustodianWorld } from '../kit/custodian.ts';
 import { land } from '../kit/fake-chain.ts';
-import { PAID_REQUEST, planned, signed, signingOf } from '../kit/sample-operations.ts';
+import { CREATION, PAID_REQUEST, planned, signed, signingOf } from '../kit/sample-operations.ts';
 import { openClaimed, storeCopies } from './asry/stored-claims.ts';
 import { createPaymentWorld, fee, type PaymentWorld } from './payments/payment-world.ts';
 
@@ -15,7 +14,7 @@ const MINUTE = 60_000;
 
 /** Never prepared: its operations are signed already. */
 const creation: OperationKind = {
-  rules: TOKEN_RULES,
+  rules: CREATION,
   prepare: () => Promise.reject(new Error('not prepared here')),
   settle: settlesByLanding,
 };
@@ -24,7 +23,7 @@ const creation: OperationKind = {
 async function withPoisonedOperations() {
   const lines: Record<string, unknown>[] = [];
   const w = createCustodianWorld({
-    kinds: { token: creation },
+    tokenKind: creation,
     payments: createPaymentWorld().ports,
     log: (line) => void lines.push(line),
   });
@@ -65,10 +64,8 @@ it('six operations whose step throws stop neither another operation nor the modu
 it('an operation whose step throws raises an alarm, is retried less than once in 4 minutes, and continues when repaired', async () => {
   const w = await withPoisonedOperations();
   const fired = await w.pass(DAY_MS / 4);
-  const alarms = w.lines.filter(({ level, event }) => level === 'alarm' && event === 'operation_failed');
-  expect(alarms.map(({ operation }) => operation).toSorted()).toEqual(
-    Array.from({ length: 6 }, (_, at) => `token:p${at}`),
-  );
+  const alarms = w.lines.filter(({ level, event }) => level === 'alarm' && event === 'work_failed');
+  expect(alarms.map(({ id }) => id).toSorted()).toEqual(Array.from({ length: 6 }, (_, at) => `token:p${at}`));
   expect(fired).toBeLessThan((6 * DAY_MS) / 4 / 240_000);
   w.chain.views = async () => w.chain.nextViews();
   await w.pass(10 * MINUTE);

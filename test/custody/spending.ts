@@ -1,61 +1,48 @@
-/** The budgets of swaps and of a kind without caps, over sample limits. */
-import type { Lamports } from '../../src/core/amount.ts';
-import { DAY_MS } from '../../src/core/durations.ts';
+/** The limits of swaps, over sample limits. */
+import type { LimitName } from '../../src/core/operation-limits.ts';
 import type { Kind } from '../../src/custody/kernel/operation.ts';
 import {
-  type Budget,
-  type Cap,
-  checkIntent as checkBudget,
-  checkCap,
+  type Bounds,
+  checkIntent as checkBounds,
+  checkLimit,
   type Entry,
-  usedOf,
+  type Limit,
+  limitUse,
 } from '../../src/custody/kernel/spending-limits.ts';
-import { COST_DAY, type SwapLimits, swapBudget } from '../../src/custody/swap/limits.ts';
+import { CustodyBounds, type CustodyLimits, NOTHING_SOLD } from '../../src/custody/limits.ts';
+import { LIMITS } from '../kit/limits.ts';
 
-export type Limits = SwapLimits & { readonly floor: Lamports };
-
-export const budgetOf = (kind: Kind, limits: Limits): Budget =>
-  kind === 'swap' ? swapBudget(limits, () => limits.floor) : { kind, keeps: () => limits.floor, caps: [] };
+const boundsOf = (kind: Kind, limits: CustodyLimits): Bounds =>
+  new CustodyBounds(limits, () => NOTHING_SOLD).of(kind);
 
 export const checkIntent = ({
   kind,
   limits,
   ...asked
-}: Omit<Parameters<typeof checkBudget>[0], 'budget'> & { kind: Kind; limits: Limits }) =>
-  checkBudget({ ...asked, budget: budgetOf(kind, limits) });
+}: Omit<Parameters<typeof checkBounds>[0], 'bounds'> & { kind: Kind; limits: CustodyLimits }) =>
+  checkBounds({ ...asked, bounds: boundsOf(kind, limits) });
 
-function capOf(limits: Limits, name: string): Cap {
-  const cap = budgetOf('swap', limits).caps.find((each) => each.name === name);
-  if (!cap) throw new Error(`no cap ${name}`);
-  return cap;
+/** A limit of swaps. */
+export function limitOf(limits: CustodyLimits, name: LimitName): Limit {
+  const limit = boundsOf('swap', limits).limits.find((each) => each.name === name);
+  if (!limit) throw new Error(`no limit ${name}`);
+  return limit;
 }
 
-export const checkCost = (operations: readonly Entry[], cost: bigint, limits: Limits, now: number) =>
-  checkCap(capOf(limits, COST_DAY), 'swap', operations, { amount: 0n, cost }, now);
+export const checkCost = (operations: readonly Entry[], cost: bigint, limits: CustodyLimits, now: number) =>
+  checkLimit(limitOf(limits, 'cost_day'), operations, { amount: 0n, cost }, now);
 
-/** Whether the signed operations leave room in every cap for one more signature. */
+/** The part of a limit of swaps that is used. */
+export const usedBy = (name: LimitName, operations: readonly Entry[], now: number): bigint =>
+  limitUse(limitOf(LIMITS, name), operations, now).used;
+
+/** Whether the signed operations leave room in every limit for one more signature. */
 export const maySign = (
   operations: readonly Entry[],
   added: { readonly amount: bigint; readonly cost: bigint },
-  limits: Limits,
+  limits: CustodyLimits,
   now: number,
 ): boolean => {
   const signed = operations.filter(({ state }) => state !== 'planned');
-  return budgetOf('swap', limits).caps.every((cap) => checkCap(cap, 'swap', signed, added, now).ok);
+  return boundsOf('swap', limits).limits.every((limit) => checkLimit(limit, signed, added, now).ok);
 };
-
-const sumOver =
-  (of: Cap['of']) =>
-  (operations: readonly Entry[], now: number, windowMs: number): bigint =>
-    usedOf(
-      { name: 'window', unit: 'lamports', windowMs, maximum: 0n, of, adds: () => 0n },
-      'swap',
-      operations,
-      now,
-    );
-
-/** Moved by swaps in the window that ends now. */
-export const swappedLamports = sumOver(({ amount }) => amount);
-/** Cost of the swaps of the day that ends now. */
-export const costLamports = (operations: readonly Entry[], now: number): bigint =>
-  sumOver(({ cost }) => cost)(operations, now, DAY_MS);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { openAsryStore } from '../../src/custody/asry/asry-store.ts';
 import { openJournal } from '../../src/custody/kernel/journal.ts';
+import { Retries } from '../../src/custody/kernel/retries.ts';
 import { openReferenceStore, openRequestStore } from '../../src/custody/payments/request-store.ts';
 import { openTreasuryStore } from '../../src/custody/payments/treasury-store.ts';
 import { openTokenStore } from '../../src/custody/tokens/token-store.ts';
@@ -30,6 +31,7 @@ it('lists every table of the journal', () => {
   openReferenceStore(storage);
   openTreasuryStore(storage);
   openAsryStore(storage);
+  new Retries(storage, Date.now, () => undefined);
   const tables = storage.exec("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
   expect(namesBelow('## Journal tables').sort()).toEqual(tables.map(({ name }) => name));
   const declared = source.flatMap((text) =>

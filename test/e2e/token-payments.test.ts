@@ -200,7 +200,7 @@ describe('refunds', () => {
     await completed(larger.invoice_id);
     expect(await caller.ops('refund', larger.invoice_id)).toMatchObject({
       ok: false,
-      rows: [{ outcome: expect.stringContaining('REFUND_LIMIT_REACHED') }],
+      rows: [{ outcome: expect.stringContaining('The limit of SOL refunded in a day') }],
     });
     expect(await refundsOf(larger.invoice_id)).toMatchObject([{ status: 'due' }]);
     expect(await caller.ops('reconcile')).toMatchObject({ ok: true });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { canonicalSignature } from '../../src/chain/solana/address.ts';
+import type { ErrorCode } from '../../src/core/errors.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import type { ClaimAnswer } from '../../src/custody/api.ts';
 import {
@@ -42,7 +43,7 @@ async function get(path: string) {
 }
 
 const refused = (
-  code: string,
+  code: ErrorCode,
   more: Partial<Extract<ClaimAnswer, { type: 'refused' }>> = {},
 ): ClaimAnswer => ({
   type: 'refused',
@@ -249,7 +250,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     ['IDEMPOTENCY_KEY_REUSED', 422],
     ['UPSTREAM_FAILED', 500],
     ['CLAIMS_PAUSED', 503],
-  ])('answers %s with %i', async (code, status) => {
+  ] as const)('answers %s with %i', async (code, status) => {
     service.answers = [refused(code)];
     const answer = await claim();
     expect([answer.status, answer.body.error_code]).toEqual([status, code]);

@@ -108,7 +108,7 @@ describe('before anything is charged', () => {
 
   it('a refusal of the custodian reaches the caller unchanged', async () => {
     const deps = invoiceDeps(newTokenService());
-    const refusal = { code: 'TOO_MANY_OPEN_REQUESTS', message: 'Too many.', retryAfterSeconds: 600 };
+    const refusal = { code: 'TOO_MANY_OPEN_REQUESTS', message: 'Too many.', retryAfterSeconds: 600 } as const;
     const custody = { openRequest: async () => ({ type: 'refused' as const, refusal }) };
     await expect(createInvoice({ ...deps, custody }, asked(), 'ip')).rejects.toMatchObject({
       code: 'TOO_MANY_OPEN_REQUESTS',

@@ -1,5 +1,7 @@
 /** Invoices and listing requests over HTTP: reads while parts of the service are down, and confirms that wait. */
+
 import { describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../../src/core/errors.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { ConfirmRequest, PaymentConfirmed, RequestView } from '../../src/custody/api.ts';
 import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoice-routes.ts';
@@ -201,7 +203,10 @@ describe('confirming a payment', () => {
     expect(await service({})(path, {})).toMatchObject({ status: 400, body: { error_code: 'INVALID_INPUT' } });
   });
 
-  const refused = (code: string): PaymentConfirmed => ({ type: 'refused', refusal: { code, message: '' } });
+  const refused = (code: ErrorCode): PaymentConfirmed => ({
+    type: 'refused',
+    refusal: { code, message: '' },
+  });
   const completed: PaymentConfirmed = { type: 'confirmed', request: view({ ...done }) };
   const BODY = { invoice_id: 'a', tx_signature: 'b' };
 
@@ -227,7 +232,7 @@ describe('confirming a payment', () => {
     ['as long as the caller prefers', 'wait=9', 9],
     ['not at all with wait=0', 'wait=0', 0],
   ])('waits %s, then returns the missing amount or step', async (_name, prefer, seconds) => {
-    for (const code of ['PAYMENT_NOT_FINAL', 'INVOICE_IN_PROGRESS']) {
+    for (const code of ['PAYMENT_NOT_FINAL', 'INVOICE_IN_PROGRESS'] as const) {
       const clock = { ms: 0 };
       const call = service({ answers: [refused(code)], clock, statuses: ['pending'] });
       const answer = await call('/api/invoices/confirm', BODY, prefer);
@@ -247,7 +252,7 @@ describe('confirming a payment', () => {
     expect(clock.ms).toBeLessThan(17_000);
   });
 
-  it.each(['PAYMENT_NOT_BOUND', 'PAYMENT_INCOMPLETE', 'REFUND_DUE', 'NOT_FOUND'])(
+  it.each(['PAYMENT_NOT_BOUND', 'PAYMENT_INCOMPLETE', 'REFUND_DUE', 'NOT_FOUND'] as const)(
     'does not wait for a final refusal: %s',
     async (code) => {
       const clock = { ms: 0 };

@@ -4,6 +4,7 @@ import { Cache } from '../../src/http/cached.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const cap = {
+  label: 'SOL in a window',
   unit: 'lamports' as const,
   windowMs: 3_600_000,
   used: 500_000_000n,
@@ -85,6 +86,7 @@ describe('the status', () => {
       unsettled: { usedSol: '0.5', maximumSol: '4', leftSol: '3.5' },
       cost_day: { leftSol: '0' },
     });
+    expect(status.custody?.limits[0]).toMatchObject({ name: 'hour', label: 'SOL in a window' });
   });
 
   it.each<[string, Partial<StatusReportDeps>]>([

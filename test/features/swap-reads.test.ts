@@ -116,7 +116,7 @@ describe('an estimate', () => {
   });
 
   it('shows that no create passes while the custodian refuses every swap', async () => {
-    const refusal = { code: 'SWAPS_PAUSED', message: 'x' };
+    const refusal = { code: 'SWAPS_PAUSED', message: 'x' } as const;
     const { deps } = setUp(async () => ({ ...open, maximumLamports: 0n, refusal }));
     expect(await getEstimate(deps, lamports(SOL), CLIENT)).toMatchObject({ reason: 'SWAPS_PAUSED' });
     expect(await getEstimate(setUp().deps, lamports(SOL), CLIENT)).toMatchObject({ reason: null });
@@ -204,7 +204,8 @@ describe('the bounds of a swap', () => {
 
   it("show the custodian's refusal and its time", async () => {
     const nextAvailableAt = '2026-11-20T11:00:00.000Z';
-    const refusal = { code: 'SWAP_LIMIT_REACHED', message: 'x', details: { limit: 'hour', nextAvailableAt } };
+    const details = { limit: 'hour', nextAvailableAt };
+    const refusal = { code: 'SWAP_LIMIT_REACHED', message: 'x', details } as const;
     const { deps } = setUp(async () => ({ ...open, maximumLamports: 0n, refusal }));
     expect(await getMinimum(deps)).toMatchObject({
       available: false,

@@ -151,7 +151,7 @@ describe('POST /api/swap/create', () => {
     ['SWAP_LIMIT_REACHED', 503],
     ['SWAPS_PAUSED', 503],
     ['QUOTE_BUDGET_SPENT', 503],
-  ])('a refusal %s is %i with its wait', async (code, status) => {
+  ] as const)('a refusal %s is %i with its wait', async (code, status) => {
     service.answer = {
       type: 'refused',
       replayed: false,

@@ -109,7 +109,7 @@ describe('a create', () => {
     message: 'no room',
     retryAfterSeconds: 9,
     details: { limit: 'day' },
-  };
+  } as const;
   it('a refusal is thrown with its code, wait and details', () => {
     expect(refusalError(refusal)).toMatchObject({
       code: 'SWAP_LIMIT_REACHED',
@@ -117,7 +117,7 @@ describe('a create', () => {
       retryAfterSeconds: 9,
       details: { limit: 'day' },
     });
-    expect(refusalError({ code: 'X', message: 'y' })).toMatchObject({
+    expect(refusalError({ code: 'SWAPS_PAUSED', message: 'y' })).toMatchObject({
       retryAfterSeconds: undefined,
       details: undefined,
     });

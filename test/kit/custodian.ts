@@ -5,8 +5,9 @@
 import { base64 } from '@scure/base';
 import { signedTransaction } from '../../src/chain/solana/transaction.ts';
 import type { SwapRequest } from '../../src/custody/api.ts';
-import { type Custody, type CustodyDeps, createCustodian } from '../../src/custody/custodian.ts';
+import { Custodian, type CustodyDeps } from '../../src/custody/custodian.ts';
 import { openJournal } from '../../src/custody/kernel/journal.ts';
+import type { Operation } from '../../src/custody/kernel/operation.ts';
 import type { Storage } from '../../src/custody/kernel/ports.ts';
 import { createFakeBridge, createSwapPorts, RESERVE } from './fake-bridge.ts';
 import { createFakeChain } from './fake-chain.ts';
@@ -58,7 +59,7 @@ export function createCustodyFakes(change: Partial<CustodyDeps> = {}) {
     logged,
     deps,
     /** An instance on this storage. */
-    start: (storage: Storage) => createCustodian(storage, deps),
+    start: (storage: Storage) => new Custodian(storage, deps),
     /** How many signatures were made. */
     signatures: () => signatures,
   };
@@ -78,6 +79,8 @@ export function createCustodianWorld(
   const { clock } = fakes;
   const start = (on: Storage = storage) => fakes.start(on);
   const custody = start();
+  /** The stored state, as a new instance would read it. */
+  const journal = openJournal(storage);
   return {
     ...fakes,
     storage,
@@ -101,7 +104,7 @@ export function createCustodianWorld(
       }
     },
     /** Fires alarms until the condition holds; returns their number. */
-    async passUntil(isMet: () => boolean, of: Custody = custody): Promise<number> {
+    async passUntil(isMet: () => boolean, of: Custodian = custody): Promise<number> {
       for (let fired = 0; fired < MOST_ALARMS; fired++) {
         if (isMet()) return fired;
         if (storage.alarm === null) throw new Error('no alarm is set');
@@ -112,8 +115,9 @@ export function createCustodianWorld(
     },
     /** Another instance on the same storage. */
     start,
-    /** The stored state, as a new instance would read it. */
-    journal: openJournal(storage),
+    journal,
+    /** Stores an operation, as an earlier instance would have done. */
+    add: (operation: Operation): Operation => storage.transaction(() => journal.insert(operation)),
   };
 }
 

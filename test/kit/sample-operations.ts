@@ -6,6 +6,7 @@ import {
   type SignedAt,
   type Signing,
 } from '../../src/custody/kernel/operation.ts';
+import { code } from '../../src/custody/kernel/reason.ts';
 import type { KindRules, NodeView } from '../../src/custody/kernel/state-machine.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
 
@@ -13,9 +14,21 @@ export const NOW = 1_790_000_000_000;
 export const SOL = 1_000_000_000n;
 export const FEE = 5_900n;
 
-export const SWAP: KindRules = { maxAttempts: 1, retriesPreparation: false, settles: true };
+export const SWAP: KindRules = {
+  maxAttempts: 1,
+  retriesPreparation: false,
+  settles: true,
+  coveredAt: 'begin',
+};
 /** A payout: signed again after a proven expiry, done with its landing. */
-export const PAYOUT: KindRules = { maxAttempts: 3, retriesPreparation: true, settles: false };
+export const PAYOUT: KindRules = {
+  maxAttempts: 3,
+  retriesPreparation: true,
+  settles: false,
+  coveredAt: 'begin',
+};
+/** A sold creation: signed only while the balance covers it. */
+export const CREATION: KindRules = { ...PAYOUT, coveredAt: 'signature' };
 
 /** Both nodes had the height 818: expiry is provable from the finalized height 1,001 on. */
 export const SIGNED_AT: SignedAt = {
@@ -69,14 +82,14 @@ export const done = (change: Partial<Operation> = {}): Operation =>
 
 /** Failed with money still on its way, which may still arrive. */
 export const outstanding = (change: Partial<Operation> = {}): Operation =>
-  settling({ state: 'failed', detail: 'bridge_failed', reason: 'bridge_failed', ...change });
+  settling({ state: 'failed', detail: 'bridge_failed', reason: code('bridge_failed'), ...change });
 
 /** Failed and nothing is awaited. */
 export const closed = (change: Partial<Operation> = {}): Operation =>
   planned({
     state: 'failed',
     detail: 'refused',
-    reason: 'quote_signature',
+    reason: code('quote_signature'),
     amount: lamports(0n),
     reserved: lamports(0n),
     dueAt: null,

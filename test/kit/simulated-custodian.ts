@@ -6,7 +6,7 @@
 import { depositTerms } from '../../src/chain/solana/deposit.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { lamports } from '../../src/core/amount.ts';
-import type { Custody, CustodyDeps } from '../../src/custody/custodian.ts';
+import type { Custodian, CustodyDeps } from '../../src/custody/custodian.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
 import type { SqlRow } from '../../src/custody/kernel/ports.ts';
 import { createSolanaView } from '../../src/custody/kernel/solana-view.ts';
@@ -231,7 +231,7 @@ export function simulateCustodian(p: {
       )
       .map((entry) => ({ entry, order: effectsOf(entry.transaction) }));
 
-  function compose(instance: Instance): Custody {
+  function compose(instance: Instance): Custodian {
     const net = <T>(label: string, ask: () => Promise<T>): Promise<T> =>
       instance.cross(label, async () => {
         await scheduler.sleep(netRandom.between(0, faults.latencyMs));
@@ -281,7 +281,7 @@ export function simulateCustodian(p: {
     }).start(instance.storage);
   }
 
-  const host = createHost<Custody>({
+  const host = createHost<Custodian>({
     scheduler,
     random: random.fork(),
     faults: () => faults.host,
@@ -297,7 +297,7 @@ export function simulateCustodian(p: {
   /** A call at a given time, and its result; undefined if the instance was lost during the call. */
   function at<T>(
     time: number,
-    ask: (custody: Custody) => Promise<T>,
+    ask: (custody: Custodian) => Promise<T>,
     hear: (answer: T | undefined) => void,
   ): void {
     scheduler.at(time, () => {
@@ -326,7 +326,7 @@ export function simulateCustodian(p: {
     at,
 
     /** A call now, without a time limit; undefined if the instance was lost during the call. */
-    async call<T>(ask: (custody: Custody) => Promise<T>): Promise<T | undefined> {
+    async call<T>(ask: (custody: Custodian) => Promise<T>): Promise<T | undefined> {
       let value: T | undefined;
       let answered = false;
       at(scheduler.now(), ask, (answer) => {

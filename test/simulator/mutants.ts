@@ -37,7 +37,11 @@ const SETTLEMENT = 'custody/swap/settlement.ts';
 const RECONCILE = 'custody/kernel/reconcile.ts';
 const COMMANDS = 'custody/kernel/operator-commands.ts';
 const RESTORED_CLAIMS_TEST = 'test/custody/asry/restored-claims.test.ts';
-const LIMITS_TEST = 'test/custody/kernel/spending-limits.test.ts';
+const SPENDING_TEST = 'test/custody/kernel/spending-limits.test.ts';
+const LIMITS_TEST = 'test/custody/limits.test.ts';
+const COVERED_TEST = 'test/custody/kernel/executor-covered.test.ts';
+const BEGIN = 'custody/kernel/begin-operation.ts';
+const BOUNDS = 'custody/limits.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -55,9 +59,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: EXECUTOR,
-        find: `    storeSigned(op, kind, signed.prepared, signed.signing);`,
-        replace: `    await p.chain.send(signed.signing.wire);
-    storeSigned(op, kind, signed.prepared, signed.signing);`,
+        find: `    this.#store(op, kind, prepared, signed, balance);`,
+        replace: `    await this.#p.chain.send(signed.wire);\n    this.#store(op, kind, prepared, signed, balance);`,
       },
     ],
   },
@@ -132,38 +135,35 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: EXECUTOR,
-        find: `    await p.storage.sync();\n    const accepted`,
+        find: `    await this.#p.storage.sync();\n    const accepted`,
         replace: `    const accepted`,
       },
     ],
   },
   {
-    name: 'caps are checked outside the critical section',
+    name: 'limits are checked outside the critical section',
     edits: [
       {
-        file: CREATE_SWAP,
-        find: `      const verdict = check(amount, balance);
-      if (!verdict.ok) return`,
-        replace: `      const verdict = check(amount, balance, early);
-      if (!verdict.ok) return`,
+        file: BEGIN,
+        find: `    let balance: Balance;\n`,
+        replace: `    const early = journal.counting(context.now());\n    let balance: Balance;\n`,
       },
       {
-        file: CREATE_SWAP,
-        find: `    balance: Balance,\n  ): string`,
-        replace: `    balance: Balance,\n    early: ReturnType<typeof journal.counting>,\n  ): string`,
+        file: BEGIN,
+        find: `insert(context, kind, id, balance, decide));`,
+        replace: `insert(context, kind, id, balance, decide, early));`,
       },
       {
-        file: CREATE_SWAP,
-        find: `    for (let reads = 0; reads < 3; reads++) {`,
-        replace: `    const before = journal.counting(now());\n    for (let reads = 0; reads < 3; reads++) {`,
+        file: BEGIN,
+        find: `  decide: () => Decision<Declined>,\n): Begun<Declined> | 'outdated' {`,
+        replace: `  decide: () => Decision<Declined>,\n  early: ReturnType<Journal['counting']>,\n): Begun<Declined> | 'outdated' {`,
       },
       {
-        file: CREATE_SWAP,
-        find: `reserve(request, amount, balance);`,
-        replace: `reserve(request, amount, balance, before);`,
+        file: BEGIN,
+        find: `  const operations = journal.counting(now());\n`,
+        replace: `  const operations = early;\n`,
       },
     ],
-    // A window is checked again at the signature; what is left to break is the balance.
     test: 'test/custody/swap/create-swap.test.ts',
   },
   {
@@ -200,15 +200,15 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `    (most) => most,`,
       },
     ],
-    test: LIMITS_TEST,
+    test: SPENDING_TEST,
   },
   {
     name: 'an idempotency key is not stored',
     edits: [
       {
         file: CREATE_SWAP,
-        find: `swapId(request.key?.keyHash ?? p.randomId())`,
-        replace: `swapId(p.randomId())`,
+        find: `swapId(request.key?.keyHash ?? this.#p.randomId())`,
+        replace: `swapId(this.#p.randomId())`,
       },
     ],
   },
@@ -217,8 +217,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: EXECUTOR,
-        find: `prepared.claims.some((name) => (journal.consumerOf(name) ?? op.id) !== op.id)`,
-        replace: `prepared.claims.some((name) => name === '')`,
+        find: `if (claims.some((name) => (journal.consumerOf(name) ?? op.id) !== op.id)) {`,
+        replace: `if (claims.some((name) => name === '')) {`,
       },
     ],
   },
@@ -271,15 +271,13 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'custody/kernel/background.ts',
-        find: `      await storage.setAlarm(now() + SAFETY_MS);\n`,
+        find: `    await storage.setAlarm(now() + SAFETY_MS);\n`,
         replace: ``,
       },
       {
         file: 'custody/kernel/background.ts',
-        find: `      ranAt = now();
-      await publish();`,
-        replace: `      ranAt = now();
-      await flushOutbox(p);`,
+        find: `    this.#ranAt = now();\n    await this.publish();`,
+        replace: `    this.#ranAt = now();\n    await flushOutbox(this.#p);`,
       },
     ],
   },
@@ -310,10 +308,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: EXECUTOR,
-        find: `    p.storage.transaction(() => {
-      const stopped = p.stop(op.kind);
-      if (stopped) return void observe(op, kind, refusedOrLater(op, kind, stopped));`,
-        replace: `    p.storage.transaction(() => {`,
+        find: `      const obstacle = this.#obstacle(op, cost, balance);`,
+        replace: `      const found = this.#obstacle(op, cost, balance);\n      const obstacle = found?.reason.type === 'stopped' ? undefined : found;`,
       },
     ],
   },
@@ -406,7 +402,11 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the receiver is not the sender',
     edits: [
-      { file: PAYOUTS, find: `        receiver: sender,`, replace: `        receiver: p.reserveAddress,` },
+      {
+        file: PAYOUTS,
+        find: `        receiver: claim.sender,`,
+        replace: `        receiver: p.reserveAddress,`,
+      },
     ],
   },
   {
@@ -443,8 +443,8 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: MINT,
-        find: `const begun = await begin('absr', mintId(day), `,
-        replace: `const begun = await begin('absr', \`\${mintId(day)}:\${now()}\`, `,
+        find: `beginOperation(tools, 'absr', mintId(day), `,
+        replace: `beginOperation(tools, 'absr', \`\${mintId(day)}:\${now()}\`, `,
       },
       {
         file: MINT,
@@ -458,41 +458,50 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'swaps may use the operating float',
     edits: [
       {
-        file: 'custody/budgets.ts',
-        find: `() => floor + larger(operatingFloat, sold().paid)`,
-        replace: `() => floor - larger(operatingFloat, sold().paid)`,
+        file: BOUNDS,
+        find: `return floor + larger(operatingFloat, this.#sold().paid);`,
+        replace: `return floor - larger(operatingFloat, this.#sold().paid);`,
       },
     ],
   },
   {
-    name: 'the cap of an hour is not enforced',
-    edits: [{ file: 'custody/swap/limits.ts', find: `moved('hour', HOUR_MS, limits.maxHour),`, replace: `` }],
-  },
-  {
-    name: 'the refunds of a day are not capped',
+    name: 'the limit of an hour is not enforced',
     edits: [
       {
-        file: 'custody/budgets.ts',
-        find: `          of: ({ amount }) => amount,
-          adds: ({ amount }) => amount,`,
-        replace: `          of: () => 0n,
-          adds: () => 0n,`,
+        file: BOUNDS,
+        find: `limit.kind === kind)`,
+        replace: `limit.kind === kind && limit.name !== 'hour')`,
       },
-      { file: REFUNDS, find: `if (used + amount > p.maxRefundsDay) {`, replace: `if (amount < 0n) {` },
     ],
   },
   {
-    name: 'the cap of a day is not enforced',
-    edits: [{ file: 'custody/swap/limits.ts', find: `moved('day', DAY_MS, limits.maxDay),`, replace: `` }],
+    name: 'the refunds of a day are not limited',
+    edits: [
+      {
+        file: BOUNDS,
+        find: `limit.kind === kind)`,
+        replace: `limit.kind === kind && limit.name !== 'refunds_day')`,
+      },
+    ],
+  },
+  {
+    name: 'the limit of a day is not enforced',
+    edits: [
+      {
+        file: BOUNDS,
+        find: `limit.kind === kind)`,
+        replace: `limit.kind === kind && limit.name !== 'day')`,
+      },
+    ],
     test: LIMITS_TEST,
   },
   {
-    name: 'the cap of one swap is not enforced',
+    name: 'the limit of one swap is not enforced',
     edits: [
       {
-        file: SPENDING_LIMITS,
-        find: `budget.maxAmount !== undefined && amount > budget.maxAmount`,
-        replace: `budget.maxAmount !== undefined && amount < 0n`,
+        file: BOUNDS,
+        find: `limit.kind === kind)`,
+        replace: `limit.kind === kind && limit.name !== 'operation')`,
       },
     ],
     test: LIMITS_TEST,
@@ -501,9 +510,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'unsettled SOL is not counted',
     edits: [
       {
-        file: 'custody/swap/limits.ts',
-        find: `of: ({ state, amount, unsettled }) => (state === 'planned' ? amount : unsettled),`,
-        replace: `of: ({ amount }) => amount - amount,`,
+        file: SPENDING_LIMITS,
+        find: `return state === 'planned' ? amount : unsettled;`,
+        replace: `return 0n;`,
       },
     ],
   },
@@ -511,9 +520,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'the cost limit of a day is not enforced',
     edits: [
       {
-        file: 'custody/swap/limits.ts',
-        find: `of: ({ cost }) => cost,`,
-        replace: `of: ({ cost }) => cost - cost,`,
+        file: SPENDING_LIMITS,
+        find: `      return cost;\n`,
+        replace: `      return cost - cost;\n`,
       },
     ],
   },
@@ -529,16 +538,22 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
-    name: 'the payouts of a day are not capped',
-    edits: [{ file: 'custody/budgets.ts', find: `  adds: () => 1n,\n`, replace: `  adds: () => -1_000n,\n` }],
-  },
-  {
-    name: 'the creations of a day are not capped',
+    name: 'the payouts of a day are not limited',
     edits: [
       {
-        file: 'custody/budgets.ts',
-        find: `perDay('creations_day', limits.maxCreationsDay)`,
-        replace: `perDay('creations_day', 2n ** 40n)`,
+        file: BOUNDS,
+        find: `limit.kind === kind)`,
+        replace: `limit.kind === kind && limit.name !== 'payouts_day')`,
+      },
+    ],
+  },
+  {
+    name: 'the creations of a day are not limited',
+    edits: [
+      {
+        file: BOUNDS,
+        find: `limit.kind === kind)`,
+        replace: `limit.kind === kind && limit.name !== 'creations_day')`,
       },
     ],
   },
@@ -553,7 +568,7 @@ export const MUTANTS: readonly Mutant[] = [
       { file: JOURNAL, find: `      row.signedAt ?? row.createdAt,\n`, replace: `      row.createdAt,\n` },
       { file: JOURNAL, find: `    if (row.signedAt !== null)\n`, replace: `    if (row.signedAt === 0)\n` },
     ],
-    test: 'test/custody/kernel/spending-limits-covered.test.ts',
+    test: COVERED_TEST,
   },
   {
     name: 'reservations of other kinds are not counted',
@@ -564,13 +579,28 @@ export const MUTANTS: readonly Mutant[] = [
         replace: `lamports(balance.lamports - (reservedLamports([]) + keeps));`,
       },
     ],
-    test: LIMITS_TEST,
+    test: SPENDING_TEST,
+  },
+  {
+    name: 'a creation is signed without a check of the balance',
+    edits: [
+      {
+        file: EXECUTOR,
+        find: `    if (balance === undefined) return undefined;`,
+        replace: `    if (balance === undefined || cost === 0n) return undefined;`,
+      },
+    ],
+    test: COVERED_TEST,
   },
   {
     name: 'a creation reserves nothing',
     test: 'test/custody/payments/payment-edges.test.ts',
     edits: [
-      { file: CREATION, find: `reserved: lamports(cost) };`, replace: `reserved: lamports(cost - cost) };` },
+      {
+        file: CREATION,
+        find: `reserved: lamports(cost), plan`,
+        replace: `reserved: lamports(cost - cost), plan`,
+      },
     ],
   },
   {
@@ -813,8 +843,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: CUSTODIAN,
-        find: `        const refusal = await saleRefusal(request);\n`,
-        replace: `        const refusal = request.client === '' ? await saleRefusal(request) : undefined;\n`,
+        find: `await this.#saleRefusal(request);`,
+        replace: `request.client === '' ? await this.#saleRefusal(request) : undefined;`,
       },
     ],
     test: 'test/custody/custodian-sales.test.ts',
@@ -824,8 +854,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: CREATE_SWAP,
-        find: `      await p.storage.sync();\n      return decided;`,
-        replace: `      return decided;`,
+        find: `    await storage.sync();\n    return decided;`,
+        replace: `    return decided;`,
       },
     ],
     test: DURABLE,
@@ -834,9 +864,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'an operation is answered before it is durable',
     edits: [
       {
-        file: 'custody/kernel/begin-operation.ts',
-        find: `        await p.storage.sync();\n        return { type: 'begun', operation };`,
-        replace: `        return { type: 'begun', operation };`,
+        file: BEGIN,
+        find: `    if (begun.type === 'begun') await storage.sync();\n`,
+        replace: ``,
       },
     ],
     test: DURABLE,
@@ -845,9 +875,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a known operation is answered before it is durable',
     edits: [
       {
-        file: 'custody/kernel/begin-operation.ts',
-        find: `        await p.storage.sync();\n        return { type: 'known', operation: known };`,
-        replace: `        return { type: 'known', operation: known };`,
+        file: BEGIN,
+        find: `      await storage.sync();\n      return { type: 'known'`,
+        replace: `      return { type: 'known'`,
       },
     ],
     test: DURABLE,
@@ -884,8 +914,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: CUSTODIAN,
-        find: `      await storage.sync();\n      await gate.verify();`,
-        replace: `      await gate.verify();`,
+        find: `    await tools.storage.sync();\n    await gate.verify();`,
+        replace: `    await gate.verify();`,
       },
     ],
     test: DURABLE,

@@ -5,10 +5,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Custodian, CustodyDeps } from '../../src/custody/custodian.ts';
+import type { Storage } from '../../src/custody/kernel/ports.ts';
 import { createRemoteSigner } from '../../src/custody/kernel/signer.ts';
 
-export type Production = Pick<typeof import('../../src/custody/custodian.ts'), 'createCustodian'> &
-  Pick<typeof import('../../src/wiring/custody.ts'), 'composeCustody'> &
+export type Production = { createCustodian(storage: Storage, deps: CustodyDeps): Custodian } & Pick<
+  typeof import('../../src/wiring/custody.ts'),
+  'composeCustody'
+> &
   Pick<typeof import('../../src/config.ts'), 'readConfig'> &
   Pick<typeof import('../../src/providers/esplora.ts'), 'createEsplora'> &
   Pick<typeof import('../../src/custody/kernel/operation.ts'), 'decodeOperation'> &
@@ -46,7 +50,8 @@ export async function loadProduction(source: string, previous?: string): Promise
     Promise.all(REMOTE_SIGNERS.filter((file) => existsSync(join(source, file))).map(load)),
   ]);
   return {
-    createCustodian: custodian.createCustodian,
+    // Earlier releases have a function in place of the class.
+    createCustodian: custodian.createCustodian ?? ((storage, deps) => new custodian.Custodian(storage, deps)),
     composeCustody: wiring.composeCustody,
     readConfig: config.readConfig,
     createEsplora: esplora.createEsplora,

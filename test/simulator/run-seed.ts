@@ -3,7 +3,7 @@
  * @module
  */
 import type { Operation } from '../../src/custody/kernel/operation.ts';
-import { HELD_RECONCILED } from '../../src/custody/kernel/state-machine.ts';
+import { isReconciled } from '../../src/custody/kernel/reason.ts';
 import { type Actors, startActors } from './actors.ts';
 import type { Incident } from './incidents.ts';
 import { key } from './ledger.ts';
@@ -250,7 +250,7 @@ function retryAll(world: World, production: Production): void {
   const { host, happened } = world;
   for (const op of operationsOf(world, production)) {
     if (op.state === 'done' || op.state === 'failed') continue;
-    const isHeld = op.reason === HELD_RECONCILED;
+    const isHeld = isReconciled(op.reason);
     const name = isHeld && isReported(world, op) ? 'end' : 'retry';
     if (isHeld) happened[`held operations: ${name}`] = (happened[`held operations: ${name}`] ?? 0) + 1;
     void host.event('ops', (custodian) => custodian.ops({ name, id: op.id }));

@@ -2,7 +2,10 @@
  * Compares the journal, D1 and the public responses with the true events, after all work has ended.
  * @module
  */
+import { ACCOUNT_RENT } from '../../src/chain/solana/token-messages.ts';
+import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { sats } from '../../src/core/amount.ts';
+import { type LimitName, OPERATION_LIMITS } from '../../src/core/operation-limits.ts';
 import { fairLamports } from '../../src/core/price.ts';
 import type { RequestView } from '../../src/custody/api.ts';
 import type { Operation } from '../../src/custody/kernel/operation.ts';
@@ -15,9 +18,10 @@ import { movementOf } from './witness.ts';
 import type { World } from './world.ts';
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** After this time the rarest check has run. */
 const LAST_LOOK_MS = 2 * HOUR_MS;
+/** Lamports that the opening of a receiver's account costs. */
+const RENT = ACCOUNT_RENT[TOKEN_PROGRAM] ?? 0n;
 /** Within this time after the faults, paid work is completed or its payment is owed back. */
 const PAID_WORK_MS = 45 * 60_000;
 
@@ -27,7 +31,7 @@ export const operationsOf = (world: World, production: Production): Operation[] 
     .map((stored) => production.decodeOperation(String(stored.row)));
 
 const isOver = (op: Operation): boolean => op.state === 'done' || op.state === 'failed';
-const isHeld = (op: Operation): boolean => op.reason?.startsWith('held') ?? false;
+const isHeld = (op: Operation): boolean => op.reason?.type === 'held';
 const count = (world: World, query: string): number => Number(world.host.disk.exec(query, [])[0]?.n ?? 0);
 
 /** Work that began within this time is still awaited. */
@@ -40,8 +44,7 @@ const PAYOUTS_MOVING = `SELECT COUNT(*) AS n FROM asry_payouts
   WHERE state = 'begun' OR (state = 'owed' AND json_extract(row, '$.reason') = 'unread')`;
 
 /** Whether an operation waits until others have left the window of a day. */
-const isCapped = ({ state, reason }: Operation): boolean =>
-  state === 'planned' && (reason === 'upstream_creations_day' || (reason?.startsWith('limit_') ?? false));
+const isCapped = ({ state, reason }: Operation): boolean => state === 'planned' && reason?.type === 'limit';
 
 /** Operations, of one kind or of all, that wait for another day. */
 export const waitingForDay = (operations: readonly Operation[], kind?: string): number =>
@@ -392,32 +395,27 @@ function judgeCaps(world: World, operations: readonly Operation[], landed: reado
     const movement = movementOf(entry.transaction);
     const op = bySignature.get(entry.transaction.signature);
     if (entry.failed || !op) return [];
-    const lamports = 'lamports' in movement ? movement.lamports : 0n;
+    const rent = movement.kind === 'asry' && movement.opens ? RENT : 0n;
+    const lamports = 'lamports' in movement ? movement.lamports : rent;
     const at = world.witness.signedAt.get(entry.transaction.signature) ?? op.createdAt;
     return [{ kind: movement.kind, at, lamports, cost: agreedCost(op) }];
   });
   type Spend = (typeof spends)[number];
-  const { maxHour, maxDay, maxCostDay, maxOperation, maxRefundsDay, maxPayoutsDay, maxCreationsDay } =
-    world.limits;
-  const lamportsOf = ({ lamports }: Spend): bigint => lamports;
-  const caps: readonly [string, Spend['kind'], number, bigint, (spend: Spend) => bigint][] = [
-    ['cap_operation', 'swap', 1, maxOperation, lamportsOf],
-    ['cap_hour', 'swap', HOUR_MS, maxHour, lamportsOf],
-    ['cap_day', 'swap', DAY_MS, maxDay, lamportsOf],
-    ['cap_cost_day', 'swap', DAY_MS, maxCostDay, ({ cost }) => cost],
-    ['cap_refunds_day', 'refund', DAY_MS, maxRefundsDay, lamportsOf],
-    ['cap_payouts_day', 'asry', DAY_MS, maxPayoutsDay, () => 1n],
-    ['cap_creations_day', 'token', DAY_MS, maxCreationsDay, () => 1n],
-  ];
-  for (const [name, kind, windowMs, most, of] of caps) {
+  const countOf = {
+    amount: ({ lamports }: Spend) => lamports,
+    cost: ({ cost }: Spend) => cost,
+    operations: () => 1n,
+  };
+  for (const [name, { kind, windowMs, counts }] of Object.entries(OPERATION_LIMITS)) {
+    // The witness compares what is unsettled at each landing.
+    if (windowMs === null) continue;
+    const most = world.limits[name as LimitName];
     const counted = spends.filter((spend) => spend.kind === kind);
     for (const last of counted) {
       const inWindow =
-        name === 'cap_operation'
-          ? [last]
-          : counted.filter(({ at }) => at <= last.at && at > last.at - windowMs);
-      const used = inWindow.reduce((sum, spend) => sum + of(spend), 0n);
-      if (used > most) world.witness.broken(name, `${used} where ${most} may be`);
+        windowMs === 0 ? [last] : counted.filter(({ at }) => at <= last.at && at > last.at - windowMs);
+      const used = inWindow.reduce((sum, spend) => sum + countOf[counts](spend), 0n);
+      if (used > most) world.witness.broken(`cap_${name}`, `${used} where ${most} may be`);
     }
   }
 }

@@ -72,7 +72,7 @@ export function createWitness(p: {
   bridge: () => BridgeModel;
   truth: Truth;
   /** Lamports that swaps must leave in the reserve, and the maximum unsettled amount. */
-  limits: { readonly swapFloor: bigint; readonly maxUnsettled: bigint };
+  limits: { readonly swapFloor: bigint; readonly unsettled: bigint };
   reserve: string;
   absr: { readonly mint: string; readonly scale: bigint; readonly cover: () => bigint };
   /** Unix milliseconds of the chain. */
@@ -135,8 +135,8 @@ export function createWitness(p: {
     if (movement.lamports !== order.amount)
       broken('amount', `${signature} pays ${movement.lamports} for a quote of ${order.amount}`);
     const unsettled = exposure();
-    if (!p.bridgeLies && unsettled > p.limits.maxUnsettled)
-      broken('cap_unsettled', `${unsettled} lamports are out, ${p.limits.maxUnsettled} may be`);
+    if (!p.bridgeLies && unsettled > p.limits.unsettled)
+      broken('cap_unsettled', `${unsettled} lamports are out, ${p.limits.unsettled} may be`);
   }
 
   /** A payout may open the receiver's account once a day: its owner keeps the rent by closing it. */

@@ -6,8 +6,10 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { SwapRoute } from '../../src/bridges/route.ts';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
+import { limitsOf } from '../../src/config.ts';
+import type { LimitName } from '../../src/core/operation-limits.ts';
 import { rewardsAt } from '../../src/custody/asry/epochs.ts';
-import type { Custody } from '../../src/custody/custodian.ts';
+import type { Custodian } from '../../src/custody/custodian.ts';
 import type { Log, Signer } from '../../src/custody/kernel/ports.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
 import { wallet } from '../kit/addresses.ts';
@@ -57,7 +59,7 @@ export type World = {
   readonly bridge: BridgeModel;
   readonly bitcoin: Bitcoin;
   readonly d1: D1Model;
-  readonly host: Host<Custody>;
+  readonly host: Host<Custodian>;
   readonly witness: Witness;
   readonly truth: Truth;
   readonly forged: ChainTransaction[];
@@ -67,20 +69,7 @@ export type World = {
   /** Counts events by name. */
   readonly happened: Record<string, number>;
   /** Lamports; payouts and creations are counted. */
-  readonly limits: Readonly<
-    Record<
-      | 'maxOperation'
-      | 'maxHour'
-      | 'maxDay'
-      | 'maxUnsettled'
-      | 'maxCostDay'
-      | 'swapFloor'
-      | 'maxRefundsDay'
-      | 'maxPayoutsDay'
-      | 'maxCreationsDay',
-      bigint
-    >
-  >;
+  readonly limits: Readonly<Record<LimitName | 'swapFloor', bigint>>;
   /** Unix milliseconds of a slot. */
   blockTime(slot: number): number;
   signature(): string;
@@ -167,15 +156,8 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
   const blockTime = (slot: number): number => scenario.epoch + ledger.timeOf(slot);
 
   const limits = {
-    maxOperation: config.SWAP_MAX_SOL,
-    maxHour: config.SWAP_MAX_SOL_HOUR,
-    maxDay: config.SWAP_MAX_SOL_DAY,
-    maxUnsettled: config.SWAP_MAX_UNSETTLED_SOL,
-    maxCostDay: config.SWAP_MAX_COST_SOL_DAY,
+    ...limitsOf(config),
     swapFloor: config.RESERVE_FLOOR_SOL + config.OPERATING_FLOAT_SOL,
-    maxRefundsDay: config.REFUND_MAX_SOL_DAY,
-    maxPayoutsDay: config.PAYOUTS_MAX_DAY,
-    maxCreationsDay: config.CREATIONS_MAX_DAY,
   };
   const witness: Witness = createWitness({
     ledger: () => ledger,
@@ -319,7 +301,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
         return answer;
       });
 
-  function compose(instance: Instance): Custody {
+  function compose(instance: Instance): Custodian {
     const isPrevious = production.previous !== undefined && instance.number % 2 === 1;
     const running = (isPrevious && production.previous) || production;
     if (isPrevious) count('instances of the earlier release');
@@ -392,7 +374,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     return running.createCustodian(instance.storage, deps);
   }
 
-  const host = createHost<Custody>({
+  const host = createHost<Custodian>({
     scheduler,
     random: random.fork(),
     faults: () => faults().host,

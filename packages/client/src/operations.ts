@@ -78,8 +78,9 @@ export type Status = {
     };
     /** Every cap that the custodian enforces */ limits: Array<{
       name: string;
+      /** What it bounds */ label: string;
       unit: 'lamports' | 'count';
-      /** Null for open operations */ windowSeconds: number | null;
+      /** 0 for one operation, null for open ones */ windowSeconds: number | null;
       used: string;
       maximum: string;
       left: string;

@@ -9,6 +9,7 @@ import { type AsryEpochView, type ClaimPayoutView, type ClaimView, claimView, pa
 import type { Journal } from '../kernel/journal.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { SqlRow, Storage } from '../kernel/ports.ts';
+import { reasonText } from '../kernel/reason.ts';
 import { type Epoch, entitlementOf, nextUnitRate, rewardsAt } from './epochs.ts';
 import { claimPurpose } from './payout-operation.ts';
 
@@ -97,10 +98,7 @@ export type Payout = {
   readonly state: PayoutState;
   readonly reason: OwedReason | null;
   readonly operationId: string | null;
-  /**
-   * Lamports set aside to open the receiver's account, and the time from which they count against the day's
-   * budget.
-   */
+  /** Lamports set aside to open the receiver's account, and when. The account of an owner is opened once a day. */
   readonly rent: bigint;
   readonly rentAt: number | null;
   /** Checks and attempts that failed. More of them mean longer waits between retries. */
@@ -289,13 +287,6 @@ const payoutRows = (exec: Storage['exec']) => ({
     );
     return opened.length > 0;
   },
-
-  /** Lamports of rent set aside or spent after `since`. */
-  rentSince(since: number): bigint {
-    return exec('SELECT row FROM asry_payouts WHERE rent_at > ?', since)
-      .map(rowOf<Payout>)
-      .reduce((sum, payout) => sum + payout.rent, 0n);
-  },
 });
 
 export function openAsryStore({ exec, transaction }: Storage) {
@@ -328,7 +319,11 @@ const viewOfPayout = (payout: Payout, journal: Pick<Journal, 'get'>): ClaimPayou
   if (!operation) return payoutView(payout, undefined);
   const { signing, reason, state, updatedAt } = operation;
   const finishedAt = state === 'done' ? updatedAt : null;
-  return payoutView(payout, { signature: signing?.signature ?? null, reason, finishedAt });
+  return payoutView(payout, {
+    signature: signing?.signature ?? null,
+    reason: reasonText(reason),
+    finishedAt,
+  });
 };
 
 export function storedClaim(store: AsryStore, journal: Journal, signature: string): ClaimView | null {

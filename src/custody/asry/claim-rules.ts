@@ -6,6 +6,7 @@
 import type { DepositVerdict } from '../../chain/solana/deposit.ts';
 import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
+import type { ErrorCode } from '../../core/errors.ts';
 import type { ClaimRequest, Refusal } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Claim, Payout } from './asry-store.ts';
@@ -228,7 +229,11 @@ function payoutPart(p: {
   return { ok: true, atoms: wanted < left ? wanted : left };
 }
 
-const refusal = (code: string, message: string, more: Omit<Refusal, 'code' | 'message'> = {}): Refusal => ({
+const refusal = (
+  code: ErrorCode,
+  message: string,
+  more: Omit<Refusal, 'code' | 'message'> = {},
+): Refusal => ({
   code,
   message,
   ...more,

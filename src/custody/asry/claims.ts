@@ -125,9 +125,12 @@ function createEpochOpener({ journal, storage, now }: ModuleTools, store: AsrySt
   };
 }
 
+/** A part that was taken, by its number; or why none was. */
+type PartTaken = { readonly type: 'taken'; readonly part: number } | Exclude<Taken, { type: 'taken' }>;
+
 /** Takes the next part of a claim and begins its payout. */
 function createTaking(
-  { journal, storage, now, log }: ModuleTools,
+  { journal, storage, drive, now, log }: ModuleTools,
   p: AsryPorts & {
     readonly store: AsryStore;
     readonly payouts: ReturnType<typeof createAsryPayouts>;
@@ -138,10 +141,9 @@ function createTaking(
 ) {
   const { program, store, payouts, openEpochs, once } = p;
 
-  /** The claim that a deposit would create now. Stores epochs that have started, and nothing else. */
+  /** The claim that a deposit would create now, in an epoch that is stored. */
   function opening(deposit: Deposit): Opened | Refused {
     const { signature, blockTime } = deposit;
-    openEpochs(blockTime);
     return decideOpening(deposit, {
       usedFor: journal.consumerOf(`payment:${signature}`),
       own: ownMoney(deposit, {
@@ -169,7 +171,7 @@ function createTaking(
   const earlier = ({ key }: ClaimRequest): Payout | undefined =>
     key && store.payoutByKey(key.keyHash, now() - KEY_LIFE_MS);
 
-  /** Takes the next part of a claim, and stores the claim itself if it is new. Call inside a transaction. */
+  /** The next part of a claim. `store` writes the claim, if it is new; call it inside a transaction. */
   function take(request: ClaimRequest, deposit: Deposit): Taken {
     const decision = decideClaim(request, {
       isRepeat: earlier(request) !== undefined,
@@ -179,13 +181,19 @@ function createTaking(
     });
     if (decision.type !== 'take') return decision;
     const { claim, payout, opened } = decision;
-    if (opened) {
-      journal.consumeOnce(`payment:${claim.signature}`, claimPurpose(claim.signature), now());
-      store.putEpoch(opened);
-      mirrorEpoch(journal, opened, now());
-    }
-    if (request.key) journal.recordCall('key', request.client, now());
-    return { type: 'taken', claim, payout };
+    return {
+      type: 'taken',
+      claim,
+      payout,
+      store() {
+        if (opened) {
+          journal.consumeOnce(`payment:${claim.signature}`, claimPurpose(claim.signature), now());
+          store.putEpoch(opened);
+          mirrorEpoch(journal, opened, now());
+        }
+        if (request.key) journal.recordCall('key', request.client, now());
+      },
+    };
   }
 
   async function readPayee(sender: string): Promise<Payee | undefined> {
@@ -198,42 +206,34 @@ function createTaking(
   }
 
   /** Stores the part as owed. The background run pays it later. */
-  function promise(request: ClaimRequest, deposit: Deposit, reason: OwedReason): Taken {
+  function promise(request: ClaimRequest, deposit: Deposit, reason: OwedReason): PartTaken {
     return storage.transaction(() => {
       const taken = take(request, deposit);
       if (taken.type !== 'taken') return taken;
-      const payout = payouts.owe(taken.payout, reason);
-      payouts.save(taken.claim, payout);
-      return { ...taken, payout };
+      taken.store();
+      payouts.save(taken.claim, payouts.owe(taken.payout, reason));
+      return { type: 'taken', part: taken.payout.part };
     });
   }
 
   /** Claims the next part and begins its payout. */
-  async function claimPart(request: ClaimRequest, deposit: Deposit): Promise<Taken> {
+  async function claimPart(request: ClaimRequest, deposit: Deposit): Promise<PartTaken> {
+    openEpochs(deposit.blockTime);
     const payee = await readPayee(deposit.sender);
     if (!payee) return promise(request, deposit, 'unread');
     const { signature } = deposit;
     const operations = store.claim(signature)?.operations ?? 0;
-    // Set only by this call's own critical section. It stays set when the wait below ends early.
-    const own: { taken: Taken | undefined } = { taken: undefined };
-    const work = payouts.begin({ signature, operations }, payee, () => {
-      own.taken = take(request, deposit);
-      return own.taken;
-    });
-    const begun = await p.within(work, MAX_WAIT_MS);
-    const taken = own.taken?.type === 'taken' ? own.taken : undefined;
-    // The alarm continues the stored payout. Taking another part now would pay twice.
-    const isStored = store.payouts(signature).some(({ part }) => part === taken?.payout.part);
-    if (!begun) return taken && isStored ? taken : { type: 'refused', refusal: inProgress() };
+    const begun = await payouts.begin({ signature, operations }, payee, () => take(request, deposit));
     switch (begun.type) {
       case 'begun':
-        return taken ?? { type: 'again' };
+        // The alarm continues a payout whose operation is not done in time.
+        await p.within(drive(begun.operation.id), MAX_WAIT_MS);
+        return { type: 'taken', part: Number(begun.operation.plan.part) };
       case 'owed':
         return begun.reason === 'paused'
           ? { type: 'refused', refusal: claimsPaused('stopped') }
           : promise(request, deposit, begun.reason);
-      case 'refused':
-      case 'again':
+      default:
         return begun;
     }
   }
@@ -320,6 +320,7 @@ function createClaimAnswers(
   function preview(request: ClaimRequest, deposit: Deposit): ClaimAnswer {
     const known = record(deposit.signature);
     if (known) return { type: 'validated', claim: known };
+    p.openEpochs(deposit.blockTime);
     const made = opening(deposit);
     if (made.type === 'refused') return refuse(made.refusal);
     if (request.rewardMicroUsd !== undefined && made.epoch.price === null) return refuse(noPrice());
@@ -352,7 +353,7 @@ function createClaimAnswers(
       if (got.type === 'again') continue;
       return got.type === 'refused'
         ? refuse(got.refusal, record(deposit.signature))
-        : claimed(deposit.signature, got.payout.part, false);
+        : claimed(deposit.signature, got.part, false);
     }
     return refuse(inProgress(), record(request.signature));
   }
@@ -374,10 +375,7 @@ export function createClaims(tools: ModuleTools, p: ClaimsPorts) {
     hold: payouts.held.hold,
     held: payouts.held,
 
-    /**
-     * The stored answer to a claim that leaves nothing to do, such as a repeat; undefined for any other
-     * claim.
-     */
+    /** The stored answer to a claim that leaves nothing to do, such as a repeat; undefined for any other claim. */
     async storedAnswer(request: ClaimRequest): Promise<ClaimAnswer | undefined> {
       const answer = settled(request);
       if (answer) await storage.sync();

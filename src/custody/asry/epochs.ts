@@ -1,9 +1,8 @@
 /**
- * Epochs of the rewards programme, and what a deposit earns in one. Epochs follow each other without a gap, and each
- * keeps the configured parameters of its start. A deposit earns by the epoch of its block, on a capped curve.
- * Splitting a deposit gains nothing, and the order of deposits does not change their total. An earlier claim
- * earns more. All
- * figures are integers: deposits in the smallest unit of the dollar token, rewards in the smallest unit of ASRY.
+ * Epochs of the rewards programme, and what a deposit earns in one. Epochs follow each other without a gap, and each keeps
+ * the configured parameters of its start. A deposit earns by the epoch of its block, on a capped curve. Splitting a deposit
+ * gains nothing, and the order of deposits does not change their total. An earlier claim earns more. All figures are
+ * integers: deposits in the smallest unit of the dollar token, rewards in the smallest unit of ASRY.
  * @module
  */
 import { bpsOf } from '../../core/amount.ts';
@@ -47,10 +46,7 @@ export const nextUnitRate = ({ cap, depth }: Curve, deposits: bigint, digits: nu
 
 /** The configuration of the rewards programme. */
 export type AsryProgram = Curve & {
-  /**
-   * Start of the first epoch in Unix seconds; null means midnight UTC of the day on which the programme first
-   * runs.
-   */
+  /** Start of the first epoch in Unix seconds; null means midnight UTC of the day on which the programme first runs. */
   readonly startsAt: number | null;
   readonly epochSeconds: number;
   /** Price of one ASRY in trillionths of a dollar; null without a price. */
@@ -61,8 +57,6 @@ export type AsryProgram = Curve & {
   readonly minimumDeposit: bigint;
   /** Older deposits earn nothing. */
   readonly maxAgeSeconds: number;
-  /** Lamports per day for opening receivers' accounts. */
-  readonly rentBudget: bigint;
   /** Refuses new claims; owed payouts are still paid. */
   readonly disabled: boolean;
 };

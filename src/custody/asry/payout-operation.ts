@@ -24,7 +24,12 @@ import type { AsryProgram } from './epochs.ts';
  * An attempt ends with a failed landing or an expiry. After three attempts the payout is owed again and
  * checked from the start.
  */
-export const ASRY_RULES: KindRules = { maxAttempts: 3, retriesPreparation: true, settles: false };
+const ASRY_RULES: KindRules = {
+  maxAttempts: 3,
+  retriesPreparation: true,
+  settles: false,
+  coveredAt: 'begin',
+};
 
 /** The receiver's account and the reserve's account at one slot. */
 export type Payee = {
@@ -46,10 +51,7 @@ export type AsryPayoutPorts = {
 };
 
 export type AsryPorts = AsryPayoutPorts & {
-  /**
-   * The finalized transaction shown by a quorum of nodes, or null without a quorum. @throws AppError
-   * UPSTREAM_FAILED
-   */
+  /** The finalized transaction shown by a quorum of nodes, or null without a quorum. @throws AppError UPSTREAM_FAILED */
   transaction(signature: string): Promise<DepositTransaction | null>;
   readonly terms: DepositTerms;
   readonly program: AsryProgram;

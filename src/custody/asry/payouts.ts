@@ -10,11 +10,12 @@ import { earliest, isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { Refusal } from '../api.ts';
-import { createRowRetries } from '../kernel/background.ts';
+import { beginOperation, type Intent, type NotBegun } from '../kernel/begin-operation.ts';
 import type { HeldDebts, ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
 import { mayBePaidBy, RELEASED } from '../kernel/operator-commands.ts';
-import { HELD_RECONCILED } from '../kernel/state-machine.ts';
+import { held, reasonText } from '../kernel/reason.ts';
+import { type Backoff, backoff, levelOf } from '../kernel/retries.ts';
 import {
   type AsryStore,
   type Claim,
@@ -28,36 +29,33 @@ import { type AsryPayoutPorts, encodePlan, type Payee, payoutId } from './payout
 
 /** A payout to begin, with its claim. */
 export type Taken =
-  | { readonly type: 'taken'; readonly claim: Claim; readonly payout: Payout }
+  | {
+      readonly type: 'taken';
+      readonly claim: Claim;
+      readonly payout: Payout;
+      /** Writes the claim, if it is new. Call inside a transaction. */
+      store(): void;
+    }
   | { readonly type: 'refused'; readonly refusal: Refusal }
   /** Another call changed the claim first; decide again. */
   | { readonly type: 'again' };
 
-/** Runs in the critical section and may write. */
-export type Obtain = () => Taken;
+type NotStarted = Exclude<Taken, { type: 'taken' }> | { readonly type: 'owed'; readonly reason: OwedReason };
 
-type NotBegun = Exclude<Taken, { type: 'taken' }> | { readonly type: 'owed'; readonly reason: OwedReason };
-
-export type PayoutBegun = { readonly type: 'begun' } | NotBegun;
+type PayoutBegun = { readonly type: 'begun'; readonly operation: Operation } | NotStarted;
 
 /** Receivers in one background run: one call can read all their accounts. */
-const SWEEP = 20;
-const FIRST_CHECK_MS = 30_000;
-const UNREAD_CHECK_MS = 2_000;
-const RAREST_UNREAD_CHECK_MS = 60_000;
-const RAREST_CHECK_MS = 3_600_000;
-/** The operator is alerted after this number of failed operations. */
-const ALARM_TRIES = 3;
+const RECEIVERS_PER_RUN = 20;
+/** Waits between checks of an owed payout: while the chain could not be read, and for any other reason. */
+const UNREAD_CHECKS: Backoff = { first: 2_000, most: 60_000 };
+const CHECKS: Backoff = { first: 30_000, most: HOUR_MS };
 
 const AGAIN = { type: 'again' } as const;
 
 /** The rows of payouts: what is owed and until when it waits, and the end of the operations that pay it. */
-function createPayoutRows({ journal, storage, now, log }: ModuleTools, store: AsryStore) {
+function createPayoutRows({ journal, storage, retries, now, log }: ModuleTools, store: AsryStore) {
   const nextCheckAt = (reason: OwedReason, tries: number): number =>
-    now() +
-    (reason === 'unread'
-      ? Math.min(UNREAD_CHECK_MS * 2 ** tries, RAREST_UNREAD_CHECK_MS)
-      : Math.min(FIRST_CHECK_MS * 2 ** tries, RAREST_CHECK_MS));
+    now() + backoff(tries + 1, reason === 'unread' ? UNREAD_CHECKS : CHECKS);
 
   /** Stores a claim and one of its payouts and queues the D1 update. Call inside a transaction. */
   function save(claim: Claim, payout: Payout): void {
@@ -108,10 +106,15 @@ function createPayoutRows({ journal, storage, now, log }: ModuleTools, store: As
       const stored = store.payouts(payout.signature).find(({ part }) => part === payout.part);
       if (!claim || stored?.state !== 'begun' || stored.operationId !== operation.id) return;
       if (operation.state !== 'done') {
-        const reason = isOwedReason(operation.reason) ? operation.reason : 'payout_failed';
+        const because = reasonText(operation.reason);
+        const reason = isOwedReason(because) ? because : 'payout_failed';
         save(claim, owe(stored, reason));
-        const level = stored.tries + 1 >= ALARM_TRIES ? 'alarm' : 'warn';
-        log({ level, event: 'payout_failed', operation: operation.id, reason: operation.reason });
+        log({
+          level: levelOf(stored.tries + 1),
+          event: 'payout_failed',
+          operation: operation.id,
+          reason: because,
+        });
         return;
       }
       const { landing, updatedAt } = operation;
@@ -122,17 +125,15 @@ function createPayoutRows({ journal, storage, now, log }: ModuleTools, store: As
     });
   }
 
-  const ended = createRowRetries({
+  const ended = retries.rows({
     name: 'payout_ended',
     read: store.ended,
     idOf: ({ signature, part }) => `${signature}:${part}`,
-    now,
-    log,
   });
 
   /** Books all payouts whose operations have ended since the last run. */
   const settleEnded = (): void =>
-    ended.run(SWEEP, (payout) => {
+    ended.run(RECEIVERS_PER_RUN, (payout) => {
       const operation = payout.operationId === null ? undefined : journal.get(payout.operationId);
       if (operation) settle(payout, operation);
     });
@@ -169,7 +170,7 @@ function createHeldPayouts(
         id: idOf(payout),
         kind: 'payout',
         state: 'held',
-        reason: HELD_RECONCILED,
+        reason: reasonText(held('reconciled')),
         atoms: payout.atoms.toString(),
         createdAt: new Date(payout.createdAt).toISOString(),
       })),
@@ -208,9 +209,7 @@ function createPayoutTerms(store: AsryStore, program: AsryProgram, now: () => nu
     if (payee.accountOwner !== null) return { rent: 0n, tokenProgram };
     const opening = openingOf(payout, receiver);
     if (opening === 'under_way') return 'unread';
-    if (opening === 'done') return 'recipient_account_closed';
-    const spent = store.rentSince(now() - DAY_MS);
-    return spent + rent > program.rentBudget ? 'rent_budget_spent' : { rent, tokenProgram };
+    return opening === 'done' ? 'recipient_account_closed' : { rent, tokenProgram };
   }
 
   /**
@@ -236,67 +235,81 @@ export function createAsryPayouts(
   const { save, owe, nextCheckAt, settleEnded, nextEnded } = rows;
   const termsOf = createPayoutTerms(store, p.program, now);
 
-  /** Begins a payout's operation. The same critical section contains all writes of `obtain`. */
+  /**
+   * Begins a payout's operation. Its first step runs with `drive`.
+   * @param obtain runs in the critical section and only reads
+   */
   async function begin(
     claim: Pick<Claim, 'signature' | 'operations'>,
     payee: Payee,
-    obtain: Obtain,
+    obtain: () => Taken,
   ): Promise<PayoutBegun> {
     const id = payoutId(claim.signature, claim.operations + 1);
-    const begun = await tools.begin<NotBegun>('asry', id, () => {
+    const begun = await beginOperation<NotStarted>(tools, 'asry', id, () => {
       const got = obtain();
       if (got.type !== 'taken') return { ok: false, declined: got };
       if (payoutId(got.claim.signature, got.claim.operations + 1) !== id)
         return { ok: false, declined: AGAIN };
-      const { sender } = got.claim;
-      const terms = termsOf(payee, got.payout, sender);
+      const terms = termsOf(payee, got.payout, got.claim.sender);
       if (typeof terms === 'string') return { ok: false, declined: { type: 'owed', reason: terms } };
-      const createAccount = terms.rent > 0n;
-      const { atoms, part } = got.payout;
-      save(
-        { ...got.claim, operations: got.claim.operations + 1 },
-        {
-          ...got.payout,
-          state: 'begun',
-          reason: null,
-          operationId: id,
-          rent: terms.rent,
-          rentAt: createAccount ? now() : null,
-          dueAt: null,
-        },
-      );
-      const plan = encodePlan({
-        deposit: got.claim.signature,
-        part,
-        receiver: sender,
-        atoms,
-        mint: p.mint,
-        program: terms.tokenProgram,
-        decimals: payee.decimals,
-        createAccount,
-      });
-      const reserved = lamports(terms.rent + tokenTransferFee({ createAccount }));
-      return { ok: true, intent: { amount: lamports(0n), reserved, plan, claims: [] } };
+      return { ok: true, intent: intentOf(id, got, payee, terms) };
     });
     switch (begun.type) {
       case 'begun':
-        return { type: 'begun' };
+        return { type: 'begun', operation: begun.operation };
       case 'known':
         return AGAIN;
       case 'declined':
         return begun.declined;
       case 'refused':
-        return notBegun(begun.refusal);
+        return { type: 'owed', reason: owedFor(begun.why) };
     }
+  }
+
+  function intentOf(
+    id: string,
+    { claim, payout, store: storeClaim }: Extract<Taken, { type: 'taken' }>,
+    { decimals }: Payee,
+    { rent, tokenProgram }: { readonly rent: bigint; readonly tokenProgram: string },
+  ): Intent {
+    const createAccount = rent > 0n;
+    const { atoms, part } = payout;
+    const begun = {
+      ...payout,
+      state: 'begun',
+      reason: null,
+      operationId: id,
+      rent,
+      rentAt: createAccount ? now() : null,
+      dueAt: null,
+    } as const;
+    return {
+      amount: lamports(rent),
+      reserved: lamports(rent + tokenTransferFee({ createAccount })),
+      plan: encodePlan({
+        deposit: claim.signature,
+        part,
+        receiver: claim.sender,
+        atoms,
+        mint: p.mint,
+        program: tokenProgram,
+        decimals,
+        createAccount,
+      }),
+      store() {
+        storeClaim();
+        save({ ...claim, operations: claim.operations + 1 }, begun);
+      },
+    };
   }
 
   /** The payout as of the last check, if it is still owed. */
   const waiting =
-    ({ signature, part }: Payout): Obtain =>
-    () => {
+    ({ signature, part }: Payout) =>
+    (): Taken => {
       const claim = store.claim(signature);
       const payout = store.payouts(signature).find((each) => each.part === part);
-      return claim && payout?.state === 'owed' ? { type: 'taken', claim, payout } : AGAIN;
+      return claim && payout?.state === 'owed' ? { type: 'taken', claim, payout, store() {} } : AGAIN;
     };
 
   /** @param asked whether a caller requested the check, which does not postpone the next background check */
@@ -306,7 +319,7 @@ export function createAsryPayouts(
     const begun = payee
       ? await begin(claim, payee, waiting(payout))
       : { type: 'owed' as const, reason: 'unread' as const };
-    if (begun.type === 'begun') return;
+    if (begun.type === 'begun') return tools.drive(begun.operation.id);
     // Every refusal postpones the next check. Otherwise this row would stay first in the queue.
     const reason = begun.type === 'owed' ? begun.reason : 'unread';
     storage.transaction(() => {
@@ -343,9 +356,8 @@ export function createAsryPayouts(
     const stored = store.payouts(signature).find((each) => each.part === part);
     const tries = before + 1;
     if (stored?.state === 'owed') store.putPayout({ ...stored, tries, dueAt: nextCheckAt('unread', tries) });
-    const level = tries >= ALARM_TRIES ? 'alarm' : 'warn';
     const payout = `${signature}:${part}`;
-    log({ level, event: 'payout_unbooked', payout, error: String(error).slice(0, 200) });
+    log({ level: levelOf(tries), event: 'payout_unbooked', payout, error: String(error).slice(0, 200) });
   }
 
   return {
@@ -355,22 +367,24 @@ export function createAsryPayouts(
     settleEnded,
     held: createHeldPayouts(tools, store, rows),
     checkNow: (payouts: readonly Payout[]): Promise<void> => check(payouts, true),
-    nextAt: () => earliest(nextEnded(), store.nextDue(now(), RAREST_CHECK_MS)),
-    sweep: (): Promise<void> => check(store.owedDue(now(), RAREST_CHECK_MS, SWEEP), false),
+    nextAt: () => earliest(nextEnded(), store.nextDue(now(), CHECKS.most)),
+    sweep: (): Promise<void> => check(store.owedDue(now(), CHECKS.most, RECEIVERS_PER_RUN), false),
   };
 }
 
-/** Refusals of the kernel for which a payout stays owed. */
-const OWED_FOR: Readonly<Partial<Record<string, OwedReason>>> = {
-  INSUFFICIENT_BALANCE: 'reserve_short_of_sol',
-  UPSTREAM_FAILED: 'unread',
-  SPENDING_LIMIT_REACHED: 'daily_limit',
-  SIGNING_PAUSED: 'paused',
-};
-
-function notBegun(refusal: Refusal): NotBegun {
-  const reason = OWED_FOR[refusal.code];
-  return reason ? { type: 'owed', reason } : { type: 'refused', refusal };
+/** Why a payout stays owed that the kernel did not begin. */
+function owedFor(why: NotBegun): OwedReason {
+  switch (why.code) {
+    case 'STOPPED':
+      return 'paused';
+    case 'UNREADABLE':
+    case 'BLOCKED':
+      return 'unread';
+    case 'INSUFFICIENT_BALANCE':
+      return 'reserve_short_of_sol';
+    case 'LIMIT_REACHED':
+      return why.limit.counts === 'amount' ? 'rent_budget_spent' : 'daily_limit';
+  }
 }
 
 /** Reasons that only the operator can remove. */

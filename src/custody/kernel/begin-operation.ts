@@ -1,6 +1,6 @@
 /**
- * Begins operations of every kind except swaps, which have their own caps and quotes. One critical section
- * contains the intent, the names it consumes and the reservation. The refusals at the end are shared by all kinds.
+ * Begins operations of every kind. One critical section contains the module's decision, the check of balance and limits, the
+ * intent and every row that belongs to it.
  * @module
  */
 import type { Lamports } from '../../core/amount.ts';
@@ -11,199 +11,169 @@ import type { Journal } from './journal.ts';
 import { type Facts, type Kind, type Operation, plannedOperation } from './operation.ts';
 import type { Storage } from './ports.ts';
 import type { BalanceReader } from './solana-view.ts';
-import { type Balance, type Budget, checkIntent, type SpendingVerdict, solText } from './spending-limits.ts';
+import { type Balance, type Bounds, checkIntent, type SpendingVerdict, solText } from './spending-limits.ts';
 
-export type BeginPorts = {
+export type BeginContext = {
   readonly journal: Journal;
   readonly storage: Storage;
   readonly readBalance: BalanceReader;
-  readonly budgetOf: (kind: Kind) => Budget;
+  readonly boundsOf: (kind: Kind) => Bounds;
   readonly now: () => number;
   /** Reason why no operation of this kind may begin now. */
-  readonly stop: (kind: Kind) => Promise<string | undefined>;
+  readonly stopBeginning: (kind: Kind) => Promise<string | undefined>;
 };
 
 export type Intent = {
   /** Lamports that it moves; zero when it moves only tokens. */
   readonly amount: Lamports;
-  /** All lamports that may leave the reserve for it: amount, fees, rent. */
   readonly reserved: Lamports;
   readonly plan: Facts;
-  /** Names that it consumes permanently: `payment:<signature>`. */
-  readonly claims: readonly string[];
+  /** Writes the module's own rows, in the critical section of an intent that begins. */
+  readonly store?: () => void;
 };
 
-/** `declined` is a module's own outcome, not a refusal of the caller's request. */
+/** `declined`: what the module has found instead of an intent. */
 export type Decision<Declined = never> =
   | { readonly ok: true; readonly intent: Intent }
-  | { readonly ok: false; readonly refusal: Refusal }
   | { readonly ok: false; readonly declined: Declined };
 
+/** Why the kernel begins no operation now. */
+export type NotBegun =
+  | { readonly code: 'STOPPED'; readonly reason: string }
+  | { readonly code: 'UNREADABLE'; readonly reason: string }
+  /** A transaction of the reserve, or an operation, may have paid it before the journal was lost. */
+  | { readonly code: 'BLOCKED'; readonly by: string }
+  | Exclude<SpendingVerdict, { readonly ok: true } | { readonly code: 'BALANCE_OUTDATED' }>;
+
 export type Begun<Declined = never> =
+  /** `known`: an earlier call has begun it. */
   | { readonly type: 'begun' | 'known'; readonly operation: Operation }
-  | { readonly type: 'refused'; readonly refusal: Refusal }
+  | { readonly type: 'refused'; readonly why: NotBegun }
   | { readonly type: 'declined'; readonly declined: Declined };
 
+/** Reads of the balance. It may become outdated while it is read, because another operation is released meanwhile. */
+const MAX_READS = 3;
+
 /**
+ * Begins an operation once. Its first step runs with `drive`.
  * @param id     natural key, such as `absr:2026-03-01`: the same id begins once
- * @param decide runs in the critical section and may read and write the journal; a refused intent rolls its
- * writes
- * back
+ * @param decide runs in the critical section and only reads
  */
-export type Begin = <Declined = never>(
+export async function beginOperation<Declined = never>(
+  context: BeginContext,
   kind: Kind,
   id: string,
   decide: () => Decision<Declined>,
-) => Promise<Begun<Declined>>;
-
-/** Rolls back the critical section of an intent that does not begin. */
-class RolledBack<Declined> extends Error {
-  readonly outcome: Begun<Declined> | 'outdated';
-  constructor(outcome: Begun<Declined> | 'outdated') {
-    super('rolled back');
-    this.outcome = outcome;
+): Promise<Begun<Declined>> {
+  const { journal, storage, readBalance } = context;
+  if (!journal.get(id)) {
+    const reason = await context.stopBeginning(kind);
+    if (reason !== undefined) return { type: 'refused', why: { code: 'STOPPED', reason } };
   }
+  for (let reads = 0; reads < MAX_READS; reads++) {
+    const known = journal.get(id);
+    if (known) {
+      // The write of the earlier call may not be durable yet.
+      await storage.sync();
+      return { type: 'known', operation: known };
+    }
+    let balance: Balance;
+    try {
+      balance = await readBalance(journal.releasedSlot());
+    } catch (error) {
+      return { type: 'refused', why: { code: 'UNREADABLE', reason: failureReason(error) } };
+    }
+    // Another call may have begun the same id while the balance was read.
+    if (journal.get(id)) continue;
+    const begun = storage.transaction(() => insert(context, kind, id, balance, decide));
+    if (begun === 'outdated') continue;
+    if (begun.type === 'begun') await storage.sync();
+    return begun;
+  }
+  return { type: 'refused', why: { code: 'UNREADABLE', reason: 'balance_outdated' } };
 }
 
-const refuse = (refusal: Refusal): Begun => ({ type: 'refused', refusal });
+function insert<Declined>(
+  { journal, boundsOf, now }: BeginContext,
+  kind: Kind,
+  id: string,
+  balance: Balance,
+  decide: () => Decision<Declined>,
+): Begun<Declined> | 'outdated' {
+  const decision = decide();
+  if (!decision.ok) return { type: 'declined', declined: decision.declined };
+  const by = journal.blockedBy(id);
+  if (by !== undefined) return { type: 'refused', why: { code: 'BLOCKED', by } };
+  const { amount, reserved } = decision.intent;
+  const operations = journal.counting(now());
+  const verdict = checkIntent({ bounds: boundsOf(kind), amount, reserved, balance, operations, now: now() });
+  if (!verdict.ok)
+    return verdict.code === 'BALANCE_OUTDATED' ? 'outdated' : { type: 'refused', why: verdict };
+  return { type: 'begun', operation: queueOperation({ journal, now }, kind, id, decision.intent) };
+}
 
-export function createBegin(p: BeginPorts): Begin {
-  const { journal, now } = p;
+/**
+ * Stores an intent without a check. Only for a kind whose balance and limits are checked at the signature, because its cost
+ * was set aside at the sale. Call inside a storage transaction.
+ */
+export function queueOperation(
+  { journal, now }: Pick<BeginContext, 'now'> & { readonly journal: Pick<Journal, 'insert'> },
+  kind: Kind,
+  id: string,
+  { amount, reserved, plan, store }: Intent,
+): Operation {
+  store?.();
+  return journal.insert(plannedOperation({ id, kind, amount, reserved, plan, now: now() }));
+}
 
-  function insert<Declined>(
-    kind: Kind,
-    id: string,
-    balance: Balance,
-    decide: () => Decision<Declined>,
-  ): Operation {
-    const decision = decide();
-    if (!decision.ok)
-      throw new RolledBack<Declined>(
-        'refusal' in decision ? refuse(decision.refusal) : { type: 'declined', declined: decision.declined },
-      );
-    const blockedBy = journal.blockedBy(id);
-    if (blockedBy !== undefined) throw new RolledBack(refuse(blocked(blockedBy)));
-    const { claims, ...intent } = decision.intent;
-    const verdict = checkIntent({
-      budget: p.budgetOf(kind),
-      amount: intent.amount,
-      reserved: intent.reserved,
-      balance,
-      operations: journal.counting(now()),
-      now: now(),
-    });
-    if (!verdict.ok)
-      throw new RolledBack(
-        verdict.code === 'BALANCE_OUTDATED' ? 'outdated' : refuse(spendingRefusal(verdict, now())),
-      );
-    for (const name of claims) {
-      if (!journal.consumeOnce(name, id, now())) throw new RolledBack(refuse(alreadyUsed(name)));
-    }
-    return journal.insert(plannedOperation({ id, kind, ...intent, now: now() }));
+/** @param reason short reason of an upstream's failure */
+export const upstreamRefusal = (reason: string): Refusal => ({
+  code: 'UPSTREAM_FAILED',
+  message: 'The bridge or the chain did not respond as expected.',
+  details: { reason: `upstream_${reason}` },
+});
+
+/** The refusal of an intent that exceeds the balance or a limit. It names the limit. */
+export function spendingRefusal(
+  verdict: Extract<NotBegun, { readonly ok: false }>,
+  now: number,
+): Refusal & { readonly code: 'INSUFFICIENT_BALANCE' | 'AMOUNT_TOO_LARGE' | 'SPENDING_LIMIT_REACHED' } {
+  if (verdict.code === 'INSUFFICIENT_BALANCE') {
+    const left = verdict.available > 0n ? verdict.available : 0n;
+    return {
+      code: verdict.code,
+      message: `The reserve can spend ${solText(left)} now, after its fee reserve and floor.`,
+      details: { availableLamports: left.toString() },
+    };
   }
-
-  return async <Declined>(kind: Kind, id: string, decide: () => Decision<Declined>) => {
-    if (!journal.get(id)) {
-      const why = await p.stop(kind);
-      if (why) return refuse(signingStopped(why));
-    }
-    for (let reads = 0; reads < 3; reads++) {
-      const known = journal.get(id);
-      if (known) {
-        // The write of the earlier call may not be durable yet.
-        await p.storage.sync();
-        return { type: 'known', operation: known };
-      }
-      let balance: Balance;
-      try {
-        balance = await p.readBalance(journal.releasedSlot());
-      } catch (error) {
-        return refuse(upstreamRefusal(`upstream_${failureReason(error)}`));
-      }
-      // Another call may have begun the same id while the balance was read.
-      if (journal.get(id)) continue;
-      try {
-        const operation = p.storage.transaction(() => insert(kind, id, balance, decide));
-        await p.storage.sync();
-        return { type: 'begun', operation };
-      } catch (error) {
-        if (!(error instanceof RolledBack)) throw error;
-        const { outcome } = error as RolledBack<Declined>;
-        if (outcome !== 'outdated') return outcome;
-      }
-    }
-    return refuse(upstreamRefusal('upstream_balance_outdated'));
+  const { limit, used, availableAt } = verdict;
+  const text = (atoms: bigint) => (limit.unit === 'lamports' ? solText(atoms) : String(atoms));
+  if (limit.windowMs === 0) {
+    return {
+      code: 'AMOUNT_TOO_LARGE',
+      message: `The limit of ${limit.label} is ${text(limit.maximum)}.`,
+      details: { maxAmountLamports: limit.maximum.toString() },
+    };
+  }
+  return {
+    code: 'SPENDING_LIMIT_REACHED',
+    message: `The limit of ${limit.label}, ${text(limit.maximum)}, would be exceeded: ${text(used)} are already used.`,
+    ...availableIn(limit.name, availableAt, now, {
+      [limit.unit === 'lamports' ? 'maximumLamports' : 'maximum']: limit.maximum.toString(),
+      [limit.unit === 'lamports' ? 'usedLamports' : 'used']: used.toString(),
+    }),
   };
 }
 
-const alreadyUsed = (name: string): Refusal => ({
-  code: 'ALREADY_USED',
-  message: 'This payment already serves another purpose.',
-  details: { name },
-});
-
-/** @param by a transaction of the reserve, or an operation, that may have paid it already */
-const blocked = (by: string): Refusal => ({
-  code: 'HELD',
-  message: `It may have been paid before the journal was lost: ${by}.`,
-  details: { by },
-});
-
-/** Signing is stopped for now. */
-export const signingStopped = (reason: string): Refusal => ({
-  code: 'SIGNING_PAUSED',
-  message: 'Signing is paused. Nothing was reserved or signed.',
-  retryAfterSeconds: 300,
-  details: { reason },
-});
-
-export const upstreamRefusal = (reason: string): Refusal => ({
-  code: 'UPSTREAM_FAILED',
-  message: 'The bridge or the chain did not answer as expected.',
-  details: { reason },
-});
-
-/** The refusal for a verdict of the spending limits; it names the limit. */
-export function spendingRefusal(verdict: Exclude<SpendingVerdict, { ok: true }>, now: number): Refusal {
-  switch (verdict.code) {
-    case 'INSUFFICIENT_BALANCE': {
-      const left = verdict.available > 0n ? verdict.available : 0n;
-      return {
-        code: verdict.code,
-        message: `The reserve can spend ${solText(left)} now, after its fee reserve and floor.`,
-        details: { availableLamports: left.toString() },
-      };
-    }
-    case 'AMOUNT_TOO_LARGE':
-      return {
-        code: verdict.code,
-        message: `One operation may move ${solText(verdict.maximum)} at most.`,
-        details: { maxAmountLamports: verdict.maximum.toString() },
-      };
-    case 'LIMIT_REACHED': {
-      const { limit, unit, maximum, used, availableAt } = verdict;
-      const seconds = Math.max(Math.ceil((availableAt - now) / 1_000), 1);
-      const retryAfterSeconds = Math.min(seconds, DAY_MS / 1_000);
-      const text = (atoms: bigint) => (unit === 'lamports' ? solText(atoms) : String(atoms));
-      const suffix = unit === 'lamports' ? 'Lamports' : '';
-      return {
-        code: 'SPENDING_LIMIT_REACHED',
-        message: `The ${limit.replace('_', ' per ')} limit of ${text(maximum)} would be exceeded: ${text(used)} are already used.`,
-        retryAfterSeconds,
-        details: {
-          limit,
-          [`maximum${suffix}`]: maximum.toString(),
-          [`used${suffix}`]: used.toString(),
-          nextAvailableAt: new Date(now + retryAfterSeconds * 1_000).toISOString(),
-        },
-      };
-    }
-    case 'BALANCE_OUTDATED':
-      return {
-        code: 'UPSTREAM_FAILED',
-        message: 'The chain does not show the outcome of earlier operations yet.',
-        retryAfterSeconds: 5,
-        details: { reason: 'balance_outdated' },
-      };
-  }
+/** When a limit has room again. @param availableAt Unix milliseconds */
+export function availableIn(
+  limit: string,
+  availableAt: number,
+  now: number,
+  details: Readonly<Record<string, string>> = {},
+): Required<Pick<Refusal, 'retryAfterSeconds' | 'details'>> {
+  const seconds = Math.max(Math.ceil((availableAt - now) / 1_000), 1);
+  const retryAfterSeconds = Math.min(seconds, DAY_MS / 1_000);
+  const nextAvailableAt = new Date(now + retryAfterSeconds * 1_000).toISOString();
+  return { retryAfterSeconds, details: { limit, ...details, nextAvailableAt } };
 }

@@ -1,12 +1,10 @@
 /**
- * Executes the state machine's effects: sign, send, watch, settle. It makes no decisions: after a crash at any
- * await, the stored row alone determines the next step. The only caller of the signer for transactions. Limits
- * and names are checked again in the critical section that stores the signed bytes, and only stored bytes are
- * sent.
+ * Executes the state machine's effects: sign, send, watch, settle. It makes no decisions: after a crash at any await, the
+ * stored row alone determines the next step. The only caller of the signer for transactions. Limits and names are checked
+ * again in the critical section that stores the signed bytes, and only stored bytes are sent.
  * @module
  */
 import { failureReason } from '../../core/errors.ts';
-import { ALARM_FAILURES, retryAfter } from './background.ts';
 import type { Journal } from './journal.ts';
 import { freeze } from './journal-integrity.ts';
 import {
@@ -23,8 +21,10 @@ import {
   type Signing,
 } from './operation.ts';
 import type { Log, Signer, Storage } from './ports.ts';
-import type { ChainPort } from './solana-view.ts';
-import { type Budget, checkCap, type LimitReached } from './spending-limits.ts';
+import { code, held, type Reason, upstream } from './reason.ts';
+import type { Retries } from './retries.ts';
+import type { BalanceReader, ChainPort } from './solana-view.ts';
+import { type Balance, type Bounds, checkLimit, reservedLamports } from './spending-limits.ts';
 import {
   type Effect,
   effectOf,
@@ -48,73 +48,115 @@ export type ExecutorPorts = {
   readonly chain: ChainPort;
   readonly signer: Signer;
   readonly kinds: Readonly<Record<Kind, OperationKind | undefined>>;
-  readonly budgetOf: (kind: Kind) => Budget;
+  readonly boundsOf: (kind: Kind) => Bounds;
+  readonly readBalance: BalanceReader;
+  readonly retries: Retries;
   readonly now: () => number;
   readonly log: Log;
   /** False until the journal is verified. Before that, no row is processed. */
   readonly isVerified: () => boolean;
   /**
-   * Reason why nothing may be signed now, or undefined. It is read again in the critical section that stores
-   * the signature.
+   * Reason why nothing may be signed now, or undefined. It is read again in the critical section that stores the signature.
    */
   readonly stop: (kind: Kind) => string | undefined;
   /**
-   * Wire bytes of a signed message and its first signature. The first signature is the reserve's and the
-   * transaction's id.
+   * Wire bytes of a signed message and its first signature. The first signature is the reserve's and the transaction's id.
    */
   readonly assemble: Assemble;
 };
-
-/**
- * Stores the state machine's result for an observation. Undefined when the row has changed since it was read.
- */
-type Observe = (op: Operation, kind: OperationKind, seen: Observation) => Operation | undefined;
 
 /** Consecutive effects of one operation before other operations run. */
 const MAX_TURNS = 8;
 /** Interval between checks of a row that awaits the operator. */
 const HOLD_MS = 3_600_000;
 /**
- * For this long, a repeated request sends the stored message again. The rest of its blockhash's minute remains for
- * landing.
+ * For this long, a repeated request sends the stored message again. The rest of its blockhash's minute remains for landing.
  */
 const UNSIGNED_LIFE_MS = 20_000;
+/** Name of the retries of operations. */
+const OPERATION = 'operation';
 
-export type Executor = ReturnType<typeof createExecutor>;
+/** A reason not to sign now, and what the row remembers of it. */
+type NotNow = { readonly reason: Reason; readonly outcome?: Facts };
 
-export function createExecutor(p: ExecutorPorts) {
-  const { journal, chain, now, log } = p;
-  const running = new Map<string, Promise<void>>();
-  /** Consecutive exceptions of each operation. */
-  const failing = new Map<string, number>();
+export class Executor {
+  readonly #p: ExecutorPorts;
+  readonly #running = new Map<string, Promise<void>>();
   /** Operations for which `history_too_short` was raised. */
-  const undecidable = new Set<string>();
+  readonly #undecidable = new Set<string>();
 
-  const observe: Observe = (op, kind, seen) => {
-    const next = step(op, seen, kind.rules, now());
-    return next === op ? op : journal.update(op, next, now());
-  };
-  const prepare = createSigning(p, observe);
+  constructor(p: ExecutorPorts) {
+    this.#p = p;
+  }
 
-  async function send(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
-    // An instance that was replaced after signing fails at this write, so its bytes are never sent.
-    await p.storage.sync();
-    const accepted = await chain.send(signing.wire);
-    observe(op, kind, { type: 'sent', accepted });
+  /** Runs an operation's steps until it has to wait. Concurrent callers share one run. */
+  drive(id: string): Promise<void> {
+    const joined = this.#running.get(id);
+    if (joined) return joined;
+    const started = this.#run(id).finally(() => this.#running.delete(id));
+    this.#running.set(id, started);
+    return started;
   }
 
   /**
-   * Raises an alarm once per instance when too few nodes keep the history since a signing: the outcome of the
-   * attempt then cannot be proven.
+   * Drives due operations, at most `limit` of them. An operation whose step throws is postponed, so that
+   * it blocks neither the others nor the modules that run afterwards.
    */
-  function reportPruned(id: string, signing: Signing, views: readonly NodeView[]): void {
-    const nodes = prunedNodes(signing, views);
-    if (nodes.length === 0 || views.length - nodes.length >= chain.quorum || undecidable.has(id)) return;
-    undecidable.add(id);
-    log({ level: 'alarm', event: 'history_too_short', operation: id, slot: signing.slot.toString(), nodes });
+  async driveDue(limit: number): Promise<void> {
+    const { journal, retries, now } = this.#p;
+    const due = journal.due(now(), limit);
+    const driven = await Promise.allSettled(due.map((op) => this.drive(op.id)));
+    for (const [at, { id }] of due.entries()) {
+      const result = driven[at];
+      if (result?.status !== 'rejected') retries.succeeded(OPERATION, id);
+      else
+        journal.postpone(id, retries.failed(OPERATION, id, { error: String(result.reason).slice(0, 200) }));
+    }
   }
 
-  async function watch(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
+  async #run(id: string): Promise<void> {
+    const { journal, kinds, now, isVerified } = this.#p;
+    for (let turn = 0; turn < MAX_TURNS; turn++) {
+      if (!isVerified()) return;
+      const op = journal.get(id);
+      const kind = op && kinds[op.kind];
+      if (!op || !isDue(op, now())) return;
+      const effect = kind ? effectOf(op) : 'none';
+      if (!kind || effect === 'none') return this.#hold(op);
+      await this.#perform(effect, op, kind);
+    }
+  }
+
+  async #perform(effect: Effect, op: Operation, kind: OperationKind): Promise<void> {
+    if (effect === 'prepare') return this.#prepare(op, kind);
+    if (effect === 'settle') return this.#settle(op, kind);
+    if (!op.signing) return;
+    return effect === 'send' ? this.#send(op, kind, op.signing) : this.#watch(op, kind, op.signing);
+  }
+
+  /** Stores the state machine's result for an observation. Undefined when the row has changed since it was read. */
+  #observe(op: Operation, kind: OperationKind, seen: Observation): Operation | undefined {
+    const { journal, now } = this.#p;
+    const next = step(op, seen, kind.rules, now());
+    return next === op ? op : journal.update(op, next, now());
+  }
+
+  /** The row requires an effect that this version does not support. It is left for the operator. */
+  #hold(op: Operation): void {
+    const { journal, now, log } = this.#p;
+    log({ level: 'alarm', event: 'operation_held', operation: op.id, state: op.state });
+    journal.update(op, { ...op, reason: op.reason ?? held('unknown_state'), dueAt: now() + HOLD_MS }, now());
+  }
+
+  async #send(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
+    // An instance that was replaced after signing fails at this write, so its bytes are never sent.
+    await this.#p.storage.sync();
+    const accepted = await this.#p.chain.send(signing.wire);
+    this.#observe(op, kind, { type: 'sent', accepted });
+  }
+
+  async #watch(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
+    const { journal, chain, log } = this.#p;
     const views = await chain.views(signing);
     const verdict = judgeAttempt(signing, views, chain.quorum);
     let landing: Landing | null = null;
@@ -123,207 +165,169 @@ export function createExecutor(p: ExecutorPorts) {
     } else if (verdict === 'unseen') {
       // Sent even when every node's view failed: a node that cannot report may still forward it.
       await chain.send(signing.wire);
-      reportPruned(op.id, signing, views);
+      this.#reportPruned(op.id, signing, views);
     }
-    if (views.length === 0) return void observe(op, kind, { type: 'unreachable', reason: 'no_node' });
-    // More left the reserve than the operation may move. Either our code or the chain is wrong, so signing
-    // stops.
+    if (views.length === 0) return void this.#observe(op, kind, { type: 'unreachable' });
+    // More left the reserve than the operation may move. Either our code or the chain is wrong, so signing stops.
     if (landing && landing.debit > op.reserved) freeze(journal, 'unexpected_debit', log);
-    observe(op, kind, { type: 'viewed', views, quorum: chain.quorum, landing });
+    this.#observe(op, kind, { type: 'viewed', views, quorum: chain.quorum, landing });
   }
 
-  async function settle(op: Operation, kind: OperationKind): Promise<void> {
+  /**
+   * Raises an alarm once per instance when too few nodes keep the history since a signing: the outcome of the
+   * attempt then cannot be proven.
+   */
+  #reportPruned(id: string, signing: Signing, views: readonly NodeView[]): void {
+    const { chain, log } = this.#p;
+    const nodes = prunedNodes(signing, views);
+    if (nodes.length === 0 || views.length - nodes.length >= chain.quorum || this.#undecidable.has(id))
+      return;
+    this.#undecidable.add(id);
+    log({ level: 'alarm', event: 'history_too_short', operation: id, slot: signing.slot.toString(), nodes });
+  }
+
+  async #settle(op: Operation, kind: OperationKind): Promise<void> {
+    const { journal, storage, now } = this.#p;
     const isTaken = (name: string) => (journal.consumerOf(name) ?? op.id) !== op.id;
     let settled: Settled | undefined;
     try {
       settled = await kind.settle(op, isTaken);
     } catch (error) {
-      const reason = failureReason(error);
-      log({ level: 'warn', event: 'settle_failed', operation: op.id, reason });
-      return void observe(op, kind, { type: 'unreachable', reason });
+      this.#unread('settle_failed', op, error);
+      return void this.#observe(op, kind, { type: 'unreachable' });
     }
-    if (!settled) return hold(op);
+    if (!settled) return this.#hold(op);
     const { settlement, claims } = settled;
-    p.storage.transaction(() => {
+    storage.transaction(() => {
       // Another operation may have consumed the same output in the meantime.
       if (claims.some(isTaken)) {
-        return void observe(op, kind, {
-          type: 'settlement',
-          settlement: { state: 'pending', detail: 'settling' },
-        });
+        const pending = { state: 'pending', detail: 'settling' } as const;
+        return void this.#observe(op, kind, { type: 'settlement', settlement: pending });
       }
-      if (!observe(op, kind, { type: 'settlement', settlement })) return;
+      if (!this.#observe(op, kind, { type: 'settlement', settlement })) return;
       for (const name of claims) journal.consumeOnce(name, op.id, now());
     });
   }
 
-  async function perform(effect: Effect, op: Operation, kind: OperationKind): Promise<void> {
-    if (effect === 'prepare') return prepare(op, kind);
-    if (effect === 'settle') return settle(op, kind);
-    if (!op.signing) return;
-    return effect === 'send' ? send(op, kind, op.signing) : watch(op, kind, op.signing);
-  }
-
-  /** The row requires an effect that this version does not support. It is left for the operator. */
-  function hold(op: Operation): void {
-    log({ level: 'alarm', event: 'operation_held', operation: op.id, state: op.state });
-    journal.update(op, { ...op, reason: op.reason ?? 'held_unknown_state', dueAt: now() + HOLD_MS }, now());
-  }
-
-  async function run(id: string): Promise<void> {
-    for (let turn = 0; turn < MAX_TURNS; turn++) {
-      if (!p.isVerified()) return;
-      const op = journal.get(id);
-      const kind = op && p.kinds[op.kind];
-      if (!op || !isDue(op, now())) return;
-      const effect = kind ? effectOf(op) : 'none';
-      if (!kind || effect === 'none') return hold(op);
-      await perform(effect, op, kind);
+  /** Signs a planned operation and stores the signature, or records the reason against it. Sends nothing. */
+  async #prepare(op: Operation, kind: OperationKind): Promise<void> {
+    let balance: Balance | undefined;
+    try {
+      if (kind.rules.coveredAt === 'signature')
+        balance = await this.#p.readBalance(this.#p.journal.releasedSlot());
+    } catch (error) {
+      return void this.#observe(op, kind, this.#unprepared(op, this.#unread('prepare_failed', op, error)));
     }
+    const early = this.#obstacle(op, 0n, balance);
+    if (early) return void this.#observe(op, kind, this.#refusedOrLater(op, kind, early));
+    const prepared = await this.#messageOf(op, kind);
+    if ('seen' in prepared) return void this.#observe(op, kind, prepared.seen);
+    const signed = await this.#sign(op, prepared);
+    if ('seen' in signed) return void this.#observe(op, kind, signed.seen);
+    this.#store(op, kind, prepared, signed, balance);
   }
 
-  /** Postpones an operation whose step threw. @throws in an instance that was replaced */
-  function postpone({ id }: Operation, error: unknown): void {
-    const failures = (failing.get(id) ?? 0) + 1;
-    failing.set(id, failures);
-    journal.postpone(id, now() + retryAfter(failures));
-    const level = failures === ALARM_FAILURES ? 'alarm' : 'warn';
-    log({ level, event: 'operation_failed', operation: id, error: String(error).slice(0, 200) });
+  /** Logs the failure of an upstream, and returns it as a reason. */
+  #unread(event: string, { id: operation, kind }: Operation, error: unknown): Reason {
+    const reason = failureReason(error);
+    this.#p.log({ level: 'warn', event, operation, kind, reason });
+    return upstream(reason);
   }
 
-  return {
-    /** Runs an operation's steps until it has to wait. Concurrent callers share one run. */
-    drive(id: string): Promise<void> {
-      const joined = running.get(id);
-      if (joined) return joined;
-      const started = run(id).finally(() => running.delete(id));
-      running.set(id, started);
-      return started;
-    },
+  /**
+   * Why the operation may not be signed now: signing is stopped, a limit has no room besides the signed operations, or the
+   * balance does not cover it besides what is signed and what other kinds reserve. Its cost is 0 until it is known.
+   */
+  #obstacle(op: Operation, cost: bigint, balance: Balance | undefined): NotNow | undefined {
+    const { journal, boundsOf, now } = this.#p;
+    const stopped = this.#p.stop(op.kind);
+    if (stopped !== undefined) return { reason: { type: 'stopped', by: stopped } };
+    const { limits, keeps } = boundsOf(op.kind);
+    const signed = journal.counting(now()).filter(({ state }) => state !== 'planned');
+    for (const limit of limits) {
+      const verdict = checkLimit(limit, signed, { amount: op.amount, cost }, now());
+      if (verdict.ok) continue;
+      const outcome = { availableAt: String(verdict.availableAt) };
+      return { reason: { type: 'limit', limit: limit.name }, outcome };
+    }
+    if (balance === undefined) return undefined;
+    // An operation was released after the balance was read, which may not show its outcome.
+    if (balance.slot < journal.releasedSlot()) return { reason: upstream('balance_outdated') };
+    const others = journal
+      .open()
+      .filter(({ id, kind: other, state }) => id !== op.id && (other !== op.kind || state !== 'planned'));
+    const covered = balance.lamports >= reservedLamports(others) + op.reserved + keeps;
+    return covered ? undefined : { reason: code('short_of_sol') };
+  }
 
-    /**
-     * Drives due operations, at most `limit` of them. An operation whose step throws is postponed, so that
-     * it blocks neither the others nor the modules that run afterwards.
-     */
-    async driveDue(limit: number): Promise<void> {
-      const due = journal.due(now(), limit);
-      const driven = await Promise.allSettled(due.map((op) => this.drive(op.id)));
-      for (const [at, op] of due.entries()) {
-        const result = driven[at];
-        if (result?.status === 'rejected') postpone(op, result.reason);
-        else failing.delete(op.id);
-      }
-    },
-  };
-}
+  #refusedOrLater(op: Operation, kind: OperationKind, { reason, outcome = {} }: NotNow): Observation {
+    return kind.rules.retriesPreparation
+      ? this.#unprepared(op, reason)
+      : { type: 'refused', reason, outcome };
+  }
 
-/**
- * Returns the step that signs a planned operation and stores the signature, or records the reason against it.
- * The step sends nothing.
- */
-function createSigning(p: Omit<ExecutorPorts, 'chain'>, observe: Observe) {
-  const { journal, now, log } = p;
-
-  const unprepared = ({ kind }: Operation, reason: string): Observation => ({
-    type: 'unprepared',
-    reason,
-    waiting: journal.planned(kind),
-  });
-
-  const refusedOrLater = (
-    op: Operation,
-    kind: OperationKind,
-    reason: string,
-    outcome: Facts = {},
-  ): Observation =>
-    kind.rules.retriesPreparation ? unprepared(op, reason) : { type: 'refused', reason, outcome };
+  #unprepared({ kind }: Operation, reason: Reason): Observation {
+    return { type: 'unprepared', reason, waiting: this.#p.journal.planned(kind) };
+  }
 
   /** The message to sign for this attempt: the one that was recently sent to a key service, or a new one. */
-  async function messageOf(op: Operation, kind: OperationKind): Promise<Ready | { seen: Observation }> {
+  async #messageOf(op: Operation, kind: OperationKind): Promise<Ready | { seen: Observation }> {
+    const { journal, storage, signer, now } = this.#p;
     const stored = journal.unsigned(op, now() - UNSIGNED_LIFE_MS, now());
     if (stored !== undefined) return decodePrepared(stored);
     try {
       const prepared = await kind.prepare(op);
       if (!prepared.ok) return { seen: declined(prepared) };
-      if (p.signer.isRemote) {
+      if (signer.isRemote) {
         // Durable before the key service receives it. A repeated request then has the same bytes while their
         // blockhash lives.
         journal.storeUnsigned(op, encodePrepared(prepared), now());
-        await p.storage.sync();
+        await storage.sync();
       }
       return prepared;
     } catch (error) {
-      const reason = failureReason(error);
-      log({ level: 'warn', event: 'prepare_failed', operation: op.id, reason });
-      return { seen: unprepared(op, `upstream_${reason}`) };
+      return { seen: this.#unprepared(op, this.#unread('prepare_failed', op, error)) };
     }
   }
 
-  /** Prepares and signs the kind's transaction, or returns what happened to the intent instead. */
-  async function sign(
+  async #sign(
     op: Operation,
-    kind: OperationKind,
-  ): Promise<{ prepared: Ready; signing: Signing } | { seen: Observation }> {
-    const prepared = await messageOf(op, kind);
-    if ('seen' in prepared) return prepared;
-    const { message, cosignatures = [], signedAt } = prepared;
+    { message, cosignatures = [], signedAt }: Ready,
+  ): Promise<Signing | { seen: Observation }> {
+    const { assemble, signer } = this.#p;
     try {
-      const { wire, signature } = p.assemble(message, await p.signer.sign(message), cosignatures);
-      return { prepared, signing: { signature, wire, ...signedAt } };
+      const { wire, signature } = assemble(message, await signer.sign(message), cosignatures);
+      return { signature, wire, ...signedAt };
     } catch (error) {
       // Bytes that were signed but not stored are never sent, so the attempt had no effect.
-      const reason = failureReason(error);
-      log({ level: 'warn', event: 'sign_failed', operation: op.id, kind: op.kind, reason });
-      const code = `upstream_${reason}`;
-      return { seen: p.signer.isRemote ? { type: 'unsigned', reason: code } : unprepared(op, code) };
+      const reason = this.#unread('sign_failed', op, error);
+      return { seen: signer.isRemote ? { type: 'unsigned', reason } : this.#unprepared(op, reason) };
     }
   }
 
-  async function prepare(op: Operation, kind: OperationKind): Promise<void> {
-    const stopped = p.stop(op.kind);
-    if (stopped) return void observe(op, kind, refusedOrLater(op, kind, stopped));
-    const signed = await sign(op, kind);
-    if ('seen' in signed) return void observe(op, kind, signed.seen);
-    storeSigned(op, kind, signed.prepared, signed.signing);
-  }
-
-  /**
-   * The cap that this operation would exceed together with the signed ones. Its cost is known only now, and
-   * some kinds plan more operations than a window may hold.
-   */
-  function capReached({ kind, amount }: Operation, cost: bigint): LimitReached | undefined {
-    const signed = journal.counting(now()).filter(({ state }) => state !== 'planned');
-    for (const cap of p.budgetOf(kind).caps) {
-      const verdict = checkCap(cap, kind, signed, { amount, cost }, now());
-      if (!verdict.ok) return verdict;
-    }
-    return undefined;
-  }
-
-  /** One critical section: checks the current limits, consumes the names, stores the bytes. */
-  function storeSigned(op: Operation, kind: OperationKind, prepared: Ready, signing: Signing): void {
-    p.storage.transaction(() => {
-      const stopped = p.stop(op.kind);
-      if (stopped) return void observe(op, kind, refusedOrLater(op, kind, stopped));
-      const reached = capReached(op, prepared.cost);
-      if (reached) {
-        const outcome = { availableAt: String(reached.availableAt) };
-        return void observe(op, kind, refusedOrLater(op, kind, `limit_${reached.limit}`, outcome));
+  /** One critical section: checks the current limits and the balance, consumes the names, stores the bytes. */
+  #store(
+    op: Operation,
+    kind: OperationKind,
+    prepared: Ready,
+    signing: Signing,
+    balance: Balance | undefined,
+  ): void {
+    const { journal, storage, now } = this.#p;
+    const { plan, cost, claims } = prepared;
+    storage.transaction(() => {
+      const obstacle = this.#obstacle(op, cost, balance);
+      if (obstacle) return void this.#observe(op, kind, this.#refusedOrLater(op, kind, obstacle));
+      if (claims.some((name) => (journal.consumerOf(name) ?? op.id) !== op.id)) {
+        return void this.#observe(op, kind, { type: 'refused', reason: code('quote_reused') });
       }
-      if (prepared.claims.some((name) => (journal.consumerOf(name) ?? op.id) !== op.id)) {
-        return void observe(op, kind, { type: 'refused', reason: 'quote_reused' });
-      }
-      const { plan, cost } = prepared;
-      const stored = observe(op, kind, { type: 'signed', signing, plan, cost });
-      if (!stored) return;
-      for (const name of prepared.claims) journal.consumeOnce(name, op.id, now());
+      if (!this.#observe(op, kind, { type: 'signed', signing, plan, cost })) return;
+      for (const name of claims) journal.consumeOnce(name, op.id, now());
     });
   }
-
-  return prepare;
 }
 
 const declined = (prepared: Exclude<Prepared, { ok: true }>): Observation =>
   'found' in prepared
     ? { type: 'found', outcome: prepared.found }
-    : { type: 'refused', reason: prepared.reason, outcome: prepared.outcome ?? {} };
+    : { type: 'refused', reason: code(prepared.reason), outcome: prepared.outcome ?? {} };

@@ -60,10 +60,7 @@ export function unfreeze(journal: Journal): void {
   journal.setMeta(INITIALISED, '1');
 }
 
-/**
- * True when the mirror or the chain shows more than this journal. Its rows are then not processed, used or
- * shown.
- */
+/** True when the mirror or the chain shows more than this journal. Its rows are then not processed, used or shown. */
 export const isSuspect = (journal: Journal): boolean =>
   frozenReason(journal)?.startsWith('journal_') ?? false;
 
@@ -80,8 +77,7 @@ export function settlesIn(journal: Journal, now: number): number {
 }
 
 /**
- * Compares the journal with D1 and, if it is empty, with the chain. If they cannot be read, the journal stays
- * unverified.
+ * Compares the journal with D1 and, if it is empty, with the chain. If they cannot be read, the journal stays unverified.
  * @throws when the mirror or the chain cannot be read
  */
 export async function checkJournal(p: JournalCheckPorts): Promise<Integrity> {
@@ -104,10 +100,7 @@ function frozenFor(p: JournalCheckPorts, reason: string): Integrity {
   return { ok: false, reason };
 }
 
-/**
- * Reason why an empty journal may have lost rows; undefined when the chain proves that the reserve has signed
- * nothing.
- */
+/** Reason why an empty journal may have lost rows; undefined when the chain proves that the reserve has signed nothing. */
 async function lossOf(p: JournalCheckPorts): Promise<string | undefined> {
   const { history } = p;
   const quorum = quorumOf(history.nodes.length);
@@ -131,9 +124,8 @@ async function lossOf(p: JournalCheckPorts): Promise<string | undefined> {
 }
 
 /**
- * Whether a node's list begins with the reserve's first transaction: the node keeps all history, or the
- * balance before the oldest transaction was zero. An empty list of a pruned node proves nothing, unless the
- * reserve is empty as well.
+ * Whether a node's list begins with the reserve's first transaction: the node keeps all history, or the balance before the
+ * oldest transaction was zero. An empty list of a pruned node proves nothing, unless the reserve is empty as well.
  */
 async function isWhole(
   p: JournalCheckPorts,
@@ -192,24 +184,20 @@ export function createSigningGate(
     await checking;
   }
 
-  /**
-   * Reason why no operation of a kind may be signed, from this instance's state; undefined when signing is
-   * allowed.
-   */
+  /** Reason why no operation of a kind may be signed, from this instance's state; undefined when signing is allowed. */
   function stop(kind: Kind): string | undefined {
-    if (p.isNewerStorage) return 'stopped_storage_newer';
-    if (!p.hasLimits) return 'stopped_misconfigured';
+    if (p.isNewerStorage) return 'storage_newer';
+    if (!p.hasLimits) return 'misconfigured';
     const frozen = frozenReason(journal);
-    if (frozen) return `stopped_${frozen}`;
-    if (!isVerified) return 'stopped_unverified';
-    const paused = p.isDisabled(kind) ? 'disabled' : journal.getMeta('paused');
-    return paused ? `stopped_${paused}` : undefined;
+    if (frozen) return frozen;
+    if (!isVerified) return 'unverified';
+    return (p.isDisabled(kind) ? 'disabled' : journal.getMeta('paused')) || undefined;
   }
 
   /** Reason why no operation of a kind may begin now. */
   async function stopBeginning(kind: Kind): Promise<string | undefined> {
     await verify();
-    const why = stop(kind)?.slice('stopped_'.length);
+    const why = stop(kind);
     if (why) return why;
     const since = journal.undeliveredSince();
     // A start in the future means that the clock went back, so the true wait is unknown.

@@ -84,7 +84,7 @@ const UNSIGNED_MESSAGES = `CREATE TABLE IF NOT EXISTS unsigned_messages (
     prepared TEXT NOT NULL
   )`;
 
-/** `created_at` of an operation is the time from which the caps count it: its creation, then its signing. */
+/** `created_at` of an operation is the time from which the limits count it: its creation, then its signing. */
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS operations (
@@ -536,8 +536,7 @@ export function openJournal(storage: Storage, onChange: (operation: Operation) =
   /** Writes a row with the next revision and queues it for the mirror. Call inside a transaction. */
   function write(operation: Operation, now: number): Operation {
     const row = { ...operation, revision: takeRevision() };
-    // A row counts while it reserves, is unsettled, or is due for a check. The caps also count all rows of
-    // the last day.
+    // A row counts while it reserves, is unsettled, or is due for a check. The limits also count all rows of the last day.
     const counts = row.reserved > 0n || row.unsettled > 0n || row.dueAt !== null ? 1 : 0;
     exec(
       `INSERT INTO operations (seq, id, kind, signature, due_at, counts, created_at, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?)

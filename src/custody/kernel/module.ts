@@ -3,25 +3,19 @@
  * @module
  */
 import type { OpsAnswer } from '../api.ts';
-import type { Begin } from './begin-operation.ts';
-import type { Journal } from './journal.ts';
+import type { BeginContext } from './begin-operation.ts';
 import type { Kind, OperationKind } from './operation.ts';
-import type { Log, RecordTable, SqlValue, Storage } from './ports.ts';
+import type { Log, RecordTable, SqlValue } from './ports.ts';
+import type { Retries } from './retries.ts';
 
 /** The parts of the kernel that a module may use. */
-export type ModuleTools = {
-  readonly journal: Journal;
-  readonly storage: Storage;
-  /** Begins an operation and runs its steps until it has to wait. */
-  readonly begin: Begin;
-  readonly now: () => number;
+export type ModuleTools = BeginContext & {
+  readonly retries: Retries;
+  /** Runs an operation's steps until it has to wait. */
+  readonly drive: (id: string) => Promise<void>;
   readonly log: Log;
 };
 
-/**
- * Caps are not part of a module: one kind's budget depends on the sales of another, so `budgets.ts` composes
- * them.
- */
 export type CustodyModule = {
   /** How operations are prepared and settled, by kind. */
   readonly kinds?: Readonly<Partial<Record<Kind, OperationKind>>>;

@@ -5,6 +5,7 @@
  */
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { type Lamports, lamports } from '../../core/amount.ts';
+import { parseReason, type Reason, reasonText } from './reason.ts';
 import type { KindRules, Settlement } from './state-machine.ts';
 
 /** Name of an operation kind; each module declares its own. */
@@ -36,8 +37,7 @@ export type SignedAt = {
 };
 
 /**
- * A node's block height after it had seen an attempt's blockhash. Only such a node can testify that the
- * attempt expired.
+ * A node's block height after it had seen an attempt's blockhash. Only such a node can testify that the attempt expired.
  */
 export type Witness = {
   /** The node's `id`. */
@@ -70,8 +70,8 @@ export type Operation = {
   readonly state: State;
   /** More precise than the state, for display: sent, landed, refunded, expired ... */
   readonly detail: string;
-  /** Stable code of the reason why it failed or awaits the operator. */
-  readonly reason: string | null;
+  /** Why it waits, failed or awaits the operator. */
+  readonly reason: Reason | null;
   /** Incremented with every change of any operation; D1 keeps the highest. */
   readonly revision: number;
   /** Unix milliseconds. */
@@ -84,7 +84,7 @@ export type Operation = {
   /** Consecutive checks without a change; more of them mean longer waits. */
   readonly looks: number;
 
-  /** Lamports to move; they count against the caps while they may leave or have left. */
+  /** Lamports to move; they count against the limits while they may leave or have left. */
   readonly amount: Lamports;
   /**
    * Lamports set aside for it: amount, fees and rent. Zero once the balance on the chain shows the outcome.
@@ -147,9 +147,12 @@ const BIGINTS = [
 ] as const;
 
 export const encodeOperation = (operation: Operation): string =>
-  JSON.stringify(operation, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+  JSON.stringify({ ...operation, reason: reasonText(operation.reason) }, (_key, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  );
 
-type Row = Partial<Operation> & Pick<Operation, 'seq' | 'id' | 'kind' | 'state'>;
+type Row = Partial<Omit<Operation, 'reason'>> &
+  Pick<Operation, 'seq' | 'id' | 'kind' | 'state'> & { readonly reason?: string | null };
 
 /**
  * Decodes a row of this or an older version. A member that did not exist then gets its neutral value. Every
@@ -157,10 +160,11 @@ type Row = Partial<Operation> & Pick<Operation, 'seq' | 'id' | 'kind' | 'state'>
  */
 export function decodeOperation(text: string): Operation {
   const row = withAtoms(JSON.parse(text)) as Row;
-  const { signing = null, landing = null, plan = {}, outcome = {} } = row;
+  const { signing = null, landing = null, plan = {}, outcome = {}, reason = null } = row;
   return {
     ...BLANK,
     ...row,
+    reason: reason === null ? null : parseReason(reason),
     signing: signing && decodeSigning(signing),
     landing: landing && withAtoms(landing),
     plan,

@@ -1,6 +1,5 @@
 /**
- * The operator's view and commands. No command names a destination or an amount; each call leaves an audit
- * row.
+ * The operator's view and commands. No command names a destination or an amount; each call leaves an audit row.
  * @module
  */
 import { lamports } from '../../core/amount.ts';
@@ -13,10 +12,11 @@ import { isTerminal, type Kind, type Operation } from './operation.ts';
 import { isRepublishing, startRepublishing } from './outbox.ts';
 import type { Mirror, Storage } from './ports.ts';
 import { recallDisagreement } from './quorum.ts';
+import { code, isHeld, isReconciled, reasonText } from './reason.ts';
 import type { Reconciled } from './reconcile.ts';
 import type { ChainPort } from './solana-view.ts';
-import { type Budget, limitsOf } from './spending-limits.ts';
-import { HELD_RECONCILED, type KindRules, STUCK_AFTER_MS, step } from './state-machine.ts';
+import { type Limit, limitUse } from './spending-limits.ts';
+import { type KindRules, STUCK_AFTER_MS, step } from './state-machine.ts';
 
 export type OpsPorts = {
   readonly journal: Journal;
@@ -158,8 +158,6 @@ const UNVERIFIED = 'D1 or the chain did not answer, so the journal cannot be che
 const tooEarly = (ms: number): string =>
   `A transaction signed before the loss may still land. Retry in ${Math.ceil(ms / 1_000)} seconds.`;
 
-const isHeld = ({ reason }: Operation): boolean => reason?.startsWith('held') ?? false;
-
 /**
  * Whether an operation needs the operator: it is held, it failed before its counterpart arrived, or it could not be
  * signed for hours.
@@ -167,7 +165,7 @@ const isHeld = ({ reason }: Operation): boolean => reason?.startsWith('held') ??
 const awaitsOperator = (operation: Operation, now: number): boolean => {
   const { state, unsettled, createdAt } = operation;
   const isLate = state === 'planned' && now - createdAt > STUCK_AFTER_MS;
-  return isHeld(operation) || isLate || (state === 'failed' && unsettled > 0n);
+  return isHeld(operation.reason) || isLate || (state === 'failed' && unsettled > 0n);
 };
 
 /** Ends the hold of a debt; undefined when no held debt has this id. */
@@ -195,14 +193,14 @@ export const mayBePaidBy = (by: string): OpsAnswer => ({
 function end({ journal, now, rulesOf }: OpsPorts, id: string): OpsAnswer {
   const operation = journal.get(id);
   const rules = operation && rulesOf(operation.kind);
-  if (!rules || operation.state !== 'planned' || operation.reason !== HELD_RECONCILED)
+  if (!rules || operation.state !== 'planned' || !isReconciled(operation.reason))
     return {
       ok: false,
       message: 'No unsigned operation or debt with this id is held after a reconciliation.',
     };
   // What should follow an operation that settles has not arrived, so it is not done.
   const next = rules.settles
-    ? step(operation, { type: 'refused', reason: 'ended' }, rules, now())
+    ? step(operation, { type: 'refused', reason: code('ended') }, rules, now())
     : step(operation, { type: 'found', outcome: { endedBy: 'operator' } }, rules, now());
   return journal.update(operation, next, now())
     ? { ok: true, message: 'The operation has ended. Nothing was signed for it.' }
@@ -215,8 +213,8 @@ function retry({ journal, now }: OpsPorts, id: string): OpsAnswer {
   if (!operation) return { ok: false, message: 'No operation has this id.' };
   if (isTerminal(operation)) return { ok: false, message: 'The operation is final and cannot be retried.' };
   const by = journal.blockedBy(id);
-  if (by !== undefined && isHeld(operation)) return mayBePaidBy(by);
-  const reason = isHeld(operation) ? null : operation.reason;
+  if (by !== undefined && isHeld(operation.reason)) return mayBePaidBy(by);
+  const reason = isHeld(operation.reason) ? null : operation.reason;
   const stored = journal.update(operation, { ...operation, reason, looks: 0, dueAt: now() }, now());
   return stored ? { ok: true, message: 'The operation is due now.' } : CHANGED;
 }
@@ -230,7 +228,7 @@ function writeOff({ journal, now }: OpsPorts, id: string): OpsAnswer {
   const operation = journal.get(id);
   if (!operation) return { ok: false, message: 'No operation has this id.' };
   const { state, unsettled, cost } = operation;
-  const isLost = state === 'failed' || (state === 'settling' && isHeld(operation));
+  const isLost = state === 'failed' || (state === 'settling' && isHeld(operation.reason));
   if (!isLost || unsettled === 0n) {
     return {
       ok: false,
@@ -238,7 +236,9 @@ function writeOff({ journal, now }: OpsPorts, id: string): OpsAnswer {
     };
   }
   const ended =
-    state === 'failed' ? {} : ({ state: 'failed', detail: 'written_off', reason: 'written_off' } as const);
+    state === 'failed'
+      ? {}
+      : ({ state: 'failed', detail: 'written_off', reason: code('written_off') } as const);
   const stored = journal.update(
     operation,
     {
@@ -266,27 +266,27 @@ const summary = (operation: Operation) => ({
   kind: operation.kind,
   state: operation.state,
   detail: operation.detail,
-  reason: operation.reason,
+  reason: reasonText(operation.reason),
   amountLamports: operation.amount.toString(),
   unsettledLamports: operation.unsettled.toString(),
   signature: operation.signing?.signature ?? null,
   createdAt: new Date(operation.createdAt).toISOString(),
 });
 
-/** Which operations are open, and how much of each cap is used. */
+/** Which operations are open, and how much of each limit is used. */
 export function custodyReport({
   journal,
   mint,
   chain,
   swapsDisabled,
-  budgets,
+  limits,
   held,
   now,
 }: {
   readonly chain: Pick<ChainPort, 'agreement'>;
   readonly swapsDisabled: boolean;
   readonly now: () => number;
-  readonly budgets: readonly Budget[];
+  readonly limits: readonly Limit[];
   readonly held: readonly HeldDebts[];
   readonly journal: Journal;
   readonly mint: CustodyReport['mint'];
@@ -305,6 +305,6 @@ export function custodyReport({
     undeliveredSinceMs: journal.undeliveredSince() ?? null,
     refusedRows: journal.setAside(ALL).length,
     republishing: isRepublishing(journal),
-    limits: budgets.flatMap((budget) => limitsOf(budget, entries, now())),
+    limits: limits.map((limit) => limitUse(limit, entries, now())),
   };
 }

@@ -1,12 +1,10 @@
 /**
  * Delivers changes of the journal to D1, and publishes rows again that a restored D1 has lost.
  *
- * Every write is an upsert that ignores older revisions, so a batch whose response was lost is written again,
- * and
- * rows may arrive in any order. Each batch writes a mark, a growing revision, and the journal stores the
- * highest one that D1 has acknowledged. A lower mark in D1 means that it was restored to an older state. Then
- * every row of the journal is compared with D1 and queued where they differ. No payment
- * depends on D1, so a restored D1 changes none.
+ * Every write is an upsert that ignores older revisions, so a batch whose response was lost is written again, and rows may
+ * arrive in any order. Each batch writes a mark, a growing revision, and the journal stores the highest one that D1 has
+ * acknowledged. A lower mark in D1 means that it was restored to an older state. Then every row of the journal is compared
+ * with D1 and queued where they differ. No payment depends on D1, so a restored D1 changes none.
  * @module
  */
 import { type Journal, SET_ASIDE_REFUSALS } from './journal.ts';
@@ -20,6 +18,7 @@ import {
   RECORD_TABLES,
   type Storage,
 } from './ports.ts';
+import { reasonText } from './reason.ts';
 
 /** Rows of one D1 batch. */
 const BATCH = 40;
@@ -191,7 +190,7 @@ function columns(op: Operation): (string | number | null)[] {
     op.kind,
     mirrorStatus(op),
     op.detail,
-    op.reason,
+    reasonText(op.reason),
     op.signing?.signature ?? null,
     textOf(op.plan.askedLamports) ?? op.amount.toString(),
     textOf(op.plan.expectedSats),
@@ -242,8 +241,7 @@ export function startRepublishing(journal: Pick<Journal, 'setMeta'>): void {
 /**
  * Detects a restored D1. Call inside a transaction.
  *
- * @param acknowledged the highest acknowledged mark when D1 was read; a concurrent batch may have raised it
- * since
+ * @param acknowledged the highest acknowledged mark when D1 was read; a concurrent batch may have raised it since
  * @param found        the mark that D1 had
  */
 function compareMark(

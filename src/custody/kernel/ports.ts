@@ -13,10 +13,7 @@ export type Storage = {
   exec(query: string, ...params: SqlValue[]): SqlRow[];
   /** Commits all of `work` or nothing. Synchronous: no other event runs in between. */
   transaction<T>(work: () => T): T;
-  /**
-   * Resolves once all writes so far are durable; rejects in a replaced instance. Nothing may be sent before
-   * it.
-   */
+  /** Resolves once all writes so far are durable; rejects in a replaced instance. Nothing may be sent before it. */
   sync(): Promise<void>;
   /** An object has one alarm: a later call replaces it, null removes it. Unix milliseconds. */
   setAlarm(at: number | null): Promise<void>;

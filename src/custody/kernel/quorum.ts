@@ -99,12 +99,10 @@ export function createQuorum<N extends { readonly name: string }>(p: {
    * The answer of a quorum, returned as soon as enough nodes agree. A later answer that contradicts it still
    * raises the alarm.
    *
-   * @param differ compares answers that can never differ between honest nodes; absent where nodes at
-   * different slots may
+   * @param differ compares answers that can never differ between honest nodes; absent where nodes at different slots may
    * differ
    * @returns undefined when all nodes have answered without a quorum, but more of them may agree later
-   * @throws AppError UPSTREAM_FAILED `quorum_missing` when too few answered, `nodes_disagree` when they
-   * contradict each
+   * @throws AppError UPSTREAM_FAILED `quorum_missing` when too few answered, `nodes_disagree` when they contradict each
    * other; a failure that a quorum shares; the first node's failure when none answers
    */
   async function ask<T, R>(
@@ -185,10 +183,7 @@ export function sameByKey<T>(
 
 const essences = new WeakMap<ChainTransaction, string>();
 
-/**
- * Members of a finalized transaction that every node stores. Cached, because a decision compares every pair
- * of answers.
- */
+/** Members of a finalized transaction that every node stores. Cached, because a decision compares every pair of answers. */
 function essence(transaction: ChainTransaction): string {
   const known = essences.get(transaction);
   if (known !== undefined) return known;

@@ -13,8 +13,8 @@ import { answeredPayment, decodeOperation } from './operation.ts';
 import { eachRecord } from './outbox.ts';
 import type { Mirror, Storage } from './ports.ts';
 import { type History, type HistoryNode, quorumOf, readLists, unionOf } from './quorum.ts';
+import { held } from './reason.ts';
 import { orUnreadable } from './solana-view.ts';
-import { HELD_RECONCILED } from './state-machine.ts';
 
 export type ReconcilePorts = {
   readonly journal: Journal;
@@ -96,7 +96,7 @@ function holdOpen({ journal, modules, now }: ReconcilePorts): void {
   for (const module of modules) module.hold?.();
   for (const operation of journal.open())
     if (operation.state === 'planned' || operation.state === 'signed')
-      journal.update(operation, { ...operation, reason: HELD_RECONCILED }, now());
+      journal.update(operation, { ...operation, reason: held('reconciled') }, now());
 }
 
 type Found = { readonly transaction: ChainTransaction; readonly memos: readonly string[] };

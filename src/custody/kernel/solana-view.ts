@@ -35,8 +35,7 @@ export type ChainPort = {
   /** Number of nodes that must agree. */
   readonly quorum: number;
   /**
-   * Finalized balance of the reserve at `minSlot` or later: the highest figure that a quorum of nodes
-   * confirms.
+   * Finalized balance of the reserve at `minSlot` or later: the highest figure that a quorum of nodes confirms.
    * @throws AppError UPSTREAM_FAILED when fewer nodes have reached that slot
    */
   balance(minSlot: bigint): Promise<Balance>;
@@ -104,8 +103,7 @@ export function createSolanaView(p: {
   }
 
   /**
-   * The answers of a quorum that agrees on `keyOf`. Other members may differ, because nodes are at different
-   * slots.
+   * The answers of a quorum that agrees on `keyOf`. Other members may differ, because nodes are at different slots.
    * @throws AppError UPSTREAM_FAILED
    */
   async function agreed<T>(

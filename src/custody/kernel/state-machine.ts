@@ -10,6 +10,7 @@
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { isTimeOver } from '../../core/due-time.ts';
 import type { Facts, Landing, Operation, Signing } from './operation.ts';
+import { code, held, isHeld, isReconciled, type Reason } from './reason.ts';
 
 /** One node's view of an attempt, in the order of the reads: heights, then status, then history. */
 export type NodeView = {
@@ -31,10 +32,7 @@ export type NodeView = {
 
 export type AttemptVerdict = 'landed' | 'rejected' | 'seen' | 'unseen' | 'dead';
 
-/**
- * A transaction can land within this number of blocks after the one of its blockhash (Agave,
- * MAX_PROCESSING_AGE).
- */
+/** A transaction can land within this number of blocks after the one of its blockhash (Agave, MAX_PROCESSING_AGE). */
 const BLOCKHASH_LIFE = 150n;
 /** Additional blocks, for a node whose answers come from several machines. */
 const LIFE_MARGIN = 32n;
@@ -54,11 +52,10 @@ const expiryOf = ({ height }: Signing['witnesses'][number]): bigint => height + 
 /**
  * The verdict of the configured nodes on an attempt.
  *
- * A status on any node keeps the attempt alive. One finalized success is enough to never sign again. A
- * finalized failure and an expiry allow another signature, so each needs a quorum of nodes that prove it
- * independently. A node proves an expiry under three conditions. Its finalized height has passed its
- * own `expiryHeight`. Its statuses are at least as new as that height, and none exists in its whole history.
- * Its history reaches back to the signing.
+ * A status on any node keeps the attempt alive. One finalized success is enough to never sign again. A finalized failure
+ * and an expiry allow another signature, so each needs a quorum of nodes that prove it independently. A node proves an
+ * expiry under three conditions. Its finalized height has passed its own `expiryHeight`. Its statuses are at least as new
+ * as that height, and none exists in its whole history. Its history reaches back to the signing.
  */
 export function judgeAttempt(signing: Signing, views: readonly NodeView[], quorum: number): AttemptVerdict {
   const seen = views.flatMap((view) => (view.status ? [view.status] : []));
@@ -108,8 +105,7 @@ export function withLateWitnesses(signing: Signing, views: readonly NodeView[]):
 }
 
 /**
- * The report of the bridge and the Bitcoin chain about a swap that has left Solana, or about any other kind
- * that settles.
+ * The report of the bridge and the Bitcoin chain about a swap that has left Solana, or about any other kind that settles.
  */
 export type Settlement =
   | {
@@ -133,20 +129,20 @@ export type Settlement =
 
 export type Observation =
   /** The kind declined before anything was signed. */
-  | { readonly type: 'refused'; readonly reason: string; readonly outcome?: Facts }
+  | { readonly type: 'refused'; readonly reason: Reason; readonly outcome?: Facts }
   /** The chain already shows the outcome: nothing is left to sign. */
   | { readonly type: 'found'; readonly outcome: Facts }
   /** An upstream call that planning needs failed. */
   | {
       readonly type: 'unprepared';
-      readonly reason: string;
+      readonly reason: Reason;
       /** Operations of the kind that await their preparation, including this one. */
       readonly waiting: number;
     }
   /**
    * The key service failed or was late. Any signature that it made is not stored and therefore never sent.
    */
-  | { readonly type: 'unsigned'; readonly reason: string }
+  | { readonly type: 'unsigned'; readonly reason: Reason }
   | {
       readonly type: 'signed';
       readonly signing: Signing;
@@ -163,22 +159,24 @@ export type Observation =
       readonly landing: Landing | null;
     }
   | { readonly type: 'settlement'; readonly settlement: Settlement }
-  | { readonly type: 'unreachable'; readonly reason: string };
+  | { readonly type: 'unreachable' };
 
 /** The next step of the executor for an operation. */
 export type Effect = 'prepare' | 'send' | 'watch' | 'settle' | 'none';
 
 /** The rules of a kind that the state machine reads. */
 export type KindRules = {
-  /**
-   * Maximum signings of one operation. A swap has one, because its signature is the public id and its quote
-   * expires.
-   */
+  /** Maximum signings of one operation. A swap has one, because its signature is the public id and its quote expires. */
   readonly maxAttempts: number;
   /** False: a failed preparation ends the operation. True: it is retried. */
   readonly retriesPreparation: boolean;
   /** True when another event must follow the landing. */
   readonly settles: boolean;
+  /**
+   * When the balance must cover an operation. Work that was sold begins regardless of the balance, because its cost was set
+   * aside at the sale; it is signed only while the balance covers it.
+   */
+  readonly coveredAt: 'begin' | 'signature';
 };
 
 /** Milliseconds between checks: short at first, then longer, at most `most`. */
@@ -211,12 +209,6 @@ const UNPROVEN_LOOKS = 500;
 /** After this time without a settlement the operator is alerted; the checks continue. */
 export const STUCK_AFTER_MS = 6 * 3_600_000;
 
-/**
- * The operator must check whether it was signed before the journal was lost. Bytes that are signed already are still
- * sent and watched; only their landing or the operator ends the hold.
- */
-export const HELD_RECONCILED = 'held_reconciled';
-
 /** The shortest and longest wait between two preparations. */
 function preparedAmong(waiting: number): readonly [number, number] {
   const [first, most] = PREPARE_MS;
@@ -235,7 +227,7 @@ export const isDue = ({ dueAt }: Operation, now: number): boolean =>
 export function effectOf(operation: Operation): Effect {
   switch (operation.state) {
     case 'planned':
-      return operation.reason?.startsWith('held') ? 'none' : 'prepare';
+      return isHeld(operation.reason) ? 'none' : 'prepare';
     case 'signed':
       // Sent once, then watched even if no node confirmed the send: the confirmation may have been lost.
       return operation.looks === 0 ? 'send' : 'watch';
@@ -346,11 +338,9 @@ const lookAgain = (op: Operation, [first, most]: Range, now: number) => ({
   dueAt: now + spaced(op.looks, first, most),
 });
 
-const isReconciled = ({ reason }: Operation): boolean => reason === HELD_RECONCILED;
-
 const watchAgain = (op: Operation, now: number): Partial<Operation> => ({
   ...lookAgain(op, op.looks < QUICK_LOOKS ? WATCH_MS : SETTLE_MS, now),
-  reason: isReconciled(op) ? op.reason : op.looks < UNPROVEN_LOOKS ? null : 'held_unproven',
+  reason: isReconciled(op.reason) ? op.reason : op.looks < UNPROVEN_LOOKS ? null : held('unproven'),
 });
 
 function judged(
@@ -397,12 +387,12 @@ function judged(
  * it had one attempt, because a lost journal may have known of a later attempt.
  */
 function ended(op: Operation, reason: string, slot: bigint | null, rules: KindRules, now: number): Operation {
-  if (op.attempt < rules.maxAttempts || (isReconciled(op) && rules.maxAttempts > 1)) {
+  if (op.attempt < rules.maxAttempts || (isReconciled(op.reason) && rules.maxAttempts > 1)) {
     return {
       ...op,
       state: 'planned',
       detail: 'planned',
-      reason: isReconciled(op) ? op.reason : reason,
+      reason: isReconciled(op.reason) ? op.reason : code(reason),
       attempt: op.attempt + 1,
       signing: null,
       unsettled: NONE,
@@ -411,7 +401,7 @@ function ended(op: Operation, reason: string, slot: bigint | null, rules: KindRu
       dueAt: now,
     };
   }
-  return { ...nothingLeft(op), detail: reason, reason, releasedSlot: slot };
+  return { ...nothingLeft(op), detail: reason, reason: code(reason), releasedSlot: slot };
 }
 
 function settled(op: Operation, settlement: Settlement, now: number, wait: Wait): Operation {
@@ -439,7 +429,7 @@ function settled(op: Operation, settlement: Settlement, now: number, wait: Wait)
         ...op,
         state: 'failed',
         detail: settlement.reason,
-        reason: settlement.reason,
+        reason: code(settlement.reason),
         unsettled: settlement.arrived ? NONE : op.unsettled,
         cost: settlement.cost ?? op.cost,
         dueAt: settlement.arrived ? null : now + OUTSTANDING_MS,
@@ -455,4 +445,4 @@ function pending(op: Operation, detail: string, now: number, wait: Wait): Operat
 }
 
 const stuck = (op: Operation, now: number): Partial<Operation> =>
-  now - op.createdAt > STUCK_AFTER_MS ? { detail: 'held', reason: 'held_unsettled' } : {};
+  now - op.createdAt > STUCK_AFTER_MS ? { detail: 'held', reason: held('unsettled') } : {};

@@ -9,9 +9,9 @@ import { earliest } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { ConfirmRequest, PaymentConfirmed, Refusal, RequestView } from '../api.ts';
-import { createRowRetries } from '../kernel/background.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
-import type { Sold } from '../kernel/spending-limits.ts';
+import { reasonText } from '../kernel/reason.ts';
+import type { Sold } from '../limits.ts';
 import { type Booking, createBooking, type Taken } from './booking.ts';
 import { createOpening, type OpeningPorts } from './open-request.ts';
 import { DUST, judgePayment, matchRequest, mayBeReturned } from './payment-matching.ts';
@@ -39,11 +39,8 @@ type Subject = PaymentRequest['subject'];
 export type TokenPort = {
   /** Id of the operation that creates a request's token. */
   creationId(requestId: string): string;
-  /**
-   * Plans a creation and reserves its cost in lamports. Call inside the storage transaction that books the
-   * payment.
-   */
-  planCreation(request: PaymentRequest, cost: bigint, now: number): void;
+  /** Queues a creation and reserves its cost in lamports. Call inside the storage transaction that books the payment. */
+  queueCreation(request: PaymentRequest, cost: bigint): void;
   /** The number of a listed token; undefined for any other mint. */
   listedId(mint: string): number | undefined;
   /** Lists a token and returns its number. Call inside a storage transaction. */
@@ -53,17 +50,14 @@ export type TokenPort = {
   readonly mirrored: MirrorSource;
 };
 
-export type PaymentPorts = Pick<RefundPorts, 'maxRefundsDay' | 'heldPayers'> &
+export type PaymentPorts = Pick<RefundPorts, 'heldPayers'> &
   RefundKindPorts &
   OpeningPorts & {
     readonly treasuryAddress: string;
     readonly reserveAddress: string;
     /** Lists of transactions, one per node. */
     readonly nodes: readonly TreasuryNode[];
-    /**
-     * The finalized transaction shown by a quorum of nodes, or null without a quorum. @throws AppError
-     * UPSTREAM_FAILED
-     */
+    /** The finalized transaction shown by a quorum of nodes, or null without a quorum. @throws AppError UPSTREAM_FAILED */
     transaction(signature: string): Promise<ChainTransaction | null>;
     /** Lamports that a creation may take from the reserve: rent and fees. */
     readonly creationCost: (subject: Readonly<Record<string, unknown>>) => bigint;
@@ -81,8 +75,6 @@ export function createPayments(
   tools: ModuleTools,
   p: PaymentPorts & {
     readonly tokens: TokenPort;
-    /** Runs a planned operation's steps until it has to wait. */
-    readonly drive: (id: string) => Promise<void>;
   },
 ) {
   const { journal, storage, now, log } = tools;
@@ -102,7 +94,7 @@ export function createPayments(
 
   /** While a paid creation waits, its operation has the reason. */
   const reasonOf = ({ id, state, reason }: PaymentRequest): string | null =>
-    reason ?? (state === 'paid' ? (journal.get(p.tokens.creationId(id))?.reason ?? null) : null);
+    reason ?? (state === 'paid' ? reasonText(journal.get(p.tokens.creationId(id))?.reason ?? null) : null);
 
   const viewOf = (request: PaymentRequest): RequestView =>
     requestView({ ...request, reason: reasonOf(request) }, store.refundsOf(request.id, SHOWN_REFUNDS), now());
@@ -110,22 +102,18 @@ export function createPayments(
   /** Continues a paid creation and books its end. */
   async function carryOn(request: PaymentRequest): Promise<void> {
     changes.planMissing(BATCH);
-    await p.drive(p.tokens.creationId(request.id));
+    await tools.drive(p.tokens.creationId(request.id));
     changes.settleCreations(ENDED_BATCH);
   }
 
-  /**
-   * One run. Ended creations are booked before any chain read, and no request expires before the chain was
-   * read.
-   */
+  /** One run. Ended creations are booked before any chain read, and no request expires before the chain was read. */
   async function run(by: 'alarm' | 'cron'): Promise<void> {
     changes.settleCreations(ENDED_BATCH);
     changes.planMissing(BATCH);
     refunds.settleEnded();
     const searchAt = by === 'cron' ? search.nextCronRunAt() : search.nextRunAt();
     if (searchAt !== undefined && searchAt <= now()) await search.run(by);
-    // A payment that is not read yet may still be in time; one failing node does not keep requests open
-    // forever.
+    // A payment that is not read yet may still be in time; one failing node does not keep requests open forever.
     changes.expire(Math.max(search.readUntil(), now() - DAY_MS), EXPIRE_BATCH);
     store.purge(now() - KEPT_MS);
   }
@@ -164,10 +152,7 @@ export function createPayments(
       return request ? viewOf(request) : null;
     },
 
-    /**
-     * Schedules an early search for the payment of an open request that a caller reads. True if the alarm
-     * moves.
-     */
+    /** Schedules an early search for the payment of an open request that a caller reads. True if the alarm moves. */
     askFor: (id: string): boolean => store.get(id)?.state === 'open' && search.askFor(id),
 
     mirrored: mirroredPayments({ journal, now, store, payments }, p.tokens.mirrored),
@@ -186,24 +171,24 @@ const UNMATCHED: Taken = { purpose: null };
  * storage transaction contains the change, its D1 update and any refund.
  */
 function createRequestChanges(
-  { journal, storage, now, log }: ModuleTools,
+  { journal, storage, retries, now }: ModuleTools,
   p: Pick<PaymentPorts, 'creationCost'> & {
     readonly store: RequestStore;
     readonly refunds: Pick<Refunds, 'owe' | 'owedOf'>;
-    readonly tokens: Pick<TokenPort, 'creationId' | 'planCreation' | 'list'>;
+    readonly tokens: Pick<TokenPort, 'creationId' | 'queueCreation' | 'list'>;
     /** Whether a payment may be the reserve's own money that a bridge returned. */
     readonly mayBeReturned: (payment: TreasuryPayment) => boolean;
   },
 ) {
   const { store, refunds } = p;
 
-  const retries = (name: string, read: (limit: number) => readonly PaymentRequest[]) =>
-    createRowRetries({ name, read, idOf: ({ id }) => id, now, log });
-  const ended = retries('creation_ended', store.creationsEnded);
-  const missing = retries('creation_planned', store.creationsMissing);
+  const rows = (name: string, read: (limit: number) => readonly PaymentRequest[]) =>
+    retries.rows({ name, read, idOf: ({ id }) => id });
+  const ended = rows('creation_ended', store.creationsEnded);
+  const missing = rows('creation_queued', store.creationsMissing);
   /** Requests that closed before this time may expire. Unix milliseconds. */
   let closedBefore = 0;
-  const closed = retries('request_expired', (limit) => store.closed(closedBefore, limit));
+  const closed = rows('request_expired', (limit) => store.closed(closedBefore, limit));
 
   function save(request: PaymentRequest): PaymentRequest {
     const changed = { ...request, changes: request.changes + 1 };
@@ -212,10 +197,7 @@ function createRequestChanges(
     return changed;
   }
 
-  /**
-   * Records a refund of everything that a request received and that is not owed yet. Call inside a storage
-   * transaction.
-   */
+  /** Records a refund of everything that a request received and that is not owed yet. Call inside a storage transaction. */
   function oweAll(request: PaymentRequest, reason: 'underpaid' | 'failed'): void {
     for (const part of request.parts) {
       const rest = BigInt(part.lamports) - refunds.owedOf(part.signature);
@@ -232,7 +214,7 @@ function createRequestChanges(
 
   /** Plans a creation and reserves its cost. Call inside a storage transaction. */
   const plan = (request: PaymentRequest): void =>
-    p.tokens.planCreation(request, p.creationCost(request.subject), now());
+    p.tokens.queueCreation(request, p.creationCost(request.subject));
 
   /** Applies a payment that was consumed for this request. Call inside a storage transaction. */
   function apply(request: PaymentRequest, payment: TreasuryPayment): void {
@@ -289,7 +271,10 @@ function createRequestChanges(
         const operation = journal.get(p.tokens.creationId(request.id));
         storage.transaction(() => {
           if (operation?.state === 'done') return complete(request);
-          oweAll(save({ ...request, state: 'expired', reason: operation?.reason ?? null }), 'failed');
+          oweAll(
+            save({ ...request, state: 'expired', reason: reasonText(operation?.reason ?? null) }),
+            'failed',
+          );
         });
       });
     },

@@ -15,10 +15,11 @@ import {
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 
-export const REFUND_RULES: KindRules = {
+const REFUND_RULES: KindRules = {
   maxAttempts: 5,
   retriesPreparation: true,
   settles: false,
+  coveredAt: 'begin',
 };
 
 export type RefundKindPorts = {

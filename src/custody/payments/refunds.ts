@@ -4,17 +4,15 @@
  * @module
  */
 import { lamportsChange, MEMO_TRANSFER_FEE } from '../../chain/solana/transaction.ts';
-import { type Lamports, lamports } from '../../core/amount.ts';
+import { lamports } from '../../core/amount.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
-import type { OpsAnswer, Refusal } from '../api.ts';
-import { createRowRetries } from '../kernel/background.ts';
-import type { Decision } from '../kernel/begin-operation.ts';
+import type { OpsAnswer } from '../api.ts';
+import { beginOperation, type Decision, type NotBegun, spendingRefusal } from '../kernel/begin-operation.ts';
 import type { HeldDebts, ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
 import { mayBePaidBy, RELEASED } from '../kernel/operator-commands.ts';
-import { solText } from '../kernel/spending-limits.ts';
-import { HELD_RECONCILED } from '../kernel/state-machine.ts';
+import { held, reasonText } from '../kernel/reason.ts';
 import { payerOf } from './booking.ts';
 import { DUST } from './payment-matching.ts';
 import { encodeRefundPlan, refundId } from './refund-operation.ts';
@@ -30,8 +28,6 @@ import type { TreasuryPayment } from './treasury-store.ts';
 
 export type RefundPorts = {
   readonly treasuryAddress: string;
-  /** Maximum refunds per day. */
-  readonly maxRefundsDay: Lamports;
   /** Payers whose wallet belongs to an exchange and not to the customer. */
   readonly heldPayers: ReadonlySet<string>;
   /** A finalized transaction, or null while the node does not have it. */
@@ -44,10 +40,8 @@ const LISTED = 100;
 
 type Row = NonNullable<OpsAnswer['rows']>[number];
 
-const refusal = (code: string, message: string): Decision => ({ ok: false, refusal: { code, message } });
-
 /** The rows of refunds: what is owed, and the end of the operations that pay it. */
-function createRefundRows({ journal, storage, now, log }: ModuleTools, store: RequestStore) {
+function createRefundRows({ journal, storage, retries, now, log }: ModuleTools, store: RequestStore) {
   const operationOf = ({ operationId }: RefundDue): Operation | undefined =>
     operationId === null ? undefined : journal.get(operationId);
 
@@ -104,7 +98,12 @@ function createRefundRows({ journal, storage, now, log }: ModuleTools, store: Re
       if (stored?.state !== 'begun' || stored.operationId !== operation.id) return;
       if (operation.state === 'failed') {
         save({ ...stored, state: 'due' });
-        log({ level: 'alarm', event: 'refund_failed', operation: operation.id, reason: operation.reason });
+        log({
+          level: 'alarm',
+          event: 'refund_failed',
+          operation: operation.id,
+          reason: reasonText(operation.reason),
+        });
         return;
       }
       const refundSignature = operation.signing?.signature ?? null;
@@ -113,13 +112,7 @@ function createRefundRows({ journal, storage, now, log }: ModuleTools, store: Re
     });
   }
 
-  const ended = createRowRetries({
-    name: 'refund_ended',
-    read: store.endedRefunds,
-    idOf: ({ id }) => id,
-    now,
-    log,
-  });
+  const ended = retries.rows({ name: 'refund_ended', read: store.endedRefunds, idOf: ({ id }) => id });
 
   const settleEnded = (): void =>
     ended.run(BATCH, (refund) => {
@@ -153,7 +146,7 @@ function createHeldRefunds(
         id: heldId(refund),
         kind: 'refund',
         state: 'held',
-        reason: HELD_RECONCILED,
+        reason: reasonText(held('reconciled')),
         lamports: refund.lamports,
         createdAt: new Date(refund.createdAt).toISOString(),
       })),
@@ -174,33 +167,28 @@ const heldId = ({ id }: RefundDue): string => `refund:${id}`;
 export type Refunds = ReturnType<typeof createRefunds>;
 
 export function createRefunds(tools: ModuleTools, store: RequestStore, p: RefundPorts) {
-  const { journal, now } = tools;
+  const { now } = tools;
   const booked = createRefundRows(tools, store);
   const { save, owedOf, operationOf, settleEnded } = booked;
 
-  /** Refunds paid in the last day or under way. */
-  const paidToday = (): bigint =>
-    journal.recent('refund', now()).reduce((sum, { amount }) => sum + amount, 0n);
-
-  /** The intent to pay a refund, in the critical section with its row. */
-  function decide(asked: RefundDue): Decision {
+  /** The intent to pay a refund, or why it is not paid. */
+  function decide(asked: RefundDue): Decision<string> {
     const refund = store.refund(asked.id);
     if (refund?.state !== 'due' || refund.changes !== asked.changes || refund.payer === null)
-      return refusal('REFUND_CHANGED', 'The refund has changed in the meantime. List it again.');
+      return { ok: false, declined: 'not paid: the refund has changed in the meantime; list it again' };
     const amount = lamports(BigInt(refund.lamports));
-    const used = paidToday();
-    if (used + amount > p.maxRefundsDay) {
-      const left = p.maxRefundsDay - used;
-      const text = `The daily limit on refunds leaves ${solText(left > 0n ? left : 0n)}.`;
-      return refusal('REFUND_LIMIT_REACHED', text);
-    }
     const operations = refund.operations + 1;
     const operationId = refundId(refund.id, operations);
-    save({ ...refund, state: 'begun', operations, operationId });
     const { signature: payment, payer } = refund;
-    const plan = encodeRefundPlan({ refund: refund.id, payment, payer });
-    const reserved = lamports(amount + MEMO_TRANSFER_FEE);
-    return { ok: true, intent: { amount, reserved, plan, claims: [] } };
+    return {
+      ok: true,
+      intent: {
+        amount,
+        reserved: lamports(amount + MEMO_TRANSFER_FEE),
+        plan: encodeRefundPlan({ refund: refund.id, payment, payer }),
+        store: () => void save({ ...refund, state: 'begun', operations, operationId }),
+      },
+    };
   }
 
   /** Reason why the finalized chain does not support a refund, or undefined. */
@@ -227,8 +215,10 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
     }
     if (why !== undefined) return `not paid: ${why}`;
     const id = refundId(refund.id, refund.operations + 1);
-    const begun = await tools.begin('refund', id, () => decide(refund));
-    if (begun.type === 'refused') return notPaid(begun.refusal);
+    const begun = await beginOperation(tools, 'refund', id, () => decide(refund));
+    if (begun.type === 'refused') return notPaid(begun.why, now());
+    if (begun.type === 'declined') return begun.declined;
+    await tools.drive(id);
     settleEnded();
     return 'on its way';
   }
@@ -238,7 +228,7 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
     if (refund.state === 'due') return pay(refund);
     if (refund.state === 'held')
       return `not paid: held; if an explorer shows no payment, retry ${heldId(refund)}`;
-    const reason = operationOf(refund)?.reason;
+    const reason = reasonText(operationOf(refund)?.reason ?? null);
     return reason ? `on its way (${reason})` : 'on its way';
   }
 
@@ -284,4 +274,15 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
   };
 }
 
-const notPaid = ({ code, message }: Refusal): string => `not paid: ${code}: ${message}`;
+function notPaid(why: NotBegun, now: number): string {
+  switch (why.code) {
+    case 'STOPPED':
+      return `not paid: signing is stopped (${why.reason})`;
+    case 'UNREADABLE':
+      return `not paid: the chain cannot be read (${why.reason})`;
+    case 'BLOCKED':
+      return `not paid: ${mayBePaidBy(why.by).message}`;
+    default:
+      return `not paid: ${spendingRefusal(why, now).message}`;
+  }
+}

@@ -11,6 +11,7 @@ import { DAY_MS } from '../../core/durations.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { agreePrices, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
 import type { MintPreview, MintReport, MintRow } from '../api.ts';
+import { beginOperation } from '../kernel/begin-operation.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import {
   type Facts,
@@ -21,6 +22,7 @@ import {
   plannedOperation,
   settlesByLanding,
 } from '../kernel/operation.ts';
+import { reasonText } from '../kernel/reason.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 import { type AgreementRefusal, agreeAtDepth, type ReserveView } from './reserve-views.ts';
@@ -29,11 +31,15 @@ import { type AgreementRefusal, agreeAtDepth, type ReserveView } from './reserve
  * Attempts per day. Each is proven to have ended before the next, so an outage of a quarter of an hour does
  * not cost a mint.
  */
-const ABSR_RULES: KindRules = { maxAttempts: 20, retriesPreparation: true, settles: false };
+const ABSR_RULES: KindRules = {
+  maxAttempts: 20,
+  retriesPreparation: true,
+  settles: false,
+  coveredAt: 'begin',
+};
 
 /**
- * Maximum lamports for the treasury's account if it is missing; Token-2022 needs slightly more than the
- * original program.
+ * Maximum lamports for the treasury's account if it is missing; Token-2022 needs slightly more than the original program.
  */
 const ACCOUNT_RENT = 3_000_000n;
 /** Maximum lamports that a mint takes from the reserve. */
@@ -174,9 +180,8 @@ async function readMintFacts(ports: AbsrPorts, earlier: () => PreviousMints): Pr
 
 export function createAbsrKind(ports: AbsrPorts, earlier: (id: string) => PreviousMints): OperationKind {
   /**
-   * Reason why this operation's day cannot have its own mint. The day may also end while upstreams are read.
-   * After a clock went back, an earlier day begins again; the block time of the last mint shows that this day
-   * is over.
+   * Reason why this operation's day cannot have its own mint. The day may also end while upstreams are read. After a clock
+   * went back, an earlier day begins again; the block time of the last mint shows that this day is over.
    */
   function closed({ id }: Operation): 'day_over' | 'minted_today' | undefined {
     const today = utcDay(ports.now());
@@ -266,7 +271,8 @@ const previousMints =
   (id: string): PreviousMints =>
     previousMintsOf(journal.openAndLanded('absr'), id);
 
-export function createDailyMint({ journal, begin, now, log }: ModuleTools, ports: AbsrPorts) {
+export function createDailyMint(tools: ModuleTools, ports: AbsrPorts) {
+  const { journal, now, log } = tools;
   let refused: string | null = null;
   const today = (): Operation | undefined => journal.get(mintId(utcDay(now())));
 
@@ -279,17 +285,18 @@ export function createDailyMint({ journal, begin, now, log }: ModuleTools, ports
     async onCron(): Promise<void> {
       if (today() || now() < mintDueAt(now())) return;
       const day = utcDay(now());
-      const intent = { amount: NONE, reserved: lamports(MINT_RESERVED), plan: { day }, claims: [] };
-      const begun = await begin('absr', mintId(day), () => ({ ok: true, intent }));
-      refused = begun.type === 'refused' ? begun.refusal.code : null;
+      const intent = { amount: NONE, reserved: lamports(MINT_RESERVED), plan: { day } };
+      const begun = await beginOperation(tools, 'absr', mintId(day), () => ({ ok: true, intent }));
+      refused = begun.type === 'refused' ? begun.why.code : null;
       if (refused) log({ level: 'warn', event: 'mint_not_begun', day, code: refused });
+      else await tools.drive(mintId(day));
     },
 
     report(): MintReport {
       const day = utcDay(now());
       const row = today();
       if (!row) return { day, state: 'scheduled', reason: refused, ok: refused === null };
-      const { reason } = row;
+      const reason = reasonText(row.reason);
       if (row.state === 'done') return { day, state: 'minted', reason: null, ok: true };
       if (row.state !== 'failed') return { day, state: 'waiting', reason, ok: reason === null };
       const ok = HARMLESS.includes(reason);
@@ -349,7 +356,7 @@ function rowOf({ id, state, reason, plan, outcome, signing, landing }: Operation
   return {
     day: dayOf(id),
     state,
-    reason,
+    reason: reasonText(reason),
     mintAtoms: text('mintAtoms'),
     reserveSats: text('reserveSats'),
     supplyAtoms: text('supplyAtoms'),

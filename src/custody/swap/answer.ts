@@ -4,11 +4,12 @@
  * @module
  */
 import { withoutQuoteRefusal } from '../../bridges/route.ts';
+import { type LimitName, OPERATION_LIMITS } from '../../core/operation-limits.ts';
 import type { Refusal, SwapAnswer, SwapView } from '../api.ts';
-import { signingStopped, spendingRefusal, upstreamRefusal } from '../kernel/begin-operation.ts';
+import { availableIn, type NotBegun, spendingRefusal, upstreamRefusal } from '../kernel/begin-operation.ts';
 import { type Facts, mirrorStatus, type Operation } from '../kernel/operation.ts';
-import { type SpendingVerdict, solText } from '../kernel/spending-limits.ts';
-import { COST_DAY } from './limits.ts';
+import { reasonText } from '../kernel/reason.ts';
+import type { SpendingVerdict } from '../kernel/spending-limits.ts';
 
 const atoms = (facts: Facts, name: string): bigint => BigInt(String(facts[name] ?? 0));
 const text = (facts: Facts, name: string): string | null => {
@@ -24,7 +25,7 @@ export function swapView(op: Operation): SwapView | null {
     signature: op.signing.signature,
     status: mirrorStatus(op),
     detail: op.detail,
-    reason: op.reason,
+    reason: reasonText(op.reason),
     amountLamports: BigInt(text(op.plan, 'askedLamports') ?? op.amount),
     expectedSats: atoms(op.plan, 'expectedSats'),
     minimumSats: atoms(op.plan, 'minimumSats'),
@@ -43,29 +44,35 @@ export function createAnswer(op: Operation, replayed: boolean): SwapAnswer | und
   return op.state === 'failed' ? { type: 'refused', replayed, refusal: refusalOfRow(op) } : undefined;
 }
 
-const REACHED = 'limit_';
-
 function refusalOfRow({ reason, outcome, createdAt }: Operation): Refusal {
-  if (!reason?.startsWith(REACHED)) return refusalOf(reason ?? 'unknown');
-  return reachedRefusal(reason.slice(REACHED.length), Number(outcome.availableAt), createdAt);
+  switch (reason?.type) {
+    case 'limit':
+      return reachedRefusal(reason.limit, Number(outcome.availableAt), createdAt);
+    case 'stopped':
+      return swapsStopped(reason.by);
+    case 'upstream':
+      return upstreamRefusal(reason.reason);
+    default:
+      return refusalOf(reasonText(reason) ?? 'unknown');
+  }
 }
 
-/** The refusal when a limit is exhausted at the signature. `availableAt` in Unix milliseconds. */
+/** The refusal when a limit has no room at the signature. `availableAt` in Unix milliseconds. */
 const reachedRefusal = (limit: string, availableAt: number, now: number): Refusal => ({
   code: 'SWAP_LIMIT_REACHED',
-  message:
-    limit === COST_DAY
-      ? 'The cost of this amount would exceed the daily limit on costs.'
-      : 'This amount would exceed a limit on swaps.',
-  retryAfterSeconds: Math.max(Math.ceil((availableAt - now) / 1_000), 1),
-  details: { limit, nextAvailableAt: new Date(availableAt).toISOString() },
+  message: isLimit(limit)
+    ? `The limit of ${OPERATION_LIMITS[limit].label} would be exceeded by this amount.`
+    : 'This amount would exceed a limit on swaps.',
+  ...availableIn(limit, availableAt, now),
 });
+
+const isLimit = (name: string): name is LimitName => Object.hasOwn(OPERATION_LIMITS, name);
 
 /** The refusal when the day's costs have reached their limit. `availableAt` in Unix milliseconds. */
 export const costDayRefusal = (availableAt: number, now: number): Refusal =>
-  reachedRefusal(COST_DAY, availableAt, now);
+  reachedRefusal('cost_day', availableAt, now);
 
-/** The refusal for a reason stored in the journal. */
+/** The refusal of a quote, for the code of a check that it did not pass. */
 export function refusalOf(reason: string): Refusal {
   const withoutQuote = withoutQuoteRefusal(reason);
   if (withoutQuote) return { ...withoutQuote, details: { reason } };
@@ -83,15 +90,13 @@ export function refusalOf(reason: string): Refusal {
       details: { reason },
     };
   }
-  if (reason.startsWith('price_')) {
+  if (reason === 'price_unavailable' || reason === 'price_divergent') {
     return {
       code: 'PRICE_UNAVAILABLE',
       message: 'No two price sources agree, so the quote cannot be checked.',
       details: { reason },
     };
   }
-  if (reason.startsWith('stopped_')) return stopped(reason.slice('stopped_'.length));
-  if (reason.startsWith('upstream_')) return upstreamRefusal(reason);
   return {
     code: 'QUOTE_REFUSED',
     message: `The bridge's quote did not pass our checks (${reason}).`,
@@ -100,16 +105,30 @@ export function refusalOf(reason: string): Refusal {
 }
 
 /** Swaps are stopped for now. */
-export const stopped = (why: string): Refusal => ({
-  ...signingStopped(why),
+export const swapsStopped = (reason: string): Refusal => ({
   code: 'SWAPS_PAUSED',
   message: 'Swaps are paused. Nothing was reserved or signed.',
+  retryAfterSeconds: 300,
+  details: { reason },
 });
 
-/** The refusal for a verdict of the spending limits, with the codes of swaps. */
+export function notBegunRefusal(why: NotBegun, now: number): Refusal {
+  switch (why.code) {
+    case 'STOPPED':
+      return swapsStopped(why.reason);
+    case 'UNREADABLE':
+      return upstreamRefusal(why.reason);
+    case 'BLOCKED':
+      return swapsStopped('reconciled');
+    default:
+      return limitRefusal(why, now);
+  }
+}
+
+/** The refusal of an amount that exceeds the balance or a limit, with the codes of swaps. */
 export function limitRefusal(verdict: Exclude<SpendingVerdict, { ok: true }>, now: number): Refusal {
+  if (verdict.code === 'BALANCE_OUTDATED')
+    return { ...upstreamRefusal('balance_outdated'), retryAfterSeconds: 5 };
   const refusal = spendingRefusal(verdict, now);
-  if (verdict.code === 'LIMIT_REACHED') return { ...refusal, code: 'SWAP_LIMIT_REACHED' };
-  if (verdict.code !== 'AMOUNT_TOO_LARGE') return refusal;
-  return { ...refusal, message: `One swap may take ${solText(verdict.maximum)} at most.` };
+  return refusal.code === 'SPENDING_LIMIT_REACHED' ? { ...refusal, code: 'SWAP_LIMIT_REACHED' } : refusal;
 }

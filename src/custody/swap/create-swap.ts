@@ -1,49 +1,45 @@
 /**
- * Accepts swap requests: checks the client's quota and the spending limits, and stores the intent row that
- * makes a request count once.
+ * Accepts swap requests: checks the client's quota and the spending limits, and begins the operation that makes a
+ * request count once.
  * @module
  */
-import { type Lamports, lamports } from '../../core/amount.ts';
-import { networksOf } from '../../core/client-network.ts';
+import { lamports } from '../../core/amount.ts';
 import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, MAX_WAIT_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from '../api.ts';
-import type { Executor } from '../kernel/executor.ts';
-import type { Journal } from '../kernel/journal.ts';
+import { beginOperation, upstreamRefusal } from '../kernel/begin-operation.ts';
+import type { ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
-import type { Storage } from '../kernel/ports.ts';
-import type { BalanceReader } from '../kernel/solana-view.ts';
 import {
   type Balance,
-  type Budget,
   checkIntent,
+  type Entry,
   type SpendingVerdict,
   spendable,
 } from '../kernel/spending-limits.ts';
-import { costDayRefusal, createAnswer, limitRefusal, refusalOf, stopped } from './answer.ts';
-import { ALL, COST_DAY, createCallQuotas, isTooSmall } from './limits.ts';
-import { planSwap, type QuotePorts, quoteSwap, swapDebit, swapId } from './operation.ts';
+import {
+  costDayRefusal,
+  createAnswer,
+  limitRefusal,
+  notBegunRefusal,
+  refusalOf,
+  swapsStopped,
+} from './answer.ts';
+import { type QuotePorts, quoteSwap, swapDebit, swapId } from './operation.ts';
+import { SwapQuotas } from './quotas.ts';
 
 export type SwapCreationPorts = {
-  readonly journal: Journal;
-  readonly storage: Storage;
-  readonly readBalance: BalanceReader;
-  readonly executor: Executor;
   readonly quotes: QuotePorts;
-  readonly budget: Budget;
   readonly maxCreatesPerClientHour: number;
-  readonly now: () => number;
   readonly randomId: () => string;
-  /** Reason why no swap may begin now: frozen, paused, mirror unavailable. */
-  readonly stop: () => Promise<string | undefined>;
   /** The result of `work`, or undefined after `ms` milliseconds; the work continues. */
   readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
 };
 
 /**
  * For this long, an amount that was too small for the bridge is refused without a new quote, because each quote uses
- * the budget.
+ * the quota.
  */
 const SMALL_KNOWN_MS = 600_000;
 
@@ -53,222 +49,189 @@ const IN_PROGRESS: Refusal = {
   retryAfterSeconds: 5,
 };
 
+const KEY_REUSED: Refusal = {
+  code: 'IDEMPOTENCY_KEY_REUSED',
+  message: 'This Idempotency-Key was already used with a different request.',
+};
+
+const refused = (refusal: Refusal): SwapAnswer & SwapPreview => ({
+  type: 'refused',
+  replayed: false,
+  refusal,
+});
+
+/** The reason applies to any smaller amount as well. */
+const isTooSmall = ({ reason }: Operation): boolean =>
+  reason?.type === 'code' && (reason.code === 'amount_too_low' || reason.code === 'amount_below_cost');
+
+/** Only the amount decides whether the day's limit on costs has room. */
+const isTooCostly = ({ reason }: Operation): boolean =>
+  reason?.type === 'limit' && reason.limit === 'cost_day';
+
 /** An amount that is refused until a time in Unix milliseconds. */
 type KnownRefusal = { readonly until: number; readonly amount: bigint };
 
-/** Amounts that the bridge or the day's cost limit has recently refused. */
-function createKnownRefusals(now: () => number) {
-  let small: KnownRefusal | undefined;
-  let costly: KnownRefusal | undefined;
+export class Swaps {
+  readonly #tools: ModuleTools;
+  readonly #p: SwapCreationPorts;
+  readonly #quotas: SwapQuotas;
+  /** Amounts that the bridge or the day's limit on costs has recently refused: the largest, and the smallest. */
+  #tooSmall: KnownRefusal | undefined;
+  #tooCostly: KnownRefusal | undefined;
 
-  const isCurrent = (known: KnownRefusal | undefined, longest: number): known is KnownRefusal =>
-    known !== undefined && !isTimeOver(known.until, longest, now());
+  constructor(tools: ModuleTools, p: SwapCreationPorts) {
+    this.#tools = tools;
+    this.#p = p;
+    this.#quotas = new SwapQuotas({ ...tools, ...p });
+  }
+
+  /** The swap that began now or earlier with the same key, or a refusal. */
+  async create(request: SwapRequest): Promise<SwapAnswer> {
+    const replayed = await this.#replay(request.key);
+    if (replayed) return replayed;
+    const early = this.#knownRefusal(request.amountLamports) ?? this.#quotaRefusal(request);
+    if (early) return refused(early);
+    const id = swapId(request.key?.keyHash ?? this.#p.randomId());
+    const amount = lamports(request.amountLamports);
+    const begun = await beginOperation<Refusal>(this.#tools, 'swap', id, () => {
+      const refusal = this.#quotaRefusal(request);
+      if (refusal) return { ok: false, declined: refusal };
+      const plan = { bodyHash: request.key?.bodyHash ?? null };
+      const store = () => this.#quotas.recordCreate(request);
+      return { ok: true, intent: { amount, reserved: swapDebit(amount), plan, store } };
+    });
+    if (begun.type === 'begun') return this.#result(id, false, request.client);
+    // Another call with the same key may have begun the swap meanwhile; both calls then return it.
+    const other = await this.#replay(request.key);
+    if (other) return other;
+    if (begun.type === 'declined') return refused(begun.declined);
+    return refused(begun.type === 'refused' ? notBegunRefusal(begun.why, this.#tools.now()) : IN_PROGRESS);
+  }
+
+  #quotaRefusal(request: SwapRequest): Refusal | undefined {
+    return this.#quotas.clientRefusal(request) ?? this.#quotas.quoteRefusal();
+  }
+
+  /** The stored result of a key, once it exists. The row itself has its key, so a restored journal still knows it. */
+  async #replay(key: RequestKey | undefined): Promise<SwapAnswer | undefined> {
+    const known = key && this.#tools.journal.get(swapId(key.keyHash));
+    if (!known) return undefined;
+    return known.plan.bodyHash === key.bodyHash ? this.#result(known.id, true) : refused(KEY_REUSED);
+  }
+
+  /** Drives the operation until its result is decided, for at most a caller's longest wait. */
+  async #result(id: string, replayed: boolean, client?: string): Promise<SwapAnswer> {
+    const { journal, storage, drive } = this.#tools;
+    if (journal.get(id)?.state === 'planned') await this.#p.within(drive(id), MAX_WAIT_MS);
+    const op = journal.get(id);
+    if (op && client !== undefined) this.#learn(op, client);
+    const decided = op && createAnswer(op, replayed);
+    if (!decided) return refused(IN_PROGRESS);
+    // Durable before the response: a crash must not undo it.
+    await storage.sync();
+    return decided;
+  }
+
+  /** Remembers an amount that was refused, and gives back the create of any other failure. */
+  #learn(op: Operation, client: string): void {
+    const { now, storage } = this.#tools;
+    const amount = BigInt(String(op.plan.askedLamports ?? op.amount));
+    if (isTooSmall(op)) {
+      const more = isCurrent(this.#tooSmall, SMALL_KNOWN_MS, now()) && this.#tooSmall.amount > amount;
+      if (!more) this.#tooSmall = { until: now() + SMALL_KNOWN_MS, amount };
+    } else if (isTooCostly(op)) {
+      const less = isCurrent(this.#tooCostly, DAY_MS, now()) && this.#tooCostly.amount < amount;
+      if (!less) this.#tooCostly = { until: Number(op.outcome.availableAt), amount };
+    } else if (op.state === 'failed') storage.transaction(() => this.#quotas.giveBack(client));
+  }
 
   /** The refusal that is already known for an amount, so that no quote is spent on it. */
-  function knownRefusal(amount: bigint): Refusal | undefined {
-    if (isCurrent(small, SMALL_KNOWN_MS) && amount <= small.amount) return refusalOf('amount_below_cost');
-    if (!isCurrent(costly, DAY_MS) || amount < costly.amount) return undefined;
-    return costDayRefusal(costly.until, now());
+  #knownRefusal(amount: bigint): Refusal | undefined {
+    const now = this.#tools.now();
+    const small = this.#tooSmall;
+    if (isCurrent(small, SMALL_KNOWN_MS, now) && amount <= small.amount)
+      return refusalOf('amount_below_cost');
+    const costly = this.#tooCostly;
+    return isCurrent(costly, DAY_MS, now) && amount >= costly.amount
+      ? costDayRefusal(costly.until, now)
+      : undefined;
   }
 
-  function learn(op: Operation): void {
-    const amount = BigInt(String(op.plan.askedLamports ?? op.amount));
-    if (isTooSmall(op.reason)) {
-      const more = isCurrent(small, SMALL_KNOWN_MS) && small.amount > amount;
-      if (!more) small = { until: now() + SMALL_KNOWN_MS, amount };
-    }
-    if (op.reason === `limit_${COST_DAY}`) {
-      const less = isCurrent(costly, DAY_MS) && costly.amount < amount;
-      if (!less) costly = { until: Number(op.outcome.availableAt), amount };
-    }
-  }
-
-  return { knownRefusal, learn };
-}
-
-/** Returns the check of an amount against the spending limits. */
-const createCheck =
-  ({ journal, budget, now }: SwapCreationPorts) =>
-  (amount: Lamports, balance: Balance, operations = journal.counting(now())): SpendingVerdict =>
-    checkIntent({
-      budget,
+  #check(amountLamports: bigint, balance: Balance, operations: readonly Entry[]): SpendingVerdict {
+    const { boundsOf, now } = this.#tools;
+    const amount = lamports(amountLamports);
+    return checkIntent({
+      bounds: boundsOf('swap'),
       amount,
       reserved: swapDebit(amount),
       balance,
       operations,
       now: now(),
     });
-
-export function createSwaps(p: SwapCreationPorts) {
-  const { journal, now, readBalance } = p;
-  const quotas = createCallQuotas(p);
-  const { clientRefusal, budgetRefusal, giveBack } = quotas;
-  const { knownRefusal, learn } = createKnownRefusals(now);
-  const check = createCheck(p);
-
-  /** The only place where a swap begins. Synchronous: no other call reads or writes in between. */
-  function reserve(
-    request: SwapRequest,
-    amount: Lamports,
-    balance: Balance,
-  ): string | Refusal | 'outdated' | 'known' {
-    return p.storage.transaction(() => {
-      const id = swapId(request.key?.keyHash ?? p.randomId());
-      if (journal.get(id)) return 'known';
-      const refusal = clientRefusal(request) ?? budgetRefusal();
-      if (refusal) return refusal;
-      const verdict = check(amount, balance);
-      if (!verdict.ok) return verdict.code === 'BALANCE_OUTDATED' ? 'outdated' : limitRefusal(verdict, now());
-      const operation = journal.insert(
-        planSwap({
-          id,
-          bodyHash: request.key?.bodyHash ?? null,
-          amount,
-          now: now(),
-        }),
-      );
-      for (const { network } of networksOf(request.client)) journal.recordCall('create', network, now());
-      journal.recordCall('quote', ALL, now());
-      if (request.key) {
-        journal.recordCall('key', request.client, now());
-      }
-      return operation.id;
-    });
   }
 
-  /** The stored answer of a key, once it exists. */
-  async function replay(key: RequestKey): Promise<SwapAnswer | undefined> {
-    // The row itself stores its key, so a restored journal still has it.
-    const known = journal.get(swapId(key.keyHash));
-    if (!known) return undefined;
-    if (known.plan.bodyHash !== key.bodyHash) {
-      const message = 'This Idempotency-Key was already used with a different request.';
-      return { type: 'refused', replayed: false, refusal: { code: 'IDEMPOTENCY_KEY_REUSED', message } };
-    }
-    return answer(known.id, true);
-  }
-
-  /** Drives the operation until its result is decided, for at most a caller's longest wait. */
-  async function answer(id: string, replayed: boolean, client?: string): Promise<SwapAnswer> {
-    const known = journal.get(id);
-    if (known?.state === 'planned') await p.within(p.executor.drive(id), MAX_WAIT_MS);
-    const op = journal.get(id);
-    if (op && !replayed) learn(op);
-    if (op && client !== undefined) giveBack(client, op);
-    const decided = op && createAnswer(op, replayed);
-    if (decided) {
-      // Durable before the answer: a crash must not undo it.
-      await p.storage.sync();
-      return decided;
-    }
-    return { type: 'refused', replayed: false, refusal: IN_PROGRESS };
-  }
-
-  /** The answer of a swap that has begun, or the refusal. */
-  async function begin(request: SwapRequest): Promise<SwapAnswer | Refusal> {
-    const early = knownRefusal(request.amountLamports) ?? clientRefusal(request) ?? budgetRefusal();
-    if (early) return early;
-    const why = await p.stop();
-    if (why) return stopped(why);
-    const amount = lamports(request.amountLamports);
-    // A balance may become outdated while it is read: another operation may be released meanwhile.
-    for (let reads = 0; reads < 3; reads++) {
-      let balance: Balance;
-      try {
-        balance = await readBalance(journal.releasedSlot());
-      } catch (error) {
-        return refusalOf(`upstream_${failureReason(error)}`);
-      }
-      const id = reserve(request, amount, balance);
-      if (id === 'known') return IN_PROGRESS;
-      if (id !== 'outdated') return typeof id === 'string' ? answer(id, false, request.client) : id;
-    }
-    return refusalOf('upstream_balance_outdated');
-  }
-
-  return {
-    /** Whether a swap has begun with the key of this call. */
-    knows: ({ key }: SwapRequest): boolean =>
-      key !== undefined && journal.get(swapId(key.keyHash)) !== undefined,
-
-    /** The answer of a swap that began now or earlier with the same key, or a refusal. */
-    createSwap: async (request: SwapRequest): Promise<SwapAnswer | Refusal> =>
-      (request.key && (await replay(request.key))) || begin(request),
-
-    ...createSwapPreviews(p, { ...quotas, knownRefusal, check }),
-  };
-}
-
-/** The result of a create, without a reservation or a signature. */
-function createSwapPreviews(
-  p: SwapCreationPorts,
-  rules: ReturnType<typeof createCallQuotas> & {
-    knownRefusal(amount: bigint): Refusal | undefined;
-    readonly check: ReturnType<typeof createCheck>;
-  },
-) {
-  const { journal, now, readBalance } = p;
-  const { clientRefusal, budgetRefusal, previewRefusal, knownRefusal, check } = rules;
-
-  return {
-    async previewSwap(request: Omit<SwapRequest, 'key'>): Promise<SwapPreview> {
-      const why = await p.stop();
-      if (why) return { type: 'refused', refusal: stopped(why) };
-      const budget =
-        knownRefusal(request.amountLamports) ?? clientRefusal(request) ?? previewRefusal(request.client);
-      if (budget) return { type: 'refused', refusal: budget };
-      const amount = lamports(request.amountLamports);
-      try {
-        const verdict = check(amount, await readBalance(journal.releasedSlot()));
-        if (!verdict.ok) return { type: 'refused', refusal: limitRefusal(verdict, now()) };
-        // Other calls may have used the budget while the balance was read.
-        const spent = previewRefusal(request.client);
-        if (spent) return { type: 'refused', refusal: spent };
-        for (const { network } of [{ network: ALL }, ...networksOf(request.client)])
-          journal.recordCall('preview', network, now());
-        const quoted = await quoteSwap(p.quotes, amount, true);
-        if (!quoted.ok) return { type: 'refused', refusal: refusalOf(quoted.reason) };
-        const { quote, priced } = quoted;
-        const { expectedSats, minimumSats, route } = quote;
-        return { type: 'possible', expectedSats, minimumSats, costLamports: priced.cost, route };
-      } catch (error) {
-        return { type: 'refused', refusal: refusalOf(`upstream_${failureReason(error)}`) };
-      }
-    },
-
-    /** @throws AppError UPSTREAM_FAILED when the balance cannot be read */
-    async swapRoom(): Promise<SwapRoom> {
-      const operations = journal.counting(now());
+  /** Every step of a create except the reservation and the signature. */
+  async preview(request: Omit<SwapRequest, 'key'>): Promise<SwapPreview> {
+    const { journal, readBalance, now } = this.#tools;
+    const why = await this.#tools.stopBeginning('swap');
+    if (why !== undefined) return refused(swapsStopped(why));
+    const { amountLamports, client } = request;
+    const early =
+      this.#knownRefusal(amountLamports) ??
+      this.#quotas.clientRefusal(request) ??
+      this.#quotas.previewRefusal(client);
+    if (early) return refused(early);
+    try {
       const balance = await readBalance(journal.releasedSlot());
-      const why = await p.stop();
-      const verdict = check(lamports(1n), balance, operations);
-      const refusal = why
-        ? stopped(why)
-        : (budgetRefusal() ?? (verdict.ok ? null : limitRefusal(verdict, now())));
-      const left = spendable(balance, operations, p.budget.keeps());
-      const most = p.budget.maxAmount ?? left;
-      const bound = left < most ? left : most;
-      const maximumLamports = refusal
-        ? 0n
-        : largest(bound, (amount) => check(amount, balance, operations).ok);
-      const afterFees = left - swapDebit(lamports(0n));
-      return {
-        balanceLamports: balance.lamports,
-        maximumLamports,
-        spendableLamports: afterFees > 0n ? afterFees : 0n,
-        refusal,
-      };
-    },
-  };
+      const verdict = this.#check(amountLamports, balance, journal.counting(now()));
+      if (!verdict.ok) return refused(limitRefusal(verdict, now()));
+      // Other calls may have used the quota while the balance was read.
+      const spent = this.#quotas.previewRefusal(client);
+      if (spent) return refused(spent);
+      this.#quotas.recordPreview(client);
+      const quoted = await quoteSwap(this.#p.quotes, lamports(amountLamports), true);
+      if (!quoted.ok) return refused(refusalOf(quoted.reason));
+      const { quote, priced } = quoted;
+      const { expectedSats, minimumSats, route } = quote;
+      return { type: 'possible', expectedSats, minimumSats, costLamports: priced.cost, route };
+    } catch (error) {
+      return refused(upstreamRefusal(failureReason(error)));
+    }
+  }
+
+  /** @throws AppError UPSTREAM_FAILED when the balance cannot be read */
+  async room(): Promise<SwapRoom> {
+    const { journal, readBalance, boundsOf, now } = this.#tools;
+    const operations = journal.counting(now());
+    const balance = await readBalance(journal.releasedSlot());
+    const why = await this.#tools.stopBeginning('swap');
+    const left = spendable(balance, operations, boundsOf('swap').keeps);
+    const verdict = this.#check(1n, balance, operations);
+    const refusal =
+      why !== undefined
+        ? swapsStopped(why)
+        : (this.#quotas.quoteRefusal() ?? (verdict.ok ? null : limitRefusal(verdict, now())));
+    const passes = (amount: bigint) => this.#check(amount, balance, operations).ok;
+    const afterFees = left - swapDebit(lamports(0n));
+    return {
+      balanceLamports: balance.lamports,
+      maximumLamports: refusal ? 0n : largest(left, passes),
+      spendableLamports: afterFees > 0n ? afterFees : 0n,
+      refusal,
+    };
+  }
 }
+
+const isCurrent = (known: KnownRefusal | undefined, longest: number, now: number): known is KnownRefusal =>
+  known !== undefined && !isTimeOver(known.until, longest, now);
 
 /** The largest amount up to `bound` that passes; the checks are monotone. */
-function largest(bound: bigint, passes: (amount: Lamports) => boolean): bigint {
+function largest(bound: bigint, passes: (amount: bigint) => boolean): bigint {
   let low = 0n;
   let high = bound;
   while (low < high) {
     const middle = (low + high + 1n) / 2n;
-    if (passes(lamports(middle))) low = middle;
+    if (passes(middle)) low = middle;
     else high = middle - 1n;
   }
   return low;

@@ -1,18 +1,22 @@
 /**
- * Swaps reserve SOL into BTC: one System transfer to the bridge's one-time address, then the wait for the Bitcoin
- * payment.
+ * Swaps reserve SOL into BTC: one System transfer to the bridge's one-time address, then the wait for the Bitcoin payment.
  * @module
  */
 import type { SwapQuote } from '../../bridges/route.ts';
 import { TRANSFER_FEE, transferMessage } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
 import { agreePrices, fairLamports, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
-import { type Operation, type OperationKind, type Prepared, plannedOperation } from '../kernel/operation.ts';
+import type { Operation, OperationKind, Prepared } from '../kernel/operation.ts';
 import { type Blockhash, signedAtOf } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 import { createSwapSettlement, type SettlementPorts } from './settlement.ts';
 
-export const SWAP_RULES: KindRules = { maxAttempts: 1, retriesPreparation: false, settles: true };
+const SWAP_RULES: KindRules = {
+  maxAttempts: 1,
+  retriesPreparation: false,
+  settles: true,
+  coveredAt: 'begin',
+};
 
 export type SwapPorts = SettlementPorts & {
   /** The answers of all sources in time; never a cached price. */
@@ -25,24 +29,6 @@ export type QuotePorts = Pick<SwapPorts, 'route' | 'readPrices' | 'maxCostBps'>;
 
 /** @param key the caller's key hash, or a random one. The row keeps it, so a key never pays twice. */
 export const swapId = (key: string): string => `swap:${key}`;
-
-/**
- * The intent of a swap. `bodyHash` is the hash of the request made with the caller's key; null without a key.
- */
-export const planSwap = (p: {
-  id: string;
-  bodyHash: string | null;
-  amount: Lamports;
-  now: number;
-}): Operation =>
-  plannedOperation({
-    id: p.id,
-    kind: 'swap',
-    amount: p.amount,
-    reserved: swapDebit(p.amount),
-    plan: { bodyHash: p.bodyHash },
-    now: p.now,
-  });
 
 /** All lamports that may leave the reserve for a swap: the amount and its costs on the chain. */
 export const swapDebit = (amount: Lamports): Lamports => lamports(amount + TRANSFER_FEE);

@@ -14,41 +14,40 @@ import {
 } from '../../chain/solana/token-creation.ts';
 import { SYSTEM_PROGRAM } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
+import { queueOperation } from '../kernel/begin-operation.ts';
 import type { Journal } from '../kernel/journal.ts';
 import {
   type Facts,
   type OperationKind,
   type Prepared,
   plainlyPrepared,
-  plannedOperation,
   settlesByLanding,
 } from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 
-export const TOKEN_RULES: KindRules = {
+const TOKEN_RULES: KindRules = {
   maxAttempts: 20,
   retriesPreparation: true,
   settles: false,
+  coveredAt: 'signature',
 };
 
 export const creationId = (requestId: string): string => `token:${requestId}`;
 
 /**
- * Plans the creation of a paid request and reserves its cost, which no other operation can use from then on.
+ * Queues the creation of a paid request and reserves its cost, which no other operation can use from then on.
  * Call inside the storage transaction that books the payment.
  * @param cost lamports that may leave the reserve: rent and fees
  */
-export function planCreation(
-  journal: Pick<Journal, 'get' | 'insert'>,
+export function queueCreation(
+  tools: Parameters<typeof queueOperation>[0] & { readonly journal: Pick<Journal, 'get'> },
   { id, subject }: { readonly id: string; readonly subject: Readonly<Record<string, unknown>> },
   cost: bigint,
-  now: number,
 ): void {
-  if (journal.get(creationId(id))) return;
+  if (tools.journal.get(creationId(id))) return;
   const plan = { ...(subject as Facts), invoiceId: id };
-  const amounts = { amount: lamports(0n), reserved: lamports(cost) };
-  journal.insert(plannedOperation({ id: creationId(id), kind: 'token', ...amounts, plan, now }));
+  queueOperation(tools, 'token', creationId(id), { amount: lamports(0n), reserved: lamports(cost), plan });
 }
 
 /** The members of an account on the chain that the creation checks. */
@@ -92,12 +91,11 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
       const found = await ports.findMint(mint);
       // Anyone can send lamports to a known address; the chain then refuses to create an account there.
       if (found?.owner === SYSTEM_PROGRAM) return { ok: false, reason: 'mint_address_funded' };
-      // Only the mint's own key can create it, and only our creation uses this key: an earlier attempt
-      // succeeded.
+      // Only the mint's own key can create it, and only our creation uses this key: an earlier attempt succeeded.
       if (found)
         return matches(found, design)
           ? { ok: false, found: { mint } }
-          : { ok: false, reason: 'held_foreign_mint' };
+          : { ok: false, reason: 'foreign_mint' };
       const { mint: mintSpace, metadata, account } = creationSpaces(design);
       const [mintRent, otherRent, lifetime] = await Promise.all([
         ports.rentExemption(mintSpace),

@@ -6,7 +6,7 @@ import { foldText } from '../../chain/solana/token-text.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { SqlRow, Storage } from '../kernel/ports.ts';
-import { creationId, planCreation } from './creation-operation.ts';
+import { creationId, queueCreation } from './creation-operation.ts';
 
 type TokenEntry = { readonly tokenId: number; readonly mint: string } & Readonly<Record<string, unknown>>;
 
@@ -50,7 +50,11 @@ export function openTokenStore({ exec }: Pick<Storage, 'exec'>) {
 }
 
 /** The purchases of payment requests: creations and listings. */
-export function createTokens({ journal, storage }: Pick<ModuleTools, 'journal' | 'storage'>) {
+export function createTokens({
+  journal,
+  storage,
+  now: clock,
+}: Pick<ModuleTools, 'journal' | 'storage' | 'now'>) {
   const store = openTokenStore(storage);
 
   function save(token: TokenEntry, now: number): TokenEntry {
@@ -61,8 +65,8 @@ export function createTokens({ journal, storage }: Pick<ModuleTools, 'journal' |
 
   return {
     creationId,
-    planCreation: (request: Bought, cost: bigint, now: number): void =>
-      planCreation(journal, request, cost, now),
+    queueCreation: (request: Bought, cost: bigint): void =>
+      queueCreation({ journal, now: clock }, request, cost),
 
     /** The number of a listed token. */
     listedId: (mint: string): number | undefined => {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
-import type { CustodianApi, CustodyReport, Limit } from '../../custody/api.ts';
+import type { CustodianApi, CustodyReport, LimitUse } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
 import { type DatabaseStore, STATUS_PERIOD_MS, schemaFingerprint } from './database-store.ts';
 
@@ -50,7 +50,7 @@ const OPERATIONS = 20;
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-const leftOf = ({ used, maximum }: Limit): bigint => (maximum > used ? maximum - used : 0n);
+const leftOf = ({ used, maximum }: LimitUse): bigint => (maximum > used ? maximum - used : 0n);
 
 /** A cap of swaps, in SOL. */
 function use(report: CustodyReport, name: string) {
@@ -60,8 +60,9 @@ function use(report: CustodyReport, name: string) {
 }
 
 /** Any cap, as exact text. */
-const limitStatus = (limit: Limit) => ({
+const limitStatus = (limit: LimitUse) => ({
   name: limit.name,
+  label: limit.label,
   unit: limit.unit,
   windowSeconds: limit.windowMs === null ? null : limit.windowMs / 1_000,
   used: limit.used.toString(),

@@ -138,8 +138,9 @@ const status = createRoute({
               .array(
                 z.object({
                   name: z.string(),
+                  label: z.string().describe('What it bounds'),
                   unit: z.enum(['lamports', 'count']),
-                  windowSeconds: z.number().nullable().describe('Null for open operations'),
+                  windowSeconds: z.number().nullable().describe('0 for one operation, null for open ones'),
                   used: z.string(),
                   maximum: z.string(),
                   left: z.string(),

@@ -2,11 +2,13 @@
 import type { DepositTransaction } from '../../../src/chain/solana/deposit.ts';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
+import { lamports } from '../../../src/core/amount.ts';
 import type { ClaimAnswer, ClaimRequest, OpsCommand } from '../../../src/custody/api.ts';
 import { type Claim, decodeRow, type Payout } from '../../../src/custody/asry/asry-store.ts';
 import type { AsryProgram } from '../../../src/custody/asry/epochs.ts';
 import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
+import { LIMITS } from '../../kit/limits.ts';
 import {
   ASRY,
   MINTS,
@@ -39,7 +41,6 @@ export const PROGRAM: AsryProgram = {
   decimals: 9,
   minimumDeposit: 1_000_000n,
   maxAgeSeconds: 90 * DAY_SECONDS,
-  rentBudget: 10n ** 12n,
   disabled: false,
 };
 
@@ -53,6 +54,8 @@ export type SimulationOptions = RunOptions & {
   /** ASRY and SOL of the reserve before it paid anything. */
   readonly reserveAtoms?: () => bigint;
   readonly startLamports?: bigint;
+  /** Lamports that may be spent in a day on receivers' accounts. */
+  readonly rentDay?: bigint;
   /** Whether a payout fails on the chain. */
   readonly failing?: () => number;
 };
@@ -91,6 +94,7 @@ export function createAsrySimulation(options: SimulationOptions) {
     ...(options.startLamports !== undefined && { startLamports: options.startLamports }),
     failing: options.failing,
     modules: ({ flaky, nodes, now, solana }) => ({
+      limits: { ...LIMITS, floor: lamports(0n), rent_day: options.rentDay ?? LIMITS.rent_day },
       asry: {
         reserveAddress: RESERVE,
         mint: ASRY,

@@ -389,7 +389,7 @@ describe('epochs', () => {
 describe('owed rewards', () => {
   it('are paid in the background a day later when rent was missing, at most a fixed number of accounts per day', async () => {
     const deposits = [deposit(10n), deposit(10n), deposit(10n)];
-    const run = start(deposits, { opened: false, program: { rentBudget: 2n * 2_039_280n } });
+    const run = start(deposits, { opened: false, rentDay: 2n * 2_039_280n });
     const statuses: (string | undefined)[] = [];
     for (const { signature } of deposits) statuses.push(payoutsOf(await run.ask({ signature }))[0]?.status);
     // Pending until a quorum of nodes has seen the blockhash.
@@ -404,7 +404,7 @@ describe('owed rewards', () => {
 
   it('is paid at once when its sender has opened the account and calls again, or within the hour without a call', async () => {
     const [asks, waits] = [deposit(10n), deposit(10n)];
-    const run = start([asks, waits], { opened: false, program: { rentBudget: 0n } });
+    const run = start([asks, waits], { opened: false, rentDay: 0n });
     for (const { signature } of [asks, waits])
       expect(payoutsOf(await run.ask({ signature }))).toMatchObject([
         { status: 'owed', reason: 'rent_budget_spent' },
@@ -457,7 +457,7 @@ describe('owed rewards', () => {
 
   it('is not delayed by third parties who call repeatedly', async () => {
     const one = deposit(10n);
-    const run = start([one], { opened: false, program: { rentBudget: 0n } });
+    const run = start([one], { opened: false, rentDay: 0n });
     for (let call = 0; call < 40; call += 1) await run.ask({ signature: one.signature });
     run.openAccount(one.sender);
     await run.pass(2 * MINUTE);

@@ -11,7 +11,6 @@ const PROGRAM: AsryProgram = {
   decimals: 9,
   minimumDeposit: 1n,
   maxAgeSeconds: 250,
-  rentBudget: 0n,
   disabled: false,
 };
 const placesOf = (epochs: ReturnType<typeof missingEpochs>) =>

@@ -113,7 +113,7 @@ describe('an emptied journal', () => {
   });
 
   it('leaves owed payouts to the operator, who pays them with one command', async () => {
-    const run = start({ opened: false, program: { rentBudget: 0n } });
+    const run = start({ opened: false, rentDay: 0n });
     await run.ask({ signature: one.signature });
     await run.pass(MINUTE);
     run.loseJournal();
@@ -136,7 +136,7 @@ describe('an emptied journal', () => {
   });
 
   it('ends a held payout as paid on the command of the operator, and signs nothing for it', async () => {
-    const run = start({ opened: false, program: { rentBudget: 0n } });
+    const run = start({ opened: false, rentDay: 0n });
     await run.ask({ signature: one.signature });
     await run.pass(MINUTE);
     run.loseJournal();
@@ -196,7 +196,7 @@ describe('a D1 that received one of several rows of a change', () => {
   });
 
   it('has an operation without the change of its claim: the operator cannot pay it again', async () => {
-    const run = start({ opened: false, program: { rentBudget: 0n } });
+    const run = start({ opened: false, rentDay: 0n });
     await run.ask({ signature: one.signature });
     const [older] = await run.rowsOf('SELECT journal FROM asry_claims');
     run.openAccount(one.sender);
@@ -231,7 +231,7 @@ describe('a D1 that received one of several rows of a change', () => {
 
 describe('a journal set back', () => {
   it('does not pay a claim again that was owed in the older journal and has been paid since', async () => {
-    const run = start({ opened: false, program: { rentBudget: 0n } });
+    const run = start({ opened: false, rentDay: 0n });
     await run.ask({ signature: one.signature });
     await run.pass(MINUTE);
     const older = run.remember();

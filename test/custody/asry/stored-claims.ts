@@ -1,10 +1,9 @@
 /** Claims of one deposit with storage only: each payout begins and is never executed. */
-import { lamports } from '../../../src/core/amount.ts';
 import { openAsryStore, type Payout } from '../../../src/custody/asry/asry-store.ts';
 import { createClaims } from '../../../src/custody/asry/claims.ts';
-import { createBegin } from '../../../src/custody/kernel/begin-operation.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
+import { createTools } from '../../kit/kernel.ts';
 import { terms } from '../../kit/simulated-custodian.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { PROGRAM, transactionOf } from './claim-simulation.ts';
@@ -33,36 +32,25 @@ export function createStoredClaims() {
     unread: false,
   };
   const now = () => state.now;
-  const begin = createBegin({
-    journal,
-    storage,
-    readBalance: async () => ({ lamports: lamports(10n ** 12n), slot: 1n }),
-    now,
-    stop: async () => undefined,
-    budgetOf: (kind) => ({ kind, keeps: () => 0n, caps: [] }),
-  });
-  const claims = createClaims(
-    { journal, storage, begin, now, log: () => undefined },
-    {
-      reserveAddress: terms.reserve,
-      mint: wallet(900_005),
-      terms,
-      program: PROGRAM,
-      transaction: async () => transactionOf(DEPOSIT),
-      readPayees: async (receivers) => {
-        if (state.unread) throw new Error('the nodes are down');
-        return receivers.map((accountOwner) => ({
-          program: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-          decimals: 9,
-          accountOwner,
-          reserveAtoms: 10n ** 18n,
-        }));
-      },
-      latestBlockhash: () => Promise.reject(new Error('not asked')),
-      stop: async () => undefined,
-      within: (work) => work,
+  const claims = createClaims(createTools(storage, now), {
+    reserveAddress: terms.reserve,
+    mint: wallet(900_005),
+    terms,
+    program: PROGRAM,
+    transaction: async () => transactionOf(DEPOSIT),
+    readPayees: async (receivers) => {
+      if (state.unread) throw new Error('the nodes are down');
+      return receivers.map((accountOwner) => ({
+        program: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+        decimals: 9,
+        accountOwner,
+        reserveAtoms: 10n ** 18n,
+      }));
     },
-  );
+    latestBlockhash: () => Promise.reject(new Error('not asked')),
+    stop: async () => undefined,
+    within: (work) => work,
+  });
   return { claims, storage, journal, now, state };
 }
 

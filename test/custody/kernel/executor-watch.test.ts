@@ -3,7 +3,9 @@ import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { frozenReason } from '../../../src/custody/kernel/journal-integrity.ts';
 import type { Settled } from '../../../src/custody/kernel/operation.ts';
+import { code } from '../../../src/custody/kernel/reason.ts';
 import { land } from '../../kit/fake-chain.ts';
+import { createKernel, pending } from '../../kit/kernel.ts';
 import {
   deathProof,
   FEE,
@@ -15,42 +17,41 @@ import {
   statusOf,
   view,
 } from '../../kit/sample-operations.ts';
-import { pending, row, setUp } from './driven.ts';
 
 /** A signed row whose bytes were sent before. */
 function watching() {
-  const w = setUp();
+  const w = createKernel();
   w.add(signed({ looks: 1 }));
   return w;
 }
 
 describe('a signed row after a crash', () => {
-  it('sends the stored bytes, never new ones', async () => {
-    const w = setUp();
+  it('sends the stored bytes and never signs new ones', async () => {
+    const w = createKernel();
     w.add(signed({ looks: 0, detail: 'signed' }));
     await w.executor.driveDue(5);
     expect(w.chain.sent).toEqual(['wire-one']);
     expect(w.order).not.toContain('sign');
   });
 
-  it('also does so while signing is stopped: signed operations continue', async () => {
-    const w = setUp();
-    w.stop('stopped_operator');
+  it('sends the stored bytes while signing is stopped', async () => {
+    const w = createKernel();
+    w.state.stopped = 'operator';
     w.add(signed({ looks: 0, detail: 'signed' }));
     await w.executor.driveDue(5);
     expect(w.chain.sent).toEqual(['wire-one']);
   });
 
   it('checks the chain even when no node confirmed the send', async () => {
-    const w = setUp();
+    const w = createKernel();
     w.chain.accepts = false;
     land(w.chain);
     w.add(signed({ looks: 0, detail: 'signed' }));
     await w.executor.driveDue(5);
-    expect(row(w)).toMatchObject({ state: 'signed', detail: 'signed' });
+    expect(w.row()).toMatchObject({ state: 'signed', detail: 'signed' });
     w.clock.now += 2_000;
     await w.executor.driveDue(5);
-    expect(row(w)).toMatchObject({ state: 'settling', landing: { slot: 940n } });
+    expect(w.row()).toMatchObject({ state: 'settling', landing: { slot: 940n } });
   });
 });
 
@@ -62,7 +63,7 @@ describe('watching', () => {
       await w.executor.driveDue(5);
       w.clock.now += 2_000;
     }
-    expect(row(w)).toMatchObject({ state: 'signed', reserved: SOL + FEE });
+    expect(w.row()).toMatchObject({ state: 'signed', reserved: SOL + FEE });
     expect(w.logged.filter((event) => event === 'history_too_short')).toHaveLength(1);
   });
 
@@ -73,7 +74,7 @@ describe('watching', () => {
       w.clock.now += 2_000;
     }
     expect(w.chain.sent).toEqual(['wire-one', 'wire-one', 'wire-one']);
-    expect(row(w)).toMatchObject({ state: 'signed', detail: 'sent', reserved: SOL + FEE });
+    expect(w.row()).toMatchObject({ state: 'signed', detail: 'sent', reserved: SOL + FEE });
   });
 
   it('sends nothing once a node has seen them', async () => {
@@ -81,7 +82,7 @@ describe('watching', () => {
     w.chain.nextViews = () => [view({ status: statusOf('processed') })];
     await w.executor.driveDue(5);
     expect(w.chain.sent).toEqual([]);
-    expect(row(w)).toMatchObject({ state: 'signed', detail: 'landed' });
+    expect(w.row()).toMatchObject({ state: 'signed', detail: 'landed' });
   });
 
   it('resends when no node shows anything: a node that cannot report may still forward', async () => {
@@ -89,7 +90,7 @@ describe('watching', () => {
     w.chain.nextViews = () => [];
     await w.executor.driveDue(5);
     expect(w.chain.sent).toEqual(['wire-one']);
-    expect(row(w)).toMatchObject({ state: 'signed', looks: 2 });
+    expect(w.row()).toMatchObject({ state: 'signed', looks: 2 });
   });
 
   it('a provably expired attempt is not sent again', async () => {
@@ -97,7 +98,7 @@ describe('watching', () => {
     w.chain.nextViews = () => [deathProof()];
     await w.executor.driveDue(5);
     expect(w.chain.sent).toEqual([]);
-    expect(row(w)).toMatchObject({ state: 'failed', reason: 'expired' });
+    expect(w.row()).toMatchObject({ state: 'failed', reason: code('expired') });
   });
 
   it('a final landing whose transaction no node gives yet stays signed', async () => {
@@ -107,11 +108,11 @@ describe('watching', () => {
       throw upstreamFailed('solana-rpc-1', 'timeout');
     };
     await w.executor.driveDue(5);
-    expect(row(w)).toMatchObject({ state: 'signed', detail: 'landed', reserved: SOL + FEE });
+    expect(w.row()).toMatchObject({ state: 'signed', detail: 'landed', reserved: SOL + FEE });
     w.chain.nextLanding = () => null;
     w.clock.now += 2_000;
     await w.executor.driveDue(5);
-    expect(row(w)).toMatchObject({ state: 'signed', detail: 'landed', reserved: SOL + FEE });
+    expect(w.row()).toMatchObject({ state: 'signed', detail: 'landed', reserved: SOL + FEE });
     expect(w.chain.sent).toEqual([]);
   });
 
@@ -119,7 +120,7 @@ describe('watching', () => {
     const w = watching();
     land(w.chain);
     await w.executor.driveDue(5);
-    expect(row(w)).toMatchObject({ state: 'settling', reserved: 0n, releasedSlot: 940n, looks: 1 });
+    expect(w.row()).toMatchObject({ state: 'settling', reserved: 0n, releasedSlot: 940n, looks: 1 });
   });
 
   it.each([
@@ -131,13 +132,13 @@ describe('watching', () => {
     await w.executor.driveDue(5);
     expect(frozenReason(w.journal)).toBe(frozen);
     // The landing is booked even while signing is frozen.
-    expect(row(w).state).toBe('settling');
+    expect(w.row().state).toBe('settling');
   });
 });
 
 describe('settling', () => {
   const settleWith = (settled: () => Promise<Settled>) => {
-    const w = setUp({ settle: settled });
+    const w = createKernel({ settle: settled });
     w.add(settling({ looks: 0 }));
     return w;
   };
@@ -149,7 +150,7 @@ describe('settling', () => {
   it('takes the output in the same transaction as the row', async () => {
     const w = settleWith(async () => paid);
     await w.executor.driveDue(5);
-    expect(row(w)).toMatchObject({ state: 'done', unsettled: 0n, outcome: { btcSats: '124500' } });
+    expect(w.row()).toMatchObject({ state: 'done', unsettled: 0n, outcome: { btcSats: '124500' } });
     expect(w.journal.consumerOf('output:t:0')).toBe('swap:one');
   });
 
@@ -159,7 +160,7 @@ describe('settling', () => {
       return paid;
     });
     await w.executor.driveDue(5);
-    expect(row(w)).toMatchObject({ state: 'settling', outcome: {}, unsettled: SOL });
+    expect(w.row()).toMatchObject({ state: 'settling', outcome: {}, unsettled: SOL });
     expect(w.journal.consumerOf('output:t:0')).toBe('swap:other');
   });
 
@@ -167,51 +168,48 @@ describe('settling', () => {
     const w = settleWith(async () => paid);
     w.add(settling({ id: 'swap:two', signing: null }));
     await w.executor.driveDue(5);
-    const states = ['swap:one', 'swap:two'].map((id) => row(w, id).state);
+    const states = ['swap:one', 'swap:two'].map((id) => w.row(id).state);
     expect(states.toSorted()).toEqual(['done', 'settling']);
   });
 
   it('an upstream that fails keeps it waiting', async () => {
     const w = settleWith(() => Promise.reject(upstreamFailed('near-intents', 'timeout')));
     await w.executor.driveDue(5);
-    expect(row(w)).toMatchObject({ state: 'settling', looks: 1, unsettled: SOL });
+    expect(w.row()).toMatchObject({ state: 'settling', looks: 1, unsettled: SOL });
     expect(w.logged).toContain('settle_failed');
   });
 
   it('a failed swap with money outstanding is checked once an hour and may still be paid', async () => {
     let settled: Settled = pending;
-    const w = setUp({ settle: async () => settled });
+    const w = createKernel({ settle: async () => settled });
     w.add(outstanding({ dueAt: NOW }));
     await w.executor.driveDue(5);
-    expect(row(w)).toMatchObject({ state: 'failed', dueAt: NOW + 3_600_000, unsettled: SOL });
+    expect(w.row()).toMatchObject({ state: 'failed', dueAt: NOW + 3_600_000, unsettled: SOL });
     settled = paid;
     w.clock.now += 3_600_000;
     await w.executor.driveDue(5);
-    expect(row(w)).toMatchObject({ state: 'failed', detail: 'late', unsettled: 0n, dueAt: null });
+    expect(w.row()).toMatchObject({ state: 'failed', detail: 'late', unsettled: 0n, dueAt: null });
     expect(w.journal.consumerOf('output:t:0')).toBe('swap:one');
   });
 });
 
 describe('due operations', () => {
   it('are run a limited number at a time, the longest overdue first, and none before its time', async () => {
-    const w = setUp();
-    for (let at = 1; at <= 4; at++) {
-      w.add(signed({ id: `swap:${at}`, signing: null, dueAt: NOW - at }));
-    }
-    w.add(signed({ id: 'swap:later', signing: null, dueAt: NOW + 1 }));
     const asked: string[] = [];
-    const executor = {
-      ...w.executor,
-      async drive(id: string) {
+    const w = createKernel({
+      async settle({ id }) {
         asked.push(id);
+        return pending;
       },
-    };
-    await executor.driveDue(3);
+    });
+    for (let at = 1; at <= 4; at++) w.add(settling({ id: `swap:${at}`, signing: null, dueAt: NOW - at }));
+    w.add(settling({ id: 'swap:later', signing: null, dueAt: NOW + 1 }));
+    await w.executor.driveDue(3);
     expect(asked).toEqual(['swap:4', 'swap:3', 'swap:2']);
   });
 
   it('ignores a row that does not exist', async () => {
-    const w = setUp();
+    const w = createKernel();
     await w.executor.drive('swap:nobody');
     expect(w.order).toEqual([]);
   });
@@ -223,12 +221,12 @@ describe('due operations', () => {
         throw new TypeError('a defect');
       },
     };
-    const w = setUp({ settle: async (op) => (op.id === 'swap:bad' ? broken : pending) });
+    const w = createKernel({ settle: async (op) => (op.id === 'swap:bad' ? broken : pending) });
     w.add(settling({ id: 'swap:bad', signing: null, dueAt: NOW - 1 }));
     w.add(settling({ id: 'swap:good', looks: 0 }));
     await w.executor.driveDue(5);
-    expect(w.logged).toContain('operation_failed');
+    expect(w.logged).toContain('work_failed');
     expect(w.journal.due(w.clock.now, 5)).toEqual([]);
-    expect(row(w, 'swap:good')).toMatchObject({ looks: 1 });
+    expect(w.row('swap:good')).toMatchObject({ looks: 1 });
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
-import { DAY_MS, HOUR_MS } from '../../../src/core/durations.ts';
+import { DAY_MS } from '../../../src/core/durations.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import {
@@ -9,6 +9,8 @@ import {
   reservedLamports,
   unsettledLamports,
 } from '../../../src/custody/kernel/spending-limits.ts';
+import type { CustodyLimits } from '../../../src/custody/limits.ts';
+import { LIMITS } from '../../kit/limits.ts';
 import {
   closed,
   done,
@@ -22,17 +24,17 @@ import {
   signingOf,
 } from '../../kit/sample-operations.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
-import { checkIntent, costLamports, type Limits, swappedLamports } from '../spending.ts';
+import { checkIntent, usedBy } from '../spending.ts';
 
 const NONE = lamports(0n);
 /** Every amount exceeds these limits, so each verdict shows its sums. */
-const STRICT: Limits = {
-  maxOperation: lamports(2n ** 80n),
-  maxHour: lamports(2n ** 80n),
-  maxDay: lamports(2n ** 80n),
-  maxUnsettled: NONE,
-  maxCostDay: NONE,
-  maxCostBps: 200,
+const STRICT: CustodyLimits = {
+  ...LIMITS,
+  operation: 2n ** 80n,
+  hour: 2n ** 80n,
+  day: 2n ** 80n,
+  unsettled: 0n,
+  cost_day: 0n,
   floor: NONE,
 };
 
@@ -144,7 +146,7 @@ describe('what counts for the sums', () => {
     const counting = journal.counting(NOW);
     expect(reservedLamports(counting)).toBe(2n * (SOL + FEE));
     expect(unsettledLamports(counting)).toBe(3n * SOL);
-    expect(swappedLamports(counting, NOW, DAY_MS)).toBe(SOL);
+    expect(usedBy('day', counting, NOW)).toBe(SOL);
     const waiting = counting.find(({ state }) => state === 'planned');
     expect(waiting).toMatchObject({ rows: 1, amount: SOL });
     expect(ids(journal.open())).toEqual(['open-old', 'outstanding-old', 'settling-old', 'signed-old']);
@@ -155,7 +157,7 @@ describe('what counts for the sums', () => {
     const waited = add(planned({ id: 'waited', createdAt: old }));
     const late = { ...done({ id: 'waited', createdAt: old, signing: null }), seq: waited.seq, signedAt: NOW };
     journal.update(waited, late, NOW);
-    const swapped = (now: number) => swappedLamports(journal.counting(now), now, DAY_MS);
+    const swapped = (now: number) => usedBy('day', journal.counting(now), now);
     expect([swapped(NOW), swapped(NOW + DAY_MS - 1), swapped(NOW + DAY_MS)]).toEqual([SOL, SOL, 0n]);
     expect(ids(journal.recent('swap', NOW))).toEqual(['waited']);
   });
@@ -210,10 +212,8 @@ describe('what counts for the sums', () => {
         const counted = journal.counting(now);
         expect(reservedLamports(counted)).toBe(reservedLamports(known));
         expect(unsettledLamports(counted)).toBe(unsettledLamports(known));
-        expect(costLamports(counted, now)).toBe(costLamports(known, now));
-        for (const windowMs of [HOUR_MS, DAY_MS]) {
-          expect(swappedLamports(counted, now, windowMs)).toBe(swappedLamports(known, now, windowMs));
-        }
+        for (const name of ['hour', 'day', 'cost_day'] as const)
+          expect(usedBy(name, counted, now)).toBe(usedBy(name, known, now));
         expect([releasedSlot(counted), journal.releasedSlot()]).toEqual([highest, highest]);
         for (const kind of ['swap', 'asry'] as const) {
           const asked = { kind, amount: lamports(1n), reserved: lamports(1n), limits: STRICT, now };

@@ -10,6 +10,7 @@ import {
   type Operation,
   plannedOperation,
 } from '../../../src/custody/kernel/operation.ts';
+import { code, held, upstream } from '../../../src/custody/kernel/reason.ts';
 import { closed, done, NOW, outstanding, planned, settling, signed } from '../../kit/sample-operations.ts';
 
 const atoms = fc.bigInt({ min: 0n, max: 2n ** 70n }).map(lamports);
@@ -37,7 +38,7 @@ const rows: fc.Arbitrary<Operation> = fc.record({
     'failed' as const,
   ),
   detail: fc.string(),
-  reason: fc.option(fc.string(), { nil: null }),
+  reason: fc.constantFrom(null, code('expired'), upstream('timeout'), held('unproven')),
   revision: fc.nat(),
   createdAt: fc.nat(),
   updatedAt: fc.nat(),

@@ -4,6 +4,7 @@ import { upstreamFailed } from '../../../src/core/errors.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import { freeze } from '../../../src/custody/kernel/journal-integrity.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
+import { code, held } from '../../../src/custody/kernel/reason.ts';
 import { reconcile } from '../../../src/custody/kernel/reconcile.ts';
 import { effectOf, type Observation, step } from '../../../src/custody/kernel/state-machine.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
@@ -297,7 +298,7 @@ describe('rows that may have been signed without a trace', () => {
     await w.run();
     for (const id of ['swap:a', 'asry:b']) {
       const row = w.journal.get(id);
-      expect(row).toMatchObject({ state: 'planned', reason: 'held_reconciled', reserved: SOL + FEE });
+      expect(row).toMatchObject({ state: 'planned', reason: held('reconciled'), reserved: SOL + FEE });
       expect(row && effectOf(row)).toBe('none');
     }
   });
@@ -311,10 +312,10 @@ describe('rows that may have been signed without a trace', () => {
     expect(row && effectOf(row)).toBe('send');
     const unseen = { type: 'viewed', quorum: 1, views: [view()], landing: null } as const;
     const watched = stepped(stepped(row, { type: 'sent', accepted: true }), unseen);
-    expect(watched).toMatchObject({ state: 'signed', reason: 'held_reconciled' });
-    const held = stepped(watched, expired);
-    expect(held).toMatchObject({ state: 'planned', reason: 'held_reconciled' });
-    expect(effectOf(held)).toBe('none');
+    expect(watched).toMatchObject({ state: 'signed', reason: held('reconciled') });
+    const ended = stepped(watched, expired);
+    expect(ended).toMatchObject({ state: 'planned', reason: held('reconciled') });
+    expect(effectOf(ended)).toBe('none');
   });
 
   it('ends the hold of a signed row that lands', async () => {
@@ -333,7 +334,7 @@ describe('rows that may have been signed without a trace', () => {
     await w.run();
     expect(stepped(w.journal.get('swap:a'), expired, SWAP)).toMatchObject({
       state: 'failed',
-      reason: 'expired',
+      reason: code('expired'),
     });
   });
 

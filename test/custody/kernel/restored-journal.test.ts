@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Custody } from '../../../src/custody/custodian.ts';
+import type { Custodian } from '../../../src/custody/custodian.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../../kit/custodian.ts';
 import { land } from '../../kit/fake-chain.ts';
@@ -36,7 +36,7 @@ async function restored(): Promise<{ w: CustodianWorld; old: SqliteStorage; trut
 const snapshot = (w: CustodianWorld) =>
   [...w.mirror.rows.values()].map((row) => (row.entity === 'operation' ? row.operation : row));
 
-async function ticks(custody: Custody, w: CustodianWorld, count: number): Promise<void> {
+async function ticks(custody: Custodian, w: CustodianWorld, count: number): Promise<void> {
   for (let tick = 0; tick < count; tick++) {
     w.clock.now += 3_000;
     await custody.alarm();

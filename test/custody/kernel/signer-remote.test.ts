@@ -2,6 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { describe, expect, it, vi } from 'vitest';
 import { isSignedBy, verifyingKey } from '../../../src/chain/ed25519.ts';
+import { upstream } from '../../../src/custody/kernel/reason.ts';
 import { createRemoteSigner } from '../../../src/custody/kernel/signer.ts';
 import { createVaultTransit } from '../../../src/providers/vault-transit.ts';
 import { createCustodianWorld, keyed } from '../../kit/custodian.ts';
@@ -259,7 +260,7 @@ describe('a swap whose key is in the service', () => {
     await w.alarm();
     expect(w.op()).toMatchObject({
       state: 'failed',
-      reason: 'upstream_status_503',
+      reason: upstream('status_503'),
       reserved: 0n,
       amount: 0n,
     });

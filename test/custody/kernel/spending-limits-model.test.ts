@@ -4,9 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/core/durations.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
+import { code } from '../../../src/custody/kernel/reason.ts';
 import type { SpendingVerdict } from '../../../src/custody/kernel/spending-limits.ts';
 import type { Observation } from '../../../src/custody/kernel/state-machine.ts';
 import { step } from '../../../src/custody/kernel/state-machine.ts';
+import type { CustodyLimits } from '../../../src/custody/limits.ts';
+import { LIMITS as KIT_LIMITS } from '../../kit/limits.ts';
 import {
   deathProof,
   FEE,
@@ -17,15 +20,15 @@ import {
   statusOf,
   view,
 } from '../../kit/sample-operations.ts';
-import { checkIntent, type Limits, maySign } from '../spending.ts';
+import { checkIntent, maySign } from '../spending.ts';
 
-const LIMITS: Limits = {
-  maxOperation: lamports(40n),
-  maxHour: lamports(100n),
-  maxDay: lamports(300n),
-  maxUnsettled: lamports(120n),
-  maxCostDay: lamports(20n),
-  maxCostBps: 10_000,
+const LIMITS: CustodyLimits = {
+  ...KIT_LIMITS,
+  operation: 40n,
+  hour: 80n,
+  day: 120n,
+  unsettled: 110n,
+  cost_day: 20n,
   floor: lamports(1_000n),
 };
 
@@ -113,7 +116,7 @@ function take(
   }
   // The landing debits the money, and a refund credits it.
   if (row.state === 'signed' && next.state === 'settling') w.balance -= row.amount + FEE;
-  if (row.state === 'signed' && next.reason === 'rejected') w.balance -= FEE;
+  if (row.state === 'signed' && next.detail === 'rejected') w.balance -= FEE;
   if (next !== row && given.do === 'refund') w.balance += row.amount;
   w.rows[index] = next;
 }
@@ -137,7 +140,7 @@ function observationOf(
         cost: given.cost,
       };
     case 'refuse':
-      return { type: 'refused', reason: 'quote_amount' };
+      return { type: 'refused', reason: code('quote_amount') };
     case 'land': {
       w.slot += 1n;
       const landing = {
@@ -166,7 +169,7 @@ function observationOf(
   }
 }
 
-const steps = fc.array(anyStep, { maxLength: 120 });
+const steps = fc.array(anyStep, { maxLength: 120, size: 'max' });
 const total = (values: readonly bigint[]): bigint => values.reduce((sum, value) => sum + value, 0n);
 /** The amount moved in the window that ends at `until`, from the current rows. */
 const moved = (w: World, windowMs: number, until = w.now): bigint =>
@@ -182,15 +185,15 @@ const promised = (w: World): bigint =>
   );
 
 describe('under any order of intents and outcomes', () => {
-  it('no cap is ever exceeded, and reservations never use the floor', () => {
+  it('no limit is ever exceeded, and reservations never use the floor', () => {
     fc.assert(
       fc.property(steps, (given) => {
         run(given, (w, verdict, amount) => {
           if (!verdict.ok) return;
-          expect(amount).toBeLessThanOrEqual(LIMITS.maxOperation);
-          expect(moved(w, HOUR_MS) + amount).toBeLessThanOrEqual(LIMITS.maxHour);
-          expect(moved(w, DAY_MS) + amount).toBeLessThanOrEqual(LIMITS.maxDay);
-          expect(exposed(w) + amount).toBeLessThanOrEqual(LIMITS.maxUnsettled);
+          expect(amount).toBeLessThanOrEqual(LIMITS.operation);
+          expect(moved(w, HOUR_MS) + amount).toBeLessThanOrEqual(LIMITS.hour);
+          expect(moved(w, DAY_MS) + amount).toBeLessThanOrEqual(LIMITS.day);
+          expect(exposed(w) + amount).toBeLessThanOrEqual(LIMITS.unsettled);
           expect(w.balance - promised(w) - amount - FEE).toBeGreaterThanOrEqual(LIMITS.floor);
         });
       }),
@@ -213,37 +216,35 @@ describe('under any order of intents and outcomes', () => {
       fc.property(steps, (given) => {
         run(given, (w, verdict, amount) => {
           if (verdict.ok) return;
-          if (verdict.code === 'AMOUNT_TOO_LARGE') expect(amount).toBeGreaterThan(LIMITS.maxOperation);
           if (verdict.code === 'INSUFFICIENT_BALANCE')
             expect(w.balance - promised(w) - amount - FEE).toBeLessThan(LIMITS.floor);
           if (verdict.code !== 'LIMIT_REACHED') return;
+          const { name, maximum } = verdict.limit;
           const used: Readonly<Record<string, bigint>> = {
+            operation: 0n,
             hour: moved(w, HOUR_MS),
             day: moved(w, DAY_MS),
             unsettled: exposed(w),
-            cost_day: 0n,
           };
-          if (verdict.limit === 'cost_day') expect(verdict.used).toBeGreaterThan(LIMITS.maxCostDay);
-          else {
-            expect(verdict.used).toBe(used[verdict.limit]);
-            expect((used[verdict.limit] ?? 0n) + amount).toBeGreaterThan(verdict.maximum);
-          }
+          if (name === 'cost_day') return expect(verdict.used).toBeGreaterThan(maximum);
+          expect(verdict.used).toBe(used[name]);
+          expect(verdict.used + amount).toBeGreaterThan(maximum);
         });
       }),
       { numRuns: 1_000 },
     );
   });
 
-  it('the time that a window names is right: there is room then, and none two milliseconds before', () => {
+  it('a full window names the time at which it has room, and has none two milliseconds before', () => {
     fc.assert(
       fc.property(steps, (given) => {
         run(given, (w, verdict, amount) => {
           if (verdict.ok || verdict.code !== 'LIMIT_REACHED') return;
-          if (verdict.limit === 'unsettled' || verdict.limit === 'cost_day') return;
-          const windowMs = verdict.limit === 'hour' ? HOUR_MS : DAY_MS;
+          const { counts, windowMs, maximum } = verdict.limit;
+          if (counts !== 'amount' || !windowMs) return;
           const used = (now: number) => moved(w, windowMs, now) + amount;
-          expect(used(verdict.availableAt)).toBeLessThanOrEqual(verdict.maximum);
-          expect(used(verdict.availableAt - 2)).toBeGreaterThan(verdict.maximum);
+          expect(used(verdict.availableAt)).toBeLessThanOrEqual(maximum);
+          expect(used(verdict.availableAt - 2)).toBeGreaterThan(maximum);
         });
       }),
       { numRuns: 1_000 },
@@ -254,7 +255,7 @@ describe('under any order of intents and outcomes', () => {
     fc.assert(
       fc.property(steps, (given) => {
         const w = run(given, () => {});
-        expect(total(signedWithin(w, DAY_MS).map(({ cost }) => cost))).toBeLessThanOrEqual(LIMITS.maxCostDay);
+        expect(total(signedWithin(w, DAY_MS).map(({ cost }) => cost))).toBeLessThanOrEqual(LIMITS.cost_day);
       }),
       { numRuns: 1_000 },
     );
@@ -267,8 +268,8 @@ describe('under any order of intents and outcomes', () => {
           if (given[length - 1]?.do !== 'sign') continue;
           const w = run(given.slice(0, length), () => {});
           const signed = (windowMs: number) => total(signedWithin(w, windowMs).map(({ amount }) => amount));
-          expect(signed(HOUR_MS)).toBeLessThanOrEqual(LIMITS.maxHour);
-          expect(signed(DAY_MS)).toBeLessThanOrEqual(LIMITS.maxDay);
+          expect(signed(HOUR_MS)).toBeLessThanOrEqual(LIMITS.hour);
+          expect(signed(DAY_MS)).toBeLessThanOrEqual(LIMITS.day);
         }
       }),
       { numRuns: 100 },

@@ -1,18 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { type Lamports, lamports } from '../../../src/core/amount.ts';
+import { lamports } from '../../../src/core/amount.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/core/durations.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import {
   areLimits,
   type Balance,
-  limitsOf,
+  type Limit,
+  limitUse,
   releasedSlot,
   reservedLamports,
   solText,
   spendable,
   unsettledLamports,
-  usedOf,
 } from '../../../src/custody/kernel/spending-limits.ts';
+import type { CustodyLimits } from '../../../src/custody/limits.ts';
 import { LIMITS } from '../../kit/limits.ts';
 import {
   closed,
@@ -25,7 +26,7 @@ import {
   settling,
   signed,
 } from '../../kit/sample-operations.ts';
-import { budgetOf, checkCost, checkIntent, costLamports, type Limits, swappedLamports } from '../spending.ts';
+import { checkCost, checkIntent, limitOf, usedBy } from '../spending.ts';
 
 const RICH: Balance = { lamports: lamports(1_000n * SOL), slot: 5_000n };
 
@@ -33,7 +34,7 @@ type Asked = {
   amount?: bigint;
   reserved?: bigint;
   balance?: Balance;
-  limits?: Partial<Limits>;
+  limits?: Partial<CustodyLimits>;
   now?: number;
   kind?: Operation['kind'];
 };
@@ -98,37 +99,30 @@ describe('the balance', () => {
   });
 });
 
-describe('the cap of one operation', () => {
+describe('the limit of one operation', () => {
   it.each([
     [2n * SOL, true],
     [2n * SOL + 1n, false],
   ])('%s lamports', (amount, ok) => {
-    expect(check([], { amount }).ok).toBe(ok);
-    if (!ok) expect(check([], { amount })).toMatchObject({ code: 'AMOUNT_TOO_LARGE', maximum: 2n * SOL });
+    const verdict = check([earlier(1, SOL)], { amount, limits: { hour: 100n * SOL } });
+    expect(verdict).toMatchObject(ok ? { ok } : { limit: { name: 'operation', maximum: 2n * SOL } });
   });
 
-  it('names the cap for an amount that exceeds both the cap and the balance', () => {
-    expect(check([], { amount: 999n * SOL, balance: holding(10n * SOL) })).toMatchObject({
-      code: 'AMOUNT_TOO_LARGE',
-      maximum: LIMITS.maxOperation,
-    });
-  });
-
-  it('a cap of zero lets nothing through', () => {
-    expect(check([], { amount: 1n, limits: { maxOperation: lamports(0n) } }).ok).toBe(false);
+  it('of zero refuses every amount', () => {
+    expect(check([], { amount: 1n, limits: { operation: 0n } }).ok).toBe(false);
   });
 });
 
 describe('the windows', () => {
   it.each([
-    ['hour', HOUR_MS, LIMITS.maxHour],
-    ['day', DAY_MS, LIMITS.maxDay],
+    ['hour', HOUR_MS, LIMITS.hour],
+    ['day', DAY_MS, LIMITS.day],
   ] as const)('of an %s: used up, then free when its first amount has aged out', (limit, window, maximum) => {
     const count = maximum / (2n * SOL);
     const inside = Array.from({ length: Number(count) }, (_, at) => earlier(window - 1_000 - at * 60_000));
-    const free = limit === 'day' ? { limits: { maxHour: lamports(100n * SOL) } } : {};
+    const free = limit === 'day' ? { limits: { hour: 100n * SOL } } : {};
     const verdict = check(inside, { amount: 1n, ...free });
-    expect(verdict).toMatchObject({ code: 'LIMIT_REACHED', limit, maximum, used: maximum });
+    expect(verdict).toMatchObject({ code: 'LIMIT_REACHED', limit: { name: limit, maximum }, used: maximum });
     if (verdict.ok || verdict.code !== 'LIMIT_REACHED') throw new Error('not refused');
     expect(verdict.availableAt).toBeLessThanOrEqual(NOW + 1_001);
     expect(check(inside, { amount: 1n, now: verdict.availableAt, ...free }).ok).toBe(true);
@@ -146,29 +140,33 @@ describe('the windows', () => {
   });
 
   it('at the edge an amount of exactly one window ago no longer counts', () => {
-    expect(swappedLamports([earlier(HOUR_MS)], NOW, HOUR_MS)).toBe(0n);
-    expect(swappedLamports([earlier(HOUR_MS - 1)], NOW, HOUR_MS)).toBe(2n * SOL);
+    expect(usedBy('hour', [earlier(HOUR_MS)], NOW)).toBe(0n);
+    expect(usedBy('hour', [earlier(HOUR_MS - 1)], NOW)).toBe(2n * SOL);
   });
 
   it('refunded, partial and failed bridges count: they were spent', () => {
-    expect(swappedLamports([outstanding(), done({ id: 'b' })], NOW, HOUR_MS)).toBe(2n * SOL);
+    expect(usedBy('hour', [outstanding(), done({ id: 'b' })], NOW)).toBe(2n * SOL);
   });
 
   it('refused, expired and rejected operations do not', () => {
-    expect(swappedLamports([closed()], NOW, HOUR_MS)).toBe(0n);
+    expect(usedBy('hour', [closed()], NOW)).toBe(0n);
   });
 
   it('a clock that went back still counts what lies ahead', () => {
     const ahead = [earlier(-DAY_MS), earlier(-DAY_MS)];
-    expect(check(ahead, { amount: 1n })).toMatchObject({ code: 'LIMIT_REACHED', limit: 'hour' });
+    expect(check(ahead, { amount: 1n })).toMatchObject({ code: 'LIMIT_REACHED', limit: { name: 'hour' } });
   });
 
-  it("an amount above a window's cap has to wait for a whole window", () => {
-    const verdict = check([], { amount: 2n * SOL, limits: { maxHour: lamports(SOL) } });
-    expect(verdict).toMatchObject({ code: 'LIMIT_REACHED', limit: 'hour', availableAt: NOW + HOUR_MS });
+  it("an amount above a window's limit has to wait for a whole window", () => {
+    const verdict = check([], { amount: 2n * SOL, limits: { hour: SOL } });
+    expect(verdict).toMatchObject({
+      code: 'LIMIT_REACHED',
+      limit: { name: 'hour' },
+      availableAt: NOW + HOUR_MS,
+    });
   });
 
-  it('other kinds neither count nor are bound by the caps of swaps', () => {
+  it('other kinds neither count nor are bound by the limits of swaps', () => {
     const payout = done({ kind: 'asry', createdAt: NOW - 1, amount: lamports(50n * SOL) });
     expect(check([payout]).ok).toBe(true);
     expect(check([earlier(1), earlier(2)], { kind: 'token', amount: 100n * SOL }).ok).toBe(true);
@@ -186,18 +184,18 @@ describe('exposure', () => {
     ['one that the bridge failed, until its money is found', outstanding()],
   ])('counts %s', (_name, op) => {
     const old = { ...op, createdAt: NOW - 2 * DAY_MS };
-    const limits = { maxUnsettled: lamports(2n * SOL) };
+    const limits = { unsettled: 2n * SOL };
     expect(check([old], { amount: SOL, limits }).ok).toBe(true);
     expect(check([old], { amount: SOL + 1n, limits })).toMatchObject({
       code: 'LIMIT_REACHED',
-      limit: 'unsettled',
+      limit: { name: 'unsettled' },
       used: SOL,
       availableAt: NOW + 60_000,
     });
   });
 
   it('ignores ended operations, and the amount of planned operations of other kinds', () => {
-    const limits = { maxUnsettled: lamports(SOL) };
+    const limits = { unsettled: SOL };
     expect(check([done({ createdAt: 0 }), closed(), planned({ kind: 'asry' })], { limits }).ok).toBe(true);
   });
 
@@ -211,21 +209,24 @@ describe('cost of the day', () => {
   const costly = (ms: number, cost: bigint): Operation => earlier(ms, 1n, cost);
 
   it('an intent passes while the limit is not reached, a signature only if its cost fits', () => {
-    const used = [costly(1, LIMITS.maxCostDay)];
+    const used = [costly(1, LIMITS.cost_day)];
     expect(check(used).ok).toBe(true);
-    expect(checkCost(used, 1n, LIMITS, NOW)).toMatchObject({ limit: 'cost_day', used: LIMITS.maxCostDay });
+    expect(checkCost(used, 1n, LIMITS, NOW)).toMatchObject({
+      limit: { name: 'cost_day' },
+      used: LIMITS.cost_day,
+    });
     expect(checkCost(used, 0n, LIMITS, NOW).ok).toBe(true);
-    expect(check([costly(1, LIMITS.maxCostDay + 1n)])).toMatchObject({ limit: 'cost_day' });
+    expect(check([costly(1, LIMITS.cost_day + 1n)])).toMatchObject({ limit: { name: 'cost_day' } });
   });
 
   it('shows when enough of it has left the window', () => {
-    const half: Lamports = lamports(LIMITS.maxCostDay / 2n);
+    const half = LIMITS.cost_day / 2n;
     const used = [costly(DAY_MS - 60_000, half), costly(DAY_MS - 120_000, half)];
     const verdict = checkCost(used, half, LIMITS, NOW);
     expect(verdict).toMatchObject({ ok: false, availableAt: NOW + 60_001 });
     expect(checkCost(used, half, LIMITS, NOW + 60_001).ok).toBe(true);
     expect(checkCost(used, half, LIMITS, NOW + 59_999).ok).toBe(false);
-    expect(costLamports(used, NOW)).toBe(LIMITS.maxCostDay);
+    expect(usedBy('cost_day', used, NOW)).toBe(LIMITS.cost_day);
   });
 });
 
@@ -238,42 +239,52 @@ it('shows when there is room again by the oldest swap of the window, in any orde
   const rows = [earlier(10 * minute), earlier(50 * minute)];
   const availableAt = NOW - 50 * minute + HOUR_MS + 1;
   for (const operations of [rows, rows.toReversed()])
-    expect(check(operations)).toMatchObject({ ok: false, limit: 'hour', availableAt });
+    expect(check(operations)).toMatchObject({ ok: false, limit: { name: 'hour' }, availableAt });
 });
 
 it.each([
-  ['a waiting operation of any age where the cap counts what waits', true, planned(), 1n],
-  ['no waiting operation from before the window where the cap counts it from its plan', false, planned(), 0n],
+  ['a queued operation of any age where the limit counts queued ones', true, planned(), 1n],
+  [
+    'no queued operation from before the window where the limit counts it from its plan',
+    undefined,
+    planned(),
+    0n,
+  ],
   ['no signed operation from before the window', true, signed(), 0n],
-])('counts %s', (_name, countsWaiting, operation, used) => {
-  const cap = { name: 'day', unit: 'count', windowMs: DAY_MS, maximum: 1n, countsWaiting } as const;
-  const old = { ...operation, createdAt: NOW - 2 * DAY_MS };
-  expect(usedOf({ ...cap, of: () => 1n, adds: () => 1n }, 'swap', [old], NOW)).toBe(used);
+] as const)('counts %s', (_name, countsQueued, operation, used) => {
+  const limit: Limit = {
+    ...{ name: 'swaps_day', kind: 'swap', unit: 'count', counts: 'operations', label: 'swaps in a day' },
+    ...{ windowMs: DAY_MS, maximum: 1n, ...(countsQueued && { countsQueued }) },
+  };
+  expect(limitUse(limit, [{ ...operation, createdAt: NOW - 2 * DAY_MS }], NOW).used).toBe(used);
 });
 
-describe('the status', () => {
-  const hourOf = (operations: readonly Operation[]) =>
-    limitsOf(budgetOf('swap', LIMITS), operations, NOW).find(({ name }) => name === 'hour');
+describe('the use of a limit', () => {
+  const hour = limitOf(LIMITS, 'hour');
 
-  it('shows what a cap holds and no time while there is room', () => {
-    const used = LIMITS.maxHour - 1n;
-    expect(hourOf([earlier(1, used)])).toEqual({
+  it('shows no time while there is room', () => {
+    const used = LIMITS.hour - 1n;
+    expect(limitUse(hour, [earlier(1, used)], NOW)).toEqual({
       name: 'hour',
+      label: 'SOL swapped in an hour',
       unit: 'lamports',
       windowMs: HOUR_MS,
       used,
-      maximum: LIMITS.maxHour,
+      maximum: LIMITS.hour,
       availableAt: null,
     });
   });
 
-  it('shows when the first lamport of a full cap is free again', () => {
-    const rows = [earlier(10 * 60_000, LIMITS.maxHour - 1n), earlier(50 * 60_000, 1n)];
-    expect(hourOf(rows)).toMatchObject({ used: LIMITS.maxHour, availableAt: NOW + 10 * 60_000 + 1 });
+  it('shows when the first lamport of a full limit is free again', () => {
+    const rows = [earlier(10 * 60_000, LIMITS.hour - 1n), earlier(50 * 60_000, 1n)];
+    expect(limitUse(hour, rows, NOW)).toMatchObject({
+      used: LIMITS.hour,
+      availableAt: NOW + 10 * 60_000 + 1,
+    });
   });
 });
 
 it.each([undefined, Number.NaN, Number.POSITIVE_INFINITY, '1'])('a limit of %s is invalid', (unread) => {
   expect(areLimits(LIMITS)).toBe(true);
-  expect(areLimits(Object.assign({ ...LIMITS }, { maxDay: unread }))).toBe(false);
+  expect(areLimits(Object.assign({ ...LIMITS }, { day: unread }))).toBe(false);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
+import { code, held } from '../../../src/custody/kernel/reason.ts';
 import {
   effectOf,
   type Observation,
@@ -19,7 +20,7 @@ import {
 } from '../../kit/sample-operations.ts';
 
 const LATER = NOW + 5_000;
-const UNREACHABLE: Observation = { type: 'unreachable', reason: 'timeout' };
+const UNREACHABLE: Observation = { type: 'unreachable' };
 const PAID: Observation = {
   type: 'settlement',
   settlement: { state: 'complete', outcome: { btcSats: '1' } },
@@ -54,15 +55,15 @@ describe('after the landing', () => {
       const seen = kind === 'pending' ? settlement({ state: 'pending', detail: 'settling' }) : UNREACHABLE;
       const at = NOW + STUCK_AFTER_MS;
       expect(step(settling(), seen, SWAP, at)).toMatchObject({ detail: 'settling', reason: null });
-      const held = step(settling(), seen, SWAP, at + 1);
-      expect(held).toMatchObject({
+      const stuck = step(settling(), seen, SWAP, at + 1);
+      expect(stuck).toMatchObject({
         state: 'settling',
         detail: 'held',
-        reason: 'held_unsettled',
+        reason: held('unsettled'),
         unsettled: SOL,
       });
-      expect(effectOf(held)).toBe('settle');
-      expect(step(held, PAID, SWAP, at + 2)).toMatchObject({
+      expect(effectOf(stuck)).toBe('settle');
+      expect(step(stuck, PAID, SWAP, at + 2)).toMatchObject({
         state: 'done',
         reason: null,
         unsettled: 0n,
@@ -74,7 +75,7 @@ describe('after the landing', () => {
     expect(step(settling(), refund, SWAP, LATER)).toMatchObject({
       state: 'failed',
       detail: 'refunded',
-      reason: 'refunded',
+      reason: code('refunded'),
       unsettled: 0n,
       dueAt: null,
       amount: SOL,
@@ -109,7 +110,7 @@ describe('after the landing', () => {
     expect(step(outstanding(), PAID, SWAP, LATER)).toMatchObject({
       state: 'failed',
       detail: 'late',
-      reason: 'bridge_failed',
+      reason: code('bridge_failed'),
       unsettled: 0n,
       dueAt: null,
       outcome: { btcSats: '1' },
@@ -135,13 +136,13 @@ describe('after an attempt that can no longer land', () => {
 
   it('another may be signed, and is checked like a new one', () => {
     const next = { state: 'planned', attempt: 2, signing: null, unsettled: 0n, looks: 0, dueAt: LATER };
-    expect(step(sent(), dead, PAYOUT, LATER)).toMatchObject({ ...next, reason: 'expired' });
+    expect(step(sent(), dead, PAYOUT, LATER)).toMatchObject({ ...next, reason: code('expired') });
   });
 
   it('the next signing waits for the operator if a lost journal may have signed the row again', () => {
     for (const attempt of [1, PAYOUT.maxAttempts]) {
-      const row = step(sent({ reason: 'held_reconciled', attempt }), dead, PAYOUT, LATER);
-      expect(row).toMatchObject({ state: 'planned', attempt: attempt + 1, reason: 'held_reconciled' });
+      const row = step(sent({ reason: held('reconciled'), attempt }), dead, PAYOUT, LATER);
+      expect(row).toMatchObject({ state: 'planned', attempt: attempt + 1, reason: held('reconciled') });
     }
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
+import { held, upstream } from '../../../src/custody/kernel/reason.ts';
 import {
   effectOf,
   isDue,
@@ -23,7 +24,7 @@ import {
 const HOUR = 3_600_000;
 const next = (op: Operation, seen: Observation, now = NOW): Operation => step(op, seen, SWAP, now);
 const PENDING: Observation = { type: 'settlement', settlement: { state: 'pending', detail: 'settling' } };
-const UNREACHABLE: Observation = { type: 'unreachable', reason: 'timeout' };
+const UNREACHABLE: Observation = { type: 'unreachable' };
 const NOT_SEEN: Observation = { type: 'viewed', quorum: 1, views: [view()], landing: null };
 
 describe('an operation is due', () => {
@@ -56,14 +57,14 @@ describe('checks', () => {
 
   it('alert the operator after 500 without a result', () => {
     expect(next(signed({ looks: 499 }), NOT_SEEN).reason).toBeNull();
-    expect(next(signed({ looks: 500 }), NOT_SEEN).reason).toBe('held_unproven');
+    expect(next(signed({ looks: 500 }), NOT_SEEN).reason).toEqual(held('unproven'));
   });
 
   it('of a settlement alert the operator only after more than six hours', () => {
     const op = settling({ createdAt: NOW - 6 * HOUR });
     for (const seen of [PENDING, UNREACHABLE]) {
       expect(next(op, seen).reason).toBeNull();
-      expect(next(op, seen, NOW + 1)).toMatchObject({ detail: 'held', reason: 'held_unsettled' });
+      expect(next(op, seen, NOW + 1)).toMatchObject({ detail: 'held', reason: held('unsettled') });
     }
   });
 
@@ -104,7 +105,7 @@ describe('checks', () => {
 
 describe('a preparation that failed', () => {
   const waitOf = (looks: number, waiting: number) => {
-    const seen: Observation = { type: 'unprepared', reason: 'timeout', waiting };
+    const seen: Observation = { type: 'unprepared', reason: upstream('timeout'), waiting };
     return Number(step(planned({ looks }), seen, PAYOUT, NOW).dueAt) - NOW;
   };
 
@@ -122,18 +123,18 @@ it.each([
   [120_000, 'failed'],
 ])('an operation with an expiring quote awaits its signature for two minutes (%i ms)', (age, state) => {
   const op = planned({ createdAt: NOW - age });
-  expect(next(op, { type: 'unsigned', reason: 'timeout' }).state).toBe(state);
+  expect(next(op, { type: 'unsigned', reason: upstream('timeout') }).state).toBe(state);
 });
 
 it('an operation that retries its preparation awaits its signature for any time, 2 s apart at first', () => {
   const op = planned({ createdAt: NOW - 24 * HOUR });
-  const after = step(op, { type: 'unsigned', reason: 'timeout' }, PAYOUT, NOW);
-  expect(after).toMatchObject({ state: 'planned', reason: 'timeout', dueAt: NOW + 2_000 });
+  const after = step(op, { type: 'unsigned', reason: upstream('timeout') }, PAYOUT, NOW);
+  expect(after).toMatchObject({ state: 'planned', reason: upstream('timeout'), dueAt: NOW + 2_000 });
 });
 
 it('a signed operation ignores that a signature was not available', () => {
   const op = signed();
-  expect(next(op, { type: 'unsigned', reason: 'timeout' })).toBe(op);
+  expect(next(op, { type: 'unsigned', reason: upstream('timeout') })).toBe(op);
 });
 
 it('a final failure is a rejection and keeps the slot of the failure', () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import type { Landing, Operation } from '../../../src/custody/kernel/operation.ts';
+import { code, upstream } from '../../../src/custody/kernel/reason.ts';
 import {
   effectOf,
   judgeAttempt,
@@ -45,9 +46,12 @@ const settlement: fc.Arbitrary<Settlement> = fc.oneof(
 /** Each signing of a walk gets a signature of its own. */
 type Seen = Exclude<Observation, { type: 'signed' }> | { type: 'signed' };
 const observation: fc.Arbitrary<Seen> = fc.oneof(
-  { weight: 1, arbitrary: fc.constant<Seen>({ type: 'refused', reason: 'quote_amount' }) },
+  { weight: 1, arbitrary: fc.constant<Seen>({ type: 'refused', reason: code('quote_amount') }) },
   { weight: 1, arbitrary: fc.constant<Seen>({ type: 'found', outcome: {} }) },
-  { weight: 1, arbitrary: fc.constant<Seen>({ type: 'unprepared', reason: 'upstream_timeout', waiting: 1 }) },
+  {
+    weight: 1,
+    arbitrary: fc.constant<Seen>({ type: 'unprepared', reason: upstream('timeout'), waiting: 1 }),
+  },
   { weight: 5, arbitrary: fc.constant<Seen>({ type: 'signed' }) },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('sent' as const), accepted: fc.boolean() }) },
   {
@@ -60,7 +64,7 @@ const observation: fc.Arbitrary<Seen> = fc.oneof(
     }),
   },
   { weight: 4, arbitrary: fc.record({ type: fc.constant('settlement' as const), settlement }) },
-  { weight: 2, arbitrary: fc.constant<Seen>({ type: 'unreachable', reason: 'timeout' }) },
+  { weight: 2, arbitrary: fc.constant<Seen>({ type: 'unreachable' }) },
 );
 const minute = 60_000;
 const walks = fc.array(fc.tuple(observation, fc.integer({ min: -minute, max: 10 * minute })), {
@@ -212,7 +216,9 @@ describe('on any walk', () => {
       expect(after).toMatchObject({ id, seq, kind, createdAt });
     });
     const frozen = Object.freeze({ ...planned(), plan: Object.freeze({}), outcome: Object.freeze({}) });
-    expect(step(frozen, { type: 'refused', reason: 'x', outcome: { a: 1 } }, SWAP, NOW).outcome).toEqual({
+    expect(
+      step(frozen, { type: 'refused', reason: code('x'), outcome: { a: 1 } }, SWAP, NOW).outcome,
+    ).toEqual({
       a: 1,
     });
     expect(frozen.outcome).toEqual({});

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import type { Landing, Operation, State } from '../../../src/custody/kernel/operation.ts';
+import { code, held, upstream } from '../../../src/custody/kernel/reason.ts';
 import { effectOf, type Observation, step } from '../../../src/custody/kernel/state-machine.ts';
 import {
   closed,
@@ -25,14 +26,14 @@ const landing: Landing = { slot: 940n, blockTime: 1, fee: lamports(FEE), debit: 
 
 const ROWS = { planned, signed, settling, done, outstanding, closed } as const;
 const SEEN = {
-  refused: { type: 'refused', reason: 'quote_amount' },
+  refused: { type: 'refused', reason: code('quote_amount') },
   found: { type: 'found', outcome: { mint: 'x' } },
-  unprepared: { type: 'unprepared', reason: 'upstream_timeout', waiting: 1 },
+  unprepared: { type: 'unprepared', reason: upstream('timeout'), waiting: 1 },
   signed: { type: 'signed', signing: signingOf('two'), plan: { a: '1' }, cost: 5n },
   sent: { type: 'sent', accepted: true },
   viewed: { type: 'viewed', quorum: 1, views: [view()], landing: null },
   settlement: { type: 'settlement', settlement: { state: 'complete', outcome: { btcSats: '1' } } },
-  unreachable: { type: 'unreachable', reason: 'timeout' },
+  unreachable: { type: 'unreachable' },
 } as const satisfies Record<string, Observation>;
 
 /** The observations that change a row of each state; every other pair must leave it unchanged. */
@@ -66,10 +67,10 @@ describe('every state with every observation', () => {
 describe('effectOf', () => {
   it.each<[string, Operation, string]>([
     ['an intent is prepared', planned(), 'prepare'],
-    ['an intent that is held waits for the operator', planned({ reason: 'held_unknown_state' }), 'none'],
+    ['an intent that is held waits for the operator', planned({ reason: held('unknown_state') }), 'none'],
     [
       'an intent whose first attempt expired is prepared',
-      planned({ reason: 'expired', attempt: 2 }),
+      planned({ reason: code('expired'), attempt: 2 }),
       'prepare',
     ],
     ['stored bytes that were not sent are sent', signed({ detail: 'signed', looks: 0 }), 'send'],
@@ -113,7 +114,7 @@ describe('before anything is signed', () => {
         state: 'planned',
         looks: look,
         reserved: SOL + FEE,
-        reason: 'upstream_timeout',
+        reason: upstream('timeout'),
       });
       const wait = (row.dueAt ?? 0) - LATER;
       expect(wait).toBeGreaterThanOrEqual(last);
@@ -179,7 +180,7 @@ describe('while an attempt is on its way', () => {
   it('without a proof become rare after 150 checks, and the operator is alerted after 500', () => {
     const look = (looks: number) => step(signed({ looks }), SEEN.viewed, SWAP, LATER);
     expect([look(149), look(150)].map((row) => (row.dueAt ?? 0) - LATER)).toEqual([2_000, 60_000]);
-    expect([look(499).reason, look(500).reason]).toEqual([null, 'held_unproven']);
+    expect([look(499).reason, look(500).reason]).toEqual([null, held('unproven')]);
     // It is watched even while held, and the final result of the chain is booked.
     expect(effectOf(look(500))).toBe('watch');
     const views = [view({ status: statusOf('finalized') })];
@@ -237,7 +238,7 @@ describe('while an attempt is on its way', () => {
     expect(step(signed(), { type: 'viewed', quorum: 1, views, landing: null }, SWAP, LATER)).toMatchObject({
       state: 'failed',
       detail: 'rejected',
-      reason: 'rejected',
+      reason: code('rejected'),
       amount: 0n,
       reserved: 0n,
       unsettled: 0n,
@@ -252,7 +253,7 @@ describe('while an attempt is on its way', () => {
     ).toMatchObject({
       state: 'failed',
       detail: 'expired',
-      reason: 'expired',
+      reason: code('expired'),
       amount: 0n,
       reserved: 0n,
       unsettled: 0n,
@@ -261,8 +262,8 @@ describe('while an attempt is on its way', () => {
   });
 
   it.each([
-    ['a proven death', deathProof(), 'expired'],
-    ['a final failure', view({ status: statusOf('finalized', true) }), 'rejected'],
+    ['a proven death', deathProof(), code('expired')],
+    ['a final failure', view({ status: statusOf('finalized', true) }), code('rejected')],
   ])('after %s a payout is planned again, up to its maximum of attempts', (_name, proof, reason) => {
     let row = signed({ kind: 'asry', unsettled: lamports(0n) });
     for (let attempt = 2; attempt <= PAYOUT.maxAttempts; attempt++) {

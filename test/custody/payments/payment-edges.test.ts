@@ -622,13 +622,13 @@ describe('the creation that a payment buys', () => {
   it('waits with the reason shown, and is made when nothing stops it', async () => {
     const world = createPaymentWorld();
     const request = world.open();
-    world.state.refuses = 'stopped_operator';
+    world.state.stopped = 'operator';
     const paid = world.pay(fee(request), [request.reference]);
     expect(await world.confirm(request.id, paid)).toMatchObject({
       refusal: { code: 'INVOICE_IN_PROGRESS', details: { reason: 'stopped_operator' } },
     });
     expect(world.payments.find(request.id)).toMatchObject({ detail: 'creating', reason: 'stopped_operator' });
-    world.state.refuses = undefined;
+    world.state.stopped = undefined;
     await world.payments.run();
     expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', reason: null, tokenId: 1 });
   });
@@ -720,7 +720,7 @@ describe('the creation that a payment buys', () => {
 
   it('leaves the reason of its operation with the request when it fails', async () => {
     const world = createPaymentWorld();
-    world.state.refuses = 'stopped_operator';
+    world.state.stopped = 'operator';
     const request = world.open();
     await world.confirm(request.id, world.pay(fee(request), [request.reference]));
     world.finish(`token:${request.id}`, 'failed');

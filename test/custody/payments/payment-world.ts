@@ -4,13 +4,12 @@ import { encodeBase58 } from '../../../src/chain/solana/address.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import type { OpenRequest } from '../../../src/custody/api.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
-import type { ModuleTools } from '../../../src/custody/kernel/module.ts';
-import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
 import { createPayments, type PaymentPorts } from '../../../src/custody/payments/payment-requests.ts';
 import { createTokens } from '../../../src/custody/tokens/token-store.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror, type FakeMirror } from '../../kit/fake-mirror.ts';
+import { createTools } from '../../kit/kernel.ts';
 import { signingOf } from '../../kit/sample-operations.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
@@ -44,10 +43,10 @@ export function createPaymentWorld(
     random: 1,
     creates: options.creates ?? 'done',
     refunds: 'done' as 'done' | 'failed' | 'never',
-    /** Why nothing may begin, and why a planned creation waits. */
-    refuses: undefined as string | undefined,
-    /** Awaited by a refusal. */
-    refusing: undefined as (() => Promise<void>) | undefined,
+    /** Why nothing may begin or be signed. */
+    stopped: undefined as string | undefined,
+    /** Awaited by an operation that may not begin. */
+    stopping: undefined as (() => Promise<void>) | undefined,
     /** Awaited by every drive of a creation. */
     driving: undefined as (() => Promise<void>) | undefined,
     /** Transactions and lists that were read. */
@@ -74,37 +73,31 @@ export function createPaymentWorld(
       state.now,
     );
   }
-  const tools: ModuleTools = {
-    journal,
-    storage,
-    now: () => state.now,
+  /** The executor's effect on a planned operation. */
+  async function drive(id: string): Promise<void> {
+    const isRefund = id.startsWith('refund:');
+    if (!isRefund) await state.driving?.();
+    const planned = journal.get(id);
+    if (planned?.state !== 'planned') return;
+    const [begun, end] = isRefund ? [refunded, state.refunds] : [created, state.creates];
+    if (!begun.includes(id)) begun.push(id);
+    if (state.stopped !== undefined)
+      journal.update(planned, { ...planned, reason: { type: 'stopped', by: state.stopped } }, state.now);
+    else if (end !== 'never') finish(id, end);
+  }
+  const tools = createTools(storage, () => state.now, {
+    limits: { refunds_day: 100_000_000n },
     log: (line) => {
       if (line.level === 'alarm') alarms.push(line);
       if (line.level === 'warn') warnings.push(line);
     },
-    async begin(kind, id, decide) {
-      const known = journal.get(id);
-      if (known) return { type: 'known', operation: known };
-      if (state.refuses) {
-        const refusal = { code: state.refuses, message: '' };
-        await state.refusing?.();
-        return { type: 'refused', refusal };
-      }
-      const planned = storage.transaction(() => {
-        const decision = decide();
-        if (!decision.ok) {
-          if ('refusal' in decision) return decision.refusal;
-          throw new Error('no payment declines an operation');
-        }
-        const { claims: _claims, ...intent } = decision.intent;
-        return journal.insert(plannedOperation({ id, kind, ...intent, now: state.now }));
-      });
-      if ('code' in planned) return { type: 'refused', refusal: planned };
-      refunded.push(id);
-      if (state.refunds !== 'never') finish(id, state.refunds);
-      return { type: 'begun', operation: planned };
+    async stopBeginning() {
+      const why = state.stopped;
+      if (why !== undefined) await state.stopping?.();
+      return why;
     },
-  };
+    drive,
+  });
   const nextRandom = (): number => {
     state.random = (state.random * 1_103_515_245 + 12_345) % 2 ** 31;
     return state.random;
@@ -112,7 +105,6 @@ export function createPaymentWorld(
   const ports: PaymentPorts = {
     treasuryAddress: TREASURY,
     reserveAddress: options.reserve ?? 'reserve',
-    maxRefundsDay: lamports(100_000_000n),
     heldPayers: new Set(options.heldPayers),
     nodes: [
       {
@@ -147,18 +139,7 @@ export function createPaymentWorld(
     leastBalance: async () => 0n,
     latestBlockhash: () => Promise.reject(new Error('no operation is prepared here')),
   };
-  /** The executor's effect on a planned creation. */
-  async function drive(id: string): Promise<void> {
-    await state.driving?.();
-    const planned = journal.get(id);
-    if (planned?.state !== 'planned') return;
-    if (!created.includes(id)) created.push(id);
-    if (state.refuses) {
-      if (planned.reason !== state.refuses)
-        journal.update(planned, { ...planned, reason: state.refuses }, state.now);
-    } else if (state.creates !== 'never') finish(id, state.creates);
-  }
-  const service = createPayments(tools, { ...ports, drive, tokens: createTokens(tools) });
+  const service = createPayments(tools, { ...ports, tokens: createTokens(tools) });
   const payments = {
     ...service,
     /** Advances the time until the chain was searched once; planned operations are executed, then booked. */

@@ -59,12 +59,12 @@ describe('a refund', () => {
     await world.payments.run();
     world.state.now += 41 * 60_000;
     await world.payments.run();
-    world.state.refuses = 'SIGNING_PAUSED';
-    world.state.refusing = async () => {
-      world.state.refuses = undefined;
+    world.state.stopped = 'operator';
+    world.state.stopping = async () => {
+      world.state.stopped = undefined;
       await world.payments.commands.refund(String(world.payments.find(request.id)?.refunds[1]?.signature));
     };
-    expect(await outcomes(world, request.id)).toEqual(['not paid: SIGNING_PAUSED: ', 'paid']);
+    expect(await outcomes(world, request.id)).toEqual(['not paid: signing is stopped (operator)', 'paid']);
     expect(world.refunded).toHaveLength(1);
     expect([`refund:${first}:1`, `refund:${second}:1`]).toContain(world.refunded[0]);
     expect(world.payments.find(request.id)?.refunds.map(({ status }) => status)).toEqual(['due', 'paid']);
@@ -87,7 +87,7 @@ describe('a refund', () => {
     const [first, second] = [await overpaid(world, 60_000_000n), await overpaid(world, 60_000_000n)];
     expect(await outcomes(world, first.request.id)).toEqual(['paid']);
     expect(await outcomes(world, second.request.id)).toEqual([
-      'not paid: REFUND_LIMIT_REACHED: The daily limit on refunds leaves 0.04 SOL.',
+      'not paid: The limit of SOL refunded in a day, 0.1 SOL, would be exceeded: 0.06 SOL are already used.',
     ]);
     world.state.now += 25 * 3_600_000;
     expect(await outcomes(world, second.request.id)).toEqual(['paid']);
@@ -256,9 +256,9 @@ describe('nothing is paid back', () => {
   it('while nothing may begin or the chain cannot be read, and afterwards it is', async () => {
     const world = createPaymentWorld();
     const { request } = await overpaid(world, 50_000n);
-    world.state.refuses = 'SIGNING_PAUSED';
-    expect(await outcomes(world, request.id)).toEqual(['not paid: SIGNING_PAUSED: ']);
-    world.state.refuses = undefined;
+    world.state.stopped = 'operator';
+    expect(await outcomes(world, request.id)).toEqual(['not paid: signing is stopped (operator)']);
+    world.state.stopped = undefined;
     world.state.unreadable = true;
     expect(await outcomes(world, request.id)).toEqual(['not paid: the chain cannot be read (unexpected)']);
     world.state.unreadable = false;

@@ -82,24 +82,22 @@ export function createRequestSimulation(options: RunOptions) {
         metadataUri: (mint) => `https://sluice.test/${mint}`,
         creationCost: () => 5_020_000n,
       },
-      kinds: {
-        token: createTokenKind({
-          reserveAddress: RESERVE,
-          signMint: () => new Uint8Array(64),
-          rentExemption: async () => 1_000_000n,
-          latestBlockhash: solana.latestBlockhash,
-          findMint: (address) =>
-            flaky('findMint', () => {
-              const found = run
-                .landed()
-                .find(
-                  ({ entry, order }) =>
-                    order.intent === `mint:${address}` && entry.slot <= run.chain.tip() - 32,
-                );
-              return found ? { owner: TOKEN_PROGRAM, supply: 1n, decimals: 9 } : null;
-            }),
-        }),
-      },
+      tokenKind: createTokenKind({
+        reserveAddress: RESERVE,
+        signMint: () => new Uint8Array(64),
+        rentExemption: async () => 1_000_000n,
+        latestBlockhash: solana.latestBlockhash,
+        findMint: (address) =>
+          flaky('findMint', () => {
+            const found = run
+              .landed()
+              .find(
+                ({ entry, order }) =>
+                  order.intent === `mint:${address}` && entry.slot <= run.chain.tip() - 32,
+              );
+            return found ? { owner: TOKEN_PROGRAM, supply: 1n, decimals: 9 } : null;
+          }),
+      }),
       asry: {
         reserveAddress: RESERVE,
         mint: ASRY,

@@ -5,7 +5,7 @@ import { base58 } from '@scure/base';
 import type { SwapRoute } from '../../../src/bridges/route.ts';
 import { sats } from '../../../src/core/amount.ts';
 import { HOUR_MS } from '../../../src/core/durations.ts';
-import type { Custody } from '../../../src/custody/custodian.ts';
+import type { Custodian } from '../../../src/custody/custodian.ts';
 import type { Signer } from '../../../src/custody/kernel/ports.ts';
 import { createProofSigner, createSigner } from '../../../src/custody/kernel/signer.ts';
 import type { AbsrPorts } from '../../../src/custody/reserve/daily-mint.ts';
@@ -134,7 +134,7 @@ export function createService(p: {
   });
 
   let storage = createSqliteStorage();
-  let custody: Custody = start(storage);
+  let custody: Custodian = start(storage);
   function startOn(next: SqliteStorage): void {
     storage = next;
     custody = start(storage);
@@ -166,7 +166,7 @@ export function createService(p: {
     custody: () => custody,
 
     /** One call. If its instance crashes, the next instance continues from the stored rows. */
-    async call(work: (alive: Custody) => Promise<unknown>, dies: boolean): Promise<void> {
+    async call(work: (alive: Custodian) => Promise<unknown>, dies: boolean): Promise<void> {
       const running = work(custody);
       if (dies) {
         count('crash');

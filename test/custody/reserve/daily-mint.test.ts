@@ -235,7 +235,7 @@ describe('while something is wrong', () => {
     await w.wake();
     await w.wait(60_000);
     expect(w.mints).toHaveLength(1);
-    expect(await w.report()).toMatchObject({ state: 'scheduled', reason: 'SIGNING_PAUSED', ok: false });
+    expect(await w.report()).toMatchObject({ state: 'scheduled', reason: 'STOPPED', ok: false });
     w.bitcoin.move(10n);
     w.mine(3);
     await w.service.custody().ops({ name: 'resume' });

@@ -1,16 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
-import { ERRORS } from '../../../src/core/errors.ts';
+import type { LimitName } from '../../../src/core/operation-limits.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
-import type { SpendingVerdict } from '../../../src/custody/kernel/spending-limits.ts';
-import {
-  createAnswer,
-  limitRefusal,
-  refusalOf,
-  stopped,
-  swapView,
-} from '../../../src/custody/swap/answer.ts';
-import { isTooSmall } from '../../../src/custody/swap/limits.ts';
+import { held, parseReason } from '../../../src/custody/kernel/reason.ts';
+import { createAnswer, limitRefusal, swapsStopped, swapView } from '../../../src/custody/swap/answer.ts';
+import { LIMITS } from '../../kit/limits.ts';
 import {
   closed,
   done,
@@ -21,8 +15,16 @@ import {
   settling,
   signed,
 } from '../../kit/sample-operations.ts';
+import { limitOf } from '../spending.ts';
 
-describe('a refusal', () => {
+/** The refusal of a swap that ended unsigned for this reason. */
+function refusalFor(reason: string, outcome = {}) {
+  const answer = createAnswer(closed({ reason: parseReason(reason), outcome }), false);
+  if (answer?.type !== 'refused') throw new Error('not refused');
+  return answer.refusal;
+}
+
+describe('a swap that ended unsigned', () => {
   it.each([
     ['amount_too_low', 'AMOUNT_TOO_SMALL'],
     ['amount_below_cost', 'AMOUNT_TOO_SMALL'],
@@ -38,65 +40,58 @@ describe('a refusal', () => {
     ['upstream_timeout', 'UPSTREAM_FAILED'],
     ['upstream_rpc_-32016', 'UPSTREAM_FAILED'],
     ['something_new', 'QUOTE_REFUSED'],
-  ])('for %s is %s, a code of the contract', (reason, code) => {
-    const refusal = refusalOf(reason);
-    expect(refusal.code).toBe(code);
-    expect(ERRORS[code]).toBeDefined();
+  ])('because of %s is refused with %s', (reason, code) => {
+    const refusal = refusalFor(reason);
+    expect(refusal).toMatchObject({ code, details: { reason: reason.replace('stopped_', '') } });
     expect(refusal.message.length).toBeGreaterThan(20);
   });
 
   it.each([
-    ['amount_too_low', true],
-    ['amount_below_cost', true],
-    ['quote_too_expensive', false],
-    [null, false],
-  ])('%s would meet any smaller amount: %s', (reason, small) => {
-    expect(isTooSmall(reason)).toBe(small);
+    ['hour', 'The limit of SOL swapped in an hour would be exceeded by this amount.'],
+    ['of_an_older_release', 'This amount would exceed a limit on swaps.'],
+  ])('at the limit %s shows when there is room again', (limit, message) => {
+    expect(refusalFor(`limit_${limit}`, { availableAt: String(NOW + 60_000) })).toEqual({
+      code: 'SWAP_LIMIT_REACHED',
+      message,
+      retryAfterSeconds: 60,
+      details: { limit, nextAvailableAt: new Date(NOW + 60_000).toISOString() },
+    });
   });
 
-  it('without liquidity shows when to retry, and is not a refused quote', () => {
-    expect(refusalOf('no_route')).toMatchObject({ retryAfterSeconds: 60, details: { reason: 'no_route' } });
-    expect(refusalOf('no_route').message).toContain('liquidity');
+  it('without liquidity shows when to retry', () => {
+    expect(refusalFor('no_route')).toMatchObject({ retryAfterSeconds: 60, details: { reason: 'no_route' } });
+    expect(refusalFor('no_route').message).toContain('liquidity');
   });
 
   it('while swaps are stopped has the reason and the time of the next try', () => {
-    expect(stopped('unexpected_debit')).toMatchObject({
+    expect(swapsStopped('unexpected_debit')).toMatchObject({
       retryAfterSeconds: 300,
       details: { reason: 'unexpected_debit' },
     });
   });
 });
 
-describe("a ledger's no", () => {
-  const limit = (availableAt: number): Exclude<SpendingVerdict, { ok: true }> => ({
-    ok: false,
-    code: 'LIMIT_REACHED',
-    limit: 'hour',
-    unit: 'lamports',
-    maximum: lamports(4n * SOL),
-    used: lamports(3n * SOL),
-    availableAt,
+describe('the refusal of an amount', () => {
+  const reached = (name: LimitName, used: bigint, availableAt = NOW) =>
+    limitRefusal({ ok: false, code: 'LIMIT_REACHED', limit: limitOf(LIMITS, name), used, availableAt }, NOW);
+
+  it.each([
+    [5n, '5'],
+    [0n, '0'],
+    [-7n, '0'],
+  ])('above a spendable balance of %i shows %s lamports', (available, shown) => {
+    const short = { ok: false, code: 'INSUFFICIENT_BALANCE', available: lamports(available) } as const;
+    expect(limitRefusal(short, NOW)).toMatchObject({
+      code: 'INSUFFICIENT_BALANCE',
+      details: { availableLamports: shown },
+    });
   });
 
-  it('for a short balance shows the spendable sum, never less than nothing', () => {
-    for (const [available, stated] of [
-      [5n, '5'],
-      [0n, '0'],
-      [-7n, '0'],
-    ] as const) {
-      const refusal = limitRefusal(
-        { ok: false, code: 'INSUFFICIENT_BALANCE', available: lamports(available) },
-        NOW,
-      );
-      expect(refusal).toMatchObject({ code: 'INSUFFICIENT_BALANCE', details: { availableLamports: stated } });
-    }
-  });
-
-  it('for one operation shows its cap', () => {
-    const refusal = limitRefusal({ ok: false, code: 'AMOUNT_TOO_LARGE', maximum: lamports(2n * SOL) }, NOW);
-    expect(refusal).toMatchObject({
+  it('above the largest swap shows that limit', () => {
+    expect(reached('operation', 0n)).toEqual({
+      code: 'AMOUNT_TOO_LARGE',
+      message: 'The limit of SOL in one swap is 2 SOL.',
       details: { maxAmountLamports: '2000000000' },
-      message: expect.stringContaining('2 SOL'),
     });
   });
 
@@ -107,8 +102,8 @@ describe("a ledger's no", () => {
     [NOW - 99_999, 1],
     [NOW + 10 * 86_400_000, 86_400],
   ])('for a window shows the seconds to wait: at least one, at most a day', (availableAt, seconds) => {
-    const refusal = limitRefusal(limit(availableAt), NOW);
-    expect(refusal).toMatchObject({
+    expect(reached('hour', 3n * SOL, availableAt)).toMatchObject({
+      code: 'SWAP_LIMIT_REACHED',
       retryAfterSeconds: seconds,
       details: {
         limit: 'hour',
@@ -119,7 +114,7 @@ describe("a ledger's no", () => {
     });
   });
 
-  it('for an old balance is the upstream that is late', () => {
+  it('for an outdated balance is a late upstream', () => {
     expect(limitRefusal({ ok: false, code: 'BALANCE_OUTDATED', minSlot: 5n }, NOW)).toMatchObject({
       code: 'UPSTREAM_FAILED',
       retryAfterSeconds: 5,
@@ -131,7 +126,7 @@ describe('the public state of a swap', () => {
   it.each<[string, Operation, string]>([
     ['signed', signed(), 'waiting'],
     ['settling', settling(), 'waiting'],
-    ['held', settling({ detail: 'held', reason: 'held_unsettled' }), 'waiting'],
+    ['held', settling({ detail: 'held', reason: held('unsettled') }), 'waiting'],
     ['done', done(), 'finished'],
     ['with a failed bridge', outstanding(), 'failed'],
     ['refunded', outstanding({ detail: 'refunded', unsettled: lamports(0n) }), 'failed'],
@@ -174,7 +169,7 @@ describe('the answer to a create', () => {
   it('is the same regardless of later changes of the swap', () => {
     for (const op of [
       signed(),
-      settling({ detail: 'held', reason: 'held_unsettled' }),
+      settling({ detail: 'held', reason: held('unsettled') }),
       done(),
       outstanding(),
     ]) {

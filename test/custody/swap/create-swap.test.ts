@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { lamports, sats } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { SwapAnswer } from '../../../src/custody/api.ts';
+import { code } from '../../../src/custody/kernel/reason.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../../kit/custodian.ts';
 import { quoteFor } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
@@ -152,9 +153,9 @@ describe('limits per client', () => {
     const w = createCustodianWorld({
       limits: {
         ...createCustodianWorld().deps.limits,
-        maxHour: lamports(99n * SOL),
-        maxUnsettled: lamports(99n * SOL),
-        maxCostDay: lamports(SOL),
+        hour: 99n * SOL,
+        unsettled: 99n * SOL,
+        cost_day: SOL,
       },
     });
     for (let swap = 0; swap < 6; swap++) {
@@ -210,10 +211,10 @@ describe('limits per client', () => {
     const w = createCustodianWorld({
       limits: {
         ...createCustodianWorld().deps.limits,
-        maxHour: lamports(99n * SOL),
-        maxDay: lamports(99n * SOL),
-        maxUnsettled: lamports(99n * SOL),
-        maxCostDay: lamports(SOL),
+        hour: 99n * SOL,
+        day: 99n * SOL,
+        unsettled: 99n * SOL,
+        cost_day: SOL,
       },
     });
     const creates = async (first: number) => {
@@ -293,7 +294,11 @@ it('an answer is a function of the row: a later failure does not change the answ
   const first = await w.custody.createSwap(keyed('a'));
   const row = w.journal.get('swap:key-a');
   if (row)
-    w.journal.update(row, { ...row, state: 'failed', detail: 'refunded', reason: 'refunded' }, w.clock.now);
+    w.journal.update(
+      row,
+      { ...row, state: 'failed', detail: 'refunded', reason: code('refunded') },
+      w.clock.now,
+    );
   expect(await w.custody.createSwap(keyed('a'))).toEqual({ ...first, replayed: true });
   expect(await w.custody.findSwap('signature-1')).toMatchObject({ status: 'failed', detail: 'refunded' });
 });
@@ -334,7 +339,7 @@ it("a swap that would cost more than is left of the day's limit is refused at th
   );
   expect(w.journal.latest(2)[1]).toMatchObject({
     state: 'failed',
-    reason: 'limit_cost_day',
+    reason: { type: 'limit', limit: 'cost_day' },
     amount: 0n,
     reserved: 0n,
   });

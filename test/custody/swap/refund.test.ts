@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { BridgeReport } from '../../../src/bridges/route.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
+import { code } from '../../../src/custody/kernel/reason.ts';
 import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
 import { credit, type FakeSwapPorts } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
@@ -88,7 +89,7 @@ describe('a refund', () => {
     await w.pass(10 * 60_000);
     expect(w.journal.get('swap:key-a')).toMatchObject({
       state: 'failed',
-      reason: 'refunded',
+      reason: code('refunded'),
       unsettled: 2n * SOL,
     });
     w.clock.now += 90 * 60_000;
@@ -213,7 +214,7 @@ describe('a refund', () => {
   async function delay(w: CustodianWorld): Promise<number> {
     const from = w.clock.now;
     await w.passUntil(() => w.journal.get('swap:key-a')?.state === 'failed');
-    expect(w.journal.get('swap:key-a')).toMatchObject({ reason: 'refunded', unsettled: 0n });
+    expect(w.journal.get('swap:key-a')).toMatchObject({ reason: code('refunded'), unsettled: 0n });
     return w.clock.now - from;
   }
   async function sent() {

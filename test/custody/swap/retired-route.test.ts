@@ -1,5 +1,6 @@
 /** Swaps that an earlier release stored for a route that this one does not have. */
 import { expect, it } from 'vitest';
+import { held } from '../../../src/custody/kernel/reason.ts';
 import { createCustodianWorld, keyed } from '../../kit/custodian.ts';
 import { bitcoinTx } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
@@ -29,7 +30,7 @@ async function startWith(...rows: (typeof SETTLING)[]) {
 it('holds a swap that only its retired route could settle, and calls no bridge about it', async () => {
   const w = await startWith(SETTLING, FAILED);
   await w.pass(HOUR_MS / 2);
-  expect(w.journal.get('swap:settling')).toMatchObject({ state: 'settling', reason: 'held_unknown_state' });
+  expect(w.journal.get('swap:settling')).toMatchObject({ state: 'settling', reason: held('unknown_state') });
   expect(w.journal.get('swap:failed')).toMatchObject({ state: 'failed', unsettled: SOL });
   expect((await w.custody.report()).heldOperations).toBe(2);
   expect(w.logged.filter((event) => event === 'operation_held')).toHaveLength(2);
@@ -41,14 +42,14 @@ it('holds it again after a retry', async () => {
   await w.pass(HOUR_MS / 2);
   expect(await w.custody.ops({ name: 'retry', id: 'swap:settling' })).toMatchObject({ ok: true });
   await w.custody.alarm();
-  expect(w.journal.get('swap:settling')).toMatchObject({ state: 'settling', reason: 'held_unknown_state' });
+  expect(w.journal.get('swap:settling')).toMatchObject({ state: 'settling', reason: held('unknown_state') });
 });
 
 it('still proves the end of a swap that its retired route has signed, then holds it', async () => {
   const w = await startWith(SIGNED);
   land(w.chain);
   await w.pass(HOUR_MS / 2);
-  expect(w.journal.get('swap:signed')).toMatchObject({ state: 'settling', reason: 'held_unknown_state' });
+  expect(w.journal.get('swap:signed')).toMatchObject({ state: 'settling', reason: held('unknown_state') });
   expect(w.signatures()).toBe(0);
 });
 

@@ -94,7 +94,7 @@ describe('a mint that already exists', () => {
     ['that is not a mint', mint({ supply: 0n, decimals: -1 })],
   ])('%s is not ours: the operator must check', async (_name, found) => {
     const { prepared, signed } = prepare(found);
-    expect(await prepared).toEqual({ ok: false, reason: 'held_foreign_mint' });
+    expect(await prepared).toEqual({ ok: false, reason: 'foreign_mint' });
     expect(signed).toEqual([]);
   });
 });

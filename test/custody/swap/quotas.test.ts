@@ -7,13 +7,13 @@ import { quoteFor } from '../../kit/fake-bridge.ts';
 import { FEE, SOL } from '../../kit/sample-operations.ts';
 
 const MINUTE = 60_000;
-const LARGE = lamports(10_000n * SOL);
+const LARGE = 10_000n * SOL;
 const limits = {
   ...createCustodianWorld().deps.limits,
-  maxHour: LARGE,
-  maxDay: LARGE,
-  maxUnsettled: LARGE,
-  maxCostDay: LARGE,
+  hour: LARGE,
+  day: LARGE,
+  unsettled: LARGE,
+  cost_day: LARGE,
 };
 const rich = () => {
   const w = createCustodianWorld({ limits });
@@ -49,7 +49,7 @@ describe('a dry run', () => {
       SOL,
       'INSUFFICIENT_BALANCE',
     ],
-    ['the amount is above the cap', () => {}, 3n * SOL, 'AMOUNT_TOO_LARGE'],
+    ['the amount is above the largest swap', () => {}, 3n * SOL, 'AMOUNT_TOO_LARGE'],
     [
       'the quote is refused',
       (w) => {

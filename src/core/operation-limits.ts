@@ -1,0 +1,120 @@
+/**
+ * Every limit on the operations that the custodian signs, declared once. Configuration, enforcement, refusals, status,
+ * site, documentation and the simulator's invariants derive from this list.
+ * @module
+ */
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+export type OperationLimit = {
+  /** The kind of operation that it bounds. */
+  readonly kind: string;
+  /** The variable that sets it. */
+  readonly setting: string;
+  /** In the operator's notation: SOL, or a number of operations. */
+  readonly default: string;
+  readonly unit: 'lamports' | 'count';
+  /**
+   * What an operation adds: the lamports that it moves; those that it has sent and whose counterpart has not arrived; its
+   * worst-case loss against the independent price; or one.
+   */
+  readonly counts: 'amount' | 'unsettled' | 'cost' | 'operations';
+  /** The time in which operations add up, from their signatures. 0: one operation; null: open ones of any age. */
+  readonly windowMs: number | null;
+  /**
+   * Present if more operations may be queued than the limit allows. Queued ones then count whatever their age, because they
+   * are still to be signed.
+   */
+  readonly countsQueued?: true;
+  /** What it bounds, for people. */
+  readonly label: string;
+};
+
+/** By the name that `details.limit` and the status show. */
+export const OPERATION_LIMITS = {
+  operation: {
+    kind: 'swap',
+    setting: 'SWAP_MAX_SOL',
+    default: '2',
+    unit: 'lamports',
+    counts: 'amount',
+    windowMs: 0,
+    label: 'SOL in one swap',
+  },
+  hour: {
+    kind: 'swap',
+    setting: 'SWAP_MAX_SOL_HOUR',
+    default: '4',
+    unit: 'lamports',
+    counts: 'amount',
+    windowMs: HOUR_MS,
+    label: 'SOL swapped in an hour',
+  },
+  day: {
+    kind: 'swap',
+    setting: 'SWAP_MAX_SOL_DAY',
+    default: '10',
+    unit: 'lamports',
+    counts: 'amount',
+    windowMs: DAY_MS,
+    label: 'SOL swapped in a day',
+  },
+  unsettled: {
+    kind: 'swap',
+    setting: 'SWAP_MAX_UNSETTLED_SOL',
+    default: '4',
+    unit: 'lamports',
+    counts: 'unsettled',
+    windowMs: null,
+    label: 'SOL sent whose BTC has not arrived',
+  },
+  cost_day: {
+    kind: 'swap',
+    setting: 'SWAP_MAX_COST_SOL_DAY',
+    default: '0.1',
+    unit: 'lamports',
+    counts: 'cost',
+    windowMs: DAY_MS,
+    label: 'worst-case cost of a day of swaps',
+  },
+  creations_day: {
+    kind: 'token',
+    setting: 'CREATIONS_MAX_DAY',
+    default: '500',
+    unit: 'count',
+    counts: 'operations',
+    windowMs: DAY_MS,
+    countsQueued: true,
+    label: 'token creations in a day',
+  },
+  refunds_day: {
+    kind: 'refund',
+    setting: 'REFUND_MAX_SOL_DAY',
+    default: '0.5',
+    unit: 'lamports',
+    counts: 'amount',
+    windowMs: DAY_MS,
+    label: 'SOL refunded in a day',
+  },
+  payouts_day: {
+    kind: 'asry',
+    setting: 'PAYOUTS_MAX_DAY',
+    default: '2000',
+    unit: 'count',
+    counts: 'operations',
+    windowMs: DAY_MS,
+    label: 'reward payouts in a day',
+  },
+  rent_day: {
+    kind: 'asry',
+    setting: 'RENT_BUDGET_SOL_DAY',
+    default: '0.05',
+    unit: 'lamports',
+    counts: 'amount',
+    windowMs: DAY_MS,
+    label: "SOL spent in a day on receivers' token accounts",
+  },
+} as const satisfies Record<string, OperationLimit>;
+
+export type LimitName = keyof typeof OPERATION_LIMITS;

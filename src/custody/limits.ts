@@ -1,0 +1,124 @@
+/**
+ * The limits of each kind of operation, and the SOL that it must leave in the reserve. The operating float is for work
+ * that has been sold; swaps may use the rest.
+ * @module
+ */
+import { type Lamports, lamports } from '../core/amount.ts';
+import { type LimitName, OPERATION_LIMITS } from '../core/operation-limits.ts';
+import type { Refusal } from './api.ts';
+import { spendingRefusal, upstreamRefusal } from './kernel/begin-operation.ts';
+import { type Kind, plannedOperation } from './kernel/operation.ts';
+import {
+  type Balance,
+  type Bounds,
+  checkIntent,
+  checkLimit,
+  type Entry,
+  type Limit,
+  type SpendingVerdict,
+} from './kernel/spending-limits.ts';
+
+/** From the configuration. */
+export type CustodyLimits = Readonly<Record<LimitName, bigint>> & {
+  /** Lamports that always stay in the reserve; only the fee of the daily mint may use them. */
+  readonly floor: Lamports;
+  /** Lamports above the floor for sold work: creations, payouts, refunds. Swaps cannot use them. */
+  readonly operatingFloat: Lamports;
+};
+
+/** Sold creations for which no operation has reserved SOL yet. */
+export type Sold = {
+  /** Future cost of paid requests in lamports, and their number. */
+  readonly paid: bigint;
+  readonly paidCount: bigint;
+  /** The same for requests that await payment. */
+  readonly open: bigint;
+  readonly openCount: bigint;
+};
+
+export const NOTHING_SOLD: Sold = { paid: 0n, paidCount: 0n, open: 0n, openCount: 0n };
+
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+
+export class CustodyBounds {
+  readonly limits: readonly Limit[];
+  readonly #config: CustodyLimits;
+  readonly #sold: () => Sold;
+
+  constructor(config: CustodyLimits, sold: () => Sold) {
+    this.#config = config;
+    this.#sold = sold;
+    this.limits = Object.entries(OPERATION_LIMITS).map(([name, declared]) => {
+      const { setting: _setting, default: _default, ...limit } = declared;
+      return { ...limit, name, maximum: config[name as LimitName] };
+    });
+  }
+
+  of(kind: Kind): Bounds {
+    return { limits: this.limits.filter((limit) => limit.kind === kind), keeps: this.#keeps(kind) };
+  }
+
+  #keeps(kind: Kind): bigint {
+    const { floor, operatingFloat } = this.#config;
+    switch (kind) {
+      case 'swap':
+        return floor + larger(operatingFloat, this.#sold().paid);
+      case 'asry':
+        return floor + this.#sold().paid;
+      case 'absr':
+        // A mint costs only fees, for which swaps leave the floor.
+        return 0n;
+      default:
+        return floor;
+    }
+  }
+
+  /**
+   * Whether another creation that costs `reserved` lamports can be sold. It must leave the floor and the cost of earlier
+   * sales in the reserve, and counts after the earlier sales in each limit. Unpaid requests count up to half of the float
+   * and half of each limit, so they cannot block all sales.
+   */
+  saleRefusal(
+    reserved: Lamports,
+    balance: Balance,
+    operations: readonly Entry[],
+    now: number,
+  ): Refusal | undefined {
+    const { paid, paidCount, open, openCount } = this.#sold();
+    const { floor, operatingFloat } = this.#config;
+    const { limits } = this.of('token');
+    const keeps = floor + paid + smaller(open, operatingFloat / 2n);
+    const amount = lamports(0n);
+    const verdict = checkIntent({ bounds: { limits, keeps }, amount, reserved, balance, operations, now });
+    if (!verdict.ok) return saleRefusal(verdict, now);
+    const creation = plannedOperation({ id: '', kind: 'token', amount, reserved: amount, plan: {}, now });
+    for (const limit of limits) {
+      const sold = { ...creation, rows: Number(paidCount + smaller(openCount, limit.maximum / 2n)) };
+      const reached = checkLimit(limit, [...operations, sold], { amount, cost: 0n }, now);
+      if (!reached.ok) return spendingRefusal({ ...reached, availableAt: now + UNPAID_RETRY_MS }, now);
+    }
+    return undefined;
+  }
+}
+
+/** Open requests expire after half an hour. */
+const UNPAID_RETRY_MS = 600_000;
+
+const FLOAT_SPENT: Refusal = {
+  code: 'SPENDING_LIMIT_REACHED',
+  message: 'The reserve has too little SOL for another token creation. Nothing was charged.',
+  retryAfterSeconds: UNPAID_RETRY_MS / 1_000,
+  details: { limit: 'operating_float' },
+};
+
+function saleRefusal(verdict: Exclude<SpendingVerdict, { readonly ok: true }>, now: number): Refusal {
+  switch (verdict.code) {
+    case 'INSUFFICIENT_BALANCE':
+      return FLOAT_SPENT;
+    case 'BALANCE_OUTDATED':
+      return upstreamRefusal('balance_outdated');
+    case 'LIMIT_REACHED':
+      return spendingRefusal(verdict, now);
+  }
+}

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import {
+  code,
+  type Held,
+  held,
+  isHeld,
+  isReconciled,
+  parseReason,
+  type Reason,
+  reasonText,
+  upstream,
+} from '../../../src/custody/kernel/reason.ts';
+
+const word = fc.stringMatching(/^[a-z][a-z0-9_.-]{0,30}$/);
+const holds = fc.constantFrom<Held>('reconciled', 'unproven', 'unsettled', 'unknown_state');
+const reasons = fc.oneof<fc.Arbitrary<Reason>[]>(
+  fc.record({ type: fc.constant('stopped'), by: word }),
+  fc.record({ type: fc.constant('limit'), limit: word }),
+  word.map(upstream),
+  holds.map(held),
+  word.filter((text) => !/^(stopped|limit|upstream|held)_/.test(text)).map(code),
+);
+
+it('every reason is the same after it was stored as text', () => {
+  fc.assert(
+    fc.property(reasons, (reason) => {
+      expect(parseReason(reasonText(reason))).toEqual(reason);
+    }),
+  );
+});
+
+it('every text is the same after it was read as a reason, except for an unknown hold', () => {
+  const texts = fc.oneof(
+    fc.string(),
+    word,
+    word.map((text) => `upstream_${text}`),
+  );
+  fc.assert(
+    fc.property(
+      texts.filter((text) => !text.startsWith('held_')),
+      (text) => {
+        expect(reasonText(parseReason(text))).toBe(text);
+      },
+    ),
+  );
+});
+
+it.each<[string, Reason]>([
+  ['stopped_operator', { type: 'stopped', by: 'operator' }],
+  ['limit_cost_day', { type: 'limit', limit: 'cost_day' }],
+  ['upstream_rpc_-32016', upstream('rpc_-32016')],
+  ['held_unproven', held('unproven')],
+  ['short_of_sol', code('short_of_sol')],
+  // A hold of another release stays a hold.
+  ['held_by_a_later_release', held('unknown_state')],
+  ['held_constructor', held('unknown_state')],
+  ['limit_', code('limit_')],
+])('reads %s', (text, reason) => {
+  expect(parseReason(text)).toEqual(reason);
+});
+
+it('tells holds, and the hold after a lost journal, from other reasons', () => {
+  expect([held('reconciled'), held('unproven'), code('held'), null].map(isHeld)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect([held('reconciled'), held('unproven'), null].map(isReconciled)).toEqual([true, false, false]);
+  expect(reasonText(null)).toBeNull();
+});

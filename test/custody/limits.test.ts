@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { limitsOf, readConfig } from '../../src/config.ts';
+import { lamports } from '../../src/core/amount.ts';
+import { type LimitName, OPERATION_LIMITS, type OperationLimit } from '../../src/core/operation-limits.ts';
+import { parseReason } from '../../src/custody/kernel/reason.ts';
+import { checkIntent } from '../../src/custody/kernel/spending-limits.ts';
+import { CustodyBounds, NOTHING_SOLD, type Sold } from '../../src/custody/limits.ts';
+import { createKernel, ready } from '../kit/kernel.ts';
+import { LIMITS as TEST_LIMITS } from '../kit/limits.ts';
+import { done, NOW, planned, SOL } from '../kit/sample-operations.ts';
+
+const LIMITS = { ...TEST_LIMITS, floor: lamports(100n), operatingFloat: lamports(200n), creations_day: 2n };
+
+const boundsWith = (sold: Partial<Sold>) => new CustodyBounds(LIMITS, () => ({ ...NOTHING_SOLD, ...sold }));
+const holding = (atoms: bigint) => ({ lamports: lamports(atoms), slot: 5_000n });
+
+const ask = (kind: string, held: bigint, sold: Partial<Sold> = {}) =>
+  checkIntent({
+    bounds: boundsWith(sold).of(kind),
+    amount: lamports(10n),
+    reserved: lamports(10n),
+    balance: holding(held),
+    operations: [],
+    now: NOW,
+  });
+
+describe('the operating float', () => {
+  it.each([
+    ['swap', 310n],
+    ['token', 110n],
+    ['refund', 110n],
+    ['asry', 110n],
+    ['absr', 10n],
+  ])('leaves a %s only the balance above the amount that it must keep', (kind, least) => {
+    expect(ask(kind, least).ok).toBe(true);
+    expect(ask(kind, least - 1n)).toMatchObject({ code: 'INSUFFICIENT_BALANCE', available: 9n });
+  });
+
+  it('grows for swaps with the cost of paid requests, and payouts leave that cost as well', () => {
+    const sold = { paid: 500n };
+    expect([ask('swap', 610n, sold).ok, ask('swap', 609n, sold).ok]).toEqual([true, false]);
+    expect([ask('asry', 610n, sold).ok, ask('asry', 609n, sold).ok]).toEqual([true, false]);
+    expect(ask('token', 110n, sold).ok).toBe(true);
+  });
+});
+
+describe('a sale', () => {
+  const sell = (sold: Partial<Sold>, held = SOL, operations = [] as ReturnType<typeof planned>[]) =>
+    boundsWith(sold).saleRefusal(lamports(10n), holding(held), operations, NOW);
+  const creation = (state: 'done' | 'failed') =>
+    done({ kind: 'token', state, createdAt: NOW - 60_000, releasedSlot: null });
+
+  it.each([
+    ['their cost', 30n, 147n],
+    ['half of the float, however many there are', 1_000_000n, 217n],
+  ])('leaves for unpaid requests %s', (_name, open, least) => {
+    expect(sell({ paid: 7n, open }, least)).toBeUndefined();
+    expect(sell({ paid: 7n, open }, least - 1n)).toMatchObject({ details: { limit: 'operating_float' } });
+  });
+
+  it.each([
+    ['one creation', {}, [creation('done'), creation('failed')], undefined],
+    ['the last creation of the day', {}, [creation('done'), creation('done')], { used: '2', maximum: '2' }],
+    ['a sold creation', { paidCount: 1n }, [creation('done')], { used: '2', maximum: '2' }],
+    ['more sold creations than a day may have', { paidCount: 5n }, [], { used: '5', maximum: '2' }],
+    ['unpaid requests, up to half of the limit', { openCount: 9n }, [], undefined],
+    ['unpaid requests and a creation', { openCount: 9n }, [creation('done')], { used: '2', maximum: '2' }],
+  ])('counts after %s', (_name, sold, operations, details) => {
+    const refusal = sell(sold, SOL, operations);
+    if (!details) return expect(refusal).toBeUndefined();
+    const retryAfterSeconds = operations.length === 2 ? (86_400_000 - 60_000) / 1_000 + 1 : 600;
+    const nextAvailableAt = new Date(NOW + retryAfterSeconds * 1_000).toISOString();
+    expect(refusal).toEqual({
+      code: 'SPENDING_LIMIT_REACHED',
+      message: `The limit of token creations in a day, 2, would be exceeded: ${details.used} are already used.`,
+      retryAfterSeconds,
+      details: { limit: 'creations_day', ...details, nextAvailableAt },
+    });
+  });
+});
+
+const DECLARED = Object.entries(OPERATION_LIMITS) as [LimitName, OperationLimit][];
+
+describe.each(DECLARED)('the limit %s', (name, { kind, counts, windowMs, unit, setting }) => {
+  const unlimited = { ...TEST_LIMITS, ...Object.fromEntries(DECLARED.map(([other]) => [other, 10n ** 15n])) };
+
+  it('bounds the operations that are signed in its window', async () => {
+    const call = fc.record({ value: fc.bigInt({ min: 1n, max: 9n }), waits: fc.boolean() });
+    const reached = { times: 0 };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.bigInt({ min: 0n, max: 20n }),
+        fc.array(call, { maxLength: 12 }),
+        async (maximum, calls) => {
+          const costs = new Map<string, bigint>();
+          const prepare = async ({ id }: { id: string }) => ready({ claims: [], cost: costs.get(id) ?? 0n });
+          const w = createKernel({ prepare }, { ...unlimited, [name]: maximum });
+          const signed: { at: number; value: bigint }[] = [];
+          for (const [number, call] of calls.entries()) {
+            const value = counts === 'operations' ? 1n : call.value;
+            if (call.waits) w.clock.now += Math.max((windowMs ?? 0) - 1_000, 1_000);
+            const used = signed
+              .filter(({ at }) => windowMs === null || at > w.clock.now - windowMs)
+              .reduce((sum, each) => sum + each.value, 0n);
+            const fits = used + value <= maximum;
+            const id = `${kind}:${number}`;
+            costs.set(id, counts === 'cost' ? value : 0n);
+            const amount = lamports(counts === 'cost' || counts === 'operations' ? 0n : value);
+            // A queued creation is checked only at its signature.
+            const begun =
+              kind === 'token'
+                ? w.add(planned({ id, kind, amount, reserved: amount }))
+                : await w.begin(id, { amount });
+            await w.executor.drive(id);
+            const state = w.journal.get(id)?.state;
+            expect(state === 'signed').toBe(fits);
+            if (fits) signed.push({ at: w.clock.now, value });
+            else {
+              reached.times++;
+              if ('why' in begun) expect(begun.why).toMatchObject({ code: 'LIMIT_REACHED', limit: { name } });
+              else expect(w.row(id).reason).toEqual(parseReason(`limit_${name}`));
+            }
+          }
+        },
+      ),
+    );
+    expect(reached.times).toBeGreaterThan(10);
+  });
+
+  it('is read from its setting', () => {
+    expect(limitsOf(readConfig({ [setting]: '3' }))[name]).toBe(unit === 'lamports' ? 3n * SOL : 3n);
+  });
+});

@@ -1,0 +1,138 @@
+/**
+ * The kernel without modules: the journal, the limits and the executor over storage in memory and a fake chain. Every kind
+ * is prepared and settled as a test says. Records the order of its external effects.
+ */
+import { lamports } from '../../src/core/amount.ts';
+import { beginOperation, type Intent } from '../../src/custody/kernel/begin-operation.ts';
+import { Executor } from '../../src/custody/kernel/executor.ts';
+import { openJournal } from '../../src/custody/kernel/journal.ts';
+import type { ModuleTools } from '../../src/custody/kernel/module.ts';
+import type { Operation, OperationKind, Prepared, Settled } from '../../src/custody/kernel/operation.ts';
+import type { Storage } from '../../src/custody/kernel/ports.ts';
+import { Retries } from '../../src/custody/kernel/retries.ts';
+import { CustodyBounds, type CustodyLimits, NOTHING_SOLD } from '../../src/custody/limits.ts';
+import { createFakeChain } from './fake-chain.ts';
+import { LIMITS } from './limits.ts';
+import { CREATION, FEE, NOW, PAYOUT, SIGNED_AT, SOL, SWAP } from './sample-operations.ts';
+import { createSqliteStorage } from './sqlite-storage.ts';
+
+const RULES = { swap: SWAP, token: CREATION, asry: PAYOUT, absr: PAYOUT, refund: PAYOUT };
+
+export const ready = (change: Partial<Prepared & { ok: true }> = {}): Prepared & { ok: true } => ({
+  ok: true,
+  message: Uint8Array.of(1, 2, 3),
+  signedAt: SIGNED_AT,
+  plan: { route: 'near-intents', minimumSats: '124000' },
+  cost: 10n,
+  claims: ['deposit:a'],
+  ...change,
+});
+export const pending: Settled = { settlement: { state: 'pending', detail: 'settling' }, claims: [] };
+
+/** What a module gets from the kernel, without an executor: nothing is stopped, driven or short of SOL. */
+export function createTools(
+  storage: Storage,
+  now: () => number,
+  {
+    limits = {},
+    log = () => undefined,
+    ...change
+  }: Partial<ModuleTools> & { limits?: Partial<CustodyLimits> } = {},
+): ModuleTools {
+  const bounds = new CustodyBounds({ ...LIMITS, floor: lamports(0n), ...limits }, () => NOTHING_SOLD);
+  return {
+    journal: openJournal(storage),
+    storage,
+    readBalance: async (slot) => ({ lamports: lamports(1_000_000n * SOL), slot }),
+    boundsOf: (kind) => bounds.of(kind),
+    retries: new Retries(storage, now, log),
+    now,
+    log,
+    stopBeginning: async () => undefined,
+    drive: async () => undefined,
+    ...change,
+  };
+}
+
+export type KernelRig = ReturnType<typeof createKernel>;
+
+export function createKernel(
+  kindChange: Partial<OperationKind> = {},
+  limits: Partial<CustodyLimits> = {},
+  storage = createSqliteStorage(),
+) {
+  const chain = createFakeChain();
+  const clock = { now: NOW };
+  const order: string[] = [];
+  const logged: string[] = [];
+  const state = { stopped: undefined as string | undefined, hasKey: true };
+  let signatures = 0;
+  const observed = {
+    ...storage,
+    sync: async () => {
+      order.push(`sync ${tools.journal.latest(1)[0]?.state}`);
+      return storage.sync();
+    },
+  };
+  const tools = createTools(observed, () => clock.now, {
+    limits: { cost_day: 100n, ...limits },
+    log: (line) => void logged.push(String(line.event)),
+    readBalance: (minSlot) => chain.balance(minSlot),
+    stopBeginning: async () => state.stopped,
+    drive: (id) => executor.drive(id),
+  });
+  const { journal } = tools;
+  const kinds = Object.entries(RULES).map(([kind, rules]) => {
+    const made = { rules, prepare: async () => ready(), settle: async () => pending, ...kindChange };
+    return [kind, made] as const;
+  });
+  const executor = new Executor({
+    ...tools,
+    chain: {
+      ...chain,
+      async send(wire) {
+        order.push('send');
+        return chain.send(wire);
+      },
+    },
+    signer: {
+      address: 'reserve',
+      async sign() {
+        if (!state.hasKey) throw new Error('no key');
+        order.push('sign');
+        return new Uint8Array(64).fill(++signatures);
+      },
+    },
+    kinds: Object.fromEntries(kinds),
+    isVerified: () => true,
+    stop: () => state.stopped,
+    assemble: (message, signature) => ({
+      wire: `wire ${message.length}`,
+      signature: `signature ${signature[0]}`,
+    }),
+  });
+  return {
+    storage,
+    journal,
+    chain,
+    clock,
+    order,
+    logged,
+    state,
+    executor,
+    tools,
+    add: (op: Operation): Operation => storage.transaction(() => journal.insert(op)),
+    /** The currently stored row. */
+    row(id = 'swap:one'): Operation {
+      const found = journal.get(id);
+      if (!found) throw new Error(`no row ${id}`);
+      return found;
+    },
+    /** Begins an operation that costs only its fee, except for `change`. */
+    begin: (id: string, change: Partial<Intent> = {}) =>
+      beginOperation(tools, id.slice(0, id.indexOf(':')), id, () => ({
+        ok: true,
+        intent: { amount: lamports(0n), reserved: lamports(FEE), plan: {}, ...change },
+      })),
+  };
+}
