@@ -4,6 +4,8 @@
  * @module
  */
 import { lamports } from '../core/amount.ts';
+import { isTimeOver } from '../core/due-time.ts';
+import { HOUR_MS } from '../core/durations.ts';
 import { failureReason, notConfigured } from '../core/errors.ts';
 import type {
   AsryEpochView,
@@ -33,7 +35,7 @@ import type {
 } from './api.ts';
 import { createClaims } from './asry/claims.ts';
 import type { AsryPorts } from './asry/payout-operation.ts';
-import { Background } from './kernel/background.ts';
+import { Background, QUORUM_MEMORY } from './kernel/background.ts';
 import { upstreamRefusal } from './kernel/begin-operation.ts';
 import { type Assemble, Executor } from './kernel/executor.ts';
 import { openJournal } from './kernel/journal.ts';
@@ -85,6 +87,8 @@ export type CustodyDeps = {
 
 /** Longest wait for D1 to accept the outbox before a finished request is returned. */
 const D1_FLUSH_TIMEOUT_MS = 2_000;
+
+const KEY_CHECKED = 'key_checked_at';
 
 /** The parts of the kernel, on one storage. */
 function openKernel(platform: Storage, d: CustodyDeps, sold: () => Sold) {
@@ -150,6 +154,8 @@ export class Custodian implements CustodianApi {
     this.#proofs = d.proof && createProofs(tools, { ...d.proof, stop: () => gate.stop('absr') });
     const stop = () => gate.stopBeginning('asry');
     this.#claims = d.asry && createClaims(tools, { ...d.asry, stop, within });
+    const memory = tools.journal.getMeta(QUORUM_MEMORY);
+    if (memory !== undefined) d.chain.recall(memory);
     this.#modules = this.#composeModules();
     Object.assign(kernel.kinds, ...Object.values(this.#modules).map(({ kinds }) => kinds));
     this.#background = new Background({
@@ -325,7 +331,18 @@ export class Custodian implements CustodianApi {
   }
 
   async wake(): Promise<void> {
-    await Promise.all([this.#background.wake(), this.#d.signer.check?.()]);
+    const { journal, readBalance } = this.#kernel.tools;
+    // One question to the nodes a minute: a missing quorum is noticed also while nothing has to be signed.
+    const asked = readBalance(journal.releasedSlot()).catch(() => undefined);
+    await Promise.all([this.#background.wake(), asked, this.#checkKey()]);
+  }
+
+  /** A key in a key service is checked once an hour. A check that failed is repeated with the next cron. */
+  async #checkKey(): Promise<void> {
+    const { journal, now } = this.#kernel.tools;
+    const { check } = this.#d.signer;
+    if (!check || !isTimeOver(journal.getTime(KEY_CHECKED) + HOUR_MS, HOUR_MS, now())) return;
+    if (await check()) journal.setTime(KEY_CHECKED, now());
   }
 
   alarm(): Promise<void> {

@@ -22,7 +22,7 @@ export type KeyPorts = {
   readonly reserve: { readonly solanaAddress: string; readonly bitcoinAddress: string };
   /** Undefined without VAULT_URL. */
   readonly keyService: Omit<Parameters<typeof createVaultTransit>[0], 'token' | 'address'> | undefined;
-} & Pick<RemoteSignerPorts, 'within' | 'now' | 'log'>;
+} & Pick<RemoteSignerPorts, 'within' | 'log'>;
 
 export type Keys = {
   readonly signer: Signer;
@@ -50,7 +50,7 @@ export function openKeys(env: object, ports: KeyPorts): Keys {
 }
 
 /** The key is in one place: in the secret, or in the key service. */
-function openSigner(env: object, { reserve, keyService, within, now, log }: KeyPorts): Signer {
+function openSigner(env: object, { reserve, keyService, within, log }: KeyPorts): Signer {
   const { solanaAddress: address } = reserve;
   const key = read(env, 'SOLANA_PRIVATE_KEY');
   if (keyService === undefined) {
@@ -70,7 +70,6 @@ function openSigner(env: object, { reserve, keyService, within, now, log }: KeyP
       return verifying !== undefined && isSignedBy(verifying, message, signature);
     },
     within,
-    now,
     log,
   });
 }

@@ -59,7 +59,7 @@ function depsOf(env: Env, config: Wired & { readonly telemetry: Telemetry }): Cu
   const reserve = { solanaAddress, bitcoinAddress };
   return composeCustody(config, bitcoinAddress, {
     ...clients(config),
-    ...openKeys(env, { reserve, keyService: keyServiceOf(config), within, now: Date.now, log }),
+    ...openKeys(env, { reserve, keyService: keyServiceOf(config), within, log }),
     route: swapRoute(
       config,
       reserve,

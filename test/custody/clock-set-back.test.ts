@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { dueTime } from '../../src/core/due-time.ts';
 import { openAsryStore } from '../../src/custody/asry/asry-store.ts';
-import { createQuorum } from '../../src/custody/kernel/quorum.ts';
+import { Quorum } from '../../src/custody/kernel/quorum.ts';
 import { createBalanceReader } from '../../src/custody/kernel/solana-view.ts';
 import { openReferenceStore } from '../../src/custody/payments/request-store.ts';
 import { createCustodianWorld, keyed, request } from '../kit/custodian.ts';
@@ -114,14 +114,14 @@ describe('after the clock went back by a day', () => {
   it('a question without a quorum raises its alarm after ten minutes', async () => {
     const clock = { now: NOW };
     const lines: unknown[] = [];
-    const { ask } = createQuorum({
+    const quorum = new Quorum({
       nodes: [{ name: 'up' }, { name: 'down' }],
       now: () => clock.now,
       log: (line) => void lines.push(line),
     });
     const unanswered = () =>
       expect(
-        ask(
+        quorum.ask(
           'question',
           async ({ name }) => (name === 'up' ? 1 : Promise.reject(new Error('down'))),
           () => undefined,

@@ -353,7 +353,7 @@ describe("the operator's commands", () => {
     it('marks D1 before it restores, so that the restored journal is frozen', async () => {
       const w = createCustodianWorld();
       const restored: [at: number, mark: number][] = [];
-      w.storage.restore = async (time) => void restored.push([time, await w.mirror.highestRevision()]);
+      w.storage.restore = async (time) => void restored.push([time, await w.mirror.mark()]);
       const { revision } = w.journal;
       const before = revision();
       expect(await restore(w, at(w, -DAY_MS))).toMatchObject({ ok: true });

@@ -23,7 +23,6 @@ function open(env: Secrets, { reserve = RESERVE, vault = false } = {}) {
     reserve,
     keyService: vault ? { ...service, fetch: peer.fetch } : undefined,
     within: (work) => work,
-    now: () => 0,
     log: () => undefined,
   });
 }

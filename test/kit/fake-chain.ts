@@ -25,6 +25,8 @@ export function createFakeChain(): FakeChain {
     quorum: 1,
     sent: [],
     agreement: () => AGREEMENT,
+    memory: () => '',
+    recall: () => undefined,
     reads: { balance: 0, views: 0, landing: 0 },
     accepts: true,
     nextBalance: async (minSlot) => ({

@@ -76,10 +76,6 @@ export function createFakeMirror(): FakeMirror {
     async probe() {
       if (mirror.state !== 'up') throw new Error('D1_ERROR: network connection lost');
     },
-    async highestRevision() {
-      reading();
-      return Math.max(mark, ...[...rows.values()].map(({ revision }) => revision));
-    },
     async recordsAfter(table, id, limit) {
       reading();
       const records = [...rows.values()].flatMap((row) =>

@@ -256,7 +256,6 @@ export function simulateCustodian(p: {
         ...mirror,
         apply: (...batch) => net('d1.apply', () => mirror.apply(...batch)),
         mark: () => net('d1.mark', () => mirror.mark()),
-        highestRevision: () => net('d1.highest', () => mirror.highestRevision()),
       },
       signer: {
         address: RESERVE,

@@ -44,6 +44,11 @@ export class Gone extends Error {
 }
 
 const ALARM_RETRIES = 6;
+/**
+ * The platform drops an object without events after this time, with its memory.
+ * @see https://developers.cloudflare.com/durable-objects/concepts/durable-object-lifecycle/
+ */
+const IDLE_MS = 10_000;
 const LOST = { ok: false, error: 'instance_lost' } as const;
 
 export type Host<C extends { alarm(): Promise<void> }> = ReturnType<typeof createHost<C>>;
@@ -66,7 +71,8 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
   const disk = take();
   let crashes = 0;
   let replacements = 0;
-  const happened = { instances: 0, crashes: 0, replacements: 0, alarmsLost: 0 };
+  const happened = { instances: 0, evictions: 0, crashes: 0, replacements: 0, alarmsLost: 0 };
+  let stayAwake = (): void => undefined;
   let current: { instance: Instance; object: C } | undefined;
   let alarm: number | null = null;
   let durableAlarm: number | null = null;
@@ -200,9 +206,23 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
     for (const lose of instance.events) lose();
   }
 
+  /** Drops an instance that has been idle for long enough, with its memory. */
+  function sleepWhenIdle(instance: Instance): void {
+    stayAwake();
+    stayAwake = scheduler.after(IDLE_MS, () => {
+      if (current?.instance !== instance || instance.events.size > 0) return;
+      happened.evictions++;
+      trace(() => `instance ${instance.number} is evicted`);
+      commit();
+      instance.state = 'dead';
+      current = undefined;
+    });
+  }
+
   /** One event of the object. Its response is sent only after its writes are durable. */
   function event<T>(call: string, ask: (object: C) => Promise<T>): Promise<Outcome<T>> {
     const { instance, object } = current ?? start();
+    stayAwake();
     return new Promise((resolve) => {
       const lose = (): void => {
         instance.events.delete(lose);
@@ -212,6 +232,7 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
       const end = (outcome: Outcome<T>): void => {
         if (!instance.events.delete(lose)) return;
         commit();
+        if (instance.events.size === 0) sleepWhenIdle(instance);
         resolve(outcome);
       };
       ask(object).then(
@@ -297,6 +318,7 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
     disk,
     release(): void {
       disarm();
+      stayAwake();
       if (current) current.instance.state = 'dead';
       for (const used of disks) {
         used.rollback();

@@ -336,7 +336,6 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
             keychain: keyService(instance),
             verify: async (message, signature) => isOfMessage(message, signature),
             within: (work, ms) => within(scheduler, work, ms),
-            now: wallClock,
             log,
           })
         : undefined,

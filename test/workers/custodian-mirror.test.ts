@@ -164,7 +164,7 @@ describe('a batch', () => {
     expect(await mirror.apply([row], 7)).toBe(0);
     expect(await mirror.apply([row], 9)).toBe(7);
     expect(await mirror.apply([row], 8)).toBe(9);
-    expect([await mirror.mark(), await mirror.highestRevision()]).toEqual([9, 9]);
+    expect(await mirror.mark()).toBe(9);
   });
 
   it('two rows cannot have one signature or one number', async () => {
@@ -175,12 +175,6 @@ describe('a batch', () => {
 });
 
 describe("the mirror's contents", () => {
-  it('is the highest revision of any table or mark, 0 when all are empty', async () => {
-    expect(await mirror.highestRevision()).toBe(0);
-    await apply(planned({ id: 'swap:a', revision: 41 }));
-    expect(await mirror.highestRevision()).toBe(42);
-  });
-
   it('is read by id, as the text of the journal', async () => {
     const op = planned({ id: 'swap:a' });
     await apply(op, planned({ id: 'swap:b', seq: 2 }));

@@ -6,7 +6,7 @@
  */
 import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-messages.ts';
 import { lamports } from '../../core/amount.ts';
-import { earliest, isTimeOver } from '../../core/due-time.ts';
+import { earliest } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { Refusal } from '../api.ts';
@@ -65,14 +65,10 @@ function createPayoutRows({ journal, storage, retries, now, log }: ModuleTools, 
     mirrorClaim(journal, store, changed, now());
   }
 
-  const alarmedAt = new Map<OwedReason, number>();
-
   /** Alerts the operator, once an hour, to a reason that only the operator can remove. */
   function reportOwed({ signature, part }: Payout, reason: OwedReason): void {
-    const known = alarmedAt.get(reason);
-    const isKnown = known !== undefined && !isTimeOver(known + HOUR_MS, HOUR_MS, now());
-    if (isKnown || !OPERATOR_REASONS.includes(reason)) return;
-    alarmedAt.set(reason, now());
+    if (!OPERATOR_REASONS.includes(reason)) return;
+    if (!journal.isDueAgain(`payout_owed ${reason}`, HOUR_MS, now())) return;
     log({ level: 'alarm', event: 'payout_owed', payout: `${signature}:${part}`, reason });
   }
 

@@ -12,7 +12,6 @@ import { isSuspect, type SigningGate } from './journal-integrity.ts';
 import type { CustodyModule } from './module.ts';
 import { flushOutbox } from './outbox.ts';
 import type { Log, Mirror, Storage } from './ports.ts';
-import { rememberDisagreement } from './quorum.ts';
 import { type Backoff, backoff, type Retries } from './retries.ts';
 import type { ChainPort } from './solana-view.ts';
 
@@ -25,6 +24,8 @@ const DELIVERIES: Backoff = { first: 5_000, most: 60_000 };
 const QUICK_DELIVERIES = 24;
 /** Interval between checks of a journal that is not verified. */
 const VERIFY_MS = 5_000;
+/** The agreement of the nodes, as the next instance recalls it. */
+export const QUORUM_MEMORY = 'quorum';
 /** Smallest delay of an alarm. */
 const SOON_MS = 20;
 
@@ -32,7 +33,7 @@ export type BackgroundPorts = {
   readonly journal: Journal;
   readonly storage: Storage;
   readonly mirror: Mirror;
-  readonly chain: Pick<ChainPort, 'agreement'>;
+  readonly chain: Pick<ChainPort, 'memory'>;
   readonly gate: SigningGate;
   readonly executor: Executor;
   readonly retries: Retries;
@@ -100,7 +101,8 @@ export class Background {
   /** Flushes to D1 first, then sets the alarm: a caller that has its response must find the row in D1. */
   async publish(): Promise<void> {
     const { journal, chain, gate } = this.#p;
-    rememberDisagreement(journal, chain.agreement());
+    const memory = chain.memory();
+    if (journal.getMeta(QUORUM_MEMORY) !== memory) journal.setMeta(QUORUM_MEMORY, memory);
     // The rows of a suspect journal are restored from the mirror, so it must not write there.
     if (gate.isVerified()) this.#refusals = (await flushOutbox(this.#p)) ? 0 : this.#refusals + 1;
     await this.rearm();

@@ -4,6 +4,7 @@
  * again in the critical section that stores the signed bytes, and only stored bytes are sent.
  * @module
  */
+import { DAY_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { Journal } from './journal.ts';
 import { freeze } from './journal-integrity.ts';
@@ -82,8 +83,6 @@ type NotNow = { readonly reason: Reason; readonly outcome?: Facts };
 export class Executor {
   readonly #p: ExecutorPorts;
   readonly #running = new Map<string, Promise<void>>();
-  /** Operations for which `history_too_short` was raised. */
-  readonly #undecidable = new Set<string>();
 
   constructor(p: ExecutorPorts) {
     this.#p = p;
@@ -174,15 +173,14 @@ export class Executor {
   }
 
   /**
-   * Raises an alarm once per instance when too few nodes keep the history since a signing: the outcome of the
+   * Raises an alarm once a day when too few nodes keep the history since a signing: the outcome of the
    * attempt then cannot be proven.
    */
   #reportPruned(id: string, signing: Signing, views: readonly NodeView[]): void {
-    const { chain, log } = this.#p;
+    const { chain, journal, now, log } = this.#p;
     const nodes = prunedNodes(signing, views);
-    if (nodes.length === 0 || views.length - nodes.length >= chain.quorum || this.#undecidable.has(id))
-      return;
-    this.#undecidable.add(id);
+    if (nodes.length === 0 || views.length - nodes.length >= chain.quorum) return;
+    if (!journal.isDueAgain(`history_too_short ${id}`, DAY_MS, now())) return;
     log({ level: 'alarm', event: 'history_too_short', operation: id, slot: signing.slot.toString(), nodes });
   }
 

@@ -83,7 +83,7 @@ export function settlesIn(journal: Journal, now: number): number {
 export async function checkJournal(p: JournalCheckPorts): Promise<Integrity> {
   const frozen = frozenReason(p.journal);
   if (frozen && isSuspect(p.journal)) return { ok: false, reason: frozen };
-  const mirrored = await p.mirror.highestRevision();
+  const mirrored = await p.mirror.mark();
   // The highest offered revision is compared, not the current one: a restored journal continues to count and
   // would pass the revision that it has lost.
   if (mirrored > p.journal.offered()) return frozenFor(p, 'journal_behind_mirror');

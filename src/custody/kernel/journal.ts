@@ -5,7 +5,7 @@
  */
 
 import { lamports } from '../../core/amount.ts';
-import { firstDue } from '../../core/due-time.ts';
+import { firstDue, isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import {
   answeredPayment,
@@ -524,6 +524,11 @@ export function openJournal(storage: Storage, onChange: (operation: Operation) =
     );
   };
 
+  /** A stored time in Unix milliseconds; 0 when there is none. */
+  const getTime = (key: string): number => Number(getMeta(key) ?? 0);
+
+  const setTime = (key: string, at: number): void => setMeta(key, String(at));
+
   const revision = (): number => Number(getMeta('revision') ?? 0);
 
   /** Takes the next revision. Call inside a transaction. */
@@ -581,6 +586,20 @@ export function openJournal(storage: Storage, onChange: (operation: Operation) =
   return {
     getMeta,
     setMeta,
+    getTime,
+    setTime,
+
+    /**
+     * Whether something that happens at most once in `everyMs` is due; notes the time if it is. The note outlives an
+     * eviction, which would otherwise repeat an hourly alarm each minute.
+     */
+    isDueAgain(what: string, everyMs: number, now: number): boolean {
+      const key = `again:${what}`;
+      if (!isTimeOver(getTime(key) + everyMs, everyMs, now)) return false;
+      setTime(key, now);
+      return true;
+    },
+
     revision,
 
     /** Stores a new intent under the next number. @throws when its natural key exists */

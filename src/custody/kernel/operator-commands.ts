@@ -11,7 +11,6 @@ import type { HeldDebts } from './module.ts';
 import { isTerminal, type Kind, type Operation } from './operation.ts';
 import { isRepublishing, startRepublishing } from './outbox.ts';
 import type { Mirror, Storage } from './ports.ts';
-import { recallDisagreement } from './quorum.ts';
 import { code, isHeld, isReconciled, reasonText } from './reason.ts';
 import type { Reconciled } from './reconcile.ts';
 import type { ChainPort } from './solana-view.ts';
@@ -294,7 +293,7 @@ export function custodyReport({
   const entries = journal.counting(now());
   const open = journal.open();
   return {
-    solana: recallDisagreement(journal, chain.agreement(), now()),
+    solana: chain.agreement(),
     mint,
     // An operator's pause stops more than swaps, so it is reported first.
     paused: journal.getMeta('paused') || (swapsDisabled ? 'disabled' : null),

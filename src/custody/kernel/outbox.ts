@@ -10,14 +10,7 @@
 import { type Journal, SET_ASIDE_REFUSALS } from './journal.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from './module.ts';
 import { encodeOperation, mirrorStatus, type Operation } from './operation.ts';
-import {
-  type Log,
-  type Mirror,
-  type MirrorRow,
-  type MirrorTable,
-  RECORD_TABLES,
-  type Storage,
-} from './ports.ts';
+import type { Log, Mirror, MirrorRow, MirrorTable, Storage } from './ports.ts';
 import { reasonText } from './reason.ts';
 
 /** Rows of one D1 batch. */
@@ -114,11 +107,6 @@ ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, revision = excluded.revision,
   journal = excluded.journal
 WHERE excluded.revision > operations.revision`;
 
-/** One scalar subquery per table: D1 rejects a compound SELECT of more than a few terms. */
-const HIGHEST = `SELECT MAX(${['operations', ...RECORD_TABLES, 'mirror_marks']
-  .map((table) => `COALESCE((SELECT MAX(revision) FROM ${table}), 0)`)
-  .join(', ')}) AS revision`;
-
 const READ_MARK = `SELECT revision FROM mirror_marks WHERE name = 'journal'`;
 const WRITE_MARK = `INSERT INTO mirror_marks (name, revision) VALUES ('journal', ?)
   ON CONFLICT (name) DO UPDATE SET revision = excluded.revision WHERE excluded.revision > mirror_marks.revision`;
@@ -167,10 +155,6 @@ export function createD1Mirror(db: D1Database): Mirror {
         ),
         db.prepare(`DELETE FROM mirror_marks WHERE name = 'probe'`),
       ]);
-    },
-    async highestRevision() {
-      const row = await db.prepare(HIGHEST).first<{ revision: number | null }>();
-      return row?.revision ?? 0;
     },
     async recordsAfter(table, id, limit) {
       const query = `SELECT id, journal FROM ${table} WHERE id > ? ORDER BY id LIMIT ?`;

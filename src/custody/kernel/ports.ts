@@ -40,8 +40,6 @@ export type Mirror = {
   journalsOf(table: MirrorTable, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Writes a test row and deletes it. @throws when D1 accepts no writes */
   probe(): Promise<void>;
-  /** The highest revision in the mirror; 0 when it is empty. */
-  highestRevision(): Promise<number>;
   /** The `journal` column of a table's rows whose id follows `id`, ordered by id. */
   recordsAfter(table: MirrorTable, id: string, limit: number): Promise<{ id: string; journal: string }[]>;
 };
@@ -88,8 +86,8 @@ export type Signer = {
   sign(message: Uint8Array): Promise<Uint8Array>;
   /** True when the key is in another system. The message is then stored before it is sent there. */
   readonly isRemote?: true;
-  /** Compares the service's public key with `address` and logs a difference. Never rejects. */
-  check?(): Promise<void>;
+  /** Compares the service's public key with `address`, logs a difference, and renews the token. Never rejects. */
+  check?(): Promise<boolean>;
 };
 
 export type Log = (line: Readonly<Record<string, unknown>>) => void;

@@ -6,8 +6,12 @@
  */
 import { failureReason, upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
-import { asUpstreamFailure, type ChainTransaction, type SignatureEntry } from '../../providers/solana-rpc.ts';
-import type { Journal } from './journal.ts';
+import {
+  asUpstreamFailure,
+  type ChainTransaction,
+  RpcRefusal,
+  type SignatureEntry,
+} from '../../providers/solana-rpc.ts';
 import type { Log } from './ports.ts';
 
 export const quorumOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
@@ -40,59 +44,39 @@ export type NodeAgreement = {
 };
 
 /** A contradiction between nodes is shown for this long. */
-export const DISAGREEMENT_SHOWN_MS = 3_600_000;
+const DISAGREEMENT_SHOWN_MS = 3_600_000;
 /** Nodes lag by seconds; a longer lack of a quorum alerts the operator. */
 const QUORUM_PATIENCE_MS = 10 * 60_000;
 /** A question that is not repeated is forgotten after this time. */
 const FORGET_MS = 30 * 60_000;
 /** Maximum number of remembered questions; the oldest are dropped first. */
-const MAX_WAITING = 500;
+const MAX_WAITING = 100;
 
+/** A question without a quorum. Unix milliseconds. */
 type Waiting = { since: number; askedAt: number; alarmed: boolean };
 
-/** Sends the same question to several nodes. */
-export function createQuorum<N extends { readonly name: string }>(p: {
+type Memory = {
+  readonly disagreement: NodeAgreement['disagreement'];
+  readonly waiting: readonly (readonly [question: string, Waiting])[];
+};
+
+export type QuorumPorts<N> = {
   readonly nodes: readonly N[];
   readonly now: () => number;
   readonly log: Log;
-}) {
-  const { nodes, now, log } = p;
-  const quorum = quorumOf(nodes.length);
-  const waiting = new Map<string, Waiting>();
-  let disagreement: NodeAgreement['disagreement'] = null;
+};
 
-  /** @param given names of the nodes that answered */
-  function waits(question: string, given: readonly string[]): void {
-    const at = now();
-    const entry = waiting.get(question) ?? { since: at, askedAt: at, alarmed: false };
-    entry.askedAt = at;
-    // A later start was noted before the clock went back.
-    entry.since = Math.min(entry.since, at);
-    if (!entry.alarmed && at - entry.since > QUORUM_PATIENCE_MS) {
-      entry.alarmed = true;
-      const failed = nodes.map(({ name }) => name).filter((name) => !given.includes(name));
-      log({
-        level: 'alarm',
-        event: 'quorum_missing',
-        question,
-        nodes: nodes.length,
-        quorum,
-        answered: given,
-        failed,
-      });
-    }
-    waiting.delete(question);
-    waiting.set(question, entry);
-    for (const [name, { askedAt }] of waiting) {
-      if (waiting.size <= MAX_WAITING && at - askedAt < FORGET_MS) break;
-      waiting.delete(name);
-    }
-  }
+/** Sends the same question to several nodes. */
+export class Quorum<N extends { readonly name: string }> {
+  /** Number of nodes that must agree. */
+  readonly size: number;
+  readonly #p: QuorumPorts<N>;
+  readonly #waiting = new Map<string, Waiting>();
+  #disagreement: NodeAgreement['disagreement'] = null;
 
-  function contradicts(question: string, names: readonly string[]): void {
-    const isKnown = disagreement?.question === question && now() - disagreement.at < DISAGREEMENT_SHOWN_MS;
-    disagreement = { at: now(), question, nodes: names };
-    if (!isKnown) log({ level: 'alarm', event: 'nodes_disagree', question, nodes: names });
+  constructor(p: QuorumPorts<N>) {
+    this.#p = p;
+    this.size = quorumOf(p.nodes.length);
   }
 
   /**
@@ -105,12 +89,13 @@ export function createQuorum<N extends { readonly name: string }>(p: {
    * @throws AppError UPSTREAM_FAILED `quorum_missing` when too few answered, `nodes_disagree` when they contradict each
    * other; a failure that a quorum shares; the first node's failure when none answers
    */
-  async function ask<T, R>(
+  async ask<T, R>(
     question: string,
     read: (node: N) => Promise<T>,
     decide: Decide<T, R>,
     differ?: (a: T, b: T) => boolean,
   ): Promise<{ readonly agreed: R } | undefined> {
+    const { nodes } = this.#p;
     if (nodes.length === 0) throw upstreamFailed('solana-rpc', 'no_node');
     const given: Given<T>[] = [];
     const failures: unknown[] = Array<unknown>(nodes.length);
@@ -123,7 +108,7 @@ export function createQuorum<N extends { readonly name: string }>(p: {
         given.push({ node: node.name, value });
         if (other) {
           contradicted = true;
-          contradicts(question, [other.node, node.name]);
+          this.#contradicts(question, [other.node, node.name]);
         }
       } catch (error) {
         failures[index] = error;
@@ -133,42 +118,87 @@ export function createQuorum<N extends { readonly name: string }>(p: {
     await Promise.race([Promise.all(asked), enough.promise]);
     const decided = decide(given, false) ?? decide(given, true);
     if (decided) {
-      waiting.delete(question);
+      this.#waiting.delete(question);
       return decided;
     }
-    const reasons = failures.filter((error) => error !== undefined);
-    const shared = reasons.find(
-      (error) => reasons.filter((other) => failureReason(other) === failureReason(error)).length >= quorum,
-    );
-    if (given.length === 0 || shared !== undefined) throw asUpstreamFailure(shared ?? reasons[0]);
-    waits(
-      question,
-      given.map(({ node }) => node),
-    );
+    const shared = sharedFailure(failures, this.size);
+    // A refusal by a quorum is an answer of working nodes.
+    if (shared instanceof RpcRefusal) throw asUpstreamFailure(shared);
+    const answered = given.map(({ node }) => node);
+    this.#waits(question, answered);
+    const failed = shared ?? (given.length === 0 ? failures.find((error) => error !== undefined) : undefined);
+    if (failed !== undefined) throw asUpstreamFailure(failed);
     if (contradicted) throw upstreamFailed('solana-rpc', 'nodes_disagree');
-    if (given.length < quorum) throw upstreamFailed('solana-rpc', 'quorum_missing');
+    if (given.length < this.size) throw upstreamFailed('solana-rpc', 'quorum_missing');
     return undefined;
   }
 
-  return {
-    quorum,
-    ask,
+  agreement(): NodeAgreement {
+    const now = this.#p.now();
+    const patience = now - QUORUM_PATIENCE_MS;
+    const since = [...this.#waiting.values()]
+      .filter((entry) => entry.since < patience && now - entry.askedAt < FORGET_MS)
+      .map((entry) => entry.since);
+    const isShown = this.#disagreement && now - this.#disagreement.at < DISAGREEMENT_SHOWN_MS;
+    return {
+      nodes: this.#p.nodes.length,
+      quorum: this.size,
+      disagreement: isShown ? this.#disagreement : null,
+      quorumMissingSince: since.length > 0 ? Math.min(...since) : null,
+    };
+  }
 
-    agreement(): NodeAgreement {
-      const patience = now() - QUORUM_PATIENCE_MS;
-      const since = [...waiting.values()]
-        .filter((entry) => entry.since < patience && now() - entry.askedAt < FORGET_MS)
-        .map((entry) => entry.since);
-      const isShown = disagreement && now() - disagreement.at < DISAGREEMENT_SHOWN_MS;
-      return {
-        nodes: nodes.length,
-        quorum,
-        disagreement: isShown ? disagreement : null,
-        quorumMissingSince: since.length > 0 ? Math.min(...since) : null,
-      };
-    },
-  };
+  /** What the next instance must know: the platform evicts an idle object sooner than any alarm is due. JSON. */
+  memory(): string {
+    return JSON.stringify({ disagreement: this.#disagreement, waiting: [...this.#waiting] } satisfies Memory);
+  }
+
+  /** Continues from the memory of an earlier instance. */
+  recall(text: string): void {
+    const { disagreement, waiting } = JSON.parse(text) as Memory;
+    this.#disagreement ??= disagreement;
+    for (const [question, entry] of waiting)
+      if (!this.#waiting.has(question)) this.#waiting.set(question, entry);
+  }
+
+  /** @param answered names of the nodes that answered */
+  #waits(question: string, answered: readonly string[]): void {
+    const { nodes, now, log } = this.#p;
+    const at = now();
+    const entry = this.#waiting.get(question) ?? { since: at, askedAt: at, alarmed: false };
+    entry.askedAt = at;
+    // A later start was noted before the clock went back.
+    entry.since = Math.min(entry.since, at);
+    if (!entry.alarmed && at - entry.since > QUORUM_PATIENCE_MS) {
+      entry.alarmed = true;
+      const failed = nodes.map(({ name }) => name).filter((name) => !answered.includes(name));
+      const facts = { question, nodes: nodes.length, quorum: this.size, answered, failed };
+      log({ level: 'alarm', event: 'quorum_missing', ...facts });
+    }
+    this.#waiting.delete(question);
+    this.#waiting.set(question, entry);
+    for (const [name, { askedAt }] of this.#waiting) {
+      if (this.#waiting.size <= MAX_WAITING && at - askedAt < FORGET_MS) break;
+      this.#waiting.delete(name);
+    }
+  }
+
+  #contradicts(question: string, nodes: readonly string[]): void {
+    const at = this.#p.now();
+    const known = this.#disagreement;
+    const isKnown = known?.question === question && at - known.at < DISAGREEMENT_SHOWN_MS;
+    this.#disagreement = { at, question, nodes };
+    if (!isKnown) this.#p.log({ level: 'alarm', event: 'nodes_disagree', question, nodes });
+  }
 }
+
+/** A failure that a quorum shares. */
+const sharedFailure = (failures: readonly unknown[], quorum: number): unknown => {
+  const known = failures.filter((error) => error !== undefined);
+  return known.find(
+    (error) => known.filter((other) => failureReason(other) === failureReason(error)).length >= quorum,
+  );
+};
 
 /** The largest group of answers with the same key, if it is a quorum. */
 export function sameByKey<T>(
@@ -248,28 +278,6 @@ export const decideTransaction =
       },
     };
   };
-
-const KEY = 'nodes_disagreement';
-
-type Memory = Pick<Journal, 'getMeta' | 'setMeta'>;
-
-export function rememberDisagreement(journal: Memory, { disagreement }: NodeAgreement): void {
-  if (!disagreement) return;
-  const text = JSON.stringify(disagreement);
-  if (journal.getMeta(KEY) !== text) journal.setMeta(KEY, text);
-}
-
-/** The agreement, with the contradiction seen by an earlier instance if this one has seen none. */
-export function recallDisagreement(
-  journal: Pick<Memory, 'getMeta'>,
-  agreement: NodeAgreement,
-  now: number,
-): NodeAgreement {
-  const text = journal.getMeta(KEY);
-  if (agreement.disagreement || text === undefined) return agreement;
-  const disagreement = JSON.parse(text) as NonNullable<NodeAgreement['disagreement']>;
-  return now - disagreement.at < DISAGREEMENT_SHOWN_MS ? { ...agreement, disagreement } : agreement;
-}
 
 export type HistoryPage = { readonly limit: number; readonly before?: string; readonly until?: string };
 

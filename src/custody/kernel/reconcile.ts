@@ -61,7 +61,7 @@ const MAX_CHECKED = 1_000;
 export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
   const { journal, storage, now } = p;
   // D1 ignores a row whose revision is not above its own, so every row written here takes a higher one.
-  journal.adoptRevision(await p.mirror.highestRevision());
+  journal.adoptRevision(await p.mirror.mark());
   const restored = await restoreRows(p);
   const { checked, found } = await findUnexplained(p);
   if (isSuspect(journal)) {

@@ -113,8 +113,6 @@ export function createMintKeys(seed: string): MintKeys {
 
 /** Longest wait for a signature. The message is stored, so the next request repeats it. */
 const SIGN_TIMEOUT_MS = 8_000;
-/** How long a successful check of the key remains valid. */
-const CHECK_MS = 3_600_000;
 const UPSTREAM = 'key_service';
 
 export type RemoteSignerPorts = {
@@ -122,7 +120,6 @@ export type RemoteSignerPorts = {
   /** Whether the ed25519 signature of the message is valid for the reserve's address. */
   verify(message: Uint8Array, signature: Uint8Array): Promise<boolean>;
   readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
-  readonly now: () => number;
   readonly log: Log;
 };
 
@@ -130,9 +127,8 @@ export type RemoteSignerPorts = {
  * Signs with a key that is held by a key service. The service is trusted only to hold the key: each signature is
  * verified before use. A late, missing or wrong signature is an error that changes no operation.
  */
-export function createRemoteSigner({ keychain, verify, within, now, log }: RemoteSignerPorts): Signer {
+export function createRemoteSigner({ keychain, verify, within, log }: RemoteSignerPorts): Signer {
   const { address } = keychain;
-  let checkedAt: number | undefined;
 
   /** The result of `work`. @throws AppError UPSTREAM_FAILED when it fails or is late */
   async function awaited<T>(work: () => Promise<T>): Promise<T> {
@@ -152,30 +148,23 @@ export function createRemoteSigner({ keychain, verify, within, now, log }: Remot
     throw upstreamFailed(UPSTREAM, 'timeout');
   }
 
-  async function check(): Promise<void> {
-    if (checkedAt !== undefined && now() - checkedAt < CHECK_MS && now() >= checkedAt) return;
-    if (!(await awaited(() => keychain.isAvailable()))) {
-      log({ level: 'alarm', event: 'key_service_other_key', address });
-      throw upstreamFailed(UPSTREAM, 'other_key');
-    }
-    checkedAt = now();
-  }
-
   return {
     address,
     isRemote: true,
 
     async check() {
       try {
-        await check();
+        const isSame = await awaited(() => keychain.isAvailable());
+        if (!isSame) log({ level: 'alarm', event: 'key_service_other_key', address });
+        return isSame;
       } catch (error) {
         const reason = error instanceof AppError ? String(error.details?.reason ?? error.code) : 'unexpected';
         log({ level: 'warn', event: 'key_service_unchecked', reason });
+        return false;
       }
     },
 
     async sign(message) {
-      await check();
       const [signed] = await awaited(() => keychain.signMessages([{ content: message }]));
       const signature = signed?.[address];
       if (signature && (await verify(message, signature))) return signature;

@@ -18,10 +18,10 @@ import {
 import type { Landing, SignedAt, Signing, Witness } from './operation.ts';
 import type { Log } from './ports.ts';
 import {
-  createQuorum,
   decideTransaction,
   type History,
   type NodeAgreement,
+  Quorum,
   quorumOf,
   sameByKey,
   succeeded,
@@ -47,6 +47,9 @@ export type ChainPort = {
   landing(signature: string): Promise<Landing | null>;
   /** Quorum size and the newest disagreement of the nodes, for the status. */
   agreement(): NodeAgreement;
+  /** What the next instance must know of the nodes' agreement; JSON. */
+  memory(): string;
+  recall(text: string): void;
 };
 
 /** A blockhash that a quorum of nodes has seen, with each node's height after that. */
@@ -67,7 +70,8 @@ export function createSolanaView(p: {
 }) {
   const { reserveAddress, messageVersion = 0 } = p;
   const nodes = p.nodes.filter((node, index) => p.nodes.findIndex(({ id }) => id === node.id) === index);
-  const { quorum, ask, agreement } = createQuorum({ ...p, nodes });
+  const nodesAsked = new Quorum({ ...p, nodes });
+  const { size: quorum } = nodesAsked;
   const missing = () => upstreamFailed('solana-rpc', 'quorum_missing');
 
   async function lowestBalance(address: string, minSlot: bigint): Promise<Balance> {
@@ -76,7 +80,7 @@ export function createSolanaView(p: {
       if (balance.slot < minSlot) throw upstreamFailed(node.name, 'behind');
       return balance;
     };
-    const answer = await ask(`balance ${address}`, read, (given) => {
+    const answer = await nodesAsked.ask(`balance ${address}`, read, (given) => {
       // A quorum has at least this balance: a single node can neither raise nor lower it.
       const covered = given.map(({ value }) => value.lamports).toSorted((a, b) => (a > b ? -1 : 1))[
         quorum - 1
@@ -98,7 +102,12 @@ export function createSolanaView(p: {
    */
   async function transaction(signature: string): Promise<ChainTransaction | null> {
     const read = (node: SolanaNode) => node.transaction(signature, 'finalized');
-    const answer = await ask(`transaction ${signature}`, read, decideTransaction(quorum), transactionsDiffer);
+    const answer = await nodesAsked.ask(
+      `transaction ${signature}`,
+      read,
+      decideTransaction(quorum),
+      transactionsDiffer,
+    );
     return answer?.agreed ?? null;
   }
 
@@ -111,7 +120,7 @@ export function createSolanaView(p: {
     read: (node: SolanaNode) => Promise<T>,
     keyOf: (value: T) => unknown = (value) => value,
   ): Promise<readonly [T, ...T[]]> {
-    const answer = await ask(question, read, (given) => {
+    const answer = await nodesAsked.ask(question, read, (given) => {
       const [first, ...others] = sameByKey(given, quorum, (value) => stringifyJson(keyOf(value)) ?? '') ?? [];
       return first === undefined ? undefined : { agreed: [first, ...others] as const };
     });
@@ -121,7 +130,9 @@ export function createSolanaView(p: {
 
   return {
     quorum,
-    agreement,
+    agreement: () => nodesAsked.agreement(),
+    memory: () => nodesAsked.memory(),
+    recall: (text: string) => nodesAsked.recall(text),
     transaction,
     agreed,
 

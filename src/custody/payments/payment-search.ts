@@ -33,6 +33,9 @@ const BEHIND_RUN_MS = 10_000;
 const CRON_PATIENCE_MS = 10 * 60_000;
 /** A payment is final and in its node's list at most this long after its block time. */
 const FINALITY_MS = 30_000;
+/** When the last search began, and when the last one began that read the head of a node's list. */
+const LAST_RUN = 'payment_search_at';
+const LAST_READ = 'payment_search_read_at';
 /** The first walk of a journal goes back at most this far: older requests have expired. */
 const FIRST_WALK_MS = 8 * DAY_MS;
 
@@ -51,9 +54,8 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
   const { store, now } = p;
   const walk = createTreasuryWalk(p);
   const references = createReferenceChecks(p);
-  let lastRun = 0;
-  /** Start of the last run that read the head of a node's list. */
-  let lastRead = 0;
+  // Stored: the object is evicted between two runs of the cron.
+  const { getTime, setTime } = p.journal;
 
   /** Interval between cron runs; undefined while no payment is expected. */
   function cronInterval(): number | undefined {
@@ -72,14 +74,14 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
   }
 
   const after = (interval: number | undefined): number | undefined =>
-    interval === undefined ? undefined : dueTime(lastRun + interval, interval, now());
+    interval === undefined ? undefined : dueTime(getTime(LAST_RUN) + interval, interval, now());
 
   return {
     /** Unix milliseconds up to which every payment has been read. */
     readUntil(): number {
       // A time in the future was stored before the clock went back, so it does not show what has been read.
-      if (lastRead > now()) lastRead = 0;
-      return Math.min(walk.behindSince() ?? now(), lastRead - FINALITY_MS);
+      const lastRead = getTime(LAST_READ);
+      return Math.min(walk.behindSince() ?? now(), (lastRead > now() ? 0 : lastRead) - FINALITY_MS);
     },
 
     /** When the alarm must run the search, in Unix milliseconds; undefined while no payment is expected. */
@@ -92,12 +94,12 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
     askFor: references.askFor,
 
     async run(by: 'alarm' | 'cron'): Promise<void> {
-      lastRun = now();
+      setTime(LAST_RUN, now());
       const budget = { reads: READS_PER_RUN };
       await references.run(budget, by);
       const oldest = store.oldestRequest() ?? now();
       const startedAt = now();
-      if (await walk.run(Math.max(oldest, now() - FIRST_WALK_MS), budget)) lastRead = startedAt;
+      if (await walk.run(Math.max(oldest, now() - FIRST_WALK_MS), budget)) setTime(LAST_READ, startedAt);
       await p.booking.retry(RETRIES_PER_RUN);
     },
   };

@@ -5,7 +5,6 @@
  * other transactions.
  * @module
  */
-import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { SignatureEntry } from '../../providers/solana-rpc.ts';
@@ -30,7 +29,7 @@ export type TreasuryNode = {
 };
 
 export type TreasuryWalkPorts = {
-  readonly journal: Pick<Journal, 'getMeta' | 'setMeta'>;
+  readonly journal: Pick<Journal, 'getMeta' | 'setMeta' | 'isDueAgain'>;
   readonly booking: Pick<Booking, 'isKnown' | 'read'>;
   readonly nodes: readonly TreasuryNode[];
   readonly treasuryAddress: string;
@@ -121,19 +120,14 @@ function createWalkState(p: TreasuryWalkPorts) {
     const text = p.journal.getMeta(key(node));
     return text === undefined ? NEW_WALK : asOf(p.now(), JSON.parse(text) as Walk);
   };
-  const alarmedAt = new Map<string, number>();
-
   function save(node: TreasuryNode, walk: Walk): void {
     const behindSince = walk.gaps.length === 0 ? null : (walk.behindSince ?? p.now());
     p.journal.setMeta(key(node), JSON.stringify({ ...walk, behindSince }));
   }
 
   function alarm(node: TreasuryNode, event: string, facts: Readonly<Record<string, unknown>> = {}): void {
-    const name = `${event} ${node.name}`;
-    const known = alarmedAt.get(name);
-    if (known !== undefined && !isTimeOver(known + HOUR_MS, HOUR_MS, p.now())) return;
-    alarmedAt.set(name, p.now());
-    p.log({ level: 'alarm', event, node: node.name, ...facts });
+    if (p.journal.isDueAgain(`${event} ${node.name}`, HOUR_MS, p.now()))
+      p.log({ level: 'alarm', event, node: node.name, ...facts });
   }
 
   return { load, save, alarm };

@@ -259,6 +259,8 @@ export function previousMintsOf(rows: readonly Operation[], id: string): Previou
   return { open: others.some((row) => row.state === 'signed'), last };
 }
 
+const REFUSED = 'mint_refused';
+
 /** Time of day from which a day's mint is due, in milliseconds after 00:00 UTC. */
 const MINT_TIME_MS = 5 * 60_000;
 
@@ -273,7 +275,8 @@ const previousMints =
 
 export function createDailyMint(tools: ModuleTools, ports: AbsrPorts) {
   const { journal, now, log } = tools;
-  let refused: string | null = null;
+  /** Why the last cron began no mint; stored, because the object is evicted before the next one. */
+  const refused = (): string | null => journal.getMeta(REFUSED) || null;
   const today = (): Operation | undefined => journal.get(mintId(utcDay(now())));
 
   return {
@@ -287,15 +290,16 @@ export function createDailyMint(tools: ModuleTools, ports: AbsrPorts) {
       const day = utcDay(now());
       const intent = { amount: NONE, reserved: lamports(MINT_RESERVED), plan: { day } };
       const begun = await beginOperation(tools, 'absr', mintId(day), () => ({ ok: true, intent }));
-      refused = begun.type === 'refused' ? begun.why.code : null;
-      if (refused) log({ level: 'warn', event: 'mint_not_begun', day, code: refused });
+      const code = begun.type === 'refused' ? begun.why.code : '';
+      if (refused() !== (code || null)) journal.setMeta(REFUSED, code);
+      if (code) log({ level: 'warn', event: 'mint_not_begun', day, code });
       else await tools.drive(mintId(day));
     },
 
     report(): MintReport {
       const day = utcDay(now());
       const row = today();
-      if (!row) return { day, state: 'scheduled', reason: refused, ok: refused === null };
+      if (!row) return { day, state: 'scheduled', reason: refused(), ok: refused() === null };
       const reason = reasonText(row.reason);
       if (row.state === 'done') return { day, state: 'minted', reason: null, ok: true };
       if (row.state !== 'failed') return { day, state: 'waiting', reason, ok: reason === null };

@@ -70,14 +70,12 @@ const isTooCostly = ({ reason }: Operation): boolean =>
 
 /** An amount that is refused until a time in Unix milliseconds. */
 type KnownRefusal = { readonly until: number; readonly amount: bigint };
+type Refused = 'amount_too_small' | 'amount_too_costly';
 
 export class Swaps {
   readonly #tools: ModuleTools;
   readonly #p: SwapCreationPorts;
   readonly #quotas: SwapQuotas;
-  /** Amounts that the bridge or the day's limit on costs has recently refused: the largest, and the smallest. */
-  #tooSmall: KnownRefusal | undefined;
-  #tooCostly: KnownRefusal | undefined;
 
   constructor(tools: ModuleTools, p: SwapCreationPorts) {
     this.#tools = tools;
@@ -137,24 +135,33 @@ export class Swaps {
     const { now, storage } = this.#tools;
     const amount = BigInt(String(op.plan.askedLamports ?? op.amount));
     if (isTooSmall(op)) {
-      const more = isCurrent(this.#tooSmall, SMALL_KNOWN_MS, now()) && this.#tooSmall.amount > amount;
-      if (!more) this.#tooSmall = { until: now() + SMALL_KNOWN_MS, amount };
+      const known = this.#known('amount_too_small', SMALL_KNOWN_MS);
+      if (!known || amount >= known.amount) this.#note('amount_too_small', amount, now() + SMALL_KNOWN_MS);
     } else if (isTooCostly(op)) {
-      const less = isCurrent(this.#tooCostly, DAY_MS, now()) && this.#tooCostly.amount < amount;
-      if (!less) this.#tooCostly = { until: Number(op.outcome.availableAt), amount };
+      const known = this.#known('amount_too_costly', DAY_MS);
+      if (!known || amount <= known.amount)
+        this.#note('amount_too_costly', amount, Number(op.outcome.availableAt));
     } else if (op.state === 'failed') storage.transaction(() => this.#quotas.giveBack(client));
   }
 
   /** The refusal that is already known for an amount, so that no quote is spent on it. */
   #knownRefusal(amount: bigint): Refusal | undefined {
-    const now = this.#tools.now();
-    const small = this.#tooSmall;
-    if (isCurrent(small, SMALL_KNOWN_MS, now) && amount <= small.amount)
-      return refusalOf('amount_below_cost');
-    const costly = this.#tooCostly;
-    return isCurrent(costly, DAY_MS, now) && amount >= costly.amount
-      ? costDayRefusal(costly.until, now)
-      : undefined;
+    const small = this.#known('amount_too_small', SMALL_KNOWN_MS);
+    if (small && amount <= small.amount) return refusalOf('amount_below_cost');
+    const costly = this.#known('amount_too_costly', DAY_MS);
+    return costly && amount >= costly.amount ? costDayRefusal(costly.until, this.#tools.now()) : undefined;
+  }
+
+  /** The largest amount that the bridge has refused, or the smallest that the day's limit on costs has. Stored. */
+  #known(name: Refused, longest: number): KnownRefusal | undefined {
+    const { journal, now } = this.#tools;
+    const [amount = '', until = ''] = journal.getMeta(name)?.split(' ') ?? [];
+    if (amount === '' || isTimeOver(Number(until), longest, now())) return undefined;
+    return { amount: BigInt(amount), until: Number(until) };
+  }
+
+  #note(name: Refused, amount: bigint, until: number): void {
+    this.#tools.journal.setMeta(name, `${amount} ${until}`);
   }
 
   #check(amountLamports: bigint, balance: Balance, operations: readonly Entry[]): SpendingVerdict {
@@ -221,9 +228,6 @@ export class Swaps {
     };
   }
 }
-
-const isCurrent = (known: KnownRefusal | undefined, longest: number, now: number): known is KnownRefusal =>
-  known !== undefined && !isTimeOver(known.until, longest, now);
 
 /** The largest amount up to `bound` that passes; the checks are monotone. */
 function largest(bound: bigint, passes: (amount: bigint) => boolean): bigint {

@@ -119,10 +119,9 @@ describe('a restored journal', () => {
   it('is not reconciled before the check has found it suspect', async () => {
     const { w, old } = await restored();
     const custody = w.start(old);
-    const { highestRevision } = w.mirror;
+    const { mark } = w.mirror;
     let failures = 1;
-    w.mirror.highestRevision = () =>
-      failures-- > 0 ? Promise.reject(new Error('D1_ERROR')) : highestRevision();
+    w.mirror.mark = () => (failures-- > 0 ? Promise.reject(new Error('D1_ERROR')) : mark());
     expect(await custody.ops({ name: 'reconcile' })).toMatchObject({ ok: false });
     expect(openJournal(old).get('swap:key-second')).toBeUndefined();
     expect((await custody.report()).frozen).toBe('journal_behind_mirror');

@@ -195,6 +195,8 @@ export function createSolanaModel(p: {
   const chain: ChainPort = {
     quorum: 1,
     agreement: () => ({ nodes: names.length, quorum: 1, disagreement: null, quorumMissingSince: null }),
+    memory: () => '',
+    recall: () => undefined,
     balance: (minSlot) =>
       first((node) => node.balance(reserve, 'finalized', minSlot > 0n ? minSlot : undefined)),
     async send(wire) {
