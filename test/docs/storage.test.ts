@@ -41,17 +41,21 @@ it('lists every table of the journal', () => {
 });
 
 it('lists every key of the journal’s meta table', () => {
-  const keys = source.flatMap((text) => {
-    const constants = new Map(
-      [...text.matchAll(/^const (\w+) = '([^']+)';/gm)].map(([, name, value]) => [name, value]),
+  const constantsOf = (text: string) =>
+    [...text.matchAll(/^(?:export )?const (\w+) = '([^']+)';/gm)].map(
+      ([, name, value]) => [name, value] as const,
     );
-    const prefixes = [...text.matchAll(/^ *const key(?:Of)? = .*=> `(\w+:)\$\{/gm)].map(
+  const exported = source.flatMap((text) => constantsOf(text));
+  const keys = source.flatMap((text) => {
+    const constants = new Map([...exported, ...constantsOf(text)]);
+    const prefixes = [...text.matchAll(/^ *const key(?:Of)? = (?:.*=> )?`(\w+:)\$\{/gm)].map(
       ([, prefix]) => prefix,
     );
     return [
-      ...(/\b[gs]etMeta\(key/.test(text) ? prefixes : []),
+      ...(/\b[gs]et(?:Meta|Time)\(key/.test(text) ? prefixes : []),
       ...[...text.matchAll(/\b[gs]etMeta\('(\w+)'/g)].map(([, key]) => key),
-      ...[...text.matchAll(/\b[gs]etMeta\(([A-Z]\w*)/g)].map(([, name]) => constants.get(name)),
+      ...[...text.matchAll(/\b[gs]et(?:Meta|Time)\(([A-Z]\w*)/g)].map(([, name]) => constants.get(name)),
+      ...[...text.matchAll(/#known\('(\w+)'/g)].map(([, key]) => key),
       ...[...text.matchAll(/INTO meta \(key, value\) VALUES \('(\w+)'/g)].map(([, key]) => key),
     ];
   });

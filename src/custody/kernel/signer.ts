@@ -129,6 +129,8 @@ export type RemoteSignerPorts = {
  */
 export function createRemoteSigner({ keychain, verify, within, log }: RemoteSignerPorts): Signer {
   const { address } = keychain;
+  /** The check finds the version of the key that signs for the address, so each instance needs one before it signs. */
+  let isChecked = false;
 
   /** The result of `work`. @throws AppError UPSTREAM_FAILED when it fails or is late */
   async function awaited<T>(work: () => Promise<T>): Promise<T> {
@@ -148,15 +150,23 @@ export function createRemoteSigner({ keychain, verify, within, log }: RemoteSign
     throw upstreamFailed(UPSTREAM, 'timeout');
   }
 
+  /** @throws AppError UPSTREAM_FAILED `other_key`, or when the service fails */
+  async function checkKey(): Promise<void> {
+    if (!(await awaited(() => keychain.isAvailable()))) {
+      log({ level: 'alarm', event: 'key_service_other_key', address });
+      throw upstreamFailed(UPSTREAM, 'other_key');
+    }
+    isChecked = true;
+  }
+
   return {
     address,
     isRemote: true,
 
     async check() {
       try {
-        const isSame = await awaited(() => keychain.isAvailable());
-        if (!isSame) log({ level: 'alarm', event: 'key_service_other_key', address });
-        return isSame;
+        await checkKey();
+        return true;
       } catch (error) {
         const reason = error instanceof AppError ? String(error.details?.reason ?? error.code) : 'unexpected';
         log({ level: 'warn', event: 'key_service_unchecked', reason });
@@ -165,6 +175,7 @@ export function createRemoteSigner({ keychain, verify, within, log }: RemoteSign
     },
 
     async sign(message) {
+      if (!isChecked) await checkKey();
       const [signed] = await awaited(() => keychain.signMessages([{ content: message }]));
       const signature = signed?.[address];
       if (signature && (await verify(message, signature))) return signature;

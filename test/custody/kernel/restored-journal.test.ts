@@ -139,25 +139,4 @@ describe('a restored journal', () => {
       expect(openJournal(old).get('swap:key-first')?.state).toBe('signed');
     },
   );
-
-  it("is not frozen again by the mirror's other tables", async () => {
-    const { w, old } = await restored();
-    w.mirror.rows.set('invoices i1', {
-      entity: 'invoices',
-      id: 'i1',
-      revision: 999,
-      columns: { journal: '{}' },
-    });
-    const custody = w.start(old);
-    await custody.alarm();
-    w.clock.now += 600_000;
-    await custody.ops({ name: 'reconcile' });
-    await custody.ops({ name: 'resume' });
-    expect((await custody.report()).frozen).toBeNull();
-    await custody.wake();
-    expect((await custody.createSwap(request({ client: '192.0.2.7' }))).type).toBe('created');
-    expect((await w.start(old).report()).frozen).toBeNull();
-    // Rows written from now on are newer than all rows of the mirror.
-    expect(openJournal(old).revision()).toBeGreaterThan(999);
-  });
 });

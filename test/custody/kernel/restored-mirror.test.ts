@@ -167,7 +167,7 @@ describe('detects no restoration', () => {
     expect(restorations(w)).toBe(0);
   });
 
-  it('by more than one read of D1 a minute', async () => {
+  it('by more than one read of D1 at the start and one a minute', async () => {
     const w = createCustodianWorld();
     let reads = 0;
     const { mark } = w.mirror;
@@ -177,6 +177,6 @@ describe('detects no restoration', () => {
     };
     await w.custody.createSwap(keyed('a'));
     await w.pass(10 * MINUTE, true);
-    expect(reads).toBeLessThanOrEqual(10);
+    expect(reads).toBeLessThanOrEqual(1 + 10);
   });
 });

@@ -90,12 +90,20 @@ describe('a signature of the key service', () => {
 });
 
 describe('the key of the service', () => {
+  it('is compared with the reserve address before the first message leaves', async () => {
+    const peer = createVaultPeer();
+    const { signer, logged } = signerOver(peer, createVaultPeer(9).address);
+    await expect(signer.sign(MESSAGE)).rejects.toMatchObject({ details: { reason: 'other_key' } });
+    expect(peer.messages).toEqual([]);
+    expect(logged).toEqual(['key_service_other_key']);
+  });
+
   it('is compared with the reserve address by the check, which never rejects', async () => {
     const peer = createVaultPeer();
     expect(await signerOver(peer).signer.check?.()).toBe(true);
     const other = signerOver(peer, createVaultPeer(9).address);
     expect(await other.signer.check?.()).toBe(false);
-    expect(other.logged).toEqual(['key_service_other_key']);
+    expect(other.logged).toEqual(['key_service_other_key', 'key_service_unchecked']);
     peer.mode = 'sealed';
     const sealed = signerOver(peer);
     expect(await sealed.signer.check?.()).toBe(false);
@@ -107,7 +115,7 @@ describe('the key of the service', () => {
     peer.type = 'ecdsa-p256';
     const { signer, logged } = signerOver(peer);
     expect(await signer.check?.()).toBe(false);
-    expect(logged).toEqual(['key_service_other_key']);
+    expect(logged).toEqual(['key_service_other_key', 'key_service_unchecked']);
   });
 
   it('stays the version of the address when the key is rotated', async () => {
@@ -122,9 +130,10 @@ describe('the key of the service', () => {
     const peer = createVaultPeer();
     const { signer } = signerOver(peer);
     await signer.sign(MESSAGE);
-    expect(peer.renewals).toBe(0);
-    await signer.check?.();
+    await signer.sign(MESSAGE);
     expect(peer.renewals).toBe(1);
+    await signer.check?.();
+    expect(peer.renewals).toBe(2);
   });
 });
 
