@@ -4,7 +4,7 @@
  */
 import type { SolanaRpc } from './solana-rpc.ts';
 
-export type TransactionStatus = 'unknown' | 'pending' | 'final';
+export type TransactionStatus = 'unknown' | 'pending' | 'confirmed' | 'final';
 
 /** The most advanced status that any node reports for a transaction. */
 export async function transactionStatus(rpc: SolanaRpc, signature: string): Promise<TransactionStatus> {
@@ -13,6 +13,7 @@ export async function transactionStatus(rpc: SolanaRpc, signature: string): Prom
   // No node responded: throws the first node's failure.
   if (seen.length === 0) await rpc.first((node) => node.signatureStatus(signature));
   if (seen.some((status) => status?.commitment === 'finalized')) return 'final';
+  if (seen.some((status) => status?.commitment === 'confirmed')) return 'confirmed';
   // A failed node may have the transaction.
   return seen.length === reads.length && seen.every((status) => status === null) ? 'unknown' : 'pending';
 }
@@ -27,8 +28,9 @@ export type FinalityPorts = {
 export const POLL_MS = 800;
 
 /**
- * Polls until a transaction is final or the time is up; returns its last status.
+ * Polls until a transaction has reached a status or the time is up; returns its last status.
  *
+ * @param until     `final` unless given
  * @param unknownMs longest wait while no node has the transaction, or no node answers
  * @param pendingMs longest wait in total
  * @throws AppError UPSTREAM_FAILED when the last poll of that time failed
@@ -36,7 +38,11 @@ export const POLL_MS = 800;
 export async function waitForFinality(
   p: FinalityPorts,
   signature: string,
-  { unknownMs, pendingMs }: { readonly unknownMs: number; readonly pendingMs: number },
+  {
+    unknownMs,
+    pendingMs,
+    until = 'final',
+  }: { readonly unknownMs: number; readonly pendingMs: number; readonly until?: 'confirmed' | 'final' },
 ): Promise<TransactionStatus> {
   const started = p.now();
   const isOver = (limit: number): boolean => p.now() - started >= limit;
@@ -46,7 +52,7 @@ export async function waitForFinality(
       failure = error;
       return undefined;
     });
-    if (status === 'final') return status;
+    if (status === 'final' || status === until) return status;
     if (isOver(unknownMs)) {
       if (status === undefined) throw failure;
       if (status === 'unknown') return status;

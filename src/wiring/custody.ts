@@ -227,7 +227,7 @@ function paidRequests(
   },
 ): Pick<CustodyDeps, 'payments' | 'tokenKind'> {
   const { reserveAddress, treasuryAddress, heldPayers, mintKeys, publicBaseUrl } = p;
-  const { balanceOf, transaction, latestBlockhash, agreed } = solana;
+  const { balanceOf, transaction, confirmedTransaction, latestBlockhash, agreed } = solana;
   return {
     payments: {
       treasuryAddress,
@@ -241,6 +241,7 @@ function paidRequests(
         firstAvailableBlock: () => node.firstAvailableBlock(),
       })),
       transaction,
+      confirmedTransaction,
       randomBytes,
       randomId,
       mintAddress: mintKeys.address,

@@ -227,6 +227,14 @@ describe('confirming a payment', () => {
     expect(clock.ms).toBeLessThan(10_000);
   });
 
+  it('calls the custodian once more when the payment is confirmed, so that it shows the payment as seen', async () => {
+    const asked: ConfirmRequest[] = [];
+    const answers = [refused('PAYMENT_NOT_FINAL'), refused('PAYMENT_NOT_FINAL'), completed];
+    const call = service({ answers, statuses: ['pending', 'confirmed', 'confirmed', 'final'], asked });
+    expect(await call('/api/invoices/confirm', BODY)).toMatchObject({ status: 200 });
+    expect(asked).toHaveLength(3);
+  });
+
   it.each([
     ['55 seconds without a preference', undefined, 55],
     ['as long as the caller prefers', 'wait=9', 9],

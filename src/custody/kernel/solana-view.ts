@@ -145,6 +145,16 @@ export function createSolanaView(p: {
       isAbsent: (entry) => isAbsentFrom(nodes, entry),
     } satisfies History,
 
+    /**
+     * A transaction that some node shows as confirmed, or null. It may still be dropped and a single node may invent it,
+     * so it must move no money.
+     */
+    async confirmedTransaction(signature: string): Promise<ChainTransaction | null> {
+      const reads = await Promise.allSettled(nodes.map((node) => node.transaction(signature, 'confirmed')));
+      for (const read of reads) if (read.status === 'fulfilled' && read.value) return read.value;
+      return null;
+    },
+
     balance: (minSlot: bigint) => lowestBalance(reserveAddress, minSlot),
 
     /** Finalized lamports of any account. @throws AppError UPSTREAM_FAILED */

@@ -57,15 +57,8 @@ export function createBooking(p: BookingPorts) {
 
   /** Books one payment. A second call has no effect. */
   function book(transaction: ChainTransaction): void {
-    const credit = lamportsChange(transaction, p.treasuryAddress) ?? 0n;
-    if (transaction.failed || credit <= 0n) return;
-    const payment: TreasuryPayment = {
-      signature: transaction.signature,
-      slot: transaction.slot,
-      blockTime: transaction.blockTime,
-      lamports: credit,
-      payer: payerOf(transaction, p.treasuryAddress),
-    };
+    const payment = treasuryPayment(transaction, p.treasuryAddress);
+    if (!payment) return;
     const isOurs = transaction.signers.some(
       (signer) => signer === p.treasuryAddress || signer === p.reserveAddress,
     );
@@ -175,6 +168,17 @@ export function createBooking(p: BookingPorts) {
       return transaction;
     },
   };
+}
+
+/** What a transaction pays to the treasury, or undefined if it failed or pays nothing. */
+export function treasuryPayment(
+  transaction: ChainTransaction,
+  treasury: string,
+): TreasuryPayment | undefined {
+  const credit = lamportsChange(transaction, treasury) ?? 0n;
+  if (transaction.failed || credit <= 0n) return undefined;
+  const { signature, slot, blockTime } = transaction;
+  return { signature, slot, blockTime, lamports: credit, payer: payerOf(transaction, treasury) };
 }
 
 /**

@@ -12,7 +12,7 @@ import type { ConfirmRequest, PaymentConfirmed, Refusal, RequestView } from '../
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { Sold } from '../limits.ts';
-import { type Booking, createBooking, type Taken } from './booking.ts';
+import { type Booking, createBooking, type Taken, treasuryPayment } from './booking.ts';
 import { createOpening, type OpeningPorts } from './open-request.ts';
 import { DUST, judgePayment, matchRequest, mayBeReturned } from './payment-matching.ts';
 import { createPaymentSearch } from './payment-search.ts';
@@ -59,6 +59,8 @@ export type PaymentPorts = Pick<RefundPorts, 'heldPayers'> &
     readonly nodes: readonly TreasuryNode[];
     /** The finalized transaction shown by a quorum of nodes, or null without a quorum. @throws AppError UPSTREAM_FAILED */
     transaction(signature: string): Promise<ChainTransaction | null>;
+    /** A transaction that some node shows as confirmed, or null. It moves no money. */
+    confirmedTransaction(signature: string): Promise<ChainTransaction | null>;
     /** Lamports that a creation may take from the reserve: rent and fees. */
     readonly creationCost: (subject: Readonly<Record<string, unknown>>) => bigint;
   };
@@ -144,7 +146,7 @@ export function createPayments(
     },
 
     open: createOpening(tools, { ...p, store, save: changes.save }),
-    confirm: createConfirmation(tools, { store, booking, viewOf, reasonOf, carryOn }),
+    confirm: createConfirmation(tools, { ...p, store, booking, viewOf, reasonOf, carryOn }),
     commands: { refund: refunds.refund },
 
     find(id: string): RequestView | null {
@@ -303,7 +305,7 @@ function createRequestChanges(
 /** Confirms the payment that a caller names, and waits for the work that it pays for. */
 function createConfirmation(
   { journal, storage, now }: Pick<ModuleTools, 'journal' | 'storage' | 'now'>,
-  p: {
+  p: Pick<PaymentPorts, 'treasuryAddress' | 'confirmedTransaction'> & {
     readonly store: RequestStore;
     readonly booking: Pick<Booking, 'confirm'>;
     readonly viewOf: (request: PaymentRequest) => RequestView;
@@ -314,11 +316,21 @@ function createConfirmation(
 ) {
   const { store, booking } = p;
 
-  /** Keeps the payment that a caller has sent, so that the request does not ask another reader to pay again. */
-  function keepReported(id: string, signature: string): void {
-    const request = store.get(id);
-    if (request?.state === 'open' && request.reported?.signature !== signature)
-      store.put({ ...request, reported: { signature, at: now() } });
+  /**
+   * Keeps a confirmed payment of the request until it is final, so that another reader is not asked to pay again. Any
+   * caller may name any signature: one that no node shows, or that pays for something else, changes nothing.
+   */
+  async function keepReported(id: string, signature: string): Promise<void> {
+    const isNew = ({ state, reported }: PaymentRequest) =>
+      state === 'open' && reported?.signature !== signature;
+    const known = store.get(id);
+    if (!known || !isNew(known)) return;
+    const transaction = await p.confirmedTransaction(signature);
+    const payment = transaction && treasuryPayment(transaction, p.treasuryAddress);
+    if (!payment) return;
+    const paid = matchRequest(payment, transaction, store, now());
+    if (paid && paid !== 'several' && paid.id === id && isNew(paid))
+      store.put({ ...paid, reported: { signature, at: now() } });
   }
 
   /** A final transaction either counts by now or never will. */
@@ -336,7 +348,7 @@ function createConfirmation(
     if (isBooked && (request.state === 'paid' || request.state === 'completed')) return undefined;
     const transaction = await booking.confirm(signature);
     if (!transaction) {
-      keepReported(request.id, signature);
+      await keepReported(request.id, signature);
       const message = 'This transaction is not final yet, or it does not exist.';
       return { code: 'PAYMENT_NOT_FINAL', message, retryAfterSeconds: 5 };
     }

@@ -103,6 +103,7 @@ export async function confirmPayment(
 ): Promise<RequestView> {
   const { kind, id, signature } = p;
   const deadline = d.now() + p.waitMs;
+  let until: 'confirmed' | 'final' = 'confirmed';
   for (;;) {
     const left = Math.max(deadline - d.now(), 0);
     const answer = await d.custody.confirmPayment({
@@ -117,8 +118,10 @@ export async function confirmPayment(
     if (pendingMs <= 0) throw refusalError(refusal);
     if (refusal.code === 'PAYMENT_NOT_FINAL') {
       const unknownMs = Math.min(UNKNOWN_WAIT_MS, pendingMs);
-      const status = await waitForFinality(d, signature, { unknownMs, pendingMs });
+      const status = await waitForFinality(d, signature, { unknownMs, pendingMs, until });
       if (status === 'unknown') throw refusalError({ ...refusal, details: { chain: 'unknown' } });
+      // The custodian has to read a confirmed payment once, to show the request as seen.
+      until = 'final';
     } else if (refusal.code !== 'INVOICE_IN_PROGRESS') {
       throw refusalError(refusal);
     }

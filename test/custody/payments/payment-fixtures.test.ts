@@ -93,10 +93,7 @@ const FIXTURES: Record<string, Fixture> = {
     code: 'PAYMENT_FAILED',
   },
   'not final': {
-    make: (world, request) => {
-      world.pay(fee(request), [request.reference]);
-      world.chain.shift();
-    },
+    make: (world, request) => world.send(fee(request), [request.reference]),
     // The confirm has named it.
     detail: 'seen',
     code: 'PAYMENT_NOT_FINAL',

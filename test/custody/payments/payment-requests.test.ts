@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { RequestView } from '../../../src/custody/api.ts';
 import { cases } from '../../cases.ts';
 import { address, createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
 
@@ -58,11 +59,11 @@ describe('which request a payment belongs to', () => {
 
 describe('a payment that a caller has sent and that is not final', () => {
   const MINUTE = 60_000;
-  const sent = signature(99);
 
   it('is shown for three minutes, then the request awaits a payment again', async () => {
-    const { open, confirm, payments, state } = createPaymentWorld();
+    const { open, confirm, payments, send, state } = createPaymentWorld();
     const request = open();
+    const sent = send(fee(request), [request.reference]);
     await confirm(request.id, sent);
     const seen = { detail: 'seen', receivedLamports: '0', paymentSignature: null, reportedSignature: sent };
     expect(payments.find(request.id)).toMatchObject(seen);
@@ -76,33 +77,68 @@ describe('a payment that a caller has sent and that is not final', () => {
   });
 
   it('makes room for another one, and ends when it turns out to pay nothing', async () => {
-    const { open, confirm, payments, pay } = createPaymentWorld();
+    const { open, confirm, payments, pay, send } = createPaymentWorld();
     const request = open();
+    send(1n, [request.reference], { signature: signature(98) });
     await confirm(request.id, signature(98));
-    await confirm(request.id, sent);
-    expect(payments.find(request.id)?.reportedSignature).toBe(sent);
+    send(fee(request), [request.reference], { signature: signature(99) });
+    await confirm(request.id, signature(99));
+    expect(payments.find(request.id)?.reportedSignature).toBe(signature(99));
     await confirm(request.id, pay(fee(request), [request.reference], { failed: true }));
     expect(payments.find(request.id)).toMatchObject({ detail: 'awaiting_payment', reportedSignature: null });
   });
 
   it('changes neither the row in D1 nor what is paid', async () => {
-    const { open, confirm, payments, pay, storage } = createPaymentWorld();
+    const { open, confirm, payments, pay, send, storage } = createPaymentWorld();
     const request = open();
+    send(fee(request), [request.reference], { signature: signature(99) });
     const rows = () => storage.exec('SELECT columns FROM outbox ORDER BY rowid');
     const before = rows();
-    await confirm(request.id, sent);
+    await confirm(request.id, signature(99));
+    expect(payments.find(request.id)).toMatchObject({ detail: 'seen' });
     expect(rows()).toEqual(before);
     expect((await confirm(request.id, pay(fee(request), [request.reference]))).type).toBe('confirmed');
     expect(payments.find(request.id)).toMatchObject({ status: 'completed', reportedSignature: null });
-    expect(JSON.stringify(rows())).not.toContain(sent);
+    expect(JSON.stringify(rows())).not.toContain(signature(99));
   });
 
   it('is not kept for a request that has ended', async () => {
-    const { open, confirm, payments, pay } = createPaymentWorld();
+    const { open, confirm, payments, pay, send } = createPaymentWorld();
     const request = open();
     await confirm(request.id, pay(fee(request), [request.reference]));
-    await confirm(request.id, sent);
+    send(fee(request), [request.reference], { signature: signature(99) });
+    await confirm(request.id, signature(99));
     expect(payments.find(request.id)).toMatchObject({ detail: 'completed', reportedSignature: null });
+  });
+
+  it.each<[string, (world: PaymentWorld, request: RequestView) => void]>([
+    ['that no node shows', () => undefined],
+    [
+      'that failed',
+      ({ send }, request) =>
+        send(fee(request), [request.reference], { signature: signature(99), failed: true }),
+    ],
+    [
+      'of another amount without the reference',
+      ({ send }, request) => send(fee(request) + 1n, [], { signature: signature(99) }),
+    ],
+    [
+      'that pays another request',
+      ({ send, open }) => {
+        const other = open();
+        send(fee(other), [other.reference], { signature: signature(99) });
+      },
+    ],
+    ['that pays nothing', ({ send }, request) => send(0n, [request.reference], { signature: signature(99) })],
+  ])("does not show a third party's transaction %s", async (_name, make) => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    make(world, request);
+    expect(await world.confirm(request.id, signature(99))).toMatchObject({
+      refusal: { code: 'PAYMENT_NOT_FINAL' },
+    });
+    const awaiting = { detail: 'awaiting_payment', reportedSignature: null };
+    expect(world.payments.find(request.id)).toMatchObject(awaiting);
   });
 });
 

@@ -57,6 +57,8 @@ export function createPaymentWorld(
     drawn: undefined as readonly number[] | undefined,
   };
   const chain: ChainTransaction[] = [];
+  /** Confirmed transactions that are not final. */
+  const confirmed: ChainTransaction[] = [];
   const created: string[] = [];
   const alarms: Readonly<Record<string, unknown>>[] = [];
   const warnings: Readonly<Record<string, unknown>>[] = [];
@@ -125,6 +127,7 @@ export function createPaymentWorld(
       if (state.unreadable) throw new Error('the node is down');
       return chain.find((transaction) => transaction.signature === text) ?? null;
     },
+    confirmedTransaction: async (text) => confirmed.find(({ signature: own }) => own === text) ?? null,
     randomBytes: (length) =>
       Uint8Array.from(
         { length },
@@ -192,6 +195,12 @@ export function createPaymentWorld(
     });
     return signature(n);
   };
+  /** A payment that is confirmed and not final. */
+  const send = (...payment: Parameters<typeof pay>): string => {
+    const sent = pay(...payment);
+    confirmed.push(...chain.splice(0, 1));
+    return sent;
+  };
   const within = <T>(work: Promise<T>) => work;
   const confirm = (id: string, text: string) =>
     payments.confirm(
@@ -216,6 +225,7 @@ export function createPaymentWorld(
     flush,
     open,
     pay,
+    send,
     confirm,
   };
 }

@@ -76,6 +76,7 @@ export function createRequestSimulation(options: RunOptions) {
             }),
         })),
         transaction: (signature) => flaky('payment', () => received(signature)),
+        confirmedTransaction: (signature) => flaky('payment', () => received(signature)),
         randomBytes: (length) => Uint8Array.from({ length }, () => run.random.between(0, 255)),
         randomId: () => `request-${options.seed}-${++made}`,
         mintAddress: (id) => encodeBase58(sha256(utf8ToBytes(id))),
