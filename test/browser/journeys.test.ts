@@ -118,7 +118,7 @@ it('a depositor sees the reward of a deposit, claims it, and sees it paid', asyn
   await page.getByText('Claim a payment that was sent already').click();
   await page.getByLabel('Signature of the payment').fill(signature);
   await page.getByRole('button', { name: 'Check payment' }).click();
-  await page.getByText('Nothing was consumed yet.').waitFor();
+  await page.getByText('Nothing was claimed yet.').waitFor();
   expect(await page.locator('[data-island="claim"]').innerText()).toContain('25 USDC');
   await page.getByRole('button', { name: 'Claim the reward' }).click();
   await page.locator('[data-claim="paid"]').waitFor();
