@@ -10,6 +10,7 @@ import {
   useBrowser,
   type Visit,
   visit,
+  WAIT_MS,
 } from './visit.ts';
 import { addWallet, type Info, type WalletOptions } from './wallet.ts';
 
@@ -132,10 +133,19 @@ describe('a payment that was sent is never asked for again', () => {
   });
 
   it('at the address of the invoice in another browser', async () => {
-    const kept = await order({ behaviour: 'keep' });
-    await payButton(kept.page).click();
-    await kept.page.locator('[data-invoice="seen"]').waitFor();
-    const other = await visit(`/tokens/new?invoice=${kept.id}`);
+    const paid = await order({});
+    const path = `/api/invoices/${paid.id}`;
+    await payButton(paid.page).click();
+    let invoice: { detail: string } = { detail: '' };
+    const read = async () => {
+      invoice = await (await fetch(new URL(path, siteUrl))).json();
+      return invoice.detail;
+    };
+    await expect.poll(read, { interval: 100, timeout: WAIT_MS }).toBe('seen');
+    // The other browser is shown this state however soon the payment is final.
+    const other = await visit(`/tokens/new?invoice=${paid.id}`, {}, (page) =>
+      page.route(`**${path}`, (route) => route.fulfill({ json: invoice })),
+    );
     open.push(other);
     await other.page.getByText('The payment was sent. Do not pay again').waitFor();
     expect(await other.page.getByRole('button', { name: 'Connect a wallet' }).count()).toBe(0);

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, inject } from 'vitest';
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /** No wait is decided by time: this only ends one that hangs, before its test does (vitest.config.ts). */
-const WAIT_MS = 150_000;
+export const WAIT_MS = 150_000;
 
 export const siteUrl: string = inject('siteUrl');
 export const PHONE = { width: 390, height: 844 };
