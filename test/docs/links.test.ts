@@ -27,7 +27,7 @@ it('every other link is a known page elsewhere', () => {
 });
 
 it('every file that a page names in code is there', () => {
-  const named = PAGES.flatMap((file) =>
+  const named = [...PAGES, 'CONTRIBUTING.md'].flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/`((?:src|test|scripts|site|docs)\/[\w./[\]-]+)`/g)].map(
       ([, path = '']) => [file, path] as const,
     ),
@@ -38,8 +38,8 @@ it('every file that a page names in code is there', () => {
   expect(named.filter(([, path]) => !existsSync(path) && !made.includes(path))).toEqual([]);
 });
 
-it('the map in the README names files and folders of src, each where it is', () => {
-  const map = blocksOf('README.md').find(({ language, text }) => language === '' && text.startsWith('src/'));
+it('the map in CONTRIBUTING names files and folders of src, each where it is', () => {
+  const map = blocksOf('CONTRIBUTING.md').find(({ language, text }) => language === '' && text.startsWith('src/'));
   const lines = (map?.text ?? '').split('\n').filter((line) => line.startsWith('  '));
   expect(lines.length).toBeGreaterThan(8);
   for (const line of lines)

@@ -44,7 +44,7 @@ it.each(['Claude Code', 'Cursor', 'VS Code', 'Windsurf', 'Gemini CLI', 'Cline', 
   },
 );
 
-it.each(['README.md', PAGE])('%s leads with the URL', (file) => {
+it.each(['README.md', PAGE])('%s names the URL of a deployment before a package', (file) => {
   const text = readFileSync(file, 'utf8');
   const section = text.slice(text.indexOf('For agents'));
   expect(section).toContain(`${ORIGIN}/mcp`);
