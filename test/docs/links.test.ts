@@ -39,7 +39,9 @@ it('every file that a page names in code is there', () => {
 });
 
 it('the map in CONTRIBUTING names files and folders of src, each where it is', () => {
-  const map = blocksOf('CONTRIBUTING.md').find(({ language, text }) => language === '' && text.startsWith('src/'));
+  const map = blocksOf('CONTRIBUTING.md').find(
+    ({ language, text }) => language === '' && text.startsWith('src/'),
+  );
   const lines = (map?.text ?? '').split('\n').filter((line) => line.startsWith('  '));
   expect(lines.length).toBeGreaterThan(8);
   for (const line of lines)
