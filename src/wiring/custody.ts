@@ -194,6 +194,7 @@ function reserveModules(
             treasury: config.TREASURY_SOLANA_ADDRESS ?? signer.address,
             depth: config.ABSR_CONFIRMATIONS,
             nodes: rpc.nodes.length,
+            indexes: esploras.length,
             reserveViews,
             supplyViews,
             readPrices,

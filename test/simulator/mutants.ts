@@ -414,8 +414,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'custody/reserve/reserve-views.ts',
-        find: `others.some((other) => other !== figure)`,
-        replace: `others.some((other) => other < 0n)`,
+        find: `const quorum = Math.max(quorumOf(configured), 2);`,
+        replace: `const quorum = 1;`,
       },
     ],
   },

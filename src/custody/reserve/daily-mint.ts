@@ -22,6 +22,7 @@ import {
   plannedOperation,
   settlesByLanding,
 } from '../kernel/operation.ts';
+import { quorumOf, sameByKey } from '../kernel/quorum.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
@@ -72,8 +73,9 @@ export type PreviousMints = {
 export type MintFacts = {
   readonly reserves: readonly ReserveView[];
   readonly supplies: readonly SupplyView[];
-  /** Number of configured nodes; with two, a single answer is not enough. */
+  /** Number of configured Solana nodes, and of Bitcoin indexes. */
   readonly nodes: number;
+  readonly indexes: number;
   readonly depth: number;
   readonly authority: string;
   readonly earlier: PreviousMints;
@@ -114,7 +116,7 @@ const dayOf = (id: string): string => id.slice(ID.length);
 /** How much can be minted now. Pure. */
 export function decideMint(p: MintFacts): MintDecision {
   if (p.earlier.open) return { verdict: 'wait', reason: 'earlier_mint_open' };
-  const reserve = agreeAtDepth(p.reserves, p.depth);
+  const reserve = agreeAtDepth(p.reserves, p.depth, p.indexes);
   if (!reserve.ok) return { verdict: 'wait', reason: reserve.reason };
   const supply = agreeSupply(p);
   if (typeof supply === 'string') return { verdict: 'wait', reason: supply };
@@ -135,23 +137,18 @@ export function decideMint(p: MintFacts): MintDecision {
   return { verdict: 'mint', atoms, figures };
 }
 
-/** The supply that all views with the last mint agree on; with two configured nodes, two views are needed. */
+/** The supply that a quorum of nodes shows, each with the last mint. */
 function agreeSupply(p: MintFacts): SupplyView | SupplyRefusal {
+  const quorum = quorumOf(p.nodes);
   const lastSlot = p.earlier.last?.slot ?? 0n;
   const current = p.supplies.filter((view) => view.slot >= lastSlot);
-  const [first, ...others] = current;
-  if (!first) return p.supplies.length > 0 ? 'supply_outdated' : 'one_node';
-  if (current.length < Math.min(p.nodes, 2)) {
-    return p.supplies.length > current.length ? 'supply_outdated' : 'one_node';
-  }
-  const same = others.every(
-    (view) =>
-      view.atoms === first.atoms &&
-      view.decimals === first.decimals &&
-      view.program === first.program &&
-      view.mintAuthority === first.mintAuthority,
-  );
-  return same ? first : 'supplies_disagree';
+  if (current.length < quorum) return p.supplies.length > current.length ? 'supply_outdated' : 'one_node';
+  const views = current.map((value) => ({ node: value.source, value }));
+  const [first] =
+    sameByKey(views, quorum, ({ atoms, decimals, program, mintAuthority }) =>
+      [atoms, decimals, program, mintAuthority].join(' '),
+    ) ?? [];
+  return first ?? 'supplies_disagree';
 }
 
 export type AbsrPorts = {
@@ -160,8 +157,9 @@ export type AbsrPorts = {
   /** Owner of the receiving account. */
   readonly treasury: string;
   readonly depth: number;
-  /** Number of configured Solana nodes. */
+  /** Number of configured Solana nodes, and of Bitcoin indexes. */
   readonly nodes: number;
+  readonly indexes: number;
   /** One view per index; failing indexes are left out. */
   reserveViews(depth: number): Promise<ReserveView[]>;
   /** One view per node; failing nodes are left out. */
@@ -173,9 +171,9 @@ export type AbsrPorts = {
 
 /** @param earlier the journal's mints other than this one */
 async function readMintFacts(ports: AbsrPorts, earlier: () => PreviousMints): Promise<MintFacts> {
-  const { depth, nodes, reserveAddress: authority } = ports;
+  const { depth, nodes, indexes, reserveAddress: authority } = ports;
   const [reserves, supplies] = await Promise.all([ports.reserveViews(depth), ports.supplyViews()]);
-  return { reserves, supplies, nodes, depth, authority, earlier: earlier() };
+  return { reserves, supplies, nodes, indexes, depth, authority, earlier: earlier() };
 }
 
 export function createAbsrKind(ports: AbsrPorts, earlier: (id: string) => PreviousMints): OperationKind {

@@ -7,13 +7,14 @@ import { netEffect } from '../../chain/bitcoin/net-effect.ts';
 import { decodeMint } from '../../chain/solana/token-program.ts';
 import { type Sats, sats } from '../../core/amount.ts';
 import { upstreamFailed } from '../../core/errors.ts';
+import { stringifyJson } from '../../core/json.ts';
 import type { Esplora } from '../../providers/esplora.ts';
 import type { SolanaNode } from '../../providers/solana-rpc.ts';
-import { succeeded } from '../kernel/quorum.ts';
+import { quorumOf, sameByKey, succeeded } from '../kernel/quorum.ts';
 import type { SupplyView } from './daily-mint.ts';
 import type { SolanaFigures } from './proof.ts';
 
-type Node = Pick<SolanaNode, 'name' | 'accounts' | 'balance' | 'latestBlockhash'>;
+type Node = Pick<SolanaNode, 'name' | 'accounts' | 'balance' | 'latestBlockhash' | 'isBlockhashValid'>;
 
 export function createReservePorts(p: {
   readonly indexes: readonly BitcoinIndex[];
@@ -22,14 +23,19 @@ export function createReservePorts(p: {
   readonly solanaAddress: string;
   readonly absrMint: string | null;
 }) {
-  /** The finalized blockhash of the node at the highest slot. */
-  async function newest() {
-    const tips = await succeeded(
-      p.nodes.map(async (node) => ({ node, tip: await node.latestBlockhash('finalized') })),
-    );
-    const [first] = tips;
-    if (!first) throw upstreamFailed('solana-rpc', 'no_node');
-    return tips.reduce((most, one) => (one.tip.slot > most.tip.slot ? one : most), first);
+  /**
+   * The newest finalized tip that a quorum has reached: as many slots are at least as high, so one node can neither raise
+   * it nor lower it below the others. A quorum has seen its blockhash.
+   */
+  async function commonTip() {
+    const quorum = quorumOf(p.nodes.length);
+    const tips = await succeeded(p.nodes.map((node) => node.latestBlockhash('finalized')));
+    const tip = tips.toSorted((a, b) => (a.slot > b.slot ? -1 : 1))[quorum - 1];
+    if (!tip) throw upstreamFailed('solana-rpc', 'quorum_missing');
+    const seen = await succeeded(p.nodes.map((node) => node.isBlockhashValid(tip.blockhash, 'finalized')));
+    if (seen.filter(({ valid }) => valid).length < quorum)
+      throw upstreamFailed('solana-rpc', 'quorum_missing');
+    return tip;
   }
 
   return {
@@ -43,25 +49,30 @@ export function createReservePorts(p: {
       return absrMint === null ? [] : succeeded(p.nodes.map((node) => readSupply(node, absrMint)));
     },
 
-    /**
-     * All figures are from the node at the highest slot and at least as new as the blockhash. @throws
-     * AppError UPSTREAM_FAILED
-     */
+    /** The figures of a quorum of nodes, each at least as new as the common tip. @throws AppError UPSTREAM_FAILED */
     solanaFigures: async (): Promise<SolanaFigures> => {
-      const { node, tip } = await newest();
-      const [balance, supply] = await Promise.all([
-        node.balance(p.solanaAddress, 'finalized', tip.slot),
-        p.absrMint === null ? null : readSupply(node, p.absrMint),
-      ]);
-      if (supply && supply.slot < tip.slot) throw upstreamFailed(node.name, 'supply_outdated');
-      return {
-        solanaLamports: balance.lamports,
-        solanaTip: { slot: tip.slot, blockhash: tip.blockhash },
-        absr:
-          supply && p.absrMint !== null
-            ? { mint: p.absrMint, atoms: supply.atoms, decimals: supply.decimals }
-            : null,
+      const { absrMint } = p;
+      const { slot, blockhash } = await commonTip();
+      const read = async (node: Node): Promise<Omit<SolanaFigures, 'solanaTip'>> => {
+        const [balance, supply] = await Promise.all([
+          node.balance(p.solanaAddress, 'finalized', slot),
+          absrMint === null ? null : readSupply(node, absrMint),
+        ]);
+        if (balance.slot < slot || (supply && supply.slot < slot)) throw upstreamFailed(node.name, 'behind');
+        const absr =
+          supply && absrMint !== null
+            ? { mint: absrMint, atoms: supply.atoms, decimals: supply.decimals }
+            : null;
+        return { solanaLamports: balance.lamports, absr };
       };
+      const views = await succeeded(
+        p.nodes.map(async (node) => ({ node: node.name, value: await read(node) })),
+      );
+      const quorum = quorumOf(p.nodes.length);
+      const [figures] = sameByKey(views, quorum, (value) => stringifyJson(value) ?? '') ?? [];
+      if (!figures)
+        throw upstreamFailed('solana-rpc', views.length < quorum ? 'quorum_missing' : 'nodes_disagree');
+      return { ...figures, solanaTip: { slot, blockhash } };
     },
   };
 }
@@ -160,28 +171,29 @@ export type AgreementRefusal = 'one_source' | 'tips_apart' | 'sources_disagree' 
 /** Blocks by which honest indexes may differ temporarily. */
 export const MAX_TIP_DISTANCE = 2;
 
-/** Number of views needed to decide about money. */
-const QUORUM = 2;
-
 /**
- * The balance of the reserve at `depth` confirmations, counted from the lowest tip. Income counts once it is
- * that deep. A spend counts at once, and an unconfirmed spend prevents any agreement, so the figure never
- * exceeds the real balance.
+ * The balance of the reserve at `depth` confirmations that a quorum of the indexes shows, counted from the newest tip that
+ * a quorum has reached. Income counts once it is that deep. A spend counts at once, and one that is not confirmed prevents
+ * the agreement, so the figure never exceeds the real balance.
  *
  * @param depth confirmations that income needs, at least 1
+ * @param configured number of configured indexes; two must agree at least
  */
-export function agreeAtDepth(views: readonly ReserveView[], depth: number): Agreement {
-  if (views.length < QUORUM) return { ok: false, reason: 'one_source' };
-  const lowest = views.reduce((low, view) => (view.tip.height < low.tip.height ? view : low));
-  const highest = Math.max(...views.map((view) => view.tip.height));
-  if (highest - lowest.tip.height > MAX_TIP_DISTANCE) return { ok: false, reason: 'tips_apart' };
-  const [figure, ...others] = views.map((view) => settledSats(view, lowest.tip.height, depth));
-  if (figure === undefined || others.some((other) => other !== figure)) {
-    return { ok: false, reason: 'sources_disagree' };
-  }
-  if (views.some((view) => view.pendingSpent > 0n)) return { ok: false, reason: 'spend_pending' };
-  return { ok: true, sats: figure, tip: lowest.tip };
+export function agreeAtDepth(views: readonly ReserveView[], depth: number, configured: number): Agreement {
+  const quorum = Math.max(quorumOf(configured), 2);
+  const { tip } = views.toSorted((a, b) => b.tip.height - a.tip.height)[quorum - 1] ?? {};
+  if (!tip) return { ok: false, reason: 'one_source' };
+  const near = views.filter((view) => Math.abs(view.tip.height - tip.height) <= MAX_TIP_DISTANCE);
+  if (near.length < quorum) return { ok: false, reason: 'tips_apart' };
+  const group = sameByKey(given(near), quorum, (view) => String(settledSats(view, tip.height, depth)));
+  const [first] = group ?? [];
+  if (!group || !first) return { ok: false, reason: 'sources_disagree' };
+  if (group.filter(({ pendingSpent }) => pendingSpent === 0n).length < quorum)
+    return { ok: false, reason: 'spend_pending' };
+  return { ok: true, sats: settledSats(first, tip.height, depth), tip };
 }
+
+const given = (views: readonly ReserveView[]) => views.map((value) => ({ node: value.source, value }));
 
 /** A block at the tip has one confirmation. */
 function settledSats(view: ReserveView, tip: number, depth: number): Sats {
@@ -192,14 +204,15 @@ function settledSats(view: ReserveView, tip: number, depth: number): Sats {
 }
 
 /**
- * The confirmed balance that all views show at the same tip, for a proof that names it. With a single
- * configured index, its answer is used alone.
+ * The confirmed balance that a quorum of the indexes shows at the same tip, for a proof that names it. With a single
+ * configured index, its response is used alone.
  */
 export function agreeAtTip(views: readonly ReserveView[], configured: number): Agreement {
-  const [first, ...others] = views;
-  if (!first || views.length < Math.min(configured, QUORUM)) return { ok: false, reason: 'one_source' };
-  if (others.some((view) => view.tip.hash !== first.tip.hash)) return { ok: false, reason: 'tips_apart' };
-  if (others.some((view) => view.confirmed !== first.confirmed))
-    return { ok: false, reason: 'sources_disagree' };
-  return { ok: true, sats: first.confirmed, tip: first.tip };
+  const quorum = quorumOf(configured);
+  if (views.length < quorum) return { ok: false, reason: 'one_source' };
+  const group = sameByKey(given(views), quorum, ({ tip, confirmed }) => `${tip.hash} ${confirmed}`);
+  const [first] = group ?? [];
+  if (first) return { ok: true, sats: first.confirmed, tip: first.tip };
+  const atOneTip = sameByKey(given(views), quorum, ({ tip }) => tip.hash);
+  return { ok: false, reason: atOneTip ? 'sources_disagree' : 'tips_apart' };
 }

@@ -106,6 +106,7 @@ export function createService(p: {
       treasury: TREASURY,
       depth: DEPTH,
       nodes: solana.nodes.length,
+      indexes: indexes.length,
       ...reservePorts,
       latestBlockhash: solana.latestBlockhash,
       readPrices,

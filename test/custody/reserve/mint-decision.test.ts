@@ -54,6 +54,7 @@ const facts = (change: Partial<MintFacts> = {}): MintFacts => ({
   reserves: [view(), view({ source: 'two' })],
   supplies: [supply(), supply({ source: 'rpc-2' })],
   nodes: 2,
+  indexes: 2,
   depth: 3,
   authority: RESERVE,
   earlier: NEVER,
@@ -61,7 +62,7 @@ const facts = (change: Partial<MintFacts> = {}): MintFacts => ({
 });
 
 describe('the reserve at depth', () => {
-  const both = (...pair: [ReserveView, ReserveView]) => agreeAtDepth(pair, 3);
+  const both = (...pair: [ReserveView, ReserveView]) => agreeAtDepth(pair, 3, 2);
 
   it.each([
     [900, 'one confirmation', 700n],
@@ -99,12 +100,29 @@ describe('the reserve at depth', () => {
     expect(both(view({ tip: 900 }), view({ tip: 903 }))).toEqual({ ok: false, reason: 'tips_apart' });
   });
 
-  it('one sat of difference, or one index alone, is not an agreement; all three must agree', () => {
+  it('is not agreed with one sat of difference, or by one index alone', () => {
     const other = view({ confirmed: sats(1_001n) });
     expect(both(view(), other)).toEqual({ ok: false, reason: 'sources_disagree' });
-    expect(agreeAtDepth([view(), view(), other], 3)).toEqual({ ok: false, reason: 'sources_disagree' });
-    expect(agreeAtDepth([view()], 3)).toEqual({ ok: false, reason: 'one_source' });
-    expect(agreeAtDepth([], 3)).toEqual({ ok: false, reason: 'one_source' });
+    for (const configured of [1, 2, 3]) {
+      expect(agreeAtDepth([view()], 3, configured)).toEqual({ ok: false, reason: 'one_source' });
+      expect(agreeAtDepth([], 3, configured)).toEqual({ ok: false, reason: 'one_source' });
+    }
+  });
+
+  it.each([
+    ['a higher balance', { confirmed: sats(9_000n) }],
+    ['a lower balance', { confirmed: sats(1n) }],
+    ['a young income', { young: [young(900, 300n)] }],
+    ['a spend in the mempool', { pendingSpent: sats(1n) }],
+    ['a tip far ahead', { tip: 9_000 }],
+    ['a tip far behind', { tip: 2 }],
+  ])('is the one of two indexes when the third of three shows %s', (_, lie) => {
+    const views = [view(), view({ source: 'two' })];
+    for (const all of [
+      [...views, view(lie)],
+      [view(lie), ...views],
+    ])
+      expect(agreeAtDepth(all, 3, 3)).toMatchObject({ ok: true, sats: 1_000n, tip: { height: 900 } });
   });
 
   it('never exceeds the confirmed balance, nor the balance before the young blocks', () => {
@@ -120,7 +138,7 @@ describe('the reserve at depth', () => {
           confirmed: sats(100_000n),
           young: rows.map(({ height, net }) => young(height, net)),
         });
-        const agreed = agreeAtDepth([seen, seen], depth);
+        const agreed = agreeAtDepth([seen, seen], depth, 2);
         const unripe = rows.filter(({ height }) => 900 - height + 1 < depth);
         const before = 100_000n - unripe.reduce((sum, { net }) => sum + net, 0n);
         expect(agreed.ok && agreed.sats <= 100_000n && agreed.sats <= before).toBe(true);
@@ -137,6 +155,15 @@ describe('the reserve at the tip, for a proof', () => {
       ok: false,
       reason: 'sources_disagree',
     });
+  });
+
+  it('is the one of two indexes when the third of three shows another balance or tip', () => {
+    for (const lie of [view({ confirmed: sats(9n) }), view({ tip: 9_000 })])
+      for (const all of [
+        [view(), view(), lie],
+        [lie, view(), view()],
+      ])
+        expect(agreeAtTip(all, 3)).toMatchObject({ ok: true, sats: 1_000n, tip: { height: 900 } });
   });
 
   it('one of two configured indexes is not enough; the only one configured is', () => {
@@ -189,6 +216,21 @@ describe('the decision', () => {
     ['the authority', { mintAuthority: null }],
   ])('waits while two nodes differ in %s', (_, change) => {
     expect(decideMint(facts({ supplies: [supply(), supply(change)] }))).toEqual(wait('supplies_disagree'));
+  });
+
+  it.each([
+    ['more atoms', { atoms: 999n }],
+    ['fewer atoms', { atoms: 0n }],
+    ['other decimals', { decimals: 8 }],
+    ['another authority', { mintAuthority: null }],
+    ['a slot far ahead', { atoms: 0n, slot: 10n ** 12n }],
+  ])('is made on the figures of two nodes when the third of three shows %s', (_, lie) => {
+    const honest = [supply(), supply({ source: 'rpc-2' })];
+    for (const supplies of [
+      [...honest, supply(lie)],
+      [supply(lie), ...honest],
+    ])
+      expect(decideMint(facts({ supplies, nodes: 3 }))).toMatchObject({ verdict: 'mint', atoms: 600n });
   });
 
   it('waits for a second node where two are configured', () => {
@@ -264,6 +306,7 @@ describe('the day of a mint', () => {
         treasury: PUBLIC_KEY,
         depth: 3,
         nodes: 2,
+        indexes: 2,
         reserveViews: async () => [view(), view({ source: 'two' })],
         supplyViews: async () => [
           supply({ mintAuthority: PUBLIC_KEY }),

@@ -155,6 +155,11 @@ export function createSolanaModel(p: {
           slot: BigInt(slot),
         };
       },
+      async isBlockhashValid(blockhash) {
+        askedNode(name);
+        const slot = finalSlot(name);
+        return { valid: slotOf(blockhash) <= slot, slot: BigInt(slot) };
+      },
       async accounts() {
         askedNode(name);
         const slot = finalSlot(name);

@@ -1,0 +1,97 @@
+import { address, none, some } from '@solana/kit';
+import { getMintEncoder } from '@solana-program/token';
+import { describe, expect, it } from 'vitest';
+import { lamports } from '../../../src/core/amount.ts';
+import { createReservePorts } from '../../../src/custody/reserve/reserve-views.ts';
+
+const ADDRESS = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+
+/** What one node shows. */
+type Shown = {
+  readonly lamports: bigint;
+  readonly atoms: bigint;
+  readonly slot: bigint;
+  readonly fork?: boolean;
+};
+const HONEST: Shown = { lamports: 10n, atoms: 400n, slot: 1_000n };
+const hashAt = (slot: bigint): string => `hash ${slot}`;
+
+/** The figures of a proof over these nodes; undefined stands for a node that fails. */
+function figuresOf(...shown: readonly (Shown | undefined)[]) {
+  const nodes = shown.map((node, index) => {
+    const asked = (): Shown => {
+      if (!node) throw new Error('down');
+      return node;
+    };
+    return {
+      name: `rpc-${index}`,
+      balance: async () => ({ lamports: lamports(asked().lamports), slot: asked().slot }),
+      latestBlockhash: async () => ({
+        blockhash: asked().fork ? 'invented' : hashAt(asked().slot),
+        slot: asked().slot,
+        lastValidBlockHeight: 0n,
+      }),
+      isBlockhashValid: async (blockhash: string) => ({
+        valid: asked().fork ? true : blockhash === hashAt(1_000n) || blockhash === hashAt(999n),
+        slot: asked().slot,
+      }),
+      accounts: async () => {
+        const data = getMintEncoder().encode({
+          mintAuthority: some(address(ADDRESS)),
+          supply: asked().atoms,
+          decimals: 0,
+          isInitialized: true,
+          freezeAuthority: none(),
+        });
+        const account = { owner: TOKEN_PROGRAM, lamports: 1n, data: new Uint8Array(data) };
+        return { slot: asked().slot, accounts: [account] };
+      },
+    };
+  });
+  return createReservePorts({
+    indexes: [],
+    nodes,
+    bitcoinAddress: 'unused',
+    solanaAddress: ADDRESS,
+    absrMint: ADDRESS,
+  }).solanaFigures();
+}
+
+const AGREED = {
+  solanaLamports: 10n,
+  absr: { mint: ADDRESS, atoms: 400n, decimals: 0 },
+  solanaTip: { slot: 1_000n, blockhash: hashAt(1_000n) },
+};
+
+describe('the Solana figures of a proof', () => {
+  it.each([
+    ['a higher balance', { lamports: 99n }],
+    ['a lower balance', { lamports: 0n }],
+    ['another supply', { atoms: 1n }],
+    ['a slot far ahead', { slot: 10n ** 12n }],
+    ['a slot far ahead and another supply', { slot: 10n ** 12n, atoms: 1n }],
+    ['a slot far behind', { slot: 3n }],
+    ['a blockhash that no other node has seen', { fork: true, slot: 10n ** 12n }],
+  ])('are those of two nodes when the third of three shows %s', async (_, lie) => {
+    const liar = { ...HONEST, ...lie };
+    expect(await figuresOf(liar, HONEST, HONEST)).toEqual(AGREED);
+    expect(await figuresOf(HONEST, HONEST, liar)).toEqual(AGREED);
+  });
+
+  it('are at the slot that two of three nodes have reached', async () => {
+    const behind = { ...HONEST, slot: 999n };
+    expect(await figuresOf(HONEST, behind, undefined)).toMatchObject({
+      solanaTip: { slot: 999n, blockhash: hashAt(999n) },
+    });
+  });
+
+  it('are refused when no quorum of nodes shows them', async () => {
+    const refused = (reason: string) => ({ details: { reason } });
+    await expect(figuresOf(HONEST, { ...HONEST, atoms: 1n })).rejects.toMatchObject(
+      refused('nodes_disagree'),
+    );
+    await expect(figuresOf(HONEST, undefined)).rejects.toMatchObject(refused('quorum_missing'));
+    await expect(figuresOf()).rejects.toMatchObject(refused('quorum_missing'));
+  });
+});
