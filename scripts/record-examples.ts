@@ -1,13 +1,10 @@
 /**
  * `npm run examples`: uses the whole service on an offline world and stores its responses as the examples of the API
- * document, one success of each operation and one response of each error code that could be provoked.
+ * document, one success of each operation.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import fc from 'fast-check';
-import { requestArbitraries } from '../test/e2e/request-arbitraries.ts';
-import { knownTexts, tourService } from '../test/e2e/service-tour.ts';
-import { isUpstream } from '../test/world/bindings.ts';
+import { tourService } from '../test/e2e/service-tour.ts';
 import { startWorld } from '../test/world/world.ts';
 import { argumentsOrUsage, readArguments } from './command-line.ts';
 import type { ApiDocument } from './documents/api-document.ts';
@@ -16,9 +13,6 @@ argumentsOrUsage('npm run examples', (args) => readArguments(args, {}));
 const FILE = 'scripts/documents/examples.json';
 /** The origin of the service in the examples. */
 const ORIGIN = 'https://sluice.example';
-const SEED = 7;
-const TRIES = 60;
-const TRIES_WITH_FAULTS = 4;
 /** Members of a list that are kept. */
 const LIST = 2;
 /** Longer responses are left out, because a shorter one shows the same members. */
@@ -69,28 +63,6 @@ try {
     // Of several successes the last request is shown: earlier ones were dry runs or came too early.
     recorded.set(operationId, { ...known, request });
   }
-  const generators = requestArbitraries(document, knownTexts(visits), visits);
-
-  async function provoke(tries: number): Promise<void> {
-    for (const { operationId, requests } of generators)
-      for (const { method, path, headers, body } of fc.sample(requests, { seed: SEED, numRuns: tries })) {
-        if (method === 'HEAD') continue;
-        const answer = await fetch(new URL(path, world.url), {
-          method,
-          headers,
-          redirect: 'manual',
-          ...(body === undefined ? {} : { body }),
-        });
-        const text = await answer.text();
-        if (text.startsWith('{') && answer.status >= 400) keep(operationId, answer.status, JSON.parse(text));
-      }
-  }
-
-  await provoke(TRIES);
-  for (const name of Object.keys(world.endpoints))
-    if (isUpstream(world.endpoints, name))
-      world.faults.set(name, { kind: name.startsWith('relay') ? 'drop' : '500' });
-  await provoke(TRIES_WITH_FAULTS);
 } finally {
   await world.stop();
 }

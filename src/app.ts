@@ -28,6 +28,7 @@ import { type SwapRecordDeps, swapRecordRoutes } from './features/swap/record-ro
 import { type InvoiceDeps, invoiceRoutes } from './features/tokens/invoice-routes.ts';
 import { type ListingDeps, listingRoutes } from './features/tokens/listing-routes.ts';
 import { type TokenDeps, tokenRoutes } from './features/tokens/routes.ts';
+import { emptyIsAbsent } from './http/params.ts';
 import { asAppError, problemResponse } from './http/problem.ts';
 import { BOOKMARK_HEADER } from './http/read-session.ts';
 import { newRouter } from './http/router.ts';
@@ -131,6 +132,7 @@ export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
     if (!headers.has('Cache-Control')) headers.set('Cache-Control', isRead(c) ? 'no-cache' : 'no-store');
     if (headers.get('Cache-Control') !== 'no-store') await addEtag(c, async () => undefined);
   });
+  app.use(emptyIsAbsent);
   app.use(async function provideDeps(c, next) {
     c.set('deps', await depsFor(c.env));
     await next();

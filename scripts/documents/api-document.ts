@@ -1,14 +1,15 @@
 /**
  * The API document (OpenAPI 3.0.3) of the mounted routes: their schemas, the possible responses of the
- * middleware, the meaning of every error code, and recorded responses as examples.
+ * middleware, the meaning of every error code, and recorded requests as examples.
  * @module
  */
 
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { ERROR_ACTIONS, type ErrorTable } from '../../src/core/errors.ts';
 import { API_VERSION } from '../../src/features/openapi/routes.ts';
-import { problemSchema } from '../../src/http/responses.ts';
+import { ERROR_RESPONSE, problemSchema } from '../../src/http/responses.ts';
 import type { Examples } from './examples.ts';
+import { sharedPart, withSharedParts } from './shared-parts.ts';
 
 /** @throws Error when two routes have conflicting definitions */
 type Describe = OpenAPIHono['getOpenAPIDocument'];
@@ -31,13 +32,14 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
 - **Lists** take \`limit\` (1 to 100) and \`cursor\`, the \`next_cursor\` of the previous page; it is null on the last one. Both histories are
   CSV with \`Accept: text/csv\`, where the header \`Link\` names the next page.
 - **Times** named \`blockTime\`, \`created_at\` of a Nostr post and \`until\` are Unix seconds; every other time is ISO 8601 in UTC.
-- **Errors** have one body. \`error_code\` is stable, \`action\` names the next step, and \`retryable\` shows whether the same request can succeed later. A failed upstream causes an error or a value marked \`stale\`, never an empty list.
+- **Errors** have one body. \`error_code\` is stable, \`action\` names the next step, and \`retryable\` shows whether the same request can succeed later, after the seconds of \`retry_after_s\` and \`Retry-After\`. A failed upstream causes an error or a value marked \`stale\`, never an empty list.
 - **Waiting.** The state of a swap, an invoice and an exchange can be waited for with \`Prefer: wait=N\`: the response comes when the state
   changes. A final state is returned at once.
-- **Limits** on calls are in \`RateLimit\` and \`RateLimit-Policy\` (IETF draft 10) of every route that has one, refused or not.
+- **Limits** on calls are in \`RateLimit\` and \`RateLimit-Policy\` (IETF draft 10) of every response of a route that lists a 429.
 - **Age.** \`as_of\` is the time when figures were read. \`Cache-Control: no-cache\` on a read of the reserve includes the changes of the newest operations.
+- **Support.** Every response has \`X-Request-Id\`: the one that was sent, or a new one.
 - **Money moves once.** Send an \`Idempotency-Key\` wherever one is described: a repeat returns the first response.
-- Every GET also supports HEAD. Its 200 has an \`ETag\` for \`If-None-Match\`, unless it is \`Cache-Control: no-store\`.
+- Every GET also supports HEAD. The 200 of a GET that lists a 304 has an \`ETag\` for \`If-None-Match\`; any other is \`Cache-Control: no-store\`.
   Every path supports OPTIONS; any other method is a 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`; any other path is a 404 \`ROUTE_NOT_FOUND\`. CORS is open to all origins.`;
 
 /** The areas of the API in the order of the document. */
@@ -55,19 +57,14 @@ const TAGS: Readonly<Record<string, string>> = {
   documents: 'This description in its formats, and texts and pictures about the service.',
 };
 
-/** The description of an enum and of its values; generators read `x-enum-descriptions`. */
+/** The description of an enum and of its values. */
 const enumOf = (about: string, values: readonly (readonly [value: string, meaning: string])[]) => ({
   type: 'string' as const,
   enum: values.map(([value]) => value),
   description: `${about}\n\n${values.map(([value, meaning]) => `- \`${value}\`: ${meaning}`).join('\n')}`,
-  'x-enum-descriptions': values.map(([, meaning]) => meaning),
 });
 
 const HEADERS = {
-  'X-Request-Id': {
-    description: 'Of this request; send your own to set it',
-    schema: { type: 'string' as const },
-  },
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' as const, minimum: 0 } },
   Location: {
     description: 'Path of the pool',
@@ -102,7 +99,7 @@ const headers = (...names: (keyof typeof HEADERS)[]) =>
 /**
  * @param app      the router with every route mounted
  * @param errors   the merged table of error codes
- * @param examples recorded responses by operationId
+ * @param examples recorded requests by operationId
  * @param baseUrl  origin of the service; empty if not configured
  */
 export function apiDocument(
@@ -129,15 +126,15 @@ export function apiDocument(
     headers: HEADERS,
     schemas: withErrorEnums(document.components?.schemas ?? {}, errors),
   };
-  for (const { method, operation } of operationsOf(document)) {
+  for (const { method, operation } of referringOperations(document)) {
     if (method === 'get' && hasEtag(operation))
       operation.responses[304] = { description: 'The content of the sent ETag is still current' };
     addInternal(operation.responses);
     for (const [status, response] of Object.entries(operation.responses))
-      if (isInline(response)) completeResponse(response, status, operation, errors);
-    addExamples(operation, examples[operation.operationId ?? '']);
+      if (isInline(response)) addHeaders(response, status, operation);
+    addExample(operation, examples[operation.operationId ?? '']);
   }
-  return corrected(document) as ApiDocument;
+  return withSharedParts(corrected(document) as ApiDocument);
 }
 
 /**
@@ -166,10 +163,28 @@ function withErrorEnums(schemas: Schemas, errors: ErrorTable): Schemas {
   };
 }
 
-/** Every operation of a document, in order. */
-export function operationsOf(
-  document: ApiDocument,
-): { method: Method; path: string; operation: Operation }[] {
+type Listed = { method: Method; path: string; operation: Operation };
+
+/** Every operation of a document, in order, with its shared parameters and responses in place. */
+export const operationsOf = (document: ApiDocument): Listed[] =>
+  referringOperations(document).map(({ operation, ...listed }) => ({
+    ...listed,
+    operation: {
+      ...operation,
+      ...(operation.parameters && {
+        parameters: operation.parameters.map((part) => sharedPart(document, 'parameters', part)),
+      }),
+      responses: Object.fromEntries(
+        Object.entries(operation.responses).map(([status, part]) => [
+          status,
+          sharedPart(document, 'responses', part),
+        ]),
+      ),
+    },
+  }));
+
+/** Every operation of a document as written, with references. */
+function referringOperations(document: ApiDocument): Listed[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
       const operation: Operation | undefined = item?.[method];
@@ -200,7 +215,7 @@ function addInternal(responses: Responses): void {
   const coded = problemSchema(all);
   const own = schema && codes.length === 0 ? { anyOf: [schema, coded] } : coded;
   responses[500] = {
-    description: all.join(', '),
+    description: ERROR_RESPONSE,
     ...(codes.length === 0 ? found : {}),
     content: { 'application/json': { schema: own } },
   };
@@ -220,43 +235,25 @@ export function codesOf(schema: unknown): string[] {
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-function completeResponse(
-  response: ResponseEntry,
-  status: string,
-  operation: Operation,
-  errors: ErrorTable,
-): void {
-  const codes = codesOf(response.content?.['application/json']?.schema);
-  const own = response.description === codes.join(', ') ? [] : [response.description];
-  const meanings = codes.map((code) => `\`${code}\`: ${errors[code]?.meaning ?? code}`);
-  response.description = [...own, ...meanings].join('\n\n');
-  const waits = codes.some((code) => errors[code]?.retryable);
+/** Headers that depend on the response; the document's description states the others. */
+function addHeaders(response: ResponseEntry, status: string, operation: Operation): void {
   const takes = (header: string) =>
     operation.parameters?.some((p) => 'name' in p && p.name === header) ?? false;
-  response.headers = {
+  const isSuccess = /^20/.test(status);
+  const all = {
     ...response.headers,
-    ...headers('X-Request-Id'),
     ...(status === '307' ? headers('Location') : {}),
-    ...(operation.responses[429] ? headers('RateLimit', 'RateLimit-Policy') : {}),
-    ...(waits ? headers('Retry-After') : {}),
-    ...(operation.responses[304] && (status === '200' || status === '304') ? headers('ETag') : {}),
-    ...(takes('idempotency-key') && status === '200' ? headers('Idempotency-Replayed') : {}),
-    ...(takes('prefer') && status === '200' ? headers('Preference-Applied') : {}),
+    ...(status === '429' ? headers('RateLimit', 'RateLimit-Policy', 'Retry-After') : {}),
+    ...(status === '304' ? headers('ETag') : {}),
+    ...(isSuccess && takes('idempotency-key') ? headers('Idempotency-Replayed') : {}),
+    ...(isSuccess && takes('prefer') ? headers('Preference-Applied') : {}),
   };
+  if (Object.keys(all).length > 0) response.headers = all;
 }
 
-function addExamples(operation: Operation, recorded: Examples[string] | undefined): void {
-  if (!recorded) return;
-  const body = operation.requestBody;
-  if (recorded.request?.body !== undefined && body && 'content' in body && body.content['application/json'])
-    body.content['application/json'].example = recorded.request.body;
-  for (const { status, name, body: value } of recorded.responses) {
-    const response: Responses[string] | undefined =
-      operation.responses[status] ?? operation.responses.default;
-    if (!response || !isInline(response)) continue;
-    const content = response.content?.['application/json'];
-    if (content) content.examples = { ...content.examples, [name]: { value } };
-  }
+function addExample({ requestBody: body }: Operation, recorded: Examples[string] | undefined): void {
+  const content = body && 'content' in body ? body.content['application/json'] : undefined;
+  if (content && recorded?.request?.body !== undefined) content.example = recorded.request.body;
 }
 
 /**

@@ -5,6 +5,8 @@ import {
   type Operation,
   operationsOf,
 } from '../../scripts/documents/api-document.ts';
+import { EXAMPLES } from '../../scripts/documents/examples.ts';
+import { ERRORS } from '../../src/core/errors.ts';
 import { fieldsOf, type SchemaField, typeText } from '../build/schema-fields.ts';
 import { type Page, Title } from '../layout.tsx';
 import { UNKNOWN_ORIGIN } from '../parts/agent-snippets.ts';
@@ -70,12 +72,9 @@ const bodyOf = ({ requestBody }: Operation) =>
 const responsesOf = ({ responses }: Operation): [status: string, response: Response][] =>
   Object.entries(responses).filter((entry): entry is [string, Response] => !('$ref' in entry[1]));
 
-/** A recorded answer. */
-const Example = ({ response }: { response: Response }) => {
-  const examples: object[] = Object.values(jsonOf(response.content)?.examples ?? {});
-  const value: unknown = examples
-    .map((example): unknown => Reflect.get(example, 'value'))
-    .find((recorded) => recorded !== undefined);
+/** The recorded response of an operation. */
+const Example = ({ operation: { operationId = '' }, status }: { operation: Operation; status: string }) => {
+  const value = EXAMPLES[operationId]?.responses.find((one) => String(one.status) === status)?.body;
   return value === undefined ? null : (
     <details>
       <summary>Recorded response</summary>
@@ -92,12 +91,14 @@ const Failures = ({ failures }: { failures: readonly [string, Response][] }) => 
   <details>
     <summary>Errors</summary>
     <dl class="members">
-      {failures.map(([status, { description }]) => (
+      {failures.map(([status, { content }]) => (
         <>
           <dt>{status}</dt>
-          <dd>
-            <Prose text={description.replaceAll('\n\n', '\n')} />
-          </dd>
+          {codesOf(jsonOf(content)?.schema).map((code) => (
+            <dd>
+              <code>{code}</code>: {ERRORS[code]?.meaning}
+            </dd>
+          ))}
         </>
       ))}
     </dl>
@@ -157,7 +158,7 @@ const Card = ({ listed, schemas }: { listed: Listed; schemas: Schemas }) => {
               <h3>
                 {status} <span class="soft">{response.description}</span>
               </h3>
-              <Example response={response} />
+              <Example operation={operation} status={status} />
               <Fields title="Members" fields={fieldsOf(jsonOf(response.content)?.schema, schemas)} />
             </>
           ))}

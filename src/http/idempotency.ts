@@ -3,6 +3,7 @@
  * because it gives access to the protected response.
  * @module
  */
+import { z } from '@hono/zod-openapi';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Context } from 'hono';
@@ -11,6 +12,15 @@ import { ExactNumber, stringifyJson } from '../core/json.ts';
 
 /** Visible ASCII, long enough that two callers do not choose the same key by chance. */
 const KEY = /^[\x21-\x7e]{16,128}$/;
+
+/** The header in the document; `idempotencyKey` checks it. */
+export const idempotencyHeaders = z.object({
+  'idempotency-key': z.string().optional().openapi({
+    pattern: KEY.source,
+    description: 'Visible ASCII characters; a repeat with the same key and body returns the first response',
+    example: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+  }),
+});
 
 /** The key of this request, or undefined when it has none. @throws AppError INVALID_IDEMPOTENCY_KEY */
 export function idempotencyKey(c: Context): string | undefined {

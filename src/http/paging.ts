@@ -18,17 +18,15 @@ export const MAX_PAGE = 100;
 
 /** Query parameters of every list. */
 export const pageParams = (byDefault = MAX_PAGE) => ({
-  limit: integerParam(1, MAX_PAGE)
+  limit: integerParam(1, { maximum: MAX_PAGE, description: 'Rows of one page' })
     .optional()
     .transform((limit) => limit ?? byDefault)
-    .openapi({
-      type: 'integer',
-      minimum: 1,
-      maximum: MAX_PAGE,
-      default: byDefault,
-      description: 'Rows of one page',
-    }),
-  cursor: z.string().max(MAX_CURSOR).optional().describe('next_cursor of the previous page; opaque'),
+    .openapi({ default: byDefault }),
+  cursor: z
+    .string()
+    .max(MAX_CURSOR)
+    .optional()
+    .openapi({ pattern: '^[A-Za-z0-9_-]+$', description: 'next_cursor of the previous page; opaque' }),
 });
 
 export type CursorKey = readonly (string | number)[];

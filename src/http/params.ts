@@ -3,6 +3,7 @@
  * @module
  */
 import { z } from '@hono/zod-openapi';
+import type { MiddlewareHandler } from 'hono';
 import { formatAmount, type ParsedAmount, parseWrittenAmount } from '../core/amount.ts';
 import { ExactNumber, numberText } from '../core/json.ts';
 
@@ -26,10 +27,12 @@ type AmountRules = {
   readonly excess: 'drop' | 'refuse';
   readonly description: string;
   readonly example: string;
+  /** For an amount that the document declares as text. */
+  readonly pattern?: string;
 };
 
 /** An amount as a JSON number or decimal text, converted from its source digits into atoms. */
-export function amountParam({ decimals, minimum, excess, description, example }: AmountRules) {
+export function amountParam({ decimals, minimum, excess, description, example, pattern }: AmountRules) {
   return z
     .union([z.number(), z.string(), z.instanceof(ExactNumber)], { error: 'must be a number' })
     .transform((value, context) => {
@@ -40,11 +43,30 @@ export function amountParam({ decimals, minimum, excess, description, example }:
       else return parsed.atoms;
       return z.NEVER;
     })
-    .openapi({ type: 'number', description, example: Number(example) });
+    .openapi(
+      pattern === undefined
+        ? {
+            type: 'number',
+            minimum: Number(formatAmount(minimum, decimals)),
+            description,
+            example: Number(example),
+          }
+        : { type: 'string', pattern, description, example },
+    );
 }
 
 const integerRule = (minimum: number, maximum: number): string =>
   `must be an integer from ${minimum} to ${maximum}`;
+
+/** Removes empty parameters from the query: forms send one for each empty field. */
+export const emptyIsAbsent: MiddlewareHandler = async function emptyIsAbsent(c, next) {
+  if (/[?&][^=&]*=?(?:&|$)/.test(c.req.url)) {
+    const url = new URL(c.req.url);
+    for (const [name, value] of [...url.searchParams]) if (value === '') url.searchParams.delete(name, '');
+    c.req.raw = new Request(url, c.req.raw);
+  }
+  await next();
+};
 
 /** Every integer of at most 15 digits is exact as a double. */
 const MAX_QUERY_INTEGER = 999_999_999_999_999;
@@ -61,18 +83,66 @@ export function integerMember(minimum: number, maximum: number = Number.MAX_SAFE
       context.addIssue(rule);
       return z.NEVER;
     })
-    .openapi({ type: 'integer', minimum, ...(maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }) });
+    .openapi({ type: 'integer', minimum, maximum });
 }
 
 /**
  * An integer in a query: plain digits, refused outside its range and never clamped. Coercion would also
- * accept `0x1`, `1e1` and blanks. The route adds the description.
+ * accept `0x1`, `1e1` and blanks.
  */
-export function integerParam(minimum: number, maximum = MAX_QUERY_INTEGER) {
+export function integerParam(
+  minimum: number,
+  {
+    maximum = MAX_QUERY_INTEGER,
+    description,
+  }: { readonly maximum?: number; readonly description?: string } = {},
+) {
   const rule = integerRule(minimum, maximum);
   return z
     .string()
     .regex(/^\d{1,15}$/, rule)
     .transform(Number)
-    .refine((value) => value >= minimum && value <= maximum, rule);
+    .refine((value) => value >= minimum && value <= maximum, rule)
+    .openapi({ type: 'integer', minimum, maximum, ...(description === undefined ? {} : { description }) });
 }
+
+const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
+
+/** The document's schema of a Solana address: base58 of 32 bytes. */
+export const ADDRESS = {
+  type: 'string',
+  pattern: `^${BASE58}{32,44}$`,
+  example: '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2',
+} as const;
+
+/** The document's schema of a Solana signature: base58 of 64 bytes. */
+export const SIGNATURE = {
+  type: 'string',
+  pattern: `^${BASE58}{64,88}$`,
+  example: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW',
+} as const;
+
+/** The numeric id of a token, or its mint address. */
+export const TOKEN_ID = {
+  type: 'string',
+  pattern: `^([1-9]\\d{0,14}|${BASE58}{32,44})$`,
+  example: '1',
+} as const;
+
+/** A body whose members are also accepted in camel case: `txSignature` for `tx_signature`. */
+export const snakeCased = <S extends z.ZodType>(schema: S) =>
+  z.preprocess(
+    (body) =>
+      typeof body !== 'object' || body === null || Array.isArray(body)
+        ? body
+        : {
+            ...Object.fromEntries(
+              Object.entries(body).map(([name, value]) => [
+                name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+                value,
+              ]),
+            ),
+            ...body,
+          },
+    schema,
+  );

@@ -25,6 +25,9 @@ export const atomsText = (description: string, example: string) =>
 
 export const nextCursor = z.string().nullable().describe('cursor of the next page; null after the last one');
 
+/** The schema lists the codes, and the schema of the codes their meanings. */
+export const ERROR_RESPONSE = 'Error';
+
 /**
  * The error responses of a route, grouped by status, with exactly the codes that it can send.
  * @param statuses of codes that this route sends with a different status than usual
@@ -37,7 +40,7 @@ export function errorResponses(
   return Object.fromEntries(
     [...byStatus].map(([status, sent]) => [
       status,
-      { description: sent.join(', '), content: { 'application/json': { schema: problemSchema(sent) } } },
+      { description: ERROR_RESPONSE, content: { 'application/json': { schema: problemSchema(sent) } } },
     ]),
   );
 }

@@ -114,9 +114,9 @@ describe('a request', () => {
 
   it('requests a wait only from operations that support it, and of a confirmation always', async () => {
     const { sluice, sent } = service({}, {}, {}, {});
-    await sluice.confirmInvoice({ invoice_id: 'x' }, { wait: 20 });
+    await sluice.confirmInvoice({ invoice_id: 'x', tx_signature: 'y' }, { wait: 20 });
     await sluice.getReserves({}, { wait: 20 });
-    await sluice.confirmListing({ listing_request_id: 'x' });
+    await sluice.confirmListing({ listing_request_id: 'x', tx_signature: 'y' });
     await sluice.getInvoice({ id: 'x' });
     expect([0, 1, 2, 3].map((at) => headerOf(sent, 'prefer', at))).toEqual([
       'wait=20',

@@ -1,5 +1,5 @@
 /**
- * Clients that three generators make of the served document: they compile without edits and call the running service.
+ * Clients that four generators make of the served document: they compile without edits and call the running service.
  * The generators have a package of their own, test/generators, which only this test installs.
  * @module-tag deep
  */
@@ -26,6 +26,10 @@ const COMMANDS = {
     ['-i', './generated/openapi.json', '-o', './generated/hey-api', '-c', '@hey-api/client-fetch'],
   ],
   orval: ['orval/dist/bin/orval.mjs', ['--config', 'orval.config.mjs']],
+  'openapi-zod-client': [
+    'openapi-zod-client/bin.js',
+    ['./generated/openapi.json', '-o', './generated/openapi-zod-client/api.ts', '--with-alias'],
+  ],
 } as const;
 
 const names = Object.keys(COMMANDS) as (keyof typeof COMMANDS)[];
@@ -50,7 +54,7 @@ beforeAll(async () => {
     await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: FOLDER });
   world = await startWorld({ cron: false });
   rmSync(GENERATED, { recursive: true, force: true });
-  mkdirSync(GENERATED);
+  mkdirSync(join(GENERATED, 'openapi-zod-client'), { recursive: true });
   const served = await world.fetch('/api/openapi.json');
   expect(served.status).toBe(200);
   writeFileSync(join(GENERATED, 'openapi.json'), JSON.stringify(await served.json(), null, 2));
@@ -66,7 +70,7 @@ describe('a generated client', () => {
   it('is made by every generator in the package', () => {
     const { dependencies } = JSON.parse(readFileSync(join(FOLDER, 'package.json'), 'utf8'));
     expect(Object.keys(dependencies)).toEqual(
-      expect.arrayContaining(['openapi-typescript', '@hey-api/openapi-ts', 'orval']),
+      expect.arrayContaining(['openapi-typescript', '@hey-api/openapi-ts', 'orval', 'openapi-zod-client']),
     );
   });
 

@@ -103,9 +103,6 @@ describe('what generators read', () => {
     if (!found || '$ref' in found) throw new Error(`no schema ${name}`);
     const values: string[] = found.enum ?? [];
     expect([...values].sort()).toEqual(Object.keys(texts).sort());
-    expect(Reflect.get(found, 'x-enum-descriptions')).toEqual(
-      values.map((value) => Reflect.get(texts, value)),
-    );
     for (const [value, text] of Object.entries(texts))
       expect(found.description).toContain(`\`${value}\`: ${text}`);
   });
@@ -150,12 +147,6 @@ describe.each(named)('%s', (_name, { method, operation }) => {
     expect(statuses.includes('304')).toBe(method === 'get' && isStored);
     if (operation.requestBody) expect(statuses).toEqual(expect.arrayContaining(['400', '413']));
   });
-
-  it('gives the meaning of each code that it can return', () => {
-    for (const response of Object.values(operation.responses))
-      for (const code of codesOf(response?.content?.['application/json']?.schema))
-        expect(response?.description).toContain(`\`${code}\`: ${ERRORS[code]?.meaning}`);
-  });
 });
 
 describe('examples', () => {
@@ -174,8 +165,8 @@ describe('examples', () => {
       operation.operationId !== 'getOpenApiDocument',
   );
   it.each(withBody)('%s shows a real success; `npm run examples` records it', (_name, { operation }) => {
-    const { examples } = operation.responses[200]?.content?.['application/json'] ?? {};
-    expect(Object.keys(examples ?? {})).toContain('ok');
+    const { responses = [] } = EXAMPLES[operation.operationId ?? ''] ?? {};
+    expect(responses.map(({ name }) => name)).toContain('ok');
   });
 
   it('contain no address of the machine that recorded them', () => {

@@ -43,7 +43,6 @@ describe('an integer of a query is plain decimal digits', () => {
       ' 1',
       '1 ',
       '+1',
-      '',
       '-1',
       '1_0',
       '١',

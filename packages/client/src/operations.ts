@@ -4,15 +4,14 @@
  */
 import { get, post } from './operation.ts';
 
-export type Health = {
-  ok: true;
-  /** The running release */ release: {
-    /** Version of the package */ version: string | null;
-    /** Git commit of the build; ends in -dirty if files had been changed. Null when unknown */ commit: string | null;
-    /** Id of the deployed Worker version */ id: string | null;
-    /** When that version was uploaded */ deployedAt: string | null;
-  };
-  as_of: string;
+export type Health = { ok: true; release: Release; as_of: string };
+
+/** The running release */
+export type Release = {
+  /** Version of the package */ version: string | null;
+  /** Git commit of the build; ends in -dirty if files had been changed. Null when unknown */ commit: string | null;
+  /** Id of the deployed Worker version */ id: string | null;
+  /** When that version was uploaded */ deployedAt: string | null;
 };
 
 export type Ready = {
@@ -23,12 +22,7 @@ export type Ready = {
 
 export type Status = {
   ok: boolean;
-  /** The running release */ release: {
-    /** Version of the package */ version: string | null;
-    /** Git commit of the build; ends in -dirty if files had been changed. Null when unknown */ commit: string | null;
-    /** Id of the deployed Worker version */ id: string | null;
-    /** When that version was uploaded */ deployedAt: string | null;
-  };
+  release: Release;
   upstreams: Array<{
     name: string;
     ok: boolean;
@@ -55,26 +49,10 @@ export type Status = {
     /** Rows that D1 refuses while it accepts others */ mirrorRefusedRows: number;
     /** True while D1, restored to an older state, receives its rows again */ mirrorRepublishing: boolean;
     /** The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived */ caps: {
-      hour: {
-        /** SOL used */ usedSol: string;
-        /** SOL allowed by the cap */ maximumSol: string;
-        /** SOL left */ leftSol: string;
-      };
-      day: {
-        /** SOL used */ usedSol: string;
-        /** SOL allowed by the cap */ maximumSol: string;
-        /** SOL left */ leftSol: string;
-      };
-      unsettled: {
-        /** SOL used */ usedSol: string;
-        /** SOL allowed by the cap */ maximumSol: string;
-        /** SOL left */ leftSol: string;
-      };
-      cost_day: {
-        /** SOL used */ usedSol: string;
-        /** SOL allowed by the cap */ maximumSol: string;
-        /** SOL left */ leftSol: string;
-      };
+      hour: SwapCap;
+      day: SwapCap;
+      unsettled: SwapCap;
+      cost_day: SwapCap;
     };
     /** Every cap that the custodian enforces */ limits: Array<{
       name: string;
@@ -103,11 +81,7 @@ export type Status = {
   /** The active alarms of the last minute; null when unread */ alarms: Array<string> | null;
   database: {
     /** Fingerprint of its columns, which `npm run doctor` compares */ schema: string;
-    /** Bridge quotes that reads used in the current two hours */ quotes: {
-      /** Quotes */ used: number;
-      /** Quotes */ maximum: number;
-      /** Quotes */ left: number;
-    };
+    /** Bridge quotes that reads used in the current two hours */ quotes: { used: number; maximum: number; left: number };
   } | null;
   /** Newest first; null when they cannot be read */ operations: Array<{
     kind: string;
@@ -132,6 +106,12 @@ export type Status = {
   } | null;
   as_of: string;
   stale: boolean;
+};
+
+export type SwapCap = {
+  /** SOL used */ usedSol: string;
+  /** SOL allowed by the cap */ maximumSol: string;
+  /** SOL left */ leftSol: string;
 };
 
 export type Reserves = {
@@ -188,6 +168,21 @@ export type Treasury = { treasury_address: string };
 
 export type CurrentProof = Proof & { as_of: string; stale: boolean };
 
+/** The figures in the message, parsed from it */
+export type ProofFigures = {
+  service: string;
+  reserveSatoshis: string;
+  solanaLamports: string;
+  absrMint: string | null;
+  absrSupplyAtoms: string | null;
+  absrDecimals: number | null;
+  bitcoinTipHeight: number;
+  bitcoinTipHash: string;
+  solanaSlot: string;
+  solanaBlockhash: string;
+  previousProof: string | null;
+};
+
 export type Proof = {
   /** The exact text signed by both keys */ message: string;
   /** The time in the message */ timestamp: string;
@@ -200,19 +195,7 @@ export type Proof = {
     /** Signed outside the service */ offline: boolean;
   };
   solana: { address: string; signature: string; scheme: string };
-  /** The figures in the message, parsed from it */ figures: {
-    service: string;
-    reserveSatoshis: string;
-    solanaLamports: string;
-    absrMint: string | null;
-    absrSupplyAtoms: string | null;
-    absrDecimals: number | null;
-    bitcoinTipHeight: number;
-    bitcoinTipHash: string;
-    solanaSlot: string;
-    solanaBlockhash: string;
-    previousProof: string | null;
-  };
+  figures: ProofFigures;
   /** Amounts that are not counted */ exclusions: Array<string>;
 };
 
@@ -220,19 +203,7 @@ export type ProofHistory = {
   proofs: Array<{
     timestamp: string;
     /** SHA-256 of the message and both signatures */ hash: string;
-    figures: {
-      service: string;
-      reserveSatoshis: string;
-      solanaLamports: string;
-      absrMint: string | null;
-      absrSupplyAtoms: string | null;
-      absrDecimals: number | null;
-      bitcoinTipHeight: number;
-      bitcoinTipHash: string;
-      solanaSlot: string;
-      solanaBlockhash: string;
-      previousProof: string | null;
-    };
+    figures: ProofFigures;
     /** The exact text signed by both keys */ message: string;
     bitcoin: { address: string; signature: string };
     solana: { address: string; signature: string };
@@ -324,7 +295,7 @@ export type SwapCreated = {
 };
 
 export type SwapCreate = {
-  /** SOL, at least 0.001, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used. */
+  /** SOL, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used. */
   amountSol: number | string;
   /** Perform every step except the reservation and the signature */ dry_run?: boolean;
 };
@@ -360,21 +331,12 @@ export type SwapHistory = {
 
 export type InvoiceCreated = Invoice & { message: string };
 
-export type Invoice = {
+export type Invoice = PaymentRequest & ({
   invoice_id: string;
   status: 'pending' | 'completed';
   /** awaiting_payment, seen, paid, creating, completed, expired, refund_due. With `seen`, a payment was reported and is not final yet, or less than the fee has arrived */
   detail: string;
   reason: string | null;
-  treasury_address: string;
-  /** SOL to pay; the last four digits of fee_lamports identify this request */ fee_sol: number;
-  fee_lamports: number;
-  /** The same SOL as text */ amount: string;
-  currency: 'SOL';
-  /** Solana Pay reference key */ reference: string;
-  solana_pay_url: string;
-  created_at: string;
-  expires_at: string;
   received_lamports: string;
   /** Lamports by part */ fee_breakdown: Record<string, string> | null;
   payment_tx_signature: string | null;
@@ -403,16 +365,28 @@ export type Invoice = {
     status: 'due' | 'paid';
     /** The transaction that paid the refund */ refund_signature: string | null;
   }>;
+});
+
+export type PaymentRequest = {
+  treasury_address: string;
+  /** SOL to pay; the last four digits of fee_lamports identify this request */ fee_sol: number;
+  fee_lamports: number;
+  /** The same SOL as text */ amount: string;
+  currency: 'SOL';
+  /** Solana Pay reference key */ reference: string;
+  solana_pay_url: string;
+  created_at: string;
+  expires_at: string;
 };
 
 export type InvoiceCreate = {
   /** At most 32 bytes of UTF-8 */ name: string;
   /** At most 10 bytes of UTF-8 */ symbol: string;
   /** Default 9 */ decimals?: number;
-  /** Smallest units, up to u64; default 0 */ supply?: string;
-  description?: string;
+  /** Smallest units, at most 18446744073709551615; default 0 */ supply?: string;
+  /** At most 1000 bytes of UTF-8 */ description?: string;
   /** https URL, never fetched by the service */ image?: string | null;
-  creator_address: string;
+  /** Wallet that receives the supply */ creator_address: string;
   revoke_freeze_authority?: boolean;
   revoke_mint_authority?: boolean;
   revoke_update_authority?: boolean;
@@ -429,10 +403,8 @@ export type InvoiceConfirmed = {
 };
 
 export type InvoiceConfirm = {
-  invoice_id?: string;
-  invoiceId?: string;
-  tx_signature?: string;
-  txSignature?: string;
+  invoice_id: string;
+  /** Signature of the payment */ tx_signature: string;
 };
 
 export type TokenQuote = {
@@ -490,52 +462,38 @@ export type Listing = {
   confirmed_at: string | null;
 };
 
-export type ListingRequested = {
+export type ListingRequested = PaymentRequest & ({
   listing_request_id: string;
   token_id: number;
   /** confirmed: already listed, with a fee of 0 */ status: 'pending' | 'confirmed';
   listing: Listing;
-  treasury_address: string;
-  /** SOL to pay; the last four digits of fee_lamports identify this request */ fee_sol: number;
-  fee_lamports: number;
-  /** The same SOL as text */ amount: string;
-  currency: 'SOL';
-  /** Solana Pay reference key */ reference: string;
-  solana_pay_url: string;
-  created_at: string;
-  expires_at: string;
   message: string;
-};
+});
 
 export type ListingRequest = {
-  /** Number or text */ token_id?: number;
-  /** Number or text */ tokenId?: number;
+  /** Either this or mint_address; number or text */ token_id?: number;
   mint_address?: string;
-  mintAddress?: string;
 };
 
 export type ListingConfirmed = { ok: true; listing: Listing; message: string };
 
 export type ListingConfirm = {
-  listing_request_id?: string;
-  listingRequestId?: string;
-  tx_signature?: string;
-  txSignature?: string;
+  listing_request_id: string;
+  /** Signature of the payment */ tx_signature: string;
 };
 
-export type ExchangeMinimum = {
+export type ExchangeMinimum = ExchangeSource & ({
   from: string;
   to: string;
   /** In whole coins of `from`; null when the provider does not exchange the pair right now */ minAmount: number | null;
   minAmountExact: string | null;
   /** null when there is no upper bound */ maxAmount: number | null;
   maxAmountExact: string | null;
-  as_of: string;
-  stale: boolean;
-  source: 'changenow';
-};
+});
 
-export type ExchangeEstimate = {
+export type ExchangeSource = { as_of: string; stale: boolean; source: 'changenow' };
+
+export type ExchangeEstimate = ExchangeSource & ({
   from: string;
   to: string;
   amount: number;
@@ -543,10 +501,7 @@ export type ExchangeEstimate = {
   /** In whole coins of `to`; null when the provider does not exchange the pair right now */ estimatedAmount: number | null;
   estimatedAmountExact: string | null;
   /** Expected duration; null when unknown */ minutes: string | null;
-  as_of: string;
-  stale: boolean;
-  source: 'changenow';
-};
+});
 
 export type Exchange = {
   /** The provider’s id; poll it at /api/exchange/status/{id} */ id: string;
@@ -576,7 +531,7 @@ export type ExchangeRequest = {
   refundExtraId?: string;
 };
 
-export type ExchangeStatus = {
+export type ExchangeStatus = ExchangeSource & ({
   id: string;
   /** All states except waiting and pending are final */ status: 'waiting' | 'pending' | 'finished' | 'failed' | 'refunded' | 'expired';
   /** The provider’s own state */ providerStatus: string;
@@ -597,10 +552,7 @@ export type ExchangeStatus = {
   /** Payout transaction */ payoutHash: string | null;
   refundHash: string | null;
   statusUrl: string;
-  as_of: string;
-  stale: boolean;
-  source: 'changenow';
-};
+});
 
 export type Pageview = {
   /** Query and fragment are not stored; a path of more than 253 bytes is cut */ path: string;
@@ -661,8 +613,8 @@ export type AsryClaim = {
 export type AsryClaimRequest = {
   asset: 'USDC' | 'USDT';
   /** Signature of the deposit transaction */ depositTxSignature: string;
-  /** Expected received amount in whole tokens */ amount?: string;
-  /** Expected received amount in atoms */ amountAtomic?: string;
+  /** Expected received amount in whole tokens; above 0 */ amount?: string;
+  /** Expected received amount in atoms; above 0 */ amountAtomic?: string;
   /** Value of the reward to take now; the rest stays claimable. At least 1 % is paid. After three such calls the next one pays the whole rest */
   rewardUsd?: number | string;
   /** Only validates: nothing is consumed or paid */ skipReward?: boolean;
@@ -751,25 +703,7 @@ export type Problem = {
   /** The details described by the code's meaning */ details?: Record<string, unknown>;
 };
 
-export type NostrFeed = {
-  ok: boolean;
-  error: string | null;
-  error_code?: string;
-  action?: string;
-  retryable?: boolean;
-  request_id?: string;
-  relays: Array<string>;
-  posts: Array<NostrPost>;
-  limit: number;
-  until: number | null;
-  /** May repeat posts of one second; next_cursor does not */ next_until: number | null;
-  next_cursor: string | null;
-  relay_status: Array<RelayStatus>;
-  as_of: string | null;
-  stale: boolean;
-  ai_only: boolean;
-  topic_labels: Array<string> | null;
-};
+export type NostrFeed = NostrPage & ({ ai_only: boolean; topic_labels: Array<string> | null });
 
 export type NostrPost = {
   id: string;
@@ -797,7 +731,7 @@ export type RelayStatus = {
   /** Rejected events: forged, malformed or not matching */ rejected: number;
 };
 
-export type NostrPosts = {
+export type NostrPage = {
   ok: boolean;
   error: string | null;
   error_code?: string;
@@ -813,17 +747,11 @@ export type NostrPosts = {
   relay_status: Array<RelayStatus>;
   as_of: string | null;
   stale: boolean;
-  code: string | null;
-  npub: string | null;
-  pubkey: string | null;
 };
 
-export type OpenApiDocument = {
-  openapi: '3.0.3';
-  info: { title: string; version: '1.1.0' } & Record<string, unknown>;
-  paths: Record<string, unknown>;
-  components: Record<string, unknown>;
-} & Record<string, unknown>;
+export type NostrPosts = NostrPage & ({ code: string | null; npub: string | null; pubkey: string | null });
+
+export type OpenApiDocument = { openapi: '3.0.3' } & Record<string, unknown>;
 
 /** Stable code of an error. Codes are never renamed; later versions may add some. */
 export type ErrorCode = 
@@ -856,44 +784,32 @@ export const OPERATIONS = {
   /** Reserve addresses and balances on both chains. */
   getReserves: get<Record<string, never>, Reserves, 'INTERNAL' | 'UPSTREAM_FAILED'>('/api/reserves'),
   /** The reserve's Bitcoin transactions, newest first. */
-  listBitcoinTransactions: get<{
-    /** Rows of one page */ limit?: number;
-    /** next_cursor of the previous page; opaque */ cursor?: string;
-  }, BitcoinTransactions, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/transactions/bitcoin'),
+  listBitcoinTransactions: get<{ limit?: number; cursor?: string }, BitcoinTransactions, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/transactions/bitcoin'),
   /** The reserve's finalized Solana transactions, newest first. */
-  listSolanaTransactions: get<{
-    /** Rows of one page */ limit?: number;
-    /** next_cursor of the previous page; opaque */ cursor?: string;
-  }, SolanaTransactions, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/transactions/solana'),
+  listSolanaTransactions: get<{ limit?: number; cursor?: string }, SolanaTransactions, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/transactions/solana'),
   /** The Solana address that receives fees, deposits and minted ABSR. */
   getTreasury: get<Record<string, never>, Treasury, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/explorer/treasury'),
   /** The newest signed proof that the service controls both reserve keys. */
   getProof: get<Record<string, never>, CurrentProof, 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE'>('/api/proof'),
   /** Every signed proof, newest first, with all that is needed to check it. */
   listProofs: get<{
-    /** Rows of one page */ limit?: number;
-    /** next_cursor of the previous page; opaque */ cursor?: string;
-    /** Only proofs from before this time */ before?: string;
-    /** With `day`, only the last proof of each UTC date */ every?: 'hour' | 'day';
+    limit?: number;
+    cursor?: string;
+    before?: string;
+    every?: 'hour' | 'day';
   }, ProofHistory, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/proof/history'),
   /** The last proof of a UTC date. */
   getProofOfDay: get<{ date: string }, Proof, 'INVALID_INPUT' | 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/proof/{date}'),
   /** Reserve sats, ABSR supply and prices. */
   getAbsrSummary: get<Record<string, never>, AbsrSummary, 'INTERNAL' | 'UPSTREAM_FAILED'>('/api/arbitrage/summary'),
   /** Mints of ABSR and swaps that delivered sats, newest first; also as CSV. */
-  listAbsrTransactions: get<{
-    /** Rows of one page */ limit?: number;
-    /** next_cursor of the previous page; opaque */ cursor?: string;
-  }, AbsrTransactions, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/arbitrage/transactions'),
+  listAbsrTransactions: get<{ limit?: number; cursor?: string }, AbsrTransactions, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/arbitrage/transactions'),
   /** Smallest and largest swap now. */
   getSwapMinimum: get<Record<string, never>, SwapMinimum,
     | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'
     | 'DATABASE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT'>('/api/swap/min'),
   /** The sats that an amount of SOL would yield. */
-  getSwapEstimate: get<{
-    /** SOL, at least 0.001, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used. */
-    amountSol: number | string;
-  }, SwapEstimate,
+  getSwapEstimate: get<{ amountSol: number | string }, SwapEstimate,
     | 'INVALID_INPUT' | 'AMOUNT_TOO_SMALL' | 'AMOUNT_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED'
     | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE' | 'QUOTE_BUDGET_SPENT'>('/api/swap/estimate'),
   /** Swaps reserve SOL into BTC; the service signs. */
@@ -903,14 +819,9 @@ export const OPERATIONS = {
     | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'
     | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'QUOTE_BUDGET_SPENT'>('/api/swap/create', { once: 'id', amounts: ['amountSol'] }),
   /** The state of a swap; neither polling nor waiting costs an upstream call. */
-  getSwapStatus: get<{
-    /** Solana signature */ id: string;
-  }, SwapStatus, 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/swap/status/{id}', { waits: true }),
+  getSwapStatus: get<{ id: string }, SwapStatus, 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/swap/status/{id}', { waits: true }),
   /** Every swap that landed on Solana, newest first; also as CSV. */
-  listSwaps: get<{
-    /** Rows of one page */ limit?: number;
-    /** next_cursor of the previous page; opaque */ cursor?: string;
-  }, SwapHistory, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/exchanges/transactions'),
+  listSwaps: get<{ limit?: number; cursor?: string }, SwapHistory, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/exchanges/transactions'),
   /** Orders a token; returns the amount to pay and the address. */
   createInvoice: post<InvoiceCreate, InvoiceCreated,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'CONTRADICTING_OPTIONS'
@@ -925,35 +836,21 @@ export const OPERATIONS = {
     | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/invoices/confirm', { waits: true }),
   /** The price of a new token and its parts; nothing is ordered. */
   quoteToken: get<{
-    /** At most 32 bytes of UTF-8 */ name: string;
-    /** At most 10 bytes of UTF-8 */ symbol: string;
+    name: string;
+    symbol: string;
     token_program?: 'token-2022' | 'token';
     metaplex_metadata?: 'true' | 'false';
   }, TokenQuote, 'INVALID_INPUT' | 'INVALID_TOKEN_TEXT' | 'CONTRADICTING_OPTIONS' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/tokens/quote'),
   /** Listed tokens, newest first. */
-  listTokens: get<{
-    /** Rows of one page */ limit?: number;
-    /** next_cursor of the previous page; opaque */ cursor?: string;
-    /** Only of this creator */ creator?: string;
-  }, Tokens, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens'),
+  listTokens: get<{ limit?: number; cursor?: string; creator?: string }, Tokens, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens'),
   /** The target of the token's on-chain uri; it never changes. */
   getTokenMetadata: get<{ mint_address: string }, TokenMetadata, 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens/{mint_address}/metadata.json'),
   /** One token, by its id or its mint address. */
-  getToken: get<{
-    /** Numeric id, or mint address */ id: string;
-  }, Token, 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens/{id}'),
+  getToken: get<{ id: string }, Token, 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens/{id}'),
   /** Listed tokens by symbol, name, mint or creator. */
-  searchTokens: get<{
-    /** Any part of name or symbol, or the start of an address; without it, the newest tokens */ q?: string;
-    /** Rows of one page */ limit?: number;
-    /** next_cursor of the previous page; opaque */ cursor?: string;
-  }, TokenSearch, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/listings/search'),
+  searchTokens: get<{ q?: string; limit?: number; cursor?: string }, TokenSearch, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/listings/search'),
   /** Listing records, newest first. */
-  listListings: get<{
-    /** Rows of one page */ limit?: number;
-    /** next_cursor of the previous page; opaque */ cursor?: string;
-    token_id?: number;
-  }, Listings, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/listings'),
+  listListings: get<{ limit?: number; cursor?: string; token_id?: number }, Listings, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/listings'),
   /** Requests the listing of a token made elsewhere; returns the amount to pay and the address. */
   requestListing: post<ListingRequest, ListingRequested,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'NOT_A_MINT' | 'NO_METADATA' | 'NOT_FOUND'
@@ -965,18 +862,11 @@ export const OPERATIONS = {
     | 'PAYMENT_NOT_FINAL' | 'PAYMENT_NOT_BOUND' | 'PAYMENT_ALREADY_USED' | 'PAYMENT_INCOMPLETE' | 'REFUND_DUE' | 'INVOICE_IN_PROGRESS'
     | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/listings/confirm', { waits: true }),
   /** Smallest and largest amount of a currency pair. */
-  getExchangeMinimum: get<{
-    /** Pay-in currency: a code that names coin and network, such as usdterc20 */ from: string;
-    /** Payout currency */ to: string;
-  }, ExchangeMinimum,
+  getExchangeMinimum: get<{ from: string; to: string }, ExchangeMinimum,
     | 'INVALID_INPUT' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_REFUSED' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED'
     | 'NOT_CONFIGURED'>('/api/exchange/min'),
   /** Expected output for an amount, after fees; the rate is not locked. */
-  getExchangeEstimate: get<{
-    /** Pay-in currency: a code that names coin and network, such as usdterc20 */ from: string;
-    /** Payout currency */ to: string;
-    /** Amount of `from` in whole coins; decimal places after the eighteenth are dropped */ amount: number | string;
-  }, ExchangeEstimate,
+  getExchangeEstimate: get<{ from: string; to: string; amount: number | string }, ExchangeEstimate,
     | 'INVALID_INPUT' | 'EXCHANGE_CURRENCY_UNKNOWN' | 'EXCHANGE_REFUSED' | 'EXCHANGE_AMOUNT_OUT_OF_RANGE' | 'RATE_LIMITED' | 'INTERNAL'
     | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/exchange/estimate'),
   /** Opens an exchange: after a payment to the returned address, the provider pays payoutAddress. */
@@ -987,7 +877,7 @@ export const OPERATIONS = {
     | 'EXCHANGE_OUTCOME_UNKNOWN' | 'NOT_CONFIGURED' | 'DATABASE_UNAVAILABLE'>('/api/exchange/create', { once: 'id', amounts: ['amount'] }),
   /** State of an exchange. */
   getExchangeStatus: get<{ id: string }, ExchangeStatus, 'INVALID_INPUT' | 'EXCHANGE_REFUSED' | 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/exchange/status/{id}', { waits: true }),
-  /** Logs and counts a page view. */
+  /** Logs and counts a page view, with its time and the client’s address, which is deleted after the operator’s retention time and never shown in full. */
   addPageview: post<Pageview, null,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'ANALYTICS_WRITE_FAILED'
     | 'INTERNAL'>('/api/analytics/pageview'),
@@ -1001,9 +891,7 @@ export const OPERATIONS = {
     | 'DEPOSIT_ALREADY_USED' | 'CLAIM_IN_PROGRESS' | 'ALREADY_CLAIMED' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED'
     | 'UPSTREAM_FAILED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'CLAIMS_PAUSED'>('/api/asry/claim-from-deposit', { once: 'reward', amounts: ['rewardUsd'] }),
   /** The record of a claimed deposit. */
-  getAsryClaim: get<{
-    /** Signature of the deposit */ signature: string;
-  }, AsryClaimRecord, 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/claims/{signature}'),
+  getAsryClaim: get<{ signature: string }, AsryClaimRecord, 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/claims/{signature}'),
   /** The current epoch of ASRY rewards and the past ones, newest first. */
   getAsryEpoch: get<Record<string, never>, AsryEpochs, 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/epoch'),
   /** A pool from the pool API, or from the chain if the API does not have it. */
@@ -1016,18 +904,14 @@ export const OPERATIONS = {
   getSausdUsdcPool: get<Record<string, never>, Pool, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/dex/pool-sausd-usdc-default'),
   /** Comments (kind 1111) on a topic, newest first. */
   getNostrFeed: get<{
-    /** Posts per page, 1 to 100 */ limit?: number;
-    /** Unix seconds, exclusive; next_until of the previous page */ until?: number;
-    /** next_cursor of the previous page; no post appears twice */ cursor?: string;
-    /** Only notes with one of the labels; default true */ ai_only?: '0' | '1' | 'true' | 'yes' | 'false';
-    /** Labels, separated by commas or spaces; a note must have one of them. Default: ai, blockchain, defi */ topic_labels?: string;
+    limit?: number;
+    until?: number;
+    cursor?: string;
+    ai_only?: '0' | '1' | 'true' | 'yes' | 'false';
+    topic_labels?: string;
   }, NostrFeed, 'INVALID_INPUT' | 'INTERNAL' | 'NOT_CONFIGURED'>('/api/nostr/feed'),
   /** Comments (kind 1111) by the server identity, newest first. */
-  getNostrPosts: get<{
-    /** Posts per page, 1 to 500 */ limit?: number;
-    /** Unix seconds, exclusive; next_until of the previous page */ until?: number;
-    /** next_cursor of the previous page; no post appears twice */ cursor?: string;
-  }, NostrPosts, 'INVALID_INPUT' | 'INTERNAL' | 'NOT_CONFIGURED'>('/api/nostr/posts'),
+  getNostrPosts: get<{ limit?: number; until?: number; cursor?: string }, NostrPosts, 'INVALID_INPUT' | 'INTERNAL' | 'NOT_CONFIGURED'>('/api/nostr/posts'),
   /** This document, OpenAPI 3.0.3. */
   getOpenApiDocument: get<Record<string, never>, OpenApiDocument, 'INTERNAL'>('/api/openapi.json'),
   /** Every route on one page of text. */

@@ -119,12 +119,14 @@ const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]
 
 export const isSafeText = (text: string): boolean => text.isWellFormed() && !UNSAFE.test(text);
 
-/** As a link, `//host` or `/\host` takes a browser to another site. */
-export const isPath = (text: string): boolean => /^\/(?![/\\])/.test(text) && isSafeText(text);
+export const isPath = (text: string): boolean => text.startsWith('/') && isSafeText(text);
 
-/** A path without query and fragment, which may be private and would make every view a separate path. */
+/**
+ * A path without query and fragment, which may be private and would make every view a separate path. It begins with
+ * one slash: as a link, `//host` or `/\host` takes a browser to another site.
+ */
 export function pathOf(path: string): string {
-  const plain = path.replace(/[?#].*$/, '');
+  const plain = path.replace(/[?#].*$/, '').replace(/^[/\\]+/, '/');
   const { read } = new TextEncoder().encodeInto(plain, new Uint8Array(MAX_PATH_BYTES));
   return read === plain.length ? plain : `${plain.slice(0, read)}…`;
 }

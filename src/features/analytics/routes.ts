@@ -21,8 +21,9 @@ const PageviewBody = component('Pageview', {
   path: z
     .string()
     .max(MAX_PATH)
-    .refine(isPath, 'must be a path: one slash first, no control characters')
+    .refine(isPath, 'must be a path: a slash first, no control characters')
     .openapi({
+      pattern: '^/',
       example: '/reserves',
       description: 'Query and fragment are not stored; a path of more than 253 bytes is cut',
     }),
@@ -44,9 +45,7 @@ const pageview = createRoute({
   tags: ['analytics'],
   summary: 'Count a page view',
   description:
-    'Logs and counts a page view. At most about 600 views a minute from one IPv4 address or one IPv6 /64, counted per location; then 429 until the ' +
-    'minute is over. Unknown members are ignored. The view is logged with its time and the client’s ' +
-    'address, which is deleted after the operator’s retention time and never shown in full.',
+    'Logs and counts a page view, with its time and the client’s address, which is deleted after the operator’s retention time and never shown in full.',
   middleware: [rateLimit('pageview'), jsonBody] as const,
   request: { body: jsonRequest(PageviewBody) },
   responses: {

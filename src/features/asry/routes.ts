@@ -5,8 +5,8 @@ import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { AppError, BODY_ERRORS } from '../../core/errors.ts';
 import type { AsryEpochView, ClaimAnswer, CustodianApi } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
-import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
-import { amountParam } from '../../http/params.ts';
+import { idempotencyHeaders, idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
+import { amountParam, SIGNATURE } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { atomsText, errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
@@ -31,8 +31,6 @@ export type AsryDeps = ClaimFromDepositDeps &
   };
 
 const DOLLAR_DECIMALS = 6;
-const EXAMPLE_SIGNATURE =
-  '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
 
 const notConfigured = ['NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE'] as const;
 
@@ -99,9 +97,14 @@ const Epoch = component('AsryEpoch', {
 });
 
 const amount = (decimals: number, description: string, example: string) =>
-  amountParam({ decimals, minimum: 1n, excess: 'refuse', description, example })
-    .openapi({ type: 'string', description, example })
-    .optional();
+  amountParam({
+    decimals,
+    minimum: 1n,
+    excess: 'refuse',
+    description: `${description}; above 0`,
+    example,
+    pattern: decimals === 0 ? '^\\d{1,64}$' : `^\\d{1,57}(\\.\\d{1,${decimals}})?$`,
+  }).optional();
 
 const claimRoute = createRoute({
   method: 'post',
@@ -110,13 +113,13 @@ const claimRoute = createRoute({
   tags: ['asry'],
   summary: 'Claim an ASRY reward',
   description:
-    'Rewards a USDC or USDT deposit to the treasury with ASRY, once. Waits up to about 20 seconds for the deposit to be final. The reward goes to the sender shown by the chain, regardless of the caller. Repeating a call pays nothing twice. An Idempotency-Key is optional.',
+    'Rewards a USDC or USDT deposit to the treasury with ASRY, once. Waits up to about 20 seconds for the deposit to be final. The reward goes to the sender shown by the chain, regardless of the caller. Repeating a call pays nothing twice.',
   middleware: [
     rateLimit('claim', { keys_per_client_hour: CALL_LIMITS.keys_per_client_hour }),
     jsonBody,
   ] as const,
   request: {
-    headers: z.object({ 'idempotency-key': z.string().optional() }),
+    headers: idempotencyHeaders,
     body: jsonRequest(
       component('AsryClaimRequest', {
         asset: z.enum(['USDC', 'USDT']),
@@ -129,11 +132,7 @@ const claimRoute = createRoute({
             context.addIssue('must be a Solana signature: base58 of 64 bytes');
             return z.NEVER;
           })
-          .openapi({
-            type: 'string',
-            description: 'Signature of the deposit transaction',
-            example: EXAMPLE_SIGNATURE,
-          }),
+          .openapi({ ...SIGNATURE, description: 'Signature of the deposit transaction' }),
         amount: amount(DOLLAR_DECIMALS, 'Expected received amount in whole tokens', '100.5'),
         amountAtomic: amount(0, 'Expected received amount in atoms', '100500000'),
         rewardUsd: amountParam({
@@ -190,7 +189,7 @@ const recordRoute = createRoute({
   description: 'The record of a claimed deposit.',
   request: {
     params: z.object({
-      signature: z.string().openapi({ description: 'Signature of the deposit', example: EXAMPLE_SIGNATURE }),
+      signature: z.string().openapi({ ...SIGNATURE, description: 'Signature of the deposit' }),
     }),
   },
   responses: {

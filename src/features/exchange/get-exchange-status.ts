@@ -3,10 +3,9 @@ import { z } from '@hono/zod-openapi';
 import { BTC_DECIMALS } from '../../core/amount.ts';
 import { AppError, upstreamFailed } from '../../core/errors.ts';
 import type { Cache } from '../../http/cached.ts';
-import { component } from '../../http/router.ts';
 import { type ChangeNow, COIN_DECIMALS, type ExchangeState } from '../../providers/changenow.ts';
 import { trackerUrl } from './create-exchange.ts';
-import { coinNumber, coinText, refusal, sourceFields, sourceOf } from './quote.ts';
+import { coinNumber, coinText, refusal, Sourced, sourceOf } from './quote.ts';
 
 export type GetStatusDeps = { memory: Pick<Cache, 'read'>; changenow: Pick<ChangeNow, 'status'> };
 
@@ -15,7 +14,7 @@ export type PublicStatus = (typeof PUBLIC_STATUSES)[number];
 
 const exact = z.string().nullable();
 
-export const ExchangeStatusBody = component('ExchangeStatus', {
+export const ExchangeStatusBody = Sourced.extend({
   id: z.string(),
   status: z.enum(PUBLIC_STATUSES).describe('All states except waiting and pending are final'),
   providerStatus: z.string().openapi({ description: 'The provider’s own state', example: 'verifying' }),
@@ -42,8 +41,7 @@ export const ExchangeStatusBody = component('ExchangeStatus', {
   payoutHash: exact.describe('Payout transaction'),
   refundHash: exact,
   statusUrl: z.url(),
-  ...sourceFields,
-});
+}).openapi('ExchangeStatus');
 
 /**
  * The provider's states, from its API page and its own clients; `verifying` is a hold for an identity check.

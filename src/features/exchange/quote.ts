@@ -5,6 +5,7 @@ import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import { amountParam } from '../../http/params.ts';
+import { component } from '../../http/router.ts';
 import {
   type Asset,
   type AttoCoins,
@@ -50,11 +51,11 @@ export function coinText(amount: AttoCoins | null): string | null {
   return amount === null ? null : formatAmount(amount, COIN_DECIMALS);
 }
 
-export const sourceFields = {
+export const Sourced = component('ExchangeSource', {
   as_of: z.iso.datetime(),
   stale: z.boolean(),
   source: z.literal('changenow'),
-};
+});
 
 export const sourceOf = ({ asOf, stale }: Omit<Cached<unknown>, 'value'>) => ({
   as_of: new Date(asOf).toISOString(),

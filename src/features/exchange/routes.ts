@@ -2,10 +2,10 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { AppError, BODY_ERRORS, notConfigured } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
-import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
+import { idempotencyHeaders, idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
-import { component, jsonRequest, newRouter } from '../../http/router.ts';
+import { jsonRequest, newRouter } from '../../http/router.ts';
 import { preferChangeHeaders, type Waiting } from '../../http/wait.ts';
 import type { ChangeNow } from '../../providers/changenow.ts';
 import { type CreateExchangeDeps, createExchange, ExchangeAnswer } from './create-exchange.ts';
@@ -18,7 +18,7 @@ import {
   getRange,
   pairParams,
   type QuoteDeps,
-  sourceFields,
+  Sourced,
   sourceOf,
 } from './quote.ts';
 
@@ -48,7 +48,7 @@ const minimum = createRoute({
   request: { query: z.object(pairParams) },
   responses: {
     200: jsonResponse(
-      component('ExchangeMinimum', {
+      Sourced.extend({
         from: z.string(),
         to: z.string(),
         minAmount: z
@@ -58,8 +58,7 @@ const minimum = createRoute({
         minAmountExact: z.string().nullable().openapi({ example: '0.1' }),
         maxAmount: z.number().nullable().describe('null when there is no upper bound'),
         maxAmountExact: z.string().nullable(),
-        ...sourceFields,
-      }),
+      }).openapi('ExchangeMinimum'),
       'The bounds',
     ),
     ...errorResponses(ERRORS),
@@ -77,7 +76,7 @@ const estimate = createRoute({
   request: { query: z.object({ ...pairParams, amount: amountOfFrom }) },
   responses: {
     200: jsonResponse(
-      component('ExchangeEstimate', {
+      Sourced.extend({
         from: z.string(),
         to: z.string(),
         amount: z.number().openapi({ example: 0.5 }),
@@ -91,8 +90,7 @@ const estimate = createRoute({
           .string()
           .nullable()
           .openapi({ example: '10-60', description: 'Expected duration; null when unknown' }),
-        ...sourceFields,
-      }),
+      }).openapi('ExchangeEstimate'),
       'The estimate',
     ),
     ...errorResponses([...ERRORS, 'EXCHANGE_AMOUNT_OUT_OF_RANGE']),
@@ -137,17 +135,11 @@ const create = createRoute({
   tags: ['exchange'],
   summary: 'Open an exchange',
   description:
-    'Opens an exchange: after a payment to the returned address, the provider pays payoutAddress. The call itself moves no money. Send an Idempotency-Key, so that a repeat gets the first response instead of a second ' +
-    'exchange. EXCHANGE_OUTCOME_UNKNOWN means that the provider never confirmed; the service does not retry. At ' +
-    'most 100 exchanges per hour from one IPv4 address or one IPv6 /64.',
+    'Opens an exchange: after a payment to the returned address, the provider pays payoutAddress. The call itself moves no money. Send an Idempotency-Key, so that a repeat opens no second ' +
+    'exchange. EXCHANGE_OUTCOME_UNKNOWN means that the provider never confirmed; the service does not retry.',
   middleware: [createLimit, jsonBody] as const,
   request: {
-    headers: z.object({
-      'idempotency-key': z.string().optional().openapi({
-        description: '16 to 128 visible ASCII characters; stored for 7 days',
-        example: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
-      }),
-    }),
+    headers: idempotencyHeaders,
     body: jsonRequest(ExchangeRequest),
   },
   responses: {

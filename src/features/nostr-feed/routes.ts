@@ -15,14 +15,15 @@ const MAX_LABEL_CHARS = 64;
 const LAST_SECOND = 253_402_300_799;
 
 export const limitParam = (maximum: number, fallback: number) =>
-  integerParam(1, maximum)
+  integerParam(1, { maximum, description: 'Posts per page' })
     .optional()
     .transform((limit) => limit ?? fallback)
-    .openapi({ type: 'integer', description: `Posts per page, 1 to ${maximum}`, default: fallback });
+    .openapi({ default: fallback });
 
-export const untilParam = integerParam(0, LAST_SECOND)
-  .optional()
-  .openapi({ type: 'integer', description: 'Unix seconds, exclusive; next_until of the previous page' });
+export const untilParam = integerParam(0, {
+  maximum: LAST_SECOND,
+  description: 'Unix seconds, exclusive; next_until of the previous page',
+}).optional();
 
 export const cursorParam = z
   .string()
@@ -33,7 +34,11 @@ export const cursorParam = z
     return z.NEVER;
   })
   .optional()
-  .openapi({ type: 'string', description: 'next_cursor of the previous page; no post appears twice' });
+  .openapi({
+    type: 'string',
+    pattern: '^\\d{1,12}\\.[0-9a-f]{64}$',
+    description: 'next_cursor of the previous page; no post appears twice',
+  });
 
 export const aiOnlyParam = z
   .enum(['1', 'true', 'yes', '0', 'false'])
@@ -54,6 +59,7 @@ export const topicLabelsParam = z
   })
   .openapi({
     type: 'string',
+    pattern: `^[\\s,]*([^\\s,]{1,${MAX_LABEL_CHARS}}([\\s,]+[^\\s,]{1,${MAX_LABEL_CHARS}}){0,${MAX_LABELS - 1}})?[\\s,]*$`,
     description:
       'Labels, separated by commas or spaces; a note must have one of them. Default: ai, blockchain, defi',
     example: 'ai,defi',
@@ -91,7 +97,7 @@ const RelayStatus = component('RelayStatus', {
   rejected: z.int().describe('Rejected events: forged, malformed or not matching'),
 });
 
-const page = {
+const Page = component('NostrPage', {
   ok: z.boolean(),
   error: z.string().nullable(),
   error_code: z.string().optional(),
@@ -107,20 +113,18 @@ const page = {
   relay_status: z.array(RelayStatus),
   as_of: z.iso.datetime().nullable(),
   stale: z.boolean(),
-};
-
-export const FeedBody = component('NostrFeed', {
-  ...page,
-  ai_only: z.boolean(),
-  topic_labels: z.array(z.string()).nullable(),
 });
 
-export const PostsBody = component('NostrPosts', {
-  ...page,
+export const FeedBody = Page.extend({
+  ai_only: z.boolean(),
+  topic_labels: z.array(z.string()).nullable(),
+}).openapi('NostrFeed');
+
+export const PostsBody = Page.extend({
   code: z.string().nullable(),
   npub: z.string().nullable(),
   pubkey: z.string().nullable(),
-});
+}).openapi('NostrPosts');
 
 export type NostrFeedDeps = {
   /** Undefined without a usable relay list. */

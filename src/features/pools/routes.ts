@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { isAddress } from '../../chain/solana/address.ts';
 import { ERRORS, type ErrorCode, notConfigured } from '../../core/errors.ts';
+import { ADDRESS } from '../../http/params.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, Problem } from '../../http/responses.ts';
 import { newRouter, type RouterEnv } from '../../http/router.ts';
@@ -51,15 +52,14 @@ const Pool = z
 /** The pool API's own error with its own status: any JSON. */
 const UpstreamPoolError = z.looseObject({}).openapi('UpstreamPoolError');
 const NonJsonBody = Problem.extend({
-  error_code: z.literal('DEX_NON_JSON'),
   error: z.literal('dex_non_json'),
   body_preview: z.string().describe('The first 500 characters of the body'),
-});
+}).openapi('NonJsonPool');
 /** @param own codes of this service with the same status */
 const passedOn = (...own: ErrorCode[]) =>
   jsonResponse(
     z.union([
-      NonJsonBody,
+      NonJsonBody.extend({ error_code: z.literal('DEX_NON_JSON') }),
       ...own.map((code) => Problem.extend({ error_code: z.literal(code) })),
       UpstreamPoolError,
     ]),
@@ -81,7 +81,7 @@ const poolRoute = createRoute({
       address: z
         .string()
         .refine(isAddress, 'must be a Solana address (32 bytes in base58)')
-        .openapi({ example: 'Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE' }),
+        .openapi({ ...ADDRESS, example: 'Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE' }),
     }),
   },
   responses: {

@@ -6,7 +6,7 @@ import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.t
 import { component, newRouter } from '../../http/router.ts';
 import { type GetProofDeps, getProof, getProofOfDay, listProofs } from './get-proof.ts';
 
-const Figures = z.object({
+const Figures = component('ProofFigures', {
   service: z.string(),
   reserveSatoshis: z.string(),
   solanaLamports: z.string(),
@@ -18,7 +18,7 @@ const Figures = z.object({
   solanaSlot: z.string(),
   solanaBlockhash: z.string(),
   previousProof: z.string().nullable(),
-});
+}).describe('The figures in the message, parsed from it');
 
 const Signed = z.object({ address: z.string(), signature: z.string() });
 
@@ -41,7 +41,7 @@ const Proof = component('Proof', {
     signature: z.string(),
     scheme: z.string().openapi({ example: 'ed25519-utf8' }),
   }),
-  figures: Figures.describe('The figures in the message, parsed from it'),
+  figures: Figures,
   exclusions: z.array(z.string()).describe('Amounts that are not counted'),
 });
 

@@ -16,17 +16,15 @@ const STATUS_POLICY = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
 
 const asOf = z.iso.datetime();
 
-const release = z
-  .object({
-    version: z.string().nullable().openapi({ description: 'Version of the package', example: '1.1.0' }),
-    commit: z
-      .string()
-      .nullable()
-      .describe('Git commit of the build; ends in -dirty if files had been changed. Null when unknown'),
-    id: z.string().nullable().describe('Id of the deployed Worker version'),
-    deployedAt: asOf.nullable().describe('When that version was uploaded'),
-  })
-  .describe('The running release');
+const release = component('Release', {
+  version: z.string().nullable().openapi({ description: 'Version of the package', example: '1.1.0' }),
+  commit: z
+    .string()
+    .nullable()
+    .describe('Git commit of the build; ends in -dirty if files had been changed. Null when unknown'),
+  id: z.string().nullable().describe('Id of the deployed Worker version'),
+  deployedAt: asOf.nullable().describe('When that version was uploaded'),
+}).describe('The running release');
 
 const health = createRoute({
   method: 'get',
@@ -63,7 +61,7 @@ const ready = createRoute({
 });
 
 const solText = (description: string) => z.string().openapi({ description, example: '0.5' });
-const cap = z.object({
+const cap = component('SwapCap', {
   usedSol: solText('SOL used'),
   maximumSol: solText('SOL allowed by the cap'),
   leftSol: solText('SOL left'),
@@ -181,9 +179,9 @@ const status = createRoute({
             schema: z.string().describe('Fingerprint of its columns, which `npm run doctor` compares'),
             quotes: z
               .object({
-                used: z.int().describe('Quotes'),
-                maximum: z.int().describe('Quotes'),
-                left: z.int().describe('Quotes'),
+                used: z.int(),
+                maximum: z.int(),
+                left: z.int(),
               })
               .describe('Bridge quotes that reads used in the current two hours'),
           })

@@ -5,7 +5,7 @@ import { HOUR_MS } from '../../core/durations.ts';
 import { BODY_ERRORS, refusalError } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
-import { idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
+import { idempotencyHeaders, idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { amountParam } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { atomsText, errorResponses, jsonResponse } from '../../http/responses.ts';
@@ -26,7 +26,7 @@ export const amountSol = amountParam({
   minimum: CONTRACT_MINIMUM,
   excess: 'drop',
   description:
-    'SOL, at least 0.001, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used.',
+    'SOL, as a JSON number or decimal text. Decimal places after the ninth are dropped: amountLamports of the response is the amount that is used.',
   example: '0.5',
 });
 const createLimits = ({ swap }: { readonly swap: Pick<CreateSwapDeps, 'maxCreatesPerClientHour'> }) => ({
@@ -43,10 +43,10 @@ const createSwapRoute = createRoute({
   tags: ['swap'],
   summary: 'Create a swap',
   description:
-    'Swaps reserve SOL into BTC; the service signs. Send an Idempotency-Key of 16 to 128 visible ASCII characters: a repeat with it returns the first response and moves nothing. At most 6 new swaps per hour and address.',
+    'Swaps reserve SOL into BTC; the service signs. Send an Idempotency-Key: a repeat with it moves nothing.',
   middleware: [rateLimit('create', createLimits), jsonBody] as const,
   request: {
-    headers: z.object({ 'idempotency-key': z.string().optional() }),
+    headers: idempotencyHeaders,
     body: jsonRequest(
       z
         .strictObject({

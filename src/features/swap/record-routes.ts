@@ -5,6 +5,7 @@ import { AppError } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
 import { csvList, decodeCursor, pageOf, pageParams, wantsCsv } from '../../http/paging.ts';
+import { SIGNATURE } from '../../http/params.ts';
 import { atomsText, errorResponses, jsonResponse, listResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { preferChangeHeaders, type Waiting } from '../../http/wait.ts';
@@ -25,7 +26,7 @@ const statusRoute = createRoute({
   summary: 'Swap status',
   description: 'The state of a swap; neither polling nor waiting costs an upstream call.',
   request: {
-    params: z.object({ id: z.string().describe('Solana signature') }),
+    params: z.object({ id: z.string().openapi({ ...SIGNATURE, description: 'Solana signature' }) }),
     headers: preferChangeHeaders,
   },
   responses: {

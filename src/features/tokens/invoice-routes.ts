@@ -1,12 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { isAddress } from '../../chain/solana/address.ts';
+import { MAX_DESCRIPTION_BYTES, MAX_URI_BYTES } from '../../chain/solana/token-text.ts';
 import { parseWrittenAmount } from '../../core/amount.ts';
 import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { AppError } from '../../core/errors.ts';
 import { numberText } from '../../core/json.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
-import { integerMember } from '../../http/params.ts';
+import { integerMember, snakeCased } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { BOOKMARK_HEADER } from '../../http/read-session.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
@@ -15,14 +15,17 @@ import { grantedWaitMs, preferChangeHeaders, preferHeaders, type Waiting } from 
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
 import { type GetInvoiceDeps, getInvoice, getRecentInvoice } from './get-invoice.ts';
 import {
+  address,
   type ConfirmPaymentDeps,
   confirmErrors,
   confirmPayment,
   instant,
+  nameFields,
+  PaymentRequest,
   paymentAnswer,
-  paymentFields,
+  paymentSignature,
   requestErrors,
-  signatureFields,
+  requestId,
 } from './paid-request.ts';
 
 export type InvoiceDeps = CreateInvoiceDeps &
@@ -34,7 +37,7 @@ export type InvoiceDeps = CreateInvoiceDeps &
     readonly requirePayments: () => string;
   };
 
-const Invoice = component('Invoice', {
+const Invoice = PaymentRequest.extend({
   invoice_id: z.uuid(),
   status: z.enum(['pending', 'completed']),
   detail: z
@@ -43,7 +46,6 @@ const Invoice = component('Invoice', {
       'awaiting_payment, seen, paid, creating, completed, expired, refund_due. With `seen`, a payment was reported and is not final yet, or less than the fee has arrived',
     ),
   reason: z.string().nullable(),
-  ...paymentFields,
   received_lamports: z.string(),
   fee_breakdown: z.record(z.string(), z.string()).nullable().describe('Lamports by part'),
   payment_tx_signature: z.string().nullable(),
@@ -77,10 +79,11 @@ const Invoice = component('Invoice', {
       refund_signature: z.string().nullable().describe('The transaction that paid the refund'),
     }),
   ),
-});
+}).openapi('Invoice');
 
 const flag = z.boolean().optional();
 
+const DEFAULT_DECIMALS = 9;
 const POLL_MS = 1_000;
 /** An expired invoice can still be paid late, but no payment is expected. */
 const FINAL_DETAILS = ['completed', 'expired', 'refund_due'];
@@ -98,9 +101,8 @@ const createInvoiceRoute = createRoute({
   request: {
     body: jsonRequest(
       component('InvoiceCreate', {
-        name: z.string().openapi({ description: 'At most 32 bytes of UTF-8', example: 'Moon Cat' }),
-        symbol: z.string().openapi({ description: 'At most 10 bytes of UTF-8', example: 'MCAT' }),
-        decimals: integerMember(0, 9).optional().describe('Default 9'),
+        ...nameFields,
+        decimals: integerMember(0, 9).optional().describe(`Default ${DEFAULT_DECIMALS}`),
         supply: z
           .unknown()
           .optional()
@@ -116,15 +118,23 @@ const createInvoiceRoute = createRoute({
           })
           .openapi({
             type: 'string',
-            description: 'Smallest units, up to u64; default 0',
+            pattern: '^\\d{1,20}$',
+            description: 'Smallest units, at most 18446744073709551615; default 0',
             example: '1000000000',
           }),
-        description: z.string().optional(),
-        image: z.string().nullish().describe('https URL, never fetched by the service'),
-        creator_address: z
+        description: z
           .string()
-          .refine(isAddress, 'must be a Solana address')
-          .openapi({ example: '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2' }),
+          .optional()
+          .openapi({
+            maxLength: MAX_DESCRIPTION_BYTES,
+            description: `At most ${MAX_DESCRIPTION_BYTES} bytes of UTF-8`,
+          }),
+        image: z.string().nullish().openapi({
+          pattern: '^https://[\\x21-\\x7e]+$',
+          maxLength: MAX_URI_BYTES,
+          description: 'https URL, never fetched by the service',
+        }),
+        creator_address: address.describe('Wallet that receives the supply'),
         revoke_freeze_authority: flag,
         revoke_mint_authority: flag,
         revoke_update_authority: flag,
@@ -154,7 +164,7 @@ const getInvoiceRoute = createRoute({
   tags: ['tokens'],
   summary: 'Token invoice',
   description: 'An invoice, what was ordered, and its state.',
-  request: { params: z.object({ id: z.string() }), headers: preferChangeHeaders },
+  request: { params: z.object({ id: requestId }), headers: preferChangeHeaders },
   responses: {
     200: jsonResponse(Invoice, 'The invoice'),
     ...errorResponses(['NOT_FOUND', 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE']),
@@ -173,11 +183,7 @@ const confirmRoute = createRoute({
   request: {
     headers: preferHeaders,
     body: jsonRequest(
-      component('InvoiceConfirm', {
-        invoice_id: z.string().optional(),
-        invoiceId: z.string().optional(),
-        ...signatureFields,
-      }),
+      snakeCased(component('InvoiceConfirm', { invoice_id: requestId, tx_signature: paymentSignature })),
     ),
   },
   responses: {
@@ -204,7 +210,7 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
       {
         name: body.name,
         symbol: body.symbol,
-        decimals: body.decimals ?? 9,
+        decimals: body.decimals ?? DEFAULT_DECIMALS,
         supply: body.supply,
         description: body.description ?? '',
         image: body.image ?? null,
@@ -239,10 +245,7 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
   })
   .openapi(confirmRoute, async (c) => {
     c.var.deps.tokens.requirePayments();
-    const body = c.req.valid('json');
-    const id = body.invoice_id ?? body.invoiceId;
-    const signature = body.tx_signature ?? body.txSignature;
-    if (!id || !signature) throw new AppError('INVALID_INPUT', 'invoice_id and tx_signature are required.');
+    const { invoice_id: id, tx_signature: signature } = c.req.valid('json');
     const { tokenId, mintAddress } = await confirmPayment(c.var.deps.tokens, {
       kind: 'token',
       id,

@@ -1,25 +1,26 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { isAddress } from '../../chain/solana/address.ts';
 import { SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { decodeCursor, encodeCursor, pageOf, pageParams } from '../../http/paging.ts';
-import { integerMember, integerParam } from '../../http/params.ts';
+import { integerMember, integerParam, snakeCased } from '../../http/params.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import { grantedWaitMs, preferHeaders } from '../../http/wait.ts';
 import {
+  address,
   type ConfirmPaymentDeps,
   confirmErrors,
   confirmPayment,
   instant,
+  PaymentRequest,
   paymentAnswer,
-  paymentFields,
+  paymentSignature,
   requestErrors,
-  signatureFields,
+  requestId,
 } from './paid-request.ts';
 import { type RequestListingDeps, requestListing } from './request-listing.ts';
 import { pageOfTokens, Token, tokenAnswers } from './routes.ts';
@@ -66,8 +67,6 @@ const NewestKey = z.tuple([z.int()]);
 const LISTINGS = 'listings';
 const ListingsKey = z.tuple([z.string(), z.string()]);
 
-const tokenId = integerMember(1).describe('Number or text');
-
 const searchRoute = createRoute({
   method: 'get',
   path: '/listings/search',
@@ -105,7 +104,7 @@ const listRoute = createRoute({
   request: {
     query: z.object({
       ...pageParams(),
-      token_id: integerParam(1).optional().openapi({ type: 'integer', minimum: 0, exclusiveMinimum: true }),
+      token_id: integerParam(1).optional(),
     }),
   },
   responses: {
@@ -127,24 +126,23 @@ const requestRoute = createRoute({
   middleware: [rateLimit('invoices', { open_requests: CALL_LIMITS.open_requests }), jsonBody] as const,
   request: {
     body: jsonRequest(
-      component('ListingRequest', {
-        token_id: tokenId.optional(),
-        tokenId: tokenId.optional(),
-        mint_address: z.string().refine(isAddress, 'must be a Solana address').optional(),
-        mintAddress: z.string().refine(isAddress, 'must be a Solana address').optional(),
-      }),
+      snakeCased(
+        component('ListingRequest', {
+          token_id: integerMember(1).optional().describe('Either this or mint_address; number or text'),
+          mint_address: address.optional(),
+        }),
+      ),
     ),
   },
   responses: {
     200: jsonResponse(
-      component('ListingRequested', {
+      PaymentRequest.extend({
         listing_request_id: z.uuid(),
         token_id: z.int(),
         status: Listing.shape.status.describe('confirmed: already listed, with a fee of 0'),
         listing: Listing,
-        ...paymentFields,
         message: z.string(),
-      }),
+      }).openapi('ListingRequested'),
       'Payment instructions; for a listed token, its listing',
     ),
     ...errorResponses([
@@ -172,11 +170,9 @@ const confirmRoute = createRoute({
   request: {
     headers: preferHeaders,
     body: jsonRequest(
-      component('ListingConfirm', {
-        listing_request_id: z.string().optional(),
-        listingRequestId: z.string().optional(),
-        ...signatureFields,
-      }),
+      snakeCased(
+        component('ListingConfirm', { listing_request_id: requestId, tx_signature: paymentSignature }),
+      ),
     ),
   },
   responses: {
@@ -217,9 +213,7 @@ export const listingRoutes = newRouter<{ readonly tokens: ListingDeps }>()
   })
   .openapi(requestRoute, async (c) => {
     const treasury = c.var.deps.tokens.requirePayments();
-    const body = c.req.valid('json');
-    const id = body.token_id ?? body.tokenId;
-    const mint = body.mint_address ?? body.mintAddress;
+    const { token_id: id, mint_address: mint } = c.req.valid('json');
     if ((id === undefined) === (mint === undefined)) {
       throw new AppError('INVALID_INPUT', 'Give either token_id or mint_address.');
     }
@@ -246,11 +240,7 @@ export const listingRoutes = newRouter<{ readonly tokens: ListingDeps }>()
   })
   .openapi(confirmRoute, async (c) => {
     c.var.deps.tokens.requirePayments();
-    const body = c.req.valid('json');
-    const id = body.listing_request_id ?? body.listingRequestId;
-    const signature = body.tx_signature ?? body.txSignature;
-    if (!id || !signature)
-      throw new AppError('INVALID_INPUT', 'listing_request_id and tx_signature are required.');
+    const { listing_request_id: id, tx_signature: signature } = c.req.valid('json');
     const request = await confirmPayment(c.var.deps.tokens, {
       kind: 'listing',
       id,

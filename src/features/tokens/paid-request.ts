@@ -6,15 +6,19 @@
 
 import { z } from '@hono/zod-openapi';
 
+import { isAddress } from '../../chain/solana/address.ts';
+import { MAX_NAME_BYTES, MAX_SYMBOL_BYTES } from '../../chain/solana/token-text.ts';
 import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { BODY_ERRORS, refusalError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
+import { ADDRESS, SIGNATURE } from '../../http/params.ts';
+import { component } from '../../http/router.ts';
 import { type FinalityPorts, POLL_MS, waitForFinality } from '../../providers/finality.ts';
 
 export const instant = z.iso.datetime();
 
 /** Members of every answer that requests a payment; `paymentAnswer` fills them. */
-export const paymentFields = {
+export const PaymentRequest = component('PaymentRequest', {
   treasury_address: z.string(),
   fee_sol: z.number().describe('SOL to pay; the last four digits of fee_lamports identify this request'),
   fee_lamports: z.int(),
@@ -24,7 +28,7 @@ export const paymentFields = {
   solana_pay_url: z.string(),
   created_at: instant,
   expires_at: instant,
-};
+});
 
 /** The payment instructions of a request. @param purpose label in the payer's wallet */
 export function paymentAnswer(request: RequestView, treasury: string, purpose: string) {
@@ -67,11 +71,25 @@ export const confirmErrors = [
   'INVOICE_IN_PROGRESS',
 ] as const;
 
-/** The signature in a confirm's body, in both spellings that clients use. */
-export const signatureFields = {
-  tx_signature: z.string().optional(),
-  txSignature: z.string().optional(),
+/** Limits in bytes of UTF-8; a character has at least one. */
+const textMember = (maxLength: number, example: string) =>
+  z
+    .string()
+    .openapi({ minLength: 1, maxLength, description: `At most ${maxLength} bytes of UTF-8`, example });
+
+/** What every order of a token has; `checkTokenRequest` checks the texts. */
+export const nameFields = {
+  name: textMember(MAX_NAME_BYTES, 'Moon Cat'),
+  symbol: textMember(MAX_SYMBOL_BYTES, 'MCAT'),
 };
+
+export const address = z.string().refine(isAddress, 'must be a Solana address').openapi(ADDRESS);
+
+/** The payment that a confirm names; the custodian checks it. */
+export const paymentSignature = z.string().openapi({ ...SIGNATURE, description: 'Signature of the payment' });
+
+/** The id of an invoice or a listing request, in either case; any other text is not found. */
+export const requestId = z.string().toLowerCase().openapi({ format: 'uuid' });
 
 export type ConfirmPaymentDeps = FinalityPorts & {
   readonly custody: Pick<CustodianApi, 'confirmPayment'>;

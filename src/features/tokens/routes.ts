@@ -6,11 +6,12 @@ import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Cache } from '../../http/cached.ts';
 import { decodeCursor, pageOf, pageParams } from '../../http/paging.ts';
+import { ADDRESS, TOKEN_ID } from '../../http/params.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { type CreateInvoiceDeps, chargedFee, creationFee, designOf } from './create-invoice.ts';
-import { instant } from './paid-request.ts';
+import { address, instant, nameFields } from './paid-request.ts';
 import { readTokenFacts, type TokenFacts, type TokenFactsDeps } from './token-facts.ts';
 import type { TokenRow, TokenStore } from './token-store.ts';
 
@@ -50,7 +51,7 @@ export const Token = component('Token', {
   uri: z.string().nullable(),
   created_at: instant,
   listed_at: instant.nullable(),
-  warning: z.enum(['well_known_name']).nullable(),
+  warning: z.literal('well_known_name').nullable(),
 });
 
 /** @param facts current data from the chain; undefined when it cannot be read */
@@ -92,8 +93,7 @@ const quoteRoute = createRoute({
   middleware: [rateLimit('invoices')] as const,
   request: {
     query: z.object({
-      name: z.string().openapi({ description: 'At most 32 bytes of UTF-8', example: 'Moon Cat' }),
-      symbol: z.string().openapi({ description: 'At most 10 bytes of UTF-8', example: 'MCAT' }),
+      ...nameFields,
       token_program: z.enum(['token-2022', 'token']).optional(),
       metaplex_metadata: z.enum(['true', 'false']).optional(),
     }),
@@ -130,11 +130,7 @@ const listRoute = createRoute({
   request: {
     query: z.object({
       ...pageParams(),
-      creator: z
-        .string()
-        .refine(isAddress, 'must be a Solana address')
-        .optional()
-        .describe('Only of this creator'),
+      creator: address.optional().describe('Only of this creator'),
     }),
   },
   responses: {
@@ -152,7 +148,7 @@ const getRoute = createRoute({
   description: 'One token, by its id or its mint address.',
   request: {
     params: z.object({
-      id: z.string().openapi({ description: 'Numeric id, or mint address', example: '1' }),
+      id: z.string().openapi({ ...TOKEN_ID, description: 'Numeric id, or mint address' }),
     }),
   },
   responses: {
@@ -168,7 +164,7 @@ const metadataRoute = createRoute({
   tags: ['tokens'],
   summary: 'Token metadata',
   description: "The target of the token's on-chain uri; it never changes.",
-  request: { params: z.object({ mint_address: z.string() }) },
+  request: { params: z.object({ mint_address: z.string().openapi(ADDRESS) }) },
   responses: {
     200: jsonResponse(
       component('TokenMetadata', {

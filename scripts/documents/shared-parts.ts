@@ -1,0 +1,77 @@
+/**
+ * Parameters and responses that several operations have in common, as components of the API document.
+ * @module
+ */
+import { type ApiDocument, codesOf, METHODS, type Operation } from './api-document.ts';
+
+type Kind = 'parameters' | 'responses';
+
+/** The part itself, or the component to which it refers. @throws Error if there is none */
+export function sharedPart<P extends object>(document: ApiDocument, kind: Kind, part: P): P {
+  if (!('$ref' in part)) return part;
+  const found = document.components?.[kind]?.[String(part.$ref).split('/').at(-1) ?? ''];
+  if (found === undefined) throw new Error(`the document has no ${String(part.$ref)}`);
+  return found as P;
+}
+
+/** Replaces each part that occurs more than once by a reference to one component. */
+export function withSharedParts(document: ApiDocument): ApiDocument {
+  const counts = new Map<string, number>();
+  const names = new Map<string, string>();
+  const components: Record<Kind, Record<string, unknown>> = { parameters: {}, responses: {} };
+  const operations = Object.values(document.paths).flatMap((item) =>
+    METHODS.flatMap((method): Operation[] => (item?.[method] ? [item[method]] : [])),
+  );
+  const eachPart = (replace: (kind: Kind, part: object, status: string) => unknown): void => {
+    for (const operation of operations) {
+      if (operation.parameters)
+        operation.parameters = operation.parameters.map((part) => replace('parameters', part, '')) as never;
+      for (const [status, part] of Object.entries(operation.responses))
+        operation.responses[status] = replace('responses', part, status);
+    }
+  };
+  eachPart((kind, part, status) => {
+    if (kind === 'parameters') dropRepeats(part);
+    const key = status + JSON.stringify(part);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+    return part;
+  });
+  eachPart((kind, part, status) => {
+    const key = status + JSON.stringify(part);
+    if (counts.get(key) === 1) return part;
+    const name = names.get(key) ?? freeName(components[kind], nameOf(kind, part, status));
+    names.set(key, name);
+    components[kind][name] = part;
+    return { $ref: `#/components/${kind}/${name}` };
+  });
+  return { ...document, components: { ...document.components, ...components } as never };
+}
+
+const pascal = (text: string): string =>
+  text
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join('');
+
+function nameOf(kind: Kind, part: object, status: string): string {
+  if (kind === 'parameters') return pascal(String(Reflect.get(part, 'name')));
+  const content: unknown = Reflect.get(part, 'content');
+  const json: unknown =
+    typeof content === 'object' && content !== null && Reflect.get(content, 'application/json');
+  const codes = codesOf(typeof json === 'object' && json !== null ? Reflect.get(json, 'schema') : undefined);
+  return codes[0] === undefined ? `Status${status}` : pascal(codes[0]);
+}
+
+function freeName(taken: object, name: string): string {
+  for (let count = 1; ; count += 1) {
+    const free = count === 1 ? name : `${name}${count}`;
+    if (!(free in taken)) return free;
+  }
+}
+
+/** A parameter's schema repeats its description, and absence already means optional. */
+function dropRepeats(parameter: { required?: boolean; schema?: { description?: string } }): void {
+  if (parameter.required === false) delete parameter.required;
+  delete parameter.schema?.description;
+}

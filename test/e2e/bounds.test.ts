@@ -1,0 +1,293 @@
+/** Requests at each bound that the API document states, and just outside it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
+import { documentOf } from '../../scripts/documents/write-documents.ts';
+import { startWorld, type World } from '../world/world.ts';
+import { routeRequests } from './route-requests.ts';
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly format?: string;
+  readonly enum?: readonly unknown[];
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: unknown;
+}
+type Samples = { readonly inside: readonly unknown[]; readonly outside: readonly unknown[] };
+type Field = {
+  readonly place: 'query' | 'path' | 'header' | 'body';
+  readonly name: string;
+  readonly required: boolean;
+  readonly schema: Schema;
+};
+
+const [SHORT_ADDRESS, LONG_ADDRESS] = ['1'.repeat(32), '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2'];
+const [SHORT_SIGNATURE, LONG_SIGNATURE] = [
+  '1'.repeat(64),
+  '67rpwLCuS5DGA8KGZXKsVQ7dnPb9goRLoKfgGbLfQg9WoLUgNY77E2jT11fem3coV9nAkguBACzrU1iyZM4B8roQ',
+];
+const visible = (shortest: number, longest: number): Samples => ({
+  inside: ['!'.repeat(shortest), '~'.repeat(longest)],
+  outside: ['!'.repeat(shortest - 1), '~'.repeat(longest + 1), ' '.repeat(longest), 'é'.repeat(longest)],
+});
+const address: Samples = {
+  inside: [SHORT_ADDRESS, LONG_ADDRESS],
+  outside: [SHORT_ADDRESS.slice(1), `${LONG_ADDRESS}1`, `0${LONG_ADDRESS.slice(1)}`],
+};
+const labels = (count: number, length: number) =>
+  Array.from({ length: count }, (_, at) => String(at).padStart(length, 'x')).join(',');
+
+/** Texts at the ends of each pattern. */
+const PATTERNS: Readonly<Record<string, Samples>> = {
+  '^[1-9A-HJ-NP-Za-km-z]{32,44}$': address,
+  '^[1-9A-HJ-NP-Za-km-z]{64,88}$': {
+    inside: [SHORT_SIGNATURE, LONG_SIGNATURE],
+    outside: [SHORT_SIGNATURE.slice(1), `${LONG_SIGNATURE}1`, `0${LONG_SIGNATURE.slice(1)}`],
+  },
+  '^([1-9]\\d{0,14}|[1-9A-HJ-NP-Za-km-z]{32,44})$': {
+    inside: ['1', '9'.repeat(15), ...address.inside],
+    outside: ['0', '9'.repeat(16), '-1', ...address.outside],
+  },
+  '^[\\x21-\\x7e]{16,128}$': visible(16, 128),
+  '^[\\x21-\\x7e]{2,200}$': visible(2, 200),
+  '^[\\x21-\\x7e]{1,200}$': visible(1, 200),
+  '^[A-Za-z0-9._-]{2,32}$': { inside: ['..', 'x'.repeat(32)], outside: ['x', 'x'.repeat(33), 'b+c'] },
+  '^[\\w-]{1,64}$': { inside: ['_', '-'.repeat(64)], outside: ['x'.repeat(65), 'a.b'] },
+  '^[A-Za-z0-9_-]+$': { inside: [], outside: ['a+b', '='] },
+  '^\\d{1,12}\\.[0-9a-f]{64}$': {
+    inside: [`1.${'0'.repeat(64)}`, `${'9'.repeat(12)}.${'f'.repeat(64)}`],
+    outside: [`.${'0'.repeat(64)}`, `${'9'.repeat(13)}.${'f'.repeat(64)}`, `1.${'f'.repeat(63)}`],
+  },
+  '^[\\s,]*([^\\s,]{1,64}([\\s,]+[^\\s,]{1,64}){0,19})?[\\s,]*$': {
+    inside: ['a', labels(20, 64), ' ,'],
+    outside: [labels(21, 2), 'x'.repeat(65)],
+  },
+  '^\\d{1,20}$': { inside: ['0', '18446744073709551615'], outside: ['1'.repeat(21), '-1', '1.5', '0x1'] },
+  '^\\d{1,64}$': { inside: ['1', '9'.repeat(64)], outside: ['9'.repeat(65), '-1', '1.5'] },
+  '^\\d{1,57}(\\.\\d{1,6})?$': {
+    inside: ['0.000001', `${'9'.repeat(57)}.123456`],
+    outside: ['0.0000001', `${'9'.repeat(58)}.1234567`, '-1'],
+  },
+  '^https://[\\x21-\\x7e]+$': {
+    inside: ['https://a', `https://${'a'.repeat(60)}/${'b'.repeat(131)}`],
+    outside: ['http://a', 'https://', 'https://a b'],
+  },
+  '^/': { inside: ['/', '//host', `/${'x'.repeat(1_023)}`], outside: ['x', ' /', `/${'x'.repeat(1_024)}`] },
+};
+const FORMATS: Readonly<Record<string, Samples>> = {
+  uuid: { inside: ['7c9e6679-7425-40de-944b-e07fc1f90ae7'], outside: ['7c9e6679'] },
+  date: { inside: ['2024-02-29'], outside: ['2026-02-29', '2026-1-1'] },
+  'date-time': { inside: ['2026-11-20T00:00:00.000Z'], outside: ['2026-11-20', '2026-11-20T24:00:00Z'] },
+};
+
+/** Values at the bounds of a schema, and next to them on the other side. */
+function samplesOf(schema: Schema): Samples {
+  const { type, enum: values, minimum, maximum, minLength, maxLength, pattern, format } = schema;
+  if (values) return { inside: values, outside: [`${values[0]}x`] };
+  if (type === 'boolean') return { inside: [true, false], outside: ['x', 2] };
+  if (type === 'integer' || type === 'number') {
+    const step = type === 'integer' ? 1 : (minimum ?? 0) / 10;
+    return {
+      inside: [minimum, maximum].filter((bound) => bound !== undefined),
+      outside: [
+        'x',
+        ...(minimum === undefined ? [] : [minimum - (step || 1)]),
+        ...(maximum === undefined ? [] : [maximum + 1]),
+        ...(type === 'integer' ? [(minimum ?? 0) + 0.5] : []),
+      ],
+    };
+  }
+  const known = pattern === undefined ? FORMATS[format ?? ''] : PATTERNS[pattern];
+  if (known) return known;
+  if (pattern !== undefined || format !== undefined) throw new Error(`no samples of ${pattern ?? format}`);
+  return {
+    inside: [minLength, maxLength].flatMap((length) => (length === undefined ? [] : ['x'.repeat(length)])),
+    outside: [
+      ...(minLength === undefined ? [] : ['x'.repeat(minLength - 1)]),
+      ...(maxLength === undefined ? [] : ['x'.repeat(maxLength + 1)]),
+    ],
+  };
+}
+
+const document = documentOf('');
+const resolved = (schema: Schema | undefined): Schema =>
+  schema?.$ref === undefined
+    ? (schema ?? {})
+    : ((document.components?.schemas?.[schema.$ref.split('/').at(-1) ?? ''] ?? {}) as Schema);
+
+type Operation = ReturnType<typeof operationsOf>[number];
+function fieldsOf({ operation }: Operation): Field[] {
+  const body =
+    operation.requestBody && 'content' in operation.requestBody
+      ? resolved(operation.requestBody.content['application/json']?.schema as Schema)
+      : {};
+  return [
+    ...(operation.parameters ?? []).flatMap((one): Field[] =>
+      'in' in one && one.in !== 'cookie'
+        ? [
+            {
+              place: one.in,
+              name: one.name,
+              required: one.required === true,
+              schema: resolved(one.schema as Schema),
+            },
+          ]
+        : [],
+    ),
+    ...Object.entries(body.properties ?? {}).map(
+      ([name, schema]): Field => ({
+        place: 'body',
+        name,
+        required: body.required?.includes(name) === true,
+        schema: resolved(schema),
+      }),
+    ),
+  ];
+}
+
+const operations = operationsOf(document).map(
+  (listed) => [`${listed.method.toUpperCase()} ${listed.path}`, listed, fieldsOf(listed)] as const,
+);
+const valid = new Map(
+  routeRequests().map((request) => [
+    `${request.method} ${request.route.replaceAll(/:(\w+)(\{[^}]*\})?/g, '{$1}')}`,
+    request,
+  ]),
+);
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ cron: false });
+});
+afterAll(() => world?.stop());
+
+let callers = 0;
+/** Sends the valid request of an operation with another value of one field; undefined leaves the field out. */
+async function send(operation: string, { place, name }: Field, value: unknown) {
+  const request = valid.get(operation);
+  if (!request) throw new Error(`no request for ${operation}`);
+  const url = new URL(request.path, world.url);
+  const headers: Record<string, string> = { ...request.init.headers, prefer: 'wait=0' };
+  let { body } = request.init;
+  if (place === 'query' && value === undefined) url.searchParams.delete(name);
+  else if (place === 'query') url.searchParams.set(name, String(value));
+  if (place === 'path')
+    url.pathname = operation
+      .slice(operation.indexOf('/'))
+      .replace(`{${name}}`, () => encodeURIComponent(String(value)));
+  // A header is Latin-1.
+  if (place === 'header' && value !== undefined) headers[name] = String(value);
+  if (place === 'body') body = JSON.stringify({ ...JSON.parse(body ?? '{}'), [name]: value });
+  callers += 1;
+  const response = await world.fetch(`${url.pathname}${url.search}`, {
+    method: request.method,
+    ip: `10.1.${callers >> 8}.${callers & 255}`,
+    redirect: 'manual',
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  const problem = response.status >= 400 ? (JSON.parse(text) as Problem) : undefined;
+  return { status: response.status, problem };
+}
+type Problem = {
+  readonly error_code: string;
+  readonly error: string;
+  readonly details?: { readonly issues?: readonly { path: string }[]; readonly field?: string };
+};
+
+/** Whether a response refuses the value of a field. */
+const blames = ({ problem }: Awaited<ReturnType<typeof send>>, { name, place }: Field): boolean =>
+  problem?.details?.issues?.some(({ path }) => path === name) === true ||
+  problem?.details?.field === name ||
+  (place === 'header' && problem?.error_code === 'INVALID_IDEMPOTENCY_KEY');
+
+describe.each(operations)('%s', (operation, _listed, fields) => {
+  it.each(fields.map((field) => [`${field.name} in ${field.place}`, field] as const))(
+    'holds to the bounds of %s',
+    async (_name, field) => {
+      const { inside, outside } = samplesOf(field.schema);
+      const answers = async (values: readonly unknown[]) =>
+        Promise.all(values.map(async (value) => [value, await send(operation, field, value)] as const));
+      for (const [value, answer] of await answers(inside))
+        expect([value, blames(answer, field), answer.status < 500 ? '' : answer.problem?.error_code]).toEqual(
+          [value, false, expect.stringMatching(/^(?!INTERNAL)/)],
+        );
+      for (const [value, { status, problem }] of await answers(outside))
+        expect([value, status, problem?.error_code]).toEqual([
+          value,
+          expect.toBeOneOf([400, 404]),
+          expect.any(String),
+        ]);
+    },
+    60_000,
+  );
+
+  const members = fields.filter(({ place }) => place !== 'path' && place !== 'header');
+  it.runIf(members.length > 0)('requires what the document requires, and nothing else', async () => {
+    for (const field of members) {
+      const answer = await send(operation, field, undefined);
+      expect([field.name, blames(answer, field)]).toEqual([field.name, field.required]);
+    }
+  });
+
+  const optional = fields.filter(({ place, required }) => place === 'query' && !required);
+  it.runIf(optional.length > 0)('treats an empty optional parameter as absent', async () => {
+    for (const field of optional) {
+      const [empty, absent] = [await send(operation, field, ''), await send(operation, field, undefined)];
+      expect([field.name, empty.status, empty.problem?.error_code]).toEqual([
+        field.name,
+        absent.status,
+        absent.problem?.error_code,
+      ]);
+    }
+  });
+});
+
+it('the samples of each pattern are on the right side of it', () => {
+  const lengths = new Set(['^/', '^https://[\\x21-\\x7e]+$']);
+  for (const [pattern, { inside, outside }] of Object.entries(PATTERNS)) {
+    const matches = (text: unknown) => new RegExp(pattern).test(String(text));
+    expect([pattern, inside.filter((text) => !matches(text))]).toEqual([pattern, []]);
+    if (!lengths.has(pattern)) expect([pattern, outside.filter(matches)]).toEqual([pattern, []]);
+  }
+});
+
+it('every text of a request has a bound, or its description says what it may be', () => {
+  const unbounded = operations.flatMap(([operation, , fields]) =>
+    fields
+      .filter(
+        ({ schema: { type, enum: values, pattern, format, maxLength } }) =>
+          type === 'string' && values === undefined && (pattern ?? format ?? maxLength) === undefined,
+      )
+      .map(({ name }) => `${operation} ${name}`),
+  );
+  expect([...new Set(unbounded.map((text) => text.split(' ').at(-1)))]).toEqual(['prefer']);
+});
+
+it('refuses a supply above the largest u64', async () => {
+  const field = operations
+    .find(([name]) => name === 'POST /api/invoices')?.[2]
+    .find(({ name }) => name === 'supply');
+  if (!field) throw new Error('the document has no supply');
+  expect(await send('POST /api/invoices', field, '18446744073709551616')).toMatchObject({ status: 400 });
+});
+
+it('finds an invoice by its id in upper case', async () => {
+  const order = valid.get('POST /api/invoices');
+  const created = await world.fetch('/api/invoices', { ...order?.init, ip: '10.2.0.1' });
+  const { invoice_id } = (await created.json()) as { invoice_id: string };
+  const found = await world.fetch(`/api/invoices/${invoice_id.toUpperCase()}`);
+  expect([found.status, await found.json()]).toEqual([200, expect.objectContaining({ invoice_id })]);
+});
+
+it('the document has at most 120 KB', () => {
+  const size = Buffer.byteLength(JSON.stringify(documentOf('https://sluice.example') satisfies ApiDocument));
+  expect(size).toBeLessThanOrEqual(120_000);
+});
