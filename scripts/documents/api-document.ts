@@ -39,6 +39,7 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
 - **Age.** \`as_of\` is the time when figures were read. \`Cache-Control: no-cache\` on a read of the reserve includes the changes of the newest operations.
 - **Support.** Every response has \`X-Request-Id\`: the one that was sent, or a new one.
 - **Money moves once.** Send an \`Idempotency-Key\` wherever one is described: a repeat returns the first response.
+- **Versions.** Members, codes, routes and optional parameters may be added at any time. Nothing is removed or changes its meaning before it was \`deprecated\` in this document, and its responses had \`Deprecation\` (RFC 9745) and \`Sunset\` (RFC 8594), for 6 months.
 - Every GET also supports HEAD. The 200 of a GET that lists a 304 has an \`ETag\` for \`If-None-Match\`; any other is \`Cache-Control: no-store\`.
   Every path supports OPTIONS; any other method is a 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`; any other path is a 404 \`ROUTE_NOT_FOUND\`. CORS is open to all origins.`;
 

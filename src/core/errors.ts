@@ -81,7 +81,7 @@ const CODES = {
   UPSTREAM_FAILED: transient(
     502,
     'retry_later',
-    'An upstream service failed or returned invalid data; details.upstream names it.',
+    'An upstream service failed or returned invalid data; details.upstream names it if it is a single one.',
   ),
   NOT_CONFIGURED: permanent(
     503,
@@ -165,7 +165,11 @@ const CODES = {
   ANALYTICS_READ_FAILED: transient(500, 'retry_later', 'The page-view counters cannot be read.'),
 
   // ASRY
-  DEPOSIT_NOT_FOUND: transient(400, 'check_id', 'No node has a transaction with this signature.'),
+  DEPOSIT_NOT_FOUND: transient(
+    400,
+    'retry_later',
+    'No node has a transaction with this signature yet. If a minute does not change that, the signature is wrong.',
+  ),
   DEPOSIT_NOT_FINAL: transient(
     409,
     'retry_later',
@@ -316,7 +320,10 @@ export class AppError extends Error {
 
 /** An upstream that failed, was late, or returned an undocumented shape. */
 export const upstreamFailed = (upstream: string, reason: string, cause?: unknown): AppError =>
-  new AppError('UPSTREAM_FAILED', `${upstream}: ${reason}`, { details: { upstream, reason }, cause });
+  new AppError('UPSTREAM_FAILED', `The upstream service ${upstream} failed.`, {
+    details: { upstream, reason },
+    cause,
+  });
 
 /** An area without configuration. @param variables names of the missing or invalid variables, never values */
 export const notConfigured = (variables: readonly string[]): AppError =>

@@ -28,6 +28,6 @@ it('an expected failure has its code, status and details, and a separate cause',
 it('a failed upstream names itself and the reason, nothing else', () => {
   const error = upstreamFailed('esplora-1', 'timeout', new Error('https://key@host'));
   expect(error.code).toBe('UPSTREAM_FAILED');
-  expect(error.message).toBe('esplora-1: timeout');
+  expect(error.message).toBe('The upstream service esplora-1 failed.');
   expect(error.details).toEqual({ upstream: 'esplora-1', reason: 'timeout' });
 });

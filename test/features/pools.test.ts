@@ -171,10 +171,20 @@ const silent = (reason: string) => ({ is: 'silent' as const, reason });
 
 /** The upstream's behaviour, and the response when the chain has no such pool. */
 const REFUSALS = [
-  ['404', send(404, '{"message": "unknown whirlpool"}'), 404, json('{"message": "unknown whirlpool"}')],
-  ['400', send(400, '{"error":1.50}'), 400, json('{"error":1.50}')],
-  ['429', send(429, '{"error":"slow down"}', { 'retry-after': '7' }), 429, json('{"error":"slow down"}')],
-  ['500', send(500, '{"error":"oops"}'), 500, json('{"error":"oops"}')],
+  [
+    '404',
+    send(404, '{"message": "unknown whirlpool"}'),
+    404,
+    json('{"error_code":"NOT_FOUND","message": "unknown whirlpool"}'),
+  ],
+  ['400', send(400, '{"error":1.50}'), 400, json('{"error_code":"UPSTREAM_FAILED","error":1.50}')],
+  [
+    '429',
+    send(429, '{"error":"slow down"}', { 'retry-after': '7' }),
+    429,
+    json('{"error_code":"UPSTREAM_FAILED","error":"slow down"}'),
+  ],
+  ['500', send(500, '{"error":"oops"}'), 500, json('{"error_code":"UPSTREAM_FAILED","error":"oops"}')],
   ['404 as text', send(404, 'Not Found'), 404, nonJson('Not Found')],
   ['503 as HTML', send(503, HTML), 503, nonJson(HTML.slice(0, 500))],
   ['HTML with 200', send(200, HTML, { 'content-type': 'text/html' }), 502, nonJson(HTML.slice(0, 500))],
@@ -186,9 +196,16 @@ const REFUSALS = [
   ['no answer', NEVER, 502, silent('timeout')],
   ['a hang-up', (request) => void request.destroy(), 502, silent('unreachable')],
   ['a redirect', send(302, '', { location: '/v2/solana/elsewhere' }), 502, nonJson('')],
-  ['a redirect with JSON', send(301, '{"a":1}', { location: '/x' }), 502, json('{"a":1}')],
+  [
+    'a redirect with JSON',
+    send(301, '{"a":1}', { location: '/x' }),
+    502,
+    json('{"error_code":"UPSTREAM_FAILED","a":1}'),
+  ],
   ['JSON without a pool', send(200, '{"data":null,"meta":{}}'), 200, json('{"data":null,"meta":{}}')],
   ['an empty object as pool', send(200, '{"data":{}}'), 200, json('{"data":{}}')],
+  ['an error that has a code', send(500, '{"error_code":"X"}'), 500, json('{"error_code":"X"}')],
+  ['an empty error', send(404, '{}'), 404, json('{"error_code":"NOT_FOUND"}')],
   ['a list', send(200, '[1.0]'), 200, json('[1.0]')],
 ] satisfies [string, Handler, number, object][];
 

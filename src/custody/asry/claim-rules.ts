@@ -278,7 +278,7 @@ export function verdictRefusal(verdict: Exclude<DepositVerdict, { type: 'deposit
         : depositHeld(reason);
     case 'unverifiable':
       return refusal('UPSTREAM_FAILED', 'No node returns enough data about this transaction.', {
-        details: { reason },
+        details: { upstream: 'solana-rpc', reason },
       });
   }
 }
@@ -346,7 +346,7 @@ export const alreadyClaimed = (): Refusal =>
 export const unreadable = (reason: string): Refusal =>
   refusal('UPSTREAM_FAILED', 'The chain cannot be read right now. Nothing was consumed.', {
     retryAfterSeconds: 5,
-    details: { reason },
+    details: { upstream: 'solana-rpc', reason },
   });
 
 export const keyReused = (): Refusal =>

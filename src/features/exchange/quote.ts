@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 
 import { formatAmount, toNumber } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, upstreamFailed } from '../../core/errors.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import { amountParam } from '../../http/params.ts';
 import { component } from '../../http/router.ts';
@@ -164,15 +164,13 @@ export function refusal(code: string): AppError {
         details: { variables: ['CHANGENOW_API_KEY'] },
       });
     case 'rate_limited':
-      return new AppError('UPSTREAM_FAILED', 'changenow: rate_limited', {
+      return new AppError('UPSTREAM_FAILED', 'The exchange provider limits our requests.', {
         retryAfterSeconds: RATE_LIMIT_PAUSE_SECONDS,
         details: { upstream: 'changenow', reason: code },
       });
   }
   if (code.startsWith('status_')) {
-    return new AppError('UPSTREAM_FAILED', `changenow: ${code}`, {
-      details: { upstream: 'changenow', reason: code },
-    });
+    return upstreamFailed('changenow', code);
   }
   return new AppError('EXCHANGE_REFUSED', 'The provider refuses this exchange; none was created.', {
     details: { provider_code: code },

@@ -1,4 +1,5 @@
-import { AppError } from '../../core/errors.ts';
+import * as z from 'zod';
+import { AppError, type ErrorCode } from '../../core/errors.ts';
 import { tryJson } from '../../core/json.ts';
 import type { Cache } from '../../http/cached.ts';
 import type { Answer } from '../../providers/http.ts';
@@ -122,9 +123,16 @@ function refusalOf({ status, text, headers }: Answer): Error {
   return new NotKept({
     // A redirect is not followed, and without its target it is useless.
     status: isError || isSuccess(status) ? status : 502,
-    text,
+    text: isSuccess(status) ? text : withErrorCode(text, status === 404 ? 'NOT_FOUND' : 'UPSTREAM_FAILED'),
     ...(retryAfter === undefined ? {} : { retryAfter }),
   });
+}
+
+/** The upstream's error with a code of this service before its own members, which stay unchanged. */
+function withErrorCode(text: string, code: ErrorCode): string {
+  const body = z.looseObject({}).safeParse(tryJson(text)).data;
+  if (body === undefined || 'error_code' in body) return text;
+  return text.replace(/^\s*\{\s*(\}?)/, (_, end: string) => `{"error_code":"${code}"${end || ','}`);
 }
 
 const isSuccess = (status: number): boolean => status >= 200 && status <= 299;

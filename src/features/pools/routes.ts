@@ -49,8 +49,8 @@ const Pool = z
   })
   .openapi('Pool');
 
-/** The pool API's own error with its own status: any JSON. */
-const UpstreamPoolError = z.looseObject({}).openapi('UpstreamPoolError');
+/** The pool API's own error with its own status: any JSON. An object has our code as well. */
+const UpstreamPoolError = z.looseObject({ error_code: z.string().optional() }).openapi('UpstreamPoolError');
 const NonJsonBody = Problem.extend({
   error: z.literal('dex_non_json'),
   body_preview: z.string().describe('The first 500 characters of the body'),
@@ -63,7 +63,7 @@ const passedOn = (...own: ErrorCode[]) =>
       ...own.map((code) => Problem.extend({ error_code: z.literal(code) })),
       UpstreamPoolError,
     ]),
-    "The pool API's status and body, passed on unchanged",
+    "The pool API's status and body with an error_code",
   );
 
 const poolRoute = createRoute({
@@ -73,8 +73,8 @@ const poolRoute = createRoute({
   tags: ['pools'],
   summary: 'Get a pool',
   description:
-    'A pool from the pool API, or from the chain if the API does not have it. The body of the pool API is unchanged. The headers X-Data-Source (orca or chain_rpc), X-Data-As-Of and X-Data-Stale ' +
-    'show where and when it was read. An error status of the pool API is passed on with its body.',
+    'A pool from the pool API, or from the chain if the API does not have it. The headers X-Data-Source (orca or chain_rpc), X-Data-As-Of and X-Data-Stale ' +
+    'show where and when it was read. An error of the pool API is passed on with its status and body, and an error_code.',
   middleware: [rateLimit('pools')] as const,
   request: {
     params: z.object({

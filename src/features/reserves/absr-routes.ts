@@ -95,7 +95,7 @@ const badgeRoute = createRoute({
   tags: ['reserves'],
   summary: 'Reserve badge',
   description:
-    "A picture to embed: green when the reserve's sats cover the supply, red when they do not, gray when the figures are old or unknown. A failed upstream gives a gray picture, not an error.",
+    "A picture to embed: green when the reserve's sats cover the supply, red when they do not, gray when the figures are old or unknown.",
   responses: {
     200: { description: 'A picture', content: { 'image/svg+xml': { schema: z.string() } } },
   },
