@@ -165,11 +165,7 @@ const CODES = {
   ANALYTICS_READ_FAILED: transient(500, 'retry_later', 'The page-view counters cannot be read.'),
 
   // ASRY
-  DEPOSIT_NOT_FOUND: transient(
-    400,
-    'retry_later',
-    'No node has a transaction with this signature yet. If a minute does not change that, the signature is wrong.',
-  ),
+  DEPOSIT_NOT_FOUND: transient(400, 'retry_later', 'No node has a transaction with this signature yet.'),
   DEPOSIT_NOT_FINAL: transient(
     409,
     'retry_later',

@@ -877,7 +877,7 @@ export const OPERATIONS = {
     | 'EXCHANGE_OUTCOME_UNKNOWN' | 'NOT_CONFIGURED' | 'DATABASE_UNAVAILABLE'>('/api/exchange/create', { once: 'id', amounts: ['amount'] }),
   /** State of an exchange. */
   getExchangeStatus: get<{ id: string }, ExchangeStatus, 'INVALID_INPUT' | 'EXCHANGE_REFUSED' | 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/exchange/status/{id}', { waits: true }),
-  /** Logs and counts a page view, with its time and the client’s address, which is deleted after the operator’s retention time and never shown in full. */
+  /** Logs and counts a page view, with its time and the client’s address, which is later deleted and never shown in full. */
   addPageview: post<Pageview, null,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'ANALYTICS_WRITE_FAILED'
     | 'INTERNAL'>('/api/analytics/pageview'),

@@ -45,7 +45,7 @@ const pageview = createRoute({
   tags: ['analytics'],
   summary: 'Count a page view',
   description:
-    'Logs and counts a page view, with its time and the client’s address, which is deleted after the operator’s retention time and never shown in full.',
+    'Logs and counts a page view, with its time and the client’s address, which is later deleted and never shown in full.',
   middleware: [rateLimit('pageview'), jsonBody] as const,
   request: { body: jsonRequest(PageviewBody) },
   responses: {
