@@ -1,46 +1,53 @@
 /**
  * `npm run backup -- FILE`: every row of the D1 database as SQL, for a new database after its migrations, and the page
  * views in a second file, `FILE.page-views`. Read-only. `--without a,b` leaves tables out, and `page-views` the second
- * file, which needs API_BASE_URL and OPS_SECRET. Arguments after `--` go to `wrangler d1 execute`, instead of
- * `--remote`. If wrangler.toml contains no database id, it reads the offline world that runs on this machine.
+ * file. API_BASE_URL and OPS_SECRET name the service that has the page views; wrangler reads its database. Arguments after
+ * `--` go to `wrangler d1 execute`, instead of `--remote`. `--world` takes both from the offline world of this machine.
  * `--restore FILE.page-views` puts the page views of such a file back.
  */
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import * as z from 'zod';
-import { findWorld, type RunningWorld } from '../test/world/running-world.ts';
 import { dumpRows, type Row, tablesOf } from './backup/dump.ts';
 import { dumpPageViews, restorePageViews, type Service } from './backup/page-views.ts';
-import { argumentsOrUsage, readArguments, UsageError } from './command-line.ts';
+import { argumentsOrUsage, oneLine, readArguments, UsageError } from './command-line.ts';
+import { chooseTarget, type Target, targetLine } from './target.ts';
 
-const PAGE = 1_000;
+/** Rows of one query. A row has at most a few kilobytes, and each call of wrangler takes seconds. */
+const PAGE = 5_000;
 const PAGE_VIEWS = 'page-views';
 const Cell = z.union([z.string(), z.number(), z.null()]);
 const Rows = z.array(z.record(z.string(), Cell));
 const Answer = z.array(z.object({ results: Rows }));
-const PLACEHOLDER = '00000000-0000-0000-0000-000000000000';
+const Refused = z.object({ error: z.object({ text: z.string() }) });
 
 const schema = readFileSync('schema.sql', 'utf8');
-const deployed = !readFileSync('wrangler.toml', 'utf8').includes(PLACEHOLDER);
-const { API_BASE_URL: url, OPS_SECRET: secret } = process.env;
-const worldOfMachine = (): RunningWorld | undefined => (deployed || url ? undefined : findWorld());
+const { API_BASE_URL } = process.env;
+
+const USAGE = `npm run backup -- FILE [--without a,b] [--world] [-- ARGUMENTS OF wrangler d1 execute]
+npm run backup -- --restore FILE.${PAGE_VIEWS} [--world]`;
 
 /** The service whose operator's route has the page views. */
-function serviceOf(world: RunningWorld | undefined): Service {
-  const service = world ? { url: world.url, secret: world.bindings.OPS_SECRET } : { url, secret };
-  if (service.url && service.secret) return { url: service.url, secret: service.secret };
-  throw new UsageError(`Set API_BASE_URL and OPS_SECRET for the page views, or pass --without ${PAGE_VIEWS}`);
+function serviceOf({ origin, secret }: Target): Service {
+  if (secret !== undefined) return { url: origin, secret };
+  throw new UsageError(`Set OPS_SECRET for the page views, or pass --without ${PAGE_VIEWS}`);
 }
 
-const USAGE = `npm run backup -- FILE [--without a,b] [-- ARGUMENTS OF wrangler d1 execute]
-npm run backup -- --restore FILE.${PAGE_VIEWS}`;
 const asked = argumentsOrUsage(USAGE, (args) => {
   const cut = args.indexOf('--');
-  const options = { without: { type: 'string' }, restore: { type: 'string' } } as const;
+  const options = {
+    without: { type: 'string' },
+    restore: { type: 'string' },
+    world: { type: 'boolean', default: false },
+  } as const;
   const { values, positionals } = readArguments(cut < 0 ? args : args.slice(0, cut), options, 1);
+  const choose = () =>
+    chooseTarget({ named: ['API_BASE_URL', API_BASE_URL], world: values.world, changes: true });
   if (values.restore !== undefined) {
     if (!existsSync(values.restore)) throw new UsageError(`${values.restore} does not exist`);
-    return { restore: values.restore, service: serviceOf(worldOfMachine()) };
+    const target = choose();
+    return { restore: values.restore, target, service: serviceOf(target) };
   }
   const [file] = positionals;
   if (file === undefined) throw new UsageError('FILE is missing');
@@ -50,20 +57,39 @@ const asked = argumentsOrUsage(USAGE, (args) => {
   const unknown = without.find((table) => table !== PAGE_VIEWS && !tablesOf(schema).includes(table));
   if (unknown !== undefined) throw new UsageError(`--without: there is no table ${unknown}`);
   const where = cut < 0 ? undefined : args.slice(cut + 1);
-  const world = where === undefined ? worldOfMachine() : undefined;
-  return {
-    file,
-    without,
-    where,
-    world,
-    service: without.includes(PAGE_VIEWS) ? undefined : serviceOf(world),
-  };
+  const isWithoutViews = without.includes(PAGE_VIEWS);
+  // Without page views, the arguments of wrangler alone name the database.
+  const target = where && isWithoutViews && !values.world ? undefined : choose();
+  return { file, without, where, target, service: target && !isWithoutViews ? serviceOf(target) : undefined };
 });
 
-function readByWrangler(queries: readonly string[], where: readonly string[]): Row[][] {
-  const args = ['wrangler', 'd1', 'execute', 'DB', '--json', '--command', queries.join('; '), ...where];
-  const text = execFileSync('npx', args, { encoding: 'utf8', maxBuffer: 1 << 30 });
-  return Answer.parse(JSON.parse(text)).map(({ results }) => results);
+const run = promisify(execFile);
+
+async function readByWrangler(queries: readonly string[], where: readonly string[]): Promise<Row[][]> {
+  const args = ['d1', 'execute', 'DB', '--json', '--command', queries.join('; '), ...where];
+  try {
+    const { stdout } = await run('npx', ['wrangler', ...args], { maxBuffer: 1 << 30 });
+    return Answer.parse(JSON.parse(stdout)).map(({ results }) => results);
+  } catch (error) {
+    throw new Error(wranglerFailure(error));
+  }
+}
+
+/** Wrangler writes a refusal as JSON to stdout, and its other failures to stderr. */
+function wranglerFailure(error: unknown): string {
+  const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+  const text = Refused.safeParse(parsed(stdout)).data?.error.text ?? (stderr.trim() || oneLine(error));
+  if (/CLOUDFLARE_API_TOKEN|not logged in|wrangler login/.test(text))
+    return 'wrangler is not logged in: run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN.';
+  return `wrangler: ${oneLine(text)}`;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 async function readFromWorld(controlUrl: string, queries: readonly string[]): Promise<Row[][]> {
@@ -78,20 +104,43 @@ async function readFromWorld(controlUrl: string, queries: readonly string[]): Pr
   return all;
 }
 
-if (asked.restore !== undefined) {
-  const rows = await restorePageViews(asked.service, readFileSync(asked.restore, 'utf8'));
-  console.log(`${rows} rows of ${asked.restore} are restored.`);
-} else {
-  const { file, without, where, world, service } = asked;
-  const statements = await dumpRows({ schema, without, page: PAGE }, (queries) =>
-    world ? readFromWorld(world.controlUrl, queries) : readByWrangler(queries, where ?? ['--remote']),
+async function backUp({ file, without, where, target, service }: Extract<typeof asked, { file: string }>) {
+  const world = where === undefined ? target?.world : undefined;
+  const byWrangler = where ?? ['--remote'];
+  const statements = await dumpRows(
+    {
+      schema,
+      without,
+      page: PAGE,
+      onProgress: (table, rows) => console.error(`${rows} rows of ${table} read`),
+    },
+    (queries) => (world ? readFromWorld(world.controlUrl, queries) : readByWrangler(queries, byWrangler)),
   );
   writeFileSync(file, `${statements.join('\n')}\n`, { flag: 'wx', mode: 0o600 });
-  console.log(`${statements.length} rows${world ? ` of the offline world at ${world.url}` : ''} in ${file}`);
-  if (service) {
-    const path = `${file}.${PAGE_VIEWS}`;
-    writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
-    const rows = await dumpPageViews(service, (lines) => appendFileSync(path, lines));
-    console.log(`${rows} rows of page views of ${service.url} in ${path}`);
+  console.log(`${statements.length} rows in ${file}`);
+  if (!service) return;
+  const path = `${file}.${PAGE_VIEWS}`;
+  writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
+  const rows = await dumpPageViews(service, (lines) => appendFileSync(path, lines));
+  console.log(`${rows} rows of page views in ${path}`);
+}
+
+async function firstLine(): Promise<string> {
+  const { target, where = ['--remote'] } = asked;
+  const database = `D1 by wrangler ${where.join(' ')}`;
+  if (target === undefined) return `Target: ${database}`;
+  const line = await targetLine(target);
+  return asked.restore !== undefined || (target.world && !asked.where) ? line : `${line}, ${database}`;
+}
+
+try {
+  console.log(await firstLine());
+  if (asked.restore === undefined) await backUp(asked);
+  else {
+    const rows = await restorePageViews(asked.service, readFileSync(asked.restore, 'utf8'));
+    console.log(`${rows} rows of ${asked.restore} are restored.`);
   }
+} catch (error) {
+  console.error(oneLine(error));
+  process.exitCode = 1;
 }

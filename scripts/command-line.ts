@@ -64,3 +64,9 @@ export function argumentsOrUsage<T>(usage: string, read: (args: readonly string[
     process.exit(2);
   }
 }
+
+/** The first line of an error's message, without the stack. */
+export function oneLine(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.split('\n').find((line) => line.trim() !== '') ?? 'failed without a message';
+}

@@ -1,53 +1,70 @@
 /**
  * `npm run doctor`: checks the settings, the files, every upstream and the running service, and names each problem with
- * its fix. Signs nothing, changes nothing, shows no secret. Exit code 1 when there is a problem.
+ * its fix. The first line names the target. Signs nothing, changes nothing, shows no secret. Exit code 1 when there is a problem.
  *
  * Options: --settings FILE (default .dev.vars), --apart-from FILE (settings of production, which --settings must not share),
- * --service ORIGIN (default PUBLIC_BASE_URL), --wrangler FILE, --offline, --json. Without settings, service and offline it checks the offline world that runs on this machine, if there is one.
+ * --service ORIGIN (default PUBLIC_BASE_URL), --wrangler FILE, --offline, --json, --world (the offline world of this machine).
  */
 import { existsSync } from 'node:fs';
-import { findWorld } from '../test/world/running-world.ts';
+import { findWorlds } from '../test/world/running-world.ts';
 import { argumentsOrUsage, httpUrl, readArguments, UsageError } from './command-line.ts';
 import { examine } from './doctor/examine.ts';
 import { hideSecrets } from './doctor/finding.ts';
 import { KNOWN, readSettings } from './doctor/read-settings.ts';
+import { chooseTarget, targetLine } from './target.ts';
 
-const USAGE =
-  'npm run doctor -- [--settings FILE] [--apart-from FILE] [--service ORIGIN] [--wrangler FILE] [--offline] [--json]';
-const values = argumentsOrUsage(USAGE, (args) => {
-  const given = readArguments(args, {
+const DEFAULT_SETTINGS = '.dev.vars';
+const USAGE = `npm run doctor -- [--settings FILE] [--apart-from FILE] [--service ORIGIN] [--wrangler FILE] [--offline] [--json]
+npm run doctor -- --world [--service ORIGIN] [--json]`;
+const { values, world } = argumentsOrUsage(USAGE, (args) => {
+  const { values } = readArguments(args, {
     settings: { type: 'string' },
     'apart-from': { type: 'string' },
     service: { type: 'string' },
     wrangler: { type: 'string', default: 'wrangler.toml' },
     offline: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
-  }).values;
-  if (given.service !== undefined) httpUrl('--service', given.service);
+    world: { type: 'boolean', default: false },
+  });
+  const { settings, service, offline } = values;
+  if (service !== undefined) httpUrl('--service', service);
   for (const name of ['settings', 'apart-from'] as const) {
-    const path = given[name];
+    const path = values[name];
     if (path !== undefined && !existsSync(path)) throw new UsageError(`--${name}: there is no file ${path}`);
   }
-  return given;
+  if (values.world && (settings !== undefined || offline))
+    throw new UsageError('--world has settings of its own: give it without --settings and --offline');
+  if (settings !== undefined || offline) return { values, world: undefined };
+  const worlds = findWorlds();
+  if (service === undefined && !values.world) {
+    if (worlds.length === 0) return { values, world: undefined };
+    if (existsSync(DEFAULT_SETTINGS))
+      throw new UsageError(
+        `Pass --settings ${DEFAULT_SETTINGS} or --world: an offline world runs here as well`,
+      );
+  }
+  return { values, world: chooseTarget({ named: ['--service', service], world: values.world }).world };
 });
-// A world has its own settings, and no deployment whose files could be wrong.
-const named = values.settings !== undefined || values.service !== undefined || values.offline;
-const world = named ? undefined : findWorld();
-const file = values.settings ?? '.dev.vars';
+const file = values.settings ?? DEFAULT_SETTINGS;
 const fromEnvironment = Object.fromEntries(
   KNOWN.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])),
 );
+// A world has its own settings, and no deployment whose files could be wrong.
 const settings = world?.bindings ?? { ...(existsSync(file) ? readSettings(file) : {}), ...fromEnvironment };
-const service = values.service ?? settings.PUBLIC_BASE_URL;
-if (world && !values.json)
-  console.log(`The offline world at ${world.url}; --settings FILE checks a deployment.`);
+const named = values.service ?? settings.PUBLIC_BASE_URL;
+const service = !values.offline && named && URL.canParse(named) ? new URL(named).origin : undefined;
+const target = service
+  ? await targetLine({ origin: service, world })
+  : `Target: the settings in ${file}, without their service`;
+if (values.json) console.error(target);
+else console.log(target);
 
 const production = values['apart-from'] === undefined ? undefined : readSettings(values['apart-from']);
 const findings = await examine({
   settings,
   production,
   files: world ? {} : { wrangler: values.wrangler, settings: file },
-  service: service && URL.canParse(service) ? new URL(service).origin : undefined,
+  service,
   offline: values.offline,
   fetch,
 });

@@ -1,15 +1,16 @@
 /**
- * The operator's commands from a terminal; without one it lists them. Exit code 1 when the service refuses, 2 for an
- * unknown command. A text to be used unchanged goes to stdout alone, its message to stderr. Without API_BASE_URL and
- * OPS_SECRET the commands go to the offline world that runs on this machine.
+ * The operator's commands from a terminal; without one it lists them. The first line names the target. Exit code 1 when the
+ * service refuses, 2 for an unknown command or target. A text to be used unchanged goes to stdout alone, everything else to
+ * stderr.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { addressOfSecret } from '../src/custody/kernel/signer.ts';
-import { findWorld } from '../test/world/running-world.ts';
+import { UsageError } from './command-line.ts';
 import { readSettings } from './doctor/read-settings.ts';
 import { readCommandLine, USAGE } from './ops/command-line.ts';
 import { freshKeys } from './ops/keygen.ts';
+import { chooseTarget, type Target, targetLine } from './target.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 type Answer = {
@@ -44,24 +45,33 @@ function printAddress(file = '.dev.vars'): void {
   console.log(addressOfSecret(key) ?? fail('SOLANA_PRIVATE_KEY is not a Solana secret key.'));
 }
 
-async function ask(body: Row): Promise<{ answer: Answer; ok: boolean }> {
-  const { API_BASE_URL, OPS_SECRET } = process.env;
-  const world = API_BASE_URL || OPS_SECRET ? undefined : findWorld();
-  const apiOrigin = world?.url ?? (API_BASE_URL || 'http://127.0.0.1:8787');
-  const secret = world?.bindings.OPS_SECRET ?? OPS_SECRET;
-  if (!secret)
-    fail(
-      'Set API_BASE_URL to the service and OPS_SECRET to the secret that it was deployed with, or start the offline world.',
-    );
-  const url = `${apiOrigin.replace(/\/+$/, '')}/api/ops`;
-  const response = await fetch(url, {
+function targetOf(command: Parameters<typeof chooseTarget>[0]): Target {
+  try {
+    return chooseTarget(command);
+  } catch (error) {
+    if (error instanceof UsageError) fail(error.message, 2);
+    throw error;
+  }
+}
+
+async function ask({ origin, secret }: Target, body: Row): Promise<{ answer: Answer; ok: boolean }> {
+  if (secret === undefined) fail('Set OPS_SECRET to the secret that the service was deployed with.', 2);
+  const response = await fetch(`${origin}/api/ops`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
-  }).catch(() => fail(`${apiOrigin} does not answer.`));
+  }).catch(() => fail(`${origin} does not respond.`));
+  if (response.status === 401) fail(`${origin} refused this OPS_SECRET.`);
+  if (response.status === 404)
+    fail(`${origin} has no operator's route: it runs without OPS_SECRET, or it is not Sluice.`);
   const answer = (await response.json().catch(() => ({}))) as Answer;
   const said = answer.message ?? answer.error ?? `status ${response.status}`;
   return { answer: { ...answer, message: said }, ok: response.ok && answer.ok === true };
+}
+
+function printRows(rows: readonly Row[]): void {
+  if (rows.length > 0) console.table(rows);
+  else console.log('none');
 }
 
 function print({ message = '', rows, tables = [], text }: Answer): void {
@@ -71,11 +81,10 @@ function print({ message = '', rows, tables = [], text }: Answer): void {
     return;
   }
   console.log(message);
-  if (rows && rows.length > 0) console.table(rows);
+  if (rows) printRows(rows);
   for (const table of tables) {
     console.log(`\n${table.title}`);
-    if (table.rows.length > 0) console.table(table.rows);
-    else console.log('none');
+    printRows(table.rows);
   }
 }
 
@@ -84,7 +93,12 @@ if (command.type === 'usage') fail(USAGE, 2);
 if (command.type === 'keygen') keygen(command.out);
 else if (command.type === 'address') printAddress(command.settings);
 else {
-  const { answer, ok } = await ask(command.body);
+  const { body, world, changes, prints } = command;
+  const target = targetOf({ named: ['API_BASE_URL', process.env.API_BASE_URL], world, changes });
+  const line = await targetLine(target);
+  if (prints === 'text') console.error(line);
+  else console.log(line);
+  const { answer, ok } = await ask(target, body);
   print(answer);
   process.exitCode = ok ? 0 : 1;
 }

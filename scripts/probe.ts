@@ -7,48 +7,52 @@
  *
  * Options: --settings FILE (default .dev.vars, if it exists), --solana ADDRESS
  * and --bitcoin ADDRESS of the reserve (default those of the settings, else throw-away ones), --out FOLDER
- * (default test/fixtures/probe).
+ * (default test/fixtures/probe), --world (the upstreams of the offline world of this machine). The first line names them.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isBitcoinAddress } from '../src/chain/bitcoin/address.ts';
 import { isAddress } from '../src/chain/solana/address.ts';
 import { readConfig } from '../src/config.ts';
 import { argumentsOrUsage, readArguments, UsageError } from './command-line.ts';
+import { currentCommit } from './current-commit.ts';
 import { hideSecrets } from './doctor/finding.ts';
 import { KNOWN, readSettings } from './doctor/read-settings.ts';
 import { freshKeys } from './ops/keygen.ts';
 import { probeUpstreams, RELAY_REQUEST } from './probe/probe-upstreams.ts';
 import { type Exchange, readOnlyFetch } from './probe/read-only-fetch.ts';
 import { shapeDrift } from './probe/shape-drift.ts';
+import { chooseTarget, releaseText } from './target.ts';
 
 const DEFAULT_SETTINGS = '.dev.vars';
-const USAGE = 'npm run probe -- [--settings FILE] [--solana ADDRESS] [--bitcoin ADDRESS] [--out FOLDER]';
+const USAGE =
+  'npm run probe -- [--settings FILE] [--solana ADDRESS] [--bitcoin ADDRESS] [--out FOLDER] [--world]';
 
-const values = argumentsOrUsage(USAGE, (args) => {
+const { values, world } = argumentsOrUsage(USAGE, (args) => {
   const { values } = readArguments(args, {
-    settings: { type: 'string', default: DEFAULT_SETTINGS },
+    settings: { type: 'string' },
     solana: { type: 'string' },
     bitcoin: { type: 'string' },
     out: { type: 'string', default: 'test/fixtures/probe' },
+    world: { type: 'boolean', default: false },
   });
-  if (values.settings !== DEFAULT_SETTINGS && !existsSync(values.settings))
+  if (values.settings !== undefined && !existsSync(values.settings))
     throw new UsageError(`--settings: there is no file '${values.settings}'`);
   if (values.solana !== undefined && !isAddress(values.solana))
     throw new UsageError(`--solana must be a Solana address, not '${values.solana}'`);
   if (values.bitcoin !== undefined && !isBitcoinAddress(values.bitcoin))
     throw new UsageError(`--bitcoin must be a Bitcoin address, not '${values.bitcoin}'`);
-  return values;
+  if (values.world && values.settings !== undefined)
+    throw new UsageError('--world has settings of its own: give it without --settings');
+  const choose = () => chooseTarget({ named: ['API_BASE_URL', process.env.API_BASE_URL], world: true });
+  return { values, world: values.world ? choose().world : undefined };
 });
-const file = values.settings;
+const file = values.settings ?? DEFAULT_SETTINGS;
 const fromEnvironment = Object.fromEntries(
   KNOWN.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])),
 );
-const settings: Record<string, string> = {
-  ...(existsSync(file) ? readSettings(file) : {}),
-  ...fromEnvironment,
-};
+const settings = world?.bindings ?? { ...(existsSync(file) ? readSettings(file) : {}), ...fromEnvironment };
 const config = readConfig(settings);
 if (config.invalid.length > 0) {
   console.error(`Invalid settings: ${config.invalid.join(', ')}. Run npm run doctor.`);
@@ -59,6 +63,12 @@ const reserve = {
   solanaAddress: values.solana ?? config.RESERVE_SOLANA_ADDRESS ?? solanaAddress,
   bitcoinAddress: values.bitcoin ?? config.RESERVE_BTC_ADDRESS ?? bitcoinAddress,
 };
+
+const source = world ? `the offline world at ${world.url}` : existsSync(file) ? file : 'the defaults';
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+console.log(
+  `Target: upstreams of ${source}, release ${releaseText(version, currentCommit())}, reserve ${reserve.solanaAddress}`,
+);
 
 /** Exchanges by host. */
 const recorded = new Map<string, unknown[]>();

@@ -9,8 +9,8 @@ import * as z from 'zod';
 import { checkProof } from '../src/chain/bitcoin/proof-check.ts';
 import { parseProofMessage } from '../src/chain/bitcoin/proof-message.ts';
 import { collectEvidence, PUBLIC_EXPLORERS, PUBLIC_RPC } from '../src/mcp/verify-proof.ts';
-import { findWorld } from '../test/world/running-world.ts';
-import { argumentsOrUsage, httpUrl, readArguments, UsageError } from './command-line.ts';
+import { argumentsOrUsage, httpUrl, oneLine, readArguments } from './command-line.ts';
+import { chooseTarget, targetLine } from './target.ts';
 
 const TIMEOUT_MS = 30_000;
 
@@ -20,7 +20,10 @@ const MARKS = { confirmed: 'ok ', contradicted: 'RED', unchecked: '?  ' } as con
 const Proof = z.object({ message: z.string(), bitcoin: signed, solana: signed });
 
 async function verify(url: URL, explorerUrls: readonly string[], rpcUrl: string): Promise<number> {
-  const response = await fetch(new URL('/api/proof', url), { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const response = await fetch(new URL('/api/proof', url), { signal }).catch(() => {
+    throw new Error(`${url.host} does not respond to /api/proof.`);
+  });
   if (!response.ok) throw new Error(`${url.host} answers ${response.status} to /api/proof`);
   const proof = Proof.parse(await response.json());
   const message = parseProofMessage(proof.message);
@@ -32,25 +35,27 @@ async function verify(url: URL, explorerUrls: readonly string[], rpcUrl: string)
   return results.includes('unchecked') ? 2 : 0;
 }
 
-const USAGE = `npm run verify -- URL [--explorers a,b] [--rpc url]
-Without a URL, or with that of the offline world that runs on this machine, the world's explorers and node are used.`;
-const { url, explorers, rpc } = argumentsOrUsage(USAGE, (args) => {
-  const options = { explorers: { type: 'string' }, rpc: { type: 'string' } } as const;
+const USAGE = `npm run verify -- URL [--explorers a,b] [--rpc url] [--world]
+With that of an offline world on this machine, or with --world, the world's explorers and node are used.`;
+const { target, explorers, rpc } = argumentsOrUsage(USAGE, (args) => {
+  const options = {
+    explorers: { type: 'string' },
+    rpc: { type: 'string' },
+    world: { type: 'boolean', default: false },
+  } as const;
   const { values, positionals } = readArguments(args, options, 1);
-  const found = findWorld();
-  const given = positionals[0] ?? found?.url;
-  if (given === undefined) throw new UsageError('No URL, and no offline world runs here.');
-  const service = httpUrl('URL', given);
-  const world = found && new URL(found.url).origin === service.origin ? found.bindings : undefined;
-  const sources = (values.explorers ?? world?.ESPLORA_API_URLS ?? PUBLIC_EXPLORERS).split(',');
-  const node = values.rpc ?? world?.SOLANA_RPC_URL?.split(',')[0] ?? PUBLIC_RPC;
+  const target = chooseTarget({ named: ['URL', positionals[0]], world: values.world });
+  const own = target.world?.bindings;
+  const sources = (values.explorers ?? own?.ESPLORA_API_URLS ?? PUBLIC_EXPLORERS).split(',');
+  const node = values.rpc ?? own?.SOLANA_RPC_URL?.split(',')[0] ?? PUBLIC_RPC;
   for (const source of sources) httpUrl('--explorers', source);
   httpUrl('--rpc', node);
-  return { url: service, explorers: sources, rpc: node };
+  return { target, explorers: sources, rpc: node };
 });
+console.log(await targetLine(target));
 try {
-  process.exitCode = await verify(url, explorers, rpc);
+  process.exitCode = await verify(new URL(target.origin), explorers, rpc);
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  console.error(oneLine(error));
   process.exitCode = 1;
 }

@@ -27,6 +27,8 @@ type What = {
   readonly without: readonly string[];
   /** Rows per query. */
   readonly page: number;
+  /** Called after each page with the rows of its table that were read so far. */
+  readonly onProgress?: (table: string, rows: number) => void;
 };
 
 /**
@@ -36,22 +38,29 @@ type What = {
  * @param read returns the queries' answers in order; the first pages are read together, at one moment
  */
 export async function dumpRows(
-  { schema, without, page }: What,
+  { schema, without, page, onProgress }: What,
   read: (queries: readonly string[]) => Rows | Promise<Rows>,
 ): Promise<string[]> {
   const statements: string[] = [];
-  type Walk = { readonly table: string; readonly key: readonly string[]; readonly last?: Row };
+  type Walk = {
+    readonly table: string;
+    readonly key: readonly string[];
+    readonly read: number;
+    readonly last?: Row;
+  };
   let open: Walk[] = tablesOf(schema)
     .filter((table) => !without.includes(table))
-    .map((table) => ({ table, key: keyOf(schema, table) }));
+    .map((table) => ({ table, key: keyOf(schema, table), read: 0 }));
   while (open.length > 0) {
     const answers = await read(open.map(({ table, key, last }) => pageQuery(table, key, page, last)));
     if (answers.length !== open.length) throw new Error('not one answer for each table');
-    open = open.flatMap(({ table, key }, at) => {
+    open = open.flatMap(({ table, key, read: before }, at) => {
       const rows = answers[at] ?? [];
       for (const row of rows) statements.push(insertOf(table, row));
       const last = rows.at(-1);
-      return last && rows.length === page ? [{ table, key, last }] : [];
+      const count = before + rows.length;
+      if (count > 0) onProgress?.(table, count);
+      return last && rows.length === page ? [{ table, key, read: count, last }] : [];
     });
   }
   return statements;

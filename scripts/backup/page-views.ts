@@ -27,14 +27,17 @@ async function ask({ url, secret }: Service, command: object): Promise<z.output<
       method: 'POST',
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
       body: JSON.stringify(command),
+    }).catch(() => {
+      throw new Error(`${url} does not respond.`);
     });
     if (response.status === 429) {
       await sleep(1_000 * Number(response.headers.get('retry-after') ?? 60));
       continue;
     }
     const answer = Answer.parse(await response.json().catch(() => ({})));
+    if (response.status === 401) throw new Error(`${url} refused this OPS_SECRET.`);
     if (!response.ok || answer.ok !== true)
-      throw new Error(`${url}: ${response.status} ${answer.message ?? ''}`);
+      throw new Error(`${url}: status ${response.status} ${answer.message ?? ''}`);
     return answer.rows ?? [];
   }
 }

@@ -4,16 +4,21 @@
 type Remote = {
   readonly words: readonly string[];
   readonly does: string;
+  /** Changes nothing, so that it may address the only offline world without `--world`. */
+  readonly reads?: true;
+  /** The result on stdout is a text to be used unchanged. */
+  readonly prints?: 'text';
   readonly send: (...given: string[]) => Readonly<Record<string, unknown>>;
 };
 
 const plain = (name: string, does: string): Remote => ({ words: [], does, send: () => ({ name }) });
+const reading = (name: string, does: string): Remote => ({ ...plain(name, does), reads: true });
 
 export const REMOTE: Readonly<Record<string, Remote>> = {
   pause: plain('pause', 'stop signing new transactions'),
   resume: plain('resume', 'allow signing again'),
-  operations: plain('operations', 'list the newest operations'),
-  held: plain('held', 'list the operations that await the operator'),
+  operations: reading('operations', 'list the newest operations'),
+  held: reading('held', 'list the operations that await the operator'),
   retry: {
     words: ['<id>'],
     does: 'check an operation again now, or release what is held after a reconciliation',
@@ -41,14 +46,18 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
     send: (id) => ({ name: 'restore-storage', id }),
   },
   republish: plain('republish', 'list the rows that D1 refuses, and try them again'),
-  balances: plain('balances', 'show the balances of reserve and treasury'),
-  'refund-due': plain('refund-due', 'list the payments that bought nothing'),
+  balances: reading('balances', 'show the balances of reserve and treasury'),
+  'refund-due': reading('refund-due', 'list the payments that bought nothing'),
   'mint --dry-run': {
     words: [],
     does: 'show what the daily mint would do now, and its history',
+    reads: true,
     send: () => ({ name: 'mint', dry_run: true }),
   },
-  'proof message': plain('proof-message', 'print the text to sign offline, on stdout'),
+  'proof message': {
+    ...plain('proof-message', 'print the text to sign offline, on stdout'),
+    prints: 'text',
+  },
   'proof submit': {
     words: ['<signature>'],
     does: 'submit the signature of that text',
@@ -59,30 +68,39 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
 export type CommandLine =
   | { readonly type: 'keygen'; readonly out: string | undefined }
   | { readonly type: 'address'; readonly settings: string | undefined }
-  | { readonly type: 'remote'; readonly body: Readonly<Record<string, unknown>> }
+  | {
+      readonly type: 'remote';
+      readonly body: Readonly<Record<string, unknown>>;
+      readonly world: boolean;
+      readonly changes: boolean;
+      readonly prints: 'report' | 'text';
+    }
   | { readonly type: 'usage' };
 
-export function readCommandLine(args: readonly string[]): CommandLine {
+export function readCommandLine(given: readonly string[]): CommandLine {
+  const args = given.filter((word) => word !== '--world');
+  const world = args.length < given.length;
   const [first, flag, file] = args;
-  const hasOnly = (name: string) => args.length === 1 || (args.length === 3 && flag === name);
+  const hasOnly = (name: string) => !world && (args.length === 1 || (args.length === 3 && flag === name));
   if (first === 'keygen') return hasOnly('--out') ? { type: 'keygen', out: file } : { type: 'usage' };
   if (first === 'address')
     return hasOnly('--settings') ? { type: 'address', settings: file } : { type: 'usage' };
-  for (const [name, { words, send }] of Object.entries(REMOTE)) {
+  for (const [name, { words, send, reads, prints = 'report' }] of Object.entries(REMOTE)) {
     const parts = name.split(' ');
     if (args.length !== parts.length + words.length || parts.some((part, at) => args[at] !== part)) continue;
-    return { type: 'remote', body: send(...args.slice(parts.length)) };
+    return { type: 'remote', body: send(...args.slice(parts.length)), world, changes: !reads, prints };
   }
   return { type: 'usage' };
 }
 
 export const USAGE = [
-  'npm run ops -- COMMAND',
+  'npm run ops -- COMMAND [--world]',
   '  keygen [--out FILE]       create keys and secrets on this machine; with --out in a file that only you can read',
   '  address [--settings FILE] print the address of SOLANA_PRIVATE_KEY from the environment or FILE (.dev.vars)',
   ...Object.entries(REMOTE).map(
     ([name, { words, does }]) => `  ${[name, ...words].join(' ').padEnd(25)} ${does}`,
   ),
-  'All commands except keygen and address call the service at API_BASE_URL with OPS_SECRET, both from the environment.',
-  'Without them they call the offline world that runs on this machine.',
+  'All commands except keygen and address call the service at API_BASE_URL with OPS_SECRET, both from the environment,',
+  'and print this target first. With --world they call the offline world that runs on this machine. Commands that only',
+  'read call it also without --world if API_BASE_URL and OPS_SECRET are not set.',
 ].join('\n');

@@ -197,6 +197,28 @@ describe('an offline proof', () => {
   });
 });
 
+describe('the target', () => {
+  const line = () => `Target: ${world.url}, release `;
+
+  it('is named on the first line, and on stderr if stdout is a text to be signed', async () => {
+    expect((await ops(['held'])).stdout.startsWith(line())).toBe(true);
+    expect((await ops(['proof', 'message'])).stderr.startsWith(line())).toBe(true);
+    const dead = await ops(['held'], { API_BASE_URL: 'http://127.0.0.1:9' });
+    expect(dead).toMatchObject({ code: 1, stdout: 'Target: http://127.0.0.1:9, which does not respond\n' });
+    expect(dead.stderr).toBe('http://127.0.0.1:9 does not respond.\n');
+  });
+
+  it('is required for a change', async () => {
+    const { code, stdout, stderr } = await ops(['pause'], { API_BASE_URL: '' });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('OPS_SECRET is set without a service');
+  });
+
+  it('shows an empty list as none', async () => {
+    expect((await ops(['held'])).stdout).toMatch(/await the operator\.\nnone\n$/);
+  });
+});
+
 describe('the door', () => {
   it.each([
     ['a destination', { name: 'resume', to: 'Vote111111111111111111111111111111111111111' }],
@@ -209,16 +231,16 @@ describe('the door', () => {
 
   it('refuses a different secret, and the terminal reports it', async () => {
     expect((await post({ name: 'balances' }, 'x'.repeat(64))).status).toBe(401);
-    const { code, stdout } = await ops(['balances'], { OPS_SECRET: 'x'.repeat(64) });
-    expect([code, stdout]).toEqual([1, expect.stringContaining('operator secret')]);
+    const { code, stderr } = await ops(['balances'], { OPS_SECRET: 'x'.repeat(64) });
+    expect([code, stderr]).toEqual([1, `${world.url} refused this OPS_SECRET.\n`]);
     const silent = await ops(['balances'], { OPS_SECRET: '' });
-    expect([silent.code, silent.stderr]).toEqual([1, expect.stringContaining('OPS_SECRET to the secret')]);
+    expect([silent.code, silent.stderr]).toEqual([2, expect.stringContaining('OPS_SECRET to the secret')]);
   });
 
   it('pauses and resumes as before', async () => {
     expect((await ops(['pause'])).stdout).toContain('Paused');
     const paused = await ops(['proof', 'message']);
-    expect([paused.code, paused.stderr]).toEqual([1, '']);
+    expect([paused.code, paused.stdout]).toEqual([1, expect.not.stringContaining(offlineKey.address)]);
     expect((await ops(['resume'])).code).toBe(0);
   });
 });

@@ -43,7 +43,7 @@ it('a database is the same after its backup went into a new one, search index in
       }),
     ),
     // More rows than one page has.
-    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5200)
      INSERT INTO quote_budget (window, used) SELECT i, i % 80 FROM n;`,
     insertOf('mirror_marks', { name: 'journal', revision: 1200, filler: null }),
   ];
@@ -54,8 +54,10 @@ it('a database is the same after its backup went into a new one, search index in
 
   const backup = join(folder, 'backup.sql');
   const args = ['scripts/backup.ts', backup, '--without', 'page-views', '--', ...onDatabase('old')];
-  const { stdout } = await run(process.execPath, args, { env });
-  expect(stdout).toContain('1205 rows');
+  const { stdout, stderr } = await run(process.execPath, args, { env });
+  expect(stdout).toMatch(/^Target: D1 by wrangler --local /);
+  expect(stdout).toContain('5205 rows');
+  expect(stderr).toMatch(/^5000 rows of quote_budget read\n[\s\S]*^5200 rows of quote_budget read$/m);
   expect(statSync(backup).mode & 0o777).toBe(0o600);
   await expect(run(process.execPath, args, { env })).rejects.toMatchObject({ code: 2 });
 
@@ -75,12 +77,24 @@ it('a database is the same after its backup went into a new one, search index in
   expect(old?.at(-1)).toHaveLength(3);
 });
 
-it('refuses a backup without access to the page views', async () => {
-  const refused = run(process.execPath, ['scripts/backup.ts', join(folder, 'none.sql'), '--', '--local'], {
-    env: { ...env, API_BASE_URL: '', OPS_SECRET: '' },
+it.each([
+  ['no service is named', {}, [], 2, 'API_BASE_URL'],
+  ['its page views need a secret', { API_BASE_URL: 'http://127.0.0.1:9' }, [], 2, 'OPS_SECRET'],
+  [
+    'wrangler is not logged in',
+    { API_BASE_URL: 'http://127.0.0.1:9', CLOUDFLARE_API_TOKEN: '' },
+    ['--without', 'page-views'],
+    1,
+    'wrangler is not logged in: run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN.\n',
+  ],
+] as const)('refuses a backup in one line when %s', async (_what, given, options, code, message) => {
+  const file = join(folder, 'none.sql');
+  const home = { HOME: folder, XDG_CONFIG_HOME: folder };
+  const refused = run(process.execPath, ['scripts/backup.ts', file, ...options], {
+    env: { ...env, ...home, API_BASE_URL: '', OPS_SECRET: '', ...given },
   });
-  await expect(refused).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('OPS_SECRET') });
-  expect(existsSync(join(folder, 'none.sql'))).toBe(false);
+  await expect(refused).rejects.toMatchObject({ code, stderr: expect.stringContaining(message) });
+  expect(existsSync(file)).toBe(false);
 });
 
 describe('a database that is written while it is read', () => {

@@ -127,6 +127,7 @@ describe('address', () => {
 
 describe('arguments of a command', () => {
   it.each([
+    ['pause', { name: 'pause' }],
     ['retry swap:1', { name: 'retry', id: 'swap:1' }],
     ['write-off swap:1', { name: 'write-off', id: 'swap:1' }],
     ['mint --dry-run', { name: 'mint', dry_run: true }],
@@ -134,7 +135,15 @@ describe('arguments of a command', () => {
     ['proof submit smpAbc', { name: 'proof-submit', signature: 'smpAbc' }],
     ['refund-due', { name: 'refund-due' }],
   ])('%s', (line, body) => {
-    expect(readCommandLine(line.split(' '))).toEqual({ type: 'remote', body });
+    expect(readCommandLine(line.split(' '))).toMatchObject({ type: 'remote', body, world: false });
+    expect(readCommandLine([...line.split(' '), '--world'])).toMatchObject({ body, world: true });
+  });
+
+  it('only commands that read may address a world that was not named', () => {
+    const reading = Object.entries(REMOTE).flatMap(([name, { reads }]) => (reads ? [name] : []));
+    expect(reading).toEqual(['operations', 'held', 'balances', 'refund-due', 'mint --dry-run']);
+    expect(readCommandLine(['held'])).toMatchObject({ changes: false });
+    expect(readCommandLine(['pause'])).toMatchObject({ changes: true });
   });
 
   it.each([
@@ -149,6 +158,7 @@ describe('arguments of a command', () => {
     'keygen now',
     'address --settings',
     'address of',
+    'keygen --world',
     'send',
   ])('“%s” is not a command', (line) => {
     expect(readCommandLine(line.split(' ').filter(Boolean))).toEqual({ type: 'usage' });

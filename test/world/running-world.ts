@@ -4,6 +4,7 @@
  * @module
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -34,12 +35,28 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** The world that was started last and still runs. */
-export function findWorld(folder = FOLDER): RunningWorld | undefined {
-  if (!existsSync(folder)) return undefined;
-  const files = readdirSync(folder, { encoding: 'utf8' })
-    .filter((name) => /^\d+\.json$/.test(name) && isAlive(Number.parseInt(name, 10)))
-    .map((name) => join(folder, name))
-    .sort((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs);
-  return files[0] === undefined ? undefined : (JSON.parse(readFileSync(files[0], 'utf8')) as RunningWorld);
+/** The prefix of a world's temporary folder; the process that made it follows. */
+export const TEMPORARY = `sluice-world-${process.pid}-`;
+
+/** Files and folders of a folder whose names contain the process that made them. */
+const madeByProcess = (folder: string, name: RegExp): { file: string; pid: number }[] =>
+  (existsSync(folder) ? readdirSync(folder, { encoding: 'utf8' }) : []).flatMap((file) => {
+    const pid = name.exec(file)?.[1];
+    return pid === undefined ? [] : [{ file: join(folder, file), pid: Number(pid) }];
+  });
+
+const announcements = (folder: string) => madeByProcess(folder, /^(\d+)\.json$/);
+
+/** Removes what worlds that were killed have left behind. */
+export function removeKilledWorlds(folder = FOLDER, temporary = tmpdir()): void {
+  for (const { file, pid } of [...announcements(folder), ...madeByProcess(temporary, /^sluice-world-(\d+)-/)])
+    if (!isAlive(pid)) rmSync(file, { recursive: true, force: true });
+}
+
+/** The worlds that run, the newest first. */
+export function findWorlds(folder = FOLDER): RunningWorld[] {
+  return announcements(folder)
+    .filter(({ pid }) => isAlive(pid))
+    .sort((one, other) => statSync(other.file).mtimeMs - statSync(one.file).mtimeMs)
+    .map(({ file }) => JSON.parse(readFileSync(file, 'utf8')) as RunningWorld);
 }

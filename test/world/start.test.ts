@@ -112,12 +112,20 @@ describe('npm start', () => {
     expect(started.lines).toEqual([]);
   });
 
-  test('reports an invalid port in one line', async () => {
+  test('starts without a home folder that can be written', async () => {
+    // A separate bundle, because the bundler is what writes there.
+    const started = start({ WORLD_BUNDLES: undefined, HOME: '/dev/null/none', XDG_CONFIG_HOME: undefined });
+    await started.ready;
+    expect(await end(started, 'SIGTERM')).toBe(0);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('names PORT in one line when the port is taken', async () => {
     const first = start();
     await first.ready;
     const port = /:(\d+)$/.exec(first.lines[0] ?? '')?.[1] ?? '';
     const second = start({ PORT: port });
-    await expect(second.ready).rejects.toThrow('EADDRINUSE');
+    await expect(second.ready).rejects.toThrow(`Port ${port} is taken`);
     expect(second.lines).toHaveLength(1);
     await end(first, 'SIGTERM');
   });

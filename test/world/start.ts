@@ -4,12 +4,13 @@
  * @module
  */
 import { watch } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { argumentsOrUsage, readArguments } from '../../scripts/command-line.ts';
 import { isUpstream } from './bindings.ts';
 import { nodeNote } from './node-note.ts';
 import { onParentEnd, outlivesTerminal } from './parent-watch.ts';
-import { announceWorld } from './running-world.ts';
+import { announceWorld, removeKilledWorlds } from './running-world.ts';
 import { CLUSTER_FINALITY } from './solana-clock.ts';
 import { surfpoolMissing } from './surfpool.ts';
 import { startWorld, type World } from './world.ts';
@@ -53,6 +54,8 @@ if (note !== null) console.log(note);
 
 const missing = surfpoolMissing();
 if (missing !== null) fail(missing);
+
+removeKilledWorlds();
 
 let stopping = false;
 let forget = (): void => undefined;
@@ -120,6 +123,16 @@ function reloadOnChange(ready: Promise<World>): void {
     });
 }
 
+/** One line that names what to change. */
+function startFailure(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  if (text.includes('EADDRINUSE'))
+    return `Port ${settings.port} is taken: stop what listens there, or set PORT to another port.`;
+  if (text.includes('ENOSPC') || text.includes('no space left'))
+    return `No space is left in ${tmpdir()}: free some, or set TMPDIR to another folder.`;
+  return text;
+}
+
 const ready = Promise.withResolvers<World>();
 if (options.watch) reloadOnChange(ready.promise);
 const starting = startWorld(settings);
@@ -140,7 +153,7 @@ World control: ${controlUrl}/info`);
     ready.resolve(world);
   }
 } catch (error) {
-  if (!stopping) console.error(error instanceof Error ? error.message : error);
+  if (!stopping) console.error(startFailure(error));
   await starting.then((world) => world.stop()).catch(() => undefined);
   process.exit(1);
 }

@@ -28,6 +28,9 @@ export async function bundleWorker(
       // The banner queries the registry for a newer version.
       WRANGLER_HIDE_BANNER: 'true',
       TMPDIR: tempDir,
+      // Wrangler stores its registry of workers there, and fails if it cannot.
+      HOME: tempDir,
+      XDG_CONFIG_HOME: tempDir,
     },
   });
   return join(outDir, 'worker.js');

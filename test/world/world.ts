@@ -22,6 +22,7 @@ import {
 import type { WorldPools } from './orca-pools.ts';
 import { createPriceBook, type PriceBook } from './price-venues.ts';
 import { createRequestCounts, type UpstreamCounts } from './request-counts.ts';
+import { TEMPORARY } from './running-world.ts';
 import { type FaucetAsset, type SolanaWorld, startSolanaWorld } from './solana-world.ts';
 import { startUpstreams } from './upstreams.ts';
 import { transferFromUser, type UserTransfer } from './user-transfer.ts';
@@ -156,7 +157,7 @@ async function createUsers(solana: SolanaWorld): Promise<SolanaKey[]> {
 
 /** Starts all upstreams on loopback and the Worker. `stop` leaves nothing behind. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-world-'));
+  const folder = mkdtempSync(join(tmpdir(), TEMPORARY));
   const discard = (): void => rmSync(folder, { recursive: true, force: true });
   process.once('exit', discard);
   const stops: (() => void | Promise<void>)[] = [
