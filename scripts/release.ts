@@ -2,13 +2,10 @@
  * The steps of `npm version` that belong to this project, and the notes of a release.
  * `check`: fails before anything changes if there is nothing to release. `apply`: writes the version of package.json into
  * every file that has one, and dates the changelog. `notes [VERSION]`: prints the changelog's section of a version.
- * `keep`: stores dist/worker.js and schema.sql as the release from which `test/e2e/upgrade.test.ts` upgrades.
  * @module
  */
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { brotliCompressSync } from 'node:zlib';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { argumentsOrUsage, oneOf, readArguments, UsageError } from './command-line.ts';
-import { currentCommit } from './current-commit.ts';
 
 /** Files with the version of the release, and the text before it. */
 const VERSION_BEFORE: Readonly<Record<string, RegExp>> = {
@@ -21,8 +18,6 @@ const VERSION_BEFORE: Readonly<Record<string, RegExp>> = {
 };
 const CHANGELOG = 'CHANGELOG.md';
 const UNRELEASED = 'Unreleased';
-const BUNDLE = 'dist/worker.js';
-const KEPT = 'test/fixtures/previous-release';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
 
@@ -51,20 +46,11 @@ function apply(version: string): void {
   writeFileSync(CHANGELOG, read(CHANGELOG).replace(heading, `${heading}\n## ${version}: ${today}\n`));
 }
 
-function keep(version: string): void {
-  if (!existsSync(BUNDLE)) throw new UsageError(`${BUNDLE} is missing: run \`npm run build\` first`);
-  const release = { version, commit: currentCommit() };
-  writeFileSync(`${KEPT}/worker.js.br`, brotliCompressSync(readFileSync(BUNDLE)));
-  copyFileSync('schema.sql', `${KEPT}/schema.sql`);
-  writeFileSync(`${KEPT}/release.json`, `${JSON.stringify(release, null, 2)}\n`);
-}
-
-argumentsOrUsage('node scripts/release.ts check | apply | notes [VERSION] | keep', (args) => {
+argumentsOrUsage('node scripts/release.ts check | apply | notes [VERSION]', (args) => {
   const [word = '', version] = readArguments(args, {}, 2).positionals;
-  const step = oneOf('The step', word, ['check', 'apply', 'notes', 'keep']);
+  const step = oneOf('The step', word, ['check', 'apply', 'notes']);
   const current = (JSON.parse(read('package.json')) as { version: string }).version;
   if (step === 'check') check();
   if (step === 'apply') apply(current);
   if (step === 'notes') console.log(section(version ?? current));
-  if (step === 'keep') keep(current);
 });

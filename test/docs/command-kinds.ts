@@ -38,7 +38,6 @@ const ROWS: readonly (readonly [pattern: RegExp, kind: Kind, why: string])[] = [
     'elsewhere',
     'a program of another project; test/custody/kernel/signer-remote.test.ts speaks its API',
   ],
-  [/^npm run -s release:keep$/, 'resolved', 'run by test/scripts/release.test.ts'],
   [/^npm run -s release:notes > /, 'resolved', 'run by test/scripts/release.test.ts'],
   [/^npm version /, 'elsewhere', 'run by test/scripts/release.test.ts on a copy'],
   [/^git (pull|push --follow-tags|rev-parse HEAD)$/, 'elsewhere', 'needs the repository’s remote or history'],

@@ -1,6 +1,6 @@
 /**
- * Upgrades and rollbacks of a running service, each on the storage that the other release left. `PREVIOUS_RELEASE=FOLDER`
- * rehearses with the release in that checkout instead of the stored one.
+ * Upgrades and rollbacks of a running service, each on the storage that the other release left. The earlier release is the
+ * last tag, or the committed source before the first one. `PREVIOUS_RELEASE=FOLDER` takes the checkout in that folder.
  * @module-tag deep
  */
 import { randomUUID } from 'node:crypto';
@@ -16,11 +16,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { unstable_splitSqlQuery } from 'wrangler';
 import type { ApiDocument } from '../../scripts/documents/api-document.ts';
 import { STORAGE_VERSION } from '../../src/custody/versioned-store.ts';
+import { checkOutLastTag } from '../kit/last-tag.ts';
 import { bundleWorker } from '../world/worker-bundle.ts';
 import type { Release } from '../world/worker-process.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -28,7 +28,6 @@ import { tourService } from './service-tour.ts';
 import { type Body, createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
 import { createTokenCaller } from './token-caller.ts';
 
-const STORED = 'test/fixtures/previous-release';
 const DAILY = '5 0 * * *';
 const EVERY_DAY = ['swap', 'token', 'asry', 'refund'];
 /** A day has one mint. */
@@ -47,16 +46,11 @@ let earlier: Release;
 let current: Release;
 
 async function readEarlier(): Promise<Release> {
-  const checkout = process.env.PREVIOUS_RELEASE;
-  if (checkout !== undefined)
-    return {
-      bundlePath: await bundleWorker(checkout, join(folder, 'earlier'), folder),
-      schema: statementsOf(join(checkout, 'schema.sql')),
-    };
-  mkdirSync(join(folder, 'earlier'));
-  const bundlePath = join(folder, 'earlier/worker.js');
-  writeFileSync(bundlePath, brotliDecompressSync(readFileSync(join(STORED, 'worker.js.br'))));
-  return { bundlePath, schema: statementsOf(join(STORED, 'schema.sql')) };
+  const checkout = process.env.PREVIOUS_RELEASE ?? checkOutLastTag(join(folder, 'checkout'));
+  return {
+    bundlePath: await bundleWorker(checkout, join(folder, 'earlier'), folder),
+    schema: statementsOf(join(checkout, 'schema.sql')),
+  };
 }
 
 /** This release with a higher version of the custodian's storage. */
@@ -261,7 +255,7 @@ test('an upgrade, a rollback and a second upgrade lose no row and pay nothing tw
   await world.worker.deploy(current);
   await expectNothingLost(upgraded);
   expect((await tokens.call('/api/analytics/stats')).body).toMatchObject({
-    by_path: [{ path: '/upgraded', count: 1 }],
+    by_path: expect.arrayContaining([{ path: '/upgraded', count: 1 }]),
   });
   await world.control.cron();
   await allEnded();

@@ -1,10 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/mcp/server.ts';
+import { checkOutLastTag } from '../kit/last-tag.ts';
 
 const FILES = [
   '.npmrc',
@@ -16,12 +16,11 @@ const FILES = [
   'packages/sluice-mcp',
   'schema.sql',
   'scripts/command-line.ts',
-  'scripts/current-commit.ts',
   'scripts/release.ts',
   'src/mcp/server.ts',
 ];
-const STORED = 'test/fixtures/previous-release';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-release-'));
+const outside = mkdtempSync(join(tmpdir(), 'sluice-tagged-'));
 const env = {
   ...process.env,
   // npm runs the scripts with the Node that is first here.
@@ -58,7 +57,14 @@ beforeAll(() => {
   git('add', '.');
   git('commit', '-q', '-m', 'start');
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => {
+  for (const made of [folder, outside]) rmSync(made, { recursive: true, force: true });
+});
+
+it('before the first tag, the committed source is the earlier release', () => {
+  const earlier = checkOutLastTag(join(outside, 'committed'), folder);
+  expect(json('package.json', earlier).version).toBe(VERSION);
+});
 
 it('every file that has the version of the release has the same one', () => {
   expect(new Set(Object.values(versionsIn('.')))).toEqual(new Set([VERSION]));
@@ -102,22 +108,15 @@ describe('npm version minor', () => {
     expect(notes(next)).toBe(entries);
   });
 
-  it('stores the Worker of the release with its version and schema', () => {
-    const keep = () =>
-      spawnSync(process.execPath, ['scripts/release.ts', 'keep'], { cwd: folder, env, encoding: 'utf8' });
-    expect(keep()).toMatchObject({ status: 2, stderr: expect.stringContaining('run `npm run build` first') });
-    for (const path of ['dist', STORED]) mkdirSync(join(folder, path), { recursive: true });
-    writeFileSync(join(folder, 'dist/worker.js'), 'export default {};');
-    expect(keep().status).toBe(0);
-    const stored = readFileSync(join(folder, STORED, 'worker.js.br'));
-    expect(brotliDecompressSync(stored).toString()).toBe('export default {};');
-    expect(json(join(STORED, 'release.json'))).toEqual({
-      version: next,
-      commit: git('rev-parse', 'HEAD'),
-    });
-    expect(readFileSync(join(folder, STORED, 'schema.sql'))).toEqual(readFileSync('schema.sql'));
-    rmSync(join(folder, 'dist'), { recursive: true });
-    rmSync(join(folder, STORED), { recursive: true });
+  it('makes the tag from which the upgrade test upgrades', () => {
+    const file = join(folder, 'schema.sql');
+    const changed = `${readFileSync(file, 'utf8')}-- later\n`;
+    writeFileSync(file, changed);
+    git('commit', '-q', '-a', '-m', 'change the schema');
+    const earlier = checkOutLastTag(join(outside, 'tagged'), folder);
+    expect(json('package.json', earlier).version).toBe(next);
+    expect(readFileSync(join(earlier, 'schema.sql'), 'utf8')).not.toBe(changed);
+    git('reset', '-q', '--hard', 'HEAD~1');
   });
 
   it('is refused when nothing is under Unreleased, and changes nothing', () => {
