@@ -62,7 +62,10 @@ const Stopped = ({ frozen, paused }: Pick<NonNullable<Status['custody']>, 'froze
     </Notice>
   ) : (
     <Notice kind="warn" title="Nothing is being signed.">
-      <p>Reads continue. The operator must act: {(frozen ?? paused ?? '').replaceAll('_', ' ')}</p>
+      <p>
+        {frozen === 'unverified' ? 'The service is starting' : 'Reads continue. The operator must act'}:{' '}
+        {(frozen ?? paused ?? '').replaceAll('_', ' ')}
+      </p>
     </Notice>
   );
 

@@ -159,7 +159,7 @@ export type CustodyReport = {
   readonly limits: readonly LimitUse[];
 };
 
-/** Whether money can move, and which keys are there. */
+/** Whether money can move, and which keys are there. `frozen` is `unverified` until the journal was compared. */
 export type SigningState = Pick<CustodyReport, 'watchOnly' | 'frozen'>;
 
 /** Returned by every verb instead of its result while these variables are missing or invalid. */
@@ -335,7 +335,7 @@ export type CustodianApi = {
   findSwap(signature: string): Promise<SwapView | null>;
   swapRoom(): Promise<SwapRoom>;
   report(): Promise<CustodyReport>;
-  /** Reads one row only, because it is called often. */
+  /** Reads one row only, because it is called often; the first call of an instance verifies the journal. */
   signingState(): Promise<SigningState>;
   openRequest(request: OpenRequest): Promise<RequestOpened>;
   findRequest(id: string): Promise<RequestView | null>;

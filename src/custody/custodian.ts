@@ -87,6 +87,8 @@ export type CustodyDeps = {
 
 /** Longest wait for D1 to accept the outbox before a finished request is returned. */
 const D1_FLUSH_TIMEOUT_MS = 2_000;
+/** Longest wait for D1 and the chain before a new instance reports that its journal is unverified. */
+const VERIFY_TIMEOUT_MS = 2_000;
 
 const KEY_CHECKED = 'key_checked_at';
 
@@ -274,17 +276,21 @@ export class Custodian implements CustodianApi {
 
   async report(): Promise<CustodyReport> {
     const { bounds, tools } = this.#kernel;
+    const signing = await this.signingState();
     const mint = this.#mints?.report() ?? null;
     const held = this.#held();
     const report = custodyReport({ ...this.#d, journal: tools.journal, limits: bounds.limits, held, mint });
-    return { ...report, ...(await this.signingState()) };
+    return { ...report, ...signing };
   }
 
+  /** A new instance compares its journal first. Before that, it does not know whether it may sign. */
   async signingState(): Promise<SigningState> {
-    const { newerStorage, tools } = this.#kernel;
+    const { gate, newerStorage, tools } = this.#kernel;
+    await this.#d.within(gate.verify(), VERIFY_TIMEOUT_MS);
+    const frozen = frozenReason(tools.journal) ?? (gate.isVerified() ? null : 'unverified');
     return {
       watchOnly: this.#d.proof?.signer.holdsBitcoinKey !== true,
-      frozen: newerStorage === undefined ? (frozenReason(tools.journal) ?? null) : 'storage_newer',
+      frozen: newerStorage === undefined ? frozen : 'storage_newer',
     };
   }
 

@@ -10,6 +10,7 @@ import { signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, limitsOf } from '../config.ts';
 import { AppError, notConfigured } from '../core/errors.ts';
 import { USD_DECIMALS } from '../core/price.ts';
+import { within } from '../core/within.ts';
 import { createAsryPorts } from '../custody/asry/payout-operation.ts';
 import type { CustodyDeps } from '../custody/custodian.ts';
 import { createD1Mirror } from '../custody/kernel/outbox.ts';
@@ -274,15 +275,3 @@ const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new U
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
-
-async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    if (timer !== undefined) clearTimeout(timer);
-  }
-}

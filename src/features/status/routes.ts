@@ -1,6 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { AppError } from '../../core/errors.ts';
-import type { CustodianApi } from '../../custody/api.ts';
+import { within } from '../../core/within.ts';
+import type { CustodianApi, SigningState } from '../../custody/api.ts';
+import type { Cache } from '../../http/cached.ts';
 import { jsonResponse } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { getStatus, type StatusReportDeps } from './get-status.ts';
@@ -13,6 +15,10 @@ export type StatusDeps = ReadyDeps &
 
 /** Its parts are up to five seconds old anyway. */
 const STATUS_POLICY = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
+/** Health responds after this time even if the custodian does not. */
+const HEALTH_WAIT_MS = 3_000;
+/** Health and readiness are polled, so an isolate asks the custodian once in this time. */
+const SIGNING_POLICY = { freshMs: 2_000, revalidateMs: 0, staleMs: 0 };
 
 const asOf = z.iso.datetime();
 
@@ -32,10 +38,19 @@ const health = createRoute({
   operationId: 'getHealth',
   tags: ['status'],
   summary: 'Process health',
-  description: 'Shows that the process runs, and its release; calls no upstream.',
+  description: 'Shows that the process runs, its release, and whether the custodian is still starting.',
   responses: {
     200: jsonResponse(
-      component('Health', { ok: z.literal(true), release: release, as_of: asOf }),
+      component('Health', {
+        ok: z.literal(true),
+        state: z
+          .enum(['starting', 'running'])
+          .describe(
+            'starting until the custodian has compared its journal with the database and the chain; running after that, even if /api/ready is red',
+          ),
+        release: release,
+        as_of: asOf,
+      }),
       'The process runs',
     ),
   },
@@ -218,10 +233,8 @@ const status = createRoute({
 export const statusRoutes = newRouter<{ readonly status: StatusDeps }>()
   .openapi(health, async (c) => {
     const { readRelease, now } = c.var.deps.status;
-    return c.json(
-      { ok: true as const, release: await readRelease(), as_of: new Date(now()).toISOString() },
-      200,
-    );
+    const [state, release] = await Promise.all([startState(c.var.deps.status), readRelease()]);
+    return c.json({ ok: true as const, state, release, as_of: new Date(now()).toISOString() }, 200);
   })
   .openapi(ready, async (c) => {
     const checks = await checkReady(c.var.deps.status);
@@ -235,19 +248,33 @@ export const statusRoutes = newRouter<{ readonly status: StatusDeps }>()
     return c.json(value, 200);
   });
 
+type SigningDeps = {
+  /** This isolate's memory only. */
+  readonly memory: Cache;
+  readonly custody: Pick<CustodianApi, 'signingState'>;
+};
+
+const readSigning = async ({ memory, custody }: SigningDeps): Promise<SigningState> =>
+  (await memory.read('signing-state', SIGNING_POLICY, () => custody.signingState())).value;
+
+/** A custodian that does not respond, or lacks settings, has not verified its journal. */
+async function startState(d: SigningDeps): Promise<'starting' | 'running'> {
+  const signing = await within(readSigning(d), HEALTH_WAIT_MS).catch(() => undefined);
+  return signing === undefined || signing.frozen === 'unverified' ? 'starting' : 'running';
+}
+
 /** The conditions for moving money. Each check runs separately, so one response names every failure. */
-export type ReadyDeps = {
+export type ReadyDeps = SigningDeps & {
   /** Names of missing or invalid settings; the secret keys are the custodian's. */
   readonly missingVariables: readonly string[];
   /** One statement that reads no row. @throws Error when D1 does not answer or a table is missing */
   pingDatabase(): Promise<void>;
-  readonly custody: Pick<CustodianApi, 'signingState'>;
 };
 
 export type Check = { readonly name: string; readonly ok: boolean; readonly reason: string | null };
 
 export async function checkReady(d: ReadyDeps): Promise<Check[]> {
-  const signing = d.custody.signingState();
+  const signing = readSigning(d);
   const [database, custody, keys] = await Promise.all([
     outcome('database', async () => {
       await d.pingDatabase();
@@ -255,6 +282,8 @@ export async function checkReady(d: ReadyDeps): Promise<Check[]> {
     }),
     outcome('custody', async () => {
       const { frozen } = await signing;
+      if (frozen === 'unverified')
+        return 'unverified: the journal was not yet compared with the database and the chain';
       return frozen && `signing is frozen: ${frozen}`;
     }),
     signing.then(() => [], namedBy),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Custodian } from '../../../src/custody/custodian.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../../kit/custodian.ts';
+import { credit, RESERVE } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
 import { NOW, SOL } from '../../kit/sample-operations.ts';
 import { createSqliteStorage, type SqliteStorage } from '../../kit/sqlite-storage.ts';
@@ -55,6 +56,40 @@ describe('a restored journal', () => {
     });
     expect(w.signatures()).toBe(before);
     expect((await custody.report()).frozen).toBe('journal_behind_mirror');
+  });
+
+  it.each([
+    ['was restored to an older state', restored, 'journal_behind_mirror'],
+    [
+      'was emptied',
+      async () => ({ ...(await restored()), old: createSqliteStorage() }),
+      'journal_behind_mirror',
+    ],
+    [
+      'is new, for a key that has signed',
+      async () => {
+        const w = createCustodianWorld();
+        credit(w.swap, 'earlier', SOL);
+        const shown = w.swap.transactions.get('earlier');
+        if (shown) w.swap.transactions.set('earlier', { ...shown, signers: [RESERVE] });
+        return { w, old: createSqliteStorage() };
+      },
+      'journal_empty_but_reserve_has_signed',
+    ],
+  ])('is frozen in the first report of an object that %s', async (_what, lose, frozen) => {
+    const { w, old } = await lose();
+    expect(await w.start(old).signingState()).toMatchObject({ frozen });
+    expect(await w.start(old).report()).toMatchObject({ frozen });
+  });
+
+  it('is unverified in every report until D1 responds', async () => {
+    const { w, old } = await restored();
+    w.mirror.state = 'down';
+    const custody = w.start(old);
+    expect(await custody.signingState()).toMatchObject({ frozen: 'unverified' });
+    expect(await custody.report()).toMatchObject({ frozen: 'unverified' });
+    w.mirror.state = 'up';
+    expect(await custody.signingState()).toMatchObject({ frozen: 'journal_behind_mirror' });
   });
 
   it('never overwrites D1, from which its rows will be restored', async () => {
