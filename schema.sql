@@ -171,3 +171,10 @@ CREATE TABLE IF NOT EXISTS proofs (
   created_at TEXT NOT NULL,
   journal TEXT NOT NULL
 );
+
+-- Alarms that are active, or whose end was not reported yet.
+CREATE TABLE IF NOT EXISTS alarms (
+  name TEXT PRIMARY KEY,
+  since TEXT NOT NULL,                 -- when it was raised, ISO 8601
+  reported INTEGER NOT NULL            -- 1 once the log and the webhook have it
+);

@@ -133,6 +133,12 @@ export const VARIABLES = {
     secret: true,
     about: 'Chat webhook that receives alarms.',
   },
+  ENVIRONMENT: {
+    schema: z.string().regex(/^[\w-]{1,30}$/),
+    default: 'production',
+    areas: ['service'],
+    about: 'Name of the deployment in alarms. `wrangler.toml` sets it for staging.',
+  },
   SECURITY_CONTACT: {
     schema: z.url({ protocol: /^(mailto|https)$/ }),
     areas: ['service'],

@@ -165,7 +165,7 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
         problem(
           'signing-frozen',
           `Signing is frozen: ${custody.frozen}.`,
-          'Follow the runbook in docs/custody.md.',
+          'docs/runbook.md lists what to do for each reason.',
         ),
       );
     if (custody.paused !== null)
@@ -187,7 +187,7 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
         problem(
           'operation-held',
           `${custody.heldOperations} operations await the operator.`,
-          '`npm run ops -- held` lists them; docs/custody.md lists the next steps.',
+          '`npm run ops -- held` lists them; docs/runbook.md lists the next steps.',
         ),
       );
     if (custody.mirrorBehindSince !== null)

@@ -46,6 +46,7 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
     send: (id) => ({ name: 'restore-storage', id }),
   },
   republish: plain('republish', 'list the rows that D1 refuses, and try them again'),
+  'test-alarm': plain('test-alarm', 'send a test alarm to the webhook'),
   balances: reading('balances', 'show the balances of reserve and treasury'),
   'refund-due': reading('refund-due', 'list the payments that bought nothing'),
   'mint --dry-run': {

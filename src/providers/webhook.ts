@@ -7,16 +7,26 @@ import { upstreamFailed } from '../core/errors.ts';
 import type { Fetch } from './http.ts';
 
 const TIMEOUT_MS = 5_000;
+/** Discord refuses a longer message. */
+const DISCORD_LENGTH = 2_000;
 
-/** @returns a function that posts one JSON message. @throws AppError UPSTREAM_FAILED */
+/** Slack and Discord show one text and refuse or ignore other members; any other receiver gets the whole message. */
+function formOf(host: string, message: { readonly text: string }): unknown {
+  if (host === 'slack.com' || host.endsWith('.slack.com')) return { text: message.text };
+  if (/(^|\.)discord(app)?\.com$/.test(host))
+    return { content: message.text.slice(0, DISCORD_LENGTH), allowed_mentions: { parse: [] } };
+  return message;
+}
+
+/** @returns a function that posts one message in the receiver's form. @throws AppError UPSTREAM_FAILED */
 export const createWebhook =
   ({ url, fetch }: { url: string; fetch: Fetch }) =>
-  async (message: unknown): Promise<void> => {
+  async (message: { readonly text: string }): Promise<void> => {
     const response = await fetch(url, {
       method: 'POST',
       redirect: 'manual',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(message),
+      body: JSON.stringify(formOf(new URL(url).hostname, message)),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     }).catch(() => {
       throw upstreamFailed('alarm-webhook', 'no answer');

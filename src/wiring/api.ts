@@ -20,7 +20,8 @@ import { createRefundStore } from '../features/ops/refund-store.ts';
 import { readBitcoinReserve } from '../features/reserves/get-reserves.ts';
 import { getSummary } from '../features/reserves/get-summary.ts';
 import { createAbsrStore, createProofStore } from '../features/reserves/reserves-store.ts';
-import { activeAlarms } from '../features/status/check-alarms.ts';
+import { createAlarmStore } from '../features/status/alarm-store.ts';
+import type { AlarmMessage, Reporter } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
 import { createHeartbeat, readRelease, type UpstreamState } from '../features/status/get-status.ts';
 import { createQuoteBudgetStore, createSwapStore } from '../features/swap/swap-store.ts';
@@ -33,12 +34,13 @@ import { createChangeNow } from '../providers/changenow.ts';
 import { transactionStatus } from '../providers/finality.ts';
 import { createNostrRelays } from '../providers/nostr-relays.ts';
 import { createOrca } from '../providers/orca.ts';
+import { createWebhook } from '../providers/webhook.ts';
 import { clients } from './clients.ts';
 import { CustodianClient } from './custodian-client.ts';
 import { missingAnywhere, missingFor } from './missing-settings.ts';
 import { ipRetentionDays, pageViewBackup, pageViewObjects } from './page-views.ts';
 import { feeNotes, swapRoute } from './swap-route.ts';
-import { fetchFor, wired } from './telemetry.ts';
+import { fetchFor, type Wired, wired } from './telemetry.ts';
 import { type UpstreamProbe, upstreamProbes } from './upstream-probes.ts';
 
 type Sources = ReturnType<typeof sourcesOf>;
@@ -159,6 +161,9 @@ function opsDeps(sources: Sources): Deps['ops'] {
     knownMints: knownMints(sources.config),
     bitcoinSources: sources.esploras,
     readAccounts: accountReader(sources),
+    reporter: reporterOf(sources.config),
+    notify: alarmWebhook(sources.config),
+    now: Date.now,
   };
 }
 
@@ -207,13 +212,14 @@ function statusDeps(sources: Sources): Deps['status'] {
     memory,
     custody,
     missingVariables: missingAnywhere(config),
+    reserveAddress: sources.reserve.solanaAddress,
     pingDatabase: () => createDatabaseStore(env.DB).ping(),
     database: createDatabaseStore(sources.reads),
     heartbeat: createHeartbeat(env.KV),
     maxQuotes: CALL_LIMITS.read_quotes.quota,
     readBacking: () => getSummary(reservesDeps(sources)),
     probeUpstreams: () => Promise.all(upstreamProbes(config).map(probe)),
-    readAlarms: () => activeAlarms(env.KV),
+    readAlarms: () => createAlarmStore(env.DB, env.KV).names(),
     readRelease: () => readRelease({ assets: env.ASSETS, memory, metadata: env.VERSION }),
     now: Date.now,
   };
@@ -288,6 +294,18 @@ const knownMints = (config: Config) =>
     const mint = config[`${asset}_MINT_ADDRESS`];
     return mint === undefined ? [] : [{ asset, mint }];
   });
+
+/** What alarms call this service. */
+export const reporterOf = (config: Config): Reporter => ({
+  service: config.PUBLIC_BASE_URL ?? '',
+  environment: config.ENVIRONMENT,
+});
+
+/** Undefined if no webhook is configured. */
+export function alarmWebhook(config: Wired): ((message: AlarmMessage) => Promise<void>) | undefined {
+  const { ALARM_WEBHOOK_URL: url } = config;
+  return url === undefined ? undefined : createWebhook({ url, fetch: fetchFor(config, 'ALARM_WEBHOOK_URL') });
+}
 
 async function probe({ name, needed, ask }: UpstreamProbe): Promise<UpstreamState> {
   const started = Date.now();

@@ -9,13 +9,13 @@ import { getProof } from '../features/reserves/get-proof.ts';
 import { getReserves } from '../features/reserves/get-reserves.ts';
 import { alertUndercollateralized } from '../features/reserves/get-summary.ts';
 import { listBitcoin, listSolana } from '../features/reserves/list-transactions.ts';
+import { createAlarmStore } from '../features/status/alarm-store.ts';
 import { raiseAlarms } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
 import { createHeartbeat, failedParts, getStatus, type StatusReport } from '../features/status/get-status.ts';
-import { createWebhook } from '../providers/webhook.ts';
-import { apiDeps, sourcesFor } from './api.ts';
+import { alarmWebhook, apiDeps, reporterOf, sourcesFor } from './api.ts';
 import { areFeesOverCap } from './swap-route.ts';
-import { fetchFor, type Wired } from './telemetry.ts';
+import type { Wired } from './telemetry.ts';
 
 type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknown> };
 
@@ -85,16 +85,16 @@ function watchAlarms(
   { log, reserves, status }: Pick<Deps, 'log' | 'reserves' | 'status'>,
   readStatus: () => Promise<StatusReport>,
 ): Promise<void> {
-  const url = config.ALARM_WEBHOOK_URL;
   return raiseAlarms({
+    reporter: reporterOf(config),
     readStatus,
     readSol: async () => {
       const { solana } = reserves.reserve.solanaAddress ? await getReserves(reserves) : { solana: null };
       return { balance: solana ? BigInt(solana.value.lamports) : null, floor: config.RESERVE_FLOOR_SOL };
     },
     readFeesOverCap: () => areFeesOverCap(env.KV),
-    memory: env.KV,
-    ...(url ? { notify: createWebhook({ url, fetch: fetchFor(config, 'ALARM_WEBHOOK_URL') }) } : {}),
+    alarms: createAlarmStore(env.DB, env.KV),
+    notify: alarmWebhook(config),
     log,
     now: status.now,
   });

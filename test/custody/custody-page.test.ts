@@ -5,13 +5,6 @@ import { MUTANTS } from '../simulator/mutants.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/custody.md'), 'utf8');
-const reasons = readFileSync(join(root, 'src/custody/kernel/reason.ts'), 'utf8');
-
-it('the runbook has a row for every reason for which an operation is held', () => {
-  const held = [...reasons.matchAll(/^ {2}(\w+): true,$/gm)].map(([, name]) => `held_${name}`);
-  expect(held.length).toBeGreaterThan(3);
-  expect(held.filter((reason) => !page.includes(`| \`${reason}\` |`))).toEqual([]);
-});
 
 it('the page has a result for every broken rule of the simulator, and for no other', () => {
   const results =

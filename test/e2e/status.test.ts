@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Alarm } from '../../src/features/status/check-alarms.ts';
+import type { AlarmMessage } from '../../src/features/status/check-alarms.ts';
 import type { UpstreamName } from '../world/bindings.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
@@ -18,7 +18,7 @@ interface Status extends Json {
 }
 
 const MINUTE = '* * * * *';
-const messages: { text: string; raised: string[]; cleared: string[] }[] = [];
+const messages: AlarmMessage[] = [];
 const webhook = createServer((request, response) => {
   let body = '';
   request.on('data', (part: Buffer) => {
@@ -184,7 +184,7 @@ it('is red while an upstream needed for money is down, and green while any other
 });
 
 describe('an alarm', () => {
-  const name: Alarm = 'quote_budget_low';
+  const name = 'quote_budget_low';
 
   it('is in the status, is one line at level alarm and one message, and its end is reported', async () => {
     const window = Math.floor(Date.now() / 7_200_000);
@@ -200,14 +200,17 @@ describe('an alarm', () => {
     });
     await world.control.cron(MINUTE);
     await world.control.cron(MINUTE);
-    expect(messages.slice(before)).toMatchObject([{ raised: [name], text: expect.stringContaining(name) }]);
+    expect(messages.slice(before)).toMatchObject([
+      { alarms: [{ name, change: 'raised', figures: { left: 0 } }] },
+    ]);
     expect((await shows('the alarm', ({ alarms }) => alarms.length > 0)).alarms).toEqual([name]);
     const lines = world.worker.logs().filter((line) => line.includes(name) && line.includes('"alarm"'));
     expect(lines).toHaveLength(1);
     await world.worker.query('DELETE FROM quote_budget');
     await until('the end', async () => {
       await world.control.cron(MINUTE);
-      return messages.at(-1)?.cleared.includes(name) ? true : undefined;
+      const [last] = messages.at(-1)?.alarms ?? [];
+      return last?.name === name && last.change === 'cleared' ? true : undefined;
     });
     expect((await shows('no alarm', ({ alarms }) => alarms.length === 0)).alarms).toEqual([]);
     expect(world.worker.logs().join('\n')).not.toContain('hook-secret');

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { type AlarmRow, createAlarmStore } from '../../src/features/status/alarm-store.ts';
 import {
-  type Alarm,
+  ALARMS,
   type AlarmMessage,
   alarmsOf,
   raiseAlarms,
+  testMessage,
 } from '../../src/features/status/check-alarms.ts';
 import { schemaFingerprint } from '../../src/features/status/database-store.ts';
 import { createHeartbeat, type StatusReport, type TextStore } from '../../src/features/status/get-status.ts';
@@ -47,7 +49,7 @@ const CALM: StatusReport = {
 };
 const custody = (over: object) => ({ ...CALM, custody: { ...CALM.custody, ...over } }) as StatusReport;
 
-const CASES: readonly (readonly [Alarm, StatusReport, typeof SOL])[] = [
+const CASES: readonly (readonly [(typeof ALARMS)[number], StatusReport, typeof SOL])[] = [
   ['signing_frozen', custody({ frozen: 'unexpected_debit' }), SOL],
   ['operation_stuck', custody({ heldOperations: 1 }), SOL],
   ['mint_skipped', custody({ mint: { day: '2026-11-20', state: 'failed', reason: 'x', ok: false } }), SOL],
@@ -81,27 +83,14 @@ describe('alarms', () => {
   });
 
   it.each(CASES)('%s is raised by its cause alone', (name, status, sol) => {
-    expect(alarmsOf(status, sol, NOW)).toEqual([name]);
+    const [alarm, ...others] = alarmsOf(status, sol, NOW);
+    expect([alarm?.name, others]).toEqual([name, []]);
+    expect(alarm?.reason).toMatch(/^[A-Z].{10,140}\.$/);
+    expect(alarm?.reason).not.toMatch(/null|undefined|NaN/);
   });
 
   it('have a case here for each name', () => {
-    const all: Record<Alarm, true> = {
-      status_unreadable: true,
-      signing_frozen: true,
-      operation_stuck: true,
-      nodes_disagree: true,
-      quorum_missing: true,
-      mint_skipped: true,
-      supply_above_reserve: true,
-      sol_low: true,
-      quote_budget_low: true,
-      bridge_fees_over_cap: true,
-      database_behind: true,
-      database_refuses_rows: true,
-      database_restored: true,
-      cron_missing: true,
-    };
-    expect(new Set(CASES.map(([name]) => name))).toEqual(new Set(Object.keys(all)));
+    expect(new Set(CASES.map(([name]) => name))).toEqual(new Set(ALARMS));
   });
 });
 
@@ -113,19 +102,38 @@ function memory(): TextStore {
   };
 }
 
+/** The rows of one D1, whatever location asks. */
+function rowsInOnePlace() {
+  let rows: AlarmRow[] = [];
+  return {
+    async note(names: readonly string[], at: string) {
+      for (const name of names)
+        if (!rows.some((row) => row.name === name)) rows.push({ name, since: at, reported: false });
+      return rows.map((row) => ({ ...row }));
+    },
+    async settle(reported: readonly string[], ended: readonly string[]) {
+      rows = rows
+        .filter(({ name }) => !ended.includes(name))
+        .map((row) => ({ ...row, reported: row.reported || reported.includes(row.name) }));
+    },
+  };
+}
+
 describe('a change of alarms', () => {
+  const reporter = { service: 'https://sluice.example', environment: 'staging' };
   function watched(notify?: (message: AlarmMessage) => Promise<void>) {
     const lines: Readonly<Record<string, unknown>>[] = [];
-    const kv = memory();
-    const look = (status: StatusReport) =>
+    const alarms = rowsInOnePlace();
+    const look = (status: StatusReport, at = NOW) =>
       raiseAlarms({
+        reporter,
         readStatus: async () => status,
         readSol: async () => SOL,
         readFeesOverCap: async () => false,
-        memory: kv,
+        alarms,
         log: (line) => lines.push(line),
-        now: () => NOW,
-        ...(notify ? { notify } : {}),
+        now: () => at,
+        notify,
       });
     return { lines, look };
   }
@@ -135,19 +143,39 @@ describe('a change of alarms', () => {
     const messages: AlarmMessage[] = [];
     const { lines, look } = watched(async (message) => void messages.push(message));
     for (const status of [CALM, frozen, frozen, frozen, CALM, CALM]) await look(status);
+    const changed = { event: 'alarms_changed' };
     expect(lines).toEqual([
-      {
-        level: 'alarm',
-        event: 'alarms_changed',
-        raised: ['signing_frozen'],
-        cleared: [],
-        active: ['signing_frozen'],
-      },
-      { level: 'info', event: 'alarms_changed', raised: [], cleared: ['signing_frozen'], active: [] },
+      { level: 'alarm', ...changed, raised: ['signing_frozen'], cleared: [], active: ['signing_frozen'] },
+      { level: 'info', ...changed, raised: [], cleared: ['signing_frozen'], active: [] },
     ]);
-    expect(messages.map(({ text }) => text)).toEqual([
-      'Sluice raised: signing_frozen',
-      'Sluice cleared: signing_frozen',
+    expect(messages.map(({ alarms }) => alarms.map(({ name, change }) => [name, change]))).toEqual([
+      [['signing_frozen', 'raised']],
+      [['signing_frozen', 'cleared']],
+    ]);
+  });
+
+  it('says where, why, since when, how much, and what to read', async () => {
+    const messages: AlarmMessage[] = [];
+    const { look } = watched(async (message) => void messages.push(message));
+    await look(frozen);
+    await look(custody({ frozen: null }), NOW + 60_000);
+    const runbook = 'https://github.com/sluice-example/sluice/blob/main/docs/runbook.md#signing_frozen';
+    expect(messages[0]?.text.split('\n')).toEqual([
+      'Sluice https://sluice.example (staging)',
+      'RAISED signing_frozen: Nothing is signed: unexpected_debit.',
+      'since 2026-11-20T12:00:00.000Z, openOperations 1',
+      runbook,
+    ]);
+    expect(messages[0]).toMatchObject({
+      ...reporter,
+      active: ['signing_frozen'],
+      alarms: [{ reason: 'Nothing is signed: unexpected_debit.', figures: { openOperations: 1 }, runbook }],
+    });
+    expect(messages[1]?.text.split('\n')).toEqual([
+      'Sluice https://sluice.example (staging)',
+      'CLEARED signing_frozen: The condition is over.',
+      'since 2026-11-20T12:00:00.000Z',
+      runbook,
     ]);
   });
 
@@ -169,6 +197,30 @@ describe('a change of alarms', () => {
     const { lines, look } = watched();
     await look(frozen);
     expect(lines).toHaveLength(1);
+  });
+
+  it('can be tried with a message that alarms nobody', () => {
+    const message = testMessage(reporter, iso(0));
+    expect(message).toMatchObject({ alarms: [{ name: 'test_alarm', change: 'test' }], active: [] });
+    expect(message.text).toContain('Nothing is wrong.');
+  });
+});
+
+describe('the stored alarms', () => {
+  const down = {
+    prepare: () => ({ bind: () => ({}), all: () => Promise.reject(new Error('D1_ERROR')) }),
+    batch: () => Promise.reject(new Error('D1_ERROR')),
+  } as never;
+
+  it('are in KV while D1 does not respond, so that an outage is reported once', async () => {
+    const store = createAlarmStore(down, memory());
+    const row = { name: 'status_unreadable', since: iso(60_000), reported: false };
+    expect(await store.note(['status_unreadable'], iso(60_000))).toEqual([row]);
+    await store.settle(['status_unreadable'], []);
+    expect(await store.note(['status_unreadable'], iso(0))).toEqual([{ ...row, reported: true }]);
+    expect(await store.names()).toEqual(['status_unreadable']);
+    await store.settle([], ['status_unreadable']);
+    expect(await store.names()).toEqual([]);
   });
 });
 

@@ -9,11 +9,12 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { AppError, notConfigured } from '../../core/errors.ts';
+import { AppError, failureReason, notConfigured } from '../../core/errors.ts';
 import type { CustodianApi, MintPreview, OpsCommand, Refusal } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import type { RouterEnv } from '../../http/router.ts';
+import { type AlarmMessage, type Reporter, testMessage } from '../status/check-alarms.ts';
 import { type BalancesDeps, listBalances } from './list-balances.ts';
 import type { RefundStore } from './refund-store.ts';
 
@@ -33,6 +34,10 @@ export type OpsDeps = BalancesDeps & {
   readonly pageViews: PageViewBackup;
   /** Settings that the mint lacks; empty when it is configured. */
   readonly missingForMint: readonly string[];
+  readonly reporter: Reporter;
+  /** Posts to the operator's webhook; undefined if not configured. */
+  readonly notify: ((message: AlarmMessage) => Promise<void>) | undefined;
+  readonly now: () => number;
 };
 
 const CUSTODY_COMMANDS = [
@@ -53,7 +58,7 @@ const PageViewTable = { object: z.int().min(0), table: z.string() };
 
 const Command = z.union([
   z.strictObject({ name: z.enum(CUSTODY_COMMANDS), id: z.string().max(200).optional() }),
-  z.strictObject({ name: z.enum(['balances', 'refund-due', 'proof-message']) }),
+  z.strictObject({ name: z.enum(['balances', 'refund-due', 'proof-message', 'test-alarm']) }),
   // Only the daily trigger can mint.
   z.strictObject({ name: z.literal('mint'), dry_run: z.literal(true) }),
   z.strictObject({ name: z.literal('proof-submit'), signature: z.string().min(1).max(2_000) }),
@@ -89,6 +94,8 @@ async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
     }
     case 'mint':
       return showMint(d);
+    case 'test-alarm':
+      return testAlarm(d);
     case 'proof-message': {
       const draft = await d.custody.draftProof();
       if (draft.type === 'refused') return refused(draft.refusal);
@@ -135,6 +142,18 @@ const refused = ({ code, message, details }: Refusal): OpsReport => ({
 /** @throws AppError INVALID_INPUT */
 function refuseUnknownTable({ pageViews }: OpsDeps, object: number, table: string): void {
   if (!pageViews.has(object, table)) throw new AppError('INVALID_INPUT', 'No such table of page views.');
+}
+
+async function testAlarm({ notify, reporter, now }: OpsDeps): Promise<OpsReport> {
+  if (notify === undefined)
+    return { ok: false, message: 'ALARM_WEBHOOK_URL is not set, so no alarm is sent to anyone.' };
+  const { text, ...message } = testMessage(reporter, new Date(now()).toISOString());
+  try {
+    await notify({ text, ...message });
+  } catch (error) {
+    return { ok: false, message: `The webhook did not accept the alarm: ${failureReason(error)}.` };
+  }
+  return { ok: true, message: `The webhook accepted this message. Check that it has arrived:\n${text}` };
 }
 
 /** @throws AppError NOT_CONFIGURED */

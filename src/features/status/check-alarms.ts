@@ -1,25 +1,38 @@
 /**
- * The conditions that alert the operator. A pure check of the status. One log line and one webhook call when
- * the set of alarms changes, so that one lasting fault causes one message.
+ * The conditions that alert the operator, and the message that a person can act on. Each alarm is reported once when it is
+ * raised and once when it is over: as a log line and to the operator's webhook.
  * @module
  */
-import type { StatusReport, TextStore } from './get-status.ts';
+import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
+import type { AlarmStore } from './alarm-store.ts';
+import type { StatusReport } from './get-status.ts';
 
-export type Alarm =
-  | 'status_unreadable'
-  | 'signing_frozen'
-  | 'operation_stuck'
-  | 'nodes_disagree'
-  | 'quorum_missing'
-  | 'mint_skipped'
-  | 'supply_above_reserve'
-  | 'sol_low'
-  | 'quote_budget_low'
-  | 'bridge_fees_over_cap'
-  | 'database_behind'
-  | 'database_refuses_rows'
-  | 'database_restored'
-  | 'cron_missing';
+export const ALARMS = [
+  'status_unreadable',
+  'signing_frozen',
+  'operation_stuck',
+  'nodes_disagree',
+  'quorum_missing',
+  'mint_skipped',
+  'supply_above_reserve',
+  'sol_low',
+  'quote_budget_low',
+  'bridge_fees_over_cap',
+  'database_behind',
+  'database_refuses_rows',
+  'database_restored',
+  'cron_missing',
+] as const;
+type AlarmName = (typeof ALARMS)[number];
+
+type Figures = Readonly<Record<string, string | number | null>>;
+
+export type Alarm = {
+  readonly name: AlarmName;
+  /** One sentence for a person. */
+  readonly reason: string;
+  readonly figures: Figures;
+};
 
 export type SolLevel = {
   /** Finalized lamports of the reserve; null when no node answered. */
@@ -39,75 +52,198 @@ const FEW_QUOTES = 12;
 /** How long the mirror may lag before it raises an alarm. */
 const MIRROR_PATIENCE_MS = 60_000;
 
+const sol = (atoms: bigint): string => formatAmount(atoms, SOL_DECIMALS);
+
+/** An alarm with a figure for its reason, unless the condition does not hold. */
+const when = (isRaised: boolean, name: AlarmName, reason: string, figures: Figures = {}): Alarm[] =>
+  isRaised ? [{ name, reason, figures }] : [];
+
 export function alarmsOf(status: StatusReport, measured: Measured, nowMs: number): Alarm[] {
   const { custody, backing, database, cron } = status;
-  const behind = custody?.mirrorBehindSince;
-  const found: readonly (readonly [Alarm, boolean])[] = [
-    ['status_unreadable', custody === null || database === null],
-    ['signing_frozen', Boolean(custody?.frozen)],
-    ['operation_stuck', (custody?.heldOperations ?? 0) > 0],
-    ['nodes_disagree', Boolean(custody?.nodes.disagreementAt)],
-    ['quorum_missing', Boolean(custody?.nodes.quorumMissingSince)],
-    ['mint_skipped', custody?.mint?.ok === false],
-    ['supply_above_reserve', !backing.ok],
+  const unread = [...(custody === null ? ['custodian'] : []), ...(database === null ? ['database'] : [])];
+  const quotes = database?.quotes.left ?? FEW_QUOTES;
+  const { balance, floor } = measured;
+  return [
+    ...when(unread.length > 0, 'status_unreadable', `Not readable: ${unread.join(' and ')}.`),
+    ...(custody === null ? [] : custodyAlarms(custody, nowMs)),
+    ...when(!backing.ok, 'supply_above_reserve', 'There is more ABSR than the Bitcoin reserve covers.', {
+      gapSatoshis: backing.gapSatoshis,
+    }),
     // Twice the minimum balance: below it the next large swap is refused.
-    ['sol_low', measured.balance !== null && measured.balance < 2n * measured.floor],
-    ['quote_budget_low', (database?.quotes.left ?? FEW_QUOTES) < FEW_QUOTES],
-    ['bridge_fees_over_cap', measured.feesOverCap],
-    ['database_behind', typeof behind === 'string' && nowMs - Date.parse(behind) > MIRROR_PATIENCE_MS],
-    ['database_refuses_rows', (custody?.mirrorRefusedRows ?? 0) > 0],
-    ['database_restored', custody?.mirrorRepublishing === true],
-    ['cron_missing', cron?.some((beat) => !beat.ok && beat.lastRunAt !== null) === true],
+    ...when(
+      balance !== null && balance < 2n * floor,
+      'sol_low',
+      'The reserve has less SOL than twice RESERVE_FLOOR_SOL.',
+      { balanceSol: balance === null ? null : sol(balance), floorSol: sol(floor) },
+    ),
+    ...when(
+      quotes < FEW_QUOTES,
+      'quote_budget_low',
+      'Reads have nearly used the bridge quotes of this window.',
+      {
+        left: quotes,
+        maximum: database?.quotes.maximum ?? null,
+      },
+    ),
+    ...when(
+      measured.feesOverCap,
+      'bridge_fees_over_cap',
+      'The fees inside the bridge’s quotes exceed our cap, so every swap is refused.',
+    ),
+    ...cronAlarms(cron),
   ];
-  return found.flatMap(([name, raised]) => (raised ? [name] : []));
 }
 
+function custodyAlarms(custody: NonNullable<StatusReport['custody']>, nowMs: number): Alarm[] {
+  const { frozen, heldOperations, nodes, mint, mirrorBehindSince: behind, mirrorRefusedRows } = custody;
+  const { disagreementAt, quorumMissingSince, configured, quorum } = nodes;
+  return [
+    ...when(Boolean(frozen), 'signing_frozen', `Nothing is signed: ${frozen}.`, {
+      openOperations: custody.openOperations,
+    }),
+    ...when(heldOperations > 0, 'operation_stuck', 'Operations, rewards or refunds await the operator.', {
+      held: heldOperations,
+    }),
+    ...when(
+      disagreementAt !== null,
+      'nodes_disagree',
+      `Two Solana nodes returned different finalized data at ${disagreementAt}.`,
+      { nodes: configured },
+    ),
+    ...when(
+      quorumMissingSince !== null,
+      'quorum_missing',
+      `Since ${quorumMissingSince} too few Solana nodes agree on a read that moves money.`,
+      { nodes: configured, quorum },
+    ),
+    ...when(mint?.ok === false, 'mint_skipped', `The daily mint of ABSR waits: ${mint?.reason}.`, {
+      day: mint?.day ?? null,
+    }),
+    ...when(
+      behind !== null && nowMs - Date.parse(behind) > MIRROR_PATIENCE_MS,
+      'database_behind',
+      `D1 has not accepted changes since ${behind}.`,
+    ),
+    ...when(mirrorRefusedRows > 0, 'database_refuses_rows', 'D1 refuses rows while it accepts others.', {
+      rows: mirrorRefusedRows,
+    }),
+    ...when(
+      custody.mirrorRepublishing,
+      'database_restored',
+      'D1 is older than it was, and its rows are being published again.',
+    ),
+  ];
+}
+
+/** A trigger that has never run is not late: before the first midnight, the daily one has not. */
+function cronAlarms(cron: StatusReport['cron']): Alarm[] {
+  const late = (cron ?? []).filter((beat) => !beat.ok && beat.lastRunAt !== null);
+  const said = late.map(({ trigger, lastRunAt }) => `the ${trigger} one last at ${lastRunAt}`);
+  return when(late.length > 0, 'cron_missing', `Cron triggers are late: ${said.join(', ')}.`);
+}
+
+/** Which service reports: two of them may share a channel. */
+export type Reporter = {
+  /** Origin; empty if not configured. */
+  readonly service: string;
+  /** The deployment, such as `production` or `staging`. */
+  readonly environment: string;
+};
+
+export type AlarmMessage = Reporter & {
+  /** Everything below as lines, which chat services show. */
+  readonly text: string;
+  readonly alarms: readonly {
+    readonly name: string;
+    readonly change: 'raised' | 'cleared' | 'test';
+    readonly reason: string;
+    /** ISO 8601. */
+    readonly since: string;
+    readonly figures: Figures;
+    /** URL of its row in the runbook. */
+    readonly runbook: string;
+  }[];
+  /** Names of all active alarms. */
+  readonly active: readonly string[];
+  /** ISO 8601. */
+  readonly at: string;
+};
+
+const RUNBOOK = 'https://github.com/sluice-example/sluice/blob/main/docs/runbook.md';
+
+const linesOf = ({ change, name, reason, since, figures, runbook }: AlarmMessage['alarms'][number]) => [
+  `${change.toUpperCase()} ${name}: ${reason}`,
+  [`since ${since}`, ...Object.entries(figures).map(([key, value]) => `${key} ${value ?? 'unknown'}`)].join(
+    ', ',
+  ),
+  runbook,
+];
+
+function messageOf(
+  reporter: Reporter,
+  alarms: readonly Omit<AlarmMessage['alarms'][number], 'runbook'>[],
+  active: readonly string[],
+  at: string,
+): AlarmMessage {
+  const linked = alarms.map((alarm) => ({ ...alarm, runbook: `${RUNBOOK}#${alarm.name}` }));
+  const title = `Sluice ${reporter.service || 'without PUBLIC_BASE_URL'} (${reporter.environment})`;
+  return { ...reporter, text: [title, ...linked.flatMap(linesOf)].join('\n'), alarms: linked, active, at };
+}
+
+/** A message that shows that alarms arrive. */
+export const testMessage = (reporter: Reporter, at: string): AlarmMessage =>
+  messageOf(
+    reporter,
+    [
+      {
+        name: 'test_alarm',
+        change: 'test',
+        reason: 'This is a test. Nothing is wrong.',
+        since: at,
+        figures: {},
+      },
+    ],
+    [],
+    at,
+  );
+
 export type RaiseAlarmsDeps = {
+  readonly reporter: Reporter;
   readStatus(): Promise<StatusReport>;
   readSol(): Promise<SolLevel>;
   readFeesOverCap(): Promise<boolean>;
-  /** The alarms of the previous check. */
-  readonly memory: TextStore;
-  /** Posts JSON to the operator's webhook; absent if not configured. */
-  readonly notify?: (message: AlarmMessage) => Promise<void>;
+  readonly alarms: Pick<AlarmStore, 'note' | 'settle'>;
+  /** Posts to the operator's webhook; absent if not configured. */
+  readonly notify?: ((message: AlarmMessage) => Promise<void>) | undefined;
   readonly log: (line: Readonly<Record<string, unknown>>) => void;
   readonly now: () => number;
 };
 
-export type AlarmMessage = {
-  /** One line of text, which chat services show. */
-  readonly text: string;
-  readonly raised: readonly string[];
-  readonly cleared: readonly string[];
-  readonly active: readonly string[];
-  readonly at: string;
-};
-
-const KEY = 'alarms:active';
-
-/** Names of the alarms of the previous check. */
-export const activeAlarms = async (memory: TextStore): Promise<string[]> =>
-  ((await memory.get(KEY, 'text')) ?? '').split(',').filter(Boolean);
-
-/** Compares with the previous check; a failed webhook call is retried at the next one. */
+/** Compares with the stored alarms; a failed webhook call is retried at the next run. */
 export async function raiseAlarms(d: RaiseAlarmsDeps): Promise<void> {
   const now = d.now();
-  const [status, sol, feesOverCap, before] = await Promise.all([
-    d.readStatus(),
-    d.readSol(),
-    d.readFeesOverCap(),
-    activeAlarms(d.memory),
-  ]);
-  const active: readonly string[] = alarmsOf(status, { ...sol, feesOverCap }, now);
-  const raised = active.filter((name) => !before.includes(name));
-  const cleared = before.filter((name) => !active.includes(name));
-  if (raised.length === 0 && cleared.length === 0) return;
-  const level = raised.length > 0 ? 'alarm' : 'info';
-  d.log({ level, event: 'alarms_changed', raised, cleared, active });
-  const text = [
-    ...(raised.length > 0 ? [`raised: ${raised.join(', ')}`] : []),
-    ...(cleared.length > 0 ? [`cleared: ${cleared.join(', ')}`] : []),
-  ].join('; ');
-  await d.notify?.({ text: `Sluice ${text}`, raised, cleared, active, at: new Date(now).toISOString() });
-  await d.memory.put(KEY, active.join(','));
+  const at = new Date(now).toISOString();
+  const [status, level, feesOverCap] = await Promise.all([d.readStatus(), d.readSol(), d.readFeesOverCap()]);
+  const active = alarmsOf(status, { ...level, feesOverCap }, now);
+  const names = active.map(({ name }) => name);
+  const rows = await d.alarms.note(names, at);
+  const since = (name: string) => rows.find((row) => row.name === name)?.since ?? at;
+  const raised = active.filter(({ name }) => rows.some((row) => row.name === name && !row.reported));
+  const ended = rows.filter(({ name }) => !names.some((other) => other === name)).map(({ name }) => name);
+  if (raised.length === 0 && ended.length === 0) return;
+  const severity = raised.length > 0 ? 'alarm' : 'info';
+  const raisedNames = raised.map(({ name }) => name);
+  d.log({ level: severity, event: 'alarms_changed', raised: raisedNames, cleared: ended, active: names });
+  const changes = [
+    ...raised.map((alarm) => ({ ...alarm, change: 'raised' as const, since: since(alarm.name) })),
+    ...ended.map((name) => ({
+      name,
+      change: 'cleared' as const,
+      reason: 'The condition is over.',
+      since: since(name),
+      figures: {},
+    })),
+  ];
+  await d.notify?.(messageOf(d.reporter, changes, names, at));
+  await d.alarms.settle(raisedNames, ended);
 }

@@ -44,6 +44,7 @@ export const TABLES = [
   'quote_shares',
   'exchange_requests',
   'status_periods',
+  'alarms',
   'mirror_marks',
   'invoices',
   'tokens',

@@ -10,6 +10,8 @@ import { getStatus, type StatusReportDeps } from './get-status.ts';
 export type StatusDeps = ReadyDeps &
   StatusReportDeps & {
     readonly custody: Pick<CustodianApi, 'report' | 'signingState'>;
+    /** Null if not configured. */
+    readonly reserveAddress: string | null;
     readonly now: () => number;
   };
 
@@ -49,6 +51,10 @@ const health = createRoute({
             'starting until the custodian has compared its journal with the database and the chain; running after that, even if /api/ready is red',
           ),
         release: release,
+        reserveAddress: z
+          .string()
+          .nullable()
+          .describe('Solana address of the reserve; null if not configured'),
         as_of: asOf,
       }),
       'The process runs',
@@ -232,9 +238,10 @@ const status = createRoute({
 
 export const statusRoutes = newRouter<{ readonly status: StatusDeps }>()
   .openapi(health, async (c) => {
-    const { readRelease, now } = c.var.deps.status;
+    const { readRelease, reserveAddress, now } = c.var.deps.status;
     const [state, release] = await Promise.all([startState(c.var.deps.status), readRelease()]);
-    return c.json({ ok: true as const, state, release, as_of: new Date(now()).toISOString() }, 200);
+    const as_of = new Date(now()).toISOString();
+    return c.json({ ok: true as const, state, release, reserveAddress, as_of }, 200);
   })
   .openapi(ready, async (c) => {
     const checks = await checkReady(c.var.deps.status);

@@ -1,0 +1,81 @@
+/**
+ * The active alarms. D1 has them, so that locations whose copies of KV differ do not report one alarm twice. While D1 does
+ * not respond, KV has those of the outage; the first run after it moves them to D1.
+ * @module
+ */
+import * as z from 'zod';
+import { parseJson } from '../../core/json.ts';
+import type { TextStore } from './get-status.ts';
+
+const AlarmRow = z.object({
+  name: z.string(),
+  /** When it was first raised, ISO 8601. */
+  since: z.string(),
+  /** Whether the log and the webhook have it. */
+  reported: z.boolean(),
+});
+export type AlarmRow = z.output<typeof AlarmRow>;
+
+export type AlarmStore = {
+  /** Stores the names that have no row yet, and returns every row: also of alarms that are over and not reported as such. */
+  note(names: readonly string[], at: string): Promise<AlarmRow[]>;
+  /** Marks reported alarms, and removes those whose end was reported. */
+  settle(reported: readonly string[], ended: readonly string[]): Promise<void>;
+  /** The stored names. */
+  names(): Promise<string[]>;
+};
+
+const OUTAGE_KEY = 'alarms:outage';
+
+export function createAlarmStore(db: D1Database, kv: TextStore): AlarmStore {
+  async function readOutage(): Promise<AlarmRow[]> {
+    const text = await kv.get(OUTAGE_KEY, 'text');
+    return text ? z.array(AlarmRow).parse(parseJson(text)) : [];
+  }
+  const writeOutage = (rows: readonly AlarmRow[]) =>
+    kv.put(OUTAGE_KEY, rows.length === 0 ? '' : JSON.stringify(rows));
+  const insert = ({ name, since, reported }: AlarmRow) =>
+    db
+      .prepare('INSERT INTO alarms (name, since, reported) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
+      .bind(name, since, Number(reported));
+  const select = () => db.prepare('SELECT name, since, reported FROM alarms ORDER BY since, name');
+  type Stored = { name: string; since: string; reported: number };
+  return {
+    async note(names, at) {
+      const outage = await readOutage();
+      const fresh = names
+        .filter((name) => !outage.some((row) => row.name === name))
+        .map((name) => ({ name, since: at, reported: false }));
+      const rows = [...outage, ...fresh];
+      try {
+        const results = await db.batch<Stored>([...rows.map(insert), select()]);
+        if (outage.length > 0) await writeOutage([]);
+        const stored = results.at(-1)?.results ?? [];
+        return stored.map((row) => ({ ...row, reported: row.reported === 1 }));
+      } catch {
+        if (fresh.length > 0) await writeOutage(rows);
+        return rows;
+      }
+    },
+    async settle(reported, ended) {
+      try {
+        await db.batch([
+          ...reported.map((name) => db.prepare('UPDATE alarms SET reported = 1 WHERE name = ?').bind(name)),
+          ...ended.map((name) => db.prepare('DELETE FROM alarms WHERE name = ?').bind(name)),
+        ]);
+      } catch {
+        const rows = (await readOutage()).filter(({ name }) => !ended.includes(name));
+        await writeOutage(
+          rows.map((row) => (reported.includes(row.name) ? { ...row, reported: true } : row)),
+        );
+      }
+    },
+    async names() {
+      try {
+        return (await select().all<Stored>()).results.map(({ name }) => name);
+      } catch {
+        return (await readOutage()).map(({ name }) => name);
+      }
+    },
+  };
+}
