@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod';
+import { createMintKeys } from '../../src/custody/kernel/signer.ts';
 import { schemaFingerprint } from '../../src/features/status/database-store.ts';
 import type { Fetch } from '../../src/providers/http.ts';
 import { type Finding, note, problem, type Settings } from './finding.ts';
@@ -31,7 +32,12 @@ const Reserves = z.looseObject({
   bitcoin: z.looseObject({ address: z.string().nullable() }),
   solana: z.looseObject({ address: z.string().nullable() }),
 });
+const Health = z.looseObject({ state: z.string() });
+const OpsRows = z.looseObject({ rows: z.array(z.looseObject({ fingerprint: z.string() })) });
 const TIMEOUT_MS = 15_000;
+/** Longest wait for a custodian that compares its journal. */
+const START_MS = 30_000;
+const START_POLL_MS = 2_000;
 
 /** The fingerprint of a database made by schema.sql. */
 export function schemaOf(file: string): string {
@@ -69,6 +75,11 @@ export async function checkService(
       return undefined;
     }
   }
+  for (let waited = 0; waited < START_MS; waited += START_POLL_MS) {
+    const state = (await read('/api/health', Health))?.state;
+    if (state !== 'starting') break;
+    await new Promise<void>((resolve) => setTimeout(resolve, START_POLL_MS));
+  }
   const [ready, status, reserves] = await Promise.all([
     read('/api/ready', Ready),
     read('/api/status', Status),
@@ -94,7 +105,40 @@ export async function checkService(
       ),
     ...(reserves ? checkAddresses(reserves, settings) : []),
     ...checkStatus(status, schemaOf(schema)),
+    ...(await checkSecretsOf(origin, settings, fetch)),
   ];
+}
+
+/** Compares the secrets that the running service can compare without showing them. Changes nothing. */
+async function checkSecretsOf(origin: string, settings: Settings, fetch: Fetch): Promise<Finding[]> {
+  const { OPS_SECRET: secret, MINT_KEY_SEED: seed } = settings;
+  if (!secret) return [];
+  const response = await fetch(`${origin}/api/ops`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'fingerprint' }),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }).catch(() => undefined);
+  if (response?.status === 401 || response?.status === 404)
+    return [
+      problem(
+        'ops-secret-other',
+        response.status === 401
+          ? 'The running service has a different OPS_SECRET: it cannot be paused with this one.'
+          : 'The running service has no OPS_SECRET: it cannot be paused.',
+        'Set it again with `npx wrangler secret put OPS_SECRET`.',
+      ),
+    ];
+  const rows = OpsRows.safeParse(await response?.json().catch(() => undefined)).data?.rows;
+  return seed && rows?.[0] && rows[0].fingerprint !== createMintKeys(seed).address('doctor')
+    ? [
+        problem(
+          'mint-seed-other',
+          'The running service has a different MINT_KEY_SEED: the mints of its open invoices come from that one.',
+          'Find out which one is right before you deploy; a copy of the wrong one recovers nothing.',
+        ),
+      ]
+    : [];
 }
 
 function checkAddresses({ bitcoin, solana }: z.infer<typeof Reserves>, settings: Settings): Finding[] {

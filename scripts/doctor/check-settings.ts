@@ -1,7 +1,7 @@
 /** Keys, addresses and names of the settings, checked separately and against each other. */
 import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
 import { decodeWif, wifControls } from '../../src/chain/bitcoin/wif.ts';
-import { DECLARATIONS } from '../../src/config.ts';
+import { DECLARATIONS, VARIABLES } from '../../src/config.ts';
 import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
 import { type Finding, note, problem, SECRETS, type Settings } from './finding.ts';
 import { KNOWN } from './read-settings.ts';
@@ -16,6 +16,9 @@ export function checkSettings(settings: Settings): Finding[] {
     ...checkBitcoin(settings),
     ...checkBaseUrl(settings),
     ...checkSecrets(settings),
+    ...checkPlaceholders(settings),
+    ...checkDollarMints(settings),
+    ...checkWebhook(settings),
   ];
 }
 
@@ -203,6 +206,7 @@ function checkSecrets(settings: Settings): Finding[] {
     named.some(([other, same]) => other !== name && same === value),
   );
   return [
+    ...checkForms(named),
     ...(reused.length > 0
       ? [
           problem(
@@ -232,3 +236,81 @@ function checkSecrets(settings: Settings): Finding[] {
         ]),
   ];
 }
+
+/** Text of an example that an operator has to replace. */
+const PLACEHOLDER = /^\.{2,}$|^<.*>$|^(change[-_ ]?me|todo|tbd|x{3,}|your[-_ ].*)$|^https?:\/\/[^/]*your-/i;
+/** Hosts of documentation (RFC 2606), which never exist. */
+const EXAMPLE_HOST = /(^|\.)(example|invalid)$|(^|\.)example\.(com|net|org)$/;
+
+function checkPlaceholders(settings: Settings): Finding[] {
+  const isPlaceholder = (text: string) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .some(
+        (part) => PLACEHOLDER.test(part) || (URL.canParse(part) && EXAMPLE_HOST.test(new URL(part).hostname)),
+      );
+  const names = Object.entries(settings).flatMap(([name, text]) =>
+    name !== 'SECURITY_CONTACT' && isPlaceholder(text) ? [name] : [],
+  );
+  return names.map((name) =>
+    problem(
+      'placeholder',
+      `${name} still has the text of an example.`,
+      `Replace it, or remove the line if you do not need ${name}.`,
+    ),
+  );
+}
+
+/** Deposits of the other asset would be booked, and their dollars counted as those of this one. */
+function checkDollarMints(settings: Settings): Finding[] {
+  const standard = { USDC: VARIABLES.USDC_MINT_ADDRESS.default, USDT: VARIABLES.USDT_MINT_ADDRESS.default };
+  const usdc = given(settings, 'USDC_MINT_ADDRESS') ?? standard.USDC;
+  const usdt = given(settings, 'USDT_MINT_ADDRESS') ?? standard.USDT;
+  return usdc === standard.USDT || usdt === standard.USDC || usdc === usdt
+    ? [
+        problem(
+          'dollar-mints-swapped',
+          'USDC_MINT_ADDRESS or USDT_MINT_ADDRESS is the mint of the other asset.',
+          'Remove both to use the mints of Circle and Tether on mainnet.',
+        ),
+      ]
+    : [];
+}
+
+function checkWebhook(settings: Settings): Finding[] {
+  const origin = given(settings, 'PUBLIC_BASE_URL') ?? '';
+  const isLocal = !URL.canParse(origin) || LOOPBACK.test(new URL(origin).host);
+  return isLocal || given(settings, 'ALARM_WEBHOOK_URL') !== undefined
+    ? []
+    : [
+        problem(
+          'webhook-missing',
+          'ALARM_WEBHOOK_URL is not set: alarms are in the log only, where nobody looks at night.',
+          'Set it to a webhook of Slack, of Discord, or of a service that wakes you.',
+        ),
+      ];
+}
+
+/** What the value of one secret looks like, if its form says so. */
+function formOf(name: string, text: string): string | undefined {
+  if (addressOfSecret(text) !== undefined) return 'SOLANA_PRIVATE_KEY';
+  if (isWif(text)) return 'BTC_PRIVATE_KEY_WIF';
+  if (/^nsec1[a-z0-9]{20,}$/.test(text)) return 'NOSTR_NSEC';
+  if (/^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(text)) return name === 'VAULT_TOKEN' ? name : 'NEAR_INTENTS_JWT';
+  return /^https?:/.test(text) ? 'ALARM_WEBHOOK_URL' : undefined;
+}
+
+const checkForms = (named: readonly (readonly [name: string, text: string | undefined])[]): Finding[] =>
+  named.flatMap(([name, text]) => {
+    const form = formOf(name, text ?? '');
+    return form === undefined || form === name
+      ? []
+      : [
+          problem(
+            'secret-swapped',
+            `${name} has the form of ${form}.`,
+            `Put it into ${form}. If it was deployed or logged as ${name}, replace it.`,
+          ),
+        ];
+  });

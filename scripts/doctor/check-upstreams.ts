@@ -18,6 +18,9 @@ import { type Finding, hostOf, note, problem, type Settings } from './finding.ts
 /** Slots by which a node may lag behind another: about a minute. */
 const MAX_LAG_SLOTS = 150n;
 const MAX_TIP_DISTANCE = 2;
+const WEBHOOK_MS = 10_000;
+/** Owner of every wallet. */
+const SYSTEM_PROGRAM = '11111111111111111111111111111111';
 /** Amount of the dry quote. */
 const PROBE_LAMPORTS = lamports(500_000_000n);
 
@@ -68,9 +71,28 @@ export async function checkUpstreams(settings: Settings, fetch: Fetch): Promise<
     checkPrices(config, fetch),
     reserve && bitcoin ? checkBridge(config, reserve, bitcoin, fetch) : [],
     reserve ? checkAccounts(config, rpc.nodes, reserve) : [],
+    checkWebhookHost(settings.ALARM_WEBHOOK_URL, fetch),
     reserve ? checkKeyService(config, settings.VAULT_TOKEN, reserve, fetch) : [],
   ]);
   return found.flat();
+}
+
+/** A deleted webhook of Slack or Discord is 404 or 410 for a read as well. No message is sent. */
+async function checkWebhookHost(url: string | undefined, fetch: Fetch): Promise<Finding[]> {
+  if (!url || !URL.canParse(url)) return [];
+  const dead = (what: string) => [
+    problem('webhook-dead', what, 'Create a new webhook, and try it with `npm run ops -- test-alarm`.'),
+  ];
+  try {
+    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(WEBHOOK_MS) });
+    await response.body?.cancel();
+    const isKnown = /(^|\.)(slack|discord|discordapp)\.com$/.test(new URL(url).hostname);
+    return isKnown && [401, 404, 410].includes(response.status)
+      ? dead(`ALARM_WEBHOOK_URL was deleted at ${hostOf(url)}: no alarm arrives.`)
+      : [];
+  } catch {
+    return dead(`${hostOf(url)} of ALARM_WEBHOOK_URL does not respond: no alarm arrives.`);
+  }
 }
 
 type Config = ReturnType<typeof readConfig>;
@@ -185,7 +207,8 @@ async function checkPrices(config: Config, fetch: Fetch): Promise<Finding[]> {
       'price-unreachable',
       'Check its URL. Two venues must agree before anything is swapped.',
     ),
-    ...(agreed.ok
+    // With one venue or none there is nothing to compare: the finding above is the cause.
+    ...(agreed.ok || values(answers).length < 2
       ? []
       : [
           problem(
@@ -281,8 +304,15 @@ async function checkAccounts(
   const named = (
     ['ABSR_MINT_ADDRESS', 'ASRY_MINT_ADDRESS', 'USDC_MINT_ADDRESS', 'USDT_MINT_ADDRESS'] as const
   ).flatMap((name) => (config[name] ? [[name, config[name]] as const] : []));
+  const wallets = (['RESERVE_SOLANA_ADDRESS', 'TREASURY_SOLANA_ADDRESS'] as const).flatMap((name) =>
+    config[name] ? [[name, config[name]] as const] : [],
+  );
   for (const node of nodes) {
     try {
+      const held = await node.accounts(
+        wallets.map(([, address]) => address),
+        'finalized',
+      );
       const { lamports: balance } = await node.balance(reserve, 'finalized');
       const { accounts } = await node.accounts(
         named.map(([, address]) => address),
@@ -293,8 +323,30 @@ async function checkAccounts(
         return [name, account ? decodeMint(account.owner, account.data) : undefined] as const;
       });
       const absr = mints.find(([name]) => name === 'ABSR_MINT_ADDRESS')?.[1];
+      const asry = mints.find(([name]) => name === 'ASRY_MINT_ADDRESS')?.[1];
       const low = 2n * config.RESERVE_FLOOR_SOL;
       return [
+        ...wallets.flatMap(([name], at) => {
+          const owner = held.accounts[at]?.owner ?? SYSTEM_PROGRAM;
+          return owner === SYSTEM_PROGRAM
+            ? []
+            : [
+                problem(
+                  'address-not-a-wallet',
+                  `${name} belongs to the program ${owner}: it is a program, a mint or a token account.`,
+                  'SOL that is sent there is lost. Set the address of a wallet.',
+                ),
+              ];
+        }),
+        ...(asry && asry.decimals !== config.ASRY_DECIMALS
+          ? [
+              problem(
+                'asry-decimals-wrong',
+                `The mint of ASRY has ${asry.decimals} decimals, and ASRY_DECIMALS is ${config.ASRY_DECIMALS}: every reward would be wrong.`,
+                `Set ASRY_DECIMALS to ${asry.decimals}.`,
+              ),
+            ]
+          : []),
         ...mints.flatMap(([name, mint]) =>
           mint
             ? []

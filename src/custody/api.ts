@@ -314,7 +314,8 @@ export type OpsCommand = {
     | 'refund'
     | 'reconcile'
     | 'restore-storage'
-    | 'republish';
+    | 'republish'
+    | 'fingerprint';
   /**
    * For `retry` and `end`, the id of an operation or a held debt; for `write-off`, of an operation; for `refund`, of an
    * invoice or listing request, or a payment's signature; for `restore-storage`, a time in ISO 8601.

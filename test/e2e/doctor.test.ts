@@ -147,6 +147,15 @@ const IN_SETTINGS: readonly Plant[] = [
   ['bridge-unreachable', set({ NEAR_INTENTS_JWT: 'expired-token-of-yesterday' })],
   ['mint-wrong', async () => ({ ASRY_MINT_ADDRESS: world.reserve.solana })],
   ['absr-authority-foreign', async () => ({ ABSR_MINT_ADDRESS: world.mints.usdc })],
+  ['asry-decimals-wrong', set({ ASRY_DECIMALS: '6' })],
+  ['address-not-a-wallet', set({ TREASURY_SOLANA_ADDRESS: '11111111111111111111111111111111' })],
+  ['address-not-a-wallet', async () => ({ TREASURY_SOLANA_ADDRESS: world.mints.usdc })],
+  [
+    'ops-secret-other',
+    async () => ({ OPS_SECRET: healthy.MINT_KEY_SEED, MINT_KEY_SEED: healthy.OPS_SECRET }),
+  ],
+  ['mint-seed-other', set({ MINT_KEY_SEED: 'another-seed-of-at-least-32-characters' })],
+  ['webhook-dead', set({ ALARM_WEBHOOK_URL: 'http://127.0.0.1:9/hook' })],
   ['nostr-identity-conflict', set({ NOSTR_NSEC: nsecEncode(generateSecretKey()) })],
 ];
 
@@ -159,6 +168,16 @@ describe('finds faults planted in the settings', () => {
     for (const secret of SECRETS) if (settings[secret]) expect(text).not.toContain(settings[secret]);
     for (const finding of findings) expect(finding.fix).toMatch(/\S{3}/);
   });
+});
+
+it('names dead price venues, and no divergence', async () => {
+  const dead = 'http://127.0.0.1:9';
+  const { problems } = await look({
+    HYPERLIQUID_API_URL: dead,
+    COINBASE_API_URL: dead,
+    KRAKEN_API_URL: dead,
+  });
+  expect(problems).toEqual(['price-unreachable', 'price-unreachable', 'price-unreachable']);
 });
 
 describe('finds faults planted in the files', () => {

@@ -1,14 +1,20 @@
 import { readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { checkService, schemaOf } from '../../scripts/doctor/check-service.ts';
+import type { Settings } from '../../scripts/doctor/finding.ts';
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
 
 const copy = (operationId: string) => JSON.parse(JSON.stringify(EXAMPLES[operationId]?.responses[0]?.body));
 
 /** The doctor's findings for a healthy service with this change. */
-async function found(custody: object) {
+async function found(
+  custody: object,
+  settings: Settings = {},
+  ops: () => Response = () => Response.json({}),
+) {
   const status = copy('getStatus');
   const bodies: Readonly<Record<string, unknown>> = {
+    '/api/health': { state: 'running' },
     '/api/ready': { checks: [] },
     '/api/status': {
       ...status,
@@ -23,8 +29,8 @@ async function found(custody: object) {
     },
     '/api/reserves': copy('getReserves'),
   };
-  return checkService('https://sluice.example', {}, 'schema.sql', async (url) =>
-    Response.json(bodies[new URL(url).pathname]),
+  return checkService('https://sluice.example', settings, 'schema.sql', async (url) =>
+    url.endsWith('/api/ops') ? ops() : Response.json(bodies[new URL(url).pathname]),
   );
 }
 
@@ -58,4 +64,30 @@ it('names every exhausted limit, regardless of its module', async () => {
   expect(await found({ limits })).toMatchObject([
     { name: 'cap-used-up', level: 'note', what: 'These limits are used up: creations_day, new_cap.' },
   ]);
+});
+
+it('waits while the custodian compares its journal', async () => {
+  vi.useFakeTimers();
+  try {
+    const asked: string[] = [];
+    const findings = checkService('https://sluice.example', {}, 'schema.sql', async (url) => {
+      const { pathname } = new URL(url);
+      asked.push(pathname);
+      const starts = asked.filter((path) => path === '/api/health').length < 3;
+      if (pathname === '/api/health') return Response.json({ state: starts ? 'starting' : 'running' });
+      return Response.json({});
+    });
+    await vi.runAllTimersAsync();
+    expect(await findings).toMatchObject([{ name: 'service-unreachable' }]);
+    expect(asked.slice(0, 3)).toEqual(['/api/health', '/api/health', '/api/health']);
+    expect(asked).toHaveLength(6);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it.each([401, 404])('reports a service that refuses OPS_SECRET with %d', async (status) => {
+  const settings = { OPS_SECRET: 'x'.repeat(64) };
+  const findings = await found({}, settings, () => new Response('{}', { status }));
+  expect(findings).toMatchObject([{ name: 'ops-secret-other', level: 'problem' }]);
 });

@@ -141,7 +141,14 @@ describe('arguments of a command', () => {
 
   it('only commands that read may address a world that was not named', () => {
     const reading = Object.entries(REMOTE).flatMap(([name, { reads }]) => (reads ? [name] : []));
-    expect(reading).toEqual(['operations', 'held', 'balances', 'refund-due', 'mint --dry-run']);
+    expect(reading).toEqual([
+      'operations',
+      'held',
+      'balances',
+      'fingerprint',
+      'refund-due',
+      'mint --dry-run',
+    ]);
     expect(readCommandLine(['held'])).toMatchObject({ changes: false });
     expect(readCommandLine(['pause'])).toMatchObject({ changes: true });
   });

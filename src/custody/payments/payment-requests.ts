@@ -8,7 +8,7 @@ import { isSignature } from '../../chain/solana/address.ts';
 import { earliest } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
-import type { ConfirmRequest, PaymentConfirmed, Refusal, RequestView } from '../api.ts';
+import type { ConfirmRequest, OpsAnswer, PaymentConfirmed, Refusal, RequestView } from '../api.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { Sold } from '../limits.ts';
@@ -147,7 +147,7 @@ export function createPayments(
 
     open: createOpening(tools, { ...p, store, save: changes.save }),
     confirm: createConfirmation(tools, { ...p, store, booking, viewOf, reasonOf, carryOn }),
-    commands: { refund: refunds.refund },
+    commands: { refund: refunds.refund, fingerprint: async () => fingerprintOf(p.mintAddress) },
 
     find(id: string): RequestView | null {
       const request = store.get(id);
@@ -417,4 +417,11 @@ export function usedElsewhere(consumerOf: string | undefined): Refusal {
 export const refundDue = (): Refusal => ({
   code: 'REFUND_DUE',
   message: 'The payment bought nothing. It is recorded for a refund to its payer.',
+});
+
+/** Shows which MINT_KEY_SEED this is, and nothing about it: the address that it derives for an invoice that cannot exist. */
+const fingerprintOf = (mintAddress: PaymentPorts['mintAddress']): OpsAnswer => ({
+  ok: true,
+  message: 'The mint address of the invoice named doctor.',
+  rows: [{ setting: 'MINT_KEY_SEED', fingerprint: mintAddress('doctor') }],
 });

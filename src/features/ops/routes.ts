@@ -52,6 +52,7 @@ const CUSTODY_COMMANDS = [
   'reconcile',
   'restore-storage',
   'republish',
+  'fingerprint',
 ] as const;
 
 const PageViewTable = { object: z.int().min(0), table: z.string() };

@@ -264,10 +264,14 @@ type SigningDeps = {
 const readSigning = async ({ memory, custody }: SigningDeps): Promise<SigningState> =>
   (await memory.read('signing-state', SIGNING_POLICY, () => custody.signingState())).value;
 
-/** A custodian that does not respond, or lacks settings, has not verified its journal. */
+/** A custodian that does not respond has not verified its journal. One that lacks settings does not start at all. */
 async function startState(d: SigningDeps): Promise<'starting' | 'running'> {
-  const signing = await within(readSigning(d), HEALTH_WAIT_MS).catch(() => undefined);
-  return signing === undefined || signing.frozen === 'unverified' ? 'starting' : 'running';
+  const state = readSigning(d).then(
+    ({ frozen }) => (frozen === 'unverified' ? 'starting' : 'running'),
+    (error: unknown) =>
+      error instanceof AppError && error.code === 'NOT_CONFIGURED' ? 'running' : 'starting',
+  );
+  return (await within(state, HEALTH_WAIT_MS)) ?? 'starting';
 }
 
 /** The conditions for moving money. Each check runs separately, so one response names every failure. */

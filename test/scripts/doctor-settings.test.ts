@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { nsecEncode } from 'nostr-tools/nip19';
+import { generateSecretKey } from 'nostr-tools/pure';
+import { describe, expect, it } from 'vitest';
+import { examine } from '../../scripts/doctor/examine.ts';
+import type { Settings } from '../../scripts/doctor/finding.ts';
+import { parseSettings } from '../../scripts/doctor/read-settings.ts';
+import { freshKeys } from '../../scripts/ops/keygen.ts';
+
+const fresh = () => freshKeys(randomBytes).settings;
+const HEALTHY: Settings = {
+  ...parseSettings(fresh()),
+  PUBLIC_BASE_URL: 'https://reserve.test',
+  SOLANA_RPC_URL: 'https://one.test/key,https://two.test/key',
+  ALARM_WEBHOOK_URL: 'https://hooks.test/1',
+  NEAR_INTENTS_JWT: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
+};
+const OTHER = parseSettings(fresh());
+const WIF = /BTC_PRIVATE_KEY_WIF=(\w+)/.exec(fresh())?.[1] ?? '';
+const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+const USDT = 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB';
+
+async function problems(change: Readonly<Record<string, string | undefined>>) {
+  const settings = Object.fromEntries(
+    Object.entries({ ...HEALTHY, ...change }).flatMap(([name, text]) =>
+      text === undefined ? [] : [[name, text]],
+    ),
+  );
+  const findings = await examine({ settings, files: {}, offline: true, fetch });
+  for (const { what, fix } of findings)
+    for (const secret of [settings.SOLANA_PRIVATE_KEY, settings.OPS_SECRET, settings.MINT_KEY_SEED, WIF])
+      if (secret && secret.length > 8) expect(`${what} ${fix}`).not.toContain(secret);
+  return findings.filter(({ level }) => level === 'problem').map(({ name }) => name);
+}
+
+it('finds no problem in complete settings', async () => {
+  expect(await problems({})).toEqual([]);
+});
+
+describe('settings that look right at a glance', () => {
+  it.each([
+    ['a treasury that is no address', { TREASURY_SOLANA_ADDRESS: 'treasury.sol' }, 'variable-invalid'],
+    ['the key of another reserve', { SOLANA_PRIVATE_KEY: OTHER.SOLANA_PRIVATE_KEY }, 'solana-key-mismatch'],
+    ['a Solana key in OPS_SECRET', { OPS_SECRET: OTHER.SOLANA_PRIVATE_KEY }, 'secret-swapped'],
+    ['a Solana key in MINT_KEY_SEED', { MINT_KEY_SEED: OTHER.SOLANA_PRIVATE_KEY }, 'secret-swapped'],
+    ['a Bitcoin key in OPS_SECRET', { OPS_SECRET: WIF }, 'secret-swapped'],
+    ['a Bitcoin key in SOLANA_PRIVATE_KEY', { SOLANA_PRIVATE_KEY: WIF }, 'secret-swapped'],
+    ['a Nostr key in MINT_KEY_SEED', { MINT_KEY_SEED: nsecEncode(generateSecretKey()) }, 'secret-swapped'],
+    [
+      'the bridge token in CHANGENOW_API_KEY',
+      { CHANGENOW_API_KEY: HEALTHY.NEAR_INTENTS_JWT },
+      'secret-swapped',
+    ],
+    [
+      'the webhook in OPS_SECRET',
+      { OPS_SECRET: 'https://hooks.test/services/T0/B0/xyzxyz' },
+      'secret-swapped',
+    ],
+    ['one value for two secrets', { MINT_KEY_SEED: HEALTHY.OPS_SECRET }, 'secret-reused'],
+    ['a secret that is too short', { OPS_SECRET: 'short' }, 'variable-invalid'],
+    ['USDC and USDT swapped', { USDC_MINT_ADDRESS: USDT, USDT_MINT_ADDRESS: USDC }, 'dollar-mints-swapped'],
+    ['USDT in place of USDC', { USDC_MINT_ADDRESS: USDT }, 'dollar-mints-swapped'],
+    ['one mint for both', { USDC_MINT_ADDRESS: USDC, USDT_MINT_ADDRESS: USDC }, 'dollar-mints-swapped'],
+    ['three dots', { NEAR_INTENTS_JWT: '...' }, 'placeholder'],
+    ['angle brackets', { CHANGENOW_API_KEY: '<your key>' }, 'placeholder'],
+    ['changeme', { OPS_SECRET: 'changeme' }, 'placeholder'],
+    ['the origin of the guide', { PUBLIC_BASE_URL: 'https://sluice.example' }, 'placeholder'],
+    [
+      'a node of the guide',
+      { SOLANA_RPC_URL: 'https://one.test,https://your-own-node.example/key' },
+      'placeholder',
+    ],
+    ['no webhook', { ALARM_WEBHOOK_URL: undefined }, 'webhook-missing'],
+    ['a path in the origin', { PUBLIC_BASE_URL: 'https://reserve.test/api' }, 'base-url-path'],
+    ['an origin without https', { PUBLIC_BASE_URL: 'http://reserve.test' }, 'base-url-insecure'],
+    ['a node twice', { SOLANA_RPC_URL: 'https://one.test,https://one.test' }, 'rpc-repeated'],
+    [
+      'a testnet address',
+      { RESERVE_BTC_ADDRESS: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx' },
+      'btc-address-malformed',
+    ],
+    ['a misspelt name', { RESERVE_SOLANA_ADRESS: HEALTHY.RESERVE_SOLANA_ADDRESS }, 'variable-unknown'],
+  ] as const)('are found: %s', async (_what, change, name) => {
+    expect(await problems(change)).toContain(name);
+  });
+});
