@@ -30,24 +30,6 @@ function checkWrangler(file: string): Finding[] {
   const exposed = SECRETS.filter((name) => new RegExp(`^\\s*${name}\\s*=`, 'm').test(inVars));
   return [
     ...checkEnvironments(file, text),
-    ...(/database_id = "0{8}-/.test(text)
-      ? [
-          problem(
-            'd1-not-bound',
-            `${file} still has the placeholder as database_id.`,
-            'Run `npx wrangler d1 create sluice` and put the id that it prints there.',
-          ),
-        ]
-      : []),
-    ...(/^id = "0{32}"/m.test(text)
-      ? [
-          problem(
-            'kv-not-bound',
-            `${file} still has the placeholder as id of the KV namespace.`,
-            'Run `npx wrangler kv namespace create KV` and put the id that it prints there.',
-          ),
-        ]
-      : []),
     ...(/crons = \[[^\]]*"\* \* \* \* \*"/.test(text)
       ? []
       : [

@@ -40,7 +40,11 @@ const ROWS: readonly (readonly [pattern: RegExp, kind: Kind, why: string])[] = [
   ],
   [/^npm run -s release:notes > /, 'resolved', 'run by test/scripts/release.test.ts'],
   [/^npm version /, 'elsewhere', 'run by test/scripts/release.test.ts on a copy'],
-  [/^git (pull|push --follow-tags|rev-parse HEAD)$/, 'elsewhere', 'needs the repository’s remote or history'],
+  [
+    /^git (pull|push --follow-tags|rev-parse HEAD|status --short)$/,
+    'elsewhere',
+    'needs the repository’s remote or history',
+  ],
   [/^(claude|codex) mcp add /, 'elsewhere', 'a program of another project; test/mcp/client-config.test.ts'],
   [/^npx sluice-mcp setup$/, 'elsewhere', 'the published package; run by test/mcp/setup.test.ts'],
   [/^npm run -s mcp:pack -- /, 'resolved', 'run by test/mcp/pack.test.ts'],

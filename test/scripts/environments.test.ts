@@ -11,10 +11,11 @@ const TOML = readFileSync('wrangler.toml', 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'sluice-environments-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** With the ids that wrangler may write into it. */
 const bound = TOML.replace(
-  '00000000-0000-0000-0000-000000000000',
-  '3f9c2a10-1111-4111-8111-0123456789ab',
-).replace('"00000000000000000000000000000000"', '"0123456789abcdef0123456789abcdef"');
+  'database_name = "sluice"\n',
+  'database_name = "sluice"\ndatabase_id = "3f9c2a10-1111-4111-8111-0123456789ab"\n',
+).replace('binding = "KV"\n', 'binding = "KV"\nid = "0123456789abcdef0123456789abcdef"\n');
 
 it('staging has its own resources', () => {
   expect(sharedResources(TOML)).toEqual([]);
