@@ -9,7 +9,7 @@ import { addressOfSecret } from '../src/custody/kernel/signer.ts';
 import { UsageError } from './command-line.ts';
 import { readSettings } from './doctor/read-settings.ts';
 import { readCommandLine, USAGE } from './ops/command-line.ts';
-import { freshKeys } from './ops/keygen.ts';
+import { freshKeys, YOURS } from './ops/keygen.ts';
 import { chooseTarget, type Target, targetLine } from './target.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -35,7 +35,10 @@ function keygen(out: string | undefined): void {
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error));
   }
-  console.log(`Solana  ${solanaAddress}\nBitcoin ${bitcoinAddress}\n${out} holds the keys.`);
+  console.log(
+    `Solana  ${solanaAddress}\nBitcoin ${bitcoinAddress}\n${out} holds the keys. Left for you to fill in there:`,
+  );
+  for (const [name, what] of YOURS) console.log(`  ${name.padEnd(24)} ${what}`);
 }
 
 function printAddress(file = '.dev.vars'): void {

@@ -8,6 +8,17 @@ import { base58, hex } from '@scure/base';
 import { NETWORK, WIF } from '@scure/btc-signer';
 import { deriveAddress } from '../../src/chain/bitcoin/wif.ts';
 
+/** What no machine can generate, with its source. The first two are required. */
+export const YOURS = [
+  ['PUBLIC_BASE_URL', 'origin of the service, such as https://sluice.example'],
+  ['SOLANA_RPC_URL', 'your Solana nodes with their keys, separated by commas'],
+  ['NEAR_INTENTS_JWT', 'from partners.near-intents.org; without it each swap costs 0.2 % more'],
+  ['ALARM_WEBHOOK_URL', 'webhook of Slack, Discord or another service that wakes you'],
+  ['TREASURY_SOLANA_ADDRESS', 'a wallet of yours that receives fees and deposits; not the reserve'],
+  ['ABSR_MINT_ADDRESS', 'the mint of ABSR, whose authority is the reserve'],
+  ['ASRY_MINT_ADDRESS', 'the mint of ASRY'],
+] as const;
+
 export type FreshKeys = {
   readonly solanaAddress: string;
   readonly bitcoinAddress: string;
@@ -36,6 +47,9 @@ export function freshKeys(randomBytes: (length: number) => Uint8Array): FreshKey
     '',
     '# For `npm run ops`.',
     `OPS_SECRET=${hex.encode(randomBytes(32))}`,
+    '',
+    '# Yours to fill in; remove the # of each line that you have a value for.',
+    ...YOURS.map(([name, what]) => `# ${name}=   ${what}`),
   ];
   return { solanaAddress, bitcoinAddress, settings: `${lines.join('\n')}\n` };
 }

@@ -85,11 +85,7 @@ it.each([
     '[[analytics_engine_datasets]]\nbinding = "METRICS"\ndataset = "sluice"\n[[env.staging.analytics_engine_datasets]]\nbinding = "METRICS"\ndataset = "sluice"\n[[env.staging.kv_namespaces]]',
   ],
   ['the counters of the rate limiter', 'namespace_id = "2001"', 'namespace_id = "1001"'],
-  [
-    'the name of the Worker',
-    'name = "sluice-staging"\n\n[[env.staging.d1',
-    'name = "sluice"\n\n[[env.staging.d1',
-  ],
+  ['the name of the Worker', 'name = "sluice-staging"\nvars', 'name = "sluice"\nvars'],
 ])('refuses %s of production for staging', (_what, find, replace) => {
   expect(bound).toContain(find);
   const [found, ...others] = sharedResources(bound.replace(find, replace));

@@ -7,9 +7,9 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { Signer, Verifier } from 'bip322-js';
 import { afterAll, describe, expect, it } from 'vitest';
-import { parseSettings } from '../../scripts/doctor/read-settings.ts';
+import { KNOWN, parseSettings } from '../../scripts/doctor/read-settings.ts';
 import { REMOTE, readCommandLine, USAGE } from '../../scripts/ops/command-line.ts';
-import { freshKeys } from '../../scripts/ops/keygen.ts';
+import { freshKeys, YOURS } from '../../scripts/ops/keygen.ts';
 import { readConfig } from '../../src/config.ts';
 import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
 
@@ -85,6 +85,11 @@ describe('keygen', () => {
     } = parseSettings(written);
     expect(stdout).toContain(solana);
     expect(stdout).toContain(bitcoin);
+    for (const [name] of YOURS) {
+      expect(stdout).toContain(name);
+      expect(KNOWN).toContain(name);
+      expect(written).toMatch(new RegExp(`^# ${name}=   \\S`, 'm'));
+    }
     for (const secret of Object.values(secrets)) expect(stdout).not.toContain(secret);
     await expect(keygen('--out', file)).rejects.toMatchObject({ code: 1, stdout: '' });
     expect(readFileSync(file, 'utf8')).toBe(written);
