@@ -21,7 +21,7 @@ import { readBitcoinReserve } from '../features/reserves/get-reserves.ts';
 import { getSummary } from '../features/reserves/get-summary.ts';
 import { createAbsrStore, createProofStore } from '../features/reserves/reserves-store.ts';
 import { createAlarmStore } from '../features/status/alarm-store.ts';
-import type { AlarmMessage, Reporter } from '../features/status/check-alarms.ts';
+import { type AlarmMessage, type Reporter, testMessage } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
 import { createHeartbeat, readRelease, type UpstreamState } from '../features/status/get-status.ts';
 import { createQuoteBudgetStore, createSwapStore } from '../features/swap/swap-store.ts';
@@ -161,9 +161,7 @@ function opsDeps(sources: Sources): Deps['ops'] {
     knownMints: knownMints(sources.config),
     bitcoinSources: sources.esploras,
     readAccounts: accountReader(sources),
-    reporter: reporterOf(sources.config),
-    notify: alarmWebhook(sources.config),
-    now: Date.now,
+    sendTestAlarm: testAlarmOf(sources.config),
   };
 }
 
@@ -305,6 +303,18 @@ export const reporterOf = (config: Config): Reporter => ({
 export function alarmWebhook(config: Wired): ((message: AlarmMessage) => Promise<void>) | undefined {
   const { ALARM_WEBHOOK_URL: url } = config;
   return url === undefined ? undefined : createWebhook({ url, fetch: fetchFor(config, 'ALARM_WEBHOOK_URL') });
+}
+
+function testAlarmOf(config: Wired): (() => Promise<string>) | undefined {
+  const notify = alarmWebhook(config);
+  return (
+    notify &&
+    (async () => {
+      const message = testMessage(reporterOf(config), new Date().toISOString());
+      await notify(message);
+      return message.text;
+    })
+  );
 }
 
 async function probe({ name, needed, ask }: UpstreamProbe): Promise<UpstreamState> {

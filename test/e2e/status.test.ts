@@ -184,6 +184,20 @@ it('is red while an upstream needed for money is down, and green while any other
 });
 
 describe('an alarm', () => {
+  it('arrives for a test, with the service and a link to the runbook', async () => {
+    const before = messages.length;
+    await ops('test-alarm');
+    expect(messages.slice(before)).toMatchObject([
+      {
+        service: world.url,
+        environment: 'production',
+        active: [],
+        alarms: [{ name: 'test_alarm', change: 'test' }],
+      },
+    ]);
+    expect(messages.at(-1)?.text).toContain('docs/runbook.md#test_alarm');
+  });
+
   const name = 'quote_budget_low';
 
   it('is in the status, is one line at level alarm and one message, and its end is reported', async () => {

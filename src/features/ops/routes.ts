@@ -14,7 +14,6 @@ import type { CustodianApi, MintPreview, OpsCommand, Refusal } from '../../custo
 import { jsonBody } from '../../http/body.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import type { RouterEnv } from '../../http/router.ts';
-import { type AlarmMessage, type Reporter, testMessage } from '../status/check-alarms.ts';
 import { type BalancesDeps, listBalances } from './list-balances.ts';
 import type { RefundStore } from './refund-store.ts';
 
@@ -34,10 +33,8 @@ export type OpsDeps = BalancesDeps & {
   readonly pageViews: PageViewBackup;
   /** Settings that the mint lacks; empty when it is configured. */
   readonly missingForMint: readonly string[];
-  readonly reporter: Reporter;
-  /** Posts to the operator's webhook; undefined if not configured. */
-  readonly notify: ((message: AlarmMessage) => Promise<void>) | undefined;
-  readonly now: () => number;
+  /** Posts a test alarm and returns its text; undefined if no webhook is configured. */
+  readonly sendTestAlarm: (() => Promise<string>) | undefined;
 };
 
 const CUSTODY_COMMANDS = [
@@ -145,16 +142,15 @@ function refuseUnknownTable({ pageViews }: OpsDeps, object: number, table: strin
   if (!pageViews.has(object, table)) throw new AppError('INVALID_INPUT', 'No such table of page views.');
 }
 
-async function testAlarm({ notify, reporter, now }: OpsDeps): Promise<OpsReport> {
-  if (notify === undefined)
+async function testAlarm({ sendTestAlarm }: OpsDeps): Promise<OpsReport> {
+  if (sendTestAlarm === undefined)
     return { ok: false, message: 'ALARM_WEBHOOK_URL is not set, so no alarm is sent to anyone.' };
-  const { text, ...message } = testMessage(reporter, new Date(now()).toISOString());
   try {
-    await notify({ text, ...message });
+    const text = await sendTestAlarm();
+    return { ok: true, message: `The webhook accepted this message. Check that it has arrived:\n${text}` };
   } catch (error) {
     return { ok: false, message: `The webhook did not accept the alarm: ${failureReason(error)}.` };
   }
-  return { ok: true, message: `The webhook accepted this message. Check that it has arrived:\n${text}` };
 }
 
 /** @throws AppError NOT_CONFIGURED */

@@ -1,10 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { AppError } from '../../core/errors.ts';
-import { within } from '../../core/within.ts';
 import type { CustodianApi, SigningState } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
 import { jsonResponse } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
+import { within } from '../../http/within.ts';
 import { getStatus, type StatusReportDeps } from './get-status.ts';
 
 export type StatusDeps = ReadyDeps &
