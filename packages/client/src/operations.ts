@@ -4,7 +4,14 @@
  */
 import { get, post } from './operation.ts';
 
-export type Health = { ok: true; release: Release; as_of: string };
+export type Health = {
+  ok: true;
+  /** starting until the custodian has compared its journal with the database and the chain; running after that, even if /api/ready is red */
+  state: 'starting' | 'running';
+  release: Release;
+  /** Solana address of the reserve; null if not configured */ reserveAddress: string | null;
+  as_of: string;
+};
 
 /** The running release */
 export type Release = {
@@ -775,7 +782,7 @@ export type ErrorAction =
 
 /** Input, result and error codes of each operation. */
 export const OPERATIONS = {
-  /** Shows that the process runs, and its release; calls no upstream. */
+  /** Shows that the process runs, its release, and whether the custodian is still starting. */
   getHealth: get<Record<string, never>, Health, 'INTERNAL'>('/api/health'),
   /** Checks configuration, database and custodian separately. */
   getReady: get<Record<string, never>, Ready, 'INTERNAL'>('/api/ready'),
