@@ -31,9 +31,22 @@ export const siteConfig: InlineConfig = {
       input: [...islands.map((file) => join(SITE, 'islands', file)), join(SITE, 'styles/site.css')],
       output: {
         // Few scripts, because each costs a phone a round of requests: one for what most pages share, and one for what
-        // the same pages share beyond it.
+        // the same pages share beyond it. Two modules are apart: most pages take no payment, and the overview would
+        // load the payment card and its QR code, with which the small sentence would be merged.
         codeSplitting: {
           groups: [
+            {
+              name: 'wallet',
+              test: /\/site\/parts\/wallet\.tsx$/,
+              priority: 2,
+              includeDependenciesRecursively: false,
+            },
+            {
+              name: 'status-sentence',
+              test: /\/site\/parts\/status-sentence\.ts$/,
+              priority: 2,
+              includeDependenciesRecursively: false,
+            },
             { name: 'shared', test: SHARED, minShareCount: 4, priority: 1 },
             {
               name: 'parts',
