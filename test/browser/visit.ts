@@ -89,7 +89,7 @@ const source = readFileSync(AXE, 'utf8');
 
 /** The findings of axe, one per line. */
 export async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(source);
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(source);
   const found = await page.evaluate(
     `axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations.flatMap((violation) =>
        violation.nodes.map((node) => violation.id + ': ' + node.html.slice(0, 160) + ' ' + node.failureSummary.split('\\n')[1])))`,
