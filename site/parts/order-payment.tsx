@@ -13,9 +13,9 @@ import { AskedPayment, SentPayment } from './sent-payment.tsx';
 
 const CLOCK_MS = 5_000;
 
-/** Whether a wallet may still be about to pay. */
+/** Whether a wallet may still be about to pay. Until there is a clock, it may: no card to pay is shown too early. */
 const isAsked = (payment: OwnPayment | null, now: number | null): payment is OwnPayment =>
-  payment?.step === 'asked' && now !== null && now - payment.at < LANDS_WITHIN_MS;
+  payment?.step === 'asked' && (now === null || now - payment.at < LANDS_WITHIN_MS);
 
 /**
  * The payment of an order: its terms, or what became of a payment that was sent from this browser or reported to the
