@@ -43,37 +43,48 @@ export function OrderPayment({
   const [expired, setExpired] = useState<string | null>(null);
   const others = reported === expired ? null : reported;
   const signature = own?.step === 'sent' ? own.signature : others;
+  // Each state has an element of its own. hono/jsx may draw a removed component again in the element that held it, which
+  // has then left the page: otherwise a second button to pay would appear.
   if (signature !== null)
     return (
-      <SentPayment
-        signature={signature}
-        sentAt={own?.step === 'sent' ? own.at : null}
-        confirm={confirm}
-        payAgain={() => {
-          forgetPayment(id);
-          setExpired(signature);
-        }}
-      />
+      <div key="sent" class="stack">
+        <SentPayment
+          signature={signature}
+          sentAt={own?.step === 'sent' ? own.at : null}
+          confirm={confirm}
+          payAgain={() => {
+            forgetPayment(id);
+            setExpired(signature);
+          }}
+        />
+      </div>
     );
   // The page that asks the wallet shows its own progress.
-  if (!isPaying && isAsked(own, now)) return <AskedPayment orderId={id} payment={own} />;
+  if (!isPaying && isAsked(own, now))
+    return (
+      <div key="asked" class="stack">
+        <AskedPayment orderId={id} payment={own} />
+      </div>
+    );
   return (
-    <PaymentCard
-      payment={payment}
-      byHand={byHand}
-      lock={id}
-      asked={() => {
-        setPaying(true);
-        noteAsked(id);
-      }}
-      unpaid={() => {
-        setPaying(false);
-        forgetPayment(id);
-      }}
-      sent={(sentSignature) => {
-        setPaying(false);
-        noteSent(id, sentSignature);
-      }}
-    />
+    <div key="unpaid" class="stack">
+      <PaymentCard
+        payment={payment}
+        byHand={byHand}
+        lock={id}
+        asked={() => {
+          setPaying(true);
+          noteAsked(id);
+        }}
+        unpaid={() => {
+          setPaying(false);
+          forgetPayment(id);
+        }}
+        sent={(sentSignature) => {
+          setPaying(false);
+          noteSent(id, sentSignature);
+        }}
+      />
+    </div>
   );
 }
