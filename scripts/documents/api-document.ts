@@ -26,7 +26,7 @@ export type Method = (typeof METHODS)[number];
 const DESCRIPTION = `Reports and proves a Bitcoin reserve, swaps reserve SOL into it, mints ABSR against it, pays ASRY claims, sells SPL tokens
 and their listing, and reads pools and Nostr feeds. No request needs credentials.
 
-- **Units.** Each amount also comes as a string in its smallest unit (\`...Lamports\`, \`...Satoshis\`), which is exact. Amounts in requests are parsed from their digits, with or without an exponent. Decimal places beyond the smallest unit are dropped, never rounded up. The string in the response is the amount that is used.
+- **Units.** Each amount also comes as a string in its smallest unit (\`...Lamports\`, \`...Satoshis\`), which is exact. Amounts in requests are parsed from their digits, with or without an exponent. Decimal places beyond the smallest unit are dropped, never rounded up.
 - **Bodies.** An optional member may be null, which means absent. Unknown members are ignored, except by \`POST /api/swap/create\`: it
   refuses them, because a misspelt \`dry_run\` would spend.
 - **Lists** take \`limit\` (1 to 100) and \`cursor\`, the \`next_cursor\` of the previous page; it is null on the last one. Both histories are

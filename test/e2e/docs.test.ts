@@ -116,14 +116,11 @@ describe('docs/deploy.md', () => {
     const commands = toRun('docs/deploy.md');
     expect(commands.length).toBeGreaterThan(12);
     const said = await runPage(commands);
-    // The doctor finds that this folder's bindings are placeholders; everything else is well.
     const doctors = said.filter(({ command }) => command.startsWith('npm run doctor'));
     for (const { stdout } of doctors)
-      expect([...stdout.matchAll(/PROBLEM ([\w-]+)/g)].map(([, name]) => name)).toEqual([
-        'd1-not-bound',
-        'kv-not-bound',
-        ...(stdout.includes('base-url-insecure') ? ['base-url-insecure'] : []),
-      ]);
+      expect([...stdout.matchAll(/PROBLEM ([\w-]+)/g)].map(([, name]) => name)).toEqual(
+        stdout.includes('base-url-insecure') ? ['base-url-insecure'] : [],
+      );
     expect(said.filter(({ command, code }) => code !== 0 && !command.startsWith('npm run doctor'))).toEqual(
       [],
     );

@@ -117,7 +117,8 @@ export function createDocumentChecker(document: ApiDocument): DocumentChecker {
     const body: unknown = parse(text);
     if (body === undefined) return [...found, `no JSON: ${text.slice(0, 200)}`];
     found.push(...bodyViolations(operationId, status, body));
-    if (status >= 400 && isObject(body) && 'error_code' in body) {
+    // The pool API's own refusal has a code and no request id.
+    if (status >= 400 && isObject(body) && 'request_id' in body) {
       const wait = headers.get('retry-after');
       const said = body.retry_after_s ?? null;
       if (said !== (wait === null ? null : Number(wait))) found.push(`Retry-After ${wait}, body ${said}`);

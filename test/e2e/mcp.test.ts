@@ -126,7 +126,7 @@ it.each([
   ['swap_estimate', {}, 'INVALID_ARGUMENTS', 'amountSol is missing'],
   ['swap_create', { amountSol: 0.0001, dry_run: true }, 'INVALID_INPUT', 'amountSol'],
   ['swap_create', { amountSol: 3 }, 'AMOUNT_TOO_LARGE', 'one swap is 2 SOL'],
-  ['pool_get', { address: NO_POOL }, 'UPSTREAM_REFUSED', 'status 404'],
+  ['pool_get', { address: NO_POOL }, 'NOT_FOUND', 'Whirlpool not found'],
 ])(
   'the inspector shows %s %j as an error with %s and its cause',
   { tags: ['deep'] },

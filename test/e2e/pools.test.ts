@@ -121,10 +121,10 @@ it.each(['429', '500', 'html', 'truncate', 'drop', 'empty', 'redirect', 'huge', 
   },
 );
 
-it('an account that is not a pool gets the pool API’s own refusal', async () => {
+it('an account that is not a pool gets the pool API’s own refusal with a code', async () => {
   const { status, text } = await get(`/api/dex/pool/${world.reserve.solana}`);
   expect(status).toBe(404);
-  expect(JSON.parse(text)).toEqual({ error: 'Whirlpool not found' });
+  expect(JSON.parse(text)).toEqual({ error: 'Whirlpool not found', error_code: 'NOT_FOUND' });
   world.faults.set('orca', { kind: 'html' });
   const wrapped = await get(`/api/dex/pool/${world.treasury}`);
   expect(wrapped.status).toBe(502);

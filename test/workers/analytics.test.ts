@@ -60,13 +60,17 @@ it.each([
   expect((await stats()).by_path).toEqual([{ path: body.path, count: 1 }]);
 });
 
+it('counts a path that begins with two slashes as a path of this site', async () => {
+  expect((await view({ path: '//evil.example/x' })).status).toBe(204);
+  expect((await stats()).by_path).toEqual([{ path: '/evil.example/x', count: 1 }]);
+});
+
 it.each([
   ['no path', {}],
   ['a number as path', { path: 1 }],
   ['null as path', { path: null }],
   ['an empty path', { path: '' }],
   ['a path without its slash', { path: 'a' }],
-  ['another site as path', { path: '//evil.example/x' }],
   ['an address as path', { path: 'https://evil.example/' }],
   ['a control character in the path', { path: '/a\u0000b' }],
   ['a line break in the path', { path: '/a\r\nb' }],

@@ -181,7 +181,7 @@ it('refuses a cursor that this list did not issue', async () => {
     '/api/arbitrage/transactions',
     '/api/proof/history',
   ])
-    for (const text of [cursor, 'x', '!', 'eyJhIjoxfQ', '']) {
+    for (const text of [cursor, 'x', '!', 'eyJhIjoxfQ']) {
       const response = await app.request(withQuery(path, `cursor=${text}`), {}, env);
       expect([path, text, response.status]).toEqual([path, text, 400]);
       expect(await response.json()).toMatchObject({ error_code: 'INVALID_INPUT' });

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -73,6 +74,13 @@ async function mcpWorker({ bundlePath, bindings, ...files }: NonNullable<WorkerS
   };
 }
 
+/** As on the platform, each isolate of a deployed bundle has the same version. */
+const versionOf = (bundlePath: string) => ({
+  id: createHash('sha256').update(readFileSync(bundlePath)).digest('hex').slice(0, 32),
+  tag: '',
+  timestamp: new Date(statSync(bundlePath).mtimeMs).toISOString(),
+});
+
 async function start(setup: WorkerSetup): Promise<Miniflare> {
   const options = await optionsOf(setup, setup.schemaPath);
   const miniflare = new Miniflare(
@@ -99,7 +107,8 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
           ],
           // Only the file's own variables: a developer's .dev.vars contains real secrets, which must not be
           // used here.
-          bindings: { ...options.vars, ...setup.bindings },
+          bindings: { ...options.vars, ...setup.bindings, VERSION: versionOf(setup.bundlePath) },
+          versionMetadata: undefined,
         },
         inside(options),
         ...(setup.mcp === undefined ? [] : [await mcpWorker(setup.mcp)]),

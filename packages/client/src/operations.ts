@@ -890,7 +890,7 @@ export const OPERATIONS = {
     | 'INTERNAL'>('/api/analytics/pageview'),
   /** Page views: totals, top paths and referrers, the last views, daily and hourly series. */
   getAnalyticsStats: get<Record<string, never>, AnalyticsStats, 'ANALYTICS_READ_FAILED' | 'INTERNAL'>('/api/analytics/stats'),
-  /** Rewards a USDC or USDT deposit to the treasury with ASRY, once. */
+  /** Rewards a USDC or USDT deposit to the treasury with ASRY, once, at its sender. */
   claimFromDeposit: post<AsryClaimRequest, AsryClaim,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'DEPOSIT_NOT_FOUND' | 'DEPOSIT_FAILED'
     | 'DEPOSIT_NO_CREDIT' | 'DEPOSIT_WRONG_ASSET' | 'DEPOSIT_AMOUNT_MISMATCH' | 'DEPOSIT_TOO_OLD' | 'DEPOSIT_TOO_SMALL'

@@ -113,7 +113,7 @@ const claimRoute = createRoute({
   tags: ['asry'],
   summary: 'Claim an ASRY reward',
   description:
-    'Rewards a USDC or USDT deposit to the treasury with ASRY, once. Waits up to about 20 seconds for the deposit to be final. The reward goes to the sender shown by the chain, regardless of the caller. Repeating a call pays nothing twice.',
+    'Rewards a USDC or USDT deposit to the treasury with ASRY, once, at its sender. Waits up to about 20 seconds for the deposit to be final.',
   middleware: [
     rateLimit('claim', { keys_per_client_hour: CALL_LIMITS.keys_per_client_hour }),
     jsonBody,

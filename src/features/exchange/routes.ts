@@ -135,8 +135,8 @@ const create = createRoute({
   tags: ['exchange'],
   summary: 'Open an exchange',
   description:
-    'Opens an exchange: after a payment to the returned address, the provider pays payoutAddress. Send an Idempotency-Key, so that a repeat opens no second ' +
-    'exchange. EXCHANGE_OUTCOME_UNKNOWN means that the provider never confirmed; the service does not retry.',
+    'Opens an exchange: after a payment to the returned address, the provider pays payoutAddress. ' +
+    'EXCHANGE_OUTCOME_UNKNOWN means that the provider never confirmed; the service does not retry.',
   middleware: [createLimit, jsonBody] as const,
   request: {
     headers: idempotencyHeaders,

@@ -73,8 +73,8 @@ const poolRoute = createRoute({
   tags: ['pools'],
   summary: 'Get a pool',
   description:
-    'A pool from the pool API, or from the chain if the API does not have it. The headers X-Data-Source (orca or chain_rpc), X-Data-As-Of and X-Data-Stale ' +
-    'show where and when it was read. An error of the pool API is passed on with its status and body, and an error_code.',
+    'A pool from the pool API, or from the chain if the API does not have it. The headers X-Data-Source, X-Data-As-Of and X-Data-Stale ' +
+    'show where and when it was read. An error of the pool API keeps its status and body, and gains an error_code.',
   middleware: [rateLimit('pools')] as const,
   request: {
     params: z.object({

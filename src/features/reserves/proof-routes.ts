@@ -59,7 +59,7 @@ const proofRoute = createRoute({
   tags: ['reserves'],
   summary: 'Newest reserve proof',
   description:
-    'The newest signed proof that the service controls both reserve keys. Signed at most once an hour. Any BIP-322 and ed25519 verifier can check it.',
+    'The newest signed proof that the service controls both reserve keys. Signed at most once an hour.',
   responses: {
     200: jsonResponse(
       Proof.extend({ as_of: z.iso.datetime(), stale: z.boolean() }).openapi('CurrentProof'),
