@@ -7,7 +7,6 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { COVERED_FROM, missing } from '../test/simulator/coverage.ts';
 import { loadProduction, OWN_SOURCE, type Production } from '../test/simulator/production.ts';
 import { describe, reduce } from '../test/simulator/reduce.ts';
@@ -15,8 +14,8 @@ import { runScenario, runSeed } from '../test/simulator/run-seed.ts';
 import { scenarioOf } from '../test/simulator/scenario.ts';
 import { add, type Finding, type RangeResult, runRange } from '../test/simulator/seed-range.ts';
 import type { Violation } from '../test/simulator/witness.ts';
+import { argumentsOrUsage, readArguments, UsageError, wholeNumber } from './command-line.ts';
 import { inThread, runShared } from './thread.ts';
-import { fail, wholeNumber } from './whole-number.ts';
 
 type Share = {
   readonly source: string;
@@ -27,40 +26,34 @@ type Share = {
 };
 
 const USAGE =
-  'usage: npm run simulate -- [--seeds N] [--from N] [--workers N] [--src folder] [--previous folder] [--trace]';
+  'npm run simulate -- [--seeds N] [--from N] [--workers N] [--src folder] [--previous folder] [--trace]';
 /** Lines of a reduced seed that are shown; `--trace` prints all of the seed. */
 const LAST_LINES = 120;
 
-function readArguments() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        seeds: { type: 'string', default: '1000' },
-        from: { type: 'string', default: '1' },
-        workers: { type: 'string', default: '2' },
-        src: { type: 'string', default: OWN_SOURCE },
-        previous: { type: 'string' },
-        trace: { type: 'boolean', default: false },
-      },
-    });
-    for (const name of ['src', 'previous'] as const) {
-      const folder = values[name];
-      if (folder !== undefined && !existsSync(join(folder, 'custody')))
-        throw new Error(`--${name} ${folder} is not a source folder`);
-    }
-    return {
-      ...values,
-      seeds: wholeNumber('--seeds', values.seeds, 10_000_000),
-      from: wholeNumber('--from', values.from, 2 ** 31),
-      workers: wholeNumber('--workers', values.workers, 64),
-    };
-  } catch (error) {
-    return fail(error, USAGE);
+const values = argumentsOrUsage(USAGE, (args) => {
+  const given = readArguments(args, {
+    seeds: { type: 'string', default: '1000' },
+    from: { type: 'string', default: '1' },
+    workers: { type: 'string', default: '2' },
+    src: { type: 'string', default: OWN_SOURCE },
+    previous: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+  }).values;
+  for (const name of ['src', 'previous'] as const) {
+    const folder = given[name];
+    if (folder !== undefined && !existsSync(join(folder, 'custody')))
+      throw new UsageError(`--${name} ${folder} is not a source folder`);
   }
-}
+  return {
+    ...given,
+    seeds: wholeNumber('--seeds', given.seeds, { min: 1, max: 10_000_000 }),
+    from: wholeNumber('--from', given.from, { min: 1 }),
+    workers: wholeNumber('--workers', given.workers, { min: 1, max: 64 }),
+  };
+});
 
 async function main(): Promise<void> {
-  const { from, seeds, workers: step, src: source, previous, trace } = readArguments();
+  const { from, seeds, workers: step, src: source, previous, trace } = values;
   if (trace) {
     const production = await loadProduction(source, previous);
     const { violations } = await runSeed(from, production, (line) => console.log(line()));

@@ -1,37 +1,37 @@
 /**
- * Runs a share of a script's work in a separate thread of the same script.
+ * Runs a share of a script's work in a separate thread.
  * @module
  */
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
-type Message<Result, Part> = { readonly part: Part } | { readonly result: Result };
-
 /**
- * @param script `import.meta.url` of the caller
- * @param onPart receives each part that the thread reports. Rejects when the thread fails or ends without a result.
+ * @param script     URL of a script that calls `runShared`
+ * @param patienceMs ends a thread that hangs
+ * @throws when the thread fails or ends without a result
  */
-export const inThread = <Share, Result, Part = never>(
+export const inThread = <Share, Result>(
   script: string,
   share: Share,
-  onPart: (part: Part) => void = () => undefined,
+  patienceMs = Number.POSITIVE_INFINITY,
 ): Promise<Result> =>
   new Promise((resolve, reject) => {
     const worker = new Worker(fileURLToPath(script), { workerData: share, argv: [] });
-    worker.on('message', (message: Message<Result, Part>) => {
-      if ('part' in message) onPart(message.part);
-      else resolve(message.result);
-    });
+    const timer = Number.isFinite(patienceMs) ? setTimeout(() => worker.terminate(), patienceMs) : undefined;
+    worker.once('message', resolve);
     worker.once('error', reject);
-    worker.once('exit', (code) => reject(new Error(`the thread ended with ${code} and no result`)));
+    worker.once('exit', (code) => {
+      clearTimeout(timer);
+      reject(new Error(`the thread ended with ${code} and no result`));
+    });
   });
 
 /** Runs `main` in the main thread, and `work` on its share in a thread started by `inThread`. */
-export async function runShared<Share, Part = never>(
+export async function runShared<Share>(
   main: () => Promise<void>,
-  work: (share: Share, report: (part: Part) => void) => Promise<unknown>,
+  work: (share: Share) => Promise<unknown>,
 ): Promise<void> {
   if (isMainThread) return main();
-  const result = await work(workerData, (part) => parentPort?.postMessage({ part }));
-  parentPort?.postMessage({ result });
+  const result = await work(workerData);
+  parentPort?.postMessage(result);
 }

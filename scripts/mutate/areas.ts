@@ -57,6 +57,21 @@ export const AREAS: readonly Area[] = [
     ],
   },
   {
+    name: 'claims',
+    files: [
+      'src/custody/asry/claim-rules.ts',
+      'src/custody/asry/claims.ts',
+      'src/custody/asry/payout-operation.ts',
+      'src/custody/asry/payouts.ts',
+    ],
+    tests: [
+      'test/custody/asry/claim-rules.test.ts',
+      'test/custody/asry/payout-view.test.ts',
+      'test/custody/asry/claims.test.ts',
+      'test/custody/asry/restored-claims.test.ts',
+    ],
+  },
+  {
     name: 'signed messages',
     files: [
       'src/chain/bitcoin/bip137.ts',

@@ -9,7 +9,7 @@ type Nonsense = readonly [script: string, args: readonly string[]];
 
 const NONSENSE: readonly Nonsense[] = [
   ['load', ['--seconds', 'abc']],
-  ['mutate', ['--every', '3', '--first', '3']],
+  ['mutate', ['--judge', 'seed']],
   ['write-docs', ['now']],
   ['doctor', ['--service', 'sluice']],
   ['verify', ['https://sluice.example', '--rpc', 'node']],
@@ -36,7 +36,9 @@ const MORE_NONSENSE: readonly Nonsense[] = [
   ['prepare-worker', ['--force']],
   ['draw-images', ['site']],
   ['release', ['notes', '9.9.9']],
-  ['mutants', ['--seeds', 'abc']],
+  ['mutate', ['--sample', '-1']],
+  ['simulate', ['--src', '/nowhere']],
+  ['simulate', ['--speed', '9']],
   ['../test/e2e/fault-matrix', ['nothing']],
 ];
 

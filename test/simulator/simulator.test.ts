@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { brokenRules, changedCode } from '../../scripts/mutate/mutants.ts';
 import { cases } from '../cases.ts';
-import { MUTANTS } from './mutants.ts';
 import { loadProduction, OWN_SOURCE, type Production } from './production.ts';
 import { reduce } from './reduce.ts';
 import { runScenario, runSeed } from './run-seed.ts';
@@ -68,22 +67,6 @@ it('prints the same trace for the same seed', { timeout: PATIENCE_MS, tags: ['de
   expect(again).toEqual(once);
 });
 
-describe('arguments', () => {
-  it.each([
-    ['simulate.ts', '--seeds', 'many'],
-    ['simulate.ts', '--seeds', '0'],
-    ['simulate.ts', '--from', '-1'],
-    ['simulate.ts', '--src', '/nowhere'],
-    ['simulate.ts', '--speed', '9'],
-    ['mutants.ts', '--seeds', '1.5'],
-    ['mutants.ts', '--only', 'no such mutant'],
-  ])('%s refuses %s %s with its usage', { timeout: PATIENCE_MS, tags: ['deep'] }, async (script, ...args) => {
-    const { text, code } = await run(script, ...args);
-    expect(text).toContain('usage: npm run');
-    expect(code).toBe(2);
-  });
-});
-
 /** This number of almost concurrent callers, each with its own address. */
 function rush(seed: number): Scenario {
   const base = scenarioOf(seed);
@@ -126,15 +109,12 @@ it.each([1, 2, 3])(
   },
 );
 
-it('applies every mutant to exactly one place of the source', () => {
-  const places = MUTANTS.flatMap(({ name, edits }) =>
-    edits.map(({ file, find }) => [
-      name,
-      readFileSync(join(OWN_SOURCE, file), 'utf8').split(find).length - 1,
-    ]),
-  );
-  expect(places.filter(([, count]) => count !== 1)).toEqual([]);
-  expect(new Set(MUTANTS.map(({ name }) => name)).size).toBeGreaterThanOrEqual(40);
+it('applies every broken rule to exactly one place of the source', () => {
+  const rules = brokenRules();
+  expect(new Set(rules.map(({ name }) => name)).size).toBe(rules.length);
+  expect(rules.length).toBeGreaterThanOrEqual(80);
+  for (const { changes } of rules)
+    for (const { file, becomes } of changes) expect(changedCode(changes).get(file)).toContain(becomes);
 });
 
 it('reduces a failing scenario to one that still fails', {

@@ -3,12 +3,12 @@
  * that keeps the rules.
  * @module
  */
-export type Edit = { readonly file: string; readonly find: string; readonly replace: string };
+type Edit = { readonly file: string; readonly find: string; readonly replace: string };
 
-export type Mutant = {
+export type BrokenRule = {
   readonly name: string;
   readonly edits: readonly Edit[];
-  /** The test file that catches it where few seeds do, or none can: the world of the simulation makes some rules redundant. */
+  /** The test file that must detect it where few seeds do, or none can. Seeds judge a rule without one. */
   readonly test?: string;
 };
 
@@ -43,7 +43,7 @@ const COVERED_TEST = 'test/custody/kernel/executor-covered.test.ts';
 const BEGIN = 'custody/kernel/begin-operation.ts';
 const BOUNDS = 'custody/limits.ts';
 
-export const MUTANTS: readonly Mutant[] = [
+export const BROKEN_RULES: readonly BrokenRule[] = [
   {
     name: 're-signs after a timeout',
     edits: [

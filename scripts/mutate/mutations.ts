@@ -1,14 +1,13 @@
 /**
- * Puts every small change of a source file behind a switch, so that tests load the file once and one switch
- * is set at a time.
+ * Finds the small changes of a source file: of comparisons, operators, booleans, numbers and returned values.
  * @module
  */
 import { parseSync } from 'vite';
-import { SWITCH } from './plan.ts';
 
 export interface Mutation {
-  readonly file: string;
   readonly line: number;
+  /** Offset in the source. */
+  readonly start: number;
   readonly was: string;
   readonly becomes: string;
 }
@@ -51,8 +50,7 @@ const childrenOf = (node: Node): Node[] =>
     .filter(([name]) => !(node.type === 'Property' && name === 'key' && node.computed !== true))
     .flatMap(([, value]) => (Array.isArray(value) ? value : [value]))
     .filter(isNode)
-    .filter(({ type }) => !type.startsWith('TS') || VALUE_OF_TYPE.has(type))
-    .sort((a, b) => a.start - b.start);
+    .filter(({ type }) => !type.startsWith('TS') || VALUE_OF_TYPE.has(type));
 
 /** Variants of an expression after one mistake. */
 function alternatives(node: Node, text: (part: Node) => string): string[] {
@@ -79,36 +77,23 @@ function alternatives(node: Node, text: (part: Node) => string): string[] {
   }
 }
 
-/** @param first number of the first switch */
-export function instrument(file: string, source: string, first: number) {
-  const mutations: Mutation[] = [];
+/** All small changes of a source file. */
+export function mutationsOf(file: string, source: string): Mutation[] {
   const text = (node: Node): string => source.slice(node.start, node.end);
-  const lineOf = (node: Node): number => source.slice(0, node.start).split('\n').length;
-
-  function switched(node: Node, becomes: string, otherwise: string): string {
-    const number = first + mutations.push({ file, line: lineOf(node), was: text(node), becomes }) - 1;
-    return `(globalThis.${SWITCH}(${number})?${becomes}:${otherwise})`;
+  const mutation = (node: Node, becomes: string): Mutation => ({
+    line: source.slice(0, node.start).split('\n').length,
+    start: node.start,
+    was: text(node),
+    becomes,
+  });
+  function within(node: Node): Mutation[] {
+    const own = alternatives(node, text).map((becomes) => mutation(node, becomes));
+    const { type, argument } = node;
+    if (type === 'ReturnStatement' && isNode(argument) && text(argument) !== 'undefined')
+      own.push(mutation(argument, 'undefined'));
+    return [...childrenOf(node).flatMap(within), ...own];
   }
-
-  function rendered(node: Node): string {
-    let made = '';
-    let at = node.start;
-    for (const child of childrenOf(node)) {
-      // A shorthand member has one position for key and value.
-      if (child.start < at) continue;
-      made += source.slice(at, child.start) + rendered(child);
-      at = child.end;
-    }
-    made += source.slice(at, node.end);
-    for (const becomes of alternatives(node, text)) made = switched(node, becomes, made);
-    if (node.type === 'ReturnStatement' && isNode(node.argument) && text(node.argument) !== 'undefined') {
-      const value = made.slice('return'.length).replace(/;$/, '');
-      return `return ${switched(node.argument, 'undefined', `(${value})`)};`;
-    }
-    return made;
-  }
-
   const { program } = parseSync(file, source);
   if (!isNode(program)) throw new Error(`${file} has no syntax tree`);
-  return { code: rendered(program), mutations };
+  return within(program);
 }

@@ -1,0 +1,64 @@
+/**
+ * Runs unit tests against a source with the changes of a mutant, until the first test file that fails.
+ * @module
+ */
+import { join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createVitest, type TestCase } from 'vitest/node';
+import { type Change, changedCode, type Judged, ROOT } from './mutants.ts';
+
+/** Only ends a test file that hangs. */
+const PATIENCE_MS = 120_000;
+// Tests with many random cases run fewer of them.
+process.env.TEST_SUITE ??= 'quick';
+
+/** @param tests paths from the root: fast and strict ones first */
+export async function judgeByTests(changes: readonly Change[], tests: readonly string[]): Promise<Judged> {
+  const code = changedCode(changes);
+  const cases: TestCase[] = [];
+  const vitest = await createVitest(
+    'test',
+    {
+      root: ROOT,
+      config: false,
+      watch: false,
+      // The file cache is by path: the changed code must not be stored there.
+      fsModuleCache: false,
+      bail: 1,
+      include: ['test/**/*.test.ts'],
+      // Vitest refuses a test with a tag that the configuration does not define.
+      tags: [{ name: 'deep' }, { name: 'scaled' }],
+      setupFiles: [join(ROOT, 'test/node-setup.ts')],
+      testTimeout: PATIENCE_MS,
+      reporters: [{ onTestCaseResult: (testCase) => void cases.push(testCase) }],
+      pool: 'threads',
+      maxWorkers: 1,
+    },
+    {
+      plugins: [
+        {
+          name: 'mutate',
+          enforce: 'pre',
+          load: (id: string) => code.get(relative(ROOT, id.split('?')[0] ?? '')) ?? null,
+        },
+      ],
+    },
+  );
+  try {
+    for (const test of tests) {
+      const specifications = await vitest.getRelevantTestSpecifications([test]);
+      if (specifications.length !== 1) throw new Error(`no test file ${test}`);
+      const hangs = sleep(PATIENCE_MS, undefined, { ref: false });
+      const run = await Promise.race([vitest.runTestSpecifications(specifications), hangs]);
+      if (!run) throw new Error(`${test} hangs`);
+      const failed = cases.find((one) => one.result().state === 'failed')?.fullName ?? run.unhandledErrors[0];
+      const module = vitest.state.getTestModules().find(({ moduleId }) => moduleId === join(ROOT, test));
+      if (failed !== undefined || module?.state() === 'failed')
+        return { fate: 'killed', note: `${test}: ${String(failed ?? module?.errors()[0]?.message)}` };
+      if (module?.state() !== 'passed') throw new Error(`${test} does not run to completion`);
+    }
+    return { fate: 'survived', note: `${tests.length} test files` };
+  } finally {
+    await vitest.close();
+  }
+}

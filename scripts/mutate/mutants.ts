@@ -1,0 +1,105 @@
+/**
+ * The mutants of an area, the choice of a part of them, and what became of each.
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BROKEN_RULES } from '../../test/simulator/broken-rules.ts';
+import { createRandom } from '../../test/simulator/random.ts';
+import type { Area } from './areas.ts';
+import { mutationsOf } from './mutations.ts';
+
+export const ROOT = join(import.meta.dirname, '../..');
+export const WORKERS = Number(process.env.MUTATE_WORKERS ?? 2);
+/** The same seed chooses the same sample of the same source. */
+const SAMPLE_SEED = 29;
+
+export interface Change {
+  /** Its path from the root. */
+  readonly file: string;
+  /** Offset in the source. */
+  readonly start: number;
+  readonly was: string;
+  readonly becomes: string;
+}
+
+export interface Mutant {
+  readonly name: string;
+  readonly changes: readonly Change[];
+}
+
+export interface Judged {
+  /** `error`: the changed code did not load or did not end. */
+  readonly fate: 'killed' | 'survived' | 'error';
+  /** The test or the seed that detected it, or what did not. */
+  readonly note: string;
+}
+
+export interface Result extends Judged {
+  readonly mutant: Mutant;
+}
+
+const sourceOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const short = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 70);
+
+export const mutantsOf = ({ files }: Area): Mutant[] =>
+  files.flatMap((file) =>
+    mutationsOf(file, sourceOf(file)).map(({ line, start, was, becomes }) => ({
+      name: `${file}:${line} ${short(was)} -> ${short(becomes)}`,
+      changes: [{ file, start, was, becomes: `(${becomes})` }],
+    })),
+  );
+
+/** @throws unless the source has the text of each edit exactly once */
+export const brokenRules = () =>
+  BROKEN_RULES.map(({ name, edits, test }) => ({
+    name,
+    tests: test === undefined ? [] : [test],
+    changes: edits.map(({ file: inSrc, find, replace }): Change => {
+      const file = join('src', inSrc);
+      const [before = '', ...after] = sourceOf(file).split(find);
+      if (after.length !== 1) throw new Error(`${name}: ${after.length} matches in ${file}, one is needed`);
+      return { file, start: before.length, was: find, becomes: replace };
+    }),
+  }));
+
+/** The changed files by their paths. */
+export function changedCode(changes: readonly Change[]): ReadonlyMap<string, string> {
+  const code = new Map<string, string>();
+  // The last change of a file is first, so that the offsets of the others stay valid.
+  for (const { file, start, was, becomes } of changes.toSorted((a, b) => b.start - a.start)) {
+    const text = code.get(file) ?? sourceOf(file);
+    code.set(file, text.slice(0, start) + becomes + text.slice(start + was.length));
+  }
+  return code;
+}
+
+/** @returns the mutants whose name contains `only`; `sample` of them unless it is 0, in the same order */
+export function choose<One extends Mutant>(mutants: readonly One[], only: string, sample: number): One[] {
+  const matching = mutants.filter(({ name }) => name.includes(only));
+  if (sample === 0 || sample >= matching.length) return matching;
+  const random = createRandom(SAMPLE_SEED);
+  const places = new Map(matching.map((mutant) => [mutant, random.next()]));
+  const chosen = matching.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0)).slice(0, sample);
+  return matching.filter((mutant) => chosen.includes(mutant));
+}
+
+/** Judges as many mutants at once as there are workers. */
+export async function judgeAll<One extends Mutant>(
+  mutants: readonly One[],
+  judge: (mutant: One) => Promise<Judged>,
+  onResult: (result: Result) => void,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const queue = mutants.values();
+  const work = async (): Promise<void> => {
+    for (const mutant of queue) {
+      const judged = await judge(mutant).catch((error): Judged => ({ fate: 'error', note: String(error) }));
+      const result = { mutant, ...judged };
+      results.push(result);
+      onResult(result);
+    }
+  };
+  await Promise.all(Array.from({ length: WORKERS }, work));
+  return results;
+}
