@@ -182,16 +182,18 @@ export function treasuryPayment(
 }
 
 /**
- * The only signer that lost more lamports than the fee, and at least those that the treasury gained. Null if there
- * are several, or if an account that did not sign paid: a wallet of several members, or of a program.
+ * The only account that lost more lamports than the fee, if it signed and lost at least those that the treasury gained. Null
+ * otherwise: with a wallet of several members, a program holds the money and a member only executes the transaction.
  */
 export function payerOf(transaction: ChainTransaction, treasury: string): string | null {
-  const payers = transaction.signers.flatMap((signer, index) => {
-    const change = lamportsChange(transaction, signer) ?? 0n;
-    const paid = -change - (index === 0 ? transaction.fee : 0n);
-    return signer !== treasury && paid > 0n ? [{ signer, paid }] : [];
+  const { accounts, signers, fee } = transaction;
+  const losers = accounts.flatMap((account, index) => {
+    const change = lamportsChange(transaction, account) ?? 0n;
+    const paid = -change - (index === 0 ? fee : 0n);
+    return account !== treasury && paid > 0n ? [{ account, paid }] : [];
   });
-  const [payer] = payers;
+  const [payer] = losers;
   const credit = lamportsChange(transaction, treasury) ?? 0n;
-  return payer && payers.length === 1 && payer.paid >= credit ? payer.signer : null;
+  const isPayer = payer && losers.length === 1 && payer.paid >= credit && signers.includes(payer.account);
+  return isPayer ? payer.account : null;
 }

@@ -208,6 +208,13 @@ describe('the payer', () => {
     expect(payer({ a: -FEE - 9n, c: 0n, treasury: 9n }, ['a'])).toBe('a');
   });
 
+  it('is unknown when a vault paid and its executor lost as much to another account', () => {
+    expect(payer({ executor: -FEE - 9n, vault: -9n, opened: 9n, treasury: 9n }, ['executor'])).toBeNull();
+    expect(
+      payer({ relay: -FEE, member: -9n, vault: -9n, opened: 9n, treasury: 9n }, ['relay', 'member']),
+    ).toBeNull();
+  });
+
   it('is never the treasury', () => {
     expect(payer({ treasury: -FEE - 9n }, ['treasury'])).toBeNull();
   });
