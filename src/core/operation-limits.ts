@@ -17,7 +17,7 @@ export type OperationLimit = {
   readonly unit: 'lamports' | 'count';
   /**
    * What an operation adds: the lamports that it moves; those that it has sent and whose counterpart has not arrived; its
-   * worst-case loss against the independent price; or one.
+   * worst-case loss; or one.
    */
   readonly counts: 'amount' | 'unsettled' | 'cost' | 'operations';
   /** The time in which operations add up, from their signatures. 0: one operation; null: open ones of any age. */
@@ -114,6 +114,15 @@ export const OPERATION_LIMITS = {
     counts: 'amount',
     windowMs: DAY_MS,
     label: "SOL spent in a day on receivers' token accounts",
+  },
+  failed_payouts_day: {
+    kind: 'asry',
+    setting: 'FAILED_PAYOUTS_MAX_SOL_DAY',
+    default: '0.01',
+    unit: 'lamports',
+    counts: 'cost',
+    windowMs: DAY_MS,
+    label: 'SOL spent in a day on fees of payouts that fail',
   },
 } as const satisfies Record<string, OperationLimit>;
 

@@ -175,6 +175,7 @@ describe('the report', () => {
       ['refunds_day', 0n, 10n ** 12n],
       ['payouts_day', 0n, 10_000n],
       ['rent_day', 0n, 10n ** 12n],
+      ['failed_payouts_day', 0n, 10n ** 12n],
     ]);
     w.mirror.state = 'down';
     await w.custody.createSwap(request({ client: 'other' }));

@@ -14,6 +14,7 @@ export const LIMITS: CustodyLimits = {
   refunds_day: 10n ** 12n,
   payouts_day: 10_000n,
   rent_day: 10n ** 12n,
+  failed_payouts_day: 10n ** 12n,
   floor: lamports(SOL / 10n),
   operatingFloat: lamports(0n),
 };

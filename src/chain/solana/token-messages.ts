@@ -62,8 +62,9 @@ export function tokenTransferMessage(transfer: TokenTransfer, lifetime: Lifetime
   const { from, to, mint, program, memo } = transfer;
   return compileMessage(from, lifetime, budgetOf(transfer), [
     ...(transfer.createAccount ? [createAtaIdempotent({ payer: from, owner: to, mint, program })] : []),
-    transferChecked(transfer),
+    // An account of Token-2022 that requires a memo accepts only a transfer right after one.
     memoInstruction(memo),
+    transferChecked(transfer),
   ]);
 }
 

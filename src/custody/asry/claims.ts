@@ -219,6 +219,8 @@ function createTaking(
   /** Claims the next part and begins its payout. */
   async function claimPart(request: ClaimRequest, deposit: Deposit): Promise<PartTaken> {
     openEpochs(deposit.blockTime);
+    if (store.payouts(deposit.signature).some(({ reason }) => reason === 'payout_failed'))
+      return promise(request, deposit, 'payout_failed');
     const payee = await readPayee(deposit.sender);
     if (!payee) return promise(request, deposit, 'unread');
     const { signature } = deposit;
@@ -290,10 +292,12 @@ function createClaimAnswers(
 
   /**
    * The result of a claim with nothing left to take. Owed payouts are checked again, because the caller may
-   * have removed the obstacle.
+   * have removed the obstacle. One that failed costs a fee, so only the clock retries it.
    */
   async function finished(signature: string): Promise<ClaimAnswer> {
-    const owed = store.payouts(signature).filter(({ state }) => state === 'owed');
+    const owed = store
+      .payouts(signature)
+      .filter(({ state, reason }) => state === 'owed' && reason !== 'payout_failed');
     if (owed.length > 0)
       await p.within(
         once(`payouts ${signature}`, () => payouts.checkNow(owed)),

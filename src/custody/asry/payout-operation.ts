@@ -6,7 +6,11 @@
 
 import type { DepositTerms, DepositTransaction } from '../../chain/solana/deposit.ts';
 import { findAta } from '../../chain/solana/token-instructions.ts';
-import { type TokenTransfer, tokenTransferMessage } from '../../chain/solana/token-messages.ts';
+import {
+  type TokenTransfer,
+  tokenTransferFee,
+  tokenTransferMessage,
+} from '../../chain/solana/token-messages.ts';
 import { decodeMint, decodeTokenAccount } from '../../chain/solana/token-program.ts';
 import {
   type Facts,
@@ -21,12 +25,12 @@ import type { KindRules } from '../kernel/state-machine.ts';
 import type { AsryProgram } from './epochs.ts';
 
 /**
- * An attempt ends with a failed landing or an expiry. After three attempts the payout is owed again and
- * checked from the start.
+ * After an attempt that failed on the chain, or three that expired, the payout is owed again and checked from the start.
  */
 const ASRY_RULES: KindRules = {
   maxAttempts: 3,
   retriesPreparation: true,
+  endsWhenRejected: true,
   settles: false,
   coveredAt: 'begin',
 };
@@ -99,7 +103,8 @@ export function createAsryKind(ports: AsryPayoutPorts): OperationKind {
       const wrong = objection(payee, transfer);
       if (wrong) return { ok: false, reason: wrong };
       const lifetime = await ports.latestBlockhash();
-      return plainlyPrepared(tokenTransferMessage(transfer, lifetime), lifetime);
+      const prepared = plainlyPrepared(tokenTransferMessage(transfer, lifetime), lifetime);
+      return { ...prepared, cost: tokenTransferFee(transfer) };
     },
 
     settle: settlesByLanding,

@@ -46,16 +46,22 @@ type PayoutBegun = { readonly type: 'begun'; readonly operation: Operation } | N
 
 /** Receivers in one background run: one call can read all their accounts. */
 const RECEIVERS_PER_RUN = 20;
-/** Waits between checks of an owed payout: while the chain could not be read, and for any other reason. */
+/** Waits between checks of an owed payout: while the chain could not be read, after a failed operation, and for other reasons. */
 const UNREAD_CHECKS: Backoff = { first: 2_000, most: 60_000 };
+const FAILED_CHECKS: Backoff = { first: 30_000, most: DAY_MS };
 const CHECKS: Backoff = { first: 30_000, most: HOUR_MS };
+
+function checksOf(reason: OwedReason): Backoff {
+  if (reason === 'unread') return UNREAD_CHECKS;
+  return reason === 'payout_failed' ? FAILED_CHECKS : CHECKS;
+}
 
 const AGAIN = { type: 'again' } as const;
 
 /** The rows of payouts: what is owed and until when it waits, and the end of the operations that pay it. */
 function createPayoutRows({ journal, storage, retries, now, log }: ModuleTools, store: AsryStore) {
   const nextCheckAt = (reason: OwedReason, tries: number): number =>
-    now() + backoff(tries + 1, reason === 'unread' ? UNREAD_CHECKS : CHECKS);
+    now() + backoff(tries + 1, checksOf(reason));
 
   /** Stores a claim and one of its payouts and queues the D1 update. Call inside a transaction. */
   function save(claim: Claim, payout: Payout): void {
@@ -363,8 +369,8 @@ export function createAsryPayouts(
     settleEnded,
     held: createHeldPayouts(tools, store, rows),
     checkNow: (payouts: readonly Payout[]): Promise<void> => check(payouts, true),
-    nextAt: () => earliest(nextEnded(), store.nextDue(now(), CHECKS.most)),
-    sweep: (): Promise<void> => check(store.owedDue(now(), CHECKS.most, RECEIVERS_PER_RUN), false),
+    nextAt: () => earliest(nextEnded(), store.nextDue(now(), FAILED_CHECKS.most)),
+    sweep: (): Promise<void> => check(store.owedDue(now(), FAILED_CHECKS.most, RECEIVERS_PER_RUN), false),
   };
 }
 

@@ -92,7 +92,7 @@ export type Operation = {
   readonly reserved: Lamports;
   /** Lamports sent whose counterpart has not arrived. */
   readonly unsettled: Lamports;
-  /** Worst-case loss against the independent price. */
+  /** Worst-case loss: of a swap against the independent price, of a payout the fee of a transaction that fails. */
   readonly cost: Lamports;
   /** Slot from which a balance shows the outcome; null while `reserved`, or if nothing ever left. */
   readonly releasedSlot: bigint | null;
@@ -255,7 +255,7 @@ export type Prepared =
       /** Where the chain was when the message's blockhash was read. */
       readonly signedAt: SignedAt;
       readonly plan: Facts;
-      /** Largest loss against a fair price, in lamports. */
+      /** Worst-case loss in lamports. */
       readonly cost: bigint;
       /** Names that no other operation may have consumed: a deposit address, a payment. */
       readonly claims: readonly string[];
@@ -319,7 +319,7 @@ export type OperationKind = {
   settle(operation: Operation, isTaken: (name: string) => boolean): Promise<Settled | undefined>;
 };
 
-/** A message that is ready to be signed, has no cost against a fair price and consumes no names. */
+/** A message that is ready to be signed, has no cost and consumes no names. */
 export const plainlyPrepared = (message: Uint8Array, { slot, witnesses }: SignedAt): Ready => ({
   ok: true,
   message,

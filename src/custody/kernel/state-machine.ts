@@ -170,6 +170,8 @@ export type KindRules = {
   readonly maxAttempts: number;
   /** False: a failed preparation ends the operation. True: it is retried. */
   readonly retriesPreparation: boolean;
+  /** Present if an attempt that failed on the chain ends the operation, because the next one would probably fail as well. */
+  readonly endsWhenRejected?: true;
   /** True when another event must follow the landing. */
   readonly settles: boolean;
   /**
@@ -357,6 +359,7 @@ function judged(
         ...op,
         landing: seen.landing,
         reserved: NONE,
+        cost: rules.settles ? op.cost : NONE,
         releasedSlot: seen.landing.slot,
         looks: 0,
         reason: null,
@@ -387,7 +390,9 @@ function judged(
  * it had one attempt, because a lost journal may have known of a later attempt.
  */
 function ended(op: Operation, reason: string, slot: bigint | null, rules: KindRules, now: number): Operation {
-  if (op.attempt < rules.maxAttempts || (isReconciled(op.reason) && rules.maxAttempts > 1)) {
+  const isRejected = reason === 'rejected';
+  const mayRepeat = op.attempt < rules.maxAttempts && !(isRejected && rules.endsWhenRejected);
+  if (mayRepeat || (isReconciled(op.reason) && rules.maxAttempts > 1)) {
     return {
       ...op,
       state: 'planned',
@@ -401,7 +406,19 @@ function ended(op: Operation, reason: string, slot: bigint | null, rules: KindRu
       dueAt: now,
     };
   }
-  return { ...nothingLeft(op), detail: reason, reason: code(reason), releasedSlot: slot };
+  return {
+    ...nothingLeft(op),
+    detail: reason,
+    reason: code(reason),
+    releasedSlot: slot,
+    cost: isRejected ? lostFee(op) : NONE,
+  };
+}
+
+/** The network keeps the fee of a transaction that failed on the chain. */
+function lostFee({ cost, reserved, amount }: Operation): Lamports {
+  const fee = lamports(reserved - amount);
+  return fee < cost ? fee : cost;
 }
 
 function settled(op: Operation, settlement: Settlement, now: number, wait: Wait): Operation {

@@ -98,12 +98,12 @@ export function ownMessages(version: MessageVersion): OwnMessage[] {
         priorityFee: createAccount ? 2_000n : 900n,
         instructions: [
           ...(createAccount ? [openAccount(program)] : []),
+          memo('asry:x:1'),
           {
             program,
             accounts: [findAta(OWN, MINT, program), MINT, findAta(OTHER, MINT, program), OWN],
             data: bytes(12, u64(2n ** 64n - 1n), 9),
           },
-          memo('asry:x:1'),
         ],
       })),
     ),

@@ -6,6 +6,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import type { ClaimAnswer, ClaimRequest, OpsCommand } from '../../../src/custody/api.ts';
 import { type Claim, decodeRow, type Payout } from '../../../src/custody/asry/asry-store.ts';
 import type { AsryProgram } from '../../../src/custody/asry/epochs.ts';
+import { decodeOperation, type Operation } from '../../../src/custody/kernel/operation.ts';
 import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { LIMITS } from '../../kit/limits.ts';
@@ -56,6 +57,8 @@ export type SimulationOptions = RunOptions & {
   readonly startLamports?: bigint;
   /** Lamports that may be spent in a day on receivers' accounts. */
   readonly rentDay?: bigint;
+  /** Lamports that may be spent in a day on fees of payouts that fail. */
+  readonly failedDay?: bigint;
   /** Whether a payout fails on the chain. */
   readonly failing?: () => number;
 };
@@ -94,7 +97,12 @@ export function createAsrySimulation(options: SimulationOptions) {
     ...(options.startLamports !== undefined && { startLamports: options.startLamports }),
     failing: options.failing,
     modules: ({ flaky, nodes, now, solana }) => ({
-      limits: { ...LIMITS, floor: lamports(0n), rent_day: options.rentDay ?? LIMITS.rent_day },
+      limits: {
+        ...LIMITS,
+        floor: lamports(0n),
+        rent_day: options.rentDay ?? LIMITS.rent_day,
+        failed_payouts_day: options.failedDay ?? LIMITS.failed_payouts_day,
+      },
       asry: {
         reserveAddress: RESERVE,
         mint: ASRY,
@@ -147,6 +155,10 @@ export function createAsrySimulation(options: SimulationOptions) {
     ...run,
     claims: (): Claim[] => rows<Claim>('asry_claims', 'seq'),
     payouts: (): Payout[] => rows<Payout>('asry_payouts', 'signature, part'),
+    operations: (): Operation[] =>
+      host.disk
+        .exec("SELECT row FROM operations WHERE kind = 'asry' ORDER BY seq", [])
+        .map((row) => decodeOperation(String(row.row))),
     epochs: () =>
       rows<{ number: number; deposits: bigint; paid: bigint; claims: number }>('asry_epochs', 'number'),
 

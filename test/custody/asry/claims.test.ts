@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { tokenTransferFee } from '../../../src/chain/solana/token-messages.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../../src/custody/api.ts';
 import { entitlementOf } from '../../../src/custody/asry/epochs.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
@@ -533,6 +534,43 @@ describe('owed rewards', () => {
     await run.pass(2 * HOUR);
     expect(run.landed()).toHaveLength(1);
     expect(run.payouts()).toMatchObject([{ state: 'paid', atoms: reward(one.atoms) }]);
+  });
+
+  it('that failed on the chain is retried by the clock alone, whatever its claimant asks for', async () => {
+    const [one, parts] = [deposit(10n), deposit(100n)];
+    const run = start([one, parts], { failing: () => 1, program: { price: 10n ** 12n } });
+    const attempts = () => run.operations().filter(({ signing }) => signing !== null).length;
+    await run.ask({ signature: one.signature });
+    await run.ask({ signature: parts.signature, rewardMicroUsd: 1n });
+    await run.pass(10 * MINUTE);
+    const before = attempts();
+    for (let call = 0; call < 20; call++) {
+      expect(codeOf(await run.ask({ signature: one.signature }))).toBe('ALREADY_CLAIMED');
+      const part = payoutsOf(await run.ask({ signature: parts.signature, rewardMicroUsd: 1n })).at(-1);
+      expect(part).toMatchObject({ status: 'owed', reason: 'payout_failed' });
+    }
+    expect(attempts()).toBe(before);
+  });
+
+  it('waits for the next day when payouts that failed have spent the fees of this one', async () => {
+    const [failed, late] = [deposit(10n), deposit(10n)];
+    const fee = tokenTransferFee({ createAccount: false });
+    let failing = 1;
+    const run = start([failed, late], { failing: () => failing, failedDay: 3n * fee });
+    await run.ask({ signature: failed.signature });
+    await run.pass(3 * HOUR);
+    expect(
+      run
+        .operations()
+        .filter(({ detail }) => detail === 'rejected')
+        .map(({ cost }) => cost),
+    ).toEqual([fee, fee, fee]);
+    failing = 0;
+    expect(payoutsOf(await run.ask({ signature: late.signature }))).toMatchObject([
+      { status: 'owed', reason: 'daily_limit' },
+    ]);
+    await run.pass(DAY + HOUR);
+    expect(run.payouts().map(({ state }) => state)).toEqual(['paid', 'paid']);
   });
 });
 
