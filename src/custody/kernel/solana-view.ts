@@ -73,6 +73,7 @@ export function createSolanaView(p: {
   const nodesAsked = new Quorum({ ...p, nodes });
   const { size: quorum } = nodesAsked;
   const missing = () => upstreamFailed('solana-rpc', 'quorum_missing');
+  let turn = 0;
 
   async function lowestBalance(address: string, minSlot: bigint): Promise<Balance> {
     const read = async (node: SolanaNode) => {
@@ -146,13 +147,14 @@ export function createSolanaView(p: {
     } satisfies History,
 
     /**
-     * A transaction that some node shows as confirmed, or null. It may still be dropped and a single node may invent it,
-     * so it must move no money.
+     * A transaction that one node, each in turn, shows as confirmed, or null. Any caller can ask for any signature, so an
+     * unknown one costs a single call. It may still be dropped and the node may invent it, so it must move no money.
      */
     async confirmedTransaction(signature: string): Promise<ChainTransaction | null> {
-      const reads = await Promise.allSettled(nodes.map((node) => node.transaction(signature, 'confirmed')));
-      for (const read of reads) if (read.status === 'fulfilled' && read.value) return read.value;
-      return null;
+      const node = nodes[turn++ % nodes.length];
+      const status = await node?.signatureStatus(signature).catch(() => undefined);
+      if (!node || !status?.status || status.status.commitment === 'processed') return null;
+      return node.transaction(signature, 'confirmed').catch(() => null);
     },
 
     balance: (minSlot: bigint) => lowestBalance(reserveAddress, minSlot),

@@ -333,10 +333,10 @@ function createConfirmation(
       store.put({ ...paid, reported: { signature, at: now() } });
   }
 
-  /** A final transaction either counts by now or never will. */
-  function forgetReported(id: string): void {
+  /** A reported transaction that is final either counts by now or never will. */
+  function forgetReported(id: string, signature: string): void {
     const request = store.get(id);
-    if (request?.reported) store.put({ ...request, reported: null });
+    if (request?.reported?.signature === signature) store.put({ ...request, reported: null });
   }
 
   /** Reason why a payment does not pay for a request, or undefined. @throws AppError UPSTREAM_FAILED */
@@ -352,7 +352,7 @@ function createConfirmation(
       const message = 'This transaction is not final yet, or it does not exist.';
       return { code: 'PAYMENT_NOT_FINAL', message, retryAfterSeconds: 5 };
     }
-    forgetReported(request.id);
+    forgetReported(request.id, signature);
     if (transaction.failed)
       return { code: 'PAYMENT_FAILED', message: 'This transaction failed on the chain.' };
     const consumerOf = journal.consumerOf(`payment:${transaction.signature}`);

@@ -292,6 +292,42 @@ describe('a finalized transaction', () => {
   });
 });
 
+describe('a transaction that is not final', () => {
+  const transactionOf = (slot: number) =>
+    result({
+      slot,
+      blockTime: null,
+      transaction: {
+        signatures: [SIGNATURE],
+        message: { accountKeys: ['a'], header: { numRequiredSignatures: 1 } },
+      },
+      meta: { err: null, fee: 5_000, preBalances: [10], postBalances: [5] },
+    });
+  const confirmed = { ...SEEN, confirmations: 3, confirmationStatus: 'confirmed' };
+
+  it('costs one call, of one node in turn, while that node does not know it', async () => {
+    const { chain, methods } = setUp(
+      node(1, null),
+      node(1, { ...confirmed, confirmationStatus: 'processed' }),
+    );
+    expect(await chain.confirmedTransaction(SIGNATURE)).toBeNull();
+    expect(await chain.confirmedTransaction(SIGNATURE)).toBeNull();
+    expect(methods()).toEqual(['0 getSignatureStatuses', '1 getSignatureStatuses']);
+  });
+
+  it('is read from the node that shows it as confirmed', async () => {
+    const { chain, methods } = setUp({ ...node(1, confirmed), getTransaction: transactionOf(90) });
+    expect(await chain.confirmedTransaction(SIGNATURE)).toMatchObject({ slot: 90n });
+    expect(methods()).toEqual(['0 getSignatureStatuses', '0 getTransaction']);
+  });
+
+  it('is unknown while the node is down', async () => {
+    const { chain } = setUp({ getSignatureStatuses: down }, { ...node(1, confirmed), getTransaction: down });
+    expect(await chain.confirmedTransaction(SIGNATURE)).toBeNull();
+    expect(await chain.confirmedTransaction(SIGNATURE)).toBeNull();
+  });
+});
+
 describe('a blockhash', () => {
   const tip = (blockhash: string, slot: number) => inContext({ blockhash, lastValidBlockHeight: 1 }, slot);
   const witness = (valid: boolean, slot: number, height: number): Record<string, Answer> => ({

@@ -84,8 +84,19 @@ describe('a payment that a caller has sent and that is not final', () => {
     send(fee(request), [request.reference], { signature: signature(99) });
     await confirm(request.id, signature(99));
     expect(payments.find(request.id)?.reportedSignature).toBe(signature(99));
-    await confirm(request.id, pay(fee(request), [request.reference], { failed: true }));
+    pay(fee(request), [request.reference], { failed: true, signature: signature(99) });
+    await confirm(request.id, signature(99));
     expect(payments.find(request.id)).toMatchObject({ detail: 'awaiting_payment', reportedSignature: null });
+  });
+
+  it('stays shown when a third party confirms another transaction that is final', async () => {
+    const { open, confirm, payments, pay, send } = createPaymentWorld();
+    const request = open();
+    send(fee(request), [request.reference], { signature: signature(99) });
+    await confirm(request.id, signature(99));
+    await confirm(request.id, pay(1n, []));
+    await confirm(request.id, pay(1n, [], { failed: true }));
+    expect(payments.find(request.id)).toMatchObject({ detail: 'seen', reportedSignature: signature(99) });
   });
 
   it('changes neither the row in D1 nor what is paid', async () => {
