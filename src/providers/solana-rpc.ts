@@ -249,6 +249,33 @@ const stateReads = (name: string, call: Call) => ({
   },
 });
 
+/** A page of `getSignaturesForAddress`. `before` and `until` are exclusive. */
+type SignaturePage = {
+  readonly limit: number;
+  readonly before?: string;
+  readonly until?: string;
+  readonly commitment: Commitment;
+};
+
+/** A page of rows. A page that is too large, because anyone may add long memos to it, is read in two halves. */
+async function signatureRows(
+  call: Call,
+  address: string,
+  page: SignaturePage,
+): Promise<z.infer<typeof Signatures>> {
+  try {
+    return await call('getSignaturesForAddress', [address, page], Signatures);
+  } catch (error) {
+    if (failureReason(error) !== 'too_large' || page.limit === 1) throw error;
+  }
+  const half = Math.ceil(page.limit / 2);
+  const newer = await signatureRows(call, address, { ...page, limit: half });
+  const last = newer.at(-1);
+  if (!last || newer.length < half) return newer;
+  const rest = { ...page, limit: page.limit - half, before: last.signature };
+  return [...newer, ...(await signatureRows(call, address, rest))];
+}
+
 /** Statuses, contents and lists of transactions. */
 const transactionReads = (name: string, call: Call) => ({
   /** Searches the whole history: the recent cache covers only about 150 blocks. */
@@ -280,12 +307,9 @@ const transactionReads = (name: string, call: Call) => ({
     return parsed.data && chainTransaction(parsed.data);
   },
 
-  /** Newest first; failed ones included. `before` and `until` are exclusive. */
-  async signaturesFor(
-    address: string,
-    page: { limit: number; before?: string; until?: string; commitment: Commitment },
-  ): Promise<SignatureEntry[]> {
-    const rows = await call('getSignaturesForAddress', [address, page], Signatures);
+  /** Newest first; failed ones included. */
+  async signaturesFor(address: string, page: SignaturePage): Promise<SignatureEntry[]> {
+    const rows = await signatureRows(call, address, page);
     return rows.map((row) => ({
       signature: row.signature,
       slot: row.slot,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Fetch } from '../../src/providers/http.ts';
 import { asUpstreamFailure, createSolanaRpc, isUnsupportedVersion } from '../../src/providers/solana-rpc.ts';
 import refusal from '../fixtures/recorded/solana/error-version-1-unsupported.json' with { type: 'json' };
 import versionOne from '../fixtures/recorded/solana/transaction-v1-failed.json' with { type: 'json' };
@@ -183,6 +184,25 @@ describe('signaturesFor', () => {
     expect(requests[0]?.body).toMatchObject({
       params: ['addr', { limit: 50, until: 'u', commitment: 'finalized' }],
     });
+  });
+
+  it('reads a page that is too large in halves, down to a single entry', async () => {
+    const memos = [900, 900, 1_200_000, 1_200_000, 900, 1_900_000, 900].map((length) => 'm'.repeat(length));
+    const list = memos.map((memo, at) => ({ ...entry, signature: `s${at}`, memo }));
+    const fetch: Fetch = async (_url, init) => {
+      const { params } = JSON.parse(String(init?.body)) as {
+        params: [string, { limit: number; before?: string }];
+      };
+      const [, { limit, before }] = params;
+      const from = list.findIndex(({ signature }) => signature === before) + 1;
+      const result = list.slice(from, from + limit);
+      return Response.json({ jsonrpc: '2.0', id: 1, result });
+    };
+    const [node] = createSolanaRpc({ urls: ['https://a.test'], fetch }).nodes;
+    for (const limit of [7, 10]) {
+      const rows = await node?.signaturesFor('addr', { limit, commitment: 'finalized' });
+      expect(rows?.map(({ signature }) => signature)).toEqual(list.map(({ signature }) => signature));
+    }
   });
 
   it('an entry without err is an error: it would read as a success', async () => {
