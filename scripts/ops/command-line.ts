@@ -50,6 +50,12 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   balances: reading('balances', 'show the balances of reserve and treasury'),
   fingerprint: reading('fingerprint', 'show which MINT_KEY_SEED the service has; the doctor compares it'),
   'refund-due': reading('refund-due', 'list the payments that bought nothing'),
+  'refund-due --page': {
+    words: ['<number>'],
+    does: 'list them from another page, of 200 payments each',
+    send: (page) => ({ name: 'refund-due', page: Number(page) }),
+    reads: true,
+  },
   'mint --dry-run': {
     words: [],
     does: 'show what the daily mint would do now, and its history',

@@ -162,7 +162,7 @@ describe('refund-due', () => {
     });
     const { code, stdout } = await ops(['refund-due']);
     expect(code).toBe(0);
-    expect(stdout).toContain('1 payments are owed back, 5000000 lamports in total.');
+    expect(stdout).toContain('1 payments are owed back, 5000000 lamports in total (page 1).');
     expect(stdout).toContain(user.address);
   });
 });

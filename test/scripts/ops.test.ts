@@ -139,6 +139,7 @@ describe('arguments of a command', () => {
     ['proof message', { name: 'proof-message' }],
     ['proof submit smpAbc', { name: 'proof-submit', signature: 'smpAbc' }],
     ['refund-due', { name: 'refund-due' }],
+    ['refund-due --page 2', { name: 'refund-due', page: 2 }],
   ])('%s', (line, body) => {
     expect(readCommandLine(line.split(' '))).toMatchObject({ type: 'remote', body, world: false });
     expect(readCommandLine([...line.split(' '), '--world'])).toMatchObject({ body, world: true });
@@ -152,6 +153,7 @@ describe('arguments of a command', () => {
       'balances',
       'fingerprint',
       'refund-due',
+      'refund-due --page',
       'mint --dry-run',
     ]);
     expect(readCommandLine(['held'])).toMatchObject({ changes: false });

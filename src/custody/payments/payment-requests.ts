@@ -203,7 +203,7 @@ function createRequestChanges(
   function oweAll(request: PaymentRequest, reason: 'underpaid' | 'failed'): void {
     for (const part of request.parts) {
       const rest = BigInt(part.lamports) - refunds.owedOf(part.signature);
-      if (rest > 0n) refunds.owe(request, part, rest, reason);
+      refunds.owe(request, part, rest, reason);
     }
   }
 
@@ -225,8 +225,7 @@ function createRequestChanges(
       refunds.owe(request, payment, payment.lamports, effect.reason);
       return;
     }
-    if (effect.type === 'paid' && effect.excess > DUST)
-      refunds.owe(request, payment, effect.excess, 'overpaid');
+    if (effect.type === 'paid') refunds.owe(request, payment, effect.excess, 'overpaid');
     const changed = save(effect.request);
     if (effect.type === 'part') return;
     if (changed.kind === 'listing') complete(changed);
@@ -239,7 +238,7 @@ function createRequestChanges(
    */
   function takenBefore(request: PaymentRequest, { signature, lamports }: TreasuryPayment): Taken {
     const isCounted = request.parts.some((part) => part.signature === signature);
-    return isCounted || refunds.owedOf(signature) >= lamports
+    return isCounted || lamports <= DUST || refunds.owedOf(signature) >= lamports
       ? { purpose: purposeOf(request) }
       : { purpose: null, reason: 'uncounted' };
   }

@@ -58,13 +58,14 @@ function createRefundRows({ journal, storage, retries, now, log }: ModuleTools, 
   const owedOf = (signature: string): bigint =>
     store.refundsOfPayment(signature).reduce((sum, refund) => sum + BigInt(refund.lamports), 0n);
 
-  /** Records the part of a payment that is owed back. Call inside a transaction. */
+  /** Records the part of a payment that is owed back, unless it is dust. Call inside a transaction. */
   function owe(
     request: PaymentRequest,
     payment: Pick<TreasuryPayment, 'signature' | 'payer'>,
     amount: bigint,
     reason: RefundDue['reason'],
   ): void {
+    if (amount <= DUST) return;
     const { signature, payer } = payment;
     const earlier = store.refundsOfPayment(signature);
     // One transaction refunds everything owed of one payment, unless a part is already under way.
@@ -206,7 +207,6 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
     if (refund.payer === null) return 'several accounts paid: send it by hand';
     if (p.heldPayers.has(refund.payer))
       return "an exchange's wallet paid: ask the customer and send it by hand";
-    if (BigInt(refund.lamports) <= DUST) return 'less than the cost of its transaction';
     let why: string | undefined;
     try {
       why = await objection(refund);

@@ -13,16 +13,19 @@ const Journal = z.object({
   reason: z.string(),
 });
 
+const PAGE = 200;
+
 export type RefundStore = ReturnType<typeof createRefundStore>;
 
 export const createRefundStore = (db: D1Database) => ({
-  /** Refunds that are owed and not yet paid, oldest first. */
-  async due(limit: number): Promise<OpsRow[]> {
+  /** Refunds that are owed and not yet paid: those with a known payer first, then the oldest. @param page from 1 */
+  async due(page: number): Promise<OpsRow[]> {
     const { results } = await db
       .prepare(
-        "SELECT created_at AS createdAt, journal FROM refunds WHERE status = 'due' ORDER BY created_at LIMIT ?",
+        `SELECT created_at AS createdAt, journal FROM refunds WHERE status = 'due'
+         ORDER BY journal ->> '$.payer' IS NULL, created_at, id LIMIT ? OFFSET ?`,
       )
-      .bind(limit)
+      .bind(PAGE, PAGE * (page - 1))
       .all<{ createdAt: string; journal: string }>();
     return results.map(({ createdAt, journal }) => {
       const { requestId, lamports, payer, reason, signature } = Journal.parse(JSON.parse(journal));

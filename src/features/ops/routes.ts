@@ -56,7 +56,8 @@ const PageViewTable = { object: z.int().min(0), table: z.string() };
 
 const Command = z.union([
   z.strictObject({ name: z.enum(CUSTODY_COMMANDS), id: z.string().max(200).optional() }),
-  z.strictObject({ name: z.enum(['balances', 'refund-due', 'proof-message', 'test-alarm']) }),
+  z.strictObject({ name: z.enum(['balances', 'proof-message', 'test-alarm']) }),
+  z.strictObject({ name: z.literal('refund-due'), page: z.int().min(1).max(10_000).default(1) }),
   // Only the daily trigger can mint.
   z.strictObject({ name: z.literal('mint'), dry_run: z.literal(true) }),
   z.strictObject({ name: z.literal('proof-submit'), signature: z.string().min(1).max(2_000) }),
@@ -74,7 +75,6 @@ const Command = z.union([
 ]);
 type Command = z.output<typeof Command>;
 
-const REFUNDS = 200;
 const MINTS = 30;
 
 async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
@@ -82,11 +82,11 @@ async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
     case 'balances':
       return { message: 'The current state of the chains.', ...(await listBalances(d)) };
     case 'refund-due': {
-      const rows = await d.refunds.due(REFUNDS);
+      const rows = await d.refunds.due(command.page);
       const total = rows.reduce((sum, { lamports }) => sum + BigInt(lamports ?? 0), 0n);
       return {
         ok: true,
-        message: `${rows.length} payments are owed back, ${total} lamports in total.`,
+        message: `${rows.length} payments are owed back, ${total} lamports in total (page ${command.page}).`,
         rows,
       };
     }

@@ -226,25 +226,25 @@ describe('amounts above or below the fee', () => {
     const request = world.open();
     const payPart = async (lamports: bigint) =>
       codeOf(await world.confirm(request.id, world.pay(lamports, [request.reference])));
-    for (let part = 1; part <= 50; part++) expect(await payPart(1_000n)).toBe('PAYMENT_INCOMPLETE');
+    for (let part = 1; part <= 50; part++) expect(await payPart(11_000n)).toBe('PAYMENT_INCOMPLETE');
     expect(owed(world, request.id)).toEqual([]);
-    expect(await payPart(1_000n)).toBe('REFUND_DUE');
-    expect(owed(world, request.id)).toEqual([['underpaid', '1000']]);
-    expect(await payPart(fee(request) - 50_001n)).toBe('REFUND_DUE');
-    expect(await payPart(fee(request) - 50_000n)).toBe('confirmed');
+    expect(await payPart(11_000n)).toBe('REFUND_DUE');
+    expect(owed(world, request.id)).toEqual([['underpaid', '11000']]);
+    expect(await payPart(fee(request) - 550_001n)).toBe('REFUND_DUE');
+    expect(await payPart(fee(request) - 550_000n)).toBe('confirmed');
   });
 
   it('is refunded once: a second run on an ended request adds nothing', async () => {
     const world = createPaymentWorld();
     const request = world.open();
-    const part = world.pay(1_000n, [request.reference]);
+    const part = world.pay(11_000n, [request.reference]);
     await world.confirm(request.id, part);
     world.state.now += CLOSES + MINUTE;
     await world.payments.run();
     world.payments.hold();
-    expect(owed(world, request.id)).toEqual([['underpaid', '1000']]);
+    expect(owed(world, request.id)).toEqual([['underpaid', '11000']]);
     expect(codeOf(await world.confirm(request.id, part))).toBe('REFUND_DUE');
-    expect(owed(world, request.id)).toEqual([['underpaid', '1000']]);
+    expect(owed(world, request.id)).toEqual([['underpaid', '11000']]);
   });
 });
 

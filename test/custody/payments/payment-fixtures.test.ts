@@ -246,6 +246,7 @@ describe('spam on a reference', () => {
     expect(world.storage.exec('SELECT MAX(LENGTH(columns)) AS most FROM outbox')[0]?.most).toBeLessThan(
       30_000,
     );
+    expect(world.storage.exec('SELECT id FROM outbox WHERE entity = ?', 'refunds')).toEqual([]);
     await world.payments.commands.refund(request.id);
     expect(world.refunded).toEqual([]);
   });

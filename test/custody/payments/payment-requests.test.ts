@@ -162,25 +162,25 @@ describe('refunds that are owed', () => {
     const request = world.open();
     world.pay(fee(request) + 50_000n, [request.reference]);
     await world.payments.run();
-    world.pay(777n, [request.reference]);
+    world.pay(10_001n, [request.reference]);
     world.open();
     await world.payments.run();
     expect(refunds(world, request.id)).toEqual([
       ['overpaid', '50000'],
-      ['double', '777'],
+      ['double', '10001'],
     ]);
   });
 
   it('a late payment, and the parts of one that was never completed', async () => {
     const world = createPaymentWorld();
     const [late, part] = [world.open(), world.open()];
-    world.pay(1_000n, [part.reference]);
+    world.pay(11_000n, [part.reference]);
     await world.payments.run();
-    expect(world.payments.find(part.id)).toMatchObject({ detail: 'seen', receivedLamports: '1000' });
+    expect(world.payments.find(part.id)).toMatchObject({ detail: 'seen', receivedLamports: '11000' });
     world.state.now += 41 * 60_000;
     await world.payments.run();
     expect(world.payments.find(part.id)?.detail).toBe('refund_due');
-    expect(refunds(world, part.id)).toEqual([['underpaid', '1000']]);
+    expect(refunds(world, part.id)).toEqual([['underpaid', '11000']]);
     world.pay(fee(late), [late.reference]);
     world.open();
     await world.payments.run();
@@ -227,7 +227,7 @@ describe('one payment, one purpose', () => {
         act: fc.constantFrom('pay', 'payExact', 'confirm', 'run', 'wait'),
         who: fc.nat(3),
         what: fc.nat(3),
-        lamports: fc.constantFrom(1n, 10_000_000n, 20_000_000n, 30_000_000n),
+        lamports: fc.constantFrom(10_001n, 10_000_000n, 20_000_000n, 30_000_000n),
       }),
       { minLength: 1, maxLength: 30 },
     );

@@ -216,15 +216,6 @@ describe('nothing is paid back', () => {
       },
       "an exchange's wallet paid: ask the customer and send it by hand",
     ],
-    [
-      'that is less than the cost of its transaction',
-      (world: PaymentWorld) => {
-        const request = world.open();
-        world.pay(9_000n, [request.reference]);
-        return request;
-      },
-      'less than the cost of its transaction',
-    ],
   ])('%s', async (_name, make, outcome) => {
     const world = createPaymentWorld({ heldPayers: ['exchange'] });
     const request = make(world);
