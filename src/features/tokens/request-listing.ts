@@ -1,3 +1,4 @@
+import { utf8ToBytes } from '@noble/hashes/utils.js';
 import {
   decodeMetaplexMetadata,
   METAPLEX_PROGRAM,
@@ -5,7 +6,7 @@ import {
   metaplexAddress,
 } from '../../chain/solana/token-metadata.ts';
 import { decodeMint, type Mint, TOKEN_2022_PROGRAM } from '../../chain/solana/token-program.ts';
-import { MAX_NAME_BYTES, MAX_SYMBOL_BYTES, textFault } from '../../chain/solana/token-text.ts';
+import { MAX_NAME_BYTES, MAX_SYMBOL_BYTES, MAX_URI_BYTES, textFault } from '../../chain/solana/token-text.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { faultWords } from './token-request.ts';
@@ -96,6 +97,10 @@ async function readToken(d: RequestListingDeps, address: string) {
         details: { field, fault },
       });
   }
+  if (utf8ToBytes(uri.toWellFormed()).length > MAX_URI_BYTES)
+    throw new AppError('INVALID_TOKEN_TEXT', `The token's uri ${faultWords('uri', 'too_long', uri)}`, {
+      details: { field: 'uri', fault: 'too_long' },
+    });
   return { mint: address, name, symbol, uri, creator: null, ...facts(mint) };
 }
 

@@ -88,6 +88,7 @@ const BOUNDS: Readonly<Record<string, number>> = {
   symbol: MAX_SYMBOL_BYTES,
   description: MAX_DESCRIPTION_BYTES,
   image: MAX_URI_BYTES,
+  uri: MAX_URI_BYTES,
 };
 
 /** A fault as text that follows the field's name: `is 33 bytes long; at most 32`. */
