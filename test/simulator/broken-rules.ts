@@ -668,14 +668,17 @@ export const BROKEN_RULES: readonly BrokenRule[] = [
     edits: [
       {
         file: BOOKING,
-        find: `payer && payers.length === 1 && payer.paid >= credit ? payer.signer : null;`,
-        replace: `payer && payers.length === 1 ? (transaction.accounts[1] ?? null) : null;`,
+        find: `return isPayer ? payer.account : null;`,
+        replace: `return isPayer ? (accounts[1] ?? null) : null;`,
       },
     ],
   },
   {
     name: "a vault's payment is refunded to the member who signed it",
-    edits: [{ file: BOOKING, find: ` && payer.paid >= credit`, replace: `` }],
+    edits: [
+      { file: BOOKING, find: ` && payer.paid >= credit`, replace: `` },
+      { file: BOOKING, find: `const losers = accounts.flatMap(`, replace: `const losers = signers.flatMap(` },
+    ],
     test: WALK_TEST,
   },
   {
