@@ -24,7 +24,7 @@ const read = (file: string): string => readFileSync(file, 'utf8');
 /** The lines under the heading of a version, without it. @throws UsageError when it has none */
 function section(version: string): string {
   const [, ...parts] = read(CHANGELOG).split(/^## /m);
-  const text = parts.find((part) => part.split(/[\s:]/, 1)[0] === version);
+  const text = parts.find((part) => part.startsWith(`[${version}]`));
   if (text === undefined) throw new UsageError(`${CHANGELOG} has no section '${version}'`);
   return text.slice(text.indexOf('\n') + 1).trim();
 }
@@ -42,8 +42,8 @@ function apply(version: string): void {
     writeFileSync(file, text.replaceAll(pattern, `$1${version}`));
   }
   const today = new Date().toISOString().slice(0, 10);
-  const heading = `## ${UNRELEASED}\n`;
-  writeFileSync(CHANGELOG, read(CHANGELOG).replace(heading, `${heading}\n## ${version}: ${today}\n`));
+  const heading = `## [${UNRELEASED}]\n`;
+  writeFileSync(CHANGELOG, read(CHANGELOG).replace(heading, `${heading}\n## [${version}] - ${today}\n`));
 }
 
 argumentsOrUsage('node scripts/release.ts check | apply | notes [VERSION]', (args) => {

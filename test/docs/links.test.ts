@@ -8,7 +8,7 @@ const links = PAGES.flatMap((file) =>
 );
 const local = links.filter(([, target]) => !/^[a-z]+:/i.test(target));
 /** Linked external pages, which no offline test can check. */
-const ELSEWHERE = ['https://www.surfpool.run'];
+const ELSEWHERE = ['https://keepachangelog.com/en/1.1.0/', 'https://www.surfpool.run'];
 
 describe.each(local)('%s: %s', (file, target) => {
   const [path = '', anchor] = target.split('#');

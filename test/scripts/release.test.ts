@@ -91,8 +91,8 @@ describe('npm version minor', () => {
   it('moves the entries under the version with the date, and leaves an empty section', () => {
     const changelog = readFileSync(join(folder, 'CHANGELOG.md'), 'utf8');
     const headings = [...changelog.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
-    expect(headings[0]).toBe('Unreleased');
-    expect(headings[1]).toMatch(new RegExp(`^${next}: \\d{4}-\\d\\d-\\d\\d$`));
+    expect(headings[0]).toBe('[Unreleased]');
+    expect(headings[1]).toMatch(new RegExp(`^\\[${next}\\] - \\d{4}-\\d\\d-\\d\\d$`));
     expect(changelog.split(/^## .*$/m)[1]?.trim()).toBe('');
     expect(changelog.split(/^## .*$/m)[2]?.trim()).toBe(entries);
     expect(entries).not.toBe('');
@@ -129,13 +129,16 @@ describe('npm version minor', () => {
 
   it('releases the entries added afterwards', () => {
     const file = join(folder, 'CHANGELOG.md');
-    const text = readFileSync(file, 'utf8').replace('## Unreleased\n', '## Unreleased\n\n- Mends a fault.\n');
+    const text = readFileSync(file, 'utf8').replace(
+      '## [Unreleased]\n',
+      '## [Unreleased]\n\n- Mends a fault.\n',
+    );
     writeFileSync(file, text);
     git('commit', '-q', '-a', '-m', 'mend');
     expect(npmVersion('patch').status).toBe(0);
     expect(readFileSync(file, 'utf8')).toMatch(
       new RegExp(
-        `^## Unreleased\n\n## ${major}\\.${minor + 1}\\.1: .*\n\n- Mends a fault\\.\n\n## ${next}: `,
+        `^## \\[Unreleased\\]\n\n## \\[${major}\\.${minor + 1}\\.1\\] - .*\n\n- Mends a fault\\.\n\n## \\[${next}\\] - `,
         'm',
       ),
     );
