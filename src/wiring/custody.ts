@@ -8,6 +8,7 @@ import { depositTerms, EXCHANGE_WALLETS } from '../chain/solana/deposit.ts';
 import { decodeMint } from '../chain/solana/token-program.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, limitsOf } from '../config.ts';
+import { isTimeOver } from '../core/due-time.ts';
 import { AppError, notConfigured } from '../core/errors.ts';
 import { USD_DECIMALS } from '../core/price.ts';
 import { createAsryPorts } from '../custody/asry/payout-operation.ts';
@@ -86,13 +87,28 @@ const keyServiceOf = (config: Wired) =>
         fetch: fetchFor(config, 'VAULT_URL'),
       };
 
+const PRICES_SHARED_MS = 1_000;
+
+/** Swaps that are prepared at once share one read of the venues. Its failure is shared as well. */
+export function sharedPrices(
+  readPrices: SwapPorts['readPrices'],
+  now: () => number,
+): SwapPorts['readPrices'] {
+  let latest: { readonly at: number; readonly prices: ReturnType<SwapPorts['readPrices']> } | undefined;
+  return () => {
+    if (!latest || isTimeOver(latest.at + PRICES_SHARED_MS, PRICES_SHARED_MS, now()))
+      latest = { at: now(), prices: readPrices() };
+    return latest.prices;
+  };
+}
+
 /** The custody modules on a platform, as enabled by the configuration. */
 export function composeCustody(
   config: Wired,
   bitcoinAddress: string,
   platform: CustodyPlatform,
 ): CustodyDeps {
-  const { rpc, esploras, readPrices, signer, mintKeys, now } = platform;
+  const { rpc, esploras, signer, mintKeys, now } = platform;
   const reserveAddress = signer.address;
   const solana = createSolanaView({
     nodes: rpc.nodes,
@@ -111,7 +127,7 @@ export function composeCustody(
       bitcoinAddress,
       route: platform.route,
       maxCostBps: config.SWAP_MAX_COST_BPS,
-      readPrices,
+      readPrices: sharedPrices(platform.readPrices, now),
       latestBlockhash,
       bitcoinViews: (txid) =>
         Promise.all(esploras.map((esplora) => esplora.tx(txid).catch((error: unknown) => asError(error)))),
