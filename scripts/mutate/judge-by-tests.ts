@@ -1,19 +1,24 @@
 /**
- * Runs unit tests against a source with the changes of a mutant, until the first test file that fails.
+ * Runs unit tests against a source with the changes of a mutant, until the first test file that fails. Each mutant gets
+ * a thread of its own: one that uses up the memory or never ends takes only that thread with it.
  * @module
  */
 import { join, relative } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createVitest, type TestCase } from 'vitest/node';
+import { inThread, runShared } from '../thread.ts';
 import { type Change, changedCode, type Judged, ROOT } from './mutants.ts';
 
-/** Only ends a test file that hangs. */
+/** Only ends tests that hang. */
 const PATIENCE_MS = 120_000;
+type TestShare = { readonly changes: readonly Change[]; readonly tests: readonly string[] };
 // Tests with many random cases run fewer of them.
 process.env.TEST_SUITE ??= 'quick';
 
 /** @param tests paths from the root: fast and strict ones first */
-export async function judgeByTests(changes: readonly Change[], tests: readonly string[]): Promise<Judged> {
+export const judgeByTests = (changes: readonly Change[], tests: readonly string[]): Promise<Judged> =>
+  inThread<TestShare, Judged>(import.meta.url, { changes, tests }, PATIENCE_MS * Math.max(tests.length, 1));
+
+async function runTests({ changes, tests }: TestShare): Promise<Judged> {
   const code = changedCode(changes);
   const cases: TestCase[] = [];
   const vitest = await createVitest(
@@ -48,9 +53,7 @@ export async function judgeByTests(changes: readonly Change[], tests: readonly s
     for (const test of tests) {
       const specifications = await vitest.getRelevantTestSpecifications([test]);
       if (specifications.length !== 1) throw new Error(`no test file ${test}`);
-      const hangs = sleep(PATIENCE_MS, undefined, { ref: false });
-      const run = await Promise.race([vitest.runTestSpecifications(specifications), hangs]);
-      if (!run) throw new Error(`${test} hangs`);
+      const run = await vitest.runTestSpecifications(specifications);
       const failed = cases.find((one) => one.result().state === 'failed')?.fullName ?? run.unhandledErrors[0];
       const module = vitest.state.getTestModules().find(({ moduleId }) => moduleId === join(ROOT, test));
       if (failed !== undefined || module?.state() === 'failed')
@@ -62,3 +65,5 @@ export async function judgeByTests(changes: readonly Change[], tests: readonly s
     await vitest.close();
   }
 }
+
+await runShared(async () => undefined, runTests);

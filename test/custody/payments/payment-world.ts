@@ -46,6 +46,8 @@ export function createPaymentWorld(
     /** Why nothing may begin or be signed. */
     stopped: undefined as string | undefined,
     /** Awaited by an operation that may not begin. */
+    /** Runs while a transaction is read. */
+    reading: undefined as (() => Promise<void>) | undefined,
     stopping: undefined as (() => Promise<void>) | undefined,
     /** Awaited by every drive of a creation. */
     driving: undefined as (() => Promise<void>) | undefined,
@@ -125,6 +127,7 @@ export function createPaymentWorld(
     async transaction(text) {
       state.reads++;
       if (state.unreadable) throw new Error('the node is down');
+      await state.reading?.();
       return chain.find((transaction) => transaction.signature === text) ?? null;
     },
     confirmedTransaction: async (text) => confirmed.find(({ signature: own }) => own === text) ?? null,

@@ -52,6 +52,19 @@ describe('a refund', () => {
     expect(world.refunded).toHaveLength(1);
   });
 
+  it('is paid once if another command begins it while the chain is read', async () => {
+    const world = createPaymentWorld();
+    world.state.refunds = 'never';
+    const { request, paid } = await overpaid(world, 50_000n);
+    world.state.reading = async () => {
+      world.state.reading = undefined;
+      await world.payments.commands.refund(paid);
+    };
+    await world.payments.commands.refund(request.id);
+    expect(world.refunded).toEqual([`refund:${paid}:1`]);
+    expect(world.journal.get(`refund:${paid}:2`)).toBeUndefined();
+  });
+
   it('returns the paid refund when another call paid it first, and does not overwrite its row', async () => {
     const world = createPaymentWorld();
     const request = world.open();
