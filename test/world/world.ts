@@ -29,6 +29,8 @@ import { transferFromUser, type UserTransfer } from './user-transfer.ts';
 import { bundleWorker } from './worker-bundle.ts';
 import { createWorkerProcess, type Release } from './worker-process.ts';
 
+const DAY_MS = 86_400_000;
+const MINT_DUE_MS = 5 * 60_000;
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
 type Vars = Readonly<Record<string, string | undefined>>;
@@ -225,8 +227,11 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     });
     stops.push(() => upstreams.stop());
 
-    /** Milliseconds by which the Worker's clock is ahead of the real one. */
-    let clockOffsetMs = 0;
+    /**
+     * Milliseconds by which the Worker's clock is ahead of the real one. Before 00:05 UTC no mint is due, so a world
+     * that starts then skips the first minutes of the day.
+     */
+    let clockOffsetMs = Math.max(0, MINT_DUE_MS - (Date.now() % DAY_MS));
     let target: () => string | null = () => null;
     const edge = await startEdge({ port: options.port ?? 0, target: () => target() });
     stops.push(() => edge.stop());
