@@ -30,7 +30,8 @@ import { bundleWorker } from './worker-bundle.ts';
 import { createWorkerProcess, type Release } from './worker-process.ts';
 
 const DAY_MS = 86_400_000;
-const MINT_DUE_MS = 5 * 60_000;
+/** The daily mint is due at 00:05 UTC; one minute more, since the Worker's clock ignores moves below 30 s. */
+const FIRST_MINT_MS = 6 * 60_000;
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
 type Vars = Readonly<Record<string, string | undefined>>;
@@ -231,7 +232,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
      * Milliseconds by which the Worker's clock is ahead of the real one. Before 00:05 UTC no mint is due, so a world
      * that starts then skips the first minutes of the day.
      */
-    let clockOffsetMs = Math.max(0, MINT_DUE_MS - (Date.now() % DAY_MS));
+    let clockOffsetMs = Math.max(0, FIRST_MINT_MS - (Date.now() % DAY_MS));
     let target: () => string | null = () => null;
     const edge = await startEdge({ port: options.port ?? 0, target: () => target() });
     stops.push(() => edge.stop());
