@@ -16,6 +16,9 @@ export type CallLimit = {
   readonly unit?: 'concurrent-requests';
 };
 
+/** What a client has left of a limit, and the seconds until it has more; the `RateLimit` header shows both. */
+export type Remaining = { readonly left: number; readonly resetSeconds: number };
+
 const HOUR_SECONDS = HOUR_MS / 1_000;
 const QUOTE_WINDOW_SECONDS = QUOTE_WINDOW_MS / 1_000;
 

@@ -3,6 +3,7 @@
  * process. Refusals are values too: an error would lose its code on the way.
  * @module
  */
+import type { Remaining } from '../core/call-limits.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { NodeAgreement } from './kernel/quorum.ts';
 import type { LimitUse } from './kernel/spending-limits.ts';
@@ -46,7 +47,7 @@ export type SwapAnswer = { readonly replayed: boolean } & (
   | { readonly type: 'refused'; readonly refusal: Refusal }
 );
 
-export type SwapPreview =
+export type DryRun =
   | {
       readonly type: 'possible';
       readonly expectedSats: bigint;
@@ -55,6 +56,11 @@ export type SwapPreview =
       readonly route: string;
     }
   | { readonly type: 'refused'; readonly refusal: Refusal };
+
+export type SwapPreview = DryRun & {
+  /** What this client has left of the bridge's quotes for dry runs. */
+  readonly quotesLeft: Remaining;
+};
 
 /** The current bounds of a swap, in lamports. */
 export type SwapRoom = {

@@ -4,6 +4,7 @@
  * stored.
  * @module
  */
+import { AppError } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 
 export type CachePolicy = {
@@ -49,6 +50,9 @@ const MAX_ENTRIES = 500;
  */
 const JOIN_MS = 10_000;
 
+/** The caller has used up its own share, which says nothing about the upstream or other callers. */
+const isOwnRefusal = (error: unknown): boolean => error instanceof AppError && error.code === 'RATE_LIMITED';
+
 export class Cache {
   readonly #memory = new Map<string, Entry>();
   readonly #loads = new Map<string, Load>();
@@ -75,9 +79,12 @@ export class Cache {
       return known as Cached<T>;
     }
     try {
-      const running = this.#running(key);
-      const joined = running && (await this.#join(running));
-      return (joined ?? (await this.#load(key, policy, load))) as Cached<T>;
+      for (;;) {
+        const running = this.#running(key);
+        if (!running) return (await this.#load(key, policy, load)) as Cached<T>;
+        const joined = await this.#join(running);
+        if (joined) return joined as Cached<T>;
+      }
     } catch (error) {
       if (known && now() - known.asOf < staleMs) return { ...known, stale: true } as Cached<T>;
       throw error;
@@ -119,13 +126,16 @@ export class Cache {
     return load && this.#options.now() < load.began + JOIN_MS ? load : undefined;
   }
 
-  /** Undefined if the load takes too long. */
+  /** Undefined if the load takes too long, or was refused because of the share of its own caller. */
   #join({ entry, began }: Load): Promise<Entry | undefined> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<undefined>((resolve) => {
       timer = setTimeout(() => resolve(undefined), began + JOIN_MS - this.#options.now());
     });
-    return Promise.race([entry, late]).finally(() => clearTimeout(timer));
+    const unlessOwn = (error: unknown): undefined => {
+      if (!isOwnRefusal(error)) throw error;
+    };
+    return Promise.race([entry.catch(unlessOwn), late]).finally(() => clearTimeout(timer));
   }
 
   /** Loads the value, unless a load of this key is running or has just failed. */
@@ -168,6 +178,7 @@ export class Cache {
   }
 
   #noteFailure(key: string, error: unknown): void {
+    if (isOwnRefusal(error)) return;
     this.#failures.set(key, { error, until: this.#options.now() + FAILURE_PAUSE_MS });
     if (this.#failures.size > MAX_ENTRIES) this.#failures.clear();
   }

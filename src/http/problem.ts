@@ -6,7 +6,7 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { AppError, databaseUnavailable, ERRORS } from '../core/errors.ts';
-import { showExhausted } from './rate-limit.ts';
+import { showRemaining } from './rate-limit.ts';
 
 export type ProblemBody = {
   error_code: string;
@@ -59,7 +59,7 @@ export function problemResponse(c: Context, error: AppError): Response {
     c.header('Retry-After', String(error.retryAfterSeconds));
     const limit = error.details?.limit;
     if (CALL_LIMIT_CODES.includes(error.code) && typeof limit === 'string')
-      showExhausted(c, limit, error.retryAfterSeconds);
+      showRemaining(c, limit, { left: 0, resetSeconds: error.retryAfterSeconds });
   }
   c.header('Cache-Control', 'no-store');
   c.set('errorCode', error.code);

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Context, MiddlewareHandler } from 'hono';
-import { CALL_LIMITS, type CallLimit } from '../core/call-limits.ts';
+import { CALL_LIMITS, type CallLimit, type Remaining } from '../core/call-limits.ts';
 import { addressKey } from '../core/client-network.ts';
 import { AppError } from '../core/errors.ts';
 import type { RouterEnv } from './router.ts';
@@ -49,9 +49,9 @@ const policyOf = (limits: CallLimits): string =>
     )
     .join(', ');
 
-/** Sets `RateLimit` of an exhausted limit. @param limit its name; @param seconds until it has room again */
-export const showExhausted = (c: Context, limit: string, seconds: number): void =>
-  c.header('RateLimit', `"${limit}";r=0;t=${seconds}`);
+/** Sets `RateLimit` of a limit that the route itself enforces. @param limit its name in CALL_LIMITS */
+export const showRemaining = (c: Context, limit: string, { left, resetSeconds }: Remaining): void =>
+  c.header('RateLimit', `"${limit}";r=${left};t=${resetSeconds}`);
 
 /**
  * Counts requests of one client and shows the limits of the route.

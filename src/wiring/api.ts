@@ -24,7 +24,7 @@ import { createAlarmStore } from '../features/status/alarm-store.ts';
 import { type AlarmMessage, type Reporter, testMessage } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
 import { createHeartbeat, readRelease, type UpstreamState } from '../features/status/get-status.ts';
-import { createQuoteBudgetStore, createSwapStore } from '../features/swap/swap-store.ts';
+import { createSwapStore, QuoteBudget } from '../features/swap/swap-store.ts';
 import { createSearchStore } from '../features/tokens/search-store.ts';
 import { createTokenStore } from '../features/tokens/token-store.ts';
 import { Cache } from '../http/cached.ts';
@@ -235,7 +235,7 @@ function swapDeps(sources: Sources): Deps['swap'] {
         ? swapRoute(config, { solanaAddress, bitcoinAddress }, feeNotes(env.KV, waitUntil)).quote
         : () => Promise.reject(notConfigured(missing)),
     readPrices: sources.readPrices,
-    quoteBudget: createQuoteBudgetStore(env.DB),
+    quoteBudget: new QuoteBudget(env.DB),
     maxCostBps: config.SWAP_MAX_COST_BPS,
     maxSwap: lamports(config.SWAP_MAX_SOL),
     maxCreatesPerClientHour: config.SWAP_MAX_CREATES_IP_HOUR,

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { lamports, sats } from '../../src/core/amount.ts';
 import { AppError, upstreamFailed } from '../../src/core/errors.ts';
+import { bandOf } from '../../src/core/quote-band.ts';
 import type { SwapRoom } from '../../src/custody/api.ts';
-import { bandOf, type EstimateDeps, getEstimate } from '../../src/features/swap/get-estimate.ts';
+import { type EstimateDeps, getEstimate } from '../../src/features/swap/get-estimate.ts';
 import { getMinimum } from '../../src/features/swap/get-minimum.ts';
 import { readQuote } from '../../src/features/swap/read-quote.ts';
 import { Cache } from '../../src/http/cached.ts';
@@ -23,15 +24,19 @@ function setUp(room: () => Promise<SwapRoom> = async () => open) {
   const clock = { now: NOW };
   const bridge = createFakeBridge();
   const deferred: Promise<unknown>[] = [];
-  const budget = { left: 100, taken: 0 };
+  const budget: { left: number; taken: number; spentBy: 'client' | 'all' } = {
+    left: 100,
+    taken: 0,
+    spentBy: 'all',
+  };
   const calls = { room: 0, prices: 0 };
   const deps: EstimateDeps = {
     cache: new Cache({ now: () => clock.now, defer: (work) => void deferred.push(work) }),
     quote: bridge.quote,
     quoteBudget: {
-      async take(_now, maximum) {
-        expect(maximum).toBe(80);
-        if (budget.left <= 0) return { ok: false, retryAfterSeconds: 77 };
+      left: () => ({ left: budget.left, resetSeconds: 77 }),
+      async take() {
+        if (budget.left <= 0) return { ok: false, spentBy: budget.spentBy, retryAfterSeconds: 77 };
         budget.left--;
         budget.taken++;
         return { ok: true };
@@ -147,6 +152,21 @@ describe('a quote for reading', () => {
       retryAfterSeconds: 77,
     });
     expect(bridge.quotes).toEqual([]);
+  });
+
+  it("beyond a client's own share is refused for that client alone, also while others wait for it", async () => {
+    const { deps, bridge, budget } = setUp();
+    Object.assign(budget, { left: 0, spentBy: 'client' });
+    const refused = readQuote(deps, lamports(SOL), POLICY, CLIENT);
+    const joined = readQuote(deps, lamports(SOL), POLICY, '198.51.100.1');
+    budget.left = 1;
+    await expect(refused).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      retryAfterSeconds: 77,
+      details: { limit: 'read_quotes' },
+    });
+    expect((await joined).expectedSats).toBe(124_375n);
+    expect(bridge.quotes).toHaveLength(1);
   });
 
   it('is the last good one, marked, while the bridge is down, and an error once that is too old', async () => {

@@ -191,8 +191,11 @@ describe('POST /api/swap/create', () => {
   });
 
   it('a refused dry run returns the code of the refusal and requests no swap', async () => {
-    service.preview = { type: 'refused', refusal: { code: 'SWAP_LIMIT_REACHED', message: 'no room' } };
+    const { quotesLeft } = service.preview;
+    const refusal = { code: 'SWAP_LIMIT_REACHED', message: 'no room' } as const;
+    service.preview = { type: 'refused', refusal, quotesLeft };
     const response = await create('{"amountSol":0.5,"dry_run":true}');
+    expect(response.headers.get('RateLimit')).toContain('"dry_run_quotes";r=4;t=7200');
     expect([response.status, await response.json()]).toMatchObject([
       503,
       { error_code: 'SWAP_LIMIT_REACHED' },

@@ -52,11 +52,20 @@ export type Service = {
   memory: Deps['swap']['memory'];
 };
 
+const quotesLeft = { left: 4, resetSeconds: 7_200 };
+
 export const newService = (): Service => ({
   asked: [],
   previewed: [],
   answer: { type: 'created', replayed: false, swap: view },
-  preview: { type: 'possible', expectedSats: 5n, minimumSats: 4n, costLamports: 1n, route: 'near-intents' },
+  preview: {
+    type: 'possible',
+    expectedSats: 5n,
+    minimumSats: 4n,
+    costLamports: 1n,
+    route: 'near-intents',
+    quotesLeft,
+  },
   rows: [row],
   configured: true,
   memory: new Cache({ now: () => 1_790_000_000_000, defer: () => undefined }),
@@ -66,7 +75,7 @@ function depsOf(service: Service): Deps['swap'] {
   return {
     cache: new Cache({ now: () => 1_790_000_000_000, defer: () => undefined }),
     quote: createFakeBridge().quote,
-    quoteBudget: { take: async () => ({ ok: true }) },
+    quoteBudget: { take: async () => ({ ok: true }), left: () => ({ left: 10, resetSeconds: 7_200 }) },
     waiting: newWaiting(),
     memory: service.memory,
     maxCreatesPerClientHour: 6,

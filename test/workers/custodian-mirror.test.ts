@@ -4,7 +4,7 @@ import { lamports } from '../../src/core/amount.ts';
 import { decodeOperation, encodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
 import type { MirrorRow } from '../../src/custody/kernel/ports.ts';
-import { createQuoteBudgetStore, createSwapStore } from '../../src/features/swap/swap-store.ts';
+import { createSwapStore, QuoteBudget } from '../../src/features/swap/swap-store.ts';
 import {
   closed,
   done,
@@ -233,30 +233,38 @@ describe('swaps as the routes read them', () => {
 });
 
 describe('the budget of quotes for reading', () => {
-  const store = createQuoteBudgetStore(env.DB);
+  const store = new QuoteBudget(env.DB);
   const WINDOW_MS = 2 * 3_600_000;
   const START = Math.floor(NOW / WINDOW_MS) * WINDOW_MS;
 
   it('is taken by one caller, and shows when one is available again', async () => {
-    for (let quote = 0; quote < 3; quote++)
-      expect(await store.take(START + 1_000, 3, null)).toEqual({ ok: true });
-    expect(await store.take(START + 1_000, 3, null)).toEqual({ ok: false, retryAfterSeconds: 7_199 });
-    expect(await store.take(START + WINDOW_MS - 1, 3, null)).toEqual({ ok: false, retryAfterSeconds: 1 });
-    expect(await store.take(START + WINDOW_MS, 3, null)).toEqual({ ok: true });
+    for (let quote = 0; quote < 80; quote++)
+      expect(await store.take(START + 1_000, null)).toEqual({ ok: true });
+    const spent = { ok: false, spentBy: 'all' };
+    for (const client of [null, '192.0.2.7'])
+      expect(await store.take(START + 1_000, client)).toEqual({ ...spent, retryAfterSeconds: 7_199 });
+    expect(await store.take(START + WINDOW_MS - 1, null)).toEqual({ ...spent, retryAfterSeconds: 1 });
+    expect(await store.take(START + WINDOW_MS, null)).toEqual({ ok: true });
   });
 
   it('never gives concurrent callers more than there are', async () => {
-    const answers = await Promise.all(Array.from({ length: 50 }, () => store.take(START, 20, null)));
-    expect(answers.filter(({ ok }) => ok)).toHaveLength(20);
+    const answers = await Promise.all(Array.from({ length: 120 }, () => store.take(START, null)));
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(80);
   });
 
   it('gives one client an eighth of what the others have left, and a network a few times that', async () => {
+    const store = new QuoteBudget(env.DB);
     const taken = async (client: string, times: number) => {
       let ok = 0;
-      for (let at = 0; at < times; at++) if ((await store.take(START, 80, client)).ok) ok++;
+      for (let at = 0; at < times; at++) if ((await store.take(START, client)).ok) ok++;
       return ok;
     };
-    expect(await taken('192.0.2.7', 40)).toBe(10);
+    expect(store.left(START, '192.0.2.7')).toEqual({ left: 10, resetSeconds: 7_200 });
+    await taken('192.0.2.7', 1);
+    expect(store.left(START, '192.0.2.7').left).toBe(9);
+    expect(await taken('192.0.2.7', 40)).toBe(9);
+    expect(store.left(START, '192.0.2.7').left).toBe(0);
+    expect(await store.take(START, '192.0.2.7')).toMatchObject({ ok: false, spentBy: 'client' });
     expect(await taken('192.0.2.8', 40)).toBe(8);
     // The /24 of both has twice a share, which is nearly used up.
     expect(await taken('192.0.2.9', 40)).toBeLessThanOrEqual(2);
@@ -268,7 +276,7 @@ describe('the budget of quotes for reading', () => {
   });
 
   it('keeps no address', async () => {
-    await store.take(START, 80, '192.0.2.7');
+    await store.take(START, '192.0.2.7');
     const { results } = await env.DB.prepare('SELECT client FROM quote_shares').all<{ client: string }>();
     expect(results.every(({ client }) => /^[0-9a-f]{32}$/.test(client))).toBe(true);
     expect(results).toHaveLength(2);

@@ -3,11 +3,14 @@
  * request count once.
  * @module
  */
-import { lamports } from '../../core/amount.ts';
+
+import type { SwapQuote } from '../../bridges/route.ts';
+import { type Lamports, lamports, sats } from '../../core/amount.ts';
 import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, MAX_WAIT_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import type { Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from '../api.ts';
+import { bandOf, scaleSats } from '../../core/quote-band.ts';
+import type { DryRun, Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from '../api.ts';
 import { beginOperation, upstreamRefusal } from '../kernel/begin-operation.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
@@ -43,6 +46,9 @@ export type SwapCreationPorts = {
  */
 const SMALL_KNOWN_MS = 600_000;
 
+/** For this long, the quote of a dry run serves further dry runs of its band. */
+const QUOTE_HELD_MS = 60_000;
+
 const IN_PROGRESS: Refusal = {
   code: 'IDEMPOTENCY_IN_PROGRESS',
   message: 'This swap is still being prepared. Repeat the call with the same Idempotency-Key.',
@@ -54,7 +60,7 @@ const KEY_REUSED: Refusal = {
   message: 'This Idempotency-Key was already used with a different request.',
 };
 
-const refused = (refusal: Refusal): SwapAnswer & SwapPreview => ({
+const refused = (refusal: Refusal): SwapAnswer & { readonly type: 'refused' } => ({
   type: 'refused',
   replayed: false,
   refusal,
@@ -179,31 +185,63 @@ export class Swaps {
 
   /** Every step of a create except the reservation and the signature. */
   async preview(request: Omit<SwapRequest, 'key'>): Promise<SwapPreview> {
+    const answer = await this.#preview(request);
+    return { ...answer, quotesLeft: this.#quotas.previewsLeft(request.client) };
+  }
+
+  async #preview(request: Omit<SwapRequest, 'key'>): Promise<DryRun> {
     const { journal, readBalance, now } = this.#tools;
     const why = await this.#tools.stopBeginning('swap');
     if (why !== undefined) return refused(swapsStopped(why));
     const { amountLamports, client } = request;
-    const early =
-      this.#knownRefusal(amountLamports) ??
-      this.#quotas.clientRefusal(request) ??
-      this.#quotas.previewRefusal(client);
+    const amount = lamports(amountLamports);
+    const quotaRefusal = (): Refusal | undefined =>
+      this.#heldQuote(amount) ? undefined : this.#quotas.previewRefusal(client);
+    const early = this.#knownRefusal(amountLamports) ?? this.#quotas.clientRefusal(request) ?? quotaRefusal();
     if (early) return refused(early);
     try {
       const balance = await readBalance(journal.releasedSlot());
       const verdict = this.#check(amountLamports, balance, journal.counting(now()));
       if (!verdict.ok) return refused(limitRefusal(verdict, now()));
       // Other calls may have used the quota while the balance was read.
-      const spent = this.#quotas.previewRefusal(client);
+      const spent = quotaRefusal();
       if (spent) return refused(spent);
-      this.#quotas.recordPreview(client);
-      const quoted = await quoteSwap(this.#p.quotes, lamports(amountLamports), true);
+      const held = this.#heldQuote(amount);
+      if (!held) this.#quotas.recordPreview(client);
+      const quoted = await quoteSwap(this.#p.quotes, amount, true, held);
       if (!quoted.ok) return refused(refusalOf(quoted.reason));
       const { quote, priced } = quoted;
+      if (!held) this.#holdQuote(quote);
       const { expectedSats, minimumSats, route } = quote;
       return { type: 'possible', expectedSats, minimumSats, costLamports: priced.cost, route };
     } catch (error) {
       return refused(upstreamRefusal(failureReason(error)));
     }
+  }
+
+  /** Stored, because the object is evicted between two dry runs of one caller. */
+  #holdQuote({ route, amount, expectedSats, minimumSats, fixedFeeSats }: SwapQuote): void {
+    const held = [this.#tools.now(), amount, expectedSats, minimumSats, fixedFeeSats, route].join(' ');
+    this.#tools.journal.setMeta(`dry_quote:${bandOf(amount)}`, held);
+  }
+
+  /** The quote held for an amount's band, scaled. One of a larger amount serves none: the bridge may refuse less. */
+  #heldQuote(amount: Lamports): SwapQuote | undefined {
+    const { journal, now } = this.#tools;
+    const [at, quoted, expected, minimum, fee, route] =
+      journal.getMeta(`dry_quote:${bandOf(amount)}`)?.split(' ') ?? [];
+    const age = now() - Number(at);
+    if (!quoted || !expected || !minimum || !fee || !route || !(age >= 0 && age < QUOTE_HELD_MS))
+      return undefined;
+    if (amount < BigInt(quoted)) return undefined;
+    const scaled = (text: string) => sats(scaleSats(BigInt(text), BigInt(fee), amount, BigInt(quoted)));
+    const unused = { expiresAt: null, etaSeconds: null, depositAddress: null };
+    const figures = {
+      expectedSats: scaled(expected),
+      minimumSats: scaled(minimum),
+      fixedFeeSats: sats(BigInt(fee)),
+    };
+    return { route, amount, ...figures, ...unused };
   }
 
   /** @throws AppError UPSTREAM_FAILED when the balance cannot be read */

@@ -68,11 +68,19 @@ export type QuotedSwap =
   | { readonly ok: true; readonly quote: SwapQuote; readonly priced: PricedQuote & { readonly ok: true } }
   | { readonly ok: false; readonly reason: string };
 
-/** A quote that passes the checks of its route and of its price, or the reason of the refusal. Signs nothing. */
-export async function quoteSwap(p: QuotePorts, amount: Lamports, dry: boolean): Promise<QuotedSwap> {
+/**
+ * A quote that passes the checks of its route and of its price, or the reason of the refusal. Signs nothing.
+ * @param held a dry quote of this amount that is used instead of a new one
+ */
+export async function quoteSwap(
+  p: QuotePorts,
+  amount: Lamports,
+  dry: boolean,
+  held?: SwapQuote,
+): Promise<QuotedSwap> {
   const prices = p.readPrices();
   prices.catch(() => undefined);
-  const verdict = await p.route.quote({ amount, dry });
+  const verdict = held ? ({ ok: true, quote: held } as const) : await p.route.quote({ amount, dry });
   if (!verdict.ok) return verdict;
   const priced = priceQuote(verdict.quote, await prices, p.maxCostBps);
   return priced.ok ? { ok: true, quote: verdict.quote, priced } : priced;

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { CALL_LIMITS, QUOTE_WINDOW_MS } from '../../core/call-limits.ts';
+import { CALL_LIMITS, QUOTE_WINDOW_MS, type Remaining } from '../../core/call-limits.ts';
 import { fairShare, networksOf } from '../../core/client-network.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import type { Refusal, SwapRequest } from '../api.ts';
@@ -57,20 +57,36 @@ export class SwapQuotas {
     return spentRefusal('create_quotes', this.#fullFor('quote', ALL, QUOTE_WINDOW_MS, QUOTES_PER_WINDOW));
   }
 
-  /** The refusal when the quotes of dry runs are used up. One client and its networks get only a fair share. */
+  /** The refusal when the quotes of dry runs are used up, for all or for this client, whose networks get a fair share. */
   previewRefusal(client: string): Refusal | undefined {
+    const all = this.#fullFor('preview', ALL, QUOTE_WINDOW_MS, PREVIEWS_PER_WINDOW);
+    if (all !== undefined) return spentRefusal('dry_run_quotes', all);
+    const retryAfterSeconds = this.#previewShares(client)
+      .map(({ network, share }) => this.#fullFor('preview', network, QUOTE_WINDOW_MS, share))
+      .find((seconds) => seconds !== undefined);
+    if (retryAfterSeconds === undefined) return undefined;
+    const message = 'This address has used its share of dry runs. Wait, or create without a dry run.';
+    return { code: 'RATE_LIMITED', message, retryAfterSeconds, details: { limit: 'dry_run_quotes' } };
+  }
+
+  /** The quotes of dry runs that a client has left, and when its oldest one leaves the window. */
+  previewsLeft(client: string): Remaining {
+    const shares = this.#previewShares(client);
+    const oldest = shares[0]?.calls[0] ?? this.#now();
+    return {
+      left: Math.max(Math.min(...shares.map(({ share, calls }) => share - calls.length)), 0),
+      resetSeconds: Math.max(Math.ceil((oldest + QUOTE_WINDOW_MS - this.#now()) / 1_000), 1),
+    };
+  }
+
+  /** The dry runs of a client's networks in the window, and the share of each, the narrowest network first. */
+  #previewShares(client: string) {
     const since = this.#now() - QUOTE_WINDOW_MS;
     const used = this.#journal.calls('preview', ALL, since).length;
-    const waits = networksOf(client).map(({ network, times }) => {
-      const own = this.#journal.calls('preview', network, since).length;
-      const share = times * fairShare(PREVIEWS_PER_WINDOW, used, own);
-      return this.#fullFor('preview', network, QUOTE_WINDOW_MS, share);
+    return networksOf(client).map(({ network, times }) => {
+      const calls = this.#journal.calls('preview', network, since);
+      return { network, calls, share: times * fairShare(PREVIEWS_PER_WINDOW, used, calls.length) };
     });
-    const all = this.#fullFor('preview', ALL, QUOTE_WINDOW_MS, PREVIEWS_PER_WINDOW);
-    return spentRefusal(
-      'dry_run_quotes',
-      [all, ...waits].find((seconds) => seconds !== undefined),
-    );
   }
 
   recordCreate({ client, key }: Pick<SwapRequest, 'client' | 'key'>): void {

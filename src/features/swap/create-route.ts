@@ -7,7 +7,7 @@ import type { CustodianApi } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { idempotencyHeaders, idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { amountParam } from '../../http/params.ts';
-import { clientKey, rateLimit } from '../../http/rate-limit.ts';
+import { clientKey, rateLimit, showRemaining } from '../../http/rate-limit.ts';
 import { atomsText, errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import { CONTRACT_MINIMUM } from './get-minimum.ts';
@@ -108,6 +108,7 @@ export const createSwapRoutes = newRouter<{ readonly swap: CreateSwapDeps }>().o
     const request = { amountLamports: lamports(atoms), client: clientKey(c) };
     if (dryRun) {
       const preview = await deps.custody.previewSwap(request);
+      showRemaining(c, 'dry_run_quotes', preview.quotesLeft);
       if (preview.type === 'refused') throw refusalError(preview.refusal);
       return c.json(
         {

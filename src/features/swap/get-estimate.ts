@@ -1,6 +1,7 @@
 import { formatAmount, type Lamports, lamports, SOL_DECIMALS } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
+import { bandOf, scaleSats } from '../../core/quote-band.ts';
 import { getMinimum, type SwapMinimum, type SwapMinimumDeps } from './get-minimum.ts';
 import { type ReadQuote, readQuote } from './read-quote.ts';
 
@@ -48,7 +49,7 @@ export async function getEstimate(d: EstimateDeps, amount: Lamports, client: str
       (error: unknown) => (error instanceof AppError ? error.code : 'UPSTREAM_FAILED'),
     ),
   ]);
-  const scaled = (sats: bigint): bigint => scale(sats, quote.fixedFeeSats, amount, quotedAmount);
+  const scaled = (sats: bigint): bigint => scaleSats(sats, quote.fixedFeeSats, amount, quotedAmount);
   return {
     amount,
     quotedAmount,
@@ -60,12 +61,6 @@ export async function getEstimate(d: EstimateDeps, amount: Lamports, client: str
     asOf: quote.asOf,
     stale: quote.stale,
   };
-}
-
-/** The bridge's rate is constant within a band; its fixed fee is charged once for any amount. */
-function scale(sats: bigint, fixedFee: bigint, amount: bigint, quoted: bigint): bigint {
-  const result = ((sats + fixedFee) * amount) / quoted - fixedFee;
-  return result > 0n ? result : 0n;
 }
 
 /**
@@ -84,13 +79,6 @@ async function quoteOfBand(
     if (band === amount || !(error instanceof AppError) || error.code !== 'AMOUNT_TOO_SMALL') throw error;
     return { quotedAmount: amount, quote: await readQuote(d, amount, POLICY, client) };
   }
-}
-
-/** The largest of 1, 2 and 5 times a power of ten that is at most the amount. */
-export function bandOf(amount: Lamports): Lamports {
-  const power = 10n ** BigInt(amount.toString().length - 1);
-  const lead = amount / power;
-  return lamports(power * (lead >= 5n ? 5n : lead >= 2n ? 2n : 1n));
 }
 
 /** In the order of a create's checks. */

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { lamports, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { CALL_LIMITS } from '../../core/call-limits.ts';
-import { clientKey, rateLimit } from '../../http/rate-limit.ts';
+import { clientKey, rateLimit, showRemaining } from '../../http/rate-limit.ts';
 import { atomsText, errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { amountSol } from './create-route.ts';
@@ -124,12 +124,13 @@ export const swapQuoteRoutes = newRouter<{ readonly swap: SwapQuoteDeps }>()
     );
   })
   .openapi(estimateRoute, async (c) => {
-    c.var.deps.swap.requireSwaps();
-    const estimate = await getEstimate(
-      c.var.deps.swap,
-      lamports(c.req.valid('query').amountSol),
-      clientKey(c),
-    );
+    const deps = c.var.deps.swap;
+    deps.requireSwaps();
+    const client = clientKey(c);
+    const showShare = () => showRemaining(c, 'read_quotes', deps.quoteBudget.left(deps.now(), client));
+    showShare();
+    const estimate = await getEstimate(deps, lamports(c.req.valid('query').amountSol), client);
+    showShare();
     c.header('Cache-Control', 'public, max-age=15');
     return c.json(
       {

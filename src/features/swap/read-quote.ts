@@ -5,7 +5,6 @@
  */
 import { type SwapQuote, type SwapRoute, withoutQuoteRefusal } from '../../bridges/route.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
-import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Cache } from '../../http/cached.ts';
 import type { QuoteBudgetStore } from './swap-store.ts';
@@ -38,13 +37,10 @@ export type ReadQuote = {
   readonly stale: boolean;
 };
 
-export const READ_QUOTES_PER_WINDOW = CALL_LIMITS.read_quotes.quota;
-
 /**
- * @param client whose share of the budget pays for the quote; null for the service's own reads, which callers
- * cannot
+ * @param client whose share of the budget pays for the quote; null for the service's own reads, which callers cannot
  * multiply
- * @throws AppError QUOTE_BUDGET_SPENT, AMOUNT_TOO_SMALL, QUOTE_REFUSED, UPSTREAM_FAILED
+ * @throws AppError RATE_LIMITED when the client has used its share, QUOTE_BUDGET_SPENT, AMOUNT_TOO_SMALL, QUOTE_REFUSED, UPSTREAM_FAILED
  */
 export async function readQuote(
   d: ReadQuoteDeps,
@@ -74,13 +70,17 @@ export async function readQuote(
 const TOO_SMALL = 'amount_too_low';
 
 async function queryBridge(d: ReadQuoteDeps, amount: Lamports, client: string | null): Promise<StoredQuote> {
-  const budget = await d.quoteBudget.take(d.now(), READ_QUOTES_PER_WINDOW, client);
-  if (!budget.ok) {
-    const { retryAfterSeconds } = budget;
-    throw new AppError('QUOTE_BUDGET_SPENT', 'The quota of bridge quotes is used up.', {
-      retryAfterSeconds,
-      details: { limit: 'read_quotes' },
-    });
+  const taken = await d.quoteBudget.take(d.now(), client);
+  if (!taken.ok) {
+    const { spentBy, retryAfterSeconds } = taken;
+    const options = { retryAfterSeconds, details: { limit: 'read_quotes' } };
+    throw spentBy === 'client'
+      ? new AppError(
+          'RATE_LIMITED',
+          'This address has used its share of quotes. Wait and try again.',
+          options,
+        )
+      : new AppError('QUOTE_BUDGET_SPENT', 'The quota of bridge quotes is used up.', options);
   }
   const verdict = await d.quote({ amount, dry: true });
   if (verdict.ok) return stored(verdict.quote);

@@ -6,7 +6,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
-import { QUOTE_WINDOW_MS } from '../../core/call-limits.ts';
+import { CALL_LIMITS, QUOTE_WINDOW_MS, type Remaining } from '../../core/call-limits.ts';
 import { fairShare, networksOf } from '../../core/client-network.ts';
 import type { SwapView } from '../../custody/api.ts';
 import type { D1Reads } from '../../http/read-session.ts';
@@ -72,25 +72,54 @@ export const createSwapStore = (db: D1Reads) => ({
  */
 export type QuoteBudgetStore = {
   /**
-   * Takes one quote from the window. Returns the seconds until the next window when none is left.
+   * Takes one quote from the window. Returns the seconds until the next window when none is left, for this client or
+   * for all.
    * @param client limited to a fair share; null for the service's own reads
    */
-  take(
-    nowMs: number,
-    maximum: number,
-    client: string | null,
-  ): Promise<{ ok: true } | { ok: false; retryAfterSeconds: number }>;
+  take(nowMs: number, client: string | null): Promise<QuoteTaken>;
+  /** What a client has left of its share: an upper bound, because other isolates may have taken some of it. */
+  left(nowMs: number, client: string): Remaining;
 };
+
+export type QuoteTaken =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly spentBy: 'client' | 'all'; readonly retryAfterSeconds: number };
+
+const MAXIMUM = CALL_LIMITS.read_quotes.quota;
+/** Maximum clients whose shares one isolate remembers in a window. */
+const MAX_REMEMBERED = 10_000;
 
 const hashOf = (network: string): string => bytesToHex(sha256(utf8ToBytes(network)).subarray(0, 16));
 
-export const createQuoteBudgetStore = (db: D1Database): QuoteBudgetStore => ({
-  async take(nowMs, maximum, client) {
-    const window = Math.floor(nowMs / QUOTE_WINDOW_MS);
-    const spent = {
-      ok: false as const,
-      retryAfterSeconds: Math.ceil(((window + 1) * QUOTE_WINDOW_MS - nowMs) / 1_000),
-    };
+const windowOf = (nowMs: number): number => Math.floor(nowMs / QUOTE_WINDOW_MS);
+const secondsLeft = (nowMs: number): number =>
+  Math.ceil(((windowOf(nowMs) + 1) * QUOTE_WINDOW_MS - nowMs) / 1_000);
+
+export class QuoteBudget implements QuoteBudgetStore {
+  readonly #db: D1Database;
+  /** Quotes left to each client of the window, as this isolate last read them. */
+  readonly #left = { window: 0, clients: new Map<string, number>() };
+
+  constructor(db: D1Database) {
+    this.#db = db;
+  }
+
+  left(nowMs: number, client: string): Remaining {
+    const known = this.#left.window === windowOf(nowMs) ? this.#left.clients.get(client) : undefined;
+    return { left: known ?? fairShare(MAXIMUM, 0, 0), resetSeconds: secondsLeft(nowMs) };
+  }
+
+  #remember(window: number, client: string, left: number): void {
+    const { clients } = this.#left;
+    if (this.#left.window !== window || clients.size > MAX_REMEMBERED) clients.clear();
+    this.#left.window = window;
+    clients.set(client, left);
+  }
+
+  async take(nowMs: number, client: string | null): Promise<QuoteTaken> {
+    const db = this.#db;
+    const window = windowOf(nowMs);
+    const retryAfterSeconds = secondsLeft(nowMs);
     // Stores a value that distinguishes addresses, not the addresses themselves.
     const levels = (client === null ? [] : networksOf(client)).map(({ network, times }) => ({
       network: hashOf(network),
@@ -106,20 +135,22 @@ export const createQuoteBudgetStore = (db: D1Database): QuoteBudgetStore => ({
           .bind(window, ...levels.map(({ network }) => network)),
       ]);
       const used = total?.results[0]?.used ?? 0;
-      const isOver = levels.some(({ network, times }) => {
+      const left = levels.map(({ network, times }) => {
         const own = shares?.results.find((row) => row.client === network)?.used ?? 0;
-        return own >= times * fairShare(maximum, used, own);
+        return times * fairShare(MAXIMUM, used, own) - own;
       });
-      if (isOver) return spent;
+      const least = Math.min(...left);
+      if (client !== null) this.#remember(window, client, Math.max(least - 1, 0));
+      if (used < MAXIMUM && least <= 0) return { ok: false, spentBy: 'client', retryAfterSeconds };
     }
     const taken = await db
       .prepare(
         `INSERT INTO quote_budget (window, used) VALUES (?, 1)
          ON CONFLICT (window) DO UPDATE SET used = used + 1 WHERE used < ? RETURNING used`,
       )
-      .bind(window, maximum)
+      .bind(window, MAXIMUM)
       .first<{ used: number }>();
-    if (!taken) return spent;
+    if (!taken) return { ok: false, spentBy: 'all', retryAfterSeconds };
     if (levels.length > 0) {
       await db.batch([
         ...levels.map(({ network }) =>
@@ -134,5 +165,5 @@ export const createQuoteBudgetStore = (db: D1Database): QuoteBudgetStore => ({
       ]);
     }
     return { ok: true };
-  },
-});
+  }
+}

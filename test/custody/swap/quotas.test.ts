@@ -25,6 +25,8 @@ const refusalOf = (answer: SwapAnswer | SwapPreview) =>
 const small = (at: number) => request({ amountLamports: SOL / 10n, client: `client-${at}` });
 const preview = (w: CustodianWorld, amount = SOL, client = '192.0.2.1') =>
   w.custody.previewSwap({ amountLamports: amount, client });
+/** Each amount is smaller than the one before, so no quote that is held serves it. */
+const descending = (at: number) => SOL - BigInt(at);
 
 describe('a dry run', () => {
   it('shows the expected result, opens no deposit address, reserves and stores nothing', async () => {
@@ -35,6 +37,7 @@ describe('a dry run', () => {
       minimumSats: 123_750n,
       costLamports: 10_000_000n,
       route: 'near-intents',
+      quotesLeft: { left: 4, resetSeconds: 7_200 },
     });
     expect(w.bridge.quotes).toEqual([{ amount: SOL, dry: true }]);
     expect([w.journal.isEmpty(), w.signatures(), w.mirror.applied]).toEqual([true, 0, 0]);
@@ -123,29 +126,63 @@ describe("the bridge's quota", () => {
     for (const atOnce of [false, true]) {
       const w = rich();
       const answers: SwapPreview[] = [];
-      if (atOnce) answers.push(...(await Promise.all(Array.from({ length: 500 }, () => preview(w)))));
-      else for (let call = 0; call < 25; call++) answers.push(await preview(w));
+      if (atOnce)
+        answers.push(
+          ...(await Promise.all(Array.from({ length: 500 }, (_, at) => preview(w, descending(at))))),
+        );
+      else for (let call = 0; call < 25; call++) answers.push(await preview(w, descending(call)));
       expect(answers.filter(({ type }) => type === 'possible')).toHaveLength(5);
       expect(w.bridge.quotes).toHaveLength(5);
       const last = answers.at(-1);
-      expect(last && refusalOf(last)).toMatchObject({ code: 'QUOTE_BUDGET_SPENT', retryAfterSeconds: 7_200 });
+      expect(last && refusalOf(last)).toMatchObject({
+        code: 'RATE_LIMITED',
+        retryAfterSeconds: 7_200,
+        details: { limit: 'dry_run_quotes' },
+      });
+      expect(last?.quotesLeft).toEqual({ left: 0, resetSeconds: 7_200 });
     }
+  });
+
+  it('is not used by a dry run whose band has a quote of at most its amount and a minute of age', async () => {
+    const w = rich();
+    for (let call = 0; call < 100; call++) expect((await preview(w)).type).toBe('possible');
+    expect(await preview(w, SOL + SOL / 2n, '198.51.100.1')).toMatchObject({
+      expectedSats: 186_562n,
+      costLamports: 15_000_000n,
+      quotesLeft: { left: 4 },
+    });
+    expect(w.bridge.quotes).toHaveLength(1);
+    await preview(w, SOL - 1n);
+    await preview(w, 2n * SOL);
+    w.clock.now += MINUTE;
+    expect((await preview(w)).quotesLeft).toEqual({ left: 1, resetSeconds: 7_140 });
+    expect(w.bridge.quotes).toHaveLength(4);
+  });
+
+  it('serves a held quote after the share is used up, at prices that are read again', async () => {
+    const w = rich();
+    for (let call = 0; call < 5; call++) await preview(w, descending(call));
+    expect(refusalOf(await preview(w, descending(9)))?.code).toBe('RATE_LIMITED');
+    expect((await preview(w, descending(4))).type).toBe('possible');
+    w.swap.prices = [];
+    expect(refusalOf(await preview(w, descending(4)))?.code).toBe('PRICE_UNAVAILABLE');
   });
 
   it('leaves dry runs to others after one address, one /24 or one /48 has used its share', async () => {
     const w = rich();
-    for (let host = 0; host < 100; host++) await preview(w, SOL, `192.0.2.${host}`);
+    for (let host = 0; host < 100; host++) await preview(w, descending(host), `192.0.2.${host}`);
     for (let subnet = 0x1000; subnet < 0x2000; subnet += 0x80)
-      await preview(w, SOL, `2001:db8:1:${subnet.toString(16)}::/64`);
+      await preview(w, descending(subnet), `2001:db8:1:${subnet.toString(16)}::/64`);
     expect(w.bridge.quotes.length).toBeLessThan(35);
-    expect((await preview(w, SOL, '198.51.100.1')).type).toBe('possible');
-    expect((await preview(w, SOL, '198.51.100.1')).type).toBe('possible');
+    for (const at of [8_001, 8_002])
+      expect((await preview(w, descending(at), '198.51.100.1')).type).toBe('possible');
   });
 
   it('allows 40 dry runs in total and 60 creates', async () => {
     const w = rich();
-    for (let client = 0; client < 60; client++) await preview(w, SOL, `10.${client}.0.1`);
+    for (let client = 0; client < 60; client++) await preview(w, descending(client), `10.${client}.0.1`);
     expect(w.bridge.quotes).toHaveLength(40);
+    expect(refusalOf(await preview(w, descending(60), '10.99.0.1'))?.code).toBe('QUOTE_BUDGET_SPENT');
     const creates = await Promise.all(Array.from({ length: 70 }, (_, at) => w.custody.createSwap(small(at))));
     expect(creates.filter(({ type }) => type === 'created')).toHaveLength(60);
     expect(w.bridge.quotes).toHaveLength(100);
@@ -164,7 +201,7 @@ describe("the bridge's quota", () => {
     expect(refused?.retryAfterSeconds).toBe(115 * 60);
     w.clock.now += 115 * MINUTE;
     expect((await preview(w)).type).toBe('possible');
-    expect((await preview(w)).type).toBe('refused');
+    expect((await preview(w, SOL / 2n)).type).toBe('refused');
   });
 
   it('a refusal before the quote costs none', async () => {
