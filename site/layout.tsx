@@ -120,6 +120,9 @@ const Footer = ({ release: { version, commit, source } }: Pick<Assets, 'release'
               </a>
             </li>
             <li>
+              <a href="/changes">Changes</a>
+            </li>
+            <li>
               <a href="/licenses.md">Licences</a>
             </li>
             <li>
@@ -174,6 +177,7 @@ export function Document({ page, assets }: { page: Page; assets: Assets }) {
             <link rel="canonical" href={assets.origin + path} />
           </>
         )}
+        <link rel="alternate" type="application/atom+xml" title="Releases of Sluice" href="/changes.atom" />
         <link rel="icon" href="/icon.svg" type="image/svg+xml" />
         <link rel="icon" href="/icon-32.png" sizes="32x32" type="image/png" />
         <link rel="apple-touch-icon" href="/icon-180.png" />

@@ -5,9 +5,11 @@
 import { Hono } from 'hono';
 import type { ApiDocument } from '../scripts/documents/api-document.ts';
 import type { Assets } from './build/assets.ts';
+import { readChanges } from './build/changelog.ts';
 import { Document, type Page } from './layout.tsx';
 import { agents } from './pages/agents.tsx';
 import { asry } from './pages/asry.tsx';
+import { changesPage } from './pages/changes.tsx';
 import { docsPage } from './pages/docs.tsx';
 import { exchange } from './pages/exchange.tsx';
 import { missing } from './pages/missing.tsx';
@@ -42,7 +44,7 @@ export const PAGES: readonly Page[] = [
 /** @param document the API that `/docs` describes */
 export function pagesApp(assets: Assets, document: ApiDocument): Hono {
   const app = new Hono();
-  for (const page of [...PAGES, docsPage(document)])
+  for (const page of [...PAGES, docsPage(document), changesPage(readChanges(assets))])
     app.get(page.path, (c) =>
       c.html(`<!doctype html>\n${(<Document page={page} assets={assets} />).toString()}\n`),
     );

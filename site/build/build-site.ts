@@ -12,6 +12,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import * as fs from 'node:fs/promises';
@@ -21,6 +22,7 @@ import { toSSG } from 'hono/ssg';
 import { currentCommit } from '../../scripts/current-commit.ts';
 import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import type { Assets, Release, Script } from './assets.ts';
+import { changesFeed, readChanges } from './changelog.ts';
 import { copiedNotices } from './copied-notices.ts';
 import { hostFiles, PUBLIC_SOURCES } from './host-files.ts';
 
@@ -45,6 +47,7 @@ export const SOURCES = [
   'src/custody/asry',
   'src/mcp',
   'package-lock.json',
+  'CHANGELOG.md',
 ];
 
 const filesIn = (folder: string): string[] =>
@@ -55,7 +58,7 @@ const filesIn = (folder: string): string[] =>
 function fingerprint(document: ApiDocument, origin: string, release: Release): string {
   const hash = createHash('sha256').update(JSON.stringify([document, origin, release]));
   const files = SOURCES.map((path) => join(ROOT, path))
-    .flatMap((path) => (path.endsWith('.json') ? [path] : filesIn(path)))
+    .flatMap((path) => (statSync(path).isFile() ? [path] : filesIn(path)))
     .filter((file) => !file.startsWith(SITE_FOLDER));
   for (const file of files.sort())
     hash.update(relative(ROOT, file)).update('\0').update(readFileSync(file)).update('\0');
@@ -140,6 +143,7 @@ export async function buildSite(): Promise<boolean> {
     const made = await toSSG(module.pagesApp(assets, document), fs, { dir: work });
     if (!made.success) throw made.error ?? new Error('the pages could not be rendered');
     for (const [name, text] of hostFiles(PUBLIC_SOURCES)) writeFileSync(join(work, name), text);
+    writeFileSync(join(work, 'changes.atom'), changesFeed(readChanges(assets), assets));
     writeFileSync(join(work, 'operations.json'), operationsFile(document));
     appendFileSync(join(work, 'licenses.md'), copiedNotices());
     writeFileSync(join(work, STAMP), stamp);

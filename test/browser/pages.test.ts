@@ -33,6 +33,7 @@ const PAGES = [
   ['/status', 'Status'],
   ['/visitors', 'Visitors'],
   ['/docs', 'API reference'],
+  ['/changes', 'Changes'],
 ] as const;
 /** Maximum script of a page before a wallet is requested or the check of a proof is started. */
 const SCRIPT_BYTES = 50 * 1024;

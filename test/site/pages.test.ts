@@ -6,13 +6,15 @@ import { operationsOf } from '../../scripts/documents/api-document.ts';
 import { documentOf } from '../../scripts/documents/write-documents.ts';
 import { ALLOWED_LICENCES } from '../../scripts/licences-page.ts';
 import { buildSite, SITE_FOLDER, SOURCES } from '../../site/build/build-site.ts';
+import { changesFeed, changesOf } from '../../site/build/changelog.ts';
 import { contentPolicy, hostFiles, PUBLIC_SOURCES } from '../../site/build/host-files.ts';
+import { changesPage } from '../../site/pages/changes.tsx';
 import { docsPage } from '../../site/pages/docs.tsx';
 import { curlLines } from '../../site/parts/agent-snippets.ts';
 import { PAGES as FIXED_PAGES, pagesApp } from '../../site/prerender.tsx';
 
 const API = documentOf('');
-const PAGES = [...FIXED_PAGES, docsPage(API)];
+const PAGES = [...FIXED_PAGES, docsPage(API), changesPage([])];
 
 // Only ends a build that hangs: a busy machine may need a long time.
 beforeAll(() => buildSite(), 180_000);
@@ -218,4 +220,27 @@ it('every page references the icons, the manifest and the card, and each of them
       expect(existsSync(join(SITE_FOLDER, name))).toBe(true);
     }
   expect(existsSync(join(SITE_FOLDER, 'favicon.ico'))).toBe(true);
+});
+
+it('the feed of releases leaves out what no release has, and links to files of the repository', () => {
+  const changes = changesOf(
+    '# Changelog\n\n## [Unreleased]\n\n- Next\n\n## [1.1.0] - 2026-11-24\n\n- See [a & b](docs/a.md#b) for `<x>`\n',
+    SOURCE,
+  );
+  expect(changes.map(({ version, date }) => [version, date])).toEqual([
+    ['Unreleased', null],
+    ['1.1.0', '2026-11-24'],
+  ]);
+  expect(changes[1]?.html).toContain(
+    `<a href="${SOURCE}/blob/main/docs/a.md#b">a &amp; b</a> for <code>&lt;x&gt;</code>`,
+  );
+  const release = { version: '1.1.0', commit: null, source: SOURCE };
+  const assets = { origin: 'https://example.com', release, style: '', font: '', scripts: {} };
+  const feed = changesFeed(changes, assets);
+  expect(feed.match(/<entry>/g)).toHaveLength(1);
+  expect(feed).toContain('<updated>2026-11-24T00:00:00Z</updated>');
+  expect(feed).toContain('<link href="https://example.com/changes#v1.1.0"/>');
+  expect(feed).toContain('&lt;a href=&quot;');
+  expect(feed).not.toContain('Next');
+  expect(() => changesOf('## Unnamed\n', SOURCE)).toThrow('without a version');
 });

@@ -14,13 +14,13 @@ const appWith = (publicBaseUrl: string, securityContact?: string) => {
 const app = appWith(ORIGIN, 'mailto:security@sluice.example');
 
 describe('/sitemap.xml', () => {
-  it('lists every separate page of the site, and the API reference', async () => {
+  it('lists every separate page of the site, the API reference and the changes', async () => {
     const answer = await app.request('/sitemap.xml');
     expect(answer.headers.get('content-type')).toBe('application/xml');
     const listed = [...(await answer.text()).matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, url]) => url);
     // The page of one token needs its id.
     const pages = PAGES.map(({ path }) => path).filter((path) => path !== '/404' && path !== '/token');
-    expect(listed.sort()).toEqual([...pages, '/docs'].map((path) => `${ORIGIN}${path}`).sort());
+    expect(listed.sort()).toEqual([...pages, '/docs', '/changes'].map((path) => `${ORIGIN}${path}`).sort());
   });
 
   it('uses the origin of the request where none is configured', async () => {

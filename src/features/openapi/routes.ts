@@ -120,6 +120,7 @@ const SITE_PAGES = [
   '/status',
   '/visitors',
   '/docs',
+  '/changes',
 ];
 
 /** @param origin of the service @see https://www.sitemaps.org/protocol.html */
