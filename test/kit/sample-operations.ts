@@ -121,7 +121,8 @@ export const deathProof = (change: Partial<NodeView> = {}): NodeView =>
 export const statusOf = (
   commitment: 'processed' | 'confirmed' | 'finalized',
   failed = false,
-): NonNullable<NodeView['status']> => ({ slot: 940n, failed, commitment });
+  charged: boolean | null = failed && commitment === 'finalized' ? true : null,
+): NonNullable<NodeView['status']> => ({ slot: 940n, failed, commitment, charged });
 
 /** A finalized payment of 1 SOL by the reserve. */
 export const reserveTransfer = (

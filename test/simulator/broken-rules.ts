@@ -340,8 +340,15 @@ export const BROKEN_RULES: readonly BrokenRule[] = [
   },
   {
     name: 'one node says that an attempt failed',
-    edits: [{ file: STATE_MACHINE, find: `failures.length >= quorum && failures`, replace: `failures` }],
+    edits: [{ file: STATE_MACHINE, find: `rejections >= quorum`, replace: `rejections > 0` }],
     test: 'test/custody/kernel/state-machine-verdict.test.ts',
+  },
+  {
+    name: 'a failure without a fee ends an attempt',
+    edits: [
+      { file: STATE_MACHINE, find: `failed && charged === true).length`, replace: `failed).length` },
+      { file: STATE_MACHINE, find: `view.status?.charged === true`, replace: `view.status?.failed` },
+    ],
   },
   {
     name: 'expiry needs neither the margin nor the lifetime of the blockhash',

@@ -19,7 +19,7 @@ export const REQUIRED: readonly string[] = [
   ...['token done/done', 'asry done/done', 'absr done/done', 'absr failed/refused', 'refund done/done'],
   ...['requests open', 'requests completed', 'requests expired', 'refunds due', 'refunds paid'],
   ...['asry_payouts paid', 'asry_payouts owed'],
-  ...['landings', 'landings that failed', 'transactions taken back by a fork'],
+  ...['landings', 'landings that failed', 'no-ops', 'transactions taken back by a fork'],
   ...[
     'crashes',
     'replacements',

@@ -25,6 +25,8 @@ export type Entry = {
   readonly slot: number;
   readonly transaction: Transaction;
   readonly failed: boolean;
+  /** Failed without a fee (SIMD-0290): the same bytes may still land. */
+  readonly isNoop: boolean;
   /** Change of each value of the state, and what it was before. */
   readonly changes: ReadonlyMap<string, bigint>;
   readonly before: ReadonlyMap<string, bigint>;
@@ -39,6 +41,8 @@ export type SendFates = {
   readonly late: number;
   /** Landings that fail on chain. */
   readonly failing: number;
+  /** Transactions that are a no-op in one block before they may land in a later one; absent: none. */
+  readonly noop?: number;
   /** Landings after which a fork takes the last slots back. */
   readonly forked: number;
   /** Transactions that only the losing side of a later fork does not have. */
@@ -109,7 +113,7 @@ export function createLedger(p: {
   }
 
   const standing = (signature: string): Entry | undefined =>
-    bySignature.get(signature)?.find(({ droppedAt }) => droppedAt === NEVER);
+    bySignature.get(signature)?.find(({ droppedAt, isNoop }) => droppedAt === NEVER && !isNoop);
 
   /** The reason why an action cannot run; otherwise its changes are in `overlay`. */
   function run(action: Action, overlay: Map<string, bigint>): boolean {
@@ -175,6 +179,7 @@ export function createLedger(p: {
     slot: number,
     failed: boolean,
     after: ReadonlyMap<string, bigint>,
+    isNoop = false,
   ): void {
     const before = new Map(
       transaction.accounts.map((account) => [key.lamports(account), value(key.lamports(account))]),
@@ -185,7 +190,7 @@ export function createLedger(p: {
       changes.set(name, next - value(name));
       state.set(name, next);
     }
-    const entry: Entry = { slot, transaction, failed, changes, before, droppedAt: NEVER };
+    const entry: Entry = { slot, transaction, failed, isNoop, changes, before, droppedAt: NEVER };
     entries.push(entry);
     push(bySignature, transaction.signature, entry);
     for (const account of transaction.accounts) push(byAccount, account, entry);
@@ -209,7 +214,13 @@ export function createLedger(p: {
     if (isSkipped(slot, slot)) return void scheduler.at(timeOf(slot + 1), () => tryLand(signature));
     const free = value(key.lamports(transaction.accounts[0] ?? ''));
     if (free < transaction.fee) return void p.onUncovered(transaction, free);
-    const { failed, after } = execute(transaction, random.chance(p.fates().failing));
+    const { noop, failing } = p.fates();
+    if (noop !== undefined && !bySignature.has(signature) && random.chance(noop)) {
+      append(transaction, slot, true, new Map(), true);
+      const next = random.between(slot + 1, Math.max(slot + 1, lastSlot(born)));
+      return void scheduler.at(timeOf(next), () => tryLand(signature));
+    }
+    const { failed, after } = execute(transaction, random.chance(failing));
     append(transaction, slot, failed, after);
   }
 

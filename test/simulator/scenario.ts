@@ -75,6 +75,7 @@ const SALTS = {
   widest: 0x7769_6468,
   early: 0x6561_7278,
   outage: 0x6f75_7461,
+  noops: 0x6e6f_6f70,
 };
 const later = (seed: number, salt: number, chance: number): boolean =>
   createRandom(seed ^ salt).chance(chance);
@@ -99,6 +100,7 @@ export function scenarioOf(seed: number): Scenario {
   const weather = wildFaults(random.fork(), hasCron, crowd);
   const wild: Faults = {
     ...weather,
+    sends: { ...weather.sends, ...(later(seed, SALTS.noops, 0.2) ? { noop: 0.5 } : {}) },
     bridge: {
       ...weather.bridge,
       fates: later(seed, SALTS.crumbs, 0.05) ? ['crumbs', ...weather.bridge.fates] : weather.bridge.fates,

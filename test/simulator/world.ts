@@ -184,9 +184,10 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     onLanding(entry) {
       trace(
         () =>
-          `chain: ${short(entry.transaction.signature)} ${entry.failed ? 'fails' : 'lands'} in slot ${entry.slot}`,
+          `chain: ${short(entry.transaction.signature)} ${entry.isNoop ? 'is a no-op' : entry.failed ? 'fails' : 'lands'} in slot ${entry.slot}`,
       );
-      if (witness.isOurs(entry)) count(entry.failed ? 'landings that failed' : 'landings');
+      if (witness.isOurs(entry))
+        count(entry.isNoop ? 'no-ops' : entry.failed ? 'landings that failed' : 'landings');
       witness.landed(entry);
     },
     onDropped(entry) {

@@ -189,7 +189,8 @@ export function createSolanaView(p: {
       return answers.some((answer) => answer.status === 'fulfilled' || isAlreadyProcessed(answer.reason));
     },
 
-    views: (signing: Signing): Promise<NodeView[]> => succeeded(nodes.map((node) => viewOf(node, signing))),
+    views: (signing: Signing): Promise<NodeView[]> =>
+      succeeded(nodes.map((node) => viewOf(node, signing, reserveAddress))),
 
     async landing(signature: string): Promise<Landing | null> {
       const found = await transaction(signature);
@@ -259,7 +260,7 @@ export async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable
 }
 
 /** The order matters: the status is read after the heights, so that it cannot be older than they are. */
-async function viewOf(node: SolanaNode, signing: Signing): Promise<NodeView> {
+async function viewOf(node: SolanaNode, signing: Signing, reserveAddress: string): Promise<NodeView> {
   const { slot, blockHeight } = await node.epochInfo('finalized');
   const { slot: statusSlot, status } = await node.signatureStatus(signing.signature);
   const expiry = expiryHeight(signing, node.id);
@@ -269,9 +270,29 @@ async function viewOf(node: SolanaNode, signing: Signing): Promise<NodeView> {
     finalizedSlot: slot,
     finalizedHeight: blockHeight,
     statusSlot,
-    status: status && { slot: status.slot, failed: status.err !== null, commitment: status.commitment },
+    status: status && {
+      slot: status.slot,
+      failed: status.err !== null,
+      commitment: status.commitment,
+      charged:
+        status.err !== null && status.commitment === 'finalized'
+          ? await wasCharged(node, signing.signature, reserveAddress).catch(() => null)
+          : null,
+    },
     firstAvailableSlot: past ? await node.firstAvailableBlock() : null,
   };
+}
+
+/** Whether a failed transaction of the reserve took lamports from it, or null while the node does not show it as failed. */
+async function wasCharged(
+  node: SolanaNode,
+  signature: string,
+  reserveAddress: string,
+): Promise<boolean | null> {
+  const found = await node.transaction(signature, 'finalized');
+  if (!found?.failed || found.signature !== signature) return null;
+  const change = lamportsChange(found, reserveAddress);
+  return change === undefined ? null : change < 0n;
 }
 
 /** Finalized, at this slot or later. @throws AppError UPSTREAM_FAILED */

@@ -25,6 +25,8 @@ export type NodeView = {
     readonly slot: bigint;
     readonly failed: boolean;
     readonly commitment: 'processed' | 'confirmed' | 'finalized';
+    /** Whether a finalized failure took lamports from the reserve; null for any other status, and while it is not read. */
+    readonly charged: boolean | null;
   } | null;
   /** getFirstAvailableBlock, called last; null when it was not needed. */
   readonly firstAvailableSlot: bigint | null;
@@ -53,17 +55,19 @@ const expiryOf = ({ height }: Signing['witnesses'][number]): bigint => height + 
  * The verdict of the configured nodes on an attempt.
  *
  * A status on any node keeps the attempt alive. One finalized success is enough to never sign again. A finalized failure
- * and an expiry allow another signature, so each needs a quorum of nodes that prove it independently. A node proves an
+ * and an expiry allow another signature, so each needs a quorum of nodes that prove it independently. A failure is proven
+ * by its fee: one that was not charged is a no-op, after which the same bytes may still land (SIMD-0290). A node proves an
  * expiry under three conditions. Its finalized height has passed its own `expiryHeight`. Its statuses are at least as new
  * as that height, and none exists in its whole history. Its history reaches back to the signing.
  */
 export function judgeAttempt(signing: Signing, views: readonly NodeView[], quorum: number): AttemptVerdict {
   const seen = views.flatMap((view) => (view.status ? [view.status] : []));
   const final = seen.filter((status) => status.commitment === 'finalized');
-  const failures = final.filter(({ failed }) => failed);
-  // Nodes that contradict each other about finalized data decide nothing.
-  if (failures.length >= quorum && failures.length === final.length) return 'rejected';
-  if (final.length > 0 && failures.length === 0) return 'landed';
+  const succeeded = final.some(({ failed }) => !failed);
+  const rejections = final.filter(({ failed, charged }) => failed && charged === true).length;
+  // Nodes that contradict each other about finalized data decide nothing. A no-op before a landing is no contradiction.
+  if (rejections >= quorum && !succeeded) return 'rejected';
+  if (succeeded && final.every(({ failed, charged }) => !failed || charged === false)) return 'landed';
   if (seen.length > 0) return 'seen';
   const provesAbsence = (view: NodeView) => {
     const witness = signing.witnesses.find(({ node }) => node === view.node);
@@ -369,7 +373,7 @@ function judged(
         : { ...landed, state: 'done', detail: 'done', dueAt: null };
     }
     case 'rejected': {
-      const slot = seen.views.find((view) => view.status?.commitment === 'finalized')?.status?.slot ?? null;
+      const slot = seen.views.find((view) => view.status?.charged === true)?.status?.slot ?? null;
       return ended(op, 'rejected', slot, rules, now);
     }
     case 'dead':

@@ -145,7 +145,7 @@ async function findRefund(
     const transaction = await orUnreadable(ports.transaction(signature));
     if (transaction === 'unreadable') continue;
     if (!transaction) undecided.add(signature);
-    const credit = transaction && lamportsChange(transaction, ports.reserveAddress);
+    const credit = transaction && !transaction.failed && lamportsChange(transaction, ports.reserveAddress);
     if (!credit || !isRefundOf(credit, report.amount, operation.amount)) continue;
     const found = { signature, credit, arrived: isWhole(ports, credit, operation.amount) };
     if (credit === report.amount) return refundedBy(operation, found);

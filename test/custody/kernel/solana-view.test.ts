@@ -103,7 +103,7 @@ describe('views', () => {
         finalizedSlot: 500n,
         finalizedHeight: 900n,
         statusSlot: 510n,
-        status: { slot: 90n, failed: true, commitment: 'confirmed' },
+        status: { slot: 90n, failed: true, commitment: 'confirmed', charged: null },
         firstAvailableSlot: null,
       },
     ]);
@@ -191,6 +191,35 @@ const transactionWith = (
     preBalances: [1_000_000, 0],
     postBalances: [change.post ?? 494_100, 500_000],
   },
+});
+
+describe('a finalized failure', () => {
+  const failed = { ...SEEN, err: 'x' };
+  const charge = async (status: unknown, transaction: Answer): Promise<unknown> => {
+    const answers = { ...node(900, status), getTransaction: transaction };
+    const { chain, ids } = setUp(answers, {}, 1);
+    return (await chain.views(signingOf(ids)))[0]?.status?.charged;
+  };
+  const shown = (change: Parameters<typeof transactionWith>[0]) =>
+    result(transactionWith({ err: 'x', ...change }));
+
+  it.each<[string, Answer, boolean | null]>([
+    ['was charged if it took lamports from the reserve', shown({ post: 994_100 }), true],
+    ['was not charged if the reserve kept its lamports', shown({ post: 1_000_000 }), false],
+    ['is unread while the node does not have it', result(null), null],
+    ['is unread while the node is down', down, null],
+    ['is unread if the node shows a success', result(transactionWith()), null],
+    ['is unread if the node shows another transaction', shown({ signature: 'other' }), null],
+    ['is unread without the reserve', shown({ accounts: ['a', 'b'] }), null],
+  ])('%s', async (_name, answer, charged) => {
+    expect(await charge(failed, answer)).toBe(charged);
+  });
+
+  it('alone is read for its fee', async () => {
+    const answer = shown({ post: 994_100 });
+    expect(await charge(SEEN, answer)).toBeNull();
+    expect(await charge({ ...failed, confirmationStatus: 'confirmed' }, answer)).toBeNull();
+  });
 });
 
 describe('landing', () => {

@@ -173,6 +173,23 @@ describe('a finalized status decides', () => {
     expect(judge(view({ status: statusOf('finalized', true) }))).toBe('rejected');
   });
 
+  it.each<[string, string, readonly (boolean | null | undefined)[]]>([
+    ['is seen', 'not read', [null, null]],
+    ['is seen', 'without a fee', [false, false]],
+    ['is seen', 'without a fee at one of two nodes', [true, false]],
+    ['is seen', 'with its fee unread at one of two nodes', [true, null]],
+    ['is rejected', 'with a fee at a quorum, and without one at a third node', [false, true, true]],
+    ['has landed', 'without a fee at one node, and a success at another', [false, undefined]],
+    ['is seen', 'with a fee at two nodes, and a success at a third', [true, true, undefined]],
+    ['is seen', 'with its fee unread at one node, and a success at another', [null, undefined]],
+  ])('an attempt %s by a failure %s', (verdict, _name, charges) => {
+    const views = charges.map((charged, at) =>
+      deathProof({ node: `${at}`, status: statusOf('finalized', charged !== undefined, charged ?? null) }),
+    );
+    expect(judgeByTwo(...views)).toBe(verdict.split(' ').at(-1));
+    expect(judgeByTwo(...views.toReversed())).toBe(verdict.split(' ').at(-1));
+  });
+
   it('over what other nodes have not finalized yet', () => {
     expect(
       judge(view({ status: statusOf('confirmed', true) }), view({ status: statusOf('finalized') })),
@@ -193,6 +210,7 @@ const anyStatus = fc.record({
   slot: near(940n),
   failed: fc.boolean(),
   commitment: fc.constantFrom('processed' as const, 'confirmed' as const, 'finalized' as const),
+  charged: fc.constantFrom(true, false, null),
 });
 const anyView: fc.Arbitrary<NodeView> = fc.record({
   node: fc.constantFrom('one', 'two'),

@@ -18,6 +18,7 @@ const status = fc.record({
   slot: fc.bigInt({ min: 900n, max: 1_300n }),
   failed: fc.boolean(),
   commitment: fc.constantFrom('processed' as const, 'confirmed' as const, 'finalized' as const),
+  charged: fc.constantFrom(true, false, null),
 });
 const nodeView: fc.Arbitrary<NodeView> = fc.record({
   node: fc.constantFrom('one', 'two'),
@@ -135,6 +136,8 @@ describe('on any walk', () => {
       expect(seen.type).toBe('viewed');
       const verdict = seen.type === 'viewed' && judgeAttempt(before.signing, seen.views, seen.quorum);
       expect(['dead', 'rejected']).toContain(verdict);
+      if (verdict === 'rejected' && seen.type === 'viewed')
+        expect(seen.views.some((view) => view.status?.failed && view.status.charged)).toBe(true);
       expect(after).toMatchObject({ state: 'planned', signing: null, attempt: before.attempt + 1 });
     });
   });

@@ -57,6 +57,21 @@ describe('which request a payment belongs to', () => {
   });
 });
 
+it.each([
+  ['with', 5_000n],
+  ['without', 0n],
+])('a transaction that failed %s a fee pays nothing, until the same bytes land', async (_name, charged) => {
+  const { open, pay, confirm, payments, chain } = createPaymentWorld();
+  const request = open();
+  const sent = pay(fee(request), [request.reference], { failed: true, fee: charged });
+  await payments.run();
+  expect(await confirm(request.id, sent)).toMatchObject({ refusal: { code: 'PAYMENT_FAILED' } });
+  expect(payments.find(request.id)).toMatchObject({ detail: 'awaiting_payment' });
+  chain.splice(0, 1);
+  pay(fee(request), [request.reference], { signature: sent });
+  expect((await confirm(request.id, sent)).type).toBe('confirmed');
+});
+
 describe('a payment that a caller has sent and that is not final', () => {
   const MINUTE = 60_000;
 

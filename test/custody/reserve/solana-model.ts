@@ -229,7 +229,9 @@ export function createSolanaModel(p: {
             finalizedHeight: BigInt(finalSlot(name)),
             statusSlot: BigInt(head),
             status:
-              found && found.slot <= head ? { slot: BigInt(found.slot), failed: false, commitment } : null,
+              found && found.slot <= head
+                ? { slot: BigInt(found.slot), failed: false, commitment, charged: null }
+                : null,
             firstAvailableSlot: 0n,
           },
         ];

@@ -133,6 +133,13 @@ describe('a refund', () => {
     ['left instead of arriving', (ports: FakeSwapPorts) => credit(ports, 'x', -990_000_000n)],
     ['failed on chain', (ports: FakeSwapPorts) => credit(ports, 'x', 990_000_000n, true)],
     [
+      'failed on chain although a list shows a success',
+      (ports: FakeSwapPorts) => {
+        credit(ports, 'x', 990_000_000n, true);
+        ports.listed.splice(0, 1, { signature: 'x', slot: 960n, err: null, blockTime: 1 });
+      },
+    ],
+    [
       'is listed but cannot be read yet',
       (ports: FakeSwapPorts) => {
         credit(ports, 'x', 990_000_000n);
