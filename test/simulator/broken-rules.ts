@@ -740,6 +740,17 @@ export const BROKEN_RULES: readonly BrokenRule[] = [
     test: RESTORED_CLAIMS_TEST,
   },
   {
+    name: 'a debt and the open operation that paid it may both be retried',
+    edits: [
+      {
+        file: RECONCILE,
+        find: `(!isTerminal(operation) && !paying`,
+        replace: `(operation.id === '' && !paying`,
+      },
+    ],
+    test: RESTORED_CLAIMS_TEST,
+  },
+  {
     name: 'signing continues before the report is read',
     edits: [{ file: COMMANDS, find: `    journal.setMeta('paused', 'reconciled');\n`, replace: `` }],
     test: 'test/custody/kernel/restored-journal.test.ts',

@@ -15,6 +15,7 @@ import type { HeldDebts, ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
 import { mayBePaidBy, RELEASED } from '../kernel/operator-commands.ts';
 import { held, reasonText } from '../kernel/reason.ts';
+import { blockContradicted } from '../kernel/reconcile.ts';
 import { type Backoff, backoff, levelOf } from '../kernel/retries.ts';
 import {
   type AsryStore,
@@ -145,17 +146,18 @@ function createPayoutRows({ journal, storage, retries, now, log }: ModuleTools, 
 
 /** Payouts that a lost journal may have paid. */
 function createHeldPayouts(
-  { journal, now }: Pick<ModuleTools, 'journal' | 'now'>,
+  tools: Pick<ModuleTools, 'journal' | 'now'>,
   store: AsryStore,
   { save, owe, bookPaid }: Pick<ReturnType<typeof createPayoutRows>, 'save' | 'owe' | 'bookPaid'>,
 ) {
+  const { journal, now } = tools;
   const idOf = ({ signature, part }: Payout): string => `payout:${signature}:${part}`;
 
   function holdOf({ signature, operations }: Claim): void {
-    // D1 received an operation before the row of its claim, which therefore does not show everything that was paid.
-    const unknown = payoutId(signature, operations + 1);
-    if (journal.get(unknown)) journal.block(unknown, unknown, now());
-    for (const payout of store.payouts(signature)) {
+    const payouts = store.payouts(signature);
+    const paying = payouts.flatMap(({ state, operationId }) => (state === 'begun' ? [operationId] : []));
+    blockContradicted(tools, (number) => payoutId(signature, number), operations, paying);
+    for (const payout of payouts) {
       const operation = payout.operationId === null ? undefined : journal.get(payout.operationId);
       const isPaying = payout.state === 'begun' && operation !== undefined && operation.state !== 'failed';
       const claim = store.claim(signature);

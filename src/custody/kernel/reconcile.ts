@@ -9,7 +9,7 @@ import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rp
 import type { Journal } from './journal.ts';
 import { isSuspect } from './journal-integrity.ts';
 import type { CustodyModule } from './module.ts';
-import { answeredPayment, decodeOperation } from './operation.ts';
+import { answeredPayment, decodeOperation, isTerminal } from './operation.ts';
 import { eachRecord } from './outbox.ts';
 import type { Mirror, Storage } from './ports.ts';
 import { type History, type HistoryNode, quorumOf, readLists, unionOf } from './quorum.ts';
@@ -97,6 +97,25 @@ function holdOpen({ journal, modules, now }: ReconcilePorts): void {
   for (const operation of journal.open())
     if (operation.state === 'planned' || operation.state === 'signed')
       journal.update(operation, { ...operation, reason: held('reconciled') }, now());
+}
+
+/**
+ * Blocks a restored debt if D1 has one of its operations without the same state of the debt. Either D1 received a later
+ * operation first, or the end of an operation last, which is then still open although the debt is owed again.
+ * @param known  number of operations that the debt counts
+ * @param paying operations that pay it according to its rows
+ */
+export function blockContradicted(
+  { journal, now }: Pick<ReconcilePorts, 'journal' | 'now'>,
+  idOf: (number: number) => string,
+  known: number,
+  paying: readonly (string | null)[],
+): void {
+  for (let number = 1; number <= known + 1; number++) {
+    const operation = journal.get(idOf(number));
+    if (operation && (number > known || (!isTerminal(operation) && !paying.includes(operation.id))))
+      journal.block(operation.id, operation.id, now());
+  }
 }
 
 type Found = { readonly transaction: ChainTransaction; readonly memos: readonly string[] };

@@ -13,6 +13,7 @@ import type { HeldDebts, ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
 import { mayBePaidBy, RELEASED } from '../kernel/operator-commands.ts';
 import { held, reasonText } from '../kernel/reason.ts';
+import { blockContradicted } from '../kernel/reconcile.ts';
 import { payerOf } from './booking.ts';
 import { DUST } from './payment-matching.ts';
 import { encodeRefundPlan, refundId } from './refund-operation.ts';
@@ -126,16 +127,16 @@ function createRefundRows({ journal, storage, retries, now, log }: ModuleTools, 
 
 /** Refunds that a lost journal may have paid. */
 function createHeldRefunds(
-  { journal, now }: Pick<ModuleTools, 'journal' | 'now'>,
+  tools: Pick<ModuleTools, 'journal' | 'now'>,
   store: RequestStore,
   { save, operationOf }: Pick<ReturnType<typeof createRefundRows>, 'save' | 'operationOf'>,
 ) {
+  const { journal, now } = tools;
   return {
     hold(): void {
       for (const refund of [...store.refundsIn('due', -1), ...store.refundsIn('begun', -1)]) {
-        // D1 received an operation before the row of its refund.
-        const unknown = refundId(refund.id, refund.operations + 1);
-        if (journal.get(unknown)) journal.block(unknown, unknown, now());
+        const paying = refund.state === 'begun' ? [refund.operationId] : [];
+        blockContradicted(tools, (number) => refundId(refund.id, number), refund.operations, paying);
         const operation = operationOf(refund);
         const isPaying = refund.state === 'begun' && operation !== undefined && operation.state !== 'failed';
         if (!isPaying) save({ ...refund, state: 'held' });

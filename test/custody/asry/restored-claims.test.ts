@@ -212,6 +212,26 @@ describe('a D1 that received one of several rows of a change', () => {
     expect(run.payouts()).toMatchObject([{ state: 'held' }]);
   });
 
+  it('has an operation without its end, and the payout as owed again: the operator can retry neither', async () => {
+    const chain = { failing: 1 };
+    const run = start({ failing: () => chain.failing });
+    await run.ask({ signature: one.signature });
+    const [older] = await run.rowsOf('SELECT journal FROM operations');
+    await run.pass(20_000);
+    expect(run.payouts()).toMatchObject([{ state: 'owed', reason: 'payout_failed' }]);
+    run.loseJournal();
+    await run.rowsOf(`UPDATE operations SET journal = '${String(older?.journal)}'`);
+    await reconcile(run);
+    chain.failing = 0;
+    await run.pass(2 * HOUR);
+    for (const id of [`payout:${one.signature}:1`, `asry:${one.signature}:1`]) {
+      expect(await isHeld(run, id)).toBe(true);
+      expect(await run.ops({ name: 'retry', id })).toMatchObject({ ok: false });
+    }
+    await run.pass(2 * HOUR);
+    expect(run.landed()).toEqual([]);
+  });
+
   it('has an older epoch than its claims: the next deposit earns from the end of the last of them', async () => {
     const run = start();
     const rows = await run.rowsOf('SELECT id, journal FROM asry_epochs');
