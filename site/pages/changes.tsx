@@ -12,7 +12,7 @@ export const changesPage = (changes: readonly Changes[]): Page => ({
         What changed for callers and operators. The <a href="/changes.atom">Atom feed</a> has the releases.
       </Title>
       {changes.map(({ version, date, html }) => (
-        <section id={`v${version}`} class="prose">
+        <section id={`v${version}`}>
           <h2>
             {date === null ? 'Not released yet' : version}
             {date === null ? null : (
