@@ -87,7 +87,8 @@ export function createBooking(p: BookingPorts) {
       return `upstream_${failureReason(error)}`;
     }
     if (transaction === 'unreadable') return 'unreadable';
-    if (transaction === null) return 'absent';
+    // A node may show an earlier no-op of the same bytes (SIMD-0290) in place of the listed success.
+    if (transaction === null || transaction.failed) return 'absent';
     try {
       book(transaction);
       return undefined;

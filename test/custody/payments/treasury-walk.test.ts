@@ -60,6 +60,8 @@ function setUp(nodeCount = 1) {
     shallow: false,
     /** Listed, but no node responds to a request for it. */
     silent: '',
+    /** Listed as a success and shown as failed. */
+    noop: '',
     /** The oldest slot of each node's history; 0 where absent. */
     oldestSlots: [] as bigint[],
     /** Entries that node 1 does not list. */
@@ -87,7 +89,8 @@ function setUp(nodeCount = 1) {
       if (state.down || signature === state.silent) throw upstreamFailed('solana-rpc', 'timeout');
       if (signature === state.unreadable) throw upstreamFailed('solana-rpc', 'rpc_-32015');
       if (state.missing.has(signature)) return null;
-      return chain.find((tx) => tx.signature === signature) ?? null;
+      const found = chain.find((tx) => tx.signature === signature) ?? null;
+      return found && { ...found, failed: found.failed || signature === state.noop };
     },
     now,
     log,
@@ -710,6 +713,17 @@ describe('what counts as a payment', () => {
     await world.runAll();
     expect(world.taken).toEqual([]);
     expect(world.storage.exec('SELECT signature FROM treasury_payments')).toEqual([]);
+  });
+
+  it('includes a listed success whose nodes showed an earlier failure of the same bytes at first', async () => {
+    world.chain.unshift(payment('s1', 100n));
+    world.state.noop = 's1';
+    await world.runAll();
+    expect(world.taken).toEqual([]);
+    world.state.noop = '';
+    world.state.now += 3_600_000;
+    await world.booking.retry(5);
+    expect(names(world.taken)).toEqual(['s1']);
   });
 
   it('is the same for a confirmed transaction', async () => {
