@@ -27,6 +27,7 @@ import { type SwapQuoteDeps, swapQuoteRoutes } from './features/swap/quote-route
 import { type SwapRecordDeps, swapRecordRoutes } from './features/swap/record-routes.ts';
 import { type InvoiceDeps, invoiceRoutes } from './features/tokens/invoice-routes.ts';
 import { type ListingDeps, listingRoutes } from './features/tokens/listing-routes.ts';
+import { type TokenPageDeps, tokenPageRoutes } from './features/tokens/page-routes.ts';
 import { type TokenDeps, tokenRoutes } from './features/tokens/routes.ts';
 import { emptyIsAbsent } from './http/params.ts';
 import { asAppError, problemResponse } from './http/problem.ts';
@@ -46,7 +47,7 @@ export type Deps = {
   readonly reserves: ReservesRouteDeps & GetProofDeps & AbsrDeps;
   readonly status: StatusDeps;
   readonly swap: SwapQuoteDeps & CreateSwapDeps & SwapRecordDeps;
-  readonly tokens: InvoiceDeps & TokenDeps & ListingDeps;
+  readonly tokens: InvoiceDeps & TokenDeps & ListingDeps & TokenPageDeps;
 };
 
 /** Pages of other origins must not read its responses, so it has no CORS headers. */
@@ -128,7 +129,9 @@ export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
   app.use(async function addHeaders(c, next) {
     await next();
     const { headers } = c.res;
-    for (const [name, value] of Object.entries(SECURITY_HEADERS)) headers.set(name, value);
+    // A page of the site has its own policy.
+    for (const [name, value] of Object.entries(SECURITY_HEADERS))
+      if (!headers.has(name)) headers.set(name, value);
     if (!headers.has('Cache-Control')) headers.set('Cache-Control', isRead(c) ? 'no-cache' : 'no-store');
     if (headers.get('Cache-Control') !== 'no-store') await addEtag(c, async () => undefined);
   });
@@ -155,6 +158,7 @@ export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
   app.route('/api', nostrFeedRoutes);
   app.route(OPS_PATH, opsRoutes);
   app.route('/', openApiRoutes);
+  app.route('/', tokenPageRoutes);
 
   const refuseMethod = methodNotAllowed({
     app,

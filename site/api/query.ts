@@ -35,7 +35,7 @@ type Subscriber<T> = {
 
 /** One read and its repetitions, while at least one part of the page shows it. */
 class Feed<Name extends OperationName> {
-  state: State<Answer<Name>> = UNREAD;
+  state: State<Answer<Name>>;
   readonly #name: Name;
   readonly #input: Input<Name>;
   readonly #subscribers = new Set<Subscriber<Answer<Name>>>();
@@ -49,7 +49,9 @@ class Feed<Name extends OperationName> {
   /** The service delayed the last response until a change. */
   #isHeld = false;
 
-  constructor(name: Name, input: Input<Name>) {
+  /** @param first response that the service wrote into the page */
+  constructor(name: Name, input: Input<Name>, first: Answer<Name> | null) {
+    this.state = { ...UNREAD, value: first };
     this.#name = name;
     this.#input = input;
   }
@@ -191,10 +193,14 @@ export function useOutages(): readonly Failure[] {
   return [...new Map(outages).values()];
 }
 
+/** Responses that the service wrote into this page, by operation and input. */
+const firstAnswers = () => JSON.parse(document.getElementById('first-answers')?.textContent ?? '{}');
+
 function feedOf<Name extends OperationName>(name: Name, input: Input<Name>): Feed<Name> {
   const key = `${name} ${JSON.stringify(input)}`;
   // The key begins with the operation, so a feed under it has that operation's type.
-  const feed = (feeds.get(key) as Feed<Name> | undefined) ?? new Feed(name, input);
+  const feed =
+    (feeds.get(key) as Feed<Name> | undefined) ?? new Feed(name, input, firstAnswers()[key] ?? null);
   feeds.set(key, feed);
   return feed;
 }

@@ -123,10 +123,10 @@ function Created({ invoice }: { invoice: Invoice }) {
       <p class="row">
         {id === null ? null : (
           <>
-            <a class="button" href={tokenUrl({ id })}>
+            <a class="button" href={tokenUrl(id)}>
               Open its page
             </a>
-            <ShareButton path={tokenUrl({ id })} title={invoice.name ?? 'Token'} />
+            <ShareButton path={tokenUrl(id)} title={invoice.name ?? 'Token'} />
           </>
         )}
         {mint === null ? null : (

@@ -35,7 +35,7 @@ function Awaited({ request }: { request: ListingRequested }) {
     return (
       <Notice kind="good">
         <p>
-          <strong>The token is listed.</strong> <a href={tokenUrl({ id: request.token_id })}>Open its page</a>
+          <strong>The token is listed.</strong> <a href={tokenUrl(request.token_id)}>Open its page</a>
         </p>
       </Notice>
     );

@@ -42,7 +42,7 @@ const operationHit = ({ id, method, path, summary }: FoundOperation): Hit => ({
 
 const tokenHit = (token: Token): Hit => ({
   kind: 'Token',
-  url: tokenUrl(token),
+  url: tokenUrl(token.mint_address),
   name: token.name,
   about: `${token.symbol}, ${shortened(token.mint_address)}`,
 });

@@ -13,6 +13,7 @@ import { isImageUrl } from './token-draft.ts';
 import { TokenBadges } from './token-list.tsx';
 import { TokenPicture } from './token-picture.tsx';
 import { Foreign } from './token-text.tsx';
+import { tokenUrl } from './token-url.ts';
 
 /** Holder of an authority on the chain: an address, none, or currently unreadable. */
 const Authority = ({
@@ -44,10 +45,10 @@ export const holderFacts = ({
 ];
 
 /** Copies the address of this page. A prerendered page has no origin yet. */
-function ShareLink({ id }: { id: number }) {
+function ShareLink({ mint }: { mint: string }) {
   const [origin, setOrigin] = useState('');
   useEffect(() => setOrigin(location.origin), []);
-  return <CopyButton text={`${origin}/token?id=${id}`} label="link of this page" name="Copy link" />;
+  return <CopyButton text={origin + tokenUrl(mint)} label="link of this page" name="Copy link" />;
 }
 
 export function TokenFacts({ token }: { token: Token }) {
@@ -67,7 +68,7 @@ export function TokenFacts({ token }: { token: Token }) {
               <Foreign text={token.symbol} />
             </span>
             <TokenBadges token={token} />
-            <ShareLink id={token.id} />
+            <ShareLink mint={token.mint_address} />
           </p>
         </div>
       </div>
@@ -151,9 +152,14 @@ export function TokenFacts({ token }: { token: Token }) {
   );
 }
 
+/** Undefined while the page is prerendered, null if the address names no token. */
+const tokenInAddress = (): string | null | undefined =>
+  typeof location === 'undefined'
+    ? undefined
+    : location.pathname.split('/')[2]?.slice(0, 200) || fromAddressBar('id');
+
 export function TokenDetail() {
-  const [id, setId] = useState<string | null | undefined>(undefined);
-  useEffect(() => setId(fromAddressBar('id')), []);
+  const [id] = useState(tokenInAddress);
   const token = useQuery('getToken', id ? { id } : null);
   const listings = useQuery('listListings', token.value ? { token_id: token.value.id } : null);
   if (id === null)

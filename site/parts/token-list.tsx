@@ -32,7 +32,7 @@ export const TokenRow = ({ token }: { token: Token }) => (
   <li class="token-row">
     <Initial symbol={token.symbol} />
     <span class="who">
-      <a href={tokenUrl(token)}>
+      <a href={tokenUrl(token.mint_address)}>
         <Foreign text={token.name} />
       </a>{' '}
       <span class="fine">

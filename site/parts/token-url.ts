@@ -1,4 +1,2 @@
-import type { Token } from '../../packages/client/src/index.ts';
-
-/** The page of a token. */
-export const tokenUrl = ({ id }: Pick<Token, 'id'>): string => `/token?id=${id}`;
+/** The page of a token. @param token its mint address, or its id, which the service redirects */
+export const tokenUrl = (token: string | number): string => `/token/${token}`;

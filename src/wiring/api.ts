@@ -10,6 +10,7 @@ import { signedTransaction } from '../chain/solana/transaction.ts';
 import type { Config } from '../config.ts';
 import { lamports } from '../core/amount.ts';
 import { CALL_LIMITS } from '../core/call-limits.ts';
+import { HOUR_MS } from '../core/durations.ts';
 import { notConfigured } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import { createAsryMirror } from '../features/asry/asry-store.ts';
@@ -140,8 +141,15 @@ function nostrDeps({ config, memory }: Sources): Deps['nostr'] {
   };
 }
 
-function openApiDeps({ env, config, memory, publicBaseUrl }: Sources): Deps['openapi'] {
+/** Tokens in the sitemap, and how long an isolate keeps their list. */
+const SITEMAP_TOKENS = 1_000;
+const SITEMAP_POLICY = { freshMs: 300_000, revalidateMs: 0, staleMs: HOUR_MS };
+
+function openApiDeps({ env, config, reads, memory, publicBaseUrl }: Sources): Deps['openapi'] {
+  const tokens = createTokenStore(reads, env.DB);
   return {
+    listedMints: async () =>
+      (await memory.read('sitemap', SITEMAP_POLICY, () => tokens.listedMints(SITEMAP_TOKENS))).value,
     publicBaseUrl,
     securityContact: config.SECURITY_CONTACT,
     documents: (name) => readDocument({ assets: env.ASSETS, memory, origin: publicBaseUrl }, name),
@@ -255,6 +263,7 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
   const readAccounts = accountReader(sources);
   const tokens = createTokenStore(sources.reads, env.DB);
   return {
+    assets: env.ASSETS,
     custody,
     tokens,
     facts: { memory: sources.facts, readAccounts },

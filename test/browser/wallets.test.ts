@@ -91,8 +91,10 @@ it('lists a token that exists, paid by wallet', async () => {
   expect(await page.getByRole('button', { name: /^Pay / }).count()).toBe(0);
   await picture(page, 'listing-paid');
   await page.getByText('The token is listed.').waitFor();
-  const id = await page.getByRole('link', { name: 'Open its page' }).getAttribute('href');
-  await page.locator(`.token-row a[href="${id}"]`).waitFor();
+  await page.locator(`.token-row a[href="/token/${mint}"]`).waitFor();
+  const byId = await page.getByRole('link', { name: 'Open its page' }).getAttribute('href');
+  const opened = await page.request.get(new URL(String(byId), page.url()).href);
+  expect([opened.status(), new URL(opened.url()).pathname]).toEqual([200, `/token/${mint}`]);
   await expectAccessible(page);
   await picture(page, 'listed');
 });

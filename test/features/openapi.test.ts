@@ -14,7 +14,13 @@ import { documentsFor } from './stored-documents.ts';
 const ORIGIN = 'https://sluice.example';
 const appWith = (documents: Deps['openapi']['documents']) =>
   createApp(() => {
-    const openapi = { publicBaseUrl: ORIGIN, securityContact: undefined, now: Date.now, documents };
+    const openapi = {
+      publicBaseUrl: ORIGIN,
+      securityContact: undefined,
+      listedMints: async () => [],
+      now: Date.now,
+      documents,
+    };
     return { openapi, log: () => undefined } as Partial<Deps> as Deps;
   });
 const app = appWith(documentsFor(ORIGIN));

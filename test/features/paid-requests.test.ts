@@ -52,6 +52,7 @@ function service(parts: Parts) {
     byId: async () => undefined,
     byMint: async () => undefined,
     list: async () => [],
+    listedMints: async () => [],
     ofCreator: async () => [],
     listings: async () => [],
   };

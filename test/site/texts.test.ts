@@ -6,21 +6,29 @@ import { documentsFor } from '../features/stored-documents.ts';
 
 const ORIGIN = 'https://sluice.example';
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
+const MINT = 'So11111111111111111111111111111111111111112';
 const appWith = (publicBaseUrl: string, securityContact?: string) => {
   const documents = documentsFor(publicBaseUrl);
-  const openapi = { publicBaseUrl, securityContact, documents, now: () => NOW };
+  const openapi = {
+    publicBaseUrl,
+    securityContact,
+    documents,
+    now: () => NOW,
+    listedMints: async () => [MINT],
+  };
   return createApp(() => ({ log: () => undefined, openapi }) as Partial<Deps> as Deps);
 };
 const app = appWith(ORIGIN, 'mailto:security@sluice.example');
 
 describe('/sitemap.xml', () => {
-  it('lists every separate page of the site, the API reference and the changes', async () => {
+  it('lists every separate page of the site, the API reference, the changes, and the pages of listed tokens', async () => {
     const answer = await app.request('/sitemap.xml');
     expect(answer.headers.get('content-type')).toBe('application/xml');
     const listed = [...(await answer.text()).matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, url]) => url);
-    // The page of one token needs its id.
     const pages = PAGES.map(({ path }) => path).filter((path) => path !== '/404' && path !== '/token');
-    expect(listed.sort()).toEqual([...pages, '/docs', '/changes'].map((path) => `${ORIGIN}${path}`).sort());
+    expect(listed.sort()).toEqual(
+      [...pages, '/docs', '/changes', `/token/${MINT}`].map((path) => `${ORIGIN}${path}`).sort(),
+    );
   });
 
   it('uses the origin of the request where none is configured', async () => {

@@ -12,6 +12,8 @@ export type OpenApiDeps = {
   /** `mailto:` or `https:` URL; undefined if not configured. */
   readonly securityContact: string | undefined;
   readonly now: () => number;
+  /** Mint addresses of the newest listed tokens. */
+  readonly listedMints: () => Promise<readonly string[]>;
   /** A text created by the build. @throws Error when the site does not have it */
   readonly documents: (name: DocumentName) => Promise<string>;
 };
@@ -91,9 +93,10 @@ const TEXT_TYPE = { 'Content-Type': 'text/plain; charset=UTF-8' };
 export const openApiRoutes = router
   .get(documentRoute.getRoutingPath(), stored('openapi.json', JSON_TYPE))
   .get(llmsRoute.getRoutingPath(), stored('llms.txt', TEXT_TYPE))
-  .get(sitemapRoute.getRoutingPath(), (c) => {
+  .get(sitemapRoute.getRoutingPath(), async (c) => {
+    const { publicBaseUrl, listedMints } = c.var.deps.openapi;
     c.header('Cache-Control', CACHE_CONTROL);
-    const text = sitemap(c.var.deps.openapi.publicBaseUrl || new URL(c.req.url).origin);
+    const text = sitemap(publicBaseUrl || new URL(c.req.url).origin, await listedMints().catch(() => []));
     return c.body(text, 200, { 'Content-Type': 'application/xml' });
   })
   .get(securityRoute.getRoutingPath(), (c) => {
@@ -123,10 +126,13 @@ const SITE_PAGES = [
   '/changes',
 ];
 
-/** @param origin of the service @see https://www.sitemaps.org/protocol.html */
-export const sitemap = (origin: string): string => `<?xml version="1.0" encoding="UTF-8"?>
+/** @param mints tokens with a page of their own @see https://www.sitemaps.org/protocol.html */
+export const sitemap = (
+  origin: string,
+  mints: readonly string[],
+): string => `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
-${SITE_PAGES.map((path) => `<url><loc>${origin}${path}</loc></url>`).join('\n')}
+${[...SITE_PAGES, ...mints.map((mint) => `/token/${mint}`)].map((path) => `<url><loc>${origin}${path}</loc></url>`).join('\n')}
 </urlset>
 `;
 

@@ -83,6 +83,12 @@ export async function tokenAnswers({ facts }: Pick<TokenDeps, 'facts'>, tokens: 
   return tokens.map((token) => tokenAnswer(token, found.get(token.mint)));
 }
 
+/** @param id numeric id, or mint address */
+export async function findToken(tokens: TokenStore, id: string): Promise<TokenRow | undefined> {
+  if (/^[1-9]\d{0,14}$/.test(id)) return tokens.byId(Number(id));
+  return isAddress(id) ? tokens.byMint(id) : undefined;
+}
+
 const quoteRoute = createRoute({
   method: 'get',
   path: '/tokens/quote',
@@ -254,12 +260,7 @@ export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
   })
   .openapi(getRoute, async (c) => {
     const { id } = c.req.valid('param');
-    const { tokens } = c.var.deps.tokens;
-    const token = /^[1-9]\d{0,14}$/.test(id)
-      ? await tokens.byId(Number(id))
-      : isAddress(id)
-        ? await tokens.byMint(id)
-        : undefined;
+    const token = await findToken(c.var.deps.tokens.tokens, id);
     if (!token) throw new AppError('NOT_FOUND', 'There is no token with this id or mint address.');
     const facts = await readTokenFacts(c.var.deps.tokens.facts, [token]);
     return c.json(tokenAnswer(token, facts.get(token.mint)), 200);

@@ -110,6 +110,14 @@ export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
         below,
         limit,
       ),
+    /** Mint addresses of listed tokens, newest first. */
+    listedMints: async (limit: number): Promise<string[]> => {
+      const { results } = await db
+        .prepare('SELECT mint_address FROM tokens WHERE listed_at IS NOT NULL ORDER BY token_id DESC LIMIT ?')
+        .bind(limit)
+        .all<{ mint_address: string }>();
+      return results.map(({ mint_address: mint }) => mint);
+    },
     ofCreator: (creator: string, limit: number, below = Number.MAX_SAFE_INTEGER) =>
       tokens(
         `SELECT journal FROM tokens WHERE creator_address = ? AND listed_at IS NOT NULL AND token_id < ?

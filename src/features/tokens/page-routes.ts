@@ -1,0 +1,84 @@
+import { html } from 'hono/html';
+import { isAddress } from '../../chain/solana/address.ts';
+import { newRouter } from '../../http/router.ts';
+import { type PageHead, sitePage } from '../../http/site-page.ts';
+import { findToken, type TokenDeps, tokenAnswers } from './routes.ts';
+
+export type TokenPageDeps = Pick<TokenDeps, 'tokens' | 'facts' | 'publicBaseUrl'> & {
+  readonly assets: Pick<Fetcher, 'fetch'>;
+};
+
+type Answer = Awaited<ReturnType<typeof tokenAnswers>>[number];
+
+const PATH = '/token/';
+const MAX_DESCRIPTION_CHARS = 300;
+
+/** Without characters that are invisible or change the writing direction. */
+const visible = (text: string): string => text.replaceAll(/\p{C}/gu, '');
+
+const grouped = (decimal: string): string => {
+  const [whole = '', fraction] = decimal.split('.');
+  const digits = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? digits : `${digits}.${fraction}`;
+};
+
+/** What a reader should know of a token before its name. */
+const badges = (token: Answer): string[] => [
+  ...(token.warning === null ? [] : ['Its name or symbol resembles a well-known token']),
+  token.listed_at === null ? 'Not listed' : 'Listed',
+  ...(token.as_of === null
+    ? ['rights not known']
+    : [
+        token.mint_authority === null ? 'supply fixed' : 'can mint more',
+        ...(token.freeze_authority === null ? [] : ['can freeze accounts']),
+      ]),
+];
+
+/** The creator's picture; none for a token that resembles another, because the picture would complete the imitation. */
+function pictureOf({ image, warning }: Answer): string | null {
+  const url = image !== null && warning === null ? URL.parse(image) : null;
+  return url?.protocol === 'https:' ? url.href : null;
+}
+
+function headOf(token: Answer, origin: string): PageHead {
+  const picture = pictureOf(token);
+  const [name, symbol] = [visible(token.name), visible(token.symbol)];
+  const facts = `${badges(token).join(', ')}. Supply ${grouped(token.supply_ui)} ${symbol}. Mint ${token.mint_address}.`;
+  return {
+    title: `${name} (${symbol}) · Sluice`,
+    description: `${facts} ${visible(token.description)}`.trim().slice(0, MAX_DESCRIPTION_CHARS),
+    url: `${origin}${PATH}${token.mint_address}`,
+    image: picture ?? `${origin}/card.png`,
+    imageAlt: picture === null ? 'SOL becomes BTC, and BTC becomes ABSR' : `Picture of ${name}`,
+    isWide: picture === null,
+  };
+}
+
+const firstState = (token: Answer) => html`<h1><bdi>${token.name}</bdi></h1>
+<p><bdi>${token.symbol}</bdi>: ${badges(token).join(', ')}.</p>
+<p class="prose"><bdi>${token.description}</bdi></p>
+<dl class="facts">
+<dt>Mint address</dt><dd><code>${token.mint_address}</code></dd>
+<dt>Supply</dt><dd>${grouped(token.supply_ui)} <bdi>${token.symbol}</bdi></dd>
+<dt>Created</dt><dd>${token.created_at}</dd>
+<dt>Read from the chain</dt><dd>${token.as_of ?? 'could not be read'}</dd>
+</dl>`;
+
+/** `/token/{mint}`; a numeric id is redirected there. Deeper paths are unknown, like every path without a page. */
+export const tokenPageRoutes = newRouter<{ readonly tokens: TokenPageDeps }>().get(`${PATH}*`, async (c) => {
+  const deps = c.var.deps.tokens;
+  const id = c.req.path.slice(PATH.length);
+  const row = await findToken(deps.tokens, id).catch(() => null);
+  // The page's own script reads again and reports the outage.
+  if (row === null) return sitePage(deps.assets, { path: '/token', status: 503 });
+  if (row === undefined) return sitePage(deps.assets, { path: '/404', status: 404 });
+  if (!isAddress(id)) return c.redirect(`${PATH}${row.mint}`);
+  const [token] = await tokenAnswers(deps, [row]);
+  if (token === undefined) throw new Error(`no facts of ${row.mint}`);
+  return sitePage(deps.assets, {
+    path: '/token',
+    head: headOf(token, deps.publicBaseUrl || new URL(c.req.url).origin),
+    islands: { token: firstState(token) },
+    answers: [{ name: 'getToken', input: { id }, value: token }],
+  });
+});

@@ -1,0 +1,83 @@
+/**
+ * Built pages of the site with first content from the service, for readers without scripts and for previews of links.
+ * @module
+ */
+import { html, raw } from 'hono/html';
+
+type Html = ReturnType<typeof html>;
+
+export type SitePage = {
+  /** Path of the built page, whose hashed scripts belong to the same deployment. */
+  readonly path: string;
+  readonly status?: 200 | 404 | 503;
+  /** Replaces title, description and preview; the built ones stay if absent. */
+  readonly head?: PageHead;
+  /** First content of parts that scripts render, by name. */
+  readonly islands?: Readonly<Record<string, Html>>;
+  /** Responses that scripts show before their first own read, by operation. */
+  readonly answers?: readonly { readonly name: string; readonly input: unknown; readonly value: unknown }[];
+};
+
+export type PageHead = {
+  readonly title: string;
+  readonly description: string;
+  readonly url: string;
+  readonly image: string;
+  readonly imageAlt: string;
+  /** Whether the image is the wide card of the site. */
+  readonly isWide: boolean;
+};
+
+const REPLACED =
+  'title, meta[name="description"], meta[property^="og:"], meta[name="twitter:card"], link[rel="canonical"]';
+
+const headHtml = ({ title, description, url, image, imageAlt, isWide }: PageHead): Html =>
+  html`<title>${title}</title>
+<meta name="description" content="${description}">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${description}">
+<meta property="og:type" content="website">
+<meta property="og:url" content="${url}">
+<meta property="og:image" content="${image}">
+<meta property="og:image:alt" content="${imageAlt}">
+<meta name="twitter:card" content="${isWide ? 'summary_large_image' : 'summary'}">
+<link rel="canonical" href="${url}">`;
+
+/** A data block: it is never run, and no text in it can end it. */
+const answersHtml = (answers: NonNullable<SitePage['answers']>): Html => {
+  const byKey = answers.map(({ name, input, value }) => [`${name} ${JSON.stringify(input)}`, value]);
+  const json = JSON.stringify(Object.fromEntries(byKey)).replaceAll('<', '\\u003c');
+  return html`<script type="application/json" id="first-answers">${raw(json)}</script>`;
+};
+
+/** @throws Error when the site does not have the page */
+export async function sitePage(
+  assets: Pick<Fetcher, 'fetch'>,
+  { path, status = 200, head, islands = {}, answers = [] }: SitePage,
+): Promise<Response> {
+  const built = await assets.fetch(`https://assets${path}`);
+  if (!built.ok) throw new Error(`the site has no ${path}: ${built.status}`);
+  const rewriter = new HTMLRewriter();
+  const append = async (selector: string, added: Html): Promise<void> => {
+    const text = String(await added);
+    rewriter.on(selector, { element: (element) => void element.append(text, { html: true }) });
+  };
+  if (head !== undefined) {
+    rewriter.on(REPLACED, { element: (element) => void element.remove() });
+    await append('head', headHtml(head));
+  }
+  for (const [name, content] of Object.entries(islands)) {
+    const text = String(await content);
+    rewriter.on(`[data-island="${name}"]`, {
+      element(element) {
+        element.setAttribute('data-filled', '');
+        element.setInnerContent(text, { html: true });
+      },
+    });
+  }
+  if (answers.length > 0) await append('body', answersHtml(answers));
+  const headers = new Headers(built.headers);
+  // They describe the built page, not this one.
+  for (const name of ['ETag', 'Content-Length', 'Cache-Control']) headers.delete(name);
+  return rewriter.transform(new Response(built.body, { status, headers }));
+}
