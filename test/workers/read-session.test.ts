@@ -85,7 +85,7 @@ const swap = {
 };
 const ANSWERS: Readonly<Record<string, unknown>> = {
   createSwap: { type: 'created', replayed: false, swap },
-  previewSwap: { type: 'possible', costLamports: 1n, ...swap },
+  previewSwap: { type: 'possible', costLamports: 1n, quotesLeft: { left: 4, resetSeconds: 7_200 }, ...swap },
 };
 const custodian = new Proxy({}, { get: (_, verb) => async () => ANSWERS[String(verb)] ?? null });
 const bindings = {
