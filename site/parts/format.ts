@@ -2,15 +2,9 @@
  * Formats amounts and times for display. Amounts are text of atoms and never become floats.
  * @module
  */
-import { BTC_DECIMALS, formatAmount, SOL_DECIMALS } from '../../src/core/amount.ts';
+import { BTC_DECIMALS, formatAmount, grouped, SOL_DECIMALS } from '../../src/core/amount.ts';
 
-/** 1234567.05 is 1,234,567.05 */
-export function grouped(decimal: string): string {
-  const [whole = '', fraction] = decimal.split('.');
-  const sign = whole.startsWith('-') ? '−' : '';
-  const digits = whole.replace('-', '').replace(/\B(?=(\d{3})+$)/g, ',');
-  return `${sign}${digits}${fraction === undefined ? '' : `.${fraction}`}`;
-}
+export { grouped };
 
 const isInteger = (text: string): boolean => /^-?\d{1,40}$/.test(text);
 

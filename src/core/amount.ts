@@ -95,3 +95,11 @@ export function ceilSignificant(atoms: bigint, digits: number): bigint {
   const floor = floorSignificant(atoms, digits);
   return floor === atoms ? atoms : floor + 10n ** BigInt(atoms.toString().length - digits);
 }
+
+/** 1234567.05 is 1,234,567.05 */
+export function grouped(decimal: string): string {
+  const [whole = '', fraction] = decimal.split('.');
+  const sign = whole.startsWith('-') ? '−' : '';
+  const digits = whole.replace('-', '').replace(/\B(?=(\d{3})+$)/g, ',');
+  return `${sign}${digits}${fraction === undefined ? '' : `.${fraction}`}`;
+}

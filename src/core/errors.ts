@@ -122,9 +122,7 @@ const CODES = {
   SWAPS_PAUSED: unavailable(
     'Swaps are paused by the operator or by a safety check; details.reason tells them apart.',
   ),
-  QUOTE_BUDGET_SPENT: unavailable(
-    "The available share of the routing provider's quote quota is used up for now.",
-  ),
+  QUOTE_BUDGET_SPENT: unavailable("The routing provider's quotes for all clients are used up for now."),
   QUOTE_REFUSED: transient(
     502,
     'retry_with_new_key',

@@ -115,7 +115,7 @@ the terms of the MCP tools: over HTTP, \`idempotencyKey\` is the header \`Idempo
 | \`NOT_CONFIGURED\` | The operator has not configured this area; details.variables lists the missing variables. | \`contact_operator\` |
 | \`NOT_FOUND\` | There is no record with this id. | \`check_id\` |
 | \`PRICE_UNAVAILABLE\` | No two independent price sources agree, so no quote can be checked. Nothing was signed. | \`retry_with_new_key\` |
-| \`QUOTE_BUDGET_SPENT\` | The available share of the routing provider's quote quota is used up for now. | \`retry_later\` |
+| \`QUOTE_BUDGET_SPENT\` | The routing provider's quotes for all clients are used up for now. | \`retry_later\` |
 | \`QUOTE_REFUSED\` | The routing provider's quote did not pass our checks; details.reason names the check, or is no_route if there is no liquidity. Nothing was signed. | \`retry_with_new_key\` |
 | \`RATE_LIMITED\` | Too many requests from this address. Wait for Retry-After seconds. | \`retry_later\` |
 | \`SWAPS_PAUSED\` | Swaps are paused by the operator or by a safety check; details.reason tells them apart. | \`retry_later\` |

@@ -72,9 +72,13 @@ export class SwapQuotas {
   /** The quotes of dry runs that a client has left, and when its oldest one leaves the window. */
   previewsLeft(client: string): Remaining {
     const shares = this.#previewShares(client);
+    const all = this.#journal.calls('preview', ALL, this.#now() - QUOTE_WINDOW_MS).length;
     const oldest = shares[0]?.calls[0] ?? this.#now();
     return {
-      left: Math.max(Math.min(...shares.map(({ share, calls }) => share - calls.length)), 0),
+      left: Math.max(
+        Math.min(PREVIEWS_PER_WINDOW - all, ...shares.map(({ share, calls }) => share - calls.length)),
+        0,
+      ),
       resetSeconds: Math.max(Math.ceil((oldest + QUOTE_WINDOW_MS - this.#now()) / 1_000), 1),
     };
   }

@@ -139,7 +139,7 @@ export class QuoteBudget implements QuoteBudgetStore {
         const own = shares?.results.find((row) => row.client === network)?.used ?? 0;
         return times * fairShare(MAXIMUM, used, own) - own;
       });
-      const least = Math.min(...left);
+      const least = Math.min(MAXIMUM - used, ...left);
       if (client !== null) this.#remember(window, client, Math.max(least - 1, 0));
       if (used < MAXIMUM && least <= 0) return { ok: false, spentBy: 'client', retryAfterSeconds };
     }

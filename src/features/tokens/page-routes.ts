@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { isAddress } from '../../chain/solana/address.ts';
+import { grouped } from '../../core/amount.ts';
 import { newRouter } from '../../http/router.ts';
 import { type PageHead, sitePage } from '../../http/site-page.ts';
 import { findToken, type TokenDeps, tokenAnswers } from './routes.ts';
@@ -15,12 +16,6 @@ const MAX_DESCRIPTION_CHARS = 300;
 
 /** Without characters that are invisible or change the writing direction. */
 const visible = (text: string): string => text.replaceAll(/\p{C}/gu, '');
-
-const grouped = (decimal: string): string => {
-  const [whole = '', fraction] = decimal.split('.');
-  const digits = whole.replace(/\B(?=(\d{3})+$)/g, ',');
-  return fraction === undefined ? digits : `${digits}.${fraction}`;
-};
 
 /** What a reader should know of a token before its name. */
 const badges = (token: Answer): string[] => [

@@ -212,7 +212,7 @@ describe('a D1 that received one of several rows of a change', () => {
     expect(run.payouts()).toMatchObject([{ state: 'held' }]);
   });
 
-  it('has an operation without its end, and the payout as owed again: the operator can retry neither', async () => {
+  it('lets the operator retry neither the payout nor its operation if only the payout shows that it is owed again', async () => {
     const chain = { failing: 1 };
     const run = start({ failing: () => chain.failing });
     await run.ask({ signature: one.signature });
