@@ -133,6 +133,7 @@ export function composeCustody(
         Promise.all(esploras.map((esplora) => esplora.tx(txid).catch((error: unknown) => asError(error)))),
       history: solana.history,
       transaction,
+      now,
     },
     ...reserveModules(config, solana, bitcoinAddress, platform),
     ...asryRewards(config, solana, reserveAddress),

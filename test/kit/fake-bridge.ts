@@ -3,6 +3,7 @@
 import { base58 } from '@scure/base';
 import type { BridgeReport, QuoteVerdict, SwapQuote, SwapRoute } from '../../src/bridges/route.ts';
 import { type Lamports, lamports, sats } from '../../src/core/amount.ts';
+import { HOUR_MS } from '../../src/core/durations.ts';
 import type { PriceReport } from '../../src/core/price.ts';
 import type { SwapPorts } from '../../src/custody/swap/operation.ts';
 import type { BitcoinTx } from '../../src/providers/esplora.ts';
@@ -89,6 +90,7 @@ export function createSwapPorts(route: SwapRoute): FakeSwapPorts {
       return ports.listed.slice(from, end < 0 ? undefined : end).slice(0, limit);
     }),
     transaction: async (signature) => ports.transactions.get(signature) ?? null,
+    now: () => NOW + HOUR_MS,
   };
   return ports;
 }

@@ -6,6 +6,7 @@
 import type { BridgeReport, SwapRoute } from '../../bridges/route.ts';
 import { lamportsChange } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
+import { HOUR_MS } from '../../core/durations.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
@@ -23,6 +24,8 @@ export type SettlementPorts = {
   bitcoinViews(txid: string): Promise<readonly (BitcoinTx | null | Error)[]>;
   readonly history: History;
   transaction(signature: string): Promise<ChainTransaction | null>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
 };
 
 type IsTaken = (name: string) => boolean;
@@ -118,7 +121,7 @@ async function signaturesSince(node: HistoryNode, until: string): Promise<Signat
   throw upstreamFailed('solana-rpc', 'history_too_long');
 }
 
-/** The finalized credit to the reserve that the bridge reports. */
+/** The finalized credit to the reserve that the bridge reports: of the announced sum, or of a similar one when it is old. */
 async function findRefund(
   ports: SettlementPorts,
   report: Extract<BridgeReport, { state: 'refunded' }>,
@@ -149,7 +152,8 @@ async function findRefund(
     if (!credit || !isRefundOf(credit, report.amount, operation.amount)) continue;
     const found = { signature, credit, arrived: isWhole(ports, credit, operation.amount) };
     if (credit === report.amount) return refundedBy(operation, found);
-    nearly ??= found;
+    if (isOld(transaction, ports.now())) nearly ??= found;
+    else undecided.add(signature);
   }
   if (nearly) return refundedBy(operation, nearly);
   const search = Object.fromEntries(
@@ -268,6 +272,15 @@ const smallest = <T extends Paid>(outputs: readonly T[]): T | undefined =>
 
 const largest = <T extends Paid>(outputs: readonly T[]): T | undefined =>
   outputs.reduce<T | undefined>((best, one) => (best && best.value >= one.value ? best : one), undefined);
+
+/**
+ * Milliseconds for which a credit of another sum than the announced one is left to other swaps. It may be what
+ * the bridge announced to one of them, which could never end without it.
+ */
+const REFUND_WAIT = HOUR_MS;
+
+const isOld = ({ blockTime }: ChainTransaction, now: number): boolean =>
+  blockTime !== null && now - blockTime * 1_000 >= REFUND_WAIT;
 
 /**
  * Percentage by which a payment may be below the announced sum: some bridges announce it before they deduct

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { BridgeReport } from '../../../src/bridges/route.ts';
 import { lamports } from '../../../src/core/amount.ts';
+import { HOUR_MS } from '../../../src/core/durations.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { code } from '../../../src/custody/kernel/reason.ts';
 import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
 import { credit, type FakeSwapPorts } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
-import { SOL, settling } from '../../kit/sample-operations.ts';
+import { NOW, SOL, settling } from '../../kit/sample-operations.ts';
 import { settleSwap } from './settle-swap.ts';
 
 const pending = (detail: string) => ({
@@ -180,6 +181,18 @@ describe('a refund', () => {
     credit(ports, 'of another swap', 989_000_000n);
     credit(ports, 'refund', 990_000_000n);
     expect(await settle()).toEqual(found('refund', 990_000_000n));
+  });
+
+  it.each([
+    ['that was announced as another', 990_000_000n],
+    ['that was not announced', null],
+  ])('of a sum %s is left to other swaps for an hour', async (_name, announced) => {
+    const { settle, ports } = settleSwap(refunded(announced));
+    credit(ports, 'refund', 989_000_000n);
+    ports.now = () => NOW + HOUR_MS - 1;
+    expect(await settle()).toEqual(pending('refunding'));
+    ports.now = () => NOW + HOUR_MS;
+    expect(await settle()).toEqual(found('refund', 989_000_000n));
   });
 
   it.each([
