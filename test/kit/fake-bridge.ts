@@ -69,6 +69,7 @@ export type FakeSwapPorts = SwapPorts & {
   /** The reserve's finalized transactions, newest first. */
   listed: SignatureEntry[];
   transactions: Map<string, ChainTransaction>;
+  now: () => number;
 };
 
 export function createSwapPorts(route: SwapRoute): FakeSwapPorts {
