@@ -19,21 +19,29 @@ it('a stored time is moved to now only when it is further ahead than the longest
 });
 
 describe('after the clock went back by a day', () => {
-  it('a payout whose receiver was unread is read at once, also behind another that is due later', async () => {
-    const w = createStoredClaims();
-    const store = openAsryStore(w.storage);
-    w.state.unread = true;
-    await w.claims.claim(CLAIM);
-    w.state.unread = false;
-    w.state.now -= DAY_MS;
-    const [payout] = store.payouts(DEPOSIT.signature);
-    if (!payout) throw new Error('no payout');
-    store.putPayout({ ...payout, part: 2, keyHash: null, dueAt: w.now() + MINUTE });
-    expect(w.claims.nextRunAt()).toBe(w.now());
-    await w.claims.run();
-    expect(store.payouts(DEPOSIT.signature).map(({ state }) => state)).toEqual(['begun', 'owed']);
-    expect(w.claims.nextRunAt()).toBe(w.now() + MINUTE);
-  });
+  it.each([
+    ['unread', 60 * MINUTE],
+    ['payout_failed', DAY_MS],
+  ] as const)(
+    'a payout that is owed as %s is checked at once, also behind another that is due later',
+    async (reason, back) => {
+      const w = createStoredClaims();
+      const store = openAsryStore(w.storage);
+      w.state.unread = true;
+      await w.claims.claim(CLAIM);
+      w.state.unread = false;
+      const [first] = store.payouts(DEPOSIT.signature);
+      if (first) store.putPayout({ ...first, reason });
+      w.state.now -= back;
+      const [payout] = store.payouts(DEPOSIT.signature);
+      if (!payout) throw new Error('no payout');
+      store.putPayout({ ...payout, part: 2, keyHash: null, dueAt: w.now() + MINUTE });
+      expect(w.claims.nextRunAt()).toBe(w.now());
+      await w.claims.run();
+      expect(store.payouts(DEPOSIT.signature).map(({ state }) => state)).toEqual(['begun', 'owed']);
+      expect(w.claims.nextRunAt()).toBe(w.now() + MINUTE);
+    },
+  );
 
   it('alarm and cron search for payments at once', async () => {
     const world = createPaymentWorld();

@@ -4,7 +4,6 @@
  * @module
  */
 import type { DepositAsset } from '../../chain/solana/deposit.ts';
-import { firstDue } from '../../core/due-time.ts';
 import { type AsryEpochView, type ClaimPayoutView, type ClaimView, claimView, payoutView } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
@@ -130,8 +129,8 @@ export const decodeRow = <T>(text: string): T =>
 
 const rowOf = <T>(row: SqlRow): T => decodeRow<T>(String(row.row));
 
-function numberOf(exec: Storage['exec'], query: string): number | undefined {
-  const value = exec(query)[0]?.n;
+function numberOf(exec: Storage['exec'], query: string, ...params: number[]): number | undefined {
+  const value = exec(query, ...params)[0]?.n;
   return value === null || value === undefined ? undefined : Number(value);
 }
 
@@ -203,10 +202,23 @@ const claimRows = (exec: Storage['exec']) => ({
     );
   },
 
+  claimsOf(epoch: number): Claim[] {
+    return exec(`SELECT row FROM asry_claims WHERE json_extract(row, '$.epoch') = ?`, epoch).map(
+      rowOf<Claim>,
+    );
+  },
+
   nextSeq: (): number => (numberOf(exec, 'SELECT MAX(seq) AS n FROM asry_claims') ?? 0) + 1,
 
   isFreeSeq: (seq: number): boolean => exec('SELECT 1 FROM asry_claims WHERE seq = ?', seq).length === 0,
 });
+
+/** The longest wait for a check of an owed payout, in milliseconds: after a failed operation, and for another reason. */
+export type LongestWaits = { readonly failed: number; readonly other: number };
+
+/** When an owed payout is due, as `dueTime` has it: a time too far ahead was stored before the clock went back. */
+const DUE_AT = `IIF(due_at > ? + IIF(json_extract(row, '$.reason') = 'payout_failed', ?, ?), ?, due_at)`;
+const dueParams = (now: number, { failed, other }: LongestWaits) => [now, failed, other, now] as const;
 
 const payoutRows = (exec: Storage['exec']) => ({
   putPayout(payout: Payout): void {
@@ -239,24 +251,22 @@ const payoutRows = (exec: Storage['exec']) => ({
       .find((payout) => payout.createdAt > since);
   },
 
-  /** @param longest the longest wait for a check, in milliseconds */
-  owedDue(now: number, longest: number, limit: number): Payout[] {
+  owedDue(now: number, longest: LongestWaits, limit: number): Payout[] {
     return exec(
-      `SELECT row FROM asry_payouts WHERE state = 'owed' AND (due_at <= ? OR due_at > ?) ORDER BY due_at LIMIT ?`,
+      `SELECT row, ${DUE_AT} AS due FROM asry_payouts WHERE state = 'owed' AND due <= ? ORDER BY due LIMIT ?`,
+      ...dueParams(now, longest),
       now,
-      now + longest,
       limit,
     ).map(rowOf<Payout>);
   },
 
   /** When the next owed payout is due for a check. */
-  nextDue(now: number, longest: number): number | undefined {
-    const times = exec(
-      `SELECT (SELECT MIN(due_at) FROM asry_payouts WHERE state = 'owed') AS first,
-         (SELECT MAX(due_at) FROM asry_payouts WHERE state = 'owed') AS last`,
-    );
-    return firstDue(times[0], longest, now);
-  },
+  nextDue: (now: number, longest: LongestWaits): number | undefined =>
+    numberOf(
+      exec,
+      `SELECT MIN(${DUE_AT}) AS n FROM asry_payouts WHERE state = 'owed'`,
+      ...dueParams(now, longest),
+    ),
 
   /** Payouts whose operation has ended, with success or failure. */
   ended(limit: number): Payout[] {
@@ -294,6 +304,20 @@ export function openAsryStore({ exec, transaction }: Storage) {
     for (const statement of SCHEMA) exec(statement);
   });
   return { ...epochRows(exec), ...claimRows(exec), ...payoutRows(exec) };
+}
+
+/** A new epoch and what stored claims have taken of it: after a loss of the journal, D1 may have had a claim without its epoch. */
+export function withItsClaims(store: AsryStore, epoch: Epoch): Epoch {
+  const claims = store.claimsOf(epoch.number);
+  const paid = claims.flatMap(({ signature }) =>
+    store.payouts(signature).filter(({ state }) => state === 'paid'),
+  );
+  return {
+    ...epoch,
+    deposits: claims.reduce((most, { after }) => (after > most ? after : most), epoch.deposits),
+    paid: paid.reduce((sum, { atoms }) => sum + atoms, epoch.paid),
+    claims: claims.length,
+  };
 }
 
 const DOLLAR = 1_000_000n;

@@ -27,6 +27,7 @@ import {
   openAsryStore,
   type Payout,
   storedClaim,
+  withItsClaims,
 } from './asry-store.ts';
 import {
   alreadyClaimed,
@@ -118,8 +119,9 @@ function createEpochOpener({ journal, storage, now }: ModuleTools, store: AsrySt
     if (last && last.endsAt > until) return;
     storage.transaction(() => {
       for (const epoch of missingEpochs(last, program, until, inSeconds(now()))) {
-        store.putEpoch(epoch);
-        mirrorEpoch(journal, epoch, now());
+        const opened = withItsClaims(store, epoch);
+        store.putEpoch(opened);
+        mirrorEpoch(journal, opened, now());
       }
     });
   };

@@ -52,6 +52,8 @@ const UNREAD_CHECKS: Backoff = { first: 2_000, most: 60_000 };
 const FAILED_CHECKS: Backoff = { first: 30_000, most: DAY_MS };
 const CHECKS: Backoff = { first: 30_000, most: HOUR_MS };
 
+const LONGEST_WAITS = { failed: FAILED_CHECKS.most, other: CHECKS.most };
+
 function checksOf(reason: OwedReason): Backoff {
   if (reason === 'unread') return UNREAD_CHECKS;
   return reason === 'payout_failed' ? FAILED_CHECKS : CHECKS;
@@ -371,8 +373,8 @@ export function createAsryPayouts(
     settleEnded,
     held: createHeldPayouts(tools, store, rows),
     checkNow: (payouts: readonly Payout[]): Promise<void> => check(payouts, true),
-    nextAt: () => earliest(nextEnded(), store.nextDue(now(), FAILED_CHECKS.most)),
-    sweep: (): Promise<void> => check(store.owedDue(now(), FAILED_CHECKS.most, RECEIVERS_PER_RUN), false),
+    nextAt: () => earliest(nextEnded(), store.nextDue(now(), LONGEST_WAITS)),
+    sweep: (): Promise<void> => check(store.owedDue(now(), LONGEST_WAITS, RECEIVERS_PER_RUN), false),
   };
 }
 

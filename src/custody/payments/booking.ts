@@ -107,7 +107,8 @@ export function createBooking(p: BookingPorts) {
     const tries = (known?.tries ?? 0) + 1;
     const firstAt = known?.firstAt ?? now();
     const life = reason === 'absent' ? ABSENT_LIFE_MS : UNREAD_LIFE_MS;
-    if (now() - firstAt > life) {
+    // The tries count as well: a clock that jumps ahead by a day makes every row old at once.
+    if (now() - firstAt > life && tries > ALARM_TRIES) {
       payments.deleteUnread(signature);
       return;
     }

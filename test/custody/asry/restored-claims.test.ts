@@ -232,21 +232,28 @@ describe('a D1 that received one of several rows of a change', () => {
     expect(run.landed()).toEqual([]);
   });
 
-  it('has an older epoch than its claims: the next deposit earns from the end of the last of them', async () => {
-    const run = start();
-    const rows = await run.rowsOf('SELECT id, journal FROM asry_epochs');
-    expect(rows).toEqual([]);
-    await run.ask({ signature: one.signature });
-    const older = await run.rowsOf('SELECT journal FROM asry_epochs');
-    await run.ask({ signature: two.signature });
-    await run.pass(MINUTE);
-    run.loseJournal();
-    await run.rowsOf(`UPDATE asry_epochs SET journal = '${String(older[0]?.journal)}'`);
-    await reconcile(run);
-    expect(run.epochs()[0]?.deposits).toBe(199_900_000n);
-    await run.ask({ signature: three.signature });
-    expect(run.claims().map(({ before: from }) => from)).toEqual([0n, 99_950_000n, 199_900_000n]);
-  });
+  it.each(['older', 'no'])(
+    'has %s epoch for its claims: the next deposit earns from the end of the last of them',
+    async (kept) => {
+      const run = start();
+      const rows = await run.rowsOf('SELECT id, journal FROM asry_epochs');
+      expect(rows).toEqual([]);
+      await run.ask({ signature: one.signature });
+      const older = await run.rowsOf('SELECT journal FROM asry_epochs');
+      await run.ask({ signature: two.signature });
+      await run.pass(MINUTE);
+      run.loseJournal();
+      await run.rowsOf(
+        kept === 'no'
+          ? 'DELETE FROM asry_epochs'
+          : `UPDATE asry_epochs SET journal = '${String(older[0]?.journal)}'`,
+      );
+      await reconcile(run);
+      expect(run.epochs()[0]).toMatchObject({ deposits: 199_900_000n });
+      await run.ask({ signature: three.signature });
+      expect(run.claims().map(({ before: from }) => from)).toEqual([0n, 99_950_000n, 199_900_000n]);
+    },
+  );
 });
 
 describe('a journal set back', () => {

@@ -82,30 +82,27 @@ describe('a transaction that no quorum returns', () => {
     ]);
   });
 
-  it('is deleted after more than a day', async () => {
-    const { booking, payments, state } = setUp();
-    await booking.read('one', 'node');
-    state.now += DAY_MS;
-    await booking.retry(1);
-    expect(payments.unread('one')?.firstAt).toBe(NOW);
-    state.now += 1;
-    await booking.read('one', 'node');
-    expect(payments.unread('one')).toBeUndefined();
-  });
-
-  it('is kept for thirty days while the nodes fail', async () => {
-    const { booking, payments, state } = setUp();
-    state.transaction = () => {
-      throw new Error('the node is down');
-    };
-    await booking.read('one', 'node');
-    state.now += 30 * DAY_MS;
-    await booking.retry(1);
-    expect(payments.unread('one')?.tries).toBe(2);
-    state.now += 1;
-    await booking.read('one', 'node');
-    expect(payments.unread('one')).toBeUndefined();
-  });
+  it.each([
+    ['a day', 'no node has it', DAY_MS, null],
+    ['thirty days', 'the nodes fail', 30 * DAY_MS, new Error('the node is down')],
+  ])(
+    'is deleted after more than %s in which %s, at the eighth try or later',
+    async (_days, _why, life, failure) => {
+      const { booking, payments, state } = setUp();
+      if (failure)
+        state.transaction = () => {
+          throw failure;
+        };
+      await booking.read('one', 'node');
+      state.now += life;
+      await booking.read('one', 'node');
+      state.now += 1;
+      for (let tries = 3; tries <= 7; tries++) await booking.read('one', 'node');
+      expect(payments.unread('one')).toMatchObject({ firstAt: NOW, tries: 7 });
+      await booking.read('one', 'node');
+      expect(payments.unread('one')).toBeUndefined();
+    },
+  );
 
   it('is due at once when its time is more than an hour ahead: the clock went back', async () => {
     const { booking, payments, state } = setUp();
