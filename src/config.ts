@@ -333,12 +333,6 @@ export const VARIABLES = {
     required: true,
     about: 'Mint of ASRY.',
   },
-  ASRY_DECIMALS: {
-    schema: uint.refine((digits) => digits <= 12),
-    default: '9',
-    areas: ['asry'],
-    about: 'Decimals of the ASRY mint, at most 12.',
-  },
   ASRY_EPOCH_START: {
     schema: z.iso.datetime({ offset: true }).transform((text) => Math.floor(Date.parse(text) / 1_000)),
     areas: ['asry'],

@@ -323,7 +323,6 @@ async function checkAccounts(
         return [name, account ? decodeMint(account.owner, account.data) : undefined] as const;
       });
       const absr = mints.find(([name]) => name === 'ABSR_MINT_ADDRESS')?.[1];
-      const asry = mints.find(([name]) => name === 'ASRY_MINT_ADDRESS')?.[1];
       const low = 2n * config.RESERVE_FLOOR_SOL;
       return [
         ...wallets.flatMap(([name], at) => {
@@ -338,15 +337,6 @@ async function checkAccounts(
                 ),
               ];
         }),
-        ...(asry && asry.decimals !== config.ASRY_DECIMALS
-          ? [
-              problem(
-                'asry-decimals-wrong',
-                `The mint of ASRY has ${asry.decimals} decimals, and ASRY_DECIMALS is ${config.ASRY_DECIMALS}: every reward would be wrong.`,
-                `Set ASRY_DECIMALS to ${asry.decimals}.`,
-              ),
-            ]
-          : []),
         ...mints.flatMap(([name, mint]) =>
           mint
             ? []

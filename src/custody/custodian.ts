@@ -263,7 +263,9 @@ export class Custodian implements CustodianApi {
   async listAsryEpochs(limit: number): Promise<AsryEpochView[]> {
     await this.#kernel.gate.verify();
     const claims = this.#claims;
-    return claims?.openEpochs(limit) ?? this.#background.working(async () => claims?.epochs(limit) ?? []);
+    return (
+      claims?.openEpochs(limit) ?? this.#background.working(async () => (await claims?.epochs(limit)) ?? [])
+    );
   }
 
   async previewMint(): Promise<MintPreview> {

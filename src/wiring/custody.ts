@@ -177,10 +177,9 @@ function asryRewards(config: Config, solana: SolanaView, reserveAddress: string)
   const program = {
     startsAt: config.ASRY_EPOCH_START ?? null,
     epochSeconds: config.ASRY_EPOCH_SECONDS,
-    cap: config.ASRY_EPOCH_CAP * 10n ** BigInt(config.ASRY_DECIMALS),
+    cap: config.ASRY_EPOCH_CAP,
     depth: config.ASRY_EPOCH_DEPTH * 10n ** BigInt(USD_DECIMALS),
     price: config.ASRY_PRICE_USD ?? null,
-    decimals: config.ASRY_DECIMALS,
     minimumDeposit: config.ASRY_MIN_DEPOSIT_USD,
     maxAgeSeconds: config.ASRY_MAX_DEPOSIT_AGE_DAYS * 86_400,
     disabled: config.ASRY_CLAIMS_DISABLED,

@@ -144,7 +144,6 @@ const IN_SETTINGS: readonly Plant[] = [
   ['bridge-unreachable', set({ NEAR_INTENTS_JWT: 'expired-token-of-yesterday' })],
   ['mint-wrong', async () => ({ ASRY_MINT_ADDRESS: world.reserve.solana })],
   ['absr-authority-foreign', async () => ({ ABSR_MINT_ADDRESS: world.mints.usdc })],
-  ['asry-decimals-wrong', set({ ASRY_DECIMALS: '6' })],
   ['address-not-a-wallet', set({ TREASURY_SOLANA_ADDRESS: '11111111111111111111111111111111' })],
   ['address-not-a-wallet', async () => ({ TREASURY_SOLANA_ADDRESS: world.mints.usdc })],
   [

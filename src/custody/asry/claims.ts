@@ -7,7 +7,7 @@
 
 import { type DepositVerdict, judgeDeposit } from '../../chain/solana/deposit.ts';
 import { MAX_WAIT_MS } from '../../core/durations.ts';
-import { failureReason } from '../../core/errors.ts';
+import { failureReason, upstreamFailed } from '../../core/errors.ts';
 import {
   type AsryEpochView,
   type ClaimAnswer,
@@ -51,7 +51,7 @@ import {
   wrongAmount,
   wrongAsset,
 } from './claim-rules.ts';
-import { type AsryProgram, missingEpochs } from './epochs.ts';
+import { missingEpochs } from './epochs.ts';
 import { type AsryPorts, claimPurpose, createAsryKind, type Payee, payoutId } from './payout-operation.ts';
 import { createAsryPayouts, type Taken } from './payouts.ts';
 
@@ -111,14 +111,23 @@ function mismatch({ asset, expectedAtoms }: ClaimRequest, deposit: Deposit): Ref
   return undefined;
 }
 
-/** Returns a function that opens the epochs that have started by now or by a later Unix time in seconds. */
-function createEpochOpener({ journal, storage, now }: ModuleTools, store: AsryStore, program: AsryProgram) {
-  return function openEpochs(time = 0): void {
+/**
+ * Returns a function that opens the epochs that have started by now or by a later Unix time in seconds.
+ * @throws AppError UPSTREAM_FAILED while the decimals of ASRY cannot be read
+ */
+function createEpochOpener(
+  { journal, storage, now }: ModuleTools,
+  store: AsryStore,
+  { program, readMint }: Pick<AsryPorts, 'program' | 'readMint'>,
+) {
+  return async function openEpochs(time = 0): Promise<void> {
     const until = Math.max(time, inSeconds(now()));
-    const [last] = store.epochs(1);
-    if (last && last.endsAt > until) return;
+    if ((store.lastEnd() ?? 0) > until) return;
+    const mint = await readMint();
+    if (!mint) throw upstreamFailed('solana-rpc', 'mint_unexpected');
     storage.transaction(() => {
-      for (const epoch of missingEpochs(last, program, until, inSeconds(now()))) {
+      const [last] = store.epochs(1);
+      for (const epoch of missingEpochs(last, program, until, inSeconds(now()), mint.decimals)) {
         const opened = withItsClaims(store, epoch);
         store.putEpoch(opened);
         mirrorEpoch(journal, opened, now());
@@ -136,12 +145,11 @@ function createTaking(
   p: AsryPorts & {
     readonly store: AsryStore;
     readonly payouts: ReturnType<typeof createAsryPayouts>;
-    readonly openEpochs: ReturnType<typeof createEpochOpener>;
     readonly once: OnceOnly;
     readonly within: Within;
   },
 ) {
-  const { program, store, payouts, openEpochs, once } = p;
+  const { program, store, payouts, once } = p;
 
   /** The claim that a deposit would create now, in an epoch that is stored. */
   function opening(deposit: Deposit): Opened | Refused {
@@ -220,7 +228,6 @@ function createTaking(
 
   /** Claims the next part and begins its payout. */
   async function claimPart(request: ClaimRequest, deposit: Deposit): Promise<PartTaken> {
-    openEpochs(deposit.blockTime);
     if (store.payouts(deposit.signature).some(({ reason }) => reason === 'payout_failed'))
       return promise(request, deposit, 'payout_failed');
     const payee = await readPayee(deposit.sender);
@@ -326,7 +333,6 @@ function createClaimAnswers(
   function preview(request: ClaimRequest, deposit: Deposit): ClaimAnswer {
     const known = record(deposit.signature);
     if (known) return { type: 'validated', claim: known };
-    p.openEpochs(deposit.blockTime);
     const made = opening(deposit);
     if (made.type === 'refused') return refuse(made.refusal);
     if (request.rewardMicroUsd !== undefined && made.epoch.price === null) return refuse(noPrice());
@@ -352,6 +358,11 @@ function createClaimAnswers(
       if (why) return refuse(claimsPaused(why), record(deposit.signature));
       if (mayBePaid(deposit.signature, known))
         return refuse(heldBack('reconciled', deposit.signature), record(deposit.signature));
+      try {
+        await p.openEpochs(deposit.blockTime);
+      } catch (error) {
+        return refuse(unreadable(failureReason(error)), record(deposit.signature));
+      }
       if (request.skipReward) return preview(request, deposit);
       const tooMany = keyRefusal(journal, request, now());
       if (tooMany) return refuse(tooMany);
@@ -369,10 +380,9 @@ function createClaimAnswers(
 
 export function createClaims(tools: ModuleTools, p: ClaimsPorts) {
   const { storage, now } = tools;
-  const { program } = p;
   const store = openAsryStore(storage);
   const payouts = createAsryPayouts(tools, store, p);
-  const openEpochs = createEpochOpener(tools, store, program);
+  const openEpochs = createEpochOpener(tools, store, p);
   const { record, settled, decide } = createClaimAnswers(tools, { ...p, store, payouts, openEpochs });
 
   return {
@@ -403,8 +413,8 @@ export function createClaims(tools: ModuleTools, p: ClaimsPorts) {
       return last && last.endsAt > inSeconds(now()) ? store.epochs(limit).map(epochView) : undefined;
     },
 
-    epochs(limit: number): AsryEpochView[] {
-      openEpochs();
+    async epochs(limit: number): Promise<AsryEpochView[]> {
+      await openEpochs();
       return store.epochs(limit).map(epochView);
     },
 
@@ -415,9 +425,9 @@ export function createClaims(tools: ModuleTools, p: ClaimsPorts) {
     },
 
     async run(): Promise<void> {
-      openEpochs();
       payouts.settleEnded();
       await payouts.sweep();
+      await openEpochs();
     },
   } satisfies CustodyModule & Record<string, unknown>;
 }

@@ -45,14 +45,16 @@ export const nextUnitRate = ({ cap, depth }: Curve, deposits: bigint, digits: nu
   (cap * depth * 10n ** BigInt(digits)) / ((deposits + depth) * (deposits + 1n + depth));
 
 /** The configuration of the rewards programme. */
-export type AsryProgram = Curve & {
+export type AsryProgram = {
+  /** Maximum of an epoch, in whole ASRY. */
+  readonly cap: bigint;
+  /** Deposits that earn half of it, in atoms of the dollar token. */
+  readonly depth: bigint;
   /** Start of the first epoch in Unix seconds; null means midnight UTC of the day on which the programme first runs. */
   readonly startsAt: number | null;
   readonly epochSeconds: number;
   /** Price of one ASRY in trillionths of a dollar; null without a price. */
   readonly price: bigint | null;
-  /** Decimals of ASRY. */
-  readonly decimals: number;
   /** Smallest deposit that earns, in atoms of the dollar token. */
   readonly minimumDeposit: bigint;
   /** Older deposits earn nothing. */
@@ -86,18 +88,20 @@ const DAY_SECONDS = 86_400;
  * @param last  the newest stored epoch
  * @param until Unix seconds
  * @param now   Unix seconds
+ * @param decimals of the mint of ASRY
  */
 export function missingEpochs(
   last: Pick<Epoch, 'number' | 'endsAt'> | undefined,
   program: AsryProgram,
   until: number,
   now: number,
+  decimals: number,
 ): Epoch[] {
   const epochs: Epoch[] = [];
   const first = last ? { number: last.number + 1, startsAt: last.endsAt } : firstEpoch(program, now);
   for (let { number, startsAt } = first; startsAt <= until; number += 1) {
     const endsAt = startsAt + program.epochSeconds;
-    epochs.push(openEpoch(program, { number, startsAt, endsAt }));
+    epochs.push(openEpoch(program, decimals, { number, startsAt, endsAt }));
     startsAt = endsAt;
   }
   return epochs;
@@ -112,8 +116,10 @@ function firstEpoch(program: AsryProgram, now: number): { number: number; starts
 }
 
 function openEpoch(
-  { cap, depth, price, decimals }: AsryProgram,
+  { cap, depth, price }: AsryProgram,
+  decimals: number,
   span: Pick<Epoch, 'number' | 'startsAt' | 'endsAt'>,
 ): Epoch {
-  return { ...span, cap, depth, price, decimals, deposits: 0n, paid: 0n, claims: 0, changes: 0 };
+  const none = { deposits: 0n, paid: 0n, claims: 0, changes: 0 };
+  return { ...span, cap: cap * 10n ** BigInt(decimals), depth, price, decimals, ...none };
 }

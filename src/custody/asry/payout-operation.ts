@@ -55,6 +55,8 @@ export type AsryPayoutPorts = {
 };
 
 export type AsryPorts = AsryPayoutPorts & {
+  /** Undefined if the mint does not exist. @throws AppError UPSTREAM_FAILED */
+  readMint(): Promise<Mint | undefined>;
   /** The finalized transaction shown by a quorum of nodes, or null without a quorum. @throws AppError UPSTREAM_FAILED */
   transaction(signature: string): Promise<DepositTransaction | null>;
   readonly terms: DepositTerms;
@@ -119,7 +121,7 @@ function objection(payee: Payee, transfer: TokenTransfer): string | undefined {
   return payee.reserveAtoms < transfer.atoms ? 'reserve_short_of_asry' : undefined;
 }
 
-type Mint = { readonly program: string; readonly decimals: number };
+export type Mint = { readonly program: string; readonly decimals: number };
 
 /** The chain reads of claims and payouts. */
 export function createAsryPorts(
@@ -144,6 +146,7 @@ export function createAsryPorts(
     ...p,
     transaction,
     latestBlockhash,
+    readMint,
 
     async readPayees(receivers) {
       const mint = await readMint();

@@ -25,7 +25,6 @@ import {
   type OwedReason,
   type Payout,
 } from './asry-store.ts';
-import type { AsryProgram } from './epochs.ts';
 import { type AsryPayoutPorts, encodePlan, type Payee, payoutId } from './payout-operation.ts';
 
 /** A payout to begin, with its claim. */
@@ -195,7 +194,7 @@ function createHeldPayouts(
 }
 
 /** Returns a function that computes what a payout takes from the reserve. */
-function createPayoutTerms(store: AsryStore, program: AsryProgram, now: () => number) {
+function createPayoutTerms(store: AsryStore, now: () => number) {
   /** ASRY in the reserve that no pending transfer will move. */
   const freeAtoms = (payee: Payee): bigint =>
     store.begun().reduce((left, payout) => left - payout.atoms, payee.reserveAtoms);
@@ -204,11 +203,11 @@ function createPayoutTerms(store: AsryStore, program: AsryProgram, now: () => nu
   function termsOf(
     payee: Payee,
     payout: Payout,
-    receiver: string,
+    { epoch, sender: receiver }: Claim,
   ): { rent: bigint; tokenProgram: string } | OwedReason {
     const { program: tokenProgram } = payee;
     const rent = ACCOUNT_RENT[tokenProgram ?? ''];
-    if (tokenProgram === null || rent === undefined || payee.decimals !== program.decimals)
+    if (tokenProgram === null || rent === undefined || payee.decimals !== store.epoch(epoch)?.decimals)
       return 'mint_unexpected';
     if (payee.accountOwner !== null && payee.accountOwner !== receiver) return 'recipient_account_foreign';
     if (freeAtoms(payee) < payout.atoms) return 'reserve_short_of_asry';
@@ -231,15 +230,11 @@ function createPayoutTerms(store: AsryStore, program: AsryProgram, now: () => nu
   return termsOf;
 }
 
-export function createAsryPayouts(
-  tools: ModuleTools,
-  store: AsryStore,
-  p: AsryPayoutPorts & { readonly program: AsryProgram },
-) {
+export function createAsryPayouts(tools: ModuleTools, store: AsryStore, p: AsryPayoutPorts) {
   const { storage, now, log } = tools;
   const rows = createPayoutRows(tools, store);
   const { save, owe, nextCheckAt, settleEnded, nextEnded } = rows;
-  const termsOf = createPayoutTerms(store, p.program, now);
+  const termsOf = createPayoutTerms(store, now);
 
   /**
    * Begins a payout's operation. Its first step runs with `drive`.
@@ -256,7 +251,7 @@ export function createAsryPayouts(
       if (got.type !== 'taken') return { ok: false, declined: got };
       if (payoutId(got.claim.signature, got.claim.operations + 1) !== id)
         return { ok: false, declined: AGAIN };
-      const terms = termsOf(payee, got.payout, got.claim.sender);
+      const terms = termsOf(payee, got.payout, got.claim);
       if (typeof terms === 'string') return { ok: false, declined: { type: 'owed', reason: terms } };
       return { ok: true, intent: intentOf(id, got, payee, terms) };
     });

@@ -36,10 +36,9 @@ export type SimulatedDeposit = {
 export const PROGRAM: AsryProgram = {
   startsAt: START / 1_000,
   epochSeconds: 30 * DAY_SECONDS,
-  cap: 10n ** 15n,
+  cap: 1_000_000n,
   depth: 90_000n * 10n ** 6n,
   price: null,
-  decimals: 9,
   minimumDeposit: 1_000_000n,
   maxAgeSeconds: 90 * DAY_SECONDS,
   disabled: false,
@@ -59,6 +58,8 @@ export type SimulationOptions = RunOptions & {
   readonly rentDay?: bigint;
   /** Lamports that may be spent in a day on fees of payouts that fail. */
   readonly failedDay?: bigint;
+  /** Decimals of the mint of ASRY; nine by default. */
+  readonly mintDecimals?: number;
   /** Whether a payout fails on the chain. */
   readonly failing?: () => number;
 };
@@ -121,12 +122,14 @@ export function createAsrySimulation(options: SimulationOptions) {
           now,
           log: () => undefined,
         }).transaction,
+        readMint: () =>
+          flaky('mint', () => ({ program: TOKEN_PROGRAM, decimals: options.mintDecimals ?? 9 })),
         readPayees: (receivers) =>
           flaky('payees', () => {
             const sent = run.landed().reduce((sum, { order }) => sum + order.atoms, 0n);
             return receivers.map((receiver) => ({
               program: TOKEN_PROGRAM,
-              decimals: 9,
+              decimals: options.mintDecimals ?? 9,
               accountOwner: run.hasAccount(receiver) ? receiver : null,
               reserveAtoms: (options.reserveAtoms?.() ?? 10n ** 18n) - sent,
             }));

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { tokenTransferFee } from '../../../src/chain/solana/token-messages.ts';
+import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../../src/custody/api.ts';
+import { openAsryStore } from '../../../src/custody/asry/asry-store.ts';
 import { entitlementOf } from '../../../src/custody/asry/epochs.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { checkRuns } from '../../kit/checked-runs.ts';
@@ -12,6 +14,7 @@ import {
   type SimulationOptions,
   transactionOf,
 } from './claim-simulation.ts';
+import { CLAIM, createStoredClaims } from './stored-claims.ts';
 
 const DOLLAR = 1_000_000n;
 const MINUTE = 60_000;
@@ -39,7 +42,9 @@ function start(deposits: readonly SimulatedDeposit[], more: Partial<SimulationOp
 const isOnItsWay = expect.stringMatching(/^(sent|pending)$/);
 
 const net = (atoms: bigint): bigint => atoms - (atoms * 5n + 9_999n) / 10_000n;
-const reward = (atoms: bigint, before = 0n): bigint => entitlementOf(PROGRAM, before, net(atoms));
+/** The curve of an epoch with the nine decimals of the simulated mint. */
+const CURVE = { ...PROGRAM, cap: PROGRAM.cap * 10n ** 9n };
+const reward = (atoms: bigint, before = 0n): bigint => entitlementOf(CURVE, before, net(atoms));
 
 const codeOf = (answer: ClaimAnswer | undefined): string =>
   answer?.type === 'refused' ? answer.refusal.code : (answer?.type ?? 'lost');
@@ -127,7 +132,7 @@ describe('a claim', () => {
       refusal: { code: 'DEPOSIT_TOO_SMALL', details: { minimumAtomic: '1000000' } },
     });
     const one = deposit(2n);
-    const poor = start([one], { program: { cap: 10n } });
+    const poor = start([one], { program: { cap: 0n } });
     expect(codeOf(await poor.ask({ signature: one.signature }))).toBe('DEPOSIT_TOO_SMALL');
     expect([run.claims(), poor.claims()]).toEqual([[], []]);
   });
@@ -349,13 +354,13 @@ describe('epochs', () => {
     const run = start([late]);
     await run.epochViews();
     await run.pass(10 * DAY);
-    run.reconfigure({ cap: 7n * 10n ** 15n, depth: 10n ** 9n, epochSeconds: 10 * DAY_SECONDS });
+    run.reconfigure({ cap: 7_000_000n, depth: 10n ** 9n, epochSeconds: 10 * DAY_SECONDS });
     await run.pass(35 * DAY);
     const views = (await run.epochViews()) ?? [];
     expect(views.map(({ number: of, capAtoms, depthAtoms }) => [of, capAtoms, depthAtoms])).toEqual([
       [2, 7n * 10n ** 15n, 10n ** 9n],
       [1, 7n * 10n ** 15n, 10n ** 9n],
-      [0, PROGRAM.cap, PROGRAM.depth],
+      [0, CURVE.cap, CURVE.depth],
     ]);
     const start0 = PROGRAM.startsAt ?? 0;
     expect(
@@ -367,6 +372,23 @@ describe('epochs', () => {
     ]);
     await run.ask({ signature: late.signature });
     expect(run.claims()).toMatchObject([{ epoch: 0, entitlement: reward(late.atoms) }]);
+  });
+
+  it('begin once the decimals of the mint are known; until then a claim is refused and consumes nothing', async () => {
+    const one = deposit(1n);
+    const w = createStoredClaims({ readMint: () => Promise.reject(upstreamFailed('solana-rpc', 'timeout')) });
+    expect(await w.claims.claim(CLAIM)).toMatchObject({
+      type: 'refused',
+      refusal: { code: 'UPSTREAM_FAILED', details: { reason: 'timeout' } },
+    });
+    await expect(w.claims.epochs(1)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    expect(openAsryStore(w.storage).claims()).toEqual([]);
+    const run = start([one], { mintDecimals: 2 });
+    await run.ask({ signature: one.signature });
+    expect(await run.epochViews()).toMatchObject([{ decimals: 2, capAtoms: 100_000_000n }]);
+    expect(run.claims()).toMatchObject([
+      { entitlement: entitlementOf({ ...CURVE, cap: 100_000_000n }, 0n, net(one.atoms)) },
+    ]);
   });
 
   it('begin at midnight UTC of the first day when no start is configured', async () => {

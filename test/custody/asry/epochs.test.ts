@@ -3,12 +3,11 @@ import { type AsryProgram, missingEpochs } from '../../../src/custody/asry/epoch
 
 const START = 1_000_000;
 const PROGRAM: AsryProgram = {
-  cap: 1_000n,
+  cap: 10n,
   depth: 7n,
   startsAt: START,
   epochSeconds: 100,
   price: 3n,
-  decimals: 9,
   minimumDeposit: 1n,
   maxAgeSeconds: 250,
   disabled: false,
@@ -18,7 +17,7 @@ const placesOf = (epochs: ReturnType<typeof missingEpochs>) =>
 
 describe('the missing epochs', () => {
   it('begin at the start of the programme, with its parameters and without claims', () => {
-    expect(missingEpochs(undefined, PROGRAM, START, START)).toEqual([
+    expect(missingEpochs(undefined, PROGRAM, START, START, 2)).toEqual([
       {
         number: 0,
         startsAt: START,
@@ -26,20 +25,20 @@ describe('the missing epochs', () => {
         cap: 1_000n,
         depth: 7n,
         price: 3n,
-        decimals: 9,
+        decimals: 2,
         deposits: 0n,
         paid: 0n,
         claims: 0,
         changes: 0,
       },
     ]);
-    expect(missingEpochs(undefined, PROGRAM, START - 1, START - 1)).toEqual([]);
+    expect(missingEpochs(undefined, PROGRAM, START - 1, START - 1, 2)).toEqual([]);
   });
 
   it('follow the newest stored epoch up to the one that contains the time', () => {
     const last = { number: 4, endsAt: START + 500 };
     const untilSecond = (second: number) =>
-      placesOf(missingEpochs(last, PROGRAM, START + second, START + second));
+      placesOf(missingEpochs(last, PROGRAM, START + second, START + second, 2));
     const [fifth, sixth] = [
       [5, START + 500, START + 600],
       [6, START + 600, START + 700],
@@ -51,7 +50,7 @@ describe('the missing epochs', () => {
   });
 
   it('begin with the oldest epoch whose deposits can still be claimed when the start is long past', () => {
-    const begin = (now: number) => placesOf(missingEpochs(undefined, PROGRAM, now, now)).slice(0, 1);
+    const begin = (now: number) => placesOf(missingEpochs(undefined, PROGRAM, now, now, 2)).slice(0, 1);
     expect(begin(START + 1_049)).toEqual([[7, START + 700, START + 800]]);
     expect(begin(START + 1_050)).toEqual([[8, START + 800, START + 900]]);
   });
@@ -60,7 +59,7 @@ describe('the missing epochs', () => {
     const midnight = 20_000 * 86_400;
     const program = { ...PROGRAM, startsAt: null, epochSeconds: 7 * 86_400 };
     const now = midnight + 86_399;
-    expect(placesOf(missingEpochs(undefined, program, now, now))).toEqual([
+    expect(placesOf(missingEpochs(undefined, program, now, now, 2))).toEqual([
       [0, midnight, midnight + 7 * 86_400],
     ]);
   });

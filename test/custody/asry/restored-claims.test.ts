@@ -249,7 +249,6 @@ describe('a D1 that received one of several rows of a change', () => {
           : `UPDATE asry_epochs SET journal = '${String(older[0]?.journal)}'`,
       );
       await reconcile(run);
-      expect(run.epochs()[0]).toMatchObject({ deposits: 199_900_000n });
       await run.ask({ signature: three.signature });
       expect(run.claims().map(({ before: from }) => from)).toEqual([0n, 99_950_000n, 199_900_000n]);
     },

@@ -1,6 +1,9 @@
 /** Claims of one deposit with storage only: each payout begins and is never executed. */
+
+import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { openAsryStore, type Payout } from '../../../src/custody/asry/asry-store.ts';
 import { createClaims } from '../../../src/custody/asry/claims.ts';
+import type { AsryPorts } from '../../../src/custody/asry/payout-operation.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { createTools } from '../../kit/kernel.ts';
@@ -23,7 +26,7 @@ export const CLAIM = {
   client: 'client',
 };
 
-export function createStoredClaims() {
+export function createStoredClaims(change: Partial<AsryPorts> = {}) {
   const storage = createSqliteStorage();
   const journal = openJournal(storage);
   const state = {
@@ -38,10 +41,11 @@ export function createStoredClaims() {
     terms,
     program: PROGRAM,
     transaction: async () => transactionOf(DEPOSIT),
+    readMint: async () => ({ program: TOKEN_PROGRAM, decimals: 9 }),
     readPayees: async (receivers) => {
       if (state.unread) throw new Error('the nodes are down');
       return receivers.map((accountOwner) => ({
-        program: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+        program: TOKEN_PROGRAM,
         decimals: 9,
         accountOwner,
         reserveAtoms: 10n ** 18n,
@@ -49,6 +53,7 @@ export function createStoredClaims() {
     },
     latestBlockhash: () => Promise.reject(new Error('not asked')),
     stop: async () => undefined,
+    ...change,
     within: (work) => work,
   });
   return { claims, storage, journal, now, state };

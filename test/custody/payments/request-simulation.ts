@@ -105,6 +105,7 @@ export function createRequestSimulation(options: RunOptions) {
         terms,
         program: PROGRAM,
         transaction: (signature) => flaky('deposit', () => received(signature)),
+        readMint: () => flaky('mint', () => ({ program: TOKEN_PROGRAM, decimals: 9 })),
         readPayees: (receivers) =>
           flaky('payees', () =>
             receivers.map((receiver) => ({
