@@ -19,7 +19,7 @@ export type BookingPorts = {
   /** Transactions signed by the reserve are its own transfers, never payments. */
   readonly reserveAddress: string;
   /** Decides the purpose of a payment and books it, inside the storage transaction. */
-  readonly take: (payment: TreasuryPayment, transaction: ChainTransaction) => Taken;
+  readonly take: (payment: TreasuryPayment, transaction: ChainTransaction) => Taken | MayBeReturned;
   /** A finalized transaction, or null without a quorum. @throws AppError UPSTREAM_FAILED */
   transaction(signature: string): Promise<ChainTransaction | null>;
   readonly now: () => number;
@@ -43,8 +43,11 @@ const UNREAD_LIFE_MS = 30 * DAY_MS;
 /** The purpose of a payment; null when it has none, with the reason if a customer seems to have paid. */
 export type Taken = {
   readonly purpose: string | null;
-  readonly reason?: 'several_requests' | 'may_be_returned' | 'uncounted';
+  readonly reason?: 'several_requests' | 'uncounted';
 };
+
+/** The payment may be money that a bridge returned. It is decided once the swap has settled. */
+export type MayBeReturned = 'may_be_returned';
 
 /** `stop`: the nodes fail, or too many transactions wait; the walk keeps its place. */
 export type ReadOutcome = 'read' | 'stop';
@@ -55,19 +58,21 @@ export function createBooking(p: BookingPorts) {
   const { payments, now } = p;
   const read = new Set<string>();
 
-  /** Books one payment. A second call has no effect. */
-  function book(transaction: ChainTransaction): void {
+  /** Books one payment, unless it must wait. A second call has no effect. */
+  function book(transaction: ChainTransaction): MayBeReturned | undefined {
     const payment = treasuryPayment(transaction, p.treasuryAddress);
-    if (!payment) return;
+    if (!payment) return undefined;
     const isOurs = transaction.signers.some(
       (signer) => signer === p.treasuryAddress || signer === p.reserveAddress,
     );
-    p.storage.transaction(() => {
+    return p.storage.transaction(() => {
       const known = payments.get(payment.signature);
-      if (known?.purpose) return;
-      const taken: Taken = isOurs ? { purpose: null } : p.take(payment, transaction);
+      if (known?.purpose) return undefined;
+      const taken = isOurs ? { purpose: null } : p.take(payment, transaction);
+      if (taken === 'may_be_returned') return taken;
       payments.record(payment, taken.purpose);
       if (taken.purpose === null && !isOurs && !known) reportUnmatched(payment, taken.reason);
+      return undefined;
     });
   }
 
@@ -90,8 +95,7 @@ export function createBooking(p: BookingPorts) {
     // A node may show an earlier no-op of the same bytes (SIMD-0290) in place of the listed success.
     if (transaction === null || transaction.failed) return 'absent';
     try {
-      book(transaction);
-      return undefined;
+      return book(transaction);
     } catch (error) {
       return `unbooked: ${String(error).slice(0, 200)}`;
     }
@@ -164,8 +168,7 @@ export function createBooking(p: BookingPorts) {
     async confirm(signature: string): Promise<ChainTransaction | null> {
       const transaction = await p.transaction(signature);
       if (transaction) {
-        book(transaction);
-        payments.deleteUnread(signature);
+        if (book(transaction) === undefined) payments.deleteUnread(signature);
       }
       return transaction;
     },

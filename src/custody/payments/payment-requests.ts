@@ -12,7 +12,7 @@ import type { ConfirmRequest, OpsAnswer, PaymentConfirmed, Refusal, RequestView 
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { Sold } from '../limits.ts';
-import { type Booking, createBooking, type Taken, treasuryPayment } from './booking.ts';
+import { type Booking, createBooking, type MayBeReturned, type Taken, treasuryPayment } from './booking.ts';
 import { createOpening, type OpeningPorts } from './open-request.ts';
 import { DUST, judgePayment, matchRequest, mayBeReturned } from './payment-matching.ts';
 import { createPaymentSearch } from './payment-search.ts';
@@ -248,13 +248,13 @@ function createRequestChanges(
     plan,
 
     /** The purpose of a payment that belongs to a request, booked there once; none for any other payment. */
-    take(payment: TreasuryPayment, transaction: ChainTransaction): Taken {
+    take(payment: TreasuryPayment, transaction: ChainTransaction): Taken | MayBeReturned {
       const request = matchRequest(payment, transaction, store, now());
       if (request === 'several') return { purpose: null, reason: 'several_requests' };
       if (!request) return UNMATCHED;
-      // A bridge adds no reference. Once the swap has settled, a confirm books the payment of a customer.
+      // A bridge adds no reference.
       const isNamed = transaction.accounts.includes(request.reference);
-      if (!isNamed && p.mayBeReturned(payment)) return { purpose: null, reason: 'may_be_returned' };
+      if (!isNamed && p.mayBeReturned(payment)) return 'may_be_returned';
       const purpose = purposeOf(request);
       const name = `payment:${payment.signature}`;
       const consumerOf = journal.consumerOf(name);

@@ -807,11 +807,16 @@ describe('money that a bridge may have returned, where treasury and reserve shar
   const isPaid = ({ world, request }: Awaited<ReturnType<typeof arrival>>) =>
     world.payments.find(request.id)?.paidAt !== null;
 
-  it('buys nothing, and the operator is alerted once', async () => {
+  it('buys nothing, and the operator is alerted once when that lasts for minutes', async () => {
     const arrived = await arrival({ unsettled: (sum) => sum + 20_000n });
+    expect(arrived.world.alarms).toEqual([]);
+    for (let minutes = 0; minutes < 10; minutes++) {
+      arrived.world.state.now += 60_000;
+      await arrived.world.payments.run();
+    }
     expect(isPaid(arrived)).toBe(false);
     expect(arrived.world.alarms).toMatchObject([
-      { event: 'payment_unmatched', signature: arrived.paid, reason: 'may_be_returned' },
+      { event: 'payment_unbooked', signature: arrived.paid, error: 'may_be_returned' },
     ]);
   });
 
@@ -824,8 +829,12 @@ describe('money that a bridge may have returned, where treasury and reserve shar
     expect(isPaid(await arrival(p))).toBe(true);
   });
 
-  it('counts for the request with a confirm once the operation has settled without it', async () => {
-    const { world, request, paid } = await arrival({ unsettled: (sum) => sum + 20_000n });
+  it.each([
+    ['by itself', false],
+    ['with a confirm', true],
+  ])('counts for the request %s once the operation has settled without it', async (_how, confirms) => {
+    const arrived = await arrival({ unsettled: (sum) => sum + 20_000n });
+    const { world, request, paid } = arrived;
     const swap = world.journal.get('swap:a');
     if (swap)
       world.journal.update(
@@ -833,7 +842,11 @@ describe('money that a bridge may have returned, where treasury and reserve shar
         { ...swap, state: 'done', unsettled: lamports(0n), reserved: lamports(0n), dueAt: null },
         world.state.now,
       );
-    expect(codeOf(await world.confirm(request.id, paid))).toBe('confirmed');
+    if (confirms) expect(codeOf(await world.confirm(request.id, paid))).toBe('confirmed');
+    world.state.now += 60_000;
+    await world.payments.run();
+    expect(isPaid(arrived)).toBe(true);
+    expect(world.alarms).toEqual([]);
   });
 });
 
