@@ -11,6 +11,7 @@ import { isAddress } from './chain/solana/address.ts';
 import type { MessageVersion } from './chain/solana/transaction.ts';
 import { type Lamports, lamports, parseAmount, SOL_DECIMALS } from './core/amount.ts';
 import { type LimitName, OPERATION_LIMITS } from './core/operation-limits.ts';
+import { PRICE_VENUES } from './providers/price-venues.ts';
 
 const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
 const urlList = z.string().transform((text, context) => {
@@ -19,6 +20,20 @@ const urlList = z.string().transform((text, context) => {
   context.addIssue('not a comma list of URLs');
   return z.NEVER;
 });
+const keysOf = <K extends string>(record: Readonly<Record<K, unknown>>) => Object.keys(record) as K[];
+/** A comma list of `name=value`, in its order. Each name is known and appears once. */
+const namedList = <N extends string, V>(names: readonly N[], value: z.ZodType<V, string>) =>
+  z.string().transform((text, context) => {
+    const list: { [K in N]?: V } = {};
+    for (const part of text.split(',')) {
+      const [, given, rest] = /^([^=]*)=(.*)$/.exec(part.trim()) ?? [];
+      const name = names.find((known) => known === given && !(known in list));
+      const parsed = value.safeParse(rest ?? '');
+      if (name && parsed.success) list[name] = parsed.data;
+      else context.addIssue(`not a comma list of name=value, with the names ${names.join(', ')}`);
+    }
+    return list;
+  });
 const address = z.string().refine(isAddress, 'not a Solana address');
 const addressList = z.string().transform((text, context) => {
   const list = text.split(/[\s,]+/).filter(Boolean);
@@ -29,6 +44,14 @@ const addressList = z.string().transform((text, context) => {
 const secret = z.string().min(1);
 /** Path segments, as in a URL. */
 const pathName = z.string().regex(/^\w[\w.-]*(?:\/\w[\w.-]*)*$/);
+/** The URL of a key of a transit engine: `<service>/v1/<mount>/keys/<key>`. */
+const vaultKey = url.transform((text, context) => {
+  const [, baseUrl, mount, key] = /^(.+?)\/v1\/(.+)\/keys\/([^/]+)$/.exec(text) ?? [];
+  if (baseUrl && mount && key && [mount, key].every((name) => pathName.safeParse(name).success))
+    return { baseUrl, mount, key };
+  context.addIssue('not the URL of a key of a transit engine');
+  return z.NEVER;
+});
 const relayUrl = z.url({ protocol: /^wss?$/ });
 const relayList = z.string().transform((text, context) => {
   const urls = text.split(/[\s,]+/).filter(Boolean);
@@ -36,11 +59,10 @@ const relayList = z.string().transform((text, context) => {
   context.addIssue('not a comma list of relay URLs');
   return z.NEVER;
 });
-/** Reduced to the public key (hex) at once, so that no secret is kept. */
 const nostrIdentity = z.string().transform((text, context) => {
   const pubkey = identityPubkey(text);
   if (pubkey !== undefined) return pubkey;
-  context.addIssue('neither npub nor nsec');
+  context.addIssue('not an npub');
   return z.NEVER;
 });
 const sol = z.string().transform((text, context): Lamports => {
@@ -57,10 +79,6 @@ const decimal = (digits: number) =>
     context.addIssue(`not a positive decimal of ${digits} digits`);
     return z.NEVER;
   });
-const wholeNumber = z
-  .string()
-  .regex(/^[1-9]\d{0,17}$/)
-  .transform(BigInt);
 const uint = z
   .string()
   .regex(/^\d{1,15}$/)
@@ -145,13 +163,6 @@ export const VARIABLES = {
     about:
       'Where to report a vulnerability: a `mailto:` or `https:` URL. Without it /.well-known/security.txt returns 503.',
   },
-  ANALYTICS_IP_RETENTION_DAYS: {
-    schema: uint,
-    default: '30',
-    areas: ['service'],
-    about:
-      'Days for which the page-view log keeps raw addresses. While the value is invalid, none are stored.',
-  },
 
   SOLANA_PRIVATE_KEY: {
     schema: secret,
@@ -163,10 +174,10 @@ export const VARIABLES = {
       'The only key that signs on Solana: base58 of 64 bytes, or the JSON array of a key file. Without it a key service must hold the key.',
   },
   VAULT_URL: {
-    schema: url,
+    schema: vaultKey,
     areas: ['custody'],
     about:
-      'Origin of a HashiCorp Vault or OpenBao whose transit engine holds the key, instead of `SOLANA_PRIVATE_KEY` ([key service](custody.md#a-key-outside-cloudflare)).',
+      'The key in the transit engine of a HashiCorp Vault or OpenBao, instead of `SOLANA_PRIVATE_KEY`: `https://vault.example/v1/transit/keys/sluice` ([key service](custody.md#a-key-outside-cloudflare)).',
   },
   VAULT_TOKEN: {
     schema: secret,
@@ -175,18 +186,6 @@ export const VARIABLES = {
     custodyOnly: true,
     about:
       'Token of that service, required with `VAULT_URL`. It may sign with the one key and read its public part.',
-  },
-  VAULT_TRANSIT_KEY: {
-    schema: pathName,
-    default: 'sluice',
-    areas: ['custody'],
-    about: 'Name of the ed25519 key in that service.',
-  },
-  VAULT_TRANSIT_MOUNT: {
-    schema: pathName,
-    default: 'transit',
-    areas: ['custody'],
-    about: 'Path of its transit engine.',
   },
   VAULT_NAMESPACE: {
     schema: pathName,
@@ -236,23 +235,13 @@ export const VARIABLES = {
     areas: ['custody'],
     about: 'Comma list of Esplora indexes of Bitcoin. ABSR is minted only where two agree.',
   },
-  HYPERLIQUID_API_URL: {
-    schema: url,
-    default: 'https://api.hyperliquid.xyz',
+  PRICE_API_URLS: {
+    schema: namedList(keysOf(PRICE_VENUES), url),
+    default: keysOf(PRICE_VENUES)
+      .map((name) => `${name}=${PRICE_VENUES[name].url}`)
+      .join(','),
     areas: ['custody'],
-    about: 'First of three price venues. Two must agree before a swap.',
-  },
-  COINBASE_API_URL: {
-    schema: url,
-    default: 'https://api.coinbase.com',
-    areas: ['custody'],
-    about: 'Second price venue.',
-  },
-  KRAKEN_API_URL: {
-    schema: url,
-    default: 'https://api.kraken.com',
-    areas: ['custody'],
-    about: 'Third price venue.',
+    about: 'Comma list of price venues, `name=URL`, preferred first. Two must agree before a swap.',
   },
   NEAR_INTENTS_API_URL: {
     schema: url,
@@ -320,12 +309,6 @@ export const VARIABLES = {
     required: true,
     about: 'Mint of ABSR; the reserve is its mint authority.',
   },
-  ABSR_CONFIRMATIONS: {
-    schema: uint.refine((depth) => depth > 0 && depth <= 100, 'not 1 to 100'),
-    default: '3',
-    areas: ['mint'],
-    about: 'Confirmations before received sats count for the mint, 1 to 100.',
-  },
 
   ASRY_MINT_ADDRESS: {
     schema: address,
@@ -339,42 +322,11 @@ export const VARIABLES = {
     about:
       'Start of the first epoch, ISO 8601. Empty: midnight UTC of the day on which the programme first runs.',
   },
-  ASRY_EPOCH_SECONDS: {
-    schema: uint.refine((seconds) => seconds >= 60),
-    default: '2592000',
-    areas: ['asry'],
-    about: 'Length of an epoch in seconds, at least 60.',
-  },
-  ASRY_EPOCH_CAP: {
-    schema: wholeNumber,
-    default: '1000000',
-    areas: ['asry'],
-    about: 'Maximum ASRY of an epoch, in whole ASRY.',
-  },
-  ASRY_EPOCH_DEPTH: {
-    schema: wholeNumber,
-    default: '90000',
-    areas: ['asry'],
-    about: 'Deposits that earn half of the cap, in whole dollars.',
-  },
   ASRY_PRICE_USD: {
     // Trillionths of a dollar.
     schema: decimal(12),
     areas: ['asry'],
     about: 'Dollars for one ASRY. Empty: claims with `rewardUsd` are refused.',
-  },
-  ASRY_MIN_DEPOSIT_USD: {
-    // Millionths of a dollar.
-    schema: decimal(6),
-    default: '1',
-    areas: ['asry'],
-    about: 'Smallest deposit that earns a reward, in dollars.',
-  },
-  ASRY_MAX_DEPOSIT_AGE_DAYS: {
-    schema: uint.refine((days) => days >= 1),
-    default: '90',
-    areas: ['asry'],
-    about: 'Days after which a deposit can no longer be claimed.',
   },
   ASRY_HELD_SENDERS: {
     schema: addressList,
@@ -383,24 +335,17 @@ export const VARIABLES = {
     about:
       'Comma list of senders whose rewards and refunds await the operator, in addition to the built-in exchanges.',
   },
-  ASRY_CLAIMS_DISABLED: {
-    schema: flag,
-    default: 'false',
-    areas: ['asry'],
-    about: 'Kill switch of claims.',
-  },
   ...limitSettings('asry', 'asry'),
-  USDC_MINT_ADDRESS: {
-    schema: address,
-    default: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  DOLLAR_MINTS: {
+    schema: namedList(['USDC', 'USDT'], address).transform(({ USDC, USDT }, context) => {
+      if (USDC && USDT) return { USDC, USDT };
+      context.addIssue('not both USDC and USDT');
+      return z.NEVER;
+    }),
+    default:
+      'USDC=EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v,USDT=Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
     areas: ['asry'],
-    about: 'Mint of USDC deposits.',
-  },
-  USDT_MINT_ADDRESS: {
-    schema: address,
-    default: 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
-    areas: ['asry'],
-    about: 'Mint of USDT deposits.',
+    about: 'Mints of the deposits that earn ASRY.',
   },
 
   MINT_KEY_SEED: {
@@ -447,21 +392,11 @@ export const VARIABLES = {
     areas: ['pools'],
     about: 'Orca.',
   },
-  POOL_DEFAULT_ADDRESS: {
-    schema: address,
+  POOL_ADDRESSES: {
+    schema: namedList(['default', 'saeth-sausd', 'sausd-usdc'], address),
     areas: ['pools'],
     required: true,
-    about: 'Pool of `/api/dex/pool-default`.',
-  },
-  POOL_SAETH_SAUSD_ADDRESS: {
-    schema: address,
-    areas: ['pools'],
-    about: 'Pool saETH/saUSD.',
-  },
-  POOL_SAUSD_USDC_ADDRESS: {
-    schema: address,
-    areas: ['pools'],
-    about: 'Pool saUSD/USDC.',
+    about: 'Comma list of pools: `default=` of `/api/dex/pool-default`, `saeth-sausd=` and `sausd-usdc=`.',
   },
 
   NOSTR_RELAYS: {
@@ -474,12 +409,6 @@ export const VARIABLES = {
     schema: nostrIdentity,
     areas: ['nostr'],
     about: 'Identity whose posts `/api/nostr/posts` returns.',
-  },
-  NOSTR_NSEC: {
-    schema: nostrIdentity,
-    areas: ['nostr'],
-    secret: true,
-    about: 'Reduced to its public key at once; `NOSTR_NPUB` is enough.',
   },
 } as const satisfies Record<string, Declaration>;
 

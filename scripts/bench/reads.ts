@@ -183,7 +183,7 @@ export async function reads(): Promise<Row[]> {
   const client = openClient(8);
   try {
     const [ours, limit, counting] = [runtime.url('sluice'), runtime.url('limit'), runtime.url('counting')];
-    const pool = world.bindings.POOL_DEFAULT_ADDRESS ?? '';
+    const pool = /default=(\w+)/.exec(world.bindings.POOL_ADDRESSES ?? '')?.[1] ?? '';
     const figures: Figure[] = [];
     for (const { route, path } of await requests(ours, await runtime.database(), pool)) {
       const began = performance.now();

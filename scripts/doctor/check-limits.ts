@@ -1,6 +1,5 @@
 /** Limits, sources and areas: settings that are valid but unwise. */
 import { base58 } from '@scure/base';
-import { identityPubkey } from '../../src/chain/nostr/identity.ts';
 import { DECLARATIONS, limitsOf, readConfig, VARIABLES } from '../../src/config.ts';
 import { type LimitName, OPERATION_LIMITS, type OperationLimit } from '../../src/core/operation-limits.ts';
 import { type Finding, hostOf, note, problem, type Settings } from './finding.ts';
@@ -146,9 +145,6 @@ function checkSources(settings: Settings): Finding[] {
 }
 
 function checkAreas(settings: Settings): Finding[] {
-  const [npub, nsec] = ['NOSTR_NPUB', 'NOSTR_NSEC'].map((name) =>
-    identityPubkey(given(settings, name) ?? ''),
-  );
   // The variables of the custodian and of payments have separate findings.
   const absent = DECLARATIONS.filter(
     ([
@@ -160,24 +156,6 @@ function checkAreas(settings: Settings): Finding[] {
     ]) => required && area !== 'custody' && area !== 'payments' && !given(settings, name),
   ).map(([name]) => name);
   return [
-    ...(npub && nsec && npub !== nsec
-      ? [
-          problem(
-            'nostr-identity-conflict',
-            'NOSTR_NPUB and NOSTR_NSEC belong to different identities.',
-            'Keep NOSTR_NPUB only: the secret one is not needed.',
-          ),
-        ]
-      : []),
-    ...(nsec
-      ? [
-          note(
-            'nostr-secret-unneeded',
-            'NOSTR_NSEC is set, but only its public key is used.',
-            'Set NOSTR_NPUB instead.',
-          ),
-        ]
-      : []),
     ...(absent.length > 0
       ? [
           note(

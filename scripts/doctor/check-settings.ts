@@ -1,7 +1,7 @@
 /** Keys, addresses and names of the settings, checked separately and against each other. */
 import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
 import { decodeWif, wifControls } from '../../src/chain/bitcoin/wif.ts';
-import { DECLARATIONS, VARIABLES } from '../../src/config.ts';
+import { DECLARATIONS, readConfig, VARIABLES } from '../../src/config.ts';
 import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
 import { type Finding, note, problem, SECRETS, type Settings } from './finding.ts';
 import { KNOWN } from './read-settings.ts';
@@ -264,15 +264,14 @@ function checkPlaceholders(settings: Settings): Finding[] {
 
 /** Deposits of the other asset would be booked, and their dollars counted as those of this one. */
 function checkDollarMints(settings: Settings): Finding[] {
-  const standard = { USDC: VARIABLES.USDC_MINT_ADDRESS.default, USDT: VARIABLES.USDT_MINT_ADDRESS.default };
-  const usdc = given(settings, 'USDC_MINT_ADDRESS') ?? standard.USDC;
-  const usdt = given(settings, 'USDT_MINT_ADDRESS') ?? standard.USDT;
-  return usdc === standard.USDT || usdt === standard.USDC || usdc === usdt
+  const standard = VARIABLES.DOLLAR_MINTS.schema.parse(VARIABLES.DOLLAR_MINTS.default);
+  const { USDC, USDT } = readConfig(settings).DOLLAR_MINTS;
+  return USDC === standard.USDT || USDT === standard.USDC || USDC === USDT
     ? [
         problem(
           'dollar-mints-swapped',
-          'USDC_MINT_ADDRESS or USDT_MINT_ADDRESS is the mint of the other asset.',
-          'Remove both to use the mints of Circle and Tether on mainnet.',
+          'DOLLAR_MINTS names the mint of the other asset.',
+          'Remove it to use the mints of Circle and Tether on mainnet.',
         ),
       ]
     : [];
@@ -296,7 +295,6 @@ function checkWebhook(settings: Settings): Finding[] {
 function formOf(name: string, text: string): string | undefined {
   if (addressOfSecret(text) !== undefined) return 'SOLANA_PRIVATE_KEY';
   if (isWif(text)) return 'BTC_PRIVATE_KEY_WIF';
-  if (/^nsec1[a-z0-9]{20,}$/.test(text)) return 'NOSTR_NSEC';
   if (/^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(text)) return name === 'VAULT_TOKEN' ? name : 'NEAR_INTENTS_JWT';
   return /^https?:/.test(text) ? 'ALARM_WEBHOOK_URL' : undefined;
 }

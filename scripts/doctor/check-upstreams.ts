@@ -10,7 +10,7 @@ import { agreePrices, MAX_DIVERGENCE_BPS } from '../../src/core/price.ts';
 import { createEsplora } from '../../src/providers/esplora.ts';
 import type { Fetch } from '../../src/providers/http.ts';
 import { createNearIntents } from '../../src/providers/near-intents.ts';
-import { createCoinbase, createHyperliquid, createKraken } from '../../src/providers/price-venues.ts';
+import { createPriceVenues } from '../../src/providers/price-venues.ts';
 import { createSolanaRpc, type SolanaNode } from '../../src/providers/solana-rpc.ts';
 import { createVaultTransit } from '../../src/providers/vault-transit.ts';
 import { type Finding, hostOf, note, problem, type Settings } from './finding.ts';
@@ -104,18 +104,16 @@ async function checkKeyService(
   address: string,
   fetch: Fetch,
 ): Promise<Finding[]> {
-  const { VAULT_URL: baseUrl } = config;
-  if (!baseUrl || !token) return [];
+  const { VAULT_URL: key } = config;
+  if (!key || !token) return [];
   const keychain = createVaultTransit({
-    baseUrl,
+    ...key,
     token,
     address,
-    mount: config.VAULT_TRANSIT_MOUNT ?? 'transit',
-    key: config.VAULT_TRANSIT_KEY ?? '',
     namespace: config.VAULT_NAMESPACE,
     fetch,
   });
-  const [answer] = await askAll([{ name: hostOf(baseUrl) }], () => keychain.addresses());
+  const [answer] = await askAll([{ name: hostOf(key.baseUrl) }], () => keychain.addresses());
   if (!answer || 'failure' in answer)
     return [
       problem(
@@ -130,7 +128,7 @@ async function checkKeyService(
         problem(
           'key-service-other-key',
           `Under that name the key service has ${answer.value.join(', ') || 'no ed25519 key'}, not RESERVE_SOLANA_ADDRESS.`,
-          'Correct VAULT_TRANSIT_KEY or RESERVE_SOLANA_ADDRESS.',
+          'Correct VAULT_URL or RESERVE_SOLANA_ADDRESS.',
         ),
       ];
 }
@@ -191,11 +189,7 @@ async function checkExplorers(
 }
 
 async function checkPrices(config: Config, fetch: Fetch): Promise<Finding[]> {
-  const venues = [
-    createHyperliquid({ baseUrl: config.HYPERLIQUID_API_URL, fetch }),
-    createCoinbase({ baseUrl: config.COINBASE_API_URL, fetch }),
-    createKraken({ baseUrl: config.KRAKEN_API_URL, fetch }),
-  ].filter((_, at) => [config.HYPERLIQUID_API_URL, config.COINBASE_API_URL, config.KRAKEN_API_URL][at]);
+  const venues = createPriceVenues(config.PRICE_API_URLS, fetch);
   const answers = await askAll(venues, (venue) => venue.read());
   const agreed = agreePrices(
     values(answers).map(({ value }) => value),
@@ -301,9 +295,12 @@ async function checkAccounts(
   nodes: readonly SolanaNode[],
   reserve: string,
 ): Promise<Finding[]> {
-  const named = (
-    ['ABSR_MINT_ADDRESS', 'ASRY_MINT_ADDRESS', 'USDC_MINT_ADDRESS', 'USDT_MINT_ADDRESS'] as const
-  ).flatMap((name) => (config[name] ? [[name, config[name]] as const] : []));
+  const named = [
+    ...(['ABSR_MINT_ADDRESS', 'ASRY_MINT_ADDRESS'] as const).flatMap((name) =>
+      config[name] ? [[name, config[name]] as const] : [],
+    ),
+    ...Object.entries(config.DOLLAR_MINTS).map(([asset, mint]) => [`DOLLAR_MINTS: ${asset}`, mint] as const),
+  ];
   const wallets = (['RESERVE_SOLANA_ADDRESS', 'TREASURY_SOLANA_ADDRESS'] as const).flatMap((name) =>
     config[name] ? [[name, config[name]] as const] : [],
   );

@@ -22,7 +22,7 @@ function report(source: string, btc: string | undefined, sol: string | undefined
 }
 
 /** Perpetual mids of `POST /info {"type":"allMids"}`; they differ from spot by a few basis points. */
-export function createHyperliquid({ baseUrl, fetch }: Options): PriceVenue {
+function createHyperliquid({ baseUrl, fetch }: Options): PriceVenue {
   const name = 'hyperliquid';
   const Mids = z.object({ BTC: z.string(), SOL: z.string() });
   return {
@@ -39,7 +39,7 @@ export function createHyperliquid({ baseUrl, fetch }: Options): PriceVenue {
 }
 
 /** `GET /v2/prices/{pair}/spot`, one call per pair. */
-export function createCoinbase({ baseUrl, fetch }: Options): PriceVenue {
+function createCoinbase({ baseUrl, fetch }: Options): PriceVenue {
   const name = 'coinbase';
   const Spot = z.object({ data: z.object({ amount: z.string() }) });
   const spot = async (pair: string) => {
@@ -56,7 +56,7 @@ export function createCoinbase({ baseUrl, fetch }: Options): PriceVenue {
 }
 
 /** `GET /0/public/Ticker`: errors have status 200, and XBTUSD is returned under a different name. */
-export function createKraken({ baseUrl, fetch }: Options): PriceVenue {
+function createKraken({ baseUrl, fetch }: Options): PriceVenue {
   const name = 'kraken';
   const Ticker = z.object({
     error: z.array(z.string()),
@@ -73,3 +73,21 @@ export function createKraken({ baseUrl, fetch }: Options): PriceVenue {
     },
   };
 }
+
+/** The price venues, in the order of preference. Any two must agree before a swap. */
+export const PRICE_VENUES = {
+  hyperliquid: { url: 'https://api.hyperliquid.xyz', create: createHyperliquid },
+  coinbase: { url: 'https://api.coinbase.com', create: createCoinbase },
+  kraken: { url: 'https://api.kraken.com', create: createKraken },
+} as const;
+
+export type VenueName = keyof typeof PRICE_VENUES;
+
+/** The venues of a setting, in its order. */
+export const createPriceVenues = (
+  urls: Readonly<Partial<Record<VenueName, string>>>,
+  fetch: Fetch,
+): PriceVenue[] =>
+  (Object.entries(urls) as [VenueName, string][]).map(([name, baseUrl]) =>
+    PRICE_VENUES[name].create({ baseUrl, fetch }),
+  );

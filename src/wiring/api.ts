@@ -39,7 +39,7 @@ import { createWebhook } from '../providers/webhook.ts';
 import { clients } from './clients.ts';
 import { CustodianClient } from './custodian-client.ts';
 import { missingAnywhere, missingFor } from './missing-settings.ts';
-import { ipRetentionDays, pageViewBackup, pageViewObjects } from './page-views.ts';
+import { pageViewBackup, pageViewObjects } from './page-views.ts';
 import { feeNotes, swapRoute } from './swap-route.ts';
 import { fetchFor, type Wired, wired } from './telemetry.ts';
 import { type UpstreamProbe, upstreamProbes } from './upstream-probes.ts';
@@ -86,7 +86,6 @@ function analyticsDeps({ env, config }: Sources): Deps['analytics'] {
   return {
     pageViews: () => pageViewObjects(env),
     siteHost: config.PUBLIC_BASE_URL && new URL(config.PUBLIC_BASE_URL).host,
-    ipRetentionDays: ipRetentionDays(env),
     now: Date.now,
   };
 }
@@ -97,7 +96,7 @@ function asryDeps({ reads, config, rpc, custody, sleep, treasuryAddress }: Sourc
     claims: createAsryMirror(reads),
     transactionStatus: (signature) => transactionStatus(rpc, signature),
     treasuryAddress,
-    depositMints: { USDC: config.USDC_MINT_ADDRESS, USDT: config.USDT_MINT_ADDRESS },
+    depositMints: config.DOLLAR_MINTS,
     requireAsry: () => {
       const absent = missingFor(config, 'asry');
       const mint = config.ASRY_MINT_ADDRESS;
@@ -137,7 +136,7 @@ function nostrDeps({ config, memory }: Sources): Deps['nostr'] {
           memory,
           now: Date.now,
         }),
-    identity: config.NOSTR_NPUB ?? config.NOSTR_NSEC,
+    identity: config.NOSTR_NPUB,
   };
 }
 
@@ -178,11 +177,7 @@ function poolsDeps(sources: Sources): Deps['pools'] {
   return {
     orca: createOrca({ baseUrl: config.ORCA_API_URL, fetch: fetchFor(config, 'ORCA_API_URL') }),
     readAccounts: accountReader(sources),
-    config: {
-      POOL_DEFAULT_ADDRESS: config.POOL_DEFAULT_ADDRESS,
-      POOL_SAETH_SAUSD_ADDRESS: config.POOL_SAETH_SAUSD_ADDRESS,
-      POOL_SAUSD_USDC_ADDRESS: config.POOL_SAUSD_USDC_ADDRESS,
-    },
+    addresses: config.POOL_ADDRESSES ?? {},
     memory,
     now: Date.now,
     log,
@@ -297,10 +292,11 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
 }
 
 const knownMints = (config: Config) =>
-  (['ABSR', 'ASRY', 'USDC', 'USDT'] as const).flatMap((asset) => {
-    const mint = config[`${asset}_MINT_ADDRESS`];
-    return mint === undefined ? [] : [{ asset, mint }];
-  });
+  Object.entries({
+    ABSR: config.ABSR_MINT_ADDRESS,
+    ASRY: config.ASRY_MINT_ADDRESS,
+    ...config.DOLLAR_MINTS,
+  }).flatMap(([asset, mint]) => (mint === undefined ? [] : [{ asset, mint }]));
 
 /** What alarms call this service. */
 export const reporterOf = (config: Config): Reporter => ({

@@ -4,7 +4,7 @@
  */
 import type { PriceReport } from '../core/price.ts';
 import { createEsplora } from '../providers/esplora.ts';
-import { createCoinbase, createHyperliquid, createKraken } from '../providers/price-venues.ts';
+import { createPriceVenues } from '../providers/price-venues.ts';
 import { createSolanaRpc } from '../providers/solana-rpc.ts';
 import { fetchFor, type Wired } from './telemetry.ts';
 
@@ -13,14 +13,7 @@ export function clients(config: Wired) {
   const esploras = config.ESPLORA_API_URLS.map((baseUrl, index) =>
     createEsplora({ baseUrl, name: `esplora-${index + 1}`, fetch: fetchFor(config, 'ESPLORA_API_URLS') }),
   );
-  const venues = [
-    createHyperliquid({
-      baseUrl: config.HYPERLIQUID_API_URL,
-      fetch: fetchFor(config, 'HYPERLIQUID_API_URL'),
-    }),
-    createCoinbase({ baseUrl: config.COINBASE_API_URL, fetch: fetchFor(config, 'COINBASE_API_URL') }),
-    createKraken({ baseUrl: config.KRAKEN_API_URL, fetch: fetchFor(config, 'KRAKEN_API_URL') }),
-  ];
+  const venues = createPriceVenues(config.PRICE_API_URLS, fetchFor(config, 'PRICE_API_URLS'));
 
   /** Reports of the venues that answer, in their order. */
   async function readPrices(): Promise<PriceReport[]> {

@@ -10,13 +10,14 @@ import { signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, limitsOf } from '../config.ts';
 import { isTimeOver } from '../core/due-time.ts';
 import { AppError, notConfigured } from '../core/errors.ts';
-import { USD_DECIMALS } from '../core/price.ts';
+import { PROGRAM_TERMS } from '../custody/asry/epochs.ts';
 import { createAsryPorts } from '../custody/asry/payout-operation.ts';
 import type { CustodyDeps } from '../custody/custodian.ts';
 import { createD1Mirror } from '../custody/kernel/outbox.ts';
 import type { MintKeys } from '../custody/kernel/signer.ts';
 import { createSolanaView, type SolanaView } from '../custody/kernel/solana-view.ts';
 import type { PaymentPorts } from '../custody/payments/payment-requests.ts';
+import { MINT_CONFIRMATIONS } from '../custody/reserve/daily-mint.ts';
 import { createReservePorts } from '../custody/reserve/reserve-views.ts';
 import { type Keys, openKeys } from '../custody/secrets.ts';
 import type { SwapPorts } from '../custody/swap/operation.ts';
@@ -80,9 +81,7 @@ const keyServiceOf = (config: Wired) =>
   config.VAULT_URL === undefined
     ? undefined
     : {
-        baseUrl: config.VAULT_URL,
-        mount: config.VAULT_TRANSIT_MOUNT,
-        key: config.VAULT_TRANSIT_KEY,
+        ...config.VAULT_URL,
         namespace: config.VAULT_NAMESPACE,
         fetch: fetchFor(config, 'VAULT_URL'),
       };
@@ -171,18 +170,13 @@ function asryRewards(config: Config, solana: SolanaView, reserveAddress: string)
   const terms = depositTerms({
     treasury: config.TREASURY_SOLANA_ADDRESS ?? reserveAddress,
     reserve: reserveAddress,
-    mints: { USDC: config.USDC_MINT_ADDRESS, USDT: config.USDT_MINT_ADDRESS },
+    mints: config.DOLLAR_MINTS,
     heldSenders: new Set([...EXCHANGE_WALLETS, ...config.ASRY_HELD_SENDERS]),
   });
   const program = {
     startsAt: config.ASRY_EPOCH_START ?? null,
-    epochSeconds: config.ASRY_EPOCH_SECONDS,
-    cap: config.ASRY_EPOCH_CAP,
-    depth: config.ASRY_EPOCH_DEPTH * 10n ** BigInt(USD_DECIMALS),
     price: config.ASRY_PRICE_USD ?? null,
-    minimumDeposit: config.ASRY_MIN_DEPOSIT_USD,
-    maxAgeSeconds: config.ASRY_MAX_DEPOSIT_AGE_DAYS * 86_400,
-    disabled: config.ASRY_CLAIMS_DISABLED,
+    ...PROGRAM_TERMS,
   };
   return { asry: createAsryPorts(solana, { reserveAddress, mint, terms, program }) };
 }
@@ -209,7 +203,7 @@ function reserveModules(
             reserveAddress: signer.address,
             mint,
             treasury: config.TREASURY_SOLANA_ADDRESS ?? signer.address,
-            depth: config.ABSR_CONFIRMATIONS,
+            depth: MINT_CONFIRMATIONS,
             nodes: rpc.nodes.length,
             indexes: esploras.length,
             reserveViews,

@@ -1,8 +1,7 @@
 /**
- * The Durable Objects of the page views, and the setting that their routes and purges share.
+ * The Durable Objects of the page views.
  * @module
  */
-import { readConfig } from '../config.ts';
 import type { PageViewsApi } from '../features/analytics/page-views-object.ts';
 import { BACKUP_TABLES, PAGE_VIEW_OBJECTS } from '../features/analytics/page-views-store.ts';
 import type { PageViewBackup } from '../features/ops/routes.ts';
@@ -20,10 +19,4 @@ export function pageViewBackup(env: Env): PageViewBackup {
     rowsAfter: (object, table, key) => stub(object).rowsAfter(table, key, BACKUP_PAGE),
     restore: (object, table, rows) => stub(object).restore(table, rows),
   };
-}
-
-/** An invalid value must not keep addresses for longer than the operator intended. */
-export function ipRetentionDays(env: Env): number {
-  const { invalid, ANALYTICS_IP_RETENTION_DAYS: days } = readConfig(env);
-  return invalid.includes('ANALYTICS_IP_RETENTION_DAYS') ? 0 : days;
 }

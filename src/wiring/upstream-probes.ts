@@ -49,7 +49,7 @@ async function known(answer: Promise<unknown>): Promise<void> {
 }
 
 function pool(config: Wired): UpstreamProbe[] {
-  const address = config.POOL_DEFAULT_ADDRESS;
+  const address = config.POOL_ADDRESSES?.default;
   if (address === undefined) return [];
   const orca = createOrca({ baseUrl: config.ORCA_API_URL, fetch: fetchFor(config, 'ORCA_API_URL') });
   return [

@@ -36,7 +36,7 @@ export async function openContract(): Promise<Contract> {
   const poor = await startWorld({
     cron: false,
     reserveLamports: 200_000_000n,
-    vars: { NOSTR_NPUB: undefined, NOSTR_NSEC: undefined, CHANGENOW_API_KEY: undefined },
+    vars: { NOSTR_NPUB: undefined, CHANGENOW_API_KEY: undefined },
   });
 
   const answers: string[] = [];

@@ -4,8 +4,6 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { nsecEncode } from 'nostr-tools/nip19';
-import { generateSecretKey } from 'nostr-tools/pure';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { examine } from '../../scripts/doctor/examine.ts';
 import { hideSecrets, SECRETS, type Settings } from '../../scripts/doctor/finding.ts';
@@ -140,7 +138,10 @@ const IN_SETTINGS: readonly Plant[] = [
     'esplora-unreachable',
     async () => ({ ESPLORA_API_URLS: `${world.endpoints.esplora1}/api,http://127.0.0.1:9` }),
   ],
-  ['price-unreachable', set({ KRAKEN_API_URL: 'http://127.0.0.1:9' })],
+  [
+    'price-unreachable',
+    async () => ({ PRICE_API_URLS: `kraken=http://127.0.0.1:9,coinbase=${world.endpoints.coinbase}` }),
+  ],
   ['bridge-unreachable', set({ NEAR_INTENTS_JWT: 'expired-token-of-yesterday' })],
   ['mint-wrong', async () => ({ ASRY_MINT_ADDRESS: world.reserve.solana })],
   ['absr-authority-foreign', async () => ({ ABSR_MINT_ADDRESS: world.mints.usdc })],
@@ -152,7 +153,6 @@ const IN_SETTINGS: readonly Plant[] = [
   ],
   ['mint-seed-other', set({ MINT_KEY_SEED: 'another-seed-of-at-least-32-characters' })],
   ['webhook-dead', set({ ALARM_WEBHOOK_URL: 'http://127.0.0.1:9/hook' })],
-  ['nostr-identity-conflict', set({ NOSTR_NSEC: nsecEncode(generateSecretKey()) })],
 ];
 
 describe('finds faults planted in the settings', () => {
@@ -169,9 +169,7 @@ describe('finds faults planted in the settings', () => {
 it('names dead price venues, and no divergence', async () => {
   const dead = 'http://127.0.0.1:9';
   const { problems } = await look({
-    HYPERLIQUID_API_URL: dead,
-    COINBASE_API_URL: dead,
-    KRAKEN_API_URL: dead,
+    PRICE_API_URLS: `hyperliquid=${dead},coinbase=${dead},kraken=${dead}`,
   });
   expect(problems).toEqual(['price-unreachable', 'price-unreachable', 'price-unreachable']);
 });

@@ -11,7 +11,7 @@ import type { Exchange } from '../../scripts/probe/read-only-fetch.ts';
 import { isSignedQuote } from '../../src/bridges/near-intents-signature.ts';
 import { createEsplora } from '../../src/providers/esplora.ts';
 import { BTC_ASSET, createNearIntents, SOL_ASSET } from '../../src/providers/near-intents.ts';
-import { createKraken } from '../../src/providers/price-venues.ts';
+import { PRICE_VENUES } from '../../src/providers/price-venues.ts';
 import { replay } from '../providers/replay.ts';
 import { startWorld, type World } from '../world/world.ts';
 
@@ -155,7 +155,7 @@ it('stores responses that the providers can parse again without a network', asyn
     fetch: replayed(exchangesOf(kept, esplora2)),
   });
   expect(await esplora.balance(world.reserve.bitcoin)).toMatchObject({ confirmed: 1_000_000n });
-  const venue = createKraken({ baseUrl: kraken, fetch: replayed(exchangesOf(kept, kraken)) });
+  const venue = PRICE_VENUES.kraken.create({ baseUrl: kraken, fetch: replayed(exchangesOf(kept, kraken)) });
   expect(await venue.read()).toMatchObject({ solUsd: 100_000_000n });
   const events = exchangesOf(kept, relay1).map(({ event }) => event);
   expect(events).toHaveLength(3);

@@ -50,7 +50,7 @@ beforeAll(async () => {
       return {
         SOLANA_PRIVATE_KEY: undefined,
         RESERVE_SOLANA_ADDRESS: peer.address,
-        VAULT_URL: `http://127.0.0.1:${vault.port}`,
+        VAULT_URL: `http://127.0.0.1:${vault.port}/v1/transit/keys/sluice`,
         VAULT_TOKEN: peer.token,
       };
     },

@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { base58, hex } from '@scure/base';
-import * as nip19 from 'nostr-tools/nip19';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ApiDocument } from '../../scripts/documents/api-document.ts';
 import { decodeWif } from '../../src/chain/bitcoin/wif.ts';
@@ -11,7 +10,6 @@ import { startWorld, type World } from '../world/world.ts';
 import { tourService } from './service-tour.ts';
 
 const WEBHOOK_PATH = 'hook-canary-a91f4c7d20';
-const NOSTR_KEY = new Uint8Array(32).fill(0x5b);
 
 let world: World;
 /** All responses to all callers. */
@@ -23,8 +21,6 @@ beforeAll(async () => {
   world = await startWorld({
     vars: {
       ALARM_WEBHOOK_URL: `http://127.0.0.1:9/${WEBHOOK_PATH}`,
-      NOSTR_NPUB: undefined,
-      NOSTR_NSEC: nip19.nsecEncode(NOSTR_KEY),
     },
   });
   const { bindings } = world;
@@ -42,9 +38,6 @@ beforeAll(async () => {
   secrets = [
     ...named.map((name): [string, string] => [name, text(name)]),
     ['ALARM_WEBHOOK_URL', WEBHOOK_PATH],
-    ['NOSTR_NSEC', nip19.nsecEncode(NOSTR_KEY)],
-    ['the Nostr key', NOSTR_KEY],
-    ['the Nostr key in hex', hex.encode(NOSTR_KEY)],
     ['the Solana seed', solana.slice(0, 32)],
     ['the Solana seed in hex', hex.encode(solana.slice(0, 32))],
     ['the Solana seed as numbers', solana.slice(0, 32).join(',')],

@@ -111,7 +111,7 @@ const pair = () => {
 
 it('sends all views of a visitor to one object, and uses every object', async () => {
   const { received, objects } = pair();
-  const deps = { pageViews: () => objects, siteHost: undefined, ipRetentionDays: 30 };
+  const deps = { pageViews: () => objects, siteHost: undefined };
   for (let n = 0; n < 60; n++)
     await countPageview(deps, { path: '/', referrer: '', ip: `10.0.0.${n % 20}`, userAgent: 'Firefox' });
   const ips = received.map((views) => [...new Set(views.map((view) => view?.ip))]);
@@ -121,7 +121,7 @@ it('sends all views of a visitor to one object, and uses every object', async ()
 
 it('sends nothing of a crawler', async () => {
   const { received, objects } = pair();
-  const deps = { pageViews: () => objects, siteHost: undefined, ipRetentionDays: 30 };
+  const deps = { pageViews: () => objects, siteHost: undefined };
   await countPageview(deps, { path: '/', referrer: '', ip: '10.0.0.1', userAgent: 'Googlebot/2.1' });
   expect(received.flat()).toEqual([null]);
 });

@@ -5,22 +5,17 @@ import { readConfig } from '../../src/config.ts';
 const NPUB = 'npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg';
 const PUBKEY = '7e7e9c42a91bfef19fa929e5fda1b72e0ebc1a4c1141673e2794234d86addf4e';
 const NSEC = 'nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5';
-const SECRET = '67dea2ed018072d675f5415ecfaed7d2597555e202d85b3d65ea4e58d2d92ffa';
+const POOL = 'So11111111111111111111111111111111111111112';
 
-it('npub and nsec are both the identity, and nothing secret of an nsec is kept', () => {
+it('an npub is the identity; a secret key is refused', () => {
   expect(readConfig({ NOSTR_NPUB: NPUB }).NOSTR_NPUB).toBe(PUBKEY);
-  const config = readConfig({ NOSTR_NSEC: NSEC });
-  expect(config.NOSTR_NSEC).toBe(PUBKEY);
-  expect(readConfig({ NOSTR_NPUB: NSEC }).NOSTR_NPUB).toBe(PUBKEY);
-  const kept = Object.values(config).map(String).join(' ');
-  expect(kept).not.toContain(NSEC);
-  expect(kept).not.toContain(SECRET);
+  const config = readConfig({ NOSTR_NPUB: NSEC });
+  expect([config.NOSTR_NPUB, config.invalid]).toEqual([undefined, ['NOSTR_NPUB']]);
 });
 
 it('an invalid identity counts as missing and is named', () => {
-  const config = readConfig({ NOSTR_NPUB: 'npub1broken', NOSTR_NSEC: '' });
+  const config = readConfig({ NOSTR_NPUB: 'npub1broken' });
   expect(config.NOSTR_NPUB).toBeUndefined();
-  expect(config.NOSTR_NSEC).toBeUndefined();
   expect(config.invalid).toEqual(['NOSTR_NPUB']);
 });
 
@@ -32,8 +27,21 @@ it('relays are a list of WebSocket URLs, by default those that Clawstr reads', (
     expect(readConfig({ NOSTR_RELAYS: wrong }).invalid).toEqual(['NOSTR_RELAYS']);
 });
 
-it('an invalid default pool counts as missing', () => {
-  const config = readConfig({ POOL_DEFAULT_ADDRESS: '../../admin' });
-  expect(config.POOL_DEFAULT_ADDRESS).toBeUndefined();
-  expect(config.invalid).toEqual(['POOL_DEFAULT_ADDRESS']);
+it.each([
+  ['a value that is no address', 'default=../../admin'],
+  ['an unknown name', `other=${POOL}`],
+  ['a name twice', `default=${POOL},default=${POOL}`],
+  ['a value without a name', POOL],
+])('a list of pools with %s counts as missing', (_what, list) => {
+  const config = readConfig({ POOL_ADDRESSES: list });
+  expect([config.POOL_ADDRESSES, config.invalid]).toEqual([undefined, ['POOL_ADDRESSES']]);
+});
+
+it('price venues are a list in its own order, and may be fewer than all', () => {
+  expect(Object.keys(readConfig({}).PRICE_API_URLS)).toEqual(['hyperliquid', 'coinbase', 'kraken']);
+  const list = 'kraken=https://k.test/x=1, coinbase=https://c.test/';
+  expect(Object.entries(readConfig({ PRICE_API_URLS: list }).PRICE_API_URLS)).toEqual([
+    ['kraken', 'https://k.test/x=1'],
+    ['coinbase', 'https://c.test'],
+  ]);
 });

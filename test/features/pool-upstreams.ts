@@ -87,7 +87,7 @@ export async function startPoolUpstreams() {
         memory: new Cache({ now: over.now ?? Date.now, defer: (work) => void work }),
         now: Date.now,
         log: (line) => logged.push(line),
-        config: {},
+        addresses: {},
         ...over,
       };
       return {

@@ -442,26 +442,26 @@ describe('invalid addresses', () => {
 
 describe('the default pools', () => {
   const DEFAULTS = [
-    ['/api/dex/pool-default', 'POOL_DEFAULT_ADDRESS'],
-    ['/api/dex/pool-saeth-sausd-default', 'POOL_SAETH_SAUSD_ADDRESS'],
-    ['/api/dex/pool-sausd-usdc-default', 'POOL_SAUSD_USDC_ADDRESS'],
+    ['/api/dex/pool-default', 'default'],
+    ['/api/dex/pool-saeth-sausd-default', 'saeth-sausd'],
+    ['/api/dex/pool-sausd-usdc-default', 'sausd-usdc'],
   ] as const;
 
-  it.each(DEFAULTS)('%s is a 307 with a relative Location', async (path, variable) => {
-    const service = upstreams.service({ config: { [variable]: FIXED_POOL } });
+  it.each(DEFAULTS)('%s is a 307 with a relative Location', async (path, pool) => {
+    const service = upstreams.service({ addresses: { [pool]: FIXED_POOL } });
     const response = await service.get(path);
     expect(response.status).toBe(307);
     expect(response.headers.get('location')).toBe(`/api/dex/pool/${FIXED_POOL}`);
     expect(upstreams.requests).toEqual([]);
   });
 
-  it.each(DEFAULTS)('%s without %s is 503 naming it', async (path, variable) => {
+  it.each(DEFAULTS)('%s without the pool %s is 503 naming the setting', async (path, pool) => {
     const others = Object.fromEntries(DEFAULTS.map(([, name]) => [name, FIXED_POOL]));
-    const response = await upstreams.service({ config: { ...others, [variable]: undefined } }).get(path);
+    const response = await upstreams.service({ addresses: { ...others, [pool]: undefined } }).get(path);
     expect(response.status).toBe(503);
     expect(await response.json()).toMatchObject({
       error_code: 'NOT_CONFIGURED',
-      details: { variables: [variable] },
+      details: { variables: ['POOL_ADDRESSES'] },
     });
   });
 });

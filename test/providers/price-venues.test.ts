@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createCoinbase, createHyperliquid, createKraken } from '../../src/providers/price-venues.ts';
+import { PRICE_VENUES } from '../../src/providers/price-venues.ts';
 import { HTML_429, type Recorded, replay } from './replay.ts';
 
 const BASE = 'https://venue.test';
@@ -11,7 +11,7 @@ const PRICE = { btcUsd: 80_868_500_000n, solUsd: 101_240_000n };
 describe('hyperliquid', () => {
   const read = (answer: Recorded | Error) => {
     const { fetch, requests } = replay({ [INFO]: answer });
-    return { price: createHyperliquid({ baseUrl: BASE, fetch }).read(), requests };
+    return { price: PRICE_VENUES.hyperliquid.create({ baseUrl: BASE, fetch }).read(), requests };
   };
 
   it('takes the perpetual mids of both coins out of hundreds', async () => {
@@ -40,7 +40,7 @@ describe('coinbase', () => {
   const spot = (amount: unknown): Recorded => ({ body: { data: { amount, base: 'X', currency: 'USD' } } });
   const read = (btc: Recorded | Error, sol: Recorded | Error) => {
     const { fetch } = replay({ [SPOT('BTC-USD')]: btc, [SPOT('SOL-USD')]: sol });
-    return createCoinbase({ baseUrl: BASE, fetch }).read();
+    return PRICE_VENUES.coinbase.create({ baseUrl: BASE, fetch }).read();
   };
 
   it('requests each pair', async () => {
@@ -70,7 +70,7 @@ describe('kraken', () => {
     v: ['1', '2'],
   });
   const read = (answer: Recorded | Error) =>
-    createKraken({ baseUrl: BASE, fetch: replay({ [KRAKEN]: answer }).fetch }).read();
+    PRICE_VENUES.kraken.create({ baseUrl: BASE, fetch: replay({ [KRAKEN]: answer }).fetch }).read();
 
   it('answers XBTUSD under another name', async () => {
     const body = { error: [], result: { XXBTZUSD: pair('80868.50000'), SOLUSD: pair('101.24') } };

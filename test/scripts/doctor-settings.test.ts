@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { nsecEncode } from 'nostr-tools/nip19';
-import { generateSecretKey } from 'nostr-tools/pure';
 import { describe, expect, it } from 'vitest';
 import { examine } from '../../scripts/doctor/examine.ts';
 import type { Settings } from '../../scripts/doctor/finding.ts';
@@ -45,7 +43,6 @@ describe('settings that look right at a glance', () => {
     ['a Solana key in MINT_KEY_SEED', { MINT_KEY_SEED: OTHER.SOLANA_PRIVATE_KEY }, 'secret-swapped'],
     ['a Bitcoin key in OPS_SECRET', { OPS_SECRET: WIF }, 'secret-swapped'],
     ['a Bitcoin key in SOLANA_PRIVATE_KEY', { SOLANA_PRIVATE_KEY: WIF }, 'secret-swapped'],
-    ['a Nostr key in MINT_KEY_SEED', { MINT_KEY_SEED: nsecEncode(generateSecretKey()) }, 'secret-swapped'],
     [
       'the bridge token in CHANGENOW_API_KEY',
       { CHANGENOW_API_KEY: HEALTHY.NEAR_INTENTS_JWT },
@@ -58,9 +55,13 @@ describe('settings that look right at a glance', () => {
     ],
     ['one value for two secrets', { MINT_KEY_SEED: HEALTHY.OPS_SECRET }, 'secret-reused'],
     ['a secret that is too short', { OPS_SECRET: 'short' }, 'variable-invalid'],
-    ['USDC and USDT swapped', { USDC_MINT_ADDRESS: USDT, USDT_MINT_ADDRESS: USDC }, 'dollar-mints-swapped'],
-    ['USDT in place of USDC', { USDC_MINT_ADDRESS: USDT }, 'dollar-mints-swapped'],
-    ['one mint for both', { USDC_MINT_ADDRESS: USDC, USDT_MINT_ADDRESS: USDC }, 'dollar-mints-swapped'],
+    ['USDC and USDT swapped', { DOLLAR_MINTS: `USDC=${USDT},USDT=${USDC}` }, 'dollar-mints-swapped'],
+    [
+      'USDT in place of USDC',
+      { DOLLAR_MINTS: `USDC=${USDT},USDT=So11111111111111111111111111111111111111112` },
+      'dollar-mints-swapped',
+    ],
+    ['one mint for both', { DOLLAR_MINTS: `USDC=${USDC},USDT=${USDC}` }, 'dollar-mints-swapped'],
     ['three dots', { NEAR_INTENTS_JWT: '...' }, 'placeholder'],
     ['angle brackets', { CHANGENOW_API_KEY: '<your key>' }, 'placeholder'],
     ['changeme', { OPS_SECRET: 'changeme' }, 'placeholder'],

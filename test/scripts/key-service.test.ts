@@ -11,7 +11,7 @@ const SEED = new Uint8Array(32).fill(5);
 const SECRET = base58.encode(new Uint8Array([...SEED, ...ed25519.getPublicKey(SEED)]));
 
 const settingsFor = (peer: VaultPeer, change: Readonly<Record<string, string>> = {}) => ({
-  VAULT_URL: 'https://vault.example',
+  VAULT_URL: 'https://vault.example/v1/transit/keys/sluice',
   VAULT_TOKEN: peer.token,
   RESERVE_SOLANA_ADDRESS: peer.address,
   RESERVE_BTC_ADDRESS: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
@@ -28,8 +28,8 @@ describe('the settings of a key service', () => {
 
   it.each([
     ['RESERVE_SOLANA_ADDRESS', { RESERVE_SOLANA_ADDRESS: '' }],
-    ['VAULT_URL', { VAULT_URL: 'vault.example' }],
-    ['VAULT_TRANSIT_KEY', { VAULT_TRANSIT_KEY: '../sys/seal' }],
+    ['VAULT_URL', { VAULT_URL: 'https://vault.example' }],
+    ['VAULT_URL', { VAULT_URL: 'https://vault.example/v1/transit/keys/..%2Fsys' }],
   ])('the API needs a valid %s', (name, change) => {
     expect(missing(settingsFor(createVaultPeer(), change))).toEqual([name]);
   });

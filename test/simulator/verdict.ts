@@ -120,7 +120,7 @@ export async function judge(world: World, actors: Actors, production: Production
       judgeMirror(world, operations);
       judgeRecords(world);
     }
-    await judgeRequests(world, actors);
+    await judgeRequests(world, actors, operations);
     await judgeClaims(world, actors);
     await judgeMint(world);
   }
@@ -206,16 +206,26 @@ async function read<T>(
 }
 
 /** Every paid request is completed, or its payment is owed back or refunded. */
-async function judgeRequests(world: World, actors: Actors): Promise<void> {
+async function judgeRequests(world: World, actors: Actors, operations: readonly Operation[]): Promise<void> {
   for (const placed of actors.orders.values()) {
     const view = await read<RequestView | null>(world, 'findRequest', (custodian) =>
       custodian.findRequest(placed.request.id),
     );
-    judgeRequest(world, placed, view ?? null);
+    judgeRequest(world, placed, view ?? null, operations);
   }
 }
 
-function judgeRequest(world: World, { request, payments }: Placed, view: RequestView | null): void {
+/** Whether the operator decides about a payment without reference: a swap of about that sum has not settled. */
+const mayBeReturned = ({ scenario }: World, operations: readonly Operation[], lamports: bigint): boolean =>
+  scenario.treasuryIsReserve &&
+  operations.some(({ unsettled }) => unsettled >= lamports && unsettled * 9n <= lamports * 10n);
+
+function judgeRequest(
+  world: World,
+  { request, payments }: Placed,
+  view: RequestView | null,
+  operations: readonly Operation[],
+): void {
   const broken = (invariant: string, what: string): void =>
     world.witness.broken(invariant, `request ${request.id} ${what}`);
   const fee = BigInt(request.feeLamports);
@@ -230,6 +240,7 @@ function judgeRequest(world: World, { request, payments }: Placed, view: Request
     world.blockTime(world.ledger.standing(signature)?.slot ?? 0) <= Date.parse(request.expiresAt);
   const exact = final
     .filter((payment) => !isReferenced(payment) && payment.lamports === fee && isOpen(payment))
+    .filter(({ lamports }) => !mayBeReturned(world, operations, lamports))
     .slice(0, 1);
   const isTimely = world.scenario.incidents.every(({ type }) => type !== 'clock');
   const bound = [...final.filter(isReferenced), ...(isTimely && !final.some(isReferenced) ? exact : [])];

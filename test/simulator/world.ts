@@ -11,6 +11,7 @@ import type { LimitName } from '../../src/core/operation-limits.ts';
 import { rewardsAt } from '../../src/custody/asry/epochs.ts';
 import type { Custodian } from '../../src/custody/custodian.ts';
 import type { Log, Signer } from '../../src/custody/kernel/ports.ts';
+import { MINT_CONFIRMATIONS } from '../../src/custody/reserve/daily-mint.ts';
 import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
 import { wallet } from '../kit/addresses.ts';
 import { type Bitcoin, createBitcoin } from './bitcoin.ts';
@@ -168,7 +169,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     absr: {
       mint: ADDRESSES.absr,
       scale: ABSR_SCALE,
-      cover: () => bitcoin.settled(config.ABSR_CONFIRMATIONS),
+      cover: () => bitcoin.settled(MINT_CONFIRMATIONS),
     },
     blockTime,
     wallClock,

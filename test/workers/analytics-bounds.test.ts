@@ -159,7 +159,7 @@ it('reads a few rows for a purge with nothing to delete', async () => {
        (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 10000) SELECT ${NOON}, '/', '', '203.0.113.9' FROM n`,
     ),
   );
-  const { read, written } = await billed((store) => store.purge(NOON, 30));
+  const { read, written } = await billed((store) => store.purge(NOON));
   expect(written).toBe(0);
   expect(read).toBeLessThan(20);
 });

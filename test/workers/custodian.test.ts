@@ -29,9 +29,8 @@ const VARIABLES = {
   NEAR_INTENTS_API_URL: 'https://1click.test',
   NEAR_INTENTS_QUOTE_KEY: QUOTE_KEY,
   ESPLORA_API_URLS: 'https://esplora1.test,https://esplora2.test',
-  HYPERLIQUID_API_URL: 'https://hyperliquid.test',
-  COINBASE_API_URL: 'https://coinbase.test',
-  KRAKEN_API_URL: 'https://kraken.test',
+  PRICE_API_URLS:
+    'hyperliquid=https://hyperliquid.test,coinbase=https://coinbase.test,kraken=https://kraken.test',
 };
 const realFetch = globalThis.fetch;
 const realTimeout = AbortSignal.timeout;

@@ -64,20 +64,19 @@ export function pageViewService() {
       return { success: limited.filter((one) => one === key).length <= 600 };
     },
   };
-  const settings = { ipRetentionDays: 30, isLimited: true };
+  const settings = { isLimited: true };
 
   beforeEach(async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: NOON });
     vi.spyOn(console, 'log').mockImplementation(() => undefined);
     limited.length = 0;
-    Object.assign(settings, { ipRetentionDays: 30, isLimited: true });
+    settings.isLimited = true;
     const { analytics, ...deps } = await apiDeps(env);
     app = createApp(() => ({
       ...deps,
       log: () => undefined,
       analytics: {
         ...analytics,
-        ipRetentionDays: settings.ipRetentionDays,
         siteHost: 'sluice.test',
         now: () => Date.now(),
       },

@@ -1,3 +1,4 @@
+import { PRICE_VENUES, type VenueName } from '../../src/providers/price-venues.ts';
 import { type BitcoinKey, randomHex } from './keys.ts';
 import type { WorldPools } from './orca-pools.ts';
 import type { SolanaWorld } from './solana-world.ts';
@@ -48,21 +49,18 @@ export function createBindings(options: {
     TREASURY_SOLANA_ADDRESS: solana.treasury.address,
     ABSR_MINT_ADDRESS: solana.mints.absr.mint,
     ASRY_MINT_ADDRESS: solana.mints.asry.mint,
-    USDC_MINT_ADDRESS: solana.mints.usdc.mint,
-    USDT_MINT_ADDRESS: solana.mints.usdt.mint,
+    DOLLAR_MINTS: `USDC=${solana.mints.usdc.mint},USDT=${solana.mints.usdt.mint}`,
     ESPLORA_API_URLS: `${endpoints.esplora1}/api,${endpoints.esplora2}/api`,
     RESERVE_BTC_ADDRESS: reserveBitcoin.address,
     BTC_PRIVATE_KEY_WIF: reserveBitcoin.wif,
     NEAR_INTENTS_API_URL: endpoints.oneclick,
     NEAR_INTENTS_QUOTE_KEY: secrets.quoteKey,
     NEAR_INTENTS_JWT: secrets.oneClickToken,
-    HYPERLIQUID_API_URL: endpoints.hyperliquid,
-    COINBASE_API_URL: endpoints.coinbase,
-    KRAKEN_API_URL: endpoints.kraken,
+    PRICE_API_URLS: Object.keys(PRICE_VENUES)
+      .map((name) => `${name}=${endpoints[name as VenueName]}`)
+      .join(','),
     ORCA_API_URL: `${endpoints.orca}/v2/solana`,
-    POOL_DEFAULT_ADDRESS: options.pools.sabtcUsdc.address,
-    POOL_SAETH_SAUSD_ADDRESS: options.pools.saethSausd.address,
-    POOL_SAUSD_USDC_ADDRESS: options.pools.sausdUsdc.address,
+    POOL_ADDRESSES: `default=${options.pools.sabtcUsdc.address},saeth-sausd=${options.pools.saethSausd.address},sausd-usdc=${options.pools.sausdUsdc.address}`,
     CHANGENOW_API_URL: `${endpoints.changenow}/v2`,
     CHANGENOW_API_KEY: secrets.changenowKey,
     NOSTR_RELAYS: `${endpoints.relay1},${endpoints.relay2}`,

@@ -903,11 +903,11 @@ export const OPERATIONS = {
   getAsryEpoch: get<Record<string, never>, AsryEpochs, 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/epoch'),
   /** A pool from the pool API, or from the chain if the API does not have it. */
   getPool: get<{ address: string }, Pool, 'DEX_NON_JSON' | 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED'>('/api/dex/pool/{address}'),
-  /** Redirects to the pool of POOL_DEFAULT_ADDRESS. */
+  /** Redirects to the pool `default` of the configuration. */
   getDefaultPool: get<Record<string, never>, Pool, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/dex/pool-default'),
-  /** Redirects to the pool of POOL_SAETH_SAUSD_ADDRESS. */
+  /** Redirects to the pool `saeth-sausd` of the configuration. */
   getSaethSausdPool: get<Record<string, never>, Pool, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/dex/pool-saeth-sausd-default'),
-  /** Redirects to the pool of POOL_SAUSD_USDC_ADDRESS. */
+  /** Redirects to the pool `sausd-usdc` of the configuration. */
   getSausdUsdcPool: get<Record<string, never>, Pool, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/dex/pool-sausd-usdc-default'),
   /** Comments (kind 1111) on a topic, newest first. */
   getNostrFeed: get<{

@@ -1,16 +1,11 @@
 import { decode } from 'nostr-tools/nip19';
-import { getPublicKey } from 'nostr-tools/pure';
 
-/**
- * The public key (64 hex digits) of an npub, an nsec or a public key in hex; undefined for anything else.
- * Only the public key of an nsec is returned.
- */
+/** The public key (64 hex digits) of an npub or a public key in hex; undefined for anything else, such as a secret key. */
 export function identityPubkey(text: string): string | undefined {
   const trimmed = text.trim();
   if (isPubkey(trimmed)) return trimmed.toLowerCase();
   try {
     const { type, data } = decode(trimmed);
-    if (type === 'nsec') return getPublicKey(data);
     return type === 'npub' && isPubkey(data) ? data : undefined;
   } catch {
     return undefined;

@@ -279,7 +279,7 @@ function createClaimAnswers(
   },
 ) {
   const { journal, now } = tools;
-  const { program, store, payouts } = p;
+  const { store, payouts } = p;
   const once = createSharedWork();
   const { readDeposit, heldBack } = createDepositReader(tools, p, once);
   const { opening, earlier, claimPart } = createTaking(tools, { ...p, once });
@@ -352,7 +352,7 @@ function createClaimAnswers(
       const wrong = mismatch(request, deposit);
       if (wrong) return refuse(wrong, record(deposit.signature));
       const known = store.claim(deposit.signature);
-      const why = program.disabled ? 'disabled' : await p.stop();
+      const why = await p.stop();
       if (known?.left === 0n)
         return why ? refuse(alreadyClaimed(), record(deposit.signature)) : finished(deposit.signature);
       if (why) return refuse(claimsPaused(why), record(deposit.signature));

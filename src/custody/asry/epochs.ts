@@ -59,9 +59,16 @@ export type AsryProgram = {
   readonly minimumDeposit: bigint;
   /** Older deposits earn nothing. */
   readonly maxAgeSeconds: number;
-  /** Refuses new claims; owed payouts are still paid. */
-  readonly disabled: boolean;
 };
+
+/** The published terms of the programme. */
+export const PROGRAM_TERMS = {
+  epochSeconds: 30 * 86_400,
+  cap: 1_000_000n,
+  depth: 90_000_000_000n,
+  minimumDeposit: 1_000_000n,
+  maxAgeSeconds: 90 * 86_400,
+} as const;
 
 export type Epoch = Curve & {
   /** From 0. */

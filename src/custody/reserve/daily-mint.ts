@@ -70,6 +70,9 @@ export type PreviousMints = {
   readonly last: { readonly slot: bigint; readonly day: string } | null;
 };
 
+/** Confirmations before received sats count for the mint. */
+export const MINT_CONFIRMATIONS = 3;
+
 export type MintFacts = {
   readonly reserves: readonly ReserveView[];
   readonly supplies: readonly SupplyView[];

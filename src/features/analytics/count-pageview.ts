@@ -11,8 +11,6 @@ export type CountPageviewDeps = {
   pageViews: () => readonly Pick<PageViewsApi, 'add'>[];
   /** Hosts of the site itself; they are not counted as referrers. */
   siteHost: string | undefined;
-  /** Zero stores no addresses at all. */
-  ipRetentionDays: number;
 };
 
 export type Pageview = {
@@ -35,7 +33,7 @@ export async function countPageview(d: CountPageviewDeps, view: Pageview): Promi
             path: pathOf(view.path),
             referrer: referrer?.url ?? '',
             referrerHost: referrer && referrer.host !== d.siteHost ? referrer.host : undefined,
-            ip: d.ipRetentionDays > 0 ? view.ip : null,
+            ip: view.ip,
             visitor,
           },
     );

@@ -41,17 +41,14 @@ const log = (line: object): void => console.log(JSON.stringify(line));
 
 export class PageViewsObject extends DurableObject<Env> implements PageViewsApi {
   readonly #store: PageViewStore;
-  readonly #ipRetentionDays: () => number;
   /** Each caller waits for its group, so an object that is evicted loses no view that was acknowledged. */
   #group: Group | undefined;
   /** The result of the last read, until the next write. */
   #known: { readonly bounds: string; readonly counters: Counters } | undefined;
 
-  /** @param ipRetentionDays read at each purge */
-  constructor(ctx: DurableObjectState, env: Env, ipRetentionDays: () => number) {
+  constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#store = new PageViewStore(ctx.storage);
-    this.#ipRetentionDays = ipRetentionDays;
     void ctx.blockConcurrencyWhile(async () => {
       if ((await ctx.storage.getAlarm()) === null) await ctx.storage.setAlarm(Date.now() + PURGE_MS);
     });
@@ -111,11 +108,10 @@ export class PageViewsObject extends DurableObject<Env> implements PageViewsApi 
   }
 
   override async alarm(): Promise<void> {
-    const ipRetentionDays = this.#ipRetentionDays();
     let pause = PURGE_MS;
     this.#known = undefined;
     try {
-      if (!this.#store.purge(Date.now(), ipRetentionDays)) pause = STEP_MS;
+      if (!this.#store.purge(Date.now())) pause = STEP_MS;
     } catch (error) {
       log({ level: 'alarm', event: 'page_views_not_purged', reason: String(error) });
     }

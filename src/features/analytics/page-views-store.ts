@@ -113,6 +113,8 @@ const MAX_NEW_NAMES = 1_000;
 const MAX_VISITORS = 1_000_000;
 /** The log keeps views for 90 days, and at most 1,000,000: 0.6 GB if each view has the longest path and referrer. */
 const LOG_MS = 90 * DAY_MS;
+/** For how long the log keeps raw addresses. */
+const IP_RETENTION_MS = 30 * DAY_MS;
 const LOG_ROWS = { least: 50, most: 1_000_000 };
 /** Rows that one purge deletes or changes at most, for each of its steps. */
 const MAX_PURGED = 5_000;
@@ -273,13 +275,13 @@ export class PageViewStore {
    * most `MAX_PURGED` rows of each.
    * @returns whether nothing more is due
    */
-  purge(now: number, ipRetentionDays: number): boolean {
+  purge(now: number): boolean {
     const today = dayOf(now);
     return this.#storage.transactionSync(() => {
       this.#rows('DELETE FROM salts WHERE day < ?', today);
       const steps = [
         this.#deleteVisitors(today),
-        this.#dropIps(now - ipRetentionDays * DAY_MS),
+        this.#dropIps(now - IP_RETENTION_MS),
         this.#deleteViews(now - LOG_MS),
       ];
       return steps.every((rows) => rows < MAX_PURGED);

@@ -210,7 +210,7 @@ export const nostrFeedRoutes = newRouter<{ readonly nostr: NostrFeedDeps }>()
       until: until ?? null,
     };
     if (identity === undefined) {
-      const error = 'No server identity: set NOSTR_NPUB or NOSTR_NSEC.';
+      const error = 'No server identity: set NOSTR_NPUB.';
       const nothing = { ...query, ...EMPTY, relay_status: [] };
       return c.json({ ok: false, code: 'NO_IDENTITY', error, ...nothing }, 200);
     }

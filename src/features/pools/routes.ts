@@ -10,11 +10,8 @@ import { newRouter, type RouterEnv } from '../../http/router.ts';
 import { getPool, NonJson, type PoolAnswer, type PoolDeps } from './get-pool.ts';
 
 export type PoolsDeps = PoolDeps & {
-  config: {
-    readonly POOL_DEFAULT_ADDRESS?: string | undefined;
-    readonly POOL_SAETH_SAUSD_ADDRESS?: string | undefined;
-    readonly POOL_SAUSD_USDC_ADDRESS?: string | undefined;
-  };
+  /** The configured pools by name. */
+  readonly addresses: Readonly<Partial<Record<'default' | 'saeth-sausd' | 'sausd-usdc', string>>>;
 };
 
 const CACHE_CONTROL = 'public, max-age=10, stale-while-revalidate=50';
@@ -134,27 +131,27 @@ function nonJson(
 }
 
 const DEFAULT_POOLS = [
-  ['/dex/pool-default', 'getDefaultPool', 'POOL_DEFAULT_ADDRESS', 'Default pool'],
-  ['/dex/pool-saeth-sausd-default', 'getSaethSausdPool', 'POOL_SAETH_SAUSD_ADDRESS', 'saETH-saUSD pool'],
-  ['/dex/pool-sausd-usdc-default', 'getSausdUsdcPool', 'POOL_SAUSD_USDC_ADDRESS', 'saUSD-USDC pool'],
+  ['/dex/pool-default', 'getDefaultPool', 'default', 'Default pool'],
+  ['/dex/pool-saeth-sausd-default', 'getSaethSausdPool', 'saeth-sausd', 'saETH-saUSD pool'],
+  ['/dex/pool-sausd-usdc-default', 'getSausdUsdcPool', 'sausd-usdc', 'saUSD-USDC pool'],
 ] as const;
 
-for (const [path, operationId, variable, summary] of DEFAULT_POOLS) {
+for (const [path, operationId, pool, summary] of DEFAULT_POOLS) {
   const route = createRoute({
     method: 'get',
     path,
     operationId,
     tags: ['pools'],
     summary,
-    description: `Redirects to the pool of ${variable}.`,
+    description: `Redirects to the pool \`${pool}\` of the configuration.`,
     responses: {
       ...errorResponses(['NOT_CONFIGURED']),
       307: { description: 'To /api/dex/pool/{address}' },
     },
   });
   poolsRoutes.openapi(route, (c) => {
-    const address = c.var.deps.pools.config[variable];
-    if (address === undefined) throw notConfigured([variable]);
+    const address = c.var.deps.pools.addresses[pool];
+    if (address === undefined) throw notConfigured(['POOL_ADDRESSES']);
     return c.redirect(`/api/dex/pool/${address}`, 307);
   });
 }

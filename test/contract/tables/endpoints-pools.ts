@@ -1,20 +1,23 @@
 import { expect } from 'vitest';
 import type { Body } from '../../e2e/swap-caller.ts';
 import { expectError, fields, type Row, type Table } from '../table.ts';
+import type { Contract } from '../world.ts';
 
 const POOL = 'GET /api/dex/pool/{address}';
 /** On no chain and in no list. */
 export const UNKNOWN_POOL = '2PcVf2tbvvigfF5QzCbvo6LJddx6agAksTwc9f8E2tus';
 
-const redirect = (path: string, variable: string): Row => ({
+/** The address of a pool in the world's configuration. */
+const poolOf = ({ world }: Contract, name: string): string =>
+  new RegExp(`${name}=(\\w+)`).exec(String(world.bindings.POOL_ADDRESSES))?.[1] ?? '';
+
+const redirect = (path: string, pool: string): Row => ({
   row: `GET | ${path}`,
   calls: [`GET ${path}`],
   async check(contract) {
     const { status, headers } = await contract.ask(`GET ${path}`);
     expect(status).toBe(307);
-    expect(headers.get('location')).toMatch(
-      new RegExp(`/api/dex/pool/${contract.world.bindings[variable]}$`),
-    );
+    expect(headers.get('location')).toMatch(new RegExp(`/api/dex/pool/${poolOf(contract, pool)}$`));
   },
 });
 
@@ -40,7 +43,7 @@ export const endpointsPools: Table = {
         const unknown = await contract.ask(`GET /api/dex/pool/${UNKNOWN_POOL}`);
         expect(unknown.status).toBe(404);
 
-        const other = String(contract.world.bindings.POOL_SAUSD_USDC_ADDRESS);
+        const other = poolOf(contract, 'sausd-usdc');
         contract.world.faults.set('orca', { kind: '500' });
         const { status, body } = await contract.ask(`GET /api/dex/pool/${other}`);
         contract.world.faults.clear();
@@ -50,8 +53,8 @@ export const endpointsPools: Table = {
         expect([data.tvlUsdc, data.stats]).toEqual([undefined, undefined]);
       },
     },
-    redirect('/api/dex/pool-default', 'POOL_DEFAULT_ADDRESS'),
-    redirect('/api/dex/pool-saeth-sausd-default', 'POOL_SAETH_SAUSD_ADDRESS'),
-    redirect('/api/dex/pool-sausd-usdc-default', 'POOL_SAUSD_USDC_ADDRESS'),
+    redirect('/api/dex/pool-default', 'default'),
+    redirect('/api/dex/pool-saeth-sausd-default', 'saeth-sausd'),
+    redirect('/api/dex/pool-sausd-usdc-default', 'sausd-usdc'),
   ],
 };

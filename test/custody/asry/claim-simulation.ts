@@ -41,7 +41,6 @@ export const PROGRAM: AsryProgram = {
   price: null,
   minimumDeposit: 1_000_000n,
   maxAgeSeconds: 90 * DAY_SECONDS,
-  disabled: false,
 };
 
 export type SimulationOptions = RunOptions & {

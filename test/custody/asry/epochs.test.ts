@@ -10,7 +10,6 @@ const PROGRAM: AsryProgram = {
   price: 3n,
   minimumDeposit: 1n,
   maxAgeSeconds: 250,
-  disabled: false,
 };
 const placesOf = (epochs: ReturnType<typeof missingEpochs>) =>
   epochs.map(({ number, startsAt, endsAt }) => [number, startsAt, endsAt]);
