@@ -68,7 +68,7 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
   /** Interval between alarm runs; undefined while no payment is expected. */
   function alarmInterval(): number | undefined {
     if (references.isAsked()) return READ_RUN_MS;
-    if (walk.behindSince() !== null) return store.newestOpen() === undefined ? BEHIND_RUN_MS : READ_RUN_MS;
+    if (walk.readUntil() !== null) return store.newestOpen() === undefined ? BEHIND_RUN_MS : READ_RUN_MS;
     const cron = cronInterval();
     return cron === undefined ? undefined : cron + CRON_PATIENCE_MS;
   }
@@ -81,7 +81,7 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
     readUntil(): number {
       // A time in the future was stored before the clock went back, so it does not show what has been read.
       const lastRead = getTime(LAST_READ);
-      return Math.min(walk.behindSince() ?? now(), (lastRead > now() ? 0 : lastRead) - FINALITY_MS);
+      return Math.min(walk.readUntil() ?? now(), lastRead > now() ? 0 : lastRead) - FINALITY_MS;
     },
 
     /** When the alarm must run the search, in Unix milliseconds; undefined while no payment is expected. */

@@ -82,18 +82,21 @@ type Walk = {
   readonly retreatedSince?: number;
   /** When the walk got a gap after it had none, in Unix milliseconds; null without gaps. */
   readonly behindSince: number | null;
+  /** Unix milliseconds up to which everything has been read, while there are gaps; absent in a row of an older version. */
+  readonly readUntil?: number;
 };
 
 /**
  * A walk whose times are not ahead of the clock. A time ahead was stored before the clock went back: a period
  * that began then counts from now, and the time of the head is unknown.
  */
-function asOf(now: number, { headAt, retreatedSince, behindSince, ...walk }: Walk): Walk {
+function asOf(now: number, { headAt, retreatedSince, behindSince, readUntil, ...walk }: Walk): Walk {
   return {
     ...walk,
     ...(headAt === undefined || headAt > now ? {} : { headAt }),
     ...(retreatedSince === undefined ? {} : { retreatedSince: Math.min(retreatedSince, now) }),
     behindSince: behindSince === null ? null : Math.min(behindSince, now),
+    ...(readUntil === undefined || readUntil > now ? {} : { readUntil }),
   };
 }
 
@@ -189,7 +192,13 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
     if (!end) return;
     const { last, above, reached } = await readPage(node, page, end, budget);
     const head = { signature: top.signature, slot: top.slot.toString() };
-    const read = { head, headAt: p.now(), behindSince: walk.behindSince };
+    const readUntil = walk.gaps.length === 0 ? (walk.headAt ?? since) : walk.readUntil;
+    const read = {
+      head,
+      headAt: p.now(),
+      behindSince: walk.behindSince,
+      ...(readUntil === undefined ? {} : { readUntil }),
+    };
     if (reached) return save(node, { ...read, gaps: walk.gaps });
     if (last) save(node, { ...read, gaps: [{ before: (above ?? last).signature, end }, ...walk.gaps] });
   }
@@ -260,8 +269,10 @@ export function createTreasuryWalk(p: TreasuryWalkPorts) {
     },
 
     /** Time in Unix milliseconds after which transactions may be unread; null when all are read. */
-    behindSince(): number | null {
-      const times = p.nodes.flatMap((node) => load(node).behindSince ?? []);
+    readUntil(): number | null {
+      const times = p.nodes
+        .map(load)
+        .flatMap(({ behindSince, readUntil }) => (behindSince === null ? [] : (readUntil ?? behindSince)));
       return times.length === 0 ? null : Math.min(...times);
     },
   };

@@ -530,6 +530,22 @@ describe('finding payments', () => {
     expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
+  it('does not let a request expire after an outage while its payment lies below newer transactions', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    await world.payments.run();
+    world.pay(fee(request));
+    for (let n = 0; n < 60; n++) world.pay(1_000_000n + BigInt(n));
+    world.state.now += 7 * 60 * MINUTE;
+    await world.payments.run();
+    expect(world.payments.find(request.id)?.detail).toBe('awaiting_payment');
+    for (let runs = 0; runs < 5; runs++) {
+      world.state.now += MINUTE;
+      await world.payments.run();
+    }
+    expect(world.payments.find(request.id)?.paidAt).not.toBeNull();
+  });
+
   it('does not let a request expire while its payment may wait to be read', async () => {
     const world = createPaymentWorld();
     const request = world.open();

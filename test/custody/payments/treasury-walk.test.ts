@@ -134,7 +134,7 @@ function setUp(nodeCount = 1) {
     payments,
     booking,
     run,
-    behind: () => walk.behindSince(),
+    behind: () => walk.readUntil(),
     restart() {
       walk = createTreasuryWalk(ports);
     },
@@ -143,7 +143,7 @@ function setUp(nodeCount = 1) {
       for (let runs = 1; runs <= most; runs++) {
         const { reads } = state;
         await run();
-        if (state.reads === reads && walk.behindSince() === null) return runs;
+        if (state.reads === reads && walk.readUntil() === null) return runs;
       }
       return most;
     },
