@@ -107,7 +107,9 @@ export type Budget = { reads: number };
 
 function isBelow(entry: SignatureEntry, end: End): boolean {
   if ('since' in end) return entry.blockTime !== null && entry.blockTime * 1_000 < end.since - CLOCK_SKEW_MS;
-  return entry.signature === end.signature || entry.slot < BigInt(end.slot);
+  // The bytes of a no-op may land later in another slot under the same signature (SIMD-0290).
+  const slot = BigInt(end.slot);
+  return entry.slot < slot || (entry.slot === slot && entry.signature === end.signature);
 }
 
 /**

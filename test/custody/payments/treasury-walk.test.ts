@@ -240,6 +240,14 @@ describe('the walk over the treasury', () => {
     expect(names(world.taken)).toEqual(['s1', 's2']);
   });
 
+  it('reads a payment below its head when the bytes of a no-op at the head land again in a later slot', async () => {
+    world.chain.unshift(payment('s1', 7n, { slot: 10n, failed: true }));
+    await world.runAll();
+    world.chain.unshift(payment('s1', 7n, { slot: 30n }), payment('s2', 100n, { slot: 20n }));
+    await world.runAll();
+    expect(names(world.taken)).toEqual(['s2']);
+  });
+
   it('reports nothing while no new transaction is listed', async () => {
     world.chain.unshift(payment('s1', 100n));
     await world.runAll();
