@@ -48,6 +48,7 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   republish: plain('republish', 'list the rows that D1 refuses, and try them again'),
   'test-alarm': plain('test-alarm', 'send a test alarm to the webhook'),
   balances: reading('balances', 'show the balances of reserve and treasury'),
+  probe: reading('probe', 'let the deployed Worker call every source once'),
   fingerprint: reading('fingerprint', 'show which MINT_KEY_SEED the service has; the doctor compares it'),
   'refund-due': reading('refund-due', 'list the payments that bought nothing'),
   'refund-due --page': {

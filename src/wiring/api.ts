@@ -11,7 +11,7 @@ import type { Config } from '../config.ts';
 import { lamports } from '../core/amount.ts';
 import { CALL_LIMITS } from '../core/call-limits.ts';
 import { HOUR_MS } from '../core/durations.ts';
-import { notConfigured } from '../core/errors.ts';
+import { failureReason, notConfigured } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import { createAsryMirror } from '../features/asry/asry-store.ts';
 import { createExchangeStore } from '../features/exchange/exchange-store.ts';
@@ -24,7 +24,7 @@ import { createAbsrStore, createProofStore } from '../features/reserves/reserves
 import { createAlarmStore } from '../features/status/alarm-store.ts';
 import { type AlarmMessage, type Reporter, testMessage } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
-import { createHeartbeat, readRelease, type UpstreamState } from '../features/status/get-status.ts';
+import { createHeartbeat, readRelease } from '../features/status/get-status.ts';
 import { createSwapStore, QuoteBudget } from '../features/swap/swap-store.ts';
 import { createSearchStore } from '../features/tokens/search-store.ts';
 import { createTokenStore } from '../features/tokens/token-store.ts';
@@ -168,6 +168,11 @@ function opsDeps(sources: Sources): Deps['ops'] {
     knownMints: knownMints(sources.config),
     bitcoinSources: sources.esploras,
     readAccounts: accountReader(sources),
+    probeUpstreams: () => probeAll(sources.config),
+    readQuotes: async () => ({
+      used: await createDatabaseStore(sources.env.DB).quotesUsed(Date.now()),
+      maximum: CALL_LIMITS.read_quotes.quota,
+    }),
     sendTestAlarm: testAlarmOf(sources.config),
   };
 }
@@ -219,7 +224,8 @@ function statusDeps(sources: Sources): Deps['status'] {
     heartbeat: createHeartbeat(env.KV),
     maxQuotes: CALL_LIMITS.read_quotes.quota,
     readBacking: () => getSummary(reservesDeps(sources)),
-    probeUpstreams: () => Promise.all(upstreamProbes(config).map(probe)),
+    probeUpstreams: async () =>
+      (await probeAll(config)).map(({ name, ok, needed, ms }) => ({ name, ok, needed, ms })),
     readAlarms: () => createAlarmStore(env.DB, env.KV).names(),
     readRelease: () => readRelease({ assets: env.ASSETS, memory, metadata: env.VERSION }),
     now: Date.now,
@@ -322,13 +328,12 @@ function testAlarmOf(config: Wired): (() => Promise<string>) | undefined {
   );
 }
 
-async function probe({ name, needed, ask }: UpstreamProbe): Promise<UpstreamState> {
+const probeAll = (config: Wired) => Promise.all(upstreamProbes(config).map(probe));
+
+async function probe({ name, needed, ask }: UpstreamProbe) {
   const started = Date.now();
-  const ok = await ask().then(
-    () => true,
-    () => false,
-  );
-  return { name, ok, needed, ms: Date.now() - started };
+  const failure: string | null = await ask().then(() => null, failureReason);
+  return { name, ok: failure === null, needed, ms: Date.now() - started, failure };
 }
 
 /** @returns the accounts at `confirmed`, from the first node that answers */

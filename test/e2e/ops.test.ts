@@ -87,6 +87,22 @@ describe('balances', () => {
   });
 });
 
+describe('probe', () => {
+  it('shows the latency of every source, and why one refuses', async () => {
+    const { code, stdout } = await ops(['probe']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /Called from the Worker: (\d+) of \1 sources answer\. \d+ of \d+ quotes for reads are used\./,
+    );
+    world.faults.set('kraken', { kind: '429' });
+    const { body } = await post({ name: 'probe' });
+    expect(body.ok).toBe(false);
+    expect((body.rows as Json[]).filter(({ answer }) => answer !== 'ok')).toMatchObject([
+      { name: 'kraken', answer: 'rate_limited' },
+    ]);
+  });
+});
+
 describe('mint --dry-run', () => {
   it('shows a possible mint and its figures, and mints nothing', async () => {
     const { code, stdout } = await ops(['mint', '--dry-run']);

@@ -151,6 +151,7 @@ describe('arguments of a command', () => {
       'operations',
       'held',
       'balances',
+      'probe',
       'fingerprint',
       'refund-due',
       'refund-due --page',

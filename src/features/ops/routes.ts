@@ -33,6 +33,10 @@ export type OpsDeps = BalancesDeps & {
   readonly pageViews: PageViewBackup;
   /** Settings that the mint lacks; empty when it is configured. */
   readonly missingForMint: readonly string[];
+  /** Calls every upstream once from here. */
+  probeUpstreams(): Promise<readonly { name: string; ms: number; failure: string | null }[]>;
+  /** Quotes of the bridge that reads have used within two hours, and at most use. */
+  readQuotes(): Promise<{ readonly used: number; readonly maximum: number }>;
   /** Posts a test alarm and returns its text; undefined if no webhook is configured. */
   readonly sendTestAlarm: (() => Promise<string>) | undefined;
 };
@@ -56,7 +60,7 @@ const PageViewTable = { object: z.int().min(0), table: z.string() };
 
 const Command = z.union([
   z.strictObject({ name: z.enum(CUSTODY_COMMANDS), id: z.string().max(200).optional() }),
-  z.strictObject({ name: z.enum(['balances', 'proof-message', 'test-alarm']) }),
+  z.strictObject({ name: z.enum(['balances', 'probe', 'proof-message', 'test-alarm']) }),
   z.strictObject({ name: z.literal('refund-due'), page: z.int().min(1).max(10_000).default(1) }),
   // Only the daily trigger can mint.
   z.strictObject({ name: z.literal('mint'), dry_run: z.literal(true) }),
@@ -92,6 +96,15 @@ async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
     }
     case 'mint':
       return showMint(d);
+    case 'probe': {
+      const [rows, { used, maximum }] = await Promise.all([d.probeUpstreams(), d.readQuotes()]);
+      const failed = rows.filter(({ failure }) => failure !== null).length;
+      return {
+        ok: failed === 0,
+        message: `Called from the Worker: ${rows.length - failed} of ${rows.length} sources answer. ${used} of ${maximum} quotes for reads are used.`,
+        rows: rows.map(({ name, ms, failure }) => ({ name, ms, answer: failure ?? 'ok' })),
+      };
+    }
     case 'test-alarm':
       return testAlarm(d);
     case 'proof-message': {
