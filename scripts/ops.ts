@@ -30,6 +30,7 @@ function fail(text: string, code = 1): never {
 function keygen(out: string | undefined): void {
   const { solanaAddress, bitcoinAddress, settings } = freshKeys(randomBytes);
   if (out === undefined) return void process.stdout.write(settings);
+  if (existsSync(out)) fail(`${out} exists already. Nothing was written, so that no key is lost.`);
   try {
     writeFileSync(out, settings, { flag: 'wx', mode: 0o600 });
   } catch (error) {
