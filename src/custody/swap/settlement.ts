@@ -121,7 +121,7 @@ async function signaturesSince(node: HistoryNode, until: string): Promise<Signat
   throw upstreamFailed('solana-rpc', 'history_too_long');
 }
 
-/** The finalized credit to the reserve that the bridge reports: of the announced sum, or of a similar one when it is old. */
+/** The finalized credit to the reserve that the bridge reports. Without an announced sum only an old one counts. */
 async function findRefund(
   ports: SettlementPorts,
   report: Extract<BridgeReport, { state: 'refunded' }>,
@@ -152,7 +152,7 @@ async function findRefund(
     if (!credit || !isRefundOf(credit, report.amount, operation.amount)) continue;
     const found = { signature, credit, arrived: isWhole(ports, credit, operation.amount) };
     if (credit === report.amount) return refundedBy(operation, found);
-    if (isOld(transaction, ports.now())) nearly ??= found;
+    if (report.amount !== null || isOld(transaction, ports.now())) nearly ??= found;
     else undecided.add(signature);
   }
   if (nearly) return refundedBy(operation, nearly);
@@ -274,8 +274,8 @@ const largest = <T extends Paid>(outputs: readonly T[]): T | undefined =>
   outputs.reduce<T | undefined>((best, one) => (best && best.value >= one.value ? best : one), undefined);
 
 /**
- * Milliseconds for which a credit of another sum than the announced one is left to other swaps. It may be what
- * the bridge announced to one of them, which could never end without it.
+ * Milliseconds for which a credit is left to other swaps when the bridge announced no sum. It may be what it announced
+ * to one of them, which could never end without it.
  */
 const REFUND_WAIT = HOUR_MS;
 
