@@ -125,15 +125,6 @@ const QUERIES: readonly Query[] = [
     orderBy: 'day',
   },
   {
-    title: 'Operations of every kind that failed',
-    metric: 'operation',
-    since: "'7' DAY",
-    groupBy: { kind: operation.kind ?? '', reason: operation.reason ?? '' },
-    columns: { operations: COUNT },
-    where: `${operation.state} = 'failed'`,
-    orderBy: 'operations DESC',
-  },
-  {
     title: 'Signatures',
     metric: 'signing',
     since: "'7' DAY",

@@ -155,7 +155,7 @@ async function createRows(): Promise<Row[]> {
       ours: micros(us('total')),
       limit: beside,
       ratio: us('total') / floor,
-      aim: { most: 3 },
+      aim: null,
     },
     step('signing', us('sign')),
     step(`SQLite, ${statements} statements`, us('storage')),

@@ -36,6 +36,26 @@ export function tableOf(rows: readonly Row[]): string {
   );
 }
 
+/** The rows that have an aim, for the page. The routes that meet it share one row. */
+export function pageRowsOf(rows: readonly Row[]): Row[] {
+  const isMetRoute = (row: Row): boolean => row.what.startsWith('GET ') && isMet(row) === true;
+  const routes = rows.filter(isMetRoute);
+  const ratios = routes.flatMap(({ ratio }) => ratio ?? []);
+  const [first] = routes;
+  const shared: Row[] = first
+    ? [
+        {
+          ...first,
+          what: `${routes.length} GET routes`,
+          ours: `ratios ${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`,
+          limit: 'a bare route with the same calls and bytes; the lowest ratio',
+          ratio: Math.min(...ratios),
+        },
+      ]
+    : [];
+  return [...rows.filter((row) => row.aim !== null && !isMetRoute(row)), ...shared];
+}
+
 /**
  * Medians of two pieces of work in microseconds per call, measured alternately, so that other load affects
  * both.
