@@ -52,11 +52,11 @@ import { type ChainPort, createBalanceReader } from './kernel/solana-view.ts';
 import { areLimits } from './kernel/spending-limits.ts';
 import { CustodyBounds, type CustodyLimits, NOTHING_SOLD, type Sold } from './limits.ts';
 import { createPayments, type PaymentPorts } from './payments/payment-requests.ts';
-import { type AbsrPorts, createDailyMint } from './reserve/daily-mint.ts';
-import { createProofs, type ProofPorts, type Proofs } from './reserve/proof.ts';
+import { type AbsrPorts, DailyMint } from './reserve/daily-mint.ts';
+import { type ProofPorts, Proofs } from './reserve/proof.ts';
 import { swapView } from './swap/answer.ts';
 import { Swaps } from './swap/create-swap.ts';
-import { createSwapKind, type SwapPorts } from './swap/operation.ts';
+import { type SwapPorts, swapKind } from './swap/operation.ts';
 import { createTokens } from './tokens/token-store.ts';
 import { openStorage } from './versioned-store.ts';
 
@@ -136,7 +136,7 @@ export class Custodian implements CustodianApi {
   readonly #modules: Readonly<Record<string, CustodyModule>>;
   readonly #swaps: Swaps;
   readonly #payments: ReturnType<typeof createPayments> | undefined;
-  readonly #mints: ReturnType<typeof createDailyMint> | undefined;
+  readonly #mints: DailyMint | undefined;
   readonly #proofs: Proofs | undefined;
   readonly #claims: ReturnType<typeof createClaims> | undefined;
 
@@ -152,8 +152,8 @@ export class Custodian implements CustodianApi {
     const { latestBlockhash } = d.swap;
     const tokens = createTokens(tools);
     this.#payments = d.payments && createPayments(tools, { ...d.payments, latestBlockhash, tokens });
-    this.#mints = d.absr && createDailyMint(tools, d.absr);
-    this.#proofs = d.proof && createProofs(tools, { ...d.proof, stop: () => gate.stop('absr') });
+    this.#mints = d.absr && new DailyMint(tools, d.absr);
+    this.#proofs = d.proof && new Proofs(tools, { ...d.proof, stop: () => gate.stop('absr') });
     const stop = () => gate.stopBeginning('asry');
     this.#claims = d.asry && createClaims(tools, { ...d.asry, stop, within });
     const memory = tools.journal.getMeta(QUORUM_MEMORY);
@@ -173,7 +173,7 @@ export class Custodian implements CustodianApi {
   /** The modules of the configured areas, by the name that logs show. */
   #composeModules(): Record<string, CustodyModule> {
     const { tools } = this.#kernel;
-    const { swap, token } = { swap: createSwapKind(this.#d.swap), token: this.#d.tokenKind };
+    const { swap, token } = { swap: swapKind(this.#d.swap), token: this.#d.tokenKind };
     const mirrored = () => Object.values(this.#modules).flatMap((module) => module.mirrored ?? []);
     return {
       swap: { kinds: { swap } },

@@ -18,7 +18,12 @@ import type { MintKeys } from '../custody/kernel/signer.ts';
 import { createSolanaView, type SolanaView } from '../custody/kernel/solana-view.ts';
 import type { PaymentPorts } from '../custody/payments/payment-requests.ts';
 import { MINT_CONFIRMATIONS } from '../custody/reserve/daily-mint.ts';
-import { createReservePorts } from '../custody/reserve/reserve-views.ts';
+import {
+  type ReserveSources,
+  reserveViews,
+  solanaFigures,
+  supplyViews,
+} from '../custody/reserve/reserve-views.ts';
 import { type Keys, openKeys } from '../custody/secrets.ts';
 import type { SwapPorts } from '../custody/swap/operation.ts';
 import { createTokenKind } from '../custody/tokens/creation-operation.ts';
@@ -189,13 +194,14 @@ function reserveModules(
   { rpc, esploras, readPrices, signer, proofSigner, now }: CustodyPlatform,
 ): Pick<CustodyDeps, 'absr' | 'proof'> {
   const { ABSR_MINT_ADDRESS: mint, PUBLIC_BASE_URL: publicBaseUrl } = config;
-  const { reserveViews, supplyViews, solanaFigures } = createReservePorts({
+  const sources: ReserveSources = {
     indexes: esploras,
     nodes: rpc.nodes,
     bitcoinAddress,
     solanaAddress: signer.address,
     absrMint: mint ?? null,
-  });
+  };
+  const viewsAt = (depth: number) => reserveViews(sources, depth);
   return {
     ...(mint && missingFor(config, 'mint').length === 0
       ? {
@@ -206,8 +212,8 @@ function reserveModules(
             depth: MINT_CONFIRMATIONS,
             nodes: rpc.nodes.length,
             indexes: esploras.length,
-            reserveViews,
-            supplyViews,
+            reserveViews: viewsAt,
+            supplyViews: () => supplyViews(sources),
             readPrices,
             latestBlockhash: solana.latestBlockhash,
             now,
@@ -221,8 +227,8 @@ function reserveModules(
             bitcoinAddress,
             signer: proofSigner,
             indexes: esploras.length,
-            reserveViews,
-            solanaFigures,
+            reserveViews: viewsAt,
+            solanaFigures: () => solanaFigures(sources),
           },
         }
       : {}),

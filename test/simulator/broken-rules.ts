@@ -445,13 +445,13 @@ export const BROKEN_RULES: readonly BrokenRule[] = [
     edits: [
       {
         file: MINT,
-        find: `onCron(): Promise<void> {\n      if (today() || now() < mintDueAt(now())) return;`,
-        replace: `onCron(): Promise<void> {\n      if (now() < mintDueAt(now())) return;`,
+        find: `log, drive } = this.#tools;\n    if (!this.#isDue()) return;`,
+        replace: `log, drive } = this.#tools;\n    if (now() < mintDueAt(now())) return;`,
       },
       {
         file: MINT,
-        find: `beginOperation(tools, 'absr', mintId(day), `,
-        replace: `beginOperation(tools, 'absr', \`\${mintId(day)}:\${now()}\`, `,
+        find: `beginOperation(this.#tools, 'absr', mintId(day), `,
+        replace: `beginOperation(this.#tools, 'absr', \`\${mintId(day)}:\${now()}\`, `,
       },
       {
         file: MINT,

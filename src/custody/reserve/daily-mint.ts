@@ -179,23 +179,35 @@ async function readMintFacts(ports: AbsrPorts, earlier: () => PreviousMints): Pr
   return { reserves, supplies, nodes, indexes, depth, authority, earlier: earlier() };
 }
 
-export function createAbsrKind(ports: AbsrPorts, earlier: (id: string) => PreviousMints): OperationKind {
+/** How a day's mint is prepared. */
+export class AbsrKind implements OperationKind {
+  readonly rules = ABSR_RULES;
+  readonly settle = settlesByLanding;
+  readonly #ports: AbsrPorts;
+  readonly #earlier: (id: string) => PreviousMints;
+
+  constructor(ports: AbsrPorts, earlier: (id: string) => PreviousMints) {
+    this.#ports = ports;
+    this.#earlier = earlier;
+  }
+
   /**
    * Reason why this operation's day cannot have its own mint. The day may also end while upstreams are read. After a clock
    * went back, an earlier day begins again; the block time of the last mint shows that this day is over.
    */
-  function closed({ id }: Operation): 'day_over' | 'minted_today' | undefined {
-    const today = utcDay(ports.now());
-    const lastDay = earlier(id).last?.day ?? '';
+  #closed({ id }: Operation): 'day_over' | 'minted_today' | undefined {
+    const today = utcDay(this.#ports.now());
+    const lastDay = this.#earlier(id).last?.day ?? '';
     if (id !== mintId(today) || lastDay > today) return 'day_over';
     return lastDay === today ? 'minted_today' : undefined;
   }
 
-  async function prepare(operation: Operation): Promise<Prepared> {
-    const early = closed(operation);
+  async prepare(operation: Operation): Promise<Prepared> {
+    const ports = this.#ports;
+    const early = this.#closed(operation);
     if (early) return { ok: false, reason: early };
     const [facts, price] = await Promise.all([
-      readMintFacts(ports, () => earlier(operation.id)),
+      readMintFacts(ports, () => this.#earlier(operation.id)),
       readBtcUsd(ports),
     ]);
     const decision = decideMint(facts);
@@ -205,7 +217,7 @@ export function createAbsrKind(ports: AbsrPorts, earlier: (id: string) => Previo
       return { ok: false, reason: decision.reason, outcome: figuresOf(figures) };
     }
     const lifetime = await ports.latestBlockhash();
-    const late = closed(operation);
+    const late = this.#closed(operation);
     if (late) return { ok: false, reason: late, outcome: figuresOf(figures) };
     const { atoms } = decision;
     const { program, decimals } = figures;
@@ -223,8 +235,6 @@ export function createAbsrKind(ports: AbsrPorts, earlier: (id: string) => Previo
       },
     };
   }
-
-  return { rules: ABSR_RULES, prepare, settle: settlesByLanding };
 }
 
 const figuresOf = (figures: MintFigures): Facts => ({
@@ -268,89 +278,113 @@ const MINT_TIME_MS = 5 * 60_000;
 /** Unix milliseconds from which the mint of the day of `ms` is due. */
 export const mintDueAt = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS + MINT_TIME_MS;
 
-/** The journal's mints other than `id`. */
-const previousMints =
-  (journal: ModuleTools['journal']) =>
-  (id: string): PreviousMints =>
-    previousMintsOf(journal.openAndLanded('absr'), id);
+export class DailyMint implements CustodyModule {
+  readonly kinds: { readonly absr: OperationKind };
+  readonly #tools: ModuleTools;
+  readonly #ports: AbsrPorts;
 
-export function createDailyMint(tools: ModuleTools, ports: AbsrPorts) {
-  const { journal, now, log } = tools;
+  constructor(tools: ModuleTools, ports: AbsrPorts) {
+    this.#tools = tools;
+    this.#ports = ports;
+    this.kinds = { absr: new AbsrKind(ports, (id) => this.#previous(id)) };
+  }
+
+  /** The journal's mints other than `id`. */
+  #previous(id: string): PreviousMints {
+    return previousMintsOf(this.#tools.journal.openAndLanded('absr'), id);
+  }
+
+  #today(): Operation | undefined {
+    const { journal, now } = this.#tools;
+    return journal.get(mintId(utcDay(now())));
+  }
+
+  /** The mint of the day is due and has not begun. */
+  #isDue(): boolean {
+    const now = this.#tools.now();
+    return !this.#today() && now >= mintDueAt(now);
+  }
+
   /** Why the last cron began no mint; stored, because the object is evicted before the next one. */
-  const refused = (): string | null => journal.getMeta(REFUSED) || null;
-  const today = (): Operation | undefined => journal.get(mintId(utcDay(now())));
+  #refused(): string | null {
+    return this.#tools.journal.getMeta(REFUSED) || null;
+  }
 
-  return {
-    kinds: { absr: createAbsrKind(ports, previousMints(journal)) },
+  /**
+   * Begins the day's operation once it is due. If something is missing, such as SOL, the next tick retries.
+   */
+  async onCron(): Promise<void> {
+    const { journal, now, log, drive } = this.#tools;
+    if (!this.#isDue()) return;
+    const day = utcDay(now());
+    const begun = await beginOperation(this.#tools, 'absr', mintId(day), () => ({
+      ok: true,
+      intent: intentOf(day),
+    }));
+    const code = begun.type === 'refused' ? begun.why.code : '';
+    if (this.#refused() !== (code || null)) journal.setMeta(REFUSED, code);
+    if (code) log({ level: 'warn', event: 'mint_not_begun', day, code });
+    else await drive(mintId(day));
+  }
 
-    /**
-     * Begins the day's operation once it is due. If something is missing, such as SOL, the next tick retries.
-     */
-    async onCron(): Promise<void> {
-      if (today() || now() < mintDueAt(now())) return;
-      const day = utcDay(now());
-      const intent = { amount: NONE, reserved: lamports(MINT_RESERVED), plan: { day } };
-      const begun = await beginOperation(tools, 'absr', mintId(day), () => ({ ok: true, intent }));
-      const code = begun.type === 'refused' ? begun.why.code : '';
-      if (refused() !== (code || null)) journal.setMeta(REFUSED, code);
-      if (code) log({ level: 'warn', event: 'mint_not_begun', day, code });
-      else await tools.drive(mintId(day));
-    },
+  report(): MintReport {
+    const day = utcDay(this.#tools.now());
+    const row = this.#today();
+    const refused = this.#refused();
+    if (!row) return { day, state: 'scheduled', reason: refused, ok: refused === null };
+    const reason = reasonText(row.reason);
+    if (row.state === 'done') return { day, state: 'minted', reason: null, ok: true };
+    if (row.state !== 'failed') return { day, state: 'waiting', reason, ok: reason === null };
+    const ok = HARMLESS.includes(reason);
+    return { day, state: ok ? 'none' : 'failed', reason, ok };
+  }
 
-    report(): MintReport {
-      const day = utcDay(now());
-      const row = today();
-      if (!row) return { day, state: 'scheduled', reason: refused(), ok: refused() === null };
-      const reason = reasonText(row.reason);
-      if (row.state === 'done') return { day, state: 'minted', reason: null, ok: true };
-      if (row.state !== 'failed') return { day, state: 'waiting', reason, ok: reason === null };
-      const ok = HARMLESS.includes(reason);
-      return { day, state: ok ? 'none' : 'failed', reason, ok };
-    },
+  /** A lost journal may have made the day's mint. */
+  hold(): void {
+    const { journal, now } = this.#tools;
+    if (!this.#isDue()) return;
+    const day = utcDay(now());
+    journal.insert(plannedOperation({ id: mintId(day), kind: 'absr', ...intentOf(day), now: now() }));
+  }
 
-    /** A lost journal may have made the day's mint. */
-    hold(): void {
-      if (today() || now() < mintDueAt(now())) return;
-      const day = utcDay(now());
-      const intent = { amount: NONE, reserved: lamports(MINT_RESERVED), plan: { day } };
-      journal.insert(plannedOperation({ id: mintId(day), kind: 'absr', ...intent, now: now() }));
-    },
+  /** The mint that would be made now. Nothing begins. @throws AppError UPSTREAM_FAILED */
+  async preview(): Promise<MintPreview> {
+    const day = utcDay(this.#tools.now());
+    const facts = await readMintFacts(this.#ports, () => this.#previous(mintId(day)));
+    const decision = decideMint(facts);
+    const done = this.#today()?.state === 'done' || facts.earlier.last?.day === day;
+    const figures = decision.verdict === 'wait' ? null : decision.figures;
+    return {
+      day,
+      verdict: done ? 'none' : decision.verdict,
+      reason: done ? 'minted_today' : decision.verdict === 'mint' ? null : decision.reason,
+      mintAtoms: !done && decision.verdict === 'mint' ? decision.atoms.toString() : null,
+      reserveSats: figures?.reserveSats.toString() ?? null,
+      supplyAtoms: figures?.supplyAtoms.toString() ?? null,
+      decimals: figures?.decimals ?? null,
+      depth: facts.depth,
+      indexes: facts.reserves.map((view) => ({
+        name: view.source,
+        tipHeight: view.tip.height,
+        confirmedSats: view.confirmed.toString(),
+        pendingSpentSats: view.pendingSpent.toString(),
+        youngTransactions: view.young.length,
+      })),
+      nodes: facts.supplies.map((view) => ({
+        name: view.source,
+        slot: view.slot.toString(),
+        supplyAtoms: view.atoms.toString(),
+      })),
+    };
+  }
 
-    /** The mint that would be made now. Nothing begins. @throws AppError UPSTREAM_FAILED */
-    async preview(): Promise<MintPreview> {
-      const day = utcDay(now());
-      const facts = await readMintFacts(ports, () => previousMints(journal)(mintId(day)));
-      const decision = decideMint(facts);
-      const done = today()?.state === 'done' || facts.earlier.last?.day === day;
-      const figures = decision.verdict === 'wait' ? null : decision.figures;
-      return {
-        day,
-        verdict: done ? 'none' : decision.verdict,
-        reason: done ? 'minted_today' : decision.verdict === 'mint' ? null : decision.reason,
-        mintAtoms: !done && decision.verdict === 'mint' ? decision.atoms.toString() : null,
-        reserveSats: figures?.reserveSats.toString() ?? null,
-        supplyAtoms: figures?.supplyAtoms.toString() ?? null,
-        decimals: figures?.decimals ?? null,
-        depth: facts.depth,
-        indexes: facts.reserves.map((view) => ({
-          name: view.source,
-          tipHeight: view.tip.height,
-          confirmedSats: view.confirmed.toString(),
-          pendingSpentSats: view.pendingSpent.toString(),
-          youngTransactions: view.young.length,
-        })),
-        nodes: facts.supplies.map((view) => ({
-          name: view.source,
-          slot: view.slot.toString(),
-          supplyAtoms: view.atoms.toString(),
-        })),
-      };
-    },
-
-    /** Newest first. */
-    history: (limit: number): MintRow[] => journal.ofKind('absr', limit).map(rowOf),
-  } satisfies CustodyModule & Record<string, unknown>;
+  /** Newest first. */
+  history(limit: number): MintRow[] {
+    return this.#tools.journal.ofKind('absr', limit).map(rowOf);
+  }
 }
+
+const intentOf = (day: string) => ({ amount: NONE, reserved: lamports(MINT_RESERVED), plan: { day } });
 
 function rowOf({ id, state, reason, plan, outcome, signing, landing }: Operation): MintRow {
   const figures = { ...plan, ...outcome };

@@ -14,7 +14,7 @@ import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason, upstreamFailed } from '../../core/errors.ts';
 import type { ProofAnswer, ProofDraft, ProofRecord, Refusal } from '../api.ts';
-import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
+import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { ProofSigner } from '../kernel/signer.ts';
 import { agreeAtTip, type ReserveView } from './reserve-views.ts';
 
@@ -52,44 +52,6 @@ const columnsOf = (proof: ProofRecord, createdAt: number) => ({
   created_at: new Date(createdAt).toISOString(),
   journal: JSON.stringify(proof),
 });
-
-/** The stored proof, which is the predecessor of the next one, and its row in D1. D1 alone keeps the earlier ones. */
-function createProofRows({ journal, storage, now }: ModuleTools) {
-  const stored = (): ProofRecord | undefined => {
-    const text = journal.getMeta(LAST);
-    return text ? (JSON.parse(text) as ProofRecord) : undefined;
-  };
-
-  return {
-    stored,
-
-    /** Stores a proof and queues it for the archive, unless another proof has followed `previous` meanwhile. */
-    keep: (proof: ProofRecord, previous: ProofRecord | undefined): boolean =>
-      storage.transaction(() => {
-        const known = stored();
-        if (known && known.hash !== previous?.hash) return false;
-        journal.setMeta(LAST, JSON.stringify(proof));
-        journal.publish('proofs', proof.timestamp, columnsOf(proof, now()), now());
-        return true;
-      }),
-
-    /** The newest proof, the only one that the journal keeps. */
-    mirrored: {
-      table: 'proofs',
-      rowsAfter(id) {
-        const proof = stored();
-        if (!proof || proof.timestamp <= id) return [];
-        return [{ id: proof.timestamp, columns: columnsOf(proof, Date.parse(proof.timestamp)) }];
-      },
-      restore(text) {
-        const { timestamp } = JSON.parse(text) as ProofRecord;
-        if (timestamp <= (stored()?.timestamp ?? '')) return false;
-        journal.setMeta(LAST, text);
-        return true;
-      },
-    } satisfies MirrorSource,
-  };
-}
 
 /**
  * A block that arrives between the reads of two indexes is shown by only one of them, so both are read again.
@@ -135,131 +97,173 @@ function proofOf(
   };
 }
 
-export type Proofs = ReturnType<typeof createProofs>;
+export class Proofs implements CustodyModule {
+  readonly #tools: ModuleTools;
+  readonly #p: ProofPorts;
+  #retryAt = 0;
+  #failure: string | undefined;
+  #signing: Promise<void> | undefined;
 
-export function createProofs(tools: ModuleTools, p: ProofPorts) {
-  const { journal, storage, now, log } = tools;
-  const { signer } = p;
-  const { stored, keep, mirrored } = createProofRows(tools);
-  let retryAt = 0;
-  let failure: string | undefined;
-  let signing: Promise<void> | undefined;
+  constructor(tools: ModuleTools, p: ProofPorts) {
+    this.#tools = tools;
+    this.#p = p;
+  }
 
-  async function sign(): Promise<void> {
-    const previous = stored();
-    if (previous && !isDue(previous)) return;
-    const text = await proofText(p, previous, now);
-    const { solana, bitcoin } = await signer.sign(text);
+  /** The newest proof, the only one that the journal keeps. D1 alone keeps the earlier ones. */
+  readonly mirrored: readonly MirrorSource[] = [
+    {
+      table: 'proofs',
+      rowsAfter: (id) => {
+        const proof = this.#stored();
+        if (!proof || proof.timestamp <= id) return [];
+        return [{ id: proof.timestamp, columns: columnsOf(proof, Date.parse(proof.timestamp)) }];
+      },
+      restore: (text) => {
+        const { timestamp } = JSON.parse(text) as ProofRecord;
+        if (timestamp <= (this.#stored()?.timestamp ?? '')) return false;
+        this.#tools.journal.setMeta(LAST, text);
+        return true;
+      },
+    },
+  ];
+
+  /** The newest proof, which is the predecessor of the next one. */
+  #stored(): ProofRecord | undefined {
+    const text = this.#tools.journal.getMeta(LAST);
+    return text ? (JSON.parse(text) as ProofRecord) : undefined;
+  }
+
+  /** Stores a proof and queues it for the archive, unless another proof has followed `previous` meanwhile. */
+  #keep(proof: ProofRecord, previous: ProofRecord | undefined): boolean {
+    const { journal, storage, now } = this.#tools;
+    return storage.transaction(() => {
+      const known = this.#stored();
+      if (known && known.hash !== previous?.hash) return false;
+      journal.setMeta(LAST, JSON.stringify(proof));
+      journal.publish('proofs', proof.timestamp, columnsOf(proof, now()), now());
+      return true;
+    });
+  }
+
+  #isDue(proof: ProofRecord): boolean {
+    return Date.parse(proof.timestamp) + PROOF_EVERY_MS <= this.#tools.now();
+  }
+
+  async #sign(): Promise<void> {
+    const previous = this.#stored();
+    if (previous && !this.#isDue(previous)) return;
+    const text = await proofText(this.#p, previous, this.#tools.now);
+    const { solana, bitcoin } = await this.#p.signer.sign(text);
     // Signing was stopped while the chains were read: the proof is discarded before any caller receives it.
-    if (!bitcoin || p.stop()) return;
+    if (!bitcoin || this.#p.stop()) return;
     const { scheme, signature, signatureUnprefixed: unprefixed = null } = bitcoin;
-    keep(proofOf(text, { scheme, signature, unprefixed }, solana, false), previous);
+    this.#keep(proofOf(text, { scheme, signature, unprefixed }, solana, false), previous);
   }
 
   /** One attempt shared by concurrent callers; after a failure the next one waits. */
-  function signOnce(): Promise<void> {
-    signing ??= sign()
+  #signOnce(): Promise<void> {
+    const { now, log } = this.#tools;
+    this.#signing ??= this.#sign()
       .then(
         () => {
-          failure = undefined;
+          this.#failure = undefined;
         },
         (error: unknown) => {
-          failure = failureReason(error);
-          retryAt = now() + RETRY_MS;
-          log({ level: 'warn', event: 'proof_failed', reason: failure });
+          this.#failure = failureReason(error);
+          this.#retryAt = now() + RETRY_MS;
+          log({ level: 'warn', event: 'proof_failed', reason: this.#failure });
         },
       )
       .finally(() => {
-        signing = undefined;
+        this.#signing = undefined;
       });
-    return signing;
+    return this.#signing;
   }
 
-  const isDue = (proof: ProofRecord): boolean => Date.parse(proof.timestamp) + PROOF_EVERY_MS <= now();
+  /** Signs the hour's proof once it is due. After a failure the next tick retries. */
+  async onCron(): Promise<void> {
+    const proof = this.#stored();
+    if (!this.#p.signer.holdsBitcoinKey || this.#p.stop() || (proof && !this.#isDue(proof))) return;
+    await this.#signOnce();
+  }
 
-  return {
-    mirrored: [mirrored],
+  /** The newest proof; the first call signs one. */
+  async proof(): Promise<ProofAnswer> {
+    const { signer, stop } = this.#p;
+    const known = this.#stored();
+    if (known && (!signer.holdsBitcoinKey || !this.#isDue(known))) return { type: 'proof', proof: known };
+    const why = stop();
+    if (signer.holdsBitcoinKey && !why && isTimeOver(this.#retryAt, RETRY_MS, this.#tools.now()))
+      await this.#signOnce();
+    const proof = this.#stored() ?? known;
+    if (proof) return { type: 'proof', proof };
+    if (!signer.holdsBitcoinKey) return refuse(WATCH_ONLY);
+    return refuse({
+      code: 'UPSTREAM_FAILED',
+      message: 'No proof can be signed now, because the chains cannot be read or signing is stopped.',
+      retryAfterSeconds: RETRY_MS / 1_000,
+      details: { reason: why ?? this.#failure ?? 'unknown' },
+    });
+  }
 
-    /** Signs the hour's proof once it is due. After a failure the next tick retries. */
-    async onCron(): Promise<void> {
-      const proof = stored();
-      if (!signer.holdsBitcoinKey || p.stop() || (proof && !isDue(proof))) return;
-      await signOnce();
-    },
+  /**
+   * The text for an offline signature. It stays the same until it is signed, expires or a newer proof
+   * exists.
+   */
+  async draft(): Promise<ProofDraft> {
+    const { journal, now } = this.#tools;
+    const why = this.#p.stop();
+    if (why) return refuse(signingStopped(why));
+    const previous = this.#stored();
+    const kept = journal.getMeta(DRAFT);
+    if (kept && this.#isCurrent(kept, previous)) return { type: 'draft', message: kept };
+    const text = await proofText(this.#p, previous, now);
+    journal.setMeta(DRAFT, text);
+    return { type: 'draft', message: text };
+  }
 
-    /** The newest proof; the first call signs one. */
-    async proof(): Promise<ProofAnswer> {
-      const known = stored();
-      if (known && (!signer.holdsBitcoinKey || !isDue(known))) return { type: 'proof', proof: known };
-      const why = p.stop();
-      if (signer.holdsBitcoinKey && !why && isTimeOver(retryAt, RETRY_MS, now())) await signOnce();
-      const proof = stored() ?? known;
-      if (proof) return { type: 'proof', proof };
-      if (!signer.holdsBitcoinKey) return refuse(WATCH_ONLY);
+  /** Checks an offline signature of the draft, adds the Solana one and archives both. */
+  async submit(signature: string): Promise<ProofAnswer> {
+    const { journal, storage } = this.#tools;
+    const { bitcoinAddress, signer, stop } = this.#p;
+    const text = journal.getMeta(DRAFT);
+    const previous = this.#stored();
+    if (!text || !this.#isCurrent(text, previous)) {
       return refuse({
-        code: 'UPSTREAM_FAILED',
-        message: 'No proof can be signed now, because the chains cannot be read or signing is stopped.',
-        retryAfterSeconds: RETRY_MS / 1_000,
-        details: { reason: why ?? failure ?? 'unknown' },
+        code: 'NOT_FOUND',
+        message: 'There is no current draft. Request the message first.',
       });
-    },
+    }
+    const checked = verifyMessage({ address: bitcoinAddress, message: text, signature });
+    if (checked.verdict !== 'valid' || !checked.scheme) {
+      const reason = checked.verdict === 'valid' ? 'scheme' : checked.reason;
+      const message = `This is not a signature of the draft by ${bitcoinAddress}.`;
+      return refuse({ code: 'INVALID_INPUT', message, details: { reason } });
+    }
+    const why = stop();
+    if (why) return refuse(signingStopped(why));
+    const { solana } = await signer.sign(text);
+    const bitcoin = { scheme: checked.scheme, ...spellings(checked.scheme, signature) };
+    const proof = proofOf(text, bitcoin, solana, true);
+    if (!this.#keep(proof, previous)) {
+      return refuse({
+        code: 'NOT_FOUND',
+        message: 'Another proof was stored in the meantime. Request the message again.',
+      });
+    }
+    journal.setMeta(DRAFT, '');
+    await storage.sync();
+    return { type: 'proof', proof };
+  }
 
-    /**
-     * The text for an offline signature. It stays the same until it is signed, expires or a newer proof
-     * exists.
-     */
-    async draft(): Promise<ProofDraft> {
-      const why = p.stop();
-      if (why) return refuse(signingStopped(why));
-      const previous = stored();
-      const kept = journal.getMeta(DRAFT);
-      if (kept && isCurrent(kept, previous)) return { type: 'draft', message: kept };
-      const text = await proofText(p, previous, now);
-      journal.setMeta(DRAFT, text);
-      return { type: 'draft', message: text };
-    },
-
-    /** Checks an offline signature of the draft, adds the Solana one and archives both. */
-    async submit(signature: string): Promise<ProofAnswer> {
-      const text = journal.getMeta(DRAFT);
-      const previous = stored();
-      if (!text || !isCurrent(text, previous)) {
-        return refuse({
-          code: 'NOT_FOUND',
-          message: 'There is no current draft. Request the message first.',
-        });
-      }
-      const checked = verifyMessage({ address: p.bitcoinAddress, message: text, signature });
-      if (checked.verdict !== 'valid' || !checked.scheme) {
-        const reason = checked.verdict === 'valid' ? 'scheme' : checked.reason;
-        const message = `This is not a signature of the draft by ${p.bitcoinAddress}.`;
-        return refuse({ code: 'INVALID_INPUT', message, details: { reason } });
-      }
-      const why = p.stop();
-      if (why) return refuse(signingStopped(why));
-      const { solana } = await signer.sign(text);
-      const bitcoin = { scheme: checked.scheme, ...spellings(checked.scheme, signature) };
-      const proof = proofOf(text, bitcoin, solana, true);
-      if (!keep(proof, previous)) {
-        return refuse({
-          code: 'NOT_FOUND',
-          message: 'Another proof was stored in the meantime. Request the message again.',
-        });
-      }
-      journal.setMeta(DRAFT, '');
-      await storage.sync();
-      return { type: 'proof', proof };
-    },
-  };
-
-  function isCurrent(text: string, previous: ProofRecord | undefined): boolean {
+  #isCurrent(text: string, previous: ProofRecord | undefined): boolean {
     const { time, previousProof, service, bitcoinAddress, solanaAddress } = parseProofMessage(text);
     return (
       previousProof === (previous?.hash ?? null) &&
-      Date.parse(time) + DRAFT_LIFE_MS > now() &&
-      service === p.service &&
-      bitcoinAddress === p.bitcoinAddress &&
-      solanaAddress === signer.solanaAddress
+      Date.parse(time) + DRAFT_LIFE_MS > this.#tools.now() &&
+      service === this.#p.service &&
+      bitcoinAddress === this.#p.bitcoinAddress &&
+      solanaAddress === this.#p.signer.solanaAddress
     );
   }
 }

@@ -16,65 +16,63 @@ import type { SolanaFigures } from './proof.ts';
 
 type Node = Pick<SolanaNode, 'name' | 'accounts' | 'balance' | 'latestBlockhash' | 'isBlockhashValid'>;
 
-export function createReservePorts(p: {
+/** The upstreams that show the reserve. */
+export type ReserveSources = {
   readonly indexes: readonly BitcoinIndex[];
   readonly nodes: readonly Node[];
   readonly bitcoinAddress: string;
   readonly solanaAddress: string;
   readonly absrMint: string | null;
-}) {
-  /**
-   * The newest finalized tip that a quorum has reached: as many slots are at least as high, so one node can neither raise
-   * it nor lower it below the others. A quorum has seen its blockhash.
-   */
-  async function commonTip() {
-    const quorum = quorumOf(p.nodes.length);
-    const tips = await succeeded(p.nodes.map((node) => node.latestBlockhash('finalized')));
-    const tip = tips.toSorted((a, b) => (a.slot > b.slot ? -1 : 1))[quorum - 1];
-    if (!tip) throw upstreamFailed('solana-rpc', 'quorum_missing');
-    const seen = await succeeded(p.nodes.map((node) => node.isBlockhashValid(tip.blockhash, 'finalized')));
-    if (seen.filter(({ valid }) => valid).length < quorum)
-      throw upstreamFailed('solana-rpc', 'quorum_missing');
-    return tip;
-  }
+};
 
-  return {
-    /** One view per index; failing indexes are left out. */
-    reserveViews: (depth: number): Promise<ReserveView[]> =>
-      succeeded(p.indexes.map((index) => readReserveView(index, p.bitcoinAddress, depth))),
+/** One view per index; failing indexes are left out. */
+export const reserveViews = (
+  { indexes, bitcoinAddress }: ReserveSources,
+  depth: number,
+): Promise<ReserveView[]> => succeeded(indexes.map((index) => readReserveView(index, bitcoinAddress, depth)));
 
-    /** One view per node; failing nodes are left out. */
-    supplyViews: async (): Promise<SupplyView[]> => {
-      const { absrMint } = p;
-      return absrMint === null ? [] : succeeded(p.nodes.map((node) => readSupply(node, absrMint)));
-    },
+/** One view per node; failing nodes are left out. */
+export async function supplyViews({ nodes, absrMint }: ReserveSources): Promise<SupplyView[]> {
+  return absrMint === null ? [] : succeeded(nodes.map((node) => readSupply(node, absrMint)));
+}
 
-    /** The figures of a quorum of nodes, each at least as new as the common tip. @throws AppError UPSTREAM_FAILED */
-    solanaFigures: async (): Promise<SolanaFigures> => {
-      const { absrMint } = p;
-      const { slot, blockhash } = await commonTip();
-      const read = async (node: Node): Promise<Omit<SolanaFigures, 'solanaTip'>> => {
-        const [balance, supply] = await Promise.all([
-          node.balance(p.solanaAddress, 'finalized', slot),
-          absrMint === null ? null : readSupply(node, absrMint),
-        ]);
-        if (balance.slot < slot || (supply && supply.slot < slot)) throw upstreamFailed(node.name, 'behind');
-        const absr =
-          supply && absrMint !== null
-            ? { mint: absrMint, atoms: supply.atoms, decimals: supply.decimals }
-            : null;
-        return { solanaLamports: balance.lamports, absr };
-      };
-      const views = await succeeded(
-        p.nodes.map(async (node) => ({ node: node.name, value: await read(node) })),
-      );
-      const quorum = quorumOf(p.nodes.length);
-      const [figures] = sameByKey(views, quorum, (value) => stringifyJson(value) ?? '') ?? [];
-      if (!figures)
-        throw upstreamFailed('solana-rpc', views.length < quorum ? 'quorum_missing' : 'nodes_disagree');
-      return { ...figures, solanaTip: { slot, blockhash } };
-    },
+/**
+ * The newest finalized tip that a quorum has reached: as many slots are at least as high, so one node can neither raise
+ * it nor lower it below the others. A quorum has seen its blockhash.
+ */
+async function commonTip(nodes: readonly Node[]) {
+  const quorum = quorumOf(nodes.length);
+  const tips = await succeeded(nodes.map((node) => node.latestBlockhash('finalized')));
+  const tip = tips.toSorted((a, b) => (a.slot > b.slot ? -1 : 1))[quorum - 1];
+  if (!tip) throw upstreamFailed('solana-rpc', 'quorum_missing');
+  const seen = await succeeded(nodes.map((node) => node.isBlockhashValid(tip.blockhash, 'finalized')));
+  if (seen.filter(({ valid }) => valid).length < quorum) throw upstreamFailed('solana-rpc', 'quorum_missing');
+  return tip;
+}
+
+/** The figures of a quorum of nodes, each at least as new as the common tip. @throws AppError UPSTREAM_FAILED */
+export async function solanaFigures({
+  nodes,
+  solanaAddress,
+  absrMint,
+}: ReserveSources): Promise<SolanaFigures> {
+  const { slot, blockhash } = await commonTip(nodes);
+  const read = async (node: Node): Promise<Omit<SolanaFigures, 'solanaTip'>> => {
+    const [balance, supply] = await Promise.all([
+      node.balance(solanaAddress, 'finalized', slot),
+      absrMint === null ? null : readSupply(node, absrMint),
+    ]);
+    if (balance.slot < slot || (supply && supply.slot < slot)) throw upstreamFailed(node.name, 'behind');
+    const absr =
+      supply && absrMint !== null ? { mint: absrMint, atoms: supply.atoms, decimals: supply.decimals } : null;
+    return { solanaLamports: balance.lamports, absr };
   };
+  const views = await succeeded(nodes.map(async (node) => ({ node: node.name, value: await read(node) })));
+  const quorum = quorumOf(nodes.length);
+  const [figures] = sameByKey(views, quorum, (value) => stringifyJson(value) ?? '') ?? [];
+  if (!figures)
+    throw upstreamFailed('solana-rpc', views.length < quorum ? 'quorum_missing' : 'nodes_disagree');
+  return { ...figures, solanaTip: { slot, blockhash } };
 }
 
 async function readSupply(node: Node, address: string): Promise<SupplyView> {

@@ -9,7 +9,7 @@ import { agreePrices, fairLamports, MAX_DIVERGENCE_BPS, type PriceReport } from 
 import type { Operation, OperationKind, Prepared } from '../kernel/operation.ts';
 import { type Blockhash, signedAtOf } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
-import { createSwapSettlement, type SettlementPorts } from './settlement.ts';
+import { type SettlementPorts, settleSwap } from './settlement.ts';
 
 const SWAP_RULES: KindRules = {
   maxAttempts: 1,
@@ -86,32 +86,35 @@ export async function quoteSwap(
   return priced.ok ? { ok: true, quote: verdict.quote, priced } : priced;
 }
 
-export function createSwapKind(ports: SwapPorts): OperationKind {
-  async function prepare(operation: Operation): Promise<Prepared> {
-    const quoted = await quoteSwap(ports, operation.amount, false);
-    if (!quoted.ok) return quoted;
-    const { quote, priced } = quoted;
-    const { depositAddress, amount } = quote;
-    if (depositAddress === null) return { ok: false, reason: 'quote_deposit_address' };
-    // Read last: the blockhash ages from here, and the quote may have taken seconds.
-    const lifetime = await ports.latestBlockhash();
-    return {
-      ok: true,
-      message: transferMessage({ from: ports.reserveAddress, to: depositAddress, amount, lifetime }),
-      signedAt: signedAtOf(lifetime),
-      cost: priced.cost,
-      claims: [`deposit:${depositAddress}`],
-      plan: {
-        route: quote.route,
-        depositAddress,
-        expectedSats: quote.expectedSats.toString(),
-        minimumSats: quote.minimumSats.toString(),
-        expiresAt: quote.expiresAt,
-        priceBtcUsd: priced.price.btcUsd.toString(),
-        priceSolUsd: priced.price.solUsd.toString(),
-      },
-    };
-  }
-
-  return { rules: SWAP_RULES, prepare, settle: createSwapSettlement(ports) };
+/** Prepares the payment of a new quote. @throws AppError UPSTREAM_FAILED */
+async function prepareSwap(ports: SwapPorts, operation: Operation): Promise<Prepared> {
+  const quoted = await quoteSwap(ports, operation.amount, false);
+  if (!quoted.ok) return quoted;
+  const { quote, priced } = quoted;
+  const { depositAddress, amount } = quote;
+  if (depositAddress === null) return { ok: false, reason: 'quote_deposit_address' };
+  // Read last: the blockhash ages from here, and the quote may have taken seconds.
+  const lifetime = await ports.latestBlockhash();
+  return {
+    ok: true,
+    message: transferMessage({ from: ports.reserveAddress, to: depositAddress, amount, lifetime }),
+    signedAt: signedAtOf(lifetime),
+    cost: priced.cost,
+    claims: [`deposit:${depositAddress}`],
+    plan: {
+      route: quote.route,
+      depositAddress,
+      expectedSats: quote.expectedSats.toString(),
+      minimumSats: quote.minimumSats.toString(),
+      expiresAt: quote.expiresAt,
+      priceBtcUsd: priced.price.btcUsd.toString(),
+      priceSolUsd: priced.price.solUsd.toString(),
+    },
+  };
 }
+
+export const swapKind = (ports: SwapPorts): OperationKind => ({
+  rules: SWAP_RULES,
+  prepare: (operation) => prepareSwap(ports, operation),
+  settle: (operation, isTaken) => settleSwap(ports, operation, isTaken),
+});

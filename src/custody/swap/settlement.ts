@@ -180,25 +180,28 @@ async function findRefund(
   };
 }
 
-export function createSwapSettlement(ports: SettlementPorts) {
-  return async function settle(operation: Operation, isTaken: IsTaken): Promise<Settled | undefined> {
-    const { route, depositAddress } = operation.plan;
-    if (route !== ports.route.name || typeof depositAddress !== 'string') return undefined;
-    const report = await ports.route.report(depositAddress);
-    switch (report.state) {
-      case 'pending':
-        return pending(report.detail);
-      case 'delivered':
-        return findPayment(ports, report.txids, operation, isTaken);
-      case 'refunded':
-        return findRefund(ports, report, operation, isTaken);
-      case 'failed':
-        return {
-          settlement: { state: 'incomplete', reason: report.reason, arrived: false, outcome: {} },
-          claims: [],
-        };
-    }
-  };
+/** The state of a swap's settlement; undefined for a row of another route. @throws AppError UPSTREAM_FAILED */
+export async function settleSwap(
+  ports: SettlementPorts,
+  operation: Operation,
+  isTaken: IsTaken,
+): Promise<Settled | undefined> {
+  const { route, depositAddress } = operation.plan;
+  if (route !== ports.route.name || typeof depositAddress !== 'string') return undefined;
+  const report = await ports.route.report(depositAddress);
+  switch (report.state) {
+    case 'pending':
+      return pending(report.detail);
+    case 'delivered':
+      return findPayment(ports, report.txids, operation, isTaken);
+    case 'refunded':
+      return findRefund(ports, report, operation, isTaken);
+    case 'failed':
+      return {
+        settlement: { state: 'incomplete', reason: report.reason, arrived: false, outcome: {} },
+        claims: [],
+      };
+  }
 }
 
 /** Progress of the search for a refund in one node's list. */

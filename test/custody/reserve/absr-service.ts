@@ -9,7 +9,12 @@ import type { Custodian } from '../../../src/custody/custodian.ts';
 import type { Signer } from '../../../src/custody/kernel/ports.ts';
 import { createProofSigner, createSigner } from '../../../src/custody/kernel/signer.ts';
 import type { AbsrPorts } from '../../../src/custody/reserve/daily-mint.ts';
-import { createReservePorts } from '../../../src/custody/reserve/reserve-views.ts';
+import {
+  type ReserveSources,
+  reserveViews,
+  solanaFigures,
+  supplyViews,
+} from '../../../src/custody/reserve/reserve-views.ts';
 import { assembleTransaction, createCustodyFakes } from '../../kit/custodian.ts';
 import { createSwapPorts } from '../../kit/fake-bridge.ts';
 import { createSqliteStorage, type SqliteStorage } from '../../kit/sqlite-storage.ts';
@@ -89,13 +94,18 @@ export function createService(p: {
     fate: p.fate,
   });
   const swaps: OpenSwaps = new Map();
-  const reservePorts = createReservePorts({
+  const sources: ReserveSources = {
     indexes,
     nodes: solana.nodes,
     bitcoinAddress: RESERVE_BTC,
     solanaAddress: signer.address,
     absrMint: MINT,
-  });
+  };
+  const reservePorts = {
+    reserveViews: (depth: number) => reserveViews(sources, depth),
+    supplyViews: () => supplyViews(sources),
+    solanaFigures: () => solanaFigures(sources),
+  };
   const readPrices = async () => ['a', 'b'].map((source) => ({ source, ...MARKET }));
   const { mirror, start } = createCustodyFakes({
     chain: solana.chain,

@@ -6,7 +6,7 @@ import { TOKEN_2022_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { DAY_MS } from '../../../src/core/durations.ts';
 import { openJournal } from '../../../src/custody/kernel/journal.ts';
 import type { ModuleTools } from '../../../src/custody/kernel/module.ts';
-import { type AbsrPorts, createDailyMint } from '../../../src/custody/reserve/daily-mint.ts';
+import { type AbsrPorts, DailyMint } from '../../../src/custody/reserve/daily-mint.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { createService, MINT, reserveSigner, SOL, TREASURY } from './absr-service.ts';
 import { HEALTHY } from './solana-model.ts';
@@ -319,9 +319,9 @@ describe('after a lost journal', () => {
   const holdAt = (now: number) => {
     const journal = openJournal(createSqliteStorage());
     const tools = { journal, now: () => now, log: () => undefined } as unknown as ModuleTools;
-    const { hold } = createDailyMint(tools, { mint: MINT } as AbsrPorts);
-    hold();
-    hold();
+    const mint = new DailyMint(tools, { mint: MINT } as AbsrPorts);
+    mint.hold();
+    mint.hold();
     return journal.latest(10).map(({ id, state }) => [id, state]);
   };
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { lamports, sats } from '../../../src/core/amount.ts';
 import { type Landing, type Operation, plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import {
-  createAbsrKind,
+  AbsrKind,
   decideMint,
   type MintFacts,
   mintDueAt,
@@ -299,7 +299,7 @@ describe('the day of a mint', () => {
   const NOON = Date.UTC(2026, 0, 2, 12);
   /** The result for the mint of 2026-01-02 at noon of that day, after a mint that landed on `lastDay`. */
   const preparedAfter = (lastDay: string) => {
-    const kind = createAbsrKind(
+    const kind = new AbsrKind(
       {
         reserveAddress: PUBLIC_KEY,
         mint: PUBLIC_KEY,

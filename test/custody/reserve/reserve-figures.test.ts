@@ -2,7 +2,7 @@ import { address, none, some } from '@solana/kit';
 import { getMintEncoder } from '@solana-program/token';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
-import { createReservePorts } from '../../../src/custody/reserve/reserve-views.ts';
+import { solanaFigures } from '../../../src/custody/reserve/reserve-views.ts';
 
 const ADDRESS = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
@@ -49,13 +49,13 @@ function figuresOf(...shown: readonly (Shown | undefined)[]) {
       },
     };
   });
-  return createReservePorts({
+  return solanaFigures({
     indexes: [],
     nodes,
     bitcoinAddress: 'unused',
     solanaAddress: ADDRESS,
     absrMint: ADDRESS,
-  }).solanaFigures();
+  });
 }
 
 const AGREED = {

@@ -16,7 +16,7 @@ import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { type Lamports, lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { Blockhash, ChainPort } from '../../../src/custody/kernel/solana-view.ts';
-import type { createReservePorts } from '../../../src/custody/reserve/reserve-views.ts';
+import type { ReserveSources } from '../../../src/custody/reserve/reserve-views.ts';
 
 export const SLOT_MS = 400;
 const FINAL_SLOTS = 32;
@@ -36,7 +36,7 @@ export const HEALTHY: NodeFault = { down: false, lagSlots: 0 };
 /** The result of a send: it lands this number of slots later, or it is lost. */
 export type SendFate = { readonly landsAfter: number } | 'lost';
 
-type ReserveNode = Parameters<typeof createReservePorts>[0]['nodes'][number];
+type ReserveNode = ReserveSources['nodes'][number];
 
 export function createSolanaModel(p: {
   reserve: string;

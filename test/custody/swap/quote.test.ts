@@ -4,7 +4,7 @@ import type { QuoteVerdict } from '../../../src/bridges/route.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { PriceReport } from '../../../src/core/price.ts';
-import { createSwapKind, priceQuote, quoteSwap } from '../../../src/custody/swap/operation.ts';
+import { priceQuote, quoteSwap, swapKind } from '../../../src/custody/swap/operation.ts';
 import { decodeMessage } from '../../chain/solana/decode-message.ts';
 import {
   BLOCKHASH,
@@ -143,7 +143,7 @@ describe('preparing a swap', () => {
     const bridge = createFakeBridge();
     const ports = createSwapPorts(bridge);
     const order: string[] = [];
-    const kind = createSwapKind({
+    const kind = swapKind({
       ...ports,
       route: {
         ...bridge,
@@ -184,13 +184,13 @@ describe('preparing a swap', () => {
   it('a firm quote without a deposit address is refused', async () => {
     const bridge = createFakeBridge();
     bridge.nextQuote = (amount) => ({ ok: true, quote: quoteFor(amount) });
-    const kind = createSwapKind(createSwapPorts(bridge));
+    const kind = swapKind(createSwapPorts(bridge));
     expect(await kind.prepare(intent)).toEqual({ ok: false, reason: 'quote_deposit_address' });
   });
 
   it('a chain that gives no blockhash fails the preparation', async () => {
     const ports = createSwapPorts(createFakeBridge());
-    const kind = createSwapKind({
+    const kind = swapKind({
       ...ports,
       latestBlockhash: () => Promise.reject(upstreamFailed('solana-rpc', 'timeout')),
     });

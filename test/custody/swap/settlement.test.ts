@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BridgeReport } from '../../../src/bridges/route.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
-import { createSwapKind } from '../../../src/custody/swap/operation.ts';
+import { swapKind } from '../../../src/custody/swap/operation.ts';
 import { confirmedOutputs } from '../../../src/custody/swap/settlement.ts';
 import type { BitcoinTx } from '../../../src/providers/esplora.ts';
 import { BTC_ADDRESS, bitcoinTx, createFakeBridge, createSwapPorts } from '../../kit/fake-bridge.ts';
@@ -51,7 +51,7 @@ describe('the bridge only indicates where to check', () => {
     ['without a deposit address', { route: 'near-intents', depositAddress: null }],
   ])('a swap %s is not settled, and no bridge is called', async (_name, plan) => {
     const bridge = createFakeBridge();
-    const kind = createSwapKind(createSwapPorts(bridge));
+    const kind = swapKind(createSwapPorts(bridge));
     expect(await kind.settle(settling({ plan }), () => false)).toBeUndefined();
     expect(bridge.reports).toEqual([]);
   });
