@@ -22,6 +22,16 @@ it('staging has its own resources', () => {
   expect(sharedResources(bound)).toEqual([]);
 });
 
+it.each(['wrangler.toml', 'wrangler.mcp.toml'])(
+  '%s keeps no headers of requests in its logs, and drops no failure',
+  (config) => {
+    const { observability } = unstable_readConfig({ config }, { hideWarnings: true });
+    expect(observability).toMatchObject({ enabled: true, logs: { invocation_logs: false } });
+    for (const rate of [observability.head_sampling_rate, observability.logs?.head_sampling_rate])
+      expect(rate ?? 1).toBe(1);
+  },
+);
+
 const BINDINGS = [
   'd1_databases',
   'kv_namespaces',

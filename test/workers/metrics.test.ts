@@ -21,6 +21,8 @@ const of = (metric: string) => points.filter(({ indexes }) => indexes[0] === met
 beforeEach(() => {
   points = [];
   lines.length = 0;
+  // Every successful request is written to the log.
+  vi.spyOn(Math, 'random').mockReturnValue(0);
   vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
 });
 afterEach(() => {
@@ -96,4 +98,37 @@ it('without the binding the line is logged and nothing is written', async () => 
   expect((await app.request('/api/health', {}, bare as Env)).status).toBe(200);
   expect(lines).toHaveLength(1);
   expect(points).toEqual([]);
+});
+
+it('logs one of a hundred successful requests, each failed one, and counts all of them', async () => {
+  const chance = vi.spyOn(Math, 'random').mockReturnValue(0.01);
+  const bindings = recorded();
+  await app.request('/api/health', {}, bindings);
+  expect(lines).toEqual([]);
+  await app.request('/api/nothing', {}, bindings);
+  await app.request('/api/asry/epoch', {}, { ...bindings, DB: undefined } as unknown as Env);
+  chance.mockReturnValue(0.009);
+  await app.request('/api/health', {}, bindings);
+  const written = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(written.filter(({ route }) => route)).toMatchObject([
+    { level: 'info', status: 404 },
+    { level: 'error', status: 503 },
+    { level: 'info', status: 200, requests: 100 },
+  ]);
+  expect(of('request')).toHaveLength(4);
+});
+
+it.each(['203.0.113.77', '2001:db8:77:1::9'])('keeps the client address %s out of the log', async (ip) => {
+  vi.stubGlobal('fetch', () => Promise.reject(new Error(`no route from ${ip.slice(0, 4)}`)));
+  const bindings = recorded();
+  const headers = { 'cf-connecting-ip': ip, 'content-type': 'application/json' };
+  for (const { method, path } of app.routes.filter(({ path }) => !path.endsWith('*')))
+    for (const env of [bindings, { ...bindings, DB: undefined, CUSTODIAN: undefined } as unknown as Env])
+      await app.request(
+        path.replaceAll(/:\w+(\{[^}]*\})?/g, '1'),
+        { method: method === 'ALL' ? 'GET' : method, headers, ...(method === 'POST' ? { body: '{}' } : {}) },
+        env,
+      );
+  expect(lines.length).toBeGreaterThan(100);
+  expect(lines.filter((line) => line.includes(ip) || line.includes(ip.split('::')[0] ?? ip))).toEqual([]);
 });
