@@ -18,9 +18,9 @@ import { type OpenApiDeps, openApiRoutes } from './features/openapi/routes.ts';
 import { type OpsDeps, opsRoutes } from './features/ops/routes.ts';
 import { type PoolsDeps, poolsRoutes } from './features/pools/routes.ts';
 import { type AbsrDeps, absrRoutes } from './features/reserves/absr-routes.ts';
-import type { GetProofDeps } from './features/reserves/get-proof.ts';
+import { type ReservePageDeps, reservePageRoutes } from './features/reserves/page-routes.ts';
 import { proofRoutes } from './features/reserves/proof-routes.ts';
-import { type ReservesRouteDeps, reservesRoutes } from './features/reserves/routes.ts';
+import { reservesRoutes } from './features/reserves/routes.ts';
 import { type StatusDeps, statusRoutes } from './features/status/routes.ts';
 import { type CreateSwapDeps, createSwapRoutes } from './features/swap/create-route.ts';
 import { type SwapQuoteDeps, swapQuoteRoutes } from './features/swap/quote-routes.ts';
@@ -44,7 +44,7 @@ export type Deps = {
   readonly openapi: OpenApiDeps;
   readonly ops: OpsDeps;
   readonly pools: PoolsDeps;
-  readonly reserves: ReservesRouteDeps & GetProofDeps & AbsrDeps;
+  readonly reserves: ReservePageDeps & AbsrDeps;
   readonly status: StatusDeps;
   readonly swap: SwapQuoteDeps & CreateSwapDeps & SwapRecordDeps;
   readonly tokens: InvoiceDeps & TokenDeps & ListingDeps & TokenPageDeps;
@@ -158,6 +158,7 @@ export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
   app.route('/api', nostrFeedRoutes);
   app.route(OPS_PATH, opsRoutes);
   app.route('/', openApiRoutes);
+  app.route('/', reservePageRoutes);
   app.route('/', tokenPageRoutes);
 
   const refuseMethod = methodNotAllowed({

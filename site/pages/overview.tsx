@@ -32,11 +32,11 @@ export const overview: Page = {
           </p>
           <p class="fine">Sluice offers no redemption of ABSR.</p>
         </div>
-        <Live name="proof" json="/api/proof">
+        <Live name="proof" figures="proof-sats" json="/api/proof">
           <ProofCard />
         </Live>
       </div>
-      <Live name="flow" json="/api/reserves">
+      <Live name="flow" figures="sol btc absr" json="/api/reserves">
         <Flow />
       </Live>
       <div class="split">

@@ -45,7 +45,7 @@ export function coverageRatio({ reserve, supply }: Covered): string {
 /** @param asked whether the service has answered: the figures are then unknown, otherwise still loading */
 export const CoverageUnknown = ({ asked }: { asked: boolean }) => (
   <div class="coverage awaited">
-    <p class="coverage-text">
+    <p class="coverage-text" data-figure="coverage">
       <strong>{asked ? 'Whether every ABSR is covered is not known right now.' : ' '}</strong>
     </p>
     <div class="coverage-bar" />

@@ -24,7 +24,7 @@ export function AsOf({
   away?: boolean;
 }) {
   // An empty line reserves the space of the text, so that the page does not shift.
-  if (at === null) return <p class="as-of" />;
+  if (at === null) return <p class="as-of" data-figure="as-of" />;
   return (
     <p class="as-of">
       {stale || away ? <span class="mark warn">{away ? 'not refreshed' : 'stale'}</span> : null}

@@ -77,7 +77,7 @@ const Figure = ({
       <span class={`dot ${asset}`} aria-hidden="true" />
       {name}
     </span>
-    <span class={`value number${atoms && show(atoms).length > LONG ? ' long' : ''}`}>
+    <span class={`value number${atoms && show(atoms).length > LONG ? ' long' : ''}`} data-figure={asset}>
       {atoms ? (
         <>
           <Rolling atoms={BigInt(atoms)} show={show} />

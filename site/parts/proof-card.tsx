@@ -27,7 +27,7 @@ export function ProofCard() {
   const skeleton = failure === null ? <span class="skeleton" aria-hidden="true" /> : 'unknown';
   return (
     <section class="card stack proof-card" aria-label="Newest proof">
-      <p class="fine">
+      <p class="fine" data-figure="signed">
         {proof === null ? (
           'Signed by both reserve keys'
         ) : (
@@ -37,10 +37,10 @@ export function ProofCard() {
         )}
       </p>
       <div>
-        <p class="tile-value number">
+        <p class="tile-value number" data-figure="proof-sats">
           {proof === null ? skeleton : amountOf(proof.figures.reserveSatoshis, 'sat')}
         </p>
-        <p class="soft number in-btc">
+        <p class="soft number in-btc" data-figure="proof-btc">
           {proof === null ? (
             <span class="unseen">not read yet</span>
           ) : (
@@ -51,7 +51,7 @@ export function ProofCard() {
           )}
         </p>
       </div>
-      <p class="address">
+      <p class="address" data-figure="proof-address">
         {proof === null ? (
           skeleton
         ) : (

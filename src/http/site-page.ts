@@ -14,6 +14,8 @@ export type SitePage = {
   readonly head?: PageHead;
   /** First content of parts that scripts render, by name. */
   readonly islands?: Readonly<Record<string, Html>>;
+  /** Contents of single figures in the prerendered parts, by name. */
+  readonly figures?: Readonly<Record<string, Html>>;
   /** Responses that scripts show before their first own read, by operation. */
   readonly answers?: readonly { readonly name: string; readonly input: unknown; readonly value: unknown }[];
 };
@@ -53,7 +55,7 @@ const answersHtml = (answers: NonNullable<SitePage['answers']>): Html => {
 /** @throws Error when the site does not have the page */
 export async function sitePage(
   assets: Pick<Fetcher, 'fetch'>,
-  { path, status = 200, head, islands = {}, answers = [] }: SitePage,
+  { path, status = 200, head, islands = {}, figures = {}, answers = [] }: SitePage,
 ): Promise<Response> {
   const built = await assets.fetch(`https://assets${path}`);
   if (!built.ok) throw new Error(`the site has no ${path}: ${built.status}`);
@@ -73,6 +75,16 @@ export async function sitePage(
         element.setAttribute('data-filled', '');
         element.setInnerContent(text, { html: true });
       },
+    });
+  }
+  for (const [name, content] of Object.entries(figures)) {
+    const text = String(await content);
+    rewriter.on(`[data-figure="${name}"]`, {
+      element: (element) => void element.setInnerContent(text, { html: true }),
+    });
+    // The part around it is shown to readers without scripts.
+    rewriter.on(`[data-figures~="${name}"]`, {
+      element: (element) => void element.setAttribute('data-filled', ''),
     });
   }
   if (answers.length > 0) await append('body', answersHtml(answers));

@@ -195,6 +195,7 @@ function reservesDeps(sources: Sources): Deps['reserves'] {
   const reserveSources = { cache, bitcoinSources: esploras, sleep };
   return {
     ...reserveSources,
+    assets: sources.env.ASSETS,
     memory: sources.memory,
     reserve,
     treasuryAddress: sources.treasuryAddress,

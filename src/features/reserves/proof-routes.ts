@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { type ProofMessage, readProofMessage } from '../../chain/bitcoin/proof-message.ts';
 import type { ProofRecord } from '../../custody/api.ts';
+import type { Cached } from '../../http/cached.ts';
 import { decodeCursor, pageOf, pageParams } from '../../http/paging.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
@@ -126,10 +127,8 @@ const HistoryKey = z.tuple([z.iso.datetime()]);
 
 export const proofRoutes = newRouter<{ readonly reserves: GetProofDeps }>()
   .openapi(proofRoute, async (c) => {
-    const { value, stale } = await getProof(c.var.deps.reserves);
     c.header('Cache-Control', 'public, max-age=60');
-    // The age of a proof is that of its figures, not that of the cached copy.
-    return c.json({ ...shown(value), as_of: value.timestamp, stale }, 200);
+    return c.json(shownProof(await getProof(c.var.deps.reserves)), 200);
   })
   .openapi(historyRoute, async (c) => {
     const { before, limit, cursor, every } = c.req.valid('query');
@@ -157,6 +156,13 @@ export const proofRoutes = newRouter<{ readonly reserves: GetProofDeps }>()
     const proof = await getProofOfDay(c.var.deps.reserves, c.req.valid('param').date);
     return c.json(shown(proof), 200);
   });
+
+/** The age of a proof is that of its figures, not that of the cached copy. */
+export const shownProof = ({ value, stale }: Cached<ProofRecord>) => ({
+  ...shown(value),
+  as_of: value.timestamp,
+  stale,
+});
 
 function shown({ message, timestamp, hash, bitcoin, solana, offline }: ProofRecord) {
   const proof = readProofMessage(message);

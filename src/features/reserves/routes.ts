@@ -158,7 +158,7 @@ const treasuryRoute = createRoute({
   },
 });
 
-function reservesBody(
+export function reservesBody(
   { bitcoin, solana, watchOnly, errors }: Reserves,
   { reserve }: Pick<ReservesRouteDeps, 'reserve'>,
 ) {

@@ -1,0 +1,134 @@
+/**
+ * The overview and the reserves with their first figures in the HTML, for readers without scripts and while the API is
+ * slow.
+ * @module
+ */
+import { html } from 'hono/html';
+import { BTC_DECIMALS, formatAmount, grouped, SOL_DECIMALS } from '../../core/amount.ts';
+import { newRouter } from '../../http/router.ts';
+import { type SitePage, sitePage } from '../../http/site-page.ts';
+import { within } from '../../http/within.ts';
+import { type GetProofDeps, getProof } from './get-proof.ts';
+import { getReserves } from './get-reserves.ts';
+import { readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';
+import { shownProof } from './proof-routes.ts';
+import { type ReservesRouteDeps, reservesBody } from './routes.ts';
+
+export type ReservePageDeps = ReservesRouteDeps &
+  GetProofDeps &
+  SummaryDeps & { readonly assets: Pick<Fetcher, 'fetch'> };
+
+/** A page shows what an isolate read at most 30 seconds ago. */
+const POLICY = { freshMs: 10_000, revalidateMs: 20_000, staleMs: 0 };
+/** A page does not wait longer for a figure; its script reads the figure again anyway. */
+const WAIT_MS = 500;
+
+type Figures = {
+  readonly reserves: ReturnType<typeof reservesBody> | undefined;
+  readonly summary: ReturnType<typeof summaryOf> | undefined;
+  readonly proof: ReturnType<typeof shownProof> | undefined;
+};
+
+/** A figure that is late or cannot be read is absent. */
+async function readFigures(d: ReservePageDeps): Promise<Figures> {
+  const inTime = <T>(read: Promise<T>): Promise<T | undefined> =>
+    within(
+      read.catch(() => undefined),
+      WAIT_MS,
+    );
+  const [reserves, parts, proof] = await Promise.all([
+    inTime(getReserves(d)),
+    inTime(readSummary(d)),
+    inTime(getProof(d)),
+  ]);
+  return {
+    reserves: reserves && reservesBody(reserves, d),
+    summary: parts && summaryOf(...parts),
+    proof: proof && shownProof(proof),
+  };
+}
+
+/** `2026-11-20 17:44:05 UTC` */
+const instant = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+const readAt = (iso: string) => html`Read <time datetime="${iso}">${instant(iso)}</time>`;
+const amount = (atoms: string, decimals: number, unit: string) =>
+  html`${grouped(formatAmount(BigInt(atoms), decimals))}<span class="unit"> ${unit}</span>`;
+
+/** Contents of the overview's empty figures. */
+function overviewFigures({ reserves, summary, proof }: Figures): NonNullable<SitePage['figures']> {
+  const { bitcoin, solana, as_of: at = null } = reserves ?? {};
+  const { absrTokenSupplyAtoms: atoms = null, absrDecimals = null } = summary ?? {};
+  const sats = bitcoin?.balanceSatoshis ?? null;
+  const lamports = solana?.balanceLamports ?? null;
+  const supply = atoms === null ? null : grouped(formatAmount(BigInt(atoms), absrDecimals ?? 0));
+  return {
+    ...(lamports !== null && { sol: amount(lamports, SOL_DECIMALS, 'SOL') }),
+    ...(sats !== null && { btc: amount(sats, 0, 'sats') }),
+    ...(atoms !== null && { absr: amount(atoms, absrDecimals ?? 0, 'ABSR') }),
+    ...(sats !== null &&
+      supply !== null && {
+        coverage: html`<strong>${supply} ABSR exist; the address holds ${grouped(sats)} sats.</strong>`,
+      }),
+    ...(at !== null && { 'as-of': readAt(at) }),
+    ...(proof && {
+      signed: html`Signed by both reserve keys, <time datetime="${proof.timestamp}">${instant(proof.timestamp)}</time>`,
+      'proof-sats': html`${grouped(proof.figures.reserveSatoshis)} sats`,
+      'proof-btc': html`${formatAmount(BigInt(proof.figures.reserveSatoshis), BTC_DECIMALS)} BTC`,
+      'proof-address': html`<code>${proof.bitcoin.address}</code>`,
+    }),
+  };
+}
+
+const wallet = (asset: string, name: string, figure: unknown, address: string | null) =>
+  html`<div class="stack"><h2 class="minor"><span class="dot ${asset}" aria-hidden="true"></span>${name}</h2>
+<p class="tile-value number">${figure}</p>
+<dl class="facts"><dt>Address</dt><dd><code>${address ?? 'not configured'}</code></dd></dl></div>`;
+
+/** First content of both wallets on `/reserves`. */
+const wallets = ({ bitcoin, solana, as_of: at }: ReturnType<typeof reservesBody>) =>
+  html`<div class="columns first">${wallet(
+    'btc',
+    'Bitcoin reserve',
+    bitcoin.balanceSatoshis === null ? 'unknown' : `${grouped(bitcoin.balanceSatoshis)} sats`,
+    bitcoin.address,
+  )}${wallet(
+    'sol',
+    'Solana reserve',
+    solana.balanceLamports === null
+      ? 'unknown'
+      : `${grouped(formatAmount(BigInt(solana.balanceLamports), SOL_DECIMALS))} SOL`,
+    solana.address,
+  )}</div>
+<p class="as-of">${at === null ? '' : readAt(at)}</p>`;
+
+const answer = (name: string, value: unknown) => (value === undefined ? [] : [{ name, input: {}, value }]);
+
+/** What the page's scripts show before their own first read. */
+const answersOf = ({ reserves, summary, proof }: Figures) => [
+  ...answer('getReserves', reserves),
+  ...answer('getAbsrSummary', summary),
+  ...answer('getProof', proof),
+];
+
+const figuresNow = async (d: ReservePageDeps): Promise<Figures> =>
+  (await d.memory.read('pages:figures', POLICY, () => readFigures(d))).value;
+
+export const reservePageRoutes = newRouter<{ readonly reserves: ReservePageDeps }>()
+  .get('/', async (c) => {
+    const deps = c.var.deps.reserves;
+    const figures = await figuresNow(deps);
+    return sitePage(deps.assets, {
+      path: '/',
+      figures: overviewFigures(figures),
+      answers: answersOf(figures),
+    });
+  })
+  .get('/reserves', async (c) => {
+    const deps = c.var.deps.reserves;
+    const figures = await figuresNow(deps);
+    return sitePage(deps.assets, {
+      path: '/reserves',
+      islands: figures.reserves ? { wallets: wallets(figures.reserves) } : {},
+      answers: answersOf(figures),
+    });
+  });

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { createApp, type Deps } from '../../src/app.ts';
+import { buildProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
+import { lamports, sats } from '../../src/core/amount.ts';
+import { Cache } from '../../src/http/cached.ts';
+
+const NOW = Date.parse('2026-11-20T12:00:00.000Z');
+const MINT = 'So11111111111111111111111111111111111111112';
+const BUILT = `<!doctype html><html><head><title>Sluice</title></head><body>
+<div data-island="proof" data-figures="proof-sats"><p data-figure="proof-sats"><span class="skeleton"></span></p></div>
+<div data-island="flow" data-figures="sol btc"><span data-figure="sol">none</span><span data-figure="btc">none</span>
+<p data-figure="coverage"></p><p data-figure="as-of"></p></div>
+<div data-island="wallets">Reading both chains.</div></body></html>`;
+
+const message = buildProofMessage({
+  service: 'sluice.test',
+  bitcoinAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
+  solanaAddress: MINT,
+  reserveSats: sats(1_061_975n),
+  solanaLamports: lamports(9_500_000_000n),
+  absr: { mint: MINT, atoms: 1_000_000n, decimals: 0 },
+  bitcoinTip: { height: 100, hash: 'a'.repeat(64) },
+  solanaTip: { slot: 5n, blockhash: MINT },
+  time: new Date(NOW - 60_000).toISOString(),
+  previousProof: null,
+});
+const proof = {
+  message,
+  timestamp: new Date(NOW - 60_000).toISOString(),
+  hash: 'b'.repeat(64),
+  bitcoin: { scheme: 'bip322-simple', signature: 'smp1', unprefixed: '1' },
+  solana: { scheme: 'ed25519-utf8', signature: '2' },
+  offline: false,
+};
+
+type World = { sats: bigint; now: number; isHung?: boolean };
+
+function service(world: World) {
+  const cache = new Cache({
+    kv: undefined,
+    release: undefined,
+    now: () => world.now,
+    defer: () => undefined,
+  });
+  const balance = async () => {
+    if (world.isHung) return new Promise<never>(() => undefined);
+    return { confirmed: world.sats, pendingDelta: 0n };
+  };
+  const reserves = {
+    cache,
+    memory: new Cache({ kv: undefined, release: undefined, now: () => world.now, defer: () => undefined }),
+    assets: {
+      fetch: async () => new Response(BUILT, { headers: { 'Content-Type': 'text/html' } }),
+    },
+    reserve: { bitcoinAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq', solanaAddress: MINT },
+    treasuryAddress: MINT,
+    bitcoinSources: [{ name: 'esplora-1', balance }],
+    solanaSources: [{ name: 'rpc-1', balance: async () => ({ lamports: 9_500_000_000n, slot: 5n }) }],
+    supplySources: [
+      { name: 'rpc-1', tokenSupply: async () => ({ atoms: 1_000_000n, decimals: 0, slot: 5n }) },
+    ],
+    absrMint: MINT,
+    readReserve: async () => ({ value: { confirmed: String(world.sats) }, asOf: world.now, stale: false }),
+    readPrices: async () => [{ source: 'kraken', btcUsd: 80_000_000_000n, solUsd: 200_000_000n }],
+    sleep: async () => undefined,
+    custody: { signingState: async () => ({ watchOnly: false }) },
+    proofs: { newest: async () => proof },
+    absr: { lastChange: async () => 0 },
+    now: () => world.now,
+  };
+  const app = createApp(() => ({ log: () => undefined, reserves }) as object as Deps);
+  return async (path: string) => {
+    const response = await app.request(path);
+    return { status: response.status, text: await response.text() };
+  };
+}
+
+describe('the first figures of a page', () => {
+  it('are in the HTML of the overview with their time, and as first responses for its scripts', async () => {
+    const { status, text } = await service({ sats: 1_061_975n, now: NOW })('/');
+    expect(status).toBe(200);
+    expect(text).toContain('<p data-figure="proof-sats">1,061,975 sats</p>');
+    expect(text).toContain('data-figure="sol">9.5<span class="unit"> SOL</span>');
+    expect(text).toContain('data-figure="btc">1,061,975<span class="unit"> sats</span>');
+    expect(text).toContain('1,000,000 ABSR exist; the address holds 1,061,975 sats.');
+    expect(text).toContain('<time datetime="2026-11-20T12:00:00.000Z">2026-11-20 12:00:00 UTC</time>');
+    expect(text.match(/data-filled=""/g)).toHaveLength(2);
+    const first = JSON.parse(/id="first-answers">(.*?)<\/script>/.exec(text)?.[1] ?? '{}');
+    expect(first).toMatchObject({
+      'getReserves {}': { bitcoin: { balanceSatoshis: '1061975' } },
+      'getAbsrSummary {}': { gapSatoshis: '61975' },
+      'getProof {}': { hash: proof.hash, as_of: proof.timestamp },
+    });
+  });
+
+  it('are in the HTML of the reserves', async () => {
+    const { text } = await service({ sats: 1_061_975n, now: NOW })('/reserves');
+    expect(text).toMatch(/data-island="wallets" data-filled="">.*1,061,975 sats.*9\.5 SOL/s);
+    expect(text).not.toContain('Reading both chains.');
+  });
+
+  it('are those that the API has, at most 30 seconds later', async () => {
+    const world = { sats: 5n, now: NOW };
+    const page = service(world);
+    await page('/');
+    world.sats = 7n;
+    world.now += 30_000;
+    // The reads below the page have their own freshness.
+    const { text } = await page('/');
+    expect(text).toContain('the address holds 5 sats');
+    world.now += 200_000;
+    expect((await page('/')).text).toContain('the address holds 7 sats');
+  });
+
+  it('are left out, and the rest is shown, while a source hangs', async () => {
+    const { status, text } = await service({ sats: 1n, now: NOW, isHung: true })('/');
+    expect(status).toBe(200);
+    expect(text).toContain('data-figure="btc">none<');
+    expect(text).toContain('1,061,975 sats');
+  });
+});
