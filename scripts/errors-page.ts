@@ -33,27 +33,17 @@ Every failure, 404, 405, 413 and 500 included, is JSON of one shape:
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
 export function errorsPage(errors: ErrorTable, document: ApiDocument): string {
-  const users = new Map<string, { status: Set<string>; operations: Set<string> }>();
-  for (const { method, path, operation } of operationsOf(document))
+  const statuses = new Map<string, Set<string>>();
+  for (const { operation } of operationsOf(document))
     for (const [status, response] of Object.entries(operation.responses))
-      for (const code of codesOf(response?.content?.['application/json']?.schema)) {
-        const known = users.get(code) ?? { status: new Set(), operations: new Set() };
-        users.set(code, known);
-        known.status.add(status);
-        known.operations.add(`${method.toUpperCase()} ${path}`);
-      }
-  const total = operationsOf(document).length;
+      for (const code of codesOf(response?.content?.['application/json']?.schema))
+        statuses.set(code, (statuses.get(code) ?? new Set()).add(status));
   const actions = [...new Set(Object.values(errors).map(({ action }) => action))].sort();
   const rows = Object.entries(errors)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([code, { status, action, retryable, meaning }]) => {
-      const used = users.get(code);
-      const statuses = [...(used?.status ?? [String(status)])].sort().join(', ');
-      const where =
-        used?.operations.size === total
-          ? 'any'
-          : [...(used?.operations ?? [])].map((name) => `\`${name}\``).join('<br>');
-      return `| \`${code}\` | ${statuses} | \`${action}\` | ${retryable ? 'yes' : 'no'} | ${cell(meaning)} | ${where} |`;
+      const sent = [...(statuses.get(code) ?? [String(status)])].sort().join(', ');
+      return `| \`${code}\` | ${sent} | \`${action}\` | ${retryable ? 'yes' : 'no'} | ${cell(meaning)} |`;
     });
   return `${HEAD}| action | next step |
 |---|---|
@@ -61,8 +51,10 @@ ${actions.map((action) => `| \`${action}\` | ${cell(ERROR_ACTIONS[action])} |`).
 
 ## Codes
 
-| code | status | action | retryable | meaning | routes |
-|---|---|---|---|---|---|
+The API document lists the codes of each operation.
+
+| code | status | action | retryable | meaning |
+|---|---|---|---|---|
 ${rows.join('\n')}
 `;
 }

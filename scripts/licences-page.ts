@@ -45,10 +45,16 @@ export function productionDependencies(): Dependency[] {
   return [...found.values()].sort((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
 }
 
+/** One row for each package, and one for all packages of a scope that have the same version and licence. */
 export function licencesPage(): string {
-  const rows = productionDependencies().map(
-    ({ name, version, licence }) => `| ${name} | ${version} | ${licence} |`,
+  const groups = Map.groupBy(productionDependencies(), ({ name, version, licence }) =>
+    [name.startsWith('@') ? name.split('/')[0] : name, version, licence].join(' | '),
   );
+  const rows = [...groups].map(([key, packages]) => {
+    const [{ name } = { name: '' }] = packages;
+    const [, ...rest] = key.split(' | ');
+    return `| ${packages.length > 1 ? `${name.split('/')[0]}/* (${packages.length})` : name} | ${rest.join(' | ')} |`;
+  });
   return `# Licences of what runs in production
 
 \`npm run docs\` generates this page from the lockfile. A test fails on a licence outside the list in \`scripts/licences-page.ts\`.
