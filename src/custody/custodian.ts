@@ -38,7 +38,7 @@ import type { AsryPorts } from './asry/payout-operation.ts';
 import { Background, QUORUM_MEMORY } from './kernel/background.ts';
 import { upstreamRefusal } from './kernel/begin-operation.ts';
 import { type Assemble, Executor } from './kernel/executor.ts';
-import { openJournal } from './kernel/journal.ts';
+import { Journal } from './kernel/journal.ts';
 import { createSigningGate, frozenReason } from './kernel/journal-integrity.ts';
 import type { CustodyModule, HeldDebts, ModuleTools } from './kernel/module.ts';
 import type { Kind, Operation, OperationKind } from './kernel/operation.ts';
@@ -96,7 +96,7 @@ const KEY_CHECKED = 'key_checked_at';
 function openKernel(platform: Storage, d: CustodyDeps, sold: () => Sold) {
   const { chain, mirror, signer, assemble, now, log } = d;
   const { storage, refusal: newerStorage } = openStorage(platform, log);
-  const journal = openJournal(storage, (operation) => log(changeLine(operation, now())));
+  const journal = new Journal(storage, (operation) => log(changeLine(operation, now())));
   const gate = createSigningGate({
     journal,
     mirror,

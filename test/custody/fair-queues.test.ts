@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { payoutId } from '../../src/custody/asry/payout-operation.ts';
 import type { CustodyDeps } from '../../src/custody/custodian.ts';
-import { openJournal } from '../../src/custody/kernel/journal.ts';
+import { Journal } from '../../src/custody/kernel/journal.ts';
 import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
 import { flushOutbox } from '../../src/custody/kernel/outbox.ts';
 import { code } from '../../src/custody/kernel/reason.ts';
@@ -79,7 +79,7 @@ describe('operations that are due', () => {
 describe('the outbox', () => {
   function setUp(rows: number, poison: (id: string) => boolean) {
     const storage = createSqliteStorage();
-    const journal = openJournal(storage);
+    const journal = new Journal(storage);
     const mirror = createFakeMirror();
     const { apply } = mirror;
     const calls = { batches: 0 };

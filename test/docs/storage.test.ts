@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { openAsryStore } from '../../src/custody/asry/asry-store.ts';
-import { openJournal } from '../../src/custody/kernel/journal.ts';
+import { Journal } from '../../src/custody/kernel/journal.ts';
 import { Retries } from '../../src/custody/kernel/retries.ts';
 import { openReferenceStore, openRequestStore } from '../../src/custody/payments/request-store.ts';
 import { openTreasuryStore } from '../../src/custody/payments/treasury-store.ts';
@@ -25,7 +25,7 @@ const source = readdirSync('src/custody', { recursive: true, encoding: 'utf8' })
 
 it('lists every table of the journal', () => {
   const storage = createSqliteStorage();
-  openJournal(storage);
+  new Journal(storage);
   openRequestStore(storage);
   openTokenStore(storage);
   openReferenceStore(storage);

@@ -6,7 +6,7 @@ import { base64 } from '@scure/base';
 import { signedTransaction } from '../../src/chain/solana/transaction.ts';
 import type { SwapRequest } from '../../src/custody/api.ts';
 import { Custodian, type CustodyDeps } from '../../src/custody/custodian.ts';
-import { openJournal } from '../../src/custody/kernel/journal.ts';
+import { Journal } from '../../src/custody/kernel/journal.ts';
 import type { Operation } from '../../src/custody/kernel/operation.ts';
 import type { Storage } from '../../src/custody/kernel/ports.ts';
 import { createFakeBridge, createSwapPorts, RESERVE } from './fake-bridge.ts';
@@ -80,7 +80,7 @@ export function createCustodianWorld(
   const start = (on: Storage = storage) => fakes.start(on);
   const custody = start();
   /** The stored state, as a new instance would read it. */
-  const journal = openJournal(storage);
+  const journal = new Journal(storage);
   return {
     ...fakes,
     storage,

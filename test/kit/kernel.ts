@@ -5,7 +5,7 @@
 import { lamports } from '../../src/core/amount.ts';
 import { beginOperation, type Intent } from '../../src/custody/kernel/begin-operation.ts';
 import { Executor } from '../../src/custody/kernel/executor.ts';
-import { openJournal } from '../../src/custody/kernel/journal.ts';
+import { Journal } from '../../src/custody/kernel/journal.ts';
 import type { ModuleTools } from '../../src/custody/kernel/module.ts';
 import type { Operation, OperationKind, Prepared, Settled } from '../../src/custody/kernel/operation.ts';
 import type { Storage } from '../../src/custody/kernel/ports.ts';
@@ -41,7 +41,7 @@ export function createTools(
 ): ModuleTools {
   const bounds = new CustodyBounds({ ...LIMITS, floor: lamports(0n), ...limits }, () => NOTHING_SOLD);
   return {
-    journal: openJournal(storage),
+    journal: new Journal(storage),
     storage,
     readBalance: async (slot) => ({ lamports: lamports(1_000_000n * SOL), slot }),
     boundsOf: (kind) => bounds.of(kind),

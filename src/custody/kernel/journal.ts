@@ -129,166 +129,12 @@ const SCHEMA = [
   UNSIGNED_MESSAGES,
 ] as const;
 
-export type Journal = ReturnType<typeof openJournal>;
-
 const text = (row: SqlRow | undefined, column: string): string | undefined => {
   const value = row?.[column];
   return typeof value === 'string' ? value : undefined;
 };
 const integer = (row: SqlRow | undefined, column: string): number => Number(row?.[column] ?? 0);
 const operationOf = (row: SqlRow): Operation => decodeOperation(text(row, 'row') ?? '{}');
-
-/** Reads of operations, and the time at which each is due. */
-const operationQueries = (exec: Storage['exec'], releasedSlot: () => bigint) => ({
-  get(id: string): Operation | undefined {
-    return exec('SELECT row FROM operations WHERE id = ?', id).map(operationOf)[0];
-  },
-
-  bySignature(signature: string): Operation | undefined {
-    return exec('SELECT row FROM operations WHERE signature = ?', signature).map(operationOf)[0];
-  },
-
-  /** Operations of a kind created or signed in the last day, in any state. */
-  recent(kind: Operation['kind'], now: number): Operation[] {
-    const since = now - DAY_MS;
-    return exec('SELECT row FROM operations WHERE kind = ? AND created_at > ?', kind, since).map(operationOf);
-  },
-
-  /**
-   * The entries that the spending limits add up: rows of the last day one by one, older open rows as sums.
-   */
-  counting: (now: number): Entry[] => [
-    ...olderSums(exec, now - DAY_MS),
-    ...recentEntries(exec, now - DAY_MS),
-    { ...NOTHING, releasedSlot: releasedSlot() },
-  ],
-
-  /** Rows that are due, or whose due time is so far ahead that only a wrong clock can have set it. */
-  due(now: number, limit: number): Operation[] {
-    return exec(
-      'SELECT row FROM operations WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',
-      Math.floor(now),
-      Math.ceil(now + FARTHEST_CHECK_MS),
-      limit,
-    ).map(operationOf);
-  },
-
-  /** Postpones when an operation is next due, and changes nothing else. Its next change sets the time again. */
-  postpone(id: string, until: number): void {
-    exec('UPDATE operations SET due_at = ? WHERE id = ? AND due_at IS NOT NULL', Math.ceil(until), id);
-  },
-
-  /** Rows that can still change, oldest first. */
-  open(): Operation[] {
-    return exec('SELECT row FROM operations WHERE counts = 1 ORDER BY created_at').map(operationOf);
-  },
-
-  /** Rows of a kind that are still open, and the newest one that has landed. */
-  openAndLanded(kind: Operation['kind']): Operation[] {
-    const open = exec('SELECT row FROM operations WHERE kind = ? AND due_at IS NOT NULL', kind);
-    const landed = exec(
-      `SELECT row FROM operations WHERE kind = ? AND due_at IS NULL AND json_extract(row, '$.landing.slot') IS NOT NULL
-         ORDER BY seq DESC LIMIT 1`,
-      kind,
-    );
-    return [...open, ...landed].map(operationOf);
-  },
-
-  /** Newest first. */
-  ofKind(kind: Operation['kind'], limit: number): Operation[] {
-    return exec('SELECT row FROM operations WHERE kind = ? ORDER BY seq DESC LIMIT ?', kind, limit).map(
-      operationOf,
-    );
-  },
-
-  latest(limit: number): Operation[] {
-    return exec('SELECT row FROM operations ORDER BY seq DESC LIMIT ?', limit).map(operationOf);
-  },
-
-  /** Operations of a kind that wait to be signed. */
-  planned(kind: Operation['kind']): number {
-    const rows = exec(
-      `SELECT COUNT(*) AS n FROM operations
-         WHERE due_at IS NOT NULL AND +kind = ? AND json_extract(row, '$.state') = 'planned'`,
-      kind,
-    );
-    return integer(rows[0], 'n');
-  },
-
-  /** When an operation is next due. */
-  nextDue(now: number): number | undefined {
-    const times = exec(
-      `SELECT (SELECT MIN(due_at) FROM operations WHERE due_at IS NOT NULL) AS first,
-         (SELECT MAX(due_at) FROM operations WHERE due_at IS NOT NULL) AS last`,
-    );
-    return firstDue(times[0], FARTHEST_CHECK_MS, now);
-  },
-
-  /** Operations whose id follows `id`, in the order of their ids. */
-  after(id: string, limit: number): Operation[] {
-    return exec('SELECT row FROM operations WHERE id > ? ORDER BY id LIMIT ?', id, limit).map(operationOf);
-  },
-
-  isEmpty: (): boolean => exec('SELECT 1 FROM operations LIMIT 1').length === 0,
-});
-
-/** Messages that were sent to a key service to be signed. */
-const unsignedMessages = (exec: Storage['exec']) => ({
-  /** Stores the message that is sent to a key service for an attempt, in place of any earlier one. */
-  storeUnsigned({ id, attempt }: Operation, prepared: string, now: number): void {
-    exec(
-      `INSERT INTO unsigned_messages (operation_id, attempt, stored_at, prepared) VALUES (?, ?, ?, ?)
-         ON CONFLICT (operation_id) DO UPDATE SET attempt = excluded.attempt, stored_at = excluded.stored_at, prepared = excluded.prepared`,
-      id,
-      attempt,
-      now,
-      prepared,
-    );
-  },
-
-  /** The message stored for this attempt between `since` and `now`. Unix milliseconds. */
-  unsigned({ id, attempt }: Operation, since: number, now: number): string | undefined {
-    const found = exec(
-      'SELECT prepared FROM unsigned_messages WHERE operation_id = ? AND attempt = ? AND stored_at BETWEEN ? AND ?',
-      id,
-      attempt,
-      since,
-      now,
-    );
-    return text(found[0], 'prepared');
-  },
-});
-
-/** Calls of clients within the last day, for limits on calls. */
-const callRows = (exec: Storage['exec']) => ({
-  /** Times of a client's calls of one purpose since then, oldest first. */
-  calls(purpose: string, client: string, since: number): number[] {
-    return exec(
-      'SELECT at FROM calls WHERE purpose = ? AND client = ? AND at > ? ORDER BY at',
-      purpose,
-      client,
-      since,
-    ).map((row) => integer(row, 'at'));
-  },
-
-  recordCall(purpose: string, client: string, at: number): void {
-    exec('INSERT INTO calls (purpose, client, at) VALUES (?, ?, ?)', purpose, client, at);
-  },
-
-  /** Removes the client's latest call of a purpose. */
-  forgetCall(purpose: string, client: string): void {
-    exec(
-      'DELETE FROM calls WHERE rowid = (SELECT rowid FROM calls WHERE purpose = ? AND client = ? ORDER BY at DESC LIMIT 1)',
-      purpose,
-      client,
-    );
-  },
-
-  /** Deletes rows that no limit counts. */
-  purge(now: number): void {
-    exec('DELETE FROM calls WHERE at < ?', now - DAY_MS);
-  },
-});
 
 /** Refusals of one row after which it no longer counts as waiting, and the operator is alerted. */
 export const SET_ASIDE_REFUSALS = 3;
@@ -310,240 +156,79 @@ function mirrorRowOf(row: SqlRow): MirrorRow {
   return { entity: 'operation', id, revision: operation.revision, operation };
 }
 
-/** Changes that D1 does not have yet. @param takeRevision takes the next revision; call it inside a transaction */
-const outboxRows = (exec: Storage['exec'], takeRevision: () => number) => ({
-  /**
-   * Queues a row that is not an operation for the mirror. Call inside the transaction that changes it.
-   *
-   * @param columns all of D1's columns except `id` and `revision`; `journal` holds the row itself
-   */
-  publish(table: RecordTable, id: string, columns: Readonly<Record<string, SqlValue>>, now: number): void {
-    exec(
-      `INSERT INTO outbox (entity, id, revision, since, columns) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT (entity, id) DO UPDATE SET revision = excluded.revision, columns = excluded.columns`,
-      table,
-      id,
-      takeRevision(),
-      now,
-      JSON.stringify(columns),
-    );
-  },
+export class Journal {
+  readonly #storage: Storage;
+  readonly #exec: Storage['exec'];
+  readonly #onChange: (operation: Operation) => void;
 
-  /** Queues the row of an operation again, for a mirror that has lost it. */
-  requeue({ id, revision }: Operation, now: number): void {
-    exec(
-      `INSERT INTO outbox (entity, id, revision, since) VALUES ('operation', ?, ?, ?) ON CONFLICT DO NOTHING`,
-      id,
-      revision,
-      now,
-    );
-  },
-
-  /** Rows that are not in the mirror yet and that it has not refused, oldest change first. */
-  outbox(limit: number): MirrorRow[] {
-    return exec(`${OUTBOX_ROWS} WHERE r.id IS NULL ORDER BY o.revision LIMIT ?`, limit).map(mirrorRowOf);
-  },
-
-  /** Whether such a row waits. */
-  isQueued: (): boolean => exec(`SELECT 1 FROM outbox o ${REFUSAL} WHERE r.id IS NULL LIMIT 1`).length > 0,
-
-  /** Removes delivered rows from the outbox. A row that changed in the meantime stays. */
-  delivered(rows: readonly MirrorRow[]): void {
-    for (const row of rows) {
-      exec(
-        'DELETE FROM outbox WHERE entity = ? AND id = ? AND revision <= ?',
-        row.entity,
-        row.id,
-        row.revision,
-      );
-      exec('DELETE FROM outbox_refusals WHERE entity = ? AND id = ?', row.entity, row.id);
-    }
-  },
-
-  /**
-   * When the oldest undelivered change was made, in Unix milliseconds. Rows that were set aside do not count: the
-   * mirror accepts all others.
-   */
-  undeliveredSince(): number | undefined {
-    const row = exec(
-      `SELECT MIN(o.since) AS since FROM outbox o ${REFUSAL} WHERE r.id IS NULL OR r.refusals < ?`,
-      SET_ASIDE_REFUSALS,
-    )[0];
-    return row?.since === null || row?.since === undefined ? undefined : Number(row.since);
-  },
-});
-
-/** Revisions that were sent to the mirror, and the marks of its batches. */
-const mirrorMarks = (p: {
-  readonly takeRevision: () => number;
-  readonly revision: () => number;
-  readonly getMeta: (key: string) => string | undefined;
-  readonly setMeta: (key: string, value: string) => void;
-}) => ({
-  /** An upper bound of the revisions that this journal has ever sent to the mirror. */
-  offered: (): number => Number(p.getMeta('offered') ?? p.revision()),
-
-  /** Call before a revision is sent to the mirror, and make it durable first. */
-  offering(highest: number): void {
-    if (highest > Number(p.getMeta('offered') ?? 0)) p.setMeta('offered', String(highest));
-  },
-
-  /** Takes the revision that marks a batch. Make it durable before the batch is sent. */
-  takeMark(): number {
-    const mark = p.takeRevision();
-    p.setMeta('offered', String(mark));
-    return mark;
-  },
-
-  /** The highest mark that the mirror has acknowledged; 0 before the first. */
-  acknowledged: (): number => Number(p.getMeta('acknowledged') ?? 0),
-
-  acknowledge(mark: number): void {
-    p.setMeta('acknowledged', String(mark));
-  },
-});
-
-/** Rows that the mirror refused on their own while it accepted others. */
-const refusedRows = (exec: Storage['exec']) => ({
-  /**
-   * Records that the mirror refused this row on its own while it accepted others. The row leaves the queue and is
-   * tried alone until it is delivered; a change of the row does not shorten the wait.
-   * @returns how often it was refused
-   */
-  refuse({ entity, id }: MirrorRow, error: string, now: number): number {
-    const before = exec('SELECT refusals FROM outbox_refusals WHERE entity = ? AND id = ?', entity, id)[0];
-    const refusals = integer(before, 'refusals') + 1;
-    const wait = Math.min(FIRST_REFUSED_MS * 2 ** (refusals - 1), RAREST_REFUSED_MS);
-    exec(
-      `INSERT INTO outbox_refusals (entity, id, refusals, retry_at, error) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT (entity, id) DO UPDATE SET refusals = excluded.refusals, retry_at = excluded.retry_at,
-           error = excluded.error`,
-      entity,
-      id,
-      refusals,
-      Math.ceil(now + wait),
-      error,
-    );
-    return refusals;
-  },
-
-  /** A refused row whose next try is due. */
-  refusedDue(now: number): MirrorRow | undefined {
-    return exec(
-      `${OUTBOX_ROWS} WHERE r.retry_at <= ? OR r.retry_at > ? ORDER BY r.retry_at LIMIT 1`,
-      now,
-      now + RAREST_REFUSED_MS,
-    ).map(mirrorRowOf)[0];
-  },
-
-  /** When a refused row is next tried, Unix milliseconds. */
-  nextRefusedAt(now: number): number | undefined {
-    const times = exec(
-      `SELECT MIN(r.retry_at) AS first, MAX(r.retry_at) AS last FROM outbox o ${REFUSAL} WHERE r.id IS NOT NULL`,
-    );
-    return firstDue(times[0], RAREST_REFUSED_MS, now);
-  },
-
-  /** Makes every refused row due now. */
-  retryRefused(now: number): void {
-    exec('UPDATE outbox_refusals SET retry_at = ?', Math.floor(now));
-  },
-
-  /** Rows that the mirror has refused at least {@link SET_ASIDE_REFUSALS} times. */
-  setAside(limit: number): { entity: string; id: string; refusals: number; error: string }[] {
-    return exec(
-      `SELECT o.entity, o.id, r.refusals, r.error FROM outbox o ${REFUSAL}
-         WHERE r.refusals >= ? ORDER BY o.revision LIMIT ?`,
-      SET_ASIDE_REFUSALS,
-      limit,
-    ).map((row) => ({
-      entity: String(row.entity),
-      id: String(row.id),
-      refusals: integer(row, 'refusals'),
-      error: String(row.error),
-    }));
-  },
-});
-
-/** Names that are consumed once, permanently: `payment:<signature>`, `output:<txid>:<vout>`, `deposit:<address>`. */
-function consumedNames(exec: Storage['exec']) {
-  /** Consumes a name for one purpose. False when it already serves another one. */
-  function consumeOnce(name: string, purpose: string, now: number): boolean {
-    exec(
-      'INSERT INTO claims (name, purpose, claimed_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-      name,
-      purpose,
-      now,
-    );
-    return consumerOf(name) === purpose;
+  /** @param onChange called when an operation begins, and when its state or detail changes. Must not throw */
+  constructor(storage: Storage, onChange: (operation: Operation) => void = () => undefined) {
+    this.#storage = storage;
+    this.#exec = storage.exec;
+    this.#onChange = onChange;
+    storage.transaction(() => {
+      for (const statement of SCHEMA) storage.exec(statement);
+    });
   }
 
-  /** The purpose that consumed a name, if any. */
-  const consumerOf = (name: string): string | undefined =>
-    text(exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose');
+  getMeta(key: string): string | undefined {
+    return text(this.#exec('SELECT value FROM meta WHERE key = ?', key)[0], 'value');
+  }
 
-  return {
-    consumeOnce,
-    consumerOf,
-
-    /**
-     * Blocks every further operation for the payment that an id names, because something that the journal does not
-     * know may have been paid for it. Does nothing for any other id.
-     * @param by the signature or operation that shows it
-     */
-    block(id: string, by: string, now: number): void {
-      const answered = answeredPayment(id);
-      if (!answered) return;
-      consumeOnce(`payment:${answered.payment}`, `unexplained:${by}`, now);
-      consumeOnce(`unexplained:${answered.use}`, by, now);
-    },
-
-    /** What blocks an operation of this id; undefined when nothing does. */
-    blockedBy(id: string): string | undefined {
-      const answered = answeredPayment(id);
-      return answered && consumerOf(`unexplained:${answered.use}`);
-    },
-  };
-}
-
-/** @param onChange called when an operation begins, and when its state or detail changes. Must not throw */
-export function openJournal(storage: Storage, onChange: (operation: Operation) => void = () => undefined) {
-  const { exec } = storage;
-  storage.transaction(() => {
-    for (const statement of SCHEMA) exec(statement);
-  });
-
-  const getMeta = (key: string): string | undefined =>
-    text(exec('SELECT value FROM meta WHERE key = ?', key)[0], 'value');
-
-  const setMeta = (key: string, value: string): void => {
-    exec(
+  setMeta(key: string, value: string): void {
+    this.#exec(
       'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
       key,
       value,
     );
-  };
+  }
 
   /** A stored time in Unix milliseconds; 0 when there is none. */
-  const getTime = (key: string): number => Number(getMeta(key) ?? 0);
+  getTime(key: string): number {
+    return Number(this.getMeta(key) ?? 0);
+  }
 
-  const setTime = (key: string, at: number): void => setMeta(key, String(at));
+  setTime(key: string, at: number): void {
+    this.setMeta(key, String(at));
+  }
 
-  const revision = (): number => Number(getMeta('revision') ?? 0);
+  /**
+   * Whether something that happens at most once in `everyMs` is due; notes the time if it is. The note outlives an
+   * eviction, which would otherwise repeat an hourly alarm each minute.
+   */
+  isDueAgain(what: string, everyMs: number, now: number): boolean {
+    const key = `again:${what}`;
+    if (!isTimeOver(this.getTime(key) + everyMs, everyMs, now)) return false;
+    this.setTime(key, now);
+    return true;
+  }
+
+  revision(): number {
+    return Number(this.getMeta('revision') ?? 0);
+  }
+
+  /** Slot from which a balance shows every released outcome; 0 before the first. */
+  releasedSlot(): bigint {
+    return BigInt(this.getMeta('released_slot') ?? 0);
+  }
 
   /** Takes the next revision. Call inside a transaction. */
-  function takeRevision(): number {
-    const next = revision() + 1;
-    setMeta('revision', String(next));
+  #takeRevision(): number {
+    const next = this.revision() + 1;
+    this.setMeta('revision', String(next));
     return next;
   }
 
+  #nextSeq(): number {
+    return integer(this.#exec('SELECT MAX(seq) AS seq FROM operations')[0], 'seq') + 1;
+  }
+
   /** Writes a row with the next revision and queues it for the mirror. Call inside a transaction. */
-  function write(operation: Operation, now: number): Operation {
-    const row = { ...operation, revision: takeRevision() };
+  #write(operation: Operation, now: number): Operation {
+    const row = { ...operation, revision: this.#takeRevision() };
     // A row counts while it reserves, is unsettled, or is due for a check. The limits also count all rows of the last day.
     const counts = row.reserved > 0n || row.unsettled > 0n || row.dueAt !== null ? 1 : 0;
-    exec(
+    this.#exec(
       `INSERT INTO operations (seq, id, kind, signature, due_at, counts, created_at, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (seq) DO UPDATE SET signature = excluded.signature, due_at = excluded.due_at, counts = excluded.counts, row = excluded.row`,
       row.seq,
@@ -556,17 +241,17 @@ export function openJournal(storage: Storage, onChange: (operation: Operation) =
       encodeOperation(row),
     );
     if (row.signedAt !== null)
-      exec(
+      this.#exec(
         'UPDATE operations SET created_at = ? WHERE seq = ? AND created_at <> ?',
         row.signedAt,
         row.seq,
         row.signedAt,
       );
-    if (row.state !== 'planned') exec('DELETE FROM unsigned_messages WHERE operation_id = ?', row.id);
-    if (row.releasedSlot !== null && row.releasedSlot > releasedSlot()) {
-      setMeta('released_slot', row.releasedSlot.toString());
+    if (row.state !== 'planned') this.#exec('DELETE FROM unsigned_messages WHERE operation_id = ?', row.id);
+    if (row.releasedSlot !== null && row.releasedSlot > this.releasedSlot()) {
+      this.setMeta('released_slot', row.releasedSlot.toString());
     }
-    exec(
+    this.#exec(
       `INSERT INTO outbox (entity, id, revision, since) VALUES ('operation', ?, ?, ?)
        ON CONFLICT (entity, id) DO UPDATE SET revision = excluded.revision`,
       row.id,
@@ -576,85 +261,391 @@ export function openJournal(storage: Storage, onChange: (operation: Operation) =
     return row;
   }
 
-  /** Slot from which a balance shows every released outcome; 0 before the first. */
-  const releasedSlot = (): bigint => BigInt(getMeta('released_slot') ?? 0);
+  /** Stores a new intent under the next number. @throws when its natural key exists */
+  insert(operation: Operation): Operation {
+    const begun = this.#write({ ...operation, seq: this.#nextSeq() }, operation.createdAt);
+    this.#onChange(begun);
+    return begun;
+  }
 
-  const nextSeq = (): number => integer(exec('SELECT MAX(seq) AS seq FROM operations')[0], 'seq') + 1;
+  /**
+   * Replaces the row that `before` was read from. Undefined when the row has changed since, because another
+   * caller has decided.
+   */
+  update(before: Operation, after: Operation, now: number): Operation | undefined {
+    const written = this.#storage.transaction(() => {
+      const stored = this.#exec('SELECT row FROM operations WHERE seq = ?', before.seq)[0];
+      if (!stored || operationOf(stored).revision !== before.revision) return undefined;
+      return this.#write(after, now);
+    });
+    if (written && (written.state !== before.state || written.detail !== before.detail))
+      this.#onChange(written);
+    return written;
+  }
 
-  const names = consumedNames(exec);
-
-  return {
-    getMeta,
-    setMeta,
-    getTime,
-    setTime,
-
-    /**
-     * Whether something that happens at most once in `everyMs` is due; notes the time if it is. The note outlives an
-     * eviction, which would otherwise repeat an hourly alarm each minute.
-     */
-    isDueAgain(what: string, everyMs: number, now: number): boolean {
-      const key = `again:${what}`;
-      if (!isTimeOver(getTime(key) + everyMs, everyMs, now)) return false;
-      setTime(key, now);
+  /**
+   * Restores a row of the mirror unless the journal's row is at least as new. If a restored journal gave the row's
+   * number to another row, it gets the next one. True when something changed.
+   */
+  restore(operation: Operation, now: number): boolean {
+    return this.#storage.transaction(() => {
+      const own = this.#exec('SELECT row FROM operations WHERE id = ?', operation.id).map(operationOf)[0];
+      if (own && own.revision >= operation.revision) return false;
+      if (operation.revision > this.revision()) this.setMeta('revision', String(operation.revision));
+      const free = this.#exec('SELECT 1 FROM operations WHERE seq = ?', operation.seq).length === 0;
+      this.#write({ ...operation, seq: own?.seq ?? (free ? operation.seq : this.#nextSeq()) }, now);
+      for (const name of namesConsumedBy(operation)) this.consumeOnce(name, operation.id, now);
       return true;
-    },
+    });
+  }
 
-    revision,
+  /** Continues from the mirror's highest revision. */
+  adoptRevision(mirrored: number): void {
+    if (mirrored > this.revision()) this.setMeta('revision', String(mirrored));
+  }
 
-    /** Stores a new intent under the next number. @throws when its natural key exists */
-    insert(operation: Operation): Operation {
-      const begun = write({ ...operation, seq: nextSeq() }, operation.createdAt);
-      onChange(begun);
-      return begun;
-    },
+  get(id: string): Operation | undefined {
+    return this.#exec('SELECT row FROM operations WHERE id = ?', id).map(operationOf)[0];
+  }
 
-    /**
-     * Replaces the row that `before` was read from. Undefined when the row has changed since, because another
-     * caller has decided.
-     */
-    update(before: Operation, after: Operation, now: number): Operation | undefined {
-      const written = storage.transaction(() => {
-        const stored = exec('SELECT row FROM operations WHERE seq = ?', before.seq)[0];
-        if (!stored || operationOf(stored).revision !== before.revision) return undefined;
-        return write(after, now);
-      });
-      if (written && (written.state !== before.state || written.detail !== before.detail)) onChange(written);
-      return written;
-    },
+  bySignature(signature: string): Operation | undefined {
+    return this.#exec('SELECT row FROM operations WHERE signature = ?', signature).map(operationOf)[0];
+  }
 
-    /**
-     * Restores a row of the mirror unless the journal's row is at least as new. If a restored journal gave the row's
-     * number to another row, it gets the next one. True when something changed.
-     */
-    restore(operation: Operation, now: number): boolean {
-      return storage.transaction(() => {
-        const own = exec('SELECT row FROM operations WHERE id = ?', operation.id).map(operationOf)[0];
-        if (own && own.revision >= operation.revision) return false;
-        if (operation.revision > revision()) setMeta('revision', String(operation.revision));
-        const free = exec('SELECT 1 FROM operations WHERE seq = ?', operation.seq).length === 0;
-        write({ ...operation, seq: own?.seq ?? (free ? operation.seq : nextSeq()) }, now);
-        for (const name of namesConsumedBy(operation)) names.consumeOnce(name, operation.id, now);
-        return true;
-      });
-    },
+  /** Operations of a kind created or signed in the last day, in any state. */
+  recent(kind: Operation['kind'], now: number): Operation[] {
+    const since = now - DAY_MS;
+    return this.#exec('SELECT row FROM operations WHERE kind = ? AND created_at > ?', kind, since).map(
+      operationOf,
+    );
+  }
 
-    /** Continues from the mirror's highest revision. */
-    adoptRevision(mirrored: number): void {
-      if (mirrored > revision()) setMeta('revision', String(mirrored));
-    },
+  /**
+   * The entries that the spending limits add up: rows of the last day one by one, older open rows as sums.
+   */
+  counting(now: number): Entry[] {
+    return [
+      ...olderSums(this.#exec, now - DAY_MS),
+      ...recentEntries(this.#exec, now - DAY_MS),
+      { ...NOTHING, releasedSlot: this.releasedSlot() },
+    ];
+  }
 
-    ...operationQueries(exec, releasedSlot),
-    ...unsignedMessages(exec),
-    ...callRows(exec),
-    ...names,
-    ...outboxRows(exec, takeRevision),
-    ...mirrorMarks({ takeRevision, revision, getMeta, setMeta }),
-    ...refusedRows(exec),
-    releasedSlot,
+  /** Rows that are due, or whose due time is so far ahead that only a wrong clock can have set it. */
+  due(now: number, limit: number): Operation[] {
+    return this.#exec(
+      'SELECT row FROM operations WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',
+      Math.floor(now),
+      Math.ceil(now + FARTHEST_CHECK_MS),
+      limit,
+    ).map(operationOf);
+  }
 
-    audit(command: string, facts: string, now: number): void {
-      exec('INSERT INTO audit (at, command, facts) VALUES (?, ?, ?)', now, command, facts);
-    },
-  };
+  /** Postpones when an operation is next due, and changes nothing else. Its next change sets the time again. */
+  postpone(id: string, until: number): void {
+    this.#exec('UPDATE operations SET due_at = ? WHERE id = ? AND due_at IS NOT NULL', Math.ceil(until), id);
+  }
+
+  /** Rows that can still change, oldest first. */
+  open(): Operation[] {
+    return this.#exec('SELECT row FROM operations WHERE counts = 1 ORDER BY created_at').map(operationOf);
+  }
+
+  /** Rows of a kind that are still open, and the newest one that has landed. */
+  openAndLanded(kind: Operation['kind']): Operation[] {
+    const open = this.#exec('SELECT row FROM operations WHERE kind = ? AND due_at IS NOT NULL', kind);
+    const landed = this.#exec(
+      `SELECT row FROM operations WHERE kind = ? AND due_at IS NULL AND json_extract(row, '$.landing.slot') IS NOT NULL
+         ORDER BY seq DESC LIMIT 1`,
+      kind,
+    );
+    return [...open, ...landed].map(operationOf);
+  }
+
+  /** Newest first. */
+  ofKind(kind: Operation['kind'], limit: number): Operation[] {
+    return this.#exec('SELECT row FROM operations WHERE kind = ? ORDER BY seq DESC LIMIT ?', kind, limit).map(
+      operationOf,
+    );
+  }
+
+  latest(limit: number): Operation[] {
+    return this.#exec('SELECT row FROM operations ORDER BY seq DESC LIMIT ?', limit).map(operationOf);
+  }
+
+  /** Operations of a kind that wait to be signed. */
+  planned(kind: Operation['kind']): number {
+    const rows = this.#exec(
+      `SELECT COUNT(*) AS n FROM operations
+         WHERE due_at IS NOT NULL AND +kind = ? AND json_extract(row, '$.state') = 'planned'`,
+      kind,
+    );
+    return integer(rows[0], 'n');
+  }
+
+  /** When an operation is next due. */
+  nextDue(now: number): number | undefined {
+    const times = this.#exec(
+      `SELECT (SELECT MIN(due_at) FROM operations WHERE due_at IS NOT NULL) AS first,
+         (SELECT MAX(due_at) FROM operations WHERE due_at IS NOT NULL) AS last`,
+    );
+    return firstDue(times[0], FARTHEST_CHECK_MS, now);
+  }
+
+  /** Operations whose id follows `id`, in the order of their ids. */
+  after(id: string, limit: number): Operation[] {
+    return this.#exec('SELECT row FROM operations WHERE id > ? ORDER BY id LIMIT ?', id, limit).map(
+      operationOf,
+    );
+  }
+
+  isEmpty(): boolean {
+    return this.#exec('SELECT 1 FROM operations LIMIT 1').length === 0;
+  }
+
+  /** Stores the message that is sent to a key service for an attempt, in place of any earlier one. */
+  storeUnsigned({ id, attempt }: Operation, prepared: string, now: number): void {
+    this.#exec(
+      `INSERT INTO unsigned_messages (operation_id, attempt, stored_at, prepared) VALUES (?, ?, ?, ?)
+         ON CONFLICT (operation_id) DO UPDATE SET attempt = excluded.attempt, stored_at = excluded.stored_at, prepared = excluded.prepared`,
+      id,
+      attempt,
+      now,
+      prepared,
+    );
+  }
+
+  /** The message stored for this attempt between `since` and `now`. Unix milliseconds. */
+  unsigned({ id, attempt }: Operation, since: number, now: number): string | undefined {
+    const found = this.#exec(
+      'SELECT prepared FROM unsigned_messages WHERE operation_id = ? AND attempt = ? AND stored_at BETWEEN ? AND ?',
+      id,
+      attempt,
+      since,
+      now,
+    );
+    return text(found[0], 'prepared');
+  }
+
+  /** Times of a client's calls of one purpose since then, oldest first. */
+  calls(purpose: string, client: string, since: number): number[] {
+    return this.#exec(
+      'SELECT at FROM calls WHERE purpose = ? AND client = ? AND at > ? ORDER BY at',
+      purpose,
+      client,
+      since,
+    ).map((row) => integer(row, 'at'));
+  }
+
+  recordCall(purpose: string, client: string, at: number): void {
+    this.#exec('INSERT INTO calls (purpose, client, at) VALUES (?, ?, ?)', purpose, client, at);
+  }
+
+  /** Removes the client's latest call of a purpose. */
+  forgetCall(purpose: string, client: string): void {
+    this.#exec(
+      'DELETE FROM calls WHERE rowid = (SELECT rowid FROM calls WHERE purpose = ? AND client = ? ORDER BY at DESC LIMIT 1)',
+      purpose,
+      client,
+    );
+  }
+
+  /** Deletes rows that no limit counts. */
+  purge(now: number): void {
+    this.#exec('DELETE FROM calls WHERE at < ?', now - DAY_MS);
+  }
+
+  /**
+   * Consumes a name for one purpose, permanently: `payment:<signature>`, `output:<txid>:<vout>`, `deposit:<address>`.
+   * False when it already serves another purpose.
+   */
+  consumeOnce(name: string, purpose: string, now: number): boolean {
+    this.#exec(
+      'INSERT INTO claims (name, purpose, claimed_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      name,
+      purpose,
+      now,
+    );
+    return this.consumerOf(name) === purpose;
+  }
+
+  /** The purpose that consumed a name, if any. */
+  consumerOf(name: string): string | undefined {
+    return text(this.#exec('SELECT purpose FROM claims WHERE name = ?', name)[0], 'purpose');
+  }
+
+  /**
+   * Blocks every further operation for the payment that an id names, because something that the journal does not
+   * know may have been paid for it. Does nothing for any other id.
+   * @param by the signature or operation that shows it
+   */
+  block(id: string, by: string, now: number): void {
+    const answered = answeredPayment(id);
+    if (!answered) return;
+    this.consumeOnce(`payment:${answered.payment}`, `unexplained:${by}`, now);
+    this.consumeOnce(`unexplained:${answered.use}`, by, now);
+  }
+
+  /** What blocks an operation of this id; undefined when nothing does. */
+  blockedBy(id: string): string | undefined {
+    const answered = answeredPayment(id);
+    return answered && this.consumerOf(`unexplained:${answered.use}`);
+  }
+
+  /**
+   * Queues a row that is not an operation for the mirror. Call inside the transaction that changes it.
+   *
+   * @param columns all of D1's columns except `id` and `revision`; `journal` holds the row itself
+   */
+  publish(table: RecordTable, id: string, columns: Readonly<Record<string, SqlValue>>, now: number): void {
+    this.#exec(
+      `INSERT INTO outbox (entity, id, revision, since, columns) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (entity, id) DO UPDATE SET revision = excluded.revision, columns = excluded.columns`,
+      table,
+      id,
+      this.#takeRevision(),
+      now,
+      JSON.stringify(columns),
+    );
+  }
+
+  /** Queues the row of an operation again, for a mirror that has lost it. */
+  requeue({ id, revision }: Operation, now: number): void {
+    this.#exec(
+      `INSERT INTO outbox (entity, id, revision, since) VALUES ('operation', ?, ?, ?) ON CONFLICT DO NOTHING`,
+      id,
+      revision,
+      now,
+    );
+  }
+
+  /** Rows that are not in the mirror yet and that it has not refused, oldest change first. */
+  outbox(limit: number): MirrorRow[] {
+    return this.#exec(`${OUTBOX_ROWS} WHERE r.id IS NULL ORDER BY o.revision LIMIT ?`, limit).map(
+      mirrorRowOf,
+    );
+  }
+
+  /** Whether such a row waits. */
+  isQueued(): boolean {
+    return this.#exec(`SELECT 1 FROM outbox o ${REFUSAL} WHERE r.id IS NULL LIMIT 1`).length > 0;
+  }
+
+  /** Removes delivered rows from the outbox. A row that changed in the meantime stays. */
+  delivered(rows: readonly MirrorRow[]): void {
+    for (const row of rows) {
+      this.#exec(
+        'DELETE FROM outbox WHERE entity = ? AND id = ? AND revision <= ?',
+        row.entity,
+        row.id,
+        row.revision,
+      );
+      this.#exec('DELETE FROM outbox_refusals WHERE entity = ? AND id = ?', row.entity, row.id);
+    }
+  }
+
+  /**
+   * When the oldest undelivered change was made, in Unix milliseconds. Rows that were set aside do not count: the
+   * mirror accepts all others.
+   */
+  undeliveredSince(): number | undefined {
+    const row = this.#exec(
+      `SELECT MIN(o.since) AS since FROM outbox o ${REFUSAL} WHERE r.id IS NULL OR r.refusals < ?`,
+      SET_ASIDE_REFUSALS,
+    )[0];
+    return row?.since === null || row?.since === undefined ? undefined : Number(row.since);
+  }
+
+  /** An upper bound of the revisions that this journal has ever sent to the mirror. */
+  offered(): number {
+    return Number(this.getMeta('offered') ?? this.revision());
+  }
+
+  /** Call before a revision is sent to the mirror, and make it durable first. */
+  offering(highest: number): void {
+    if (highest > Number(this.getMeta('offered') ?? 0)) this.setMeta('offered', String(highest));
+  }
+
+  /** Takes the revision that marks a batch. Make it durable before the batch is sent. */
+  takeMark(): number {
+    const mark = this.#takeRevision();
+    this.setMeta('offered', String(mark));
+    return mark;
+  }
+
+  /** The highest mark that the mirror has acknowledged; 0 before the first. */
+  acknowledged(): number {
+    return Number(this.getMeta('acknowledged') ?? 0);
+  }
+
+  acknowledge(mark: number): void {
+    this.setMeta('acknowledged', String(mark));
+  }
+
+  /**
+   * Records that the mirror refused this row on its own while it accepted others. The row leaves the queue and is
+   * tried alone until it is delivered; a change of the row does not shorten the wait.
+   * @returns how often it was refused
+   */
+  refuse({ entity, id }: MirrorRow, error: string, now: number): number {
+    const before = this.#exec(
+      'SELECT refusals FROM outbox_refusals WHERE entity = ? AND id = ?',
+      entity,
+      id,
+    )[0];
+    const refusals = integer(before, 'refusals') + 1;
+    const wait = Math.min(FIRST_REFUSED_MS * 2 ** (refusals - 1), RAREST_REFUSED_MS);
+    this.#exec(
+      `INSERT INTO outbox_refusals (entity, id, refusals, retry_at, error) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (entity, id) DO UPDATE SET refusals = excluded.refusals, retry_at = excluded.retry_at,
+           error = excluded.error`,
+      entity,
+      id,
+      refusals,
+      Math.ceil(now + wait),
+      error,
+    );
+    return refusals;
+  }
+
+  /** A refused row whose next try is due. */
+  refusedDue(now: number): MirrorRow | undefined {
+    return this.#exec(
+      `${OUTBOX_ROWS} WHERE r.retry_at <= ? OR r.retry_at > ? ORDER BY r.retry_at LIMIT 1`,
+      now,
+      now + RAREST_REFUSED_MS,
+    ).map(mirrorRowOf)[0];
+  }
+
+  /** When a refused row is next tried, Unix milliseconds. */
+  nextRefusedAt(now: number): number | undefined {
+    const times = this.#exec(
+      `SELECT MIN(r.retry_at) AS first, MAX(r.retry_at) AS last FROM outbox o ${REFUSAL} WHERE r.id IS NOT NULL`,
+    );
+    return firstDue(times[0], RAREST_REFUSED_MS, now);
+  }
+
+  /** Makes every refused row due now. */
+  retryRefused(now: number): void {
+    this.#exec('UPDATE outbox_refusals SET retry_at = ?', Math.floor(now));
+  }
+
+  /** Rows that the mirror has refused at least {@link SET_ASIDE_REFUSALS} times. */
+  setAside(limit: number): { entity: string; id: string; refusals: number; error: string }[] {
+    return this.#exec(
+      `SELECT o.entity, o.id, r.refusals, r.error FROM outbox o ${REFUSAL}
+         WHERE r.refusals >= ? ORDER BY o.revision LIMIT ?`,
+      SET_ASIDE_REFUSALS,
+      limit,
+    ).map((row) => ({
+      entity: String(row.entity),
+      id: String(row.id),
+      refusals: integer(row, 'refusals'),
+      error: String(row.error),
+    }));
+  }
+
+  audit(command: string, facts: string, now: number): void {
+    this.#exec('INSERT INTO audit (at, command, facts) VALUES (?, ?, ?)', now, command, facts);
+  }
 }

@@ -55,7 +55,7 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
   const walk = createTreasuryWalk(p);
   const references = createReferenceChecks(p);
   // Stored: the object is evicted between two runs of the cron.
-  const { getTime, setTime } = p.journal;
+  const { journal } = p;
 
   /** Interval between cron runs; undefined while no payment is expected. */
   function cronInterval(): number | undefined {
@@ -74,13 +74,13 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
   }
 
   const after = (interval: number | undefined): number | undefined =>
-    interval === undefined ? undefined : dueTime(getTime(LAST_RUN) + interval, interval, now());
+    interval === undefined ? undefined : dueTime(journal.getTime(LAST_RUN) + interval, interval, now());
 
   return {
     /** Unix milliseconds up to which every payment has been read. */
     readUntil(): number {
       // A time in the future was stored before the clock went back, so it does not show what has been read.
-      const lastRead = getTime(LAST_READ);
+      const lastRead = journal.getTime(LAST_READ);
       return Math.min(walk.readUntil() ?? now(), lastRead > now() ? 0 : lastRead) - FINALITY_MS;
     },
 
@@ -94,12 +94,13 @@ export function createPaymentSearch(p: PaymentSearchPorts) {
     askFor: references.askFor,
 
     async run(by: 'alarm' | 'cron'): Promise<void> {
-      setTime(LAST_RUN, now());
+      journal.setTime(LAST_RUN, now());
       const budget = { reads: READS_PER_RUN };
       await references.run(budget, by);
       const oldest = store.oldestRequest() ?? now();
       const startedAt = now();
-      if (await walk.run(Math.max(oldest, now() - FIRST_WALK_MS), budget)) setTime(LAST_READ, startedAt);
+      if (await walk.run(Math.max(oldest, now() - FIRST_WALK_MS), budget))
+        journal.setTime(LAST_READ, startedAt);
       await p.booking.retry(RETRIES_PER_RUN);
     },
   };

@@ -4,7 +4,7 @@ import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { openAsryStore, type Payout } from '../../../src/custody/asry/asry-store.ts';
 import { createClaims } from '../../../src/custody/asry/claims.ts';
 import type { AsryPorts } from '../../../src/custody/asry/payout-operation.ts';
-import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { createTools } from '../../kit/kernel.ts';
 import { terms } from '../../kit/simulated-custodian.ts';
@@ -28,7 +28,7 @@ export const CLAIM = {
 
 export function createStoredClaims(change: Partial<AsryPorts> = {}) {
   const storage = createSqliteStorage();
-  const journal = openJournal(storage);
+  const journal = new Journal(storage);
   const state = {
     now: Number(PROGRAM.startsAt) * 1_000 + 3_600_000,
     /** No node shows the receivers. */

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { upstreamFailed } from '../../../src/core/errors.ts';
-import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { checkJournal, freeze } from '../../../src/custody/kernel/journal-integrity.ts';
 import { reconcile } from '../../../src/custody/kernel/reconcile.ts';
 import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
@@ -54,7 +54,7 @@ function setUp(...fakes: Fake[]) {
   });
   const view = createSolanaView({ nodes, reserveAddress: RESERVE, now: () => NOW, log: () => undefined });
   const storage = createSqliteStorage();
-  const journal = openJournal(storage);
+  const journal = new Journal(storage);
   const shared = { journal, mirror: createFakeMirror(), reserveAddress: RESERVE, now: () => NOW };
   const checked = () =>
     checkJournal({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { upstreamFailed } from '../../../src/core/errors.ts';
-import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import { Journal } from '../../../src/custody/kernel/journal.ts';
 import {
   checkJournal,
   freeze,
@@ -28,7 +28,7 @@ type Chain = {
 function setUp(signers: Record<string, readonly string[] | null> = {}, chain: Chain = {}) {
   const { firstBlock = 0n, before = 0n, balance = 0n } = chain;
   const storage = createSqliteStorage();
-  const journal = openJournal(storage);
+  const journal = new Journal(storage);
   const mirror = createFakeMirror();
   const logged: string[] = [];
   const asked: string[] = [];
@@ -186,7 +186,7 @@ describe('frozen', () => {
 
   it('survives a restart', () => {
     const storage = createSqliteStorage();
-    freeze(openJournal(storage), 'unexpected_debit', () => {});
-    expect(frozenReason(openJournal(storage))).toBe('unexpected_debit');
+    freeze(new Journal(storage), 'unexpected_debit', () => {});
+    expect(frozenReason(new Journal(storage))).toBe('unexpected_debit');
   });
 });

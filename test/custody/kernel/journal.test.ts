@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { DAY_MS } from '../../../src/core/durations.ts';
-import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import { Journal } from '../../../src/custody/kernel/journal.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import {
   releasedSlot,
@@ -40,7 +40,7 @@ const STRICT: CustodyLimits = {
 
 function setUp() {
   const storage = createSqliteStorage();
-  const journal = openJournal(storage);
+  const journal = new Journal(storage);
   const add = (op: Operation): Operation => storage.transaction(() => journal.insert(op));
   return { storage, journal, add };
 }
@@ -125,7 +125,7 @@ describe('rows', () => {
   it('an opened journal keeps what another instance wrote', () => {
     const { storage, add } = setUp();
     const stored = add(signed({ id: 'a' }));
-    expect(openJournal(storage).get('a')).toEqual(stored);
+    expect(new Journal(storage).get('a')).toEqual(stored);
   });
 });
 
@@ -239,7 +239,7 @@ describe('what counts for the sums', () => {
     storage.exec('DROP INDEX operations_sums');
     const stored = JSON.parse(String(storage.exec('SELECT row FROM operations')[0]?.row)) as object;
     storage.exec('UPDATE operations SET row = ?', JSON.stringify({ ...stored, unsettled: undefined }));
-    const again = openJournal(storage);
+    const again = new Journal(storage);
     expect(reservedLamports(again.counting(NOW))).toBe(SOL + FEE);
     expect([unsettledLamports(again.counting(NOW)), journal.counting(NOW)]).toEqual([
       0n,

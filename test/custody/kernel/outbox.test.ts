@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
 import { NOW, planned } from '../../kit/sample-operations.ts';
@@ -7,7 +7,7 @@ import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
 function setUp(rows: number) {
   const storage = createSqliteStorage();
-  const journal = openJournal(storage);
+  const journal = new Journal(storage);
   const mirror = createFakeMirror();
   const logged: unknown[] = [];
   for (let at = 0; at < rows; at++) storage.transaction(() => journal.insert(planned({ id: `swap:${at}` })));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
-import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { freeze } from '../../../src/custody/kernel/journal-integrity.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import { code, held } from '../../../src/custody/kernel/reason.ts';
@@ -34,7 +34,7 @@ const PAYMENT = depositSignature(1);
 
 function setUp(rows: readonly Operation[], chain: readonly ChainTransaction[] = []) {
   const storage = createSqliteStorage();
-  const journal = openJournal(storage);
+  const journal = new Journal(storage);
   const mirror = createFakeMirror();
   const unreadable = new Set<string>();
   /** Memos that the node lists, by signature. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Custodian } from '../../../src/custody/custodian.ts';
-import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../../kit/custodian.ts';
 import { credit, RESERVE } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
@@ -12,7 +12,7 @@ const TABLES = ['meta', 'operations', 'calls', 'claims', 'outbox'];
 /** Another storage with the same rows, as a point-in-time restore makes it. */
 function copyOf(storage: SqliteStorage): SqliteStorage {
   const copy = createSqliteStorage();
-  openJournal(copy);
+  new Journal(copy);
   for (const table of TABLES) {
     for (const row of storage.exec(`SELECT * FROM ${table}`)) {
       const names = Object.keys(row);
@@ -116,7 +116,7 @@ describe('a restored journal', () => {
     w.bridge.nextReport = () => ({ state: 'failed', reason: 'bridge_failed' });
     const custody = w.start(old);
     await ticks(custody, w, 10);
-    const journal = openJournal(old);
+    const journal = new Journal(old);
     expect(journal.get('swap:key-first')).toMatchObject({ state: 'signed' });
   });
 
@@ -134,7 +134,7 @@ describe('a restored journal', () => {
     expect(await custody.ops({ name: 'reconcile' })).toMatchObject({ ok: false });
     w.clock.now += 600_000;
     expect(await custody.ops({ name: 'reconcile' })).toMatchObject({ ok: true });
-    const journal = openJournal(old);
+    const journal = new Journal(old);
     expect(journal.get('swap:key-second')?.signing).toEqual(w.journal.get('swap:key-second')?.signing);
     expect(journal.get('swap:key-first')).toMatchObject({ state: 'settling', landing: { slot: 940n } });
     expect(await custody.report()).toMatchObject({ frozen: null, paused: 'reconciled' });
@@ -158,7 +158,7 @@ describe('a restored journal', () => {
     let failures = 1;
     w.mirror.mark = () => (failures-- > 0 ? Promise.reject(new Error('D1_ERROR')) : mark());
     expect(await custody.ops({ name: 'reconcile' })).toMatchObject({ ok: false });
-    expect(openJournal(old).get('swap:key-second')).toBeUndefined();
+    expect(new Journal(old).get('swap:key-second')).toBeUndefined();
     expect((await custody.report()).frozen).toBe('journal_behind_mirror');
   });
 
@@ -171,7 +171,7 @@ describe('a restored journal', () => {
         ok: false,
         message: expect.stringContaining('reconcile'),
       });
-      expect(openJournal(old).get('swap:key-first')?.state).toBe('signed');
+      expect(new Journal(old).get('swap:key-first')?.state).toBe('signed');
     },
   );
 });

@@ -3,7 +3,7 @@
 import { encodeBase58 } from '../../../src/chain/solana/address.ts';
 import { lamports } from '../../../src/core/amount.ts';
 import type { OpenRequest } from '../../../src/custody/api.ts';
-import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
 import { createPayments, type PaymentPorts } from '../../../src/custody/payments/payment-requests.ts';
 import { createTokens } from '../../../src/custody/tokens/token-store.ts';
@@ -36,7 +36,7 @@ export function createPaymentWorld(
   } = {},
 ) {
   const storage = createSqliteStorage();
-  const journal = openJournal(storage);
+  const journal = new Journal(storage);
   const mirror = options.mirror ?? createFakeMirror();
   const state = {
     now: START,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { upstreamFailed } from '../../../src/core/errors.ts';
-import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { createBooking, payerOf } from '../../../src/custody/payments/booking.ts';
 import { openTreasuryStore, type TreasuryPayment } from '../../../src/custody/payments/treasury-store.ts';
 import { createTreasuryWalk, type TreasuryNode } from '../../../src/custody/payments/treasury-walk.ts';
@@ -38,7 +38,7 @@ function payment(
 /** A chain, newest first, nodes that list it, and the walk that books payments of exactly 100 lamports. */
 function setUp(nodeCount = 1) {
   const storage = createSqliteStorage();
-  const journal = openJournal(storage);
+  const journal = new Journal(storage);
   const payments = openTreasuryStore(storage);
   const chain: ChainTransaction[] = [];
   const taken: TreasuryPayment[] = [];

@@ -4,7 +4,7 @@ import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { mintMessage } from '../../../src/chain/solana/token-messages.ts';
 import { TOKEN_2022_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { DAY_MS } from '../../../src/core/durations.ts';
-import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import { Journal } from '../../../src/custody/kernel/journal.ts';
 import type { ModuleTools } from '../../../src/custody/kernel/module.ts';
 import { type AbsrPorts, DailyMint } from '../../../src/custody/reserve/daily-mint.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
@@ -317,7 +317,7 @@ it('a mint of Token-2022 goes to the account and the program of Token-2022', () 
 
 describe('after a lost journal', () => {
   const holdAt = (now: number) => {
-    const journal = openJournal(createSqliteStorage());
+    const journal = new Journal(createSqliteStorage());
     const tools = { journal, now: () => now, log: () => undefined } as unknown as ModuleTools;
     const mint = new DailyMint(tools, { mint: MINT } as AbsrPorts);
     mint.hold();

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openAsryStore } from '../../../src/custody/asry/asry-store.ts';
-import { openJournal } from '../../../src/custody/kernel/journal.ts';
+import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { decodeOperation } from '../../../src/custody/kernel/operation.ts';
 import type { SqlRow, Storage } from '../../../src/custody/kernel/ports.ts';
 import { Retries } from '../../../src/custody/kernel/retries.ts';
@@ -41,7 +41,7 @@ function storageOf({ statements, tables }: Snapshot) {
 
 /** Every table and index that the modules create. */
 function openModules(storage: Storage): void {
-  openJournal(storage);
+  new Journal(storage);
   openRequestStore(storage);
   openReferenceStore(storage);
   openTreasuryStore(storage);
