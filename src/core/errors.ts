@@ -353,3 +353,11 @@ export function failureReason(error: unknown): string {
   if (error instanceof AppError) return String(error.details?.reason ?? error.code);
   return 'unexpected';
 }
+
+/** A short reason, and the upstream's name if it is a single one. */
+export type UpstreamFailure = { readonly reason: string; readonly upstream: string | null };
+
+export function upstreamFailure(error: unknown): UpstreamFailure {
+  const upstream = error instanceof AppError ? error.details?.upstream : undefined;
+  return { reason: failureReason(error), upstream: typeof upstream === 'string' ? upstream : null };
+}

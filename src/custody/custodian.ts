@@ -6,7 +6,7 @@
 import { lamports } from '../core/amount.ts';
 import { isTimeOver } from '../core/due-time.ts';
 import { HOUR_MS } from '../core/durations.ts';
-import { failureReason, notConfigured } from '../core/errors.ts';
+import { notConfigured, upstreamFailure } from '../core/errors.ts';
 import type {
   AsryEpochView,
   ClaimAnswer,
@@ -221,7 +221,7 @@ export class Custodian implements CustodianApi {
       const balance = await tools.readBalance(tools.journal.releasedSlot());
       return bounds.saleRefusal(cost, balance, tools.journal.counting(tools.now()), tools.now());
     } catch (error) {
-      return upstreamRefusal(failureReason(error));
+      return upstreamRefusal(upstreamFailure(error));
     }
   }
 

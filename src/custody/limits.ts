@@ -6,7 +6,7 @@
 import { type Lamports, lamports } from '../core/amount.ts';
 import { type LimitName, OPERATION_LIMITS } from '../core/operation-limits.ts';
 import type { Refusal } from './api.ts';
-import { spendingRefusal, upstreamRefusal } from './kernel/begin-operation.ts';
+import { BALANCE_OUTDATED, spendingRefusal, upstreamRefusal } from './kernel/begin-operation.ts';
 import { type Kind, plannedOperation } from './kernel/operation.ts';
 import {
   type Balance,
@@ -117,7 +117,7 @@ function saleRefusal(verdict: Exclude<SpendingVerdict, { readonly ok: true }>, n
     case 'INSUFFICIENT_BALANCE':
       return FLOAT_SPENT;
     case 'BALANCE_OUTDATED':
-      return upstreamRefusal('balance_outdated');
+      return upstreamRefusal(BALANCE_OUTDATED);
     case 'LIMIT_REACHED':
       return spendingRefusal(verdict, now);
   }

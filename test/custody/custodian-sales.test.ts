@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import { lamports } from '../../src/core/amount.ts';
+import { upstreamFailed } from '../../src/core/errors.ts';
 import type { OpenRequest } from '../../src/custody/api.ts';
 import { createCustodianWorld, request } from '../kit/custodian.ts';
 import { RESERVE } from '../kit/fake-bridge.ts';
@@ -78,8 +79,9 @@ describe('an invoice', () => {
 
   it('is refused while the balance cannot be read', async () => {
     const w = selling(10n * SOL);
-    w.chain.nextBalance = () => Promise.reject(new Error('down'));
-    expect(await w.open()).toMatchObject({ refusal: { code: 'UPSTREAM_FAILED' } });
+    w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'down'));
+    const details = { upstream: 'solana-rpc', reason: 'upstream_down' };
+    expect(await w.open()).toMatchObject({ refusal: { code: 'UPSTREAM_FAILED', details } });
   });
 });
 

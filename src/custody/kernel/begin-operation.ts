@@ -5,7 +5,7 @@
  */
 import type { Lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
-import { failureReason } from '../../core/errors.ts';
+import { type UpstreamFailure, upstreamFailure } from '../../core/errors.ts';
 import type { Refusal } from '../api.ts';
 import type { Journal } from './journal.ts';
 import { type Facts, type Kind, type Operation, plannedOperation } from './operation.ts';
@@ -40,7 +40,7 @@ export type Decision<Declined = never> =
 /** Why the kernel begins no operation now. */
 export type NotBegun =
   | { readonly code: 'STOPPED'; readonly reason: string }
-  | { readonly code: 'UNREADABLE'; readonly reason: string }
+  | ({ readonly code: 'UNREADABLE' } & UpstreamFailure)
   /** A transaction of the reserve, or an operation, may have paid it before the journal was lost. */
   | { readonly code: 'BLOCKED'; readonly by: string }
   | Exclude<SpendingVerdict, { readonly ok: true } | { readonly code: 'BALANCE_OUTDATED' }>;
@@ -81,7 +81,7 @@ export async function beginOperation<Declined = never>(
     try {
       balance = await readBalance(journal.releasedSlot());
     } catch (error) {
-      return { type: 'refused', why: { code: 'UNREADABLE', reason: failureReason(error) } };
+      return { type: 'refused', why: { code: 'UNREADABLE', ...upstreamFailure(error) } };
     }
     // Another call may have begun the same id while the balance was read.
     if (journal.get(id)) continue;
@@ -90,7 +90,7 @@ export async function beginOperation<Declined = never>(
     if (begun.type === 'begun') await storage.sync();
     return begun;
   }
-  return { type: 'refused', why: { code: 'UNREADABLE', reason: 'balance_outdated' } };
+  return { type: 'refused', why: { code: 'UNREADABLE', ...BALANCE_OUTDATED } };
 }
 
 function insert<Declined>(
@@ -126,11 +126,13 @@ export function queueOperation(
   return journal.insert(plannedOperation({ id, kind, amount, reserved, plan, now: now() }));
 }
 
-/** @param reason short reason of an upstream's failure */
-export const upstreamRefusal = (reason: string): Refusal => ({
+/** The reserve's account was read before an outcome that the balance must reflect. */
+export const BALANCE_OUTDATED: UpstreamFailure = { reason: 'balance_outdated', upstream: null };
+
+export const upstreamRefusal = ({ reason, upstream }: UpstreamFailure): Refusal => ({
   code: 'UPSTREAM_FAILED',
   message: 'The bridge or the chain did not respond as expected.',
-  details: { reason: `upstream_${reason}` },
+  details: { ...(upstream === null ? {} : { upstream }), reason: `upstream_${reason}` },
 });
 
 /** The refusal of an intent that exceeds the balance or a limit. It names the limit. */

@@ -5,7 +5,7 @@
  * @module
  */
 import { DAY_MS } from '../../core/durations.ts';
-import { failureReason } from '../../core/errors.ts';
+import { upstreamFailure } from '../../core/errors.ts';
 import type { Journal } from './journal.ts';
 import { freeze } from './journal-integrity.ts';
 import {
@@ -214,7 +214,11 @@ export class Executor {
       if (kind.rules.coveredAt === 'signature')
         balance = await this.#p.readBalance(this.#p.journal.releasedSlot());
     } catch (error) {
-      return void this.#observe(op, kind, this.#unprepared(op, this.#unread('prepare_failed', op, error)));
+      return void this.#observe(
+        op,
+        kind,
+        this.#refusedOrLater(op, kind, this.#unread('prepare_failed', op, error)),
+      );
     }
     const early = this.#obstacle(op, 0n, balance);
     if (early) return void this.#observe(op, kind, this.#refusedOrLater(op, kind, early));
@@ -225,11 +229,11 @@ export class Executor {
     this.#store(op, kind, prepared, signed, balance);
   }
 
-  /** Logs the failure of an upstream, and returns it as a reason. */
-  #unread(event: string, { id: operation, kind }: Operation, error: unknown): Reason {
-    const reason = failureReason(error);
+  /** Logs the failure of an upstream. */
+  #unread(event: string, { id: operation, kind }: Operation, error: unknown): NotNow {
+    const { reason, ...outcome } = upstreamFailure(error);
     this.#p.log({ level: 'warn', event, operation, kind, reason });
-    return upstream(reason);
+    return { reason: upstream(reason), outcome };
   }
 
   /**
@@ -284,7 +288,7 @@ export class Executor {
       }
       return prepared;
     } catch (error) {
-      return { seen: this.#unprepared(op, this.#unread('prepare_failed', op, error)) };
+      return { seen: this.#refusedOrLater(op, kind, this.#unread('prepare_failed', op, error)) };
     }
   }
 
@@ -298,7 +302,7 @@ export class Executor {
       return { signature, wire, ...signedAt };
     } catch (error) {
       // Bytes that were signed but not stored are never sent, so the attempt had no effect.
-      const reason = this.#unread('sign_failed', op, error);
+      const { reason } = this.#unread('sign_failed', op, error);
       return { seen: signer.isRemote ? { type: 'unsigned', reason } : this.#unprepared(op, reason) };
     }
   }

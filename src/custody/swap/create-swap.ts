@@ -8,7 +8,7 @@ import type { SwapQuote } from '../../bridges/route.ts';
 import { type Lamports, lamports, sats } from '../../core/amount.ts';
 import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, MAX_WAIT_MS } from '../../core/durations.ts';
-import { failureReason } from '../../core/errors.ts';
+import { upstreamFailure } from '../../core/errors.ts';
 import { bandOf, scaleSats } from '../../core/quote-band.ts';
 import type { DryRun, Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest, SwapRoom } from '../api.ts';
 import { beginOperation, upstreamRefusal } from '../kernel/begin-operation.ts';
@@ -215,7 +215,7 @@ export class Swaps {
       const { expectedSats, minimumSats, route } = quote;
       return { type: 'possible', expectedSats, minimumSats, costLamports: priced.cost, route };
     } catch (error) {
-      return refused(upstreamRefusal(failureReason(error)));
+      return refused(upstreamRefusal(upstreamFailure(error)));
     }
   }
 

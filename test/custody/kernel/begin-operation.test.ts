@@ -72,7 +72,7 @@ describe('beginOperation', () => {
     const w = createKernel();
     w.add(done({ releasedSlot: 500n }));
     w.chain.nextBalance = async () => ({ lamports: lamports(SOL), slot: 499n });
-    const why = { code: 'UNREADABLE', reason: 'balance_outdated' };
+    const why = { code: 'UNREADABLE', reason: 'balance_outdated', upstream: null };
     expect(await w.begin('asry:one')).toEqual({ type: 'refused', why });
     expect(w.chain.reads.balance).toBe(3);
   });
@@ -84,7 +84,7 @@ const REASONS: readonly [string, (w: KernelRig) => void, object][] = [
   [
     'an unreadable balance',
     (w) => (w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout'))),
-    { code: 'UNREADABLE', reason: 'timeout' },
+    { code: 'UNREADABLE', reason: 'timeout', upstream: 'solana-rpc' },
   ],
   ["the module's objection", () => undefined, { declined: 'no' }],
   [

@@ -250,7 +250,7 @@ describe('the balance', () => {
     for (const answer of await Promise.all(calls)) {
       expect(refusalOf(answer)).toMatchObject({
         code: 'UPSTREAM_FAILED',
-        details: { reason: 'upstream_timeout' },
+        details: { upstream: 'solana-rpc', reason: 'upstream_timeout' },
       });
     }
     expect(w.chain.reads.balance).toBe(1);

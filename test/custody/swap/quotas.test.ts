@@ -111,6 +111,24 @@ describe('a dry run', () => {
     expect(refusalOf(await create.custody.createSwap(request({ amountLamports: amount })))?.code).toBe(code);
   });
 
+  it.each([
+    [
+      'near-intents',
+      (w) => (w.bridge.nextQuote = () => Promise.reject(upstreamFailed('near-intents', 'down'))),
+    ],
+    ['solana-rpc', (w) => (w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'down')))],
+  ] as [string, (w: CustodianWorld) => void][])(
+    'names %s as the failed upstream, as a create does',
+    async (upstream, arrange) => {
+      const w = createCustodianWorld();
+      arrange(w);
+      const details = { upstream, reason: 'upstream_down' };
+      expect(refusalOf(await preview(w))).toMatchObject({ code: 'UPSTREAM_FAILED', details });
+      const created = refusalOf(await w.custody.createSwap(request()));
+      expect(created).toMatchObject({ code: 'UPSTREAM_FAILED', details });
+    },
+  );
+
   it('refuses without an upstream call while swaps are stopped', async () => {
     const w = createCustodianWorld({ swapsDisabled: true });
     expect(refusalOf(await preview(w))).toMatchObject({
