@@ -11,7 +11,7 @@ import { isAddress } from './chain/solana/address.ts';
 import type { MessageVersion } from './chain/solana/transaction.ts';
 import { type Lamports, lamports, parseAmount, SOL_DECIMALS } from './core/amount.ts';
 import { type LimitName, OPERATION_LIMITS } from './core/operation-limits.ts';
-import { PRICE_VENUES } from './providers/price-venues.ts';
+import { PRICE_VENUES, VENUE_NAMES } from './providers/price-venues.ts';
 
 const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
 const urlList = z.string().transform((text, context) => {
@@ -20,7 +20,6 @@ const urlList = z.string().transform((text, context) => {
   context.addIssue('not a comma list of URLs');
   return z.NEVER;
 });
-const keysOf = <K extends string>(record: Readonly<Record<K, unknown>>) => Object.keys(record) as K[];
 /** A comma list of `name=value`, in its order. Each name is known and appears once. */
 const namedList = <N extends string, V>(names: readonly N[], value: z.ZodType<V, string>) =>
   z.string().transform((text, context) => {
@@ -236,10 +235,8 @@ export const VARIABLES = {
     about: 'Comma list of Esplora indexes of Bitcoin. ABSR is minted only where two agree.',
   },
   PRICE_API_URLS: {
-    schema: namedList(keysOf(PRICE_VENUES), url),
-    default: keysOf(PRICE_VENUES)
-      .map((name) => `${name}=${PRICE_VENUES[name].url}`)
-      .join(','),
+    schema: namedList(VENUE_NAMES, url),
+    default: VENUE_NAMES.map((name) => `${name}=${PRICE_VENUES[name].url}`).join(','),
     areas: ['custody'],
     about: 'Comma list of price venues, `name=URL`, preferred first. Two must agree before a swap.',
   },

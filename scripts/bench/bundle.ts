@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
+import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import { workerCpuMs, workerMegabytes } from '../../test/e2e/load-memory.ts';
 import { median, type Row } from './row.ts';
 import { ownBundle, sluiceBundle, startRuntime } from './runtime.ts';
@@ -28,7 +29,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   ABSR_MINT_ADDRESS: encodeBase58(SEED),
   SOLANA_RPC_URL: CLOSED,
   ESPLORA_API_URLS: CLOSED,
-  PRICE_API_URLS: `hyperliquid=${CLOSED},coinbase=${CLOSED},kraken=${CLOSED}`,
+  PRICE_API_URLS: VENUE_NAMES.map((name) => `${name}=${CLOSED}`).join(','),
   NEAR_INTENTS_API_URL: CLOSED,
   NOSTR_RELAYS: 'ws://127.0.0.1:9',
 };

@@ -1,5 +1,5 @@
 /**
- * Spot prices of BTC and SOL from three independent venues. Each returns both coins.
+ * Spot prices of BTC and SOL from independent venues: the one list of them.
  * @module
  */
 import * as z from 'zod';
@@ -10,84 +10,83 @@ import { type Fetch, getJson, postJson } from './http.ts';
 /** A later price is of no use to a waiting caller. */
 const TIMEOUT_MS = 4_000;
 
-export type PriceVenue = { readonly name: string; read(): Promise<PriceReport> };
+/** The HTTP calls of one venue, below its URL. */
+type Calls = {
+  get<T>(path: string, schema: z.ZodType<T>): Promise<T>;
+  post<T>(path: string, body: unknown, schema: z.ZodType<T>): Promise<T>;
+};
 
-type Options = { baseUrl: string; fetch: Fetch };
+type Venue = {
+  readonly url: string;
+  /** Dollars of both coins as decimal text; undefined if the venue has no price. */
+  readonly read: (calls: Calls) => Promise<Readonly<Record<'btc' | 'sol', string | undefined>>>;
+};
 
-function report(source: string, btc: string | undefined, sol: string | undefined): PriceReport {
-  const btcUsd = btc === undefined ? undefined : parsePrice(btc);
-  const solUsd = sol === undefined ? undefined : parsePrice(sol);
-  if (btcUsd === undefined || solUsd === undefined) throw upstreamFailed(source, 'no_price');
-  return { source, btcUsd, solUsd };
-}
-
-/** Perpetual mids of `POST /info {"type":"allMids"}`; they differ from spot by a few basis points. */
-function createHyperliquid({ baseUrl, fetch }: Options): PriceVenue {
-  const name = 'hyperliquid';
-  const Mids = z.object({ BTC: z.string(), SOL: z.string() });
-  return {
-    name,
-    async read() {
-      const url = `${baseUrl}/info`;
-      const mids = await postJson(
-        { fetch, upstream: name, url, body: { type: 'allMids' }, timeoutMs: TIMEOUT_MS },
-        Mids,
-      );
-      return report(name, mids.BTC, mids.SOL);
-    },
-  };
-}
-
-/** `GET /v2/prices/{pair}/spot`, one call per pair. */
-function createCoinbase({ baseUrl, fetch }: Options): PriceVenue {
-  const name = 'coinbase';
-  const Spot = z.object({ data: z.object({ amount: z.string() }) });
-  const spot = async (pair: string) => {
-    const url = `${baseUrl}/v2/prices/${pair}/spot`;
-    return (await getJson({ fetch, upstream: name, url, timeoutMs: TIMEOUT_MS }, Spot)).data.amount;
-  };
-  return {
-    name,
-    async read() {
-      const [btc, sol] = await Promise.all([spot('BTC-USD'), spot('SOL-USD')]);
-      return report(name, btc, sol);
-    },
-  };
-}
-
-/** `GET /0/public/Ticker`: errors have status 200, and XBTUSD is returned under a different name. */
-function createKraken({ baseUrl, fetch }: Options): PriceVenue {
-  const name = 'kraken';
-  const Ticker = z.object({
-    error: z.array(z.string()),
-    result: z.record(z.string(), z.object({ c: z.array(z.string()).min(1) })).optional(),
-  });
-  return {
-    name,
-    async read() {
-      const url = `${baseUrl}/0/public/Ticker?pair=XBTUSD,SOLUSD`;
-      const ticker = await getJson({ fetch, upstream: name, url, timeoutMs: TIMEOUT_MS }, Ticker);
-      if (ticker.error.length > 0) throw upstreamFailed(name, 'refused');
-      const last = (...keys: string[]) => keys.map((key) => ticker.result?.[key]?.c[0]).find(Boolean);
-      return report(name, last('XXBTZUSD', 'XBTUSD'), last('SOLUSD', 'SOLZUSD'));
-    },
-  };
-}
+const Mids = z.object({ BTC: z.string(), SOL: z.string() });
+const Spot = z.object({ data: z.object({ amount: z.string() }) });
+const Ticker = z.object({
+  error: z.array(z.string()),
+  result: z.record(z.string(), z.object({ c: z.array(z.string()).min(1) })).optional(),
+});
 
 /** The price venues, in the order of preference. Any two must agree before a swap. */
 export const PRICE_VENUES = {
-  hyperliquid: { url: 'https://api.hyperliquid.xyz', create: createHyperliquid },
-  coinbase: { url: 'https://api.coinbase.com', create: createCoinbase },
-  kraken: { url: 'https://api.kraken.com', create: createKraken },
-} as const;
+  /** Mids of perpetual futures, which differ from spot by a few basis points. */
+  hyperliquid: {
+    url: 'https://api.hyperliquid.xyz',
+    async read({ post }) {
+      const { BTC: btc, SOL: sol } = await post('/info', { type: 'allMids' }, Mids);
+      return { btc, sol };
+    },
+  },
+  coinbase: {
+    url: 'https://api.coinbase.com',
+    async read({ get }) {
+      const spot = async (pair: string) => (await get(`/v2/prices/${pair}/spot`, Spot)).data.amount;
+      const [btc, sol] = await Promise.all([spot('BTC-USD'), spot('SOL-USD')]);
+      return { btc, sol };
+    },
+  },
+  /** Errors have status 200, and XBTUSD is returned under a different name. */
+  kraken: {
+    url: 'https://api.kraken.com',
+    async read({ get }) {
+      const { error, result } = await get('/0/public/Ticker?pair=XBTUSD,SOLUSD', Ticker);
+      if (error.length > 0) throw upstreamFailed('kraken', 'refused');
+      const last = (...keys: string[]) => keys.map((key) => result?.[key]?.c[0]).find(Boolean);
+      return { btc: last('XXBTZUSD', 'XBTUSD'), sol: last('SOLUSD', 'SOLZUSD') };
+    },
+  },
+} as const satisfies Readonly<Record<string, Venue>>;
 
 export type VenueName = keyof typeof PRICE_VENUES;
+export const VENUE_NAMES = Object.keys(PRICE_VENUES) as VenueName[];
+
+export type PriceVenue = { readonly name: VenueName; read(): Promise<PriceReport> };
 
 /** The venues of a setting, in its order. */
 export const createPriceVenues = (
   urls: Readonly<Partial<Record<VenueName, string>>>,
   fetch: Fetch,
 ): PriceVenue[] =>
-  (Object.entries(urls) as [VenueName, string][]).map(([name, baseUrl]) =>
-    PRICE_VENUES[name].create({ baseUrl, fetch }),
-  );
+  (Object.entries(urls) as [VenueName, string][]).map(([name, baseUrl]) => ({
+    name,
+    read: () => readVenue(name, baseUrl, fetch),
+  }));
+
+async function readVenue(source: VenueName, baseUrl: string, fetch: Fetch): Promise<PriceReport> {
+  const call = (path: string) => ({
+    fetch,
+    upstream: source,
+    url: `${baseUrl}${path}`,
+    timeoutMs: TIMEOUT_MS,
+  });
+  const { btc, sol } = await PRICE_VENUES[source].read({
+    get: (path, schema) => getJson(call(path), schema),
+    post: (path, body, schema) => postJson({ ...call(path), body }, schema),
+  });
+  const btcUsd = btc === undefined ? undefined : parsePrice(btc);
+  const solUsd = sol === undefined ? undefined : parsePrice(sol);
+  if (btcUsd === undefined || solUsd === undefined) throw upstreamFailed(source, 'no_price');
+  return { source, btcUsd, solUsd };
+}

@@ -5,6 +5,7 @@ import { NETWORK, p2wpkh, WIF } from '@scure/btc-signer';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
+import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import { payBitcoin } from '../world/bitcoin-wallet.ts';
 import type { BitcoinKey } from '../world/keys.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -101,7 +102,7 @@ describe('a day of the reserve', () => {
     expect(await fresh(world, '/api/arbitrage/summary')).toMatchObject({
       btcPriceUsd: 80_000,
       solPriceUsd: 100,
-      priceSource: 'hyperliquid',
+      priceSource: VENUE_NAMES[0],
       absrSupplySats: 1_050_000,
       absrSupplyUsd: 840,
       absrTokenSupply: 1_000_000,

@@ -1,4 +1,5 @@
 /** @module-tag deep */
+
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { examine } from '../../scripts/doctor/examine.ts';
 import { hideSecrets, SECRETS, type Settings } from '../../scripts/doctor/finding.ts';
 import { KNOWN } from '../../scripts/doctor/read-settings.ts';
+import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import { createBitcoinKey, createQuoteKey, createSolanaKey } from '../world/keys.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { until } from './swap-caller.ts';
@@ -169,9 +171,9 @@ describe('finds faults planted in the settings', () => {
 it('names dead price venues, and no divergence', async () => {
   const dead = 'http://127.0.0.1:9';
   const { problems } = await look({
-    PRICE_API_URLS: `hyperliquid=${dead},coinbase=${dead},kraken=${dead}`,
+    PRICE_API_URLS: VENUE_NAMES.map((name) => `${name}=${dead}`).join(','),
   });
-  expect(problems).toEqual(['price-unreachable', 'price-unreachable', 'price-unreachable']);
+  expect(problems).toEqual(VENUE_NAMES.map(() => 'price-unreachable'));
 });
 
 describe('finds faults planted in the files', () => {
@@ -223,11 +225,7 @@ describe('finds what goes wrong outside', () => {
   });
 
   it('price-divergent', async () => {
-    for (const [venue, price] of [
-      ['kraken', '50'],
-      ['coinbase', '150'],
-    ] as const)
-      world.prices.set({ SOL: price }, venue);
+    for (const [at, venue] of VENUE_NAMES.entries()) world.prices.set({ SOL: String(50 + 50 * at) }, venue);
     expect((await look()).problems).toContain('price-divergent');
     world.prices.set({ SOL: '100' });
   });

@@ -1,3 +1,4 @@
+import { VENUE_NAMES, type VenueName } from '../../src/providers/price-venues.ts';
 import type { UpstreamName } from '../world/bindings.ts';
 import type { Fault } from '../world/fault-book.ts';
 import type { World } from '../world/world.ts';
@@ -38,6 +39,10 @@ const NO_QUORUM = '502 UPSTREAM_FAILED upstream_quorum_missing, nothing signed';
 const refused = (status: number, code: string, reason: string): string =>
   `${status} ${code} ${reason}, nothing signed`;
 
+const EACH_VENUE = Object.fromEntries(VENUE_NAMES.map((name) => [name, [name]])) as Record<
+  VenueName,
+  [VenueName]
+>;
 const TARGETS = {
   rpc1: ['rpc1'],
   rpc2: ['rpc2'],
@@ -46,10 +51,8 @@ const TARGETS = {
   esplora2: ['esplora2'],
   'both Esploras': ['esplora1', 'esplora2'],
   oneclick: ['oneclick'],
-  hyperliquid: ['hyperliquid'],
-  coinbase: ['coinbase'],
-  kraken: ['kraken'],
-  'all venues': ['hyperliquid', 'coinbase', 'kraken'],
+  ...EACH_VENUE,
+  'all venues': VENUE_NAMES,
 } as const satisfies Readonly<Record<string, readonly UpstreamName[]>>;
 type Target = keyof typeof TARGETS;
 
@@ -245,17 +248,24 @@ const chainViews: Cell[] = [
   special('both Esploras', 'after', 'wrongBalance', FINISHED, [{ kind: 'wrongBalance', by: 1_000_000 }]),
 ];
 
-const price = (venues: readonly ('hyperliquid' | 'coinbase' | 'kraken')[]) => (world: World) => {
-  for (const [at, venue] of venues.entries()) world.prices.set({ SOL: String(90 - 20 * at) }, venue);
+const price = (venues: readonly VenueName[]) => (world: World) => {
+  for (const [at, venue] of venues.entries()) world.prices.set({ SOL: String(90 - 10 * at) }, venue);
 };
 
 const priceLies: Cell[] = [
-  ...(['hyperliquid', 'coinbase', 'kraken'] as const).map((venue) =>
+  ...VENUE_NAMES.map((venue) =>
     special(venue, 'before', 'another price', FINISHED, [], { prepare: price([venue]), hold: 'over' }),
   ),
-  special('all venues', 'before', 'three prices', refused(502, 'PRICE_UNAVAILABLE', 'price_divergent'), [], {
-    prepare: price(['hyperliquid', 'coinbase']),
-  }),
+  special(
+    'all venues',
+    'before',
+    'another price each',
+    refused(502, 'PRICE_UNAVAILABLE', 'price_divergent'),
+    [],
+    {
+      prepare: price(VENUE_NAMES),
+    },
+  ),
 ];
 
 /** Every cell, in the order of the printed table. */

@@ -2,7 +2,9 @@
  * Mixed traffic on a world whose upstreams fail in turn, and its results.
  * @module
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import type { UpstreamName } from '../world/bindings.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { workerMegabytes } from './load-memory.ts';
@@ -33,11 +35,10 @@ const UPSTREAMS: readonly UpstreamName[] = [
   'rpc1',
   'esplora1',
   'oneclick',
-  'coinbase',
   'rpc2',
   'esplora2',
-  'kraken',
   'orca',
+  ...VENUE_NAMES,
 ];
 
 export const startLoadWorld = (): Promise<World> =>

@@ -11,7 +11,7 @@ import type { Exchange } from '../../scripts/probe/read-only-fetch.ts';
 import { isSignedQuote } from '../../src/bridges/near-intents-signature.ts';
 import { createEsplora } from '../../src/providers/esplora.ts';
 import { BTC_ASSET, createNearIntents, SOL_ASSET } from '../../src/providers/near-intents.ts';
-import { PRICE_VENUES } from '../../src/providers/price-venues.ts';
+import { createPriceVenues, VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import { replay } from '../providers/replay.ts';
 import { startWorld, type World } from '../world/world.ts';
 
@@ -82,9 +82,7 @@ it('rates every upstream, and ends with 0 when all is well', async () => {
   expect(code).toBe(0);
   expect([...lines.keys()]).toEqual([
     'route near-intents',
-    'hyperliquid',
-    'coinbase',
-    'kraken',
+    ...VENUE_NAMES,
     'prices',
     'esplora-1',
     'esplora-2',
@@ -155,8 +153,8 @@ it('stores responses that the providers can parse again without a network', asyn
     fetch: replayed(exchangesOf(kept, esplora2)),
   });
   expect(await esplora.balance(world.reserve.bitcoin)).toMatchObject({ confirmed: 1_000_000n });
-  const venue = PRICE_VENUES.kraken.create({ baseUrl: kraken, fetch: replayed(exchangesOf(kept, kraken)) });
-  expect(await venue.read()).toMatchObject({ solUsd: 100_000_000n });
+  const [venue] = createPriceVenues({ kraken }, replayed(exchangesOf(kept, kraken)));
+  expect(await venue?.read()).toMatchObject({ solUsd: 100_000_000n });
   const events = exchangesOf(kept, relay1).map(({ event }) => event);
   expect(events).toHaveLength(3);
   for (const event of events) expect(event && verifyEvent(event)).toBe(true);

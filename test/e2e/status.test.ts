@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AlarmMessage } from '../../src/features/status/check-alarms.ts';
+import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import type { UpstreamName } from '../world/bindings.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
@@ -81,9 +82,7 @@ const NAMES: Readonly<Partial<Record<UpstreamName, readonly [name: string, neede
   rpc2: ['solana-rpc-2', true],
   esplora1: ['esplora-1', true],
   esplora2: ['esplora-2', true],
-  hyperliquid: ['hyperliquid', true],
-  coinbase: ['coinbase', true],
-  kraken: ['kraken', true],
+  ...Object.fromEntries(VENUE_NAMES.map((name) => [name, [name, true]])),
   oneclick: ['near-intents', true],
   orca: ['orca', false],
   changenow: ['changenow', false],

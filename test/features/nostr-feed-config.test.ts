@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 
 // One key in three forms, from the text of NIP-19.
 const NPUB = 'npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg';
@@ -38,7 +39,7 @@ it.each([
 });
 
 it('price venues are a list in its own order, and may be fewer than all', () => {
-  expect(Object.keys(readConfig({}).PRICE_API_URLS)).toEqual(['hyperliquid', 'coinbase', 'kraken']);
+  expect(Object.keys(readConfig({}).PRICE_API_URLS)).toEqual(VENUE_NAMES);
   const list = 'kraken=https://k.test/x=1, coinbase=https://c.test/';
   expect(Object.entries(readConfig({ PRICE_API_URLS: list }).PRICE_API_URLS)).toEqual([
     ['kraken', 'https://k.test/x=1'],

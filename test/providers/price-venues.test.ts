@@ -1,17 +1,57 @@
 import { describe, expect, it } from 'vitest';
-import { PRICE_VENUES } from '../../src/providers/price-venues.ts';
+import type { Fetch } from '../../src/providers/http.ts';
+import { createPriceVenues, VENUE_NAMES, type VenueName } from '../../src/providers/price-venues.ts';
+import { createPriceBook, PRICE_HANDLERS } from '../world/price-venues.ts';
 import { HTML_429, type Recorded, replay } from './replay.ts';
 
 const BASE = 'https://venue.test';
+const readFrom = async (name: VenueName, fetch: Fetch) =>
+  createPriceVenues({ [name]: BASE }, fetch)[0]?.read();
 const KRAKEN = `GET ${BASE}/0/public/Ticker?pair=XBTUSD,SOLUSD`;
 const INFO = `POST ${BASE}/info`;
 const SPOT = (pair: string) => `GET ${BASE}/v2/prices/${pair}/spot`;
 const PRICE = { btcUsd: 80_868_500_000n, solUsd: 101_240_000n };
 
+describe.each(VENUE_NAMES)('%s', (name) => {
+  /** The simulator of the venue, whose shapes are those of production. */
+  const simulated =
+    (change: (text: string) => string): Fetch =>
+    async (url, init) => {
+      const { pathname: path, searchParams: query } = new URL(url);
+      const method = init?.method ?? 'GET';
+      const headers = Object.fromEntries(new Headers(init?.headers));
+      const asked = { method, path, query, headers, body: String(init?.body ?? ''), label: '' };
+      const { status, body } = PRICE_HANDLERS[name](
+        createPriceBook({ BTC: '80868.5', SOL: '101.24' }),
+        asked,
+      );
+      return new Response(change(body), { status });
+    };
+
+  it('shows the price of both coins in millionths of a dollar', async () => {
+    expect(
+      await readFrom(
+        name,
+        simulated((text) => text),
+      ),
+    ).toEqual({ source: name, ...PRICE });
+  });
+
+  it.each([
+    ['no price', (text: string) => text.replaceAll('80868.5', '')],
+    ['a price of zero', (text: string) => text.replaceAll('101.24', '0')],
+    ['a page instead of JSON', () => '<html></html>'],
+    ['an empty object', () => '{}'],
+  ])('fails under its own name after %s', async (_name, change) => {
+    const failure = { code: 'UPSTREAM_FAILED', details: { upstream: name } };
+    await expect(readFrom(name, simulated(change))).rejects.toMatchObject(failure);
+  });
+});
+
 describe('hyperliquid', () => {
   const read = (answer: Recorded | Error) => {
     const { fetch, requests } = replay({ [INFO]: answer });
-    return { price: PRICE_VENUES.hyperliquid.create({ baseUrl: BASE, fetch }).read(), requests };
+    return { price: readFrom('hyperliquid', fetch), requests };
   };
 
   it('takes the perpetual mids of both coins out of hundreds', async () => {
@@ -40,7 +80,7 @@ describe('coinbase', () => {
   const spot = (amount: unknown): Recorded => ({ body: { data: { amount, base: 'X', currency: 'USD' } } });
   const read = (btc: Recorded | Error, sol: Recorded | Error) => {
     const { fetch } = replay({ [SPOT('BTC-USD')]: btc, [SPOT('SOL-USD')]: sol });
-    return PRICE_VENUES.coinbase.create({ baseUrl: BASE, fetch }).read();
+    return readFrom('coinbase', fetch);
   };
 
   it('requests each pair', async () => {
@@ -69,8 +109,7 @@ describe('kraken', () => {
     c: [last, '0.01'],
     v: ['1', '2'],
   });
-  const read = (answer: Recorded | Error) =>
-    PRICE_VENUES.kraken.create({ baseUrl: BASE, fetch: replay({ [KRAKEN]: answer }).fetch }).read();
+  const read = (answer: Recorded | Error) => readFrom('kraken', replay({ [KRAKEN]: answer }).fetch);
 
   it('answers XBTUSD under another name', async () => {
     const body = { error: [], result: { XXBTZUSD: pair('80868.50000'), SOLUSD: pair('101.24') } };

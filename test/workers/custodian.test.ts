@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { createApp } from '../../src/app.ts';
 import type { SwapAnswer, SwapRequest } from '../../src/custody/api.ts';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
+import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 import { CustodianClient } from '../../src/wiring/custodian-client.ts';
 import { QUOTE_KEY } from '../bridges/signed-quote.ts';
@@ -29,8 +30,7 @@ const VARIABLES = {
   NEAR_INTENTS_API_URL: 'https://1click.test',
   NEAR_INTENTS_QUOTE_KEY: QUOTE_KEY,
   ESPLORA_API_URLS: 'https://esplora1.test,https://esplora2.test',
-  PRICE_API_URLS:
-    'hyperliquid=https://hyperliquid.test,coinbase=https://coinbase.test,kraken=https://kraken.test',
+  PRICE_API_URLS: VENUE_NAMES.map((name) => `${name}=https://${name}.test`).join(','),
 };
 const realFetch = globalThis.fetch;
 const realTimeout = AbortSignal.timeout;

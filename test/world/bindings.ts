@@ -1,24 +1,22 @@
-import { PRICE_VENUES, type VenueName } from '../../src/providers/price-venues.ts';
+import { VENUE_NAMES, type VenueName } from '../../src/providers/price-venues.ts';
 import { type BitcoinKey, randomHex } from './keys.ts';
 import type { WorldPools } from './orca-pools.ts';
 import type { SolanaWorld } from './solana-world.ts';
 
-export interface Endpoints {
-  readonly rpc1: string;
-  readonly rpc2: string;
-  readonly esplora1: string;
-  readonly esplora2: string;
-  readonly oneclick: string;
-  readonly hyperliquid: string;
-  readonly coinbase: string;
-  readonly kraken: string;
-  readonly orca: string;
-  readonly changenow: string;
-  readonly relay1: string;
-  readonly relay2: string;
-}
+export type UpstreamName =
+  | 'rpc1'
+  | 'rpc2'
+  | 'esplora1'
+  | 'esplora2'
+  | 'oneclick'
+  | VenueName
+  | 'orca'
+  | 'changenow'
+  | 'relay1'
+  | 'relay2';
 
-export type UpstreamName = keyof Endpoints;
+/** The URL of each upstream. */
+export type Endpoints = Readonly<Record<UpstreamName, string>>;
 
 export const isUpstream = (endpoints: Endpoints, name: string): name is UpstreamName => name in endpoints;
 
@@ -56,9 +54,7 @@ export function createBindings(options: {
     NEAR_INTENTS_API_URL: endpoints.oneclick,
     NEAR_INTENTS_QUOTE_KEY: secrets.quoteKey,
     NEAR_INTENTS_JWT: secrets.oneClickToken,
-    PRICE_API_URLS: Object.keys(PRICE_VENUES)
-      .map((name) => `${name}=${endpoints[name as VenueName]}`)
-      .join(','),
+    PRICE_API_URLS: VENUE_NAMES.map((name) => `${name}=${endpoints[name]}`).join(','),
     ORCA_API_URL: `${endpoints.orca}/v2/solana`,
     POOL_ADDRESSES: `default=${options.pools.sabtcUsdc.address},saeth-sausd=${options.pools.saethSausd.address},sausd-usdc=${options.pools.sausdUsdc.address}`,
     CHANGENOW_API_URL: `${endpoints.changenow}/v2`,

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import * as z from 'zod';
+import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import { isUpstream } from './bindings.ts';
 import type { Fault } from './fault-book.ts';
 import { listen } from './fault-gate.ts';
@@ -46,7 +47,7 @@ const sendBody = z.object({ address: z.string(), sats: z.number().int().positive
 const pricesBody = z.object({
   BTC: z.string().optional(),
   SOL: z.string().optional(),
-  venue: z.enum(['hyperliquid', 'coinbase', 'kraken']).optional(),
+  venue: z.enum(VENUE_NAMES).optional(),
 });
 const queryBody = z.object({ sql: z.string() });
 const cronBody = z.object({ cron: z.string().optional(), time: z.number().optional() });

@@ -1,24 +1,23 @@
+import { VENUE_NAMES, type VenueName } from '../../src/providers/price-venues.ts';
 import type { FaultBook } from './fault-book.ts';
 import { type Answer, json, startUpstream, text, type Upstream, type WorldRequest } from './fault-gate.ts';
 import type { RequestCounts } from './request-counts.ts';
 
 export type Coin = 'BTC' | 'SOL';
-const VENUES = ['hyperliquid', 'coinbase', 'kraken'] as const;
-export type Venue = (typeof VENUES)[number];
 
 /** US dollars as decimal text. */
 export type UsdPrices = Record<Coin, string>;
 
 export interface PriceBook {
   /** The price of a venue, or the world's price without a venue. */
-  price(coin: Coin, venue?: Venue): string;
+  price(coin: Coin, venue?: VenueName): string;
   /** Changes prices at all venues, or at one only. */
-  set(prices: Partial<UsdPrices>, venue?: Venue): void;
+  set(prices: Partial<UsdPrices>, venue?: VenueName): void;
 }
 
 export function createPriceBook(initial: UsdPrices): PriceBook {
   const world: UsdPrices = { ...initial };
-  const own = new Map<Venue, Partial<UsdPrices>>();
+  const own = new Map<VenueName, Partial<UsdPrices>>();
   return {
     price: (coin, venue) => (venue === undefined ? undefined : own.get(venue)?.[coin]) ?? world[coin],
     set(prices, venue) {
@@ -89,17 +88,21 @@ function kraken(prices: PriceBook, { path, query }: WorldRequest): Answer {
   return json(200, { error: [], result });
 }
 
-const handlers = { hyperliquid, coinbase, kraken };
+/** What each venue answers, with the shapes of production. */
+export const PRICE_HANDLERS: Readonly<
+  Record<VenueName, (prices: PriceBook, request: WorldRequest) => Answer>
+> = { hyperliquid, coinbase, kraken };
 
-/** Starts the three price venues; each shows the price book's price for it. */
+/** Starts the price venues; each shows the price book's price for it. */
 export async function startPriceVenues(options: {
   prices: PriceBook;
   faults: FaultBook;
   counts: RequestCounts;
-}): Promise<Record<Venue, Upstream>> {
+}): Promise<Record<VenueName, Upstream>> {
   const { prices, faults, counts } = options;
-  const start = (name: Venue): Promise<Upstream> =>
-    startUpstream({ name, faults, counts, handle: (request) => handlers[name](prices, request) });
-  const [hyper, coin, krak] = await Promise.all([start('hyperliquid'), start('coinbase'), start('kraken')]);
-  return { hyperliquid: hyper, coinbase: coin, kraken: krak };
+  const started = VENUE_NAMES.map(async (name) => {
+    const handle = (request: WorldRequest) => PRICE_HANDLERS[name](prices, request);
+    return [name, await startUpstream({ name, faults, counts, handle })] as const;
+  });
+  return Object.fromEntries(await Promise.all(started)) as Record<VenueName, Upstream>;
 }

@@ -69,20 +69,7 @@ export async function startUpstreams(options: UpstreamsOptions): Promise<Upstrea
 
   const all = { rpc1, rpc2, esplora1, esplora2, oneclick, ...venues, orca, changenow, relay1, relay2 };
   return {
-    endpoints: {
-      rpc1: rpc1.url,
-      rpc2: rpc2.url,
-      esplora1: esplora1.url,
-      esplora2: esplora2.url,
-      oneclick: oneclick.url,
-      hyperliquid: venues.hyperliquid.url,
-      coinbase: venues.coinbase.url,
-      kraken: venues.kraken.url,
-      orca: orca.url,
-      changenow: changenow.url,
-      relay1: relay1.url,
-      relay2: relay2.url,
-    },
+    endpoints: Object.fromEntries(Object.entries(all).map(([name, { url }]) => [name, url])) as Endpoints,
     npub: seed.npub,
     pools,
     async stop() {
