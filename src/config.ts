@@ -129,10 +129,12 @@ type LimitSetting = {
 /** The settings of the limits of one kind of operation. */
 function limitSettings<K extends Limits[LimitName]['kind']>(kind: K, area: Area) {
   const settings: Record<string, LimitSetting> = {};
-  for (const { kind: bounded, setting, unit, label, default: standard } of Object.values(OPERATION_LIMITS)) {
+  for (const { kind: bounded, setting, unit, label, beyond, default: standard } of Object.values(
+    OPERATION_LIMITS,
+  )) {
     const schema = unit === 'lamports' ? sol : uint.transform(BigInt);
-    if (bounded === kind)
-      settings[setting] = { schema, default: standard, areas: [area], about: `Limit of ${label}.` };
+    const about = `Limit of ${label}. Beyond it: ${beyond}.`;
+    if (bounded === kind) settings[setting] = { schema, default: standard, areas: [area], about };
   }
   return settings as { readonly [S in LimitOf<K>['setting']]: LimitSetting };
 }

@@ -3,6 +3,7 @@
  * ones, never rename or reuse any.
  * @module
  */
+import { OPERATION_LIMITS } from './operation-limits.ts';
 
 /** The caller's next step, by action: the text of the API document and of docs/errors.md. */
 export const ERROR_ACTIONS = {
@@ -47,6 +48,11 @@ const transient = (status: number, action: ErrorAction, meaning: string): ErrorE
 const badRequest = (meaning: string): ErrorEntry => permanent(400, 'fix_request', meaning);
 const uselessDeposit = (meaning: string): ErrorEntry => permanent(400, 'use_another_deposit', meaning);
 const unavailable = (meaning: string): ErrorEntry => transient(503, 'retry_later', meaning);
+
+/** A limit of one operation is AMOUNT_TOO_LARGE. */
+const swapLimits = Object.entries(OPERATION_LIMITS).flatMap(([name, { kind, windowMs }]) =>
+  kind === 'swap' && windowMs !== 0 ? [name] : [],
+);
 
 const CODES = {
   INVALID_INPUT: badRequest(
@@ -117,7 +123,7 @@ const CODES = {
     "Above the cap of one swap (details.maxAmountLamports), or above the bridge's current maximum.",
   ),
   SWAP_LIMIT_REACHED: unavailable(
-    'The amount would exceed a swap limit: details.limit is hour, day, unsettled or cost_day. Retry after Retry-After seconds.',
+    `The amount would exceed a swap limit: details.limit is one of ${swapLimits.join(', ')}. Retry after Retry-After seconds.`,
   ),
   SWAPS_PAUSED: unavailable(
     'Swaps are paused by the operator or by a safety check; details.reason tells them apart.',

@@ -29,6 +29,8 @@ export type OperationLimit = {
   readonly countsQueued?: true;
   /** What it bounds, for people. */
   readonly label: string;
+  /** What a caller gets, or what waits, while it has no room; for the documentation. */
+  readonly beyond: string;
 };
 
 /** By the name that `details.limit` and the status show. */
@@ -41,6 +43,7 @@ export const OPERATION_LIMITS = {
     counts: 'amount',
     windowMs: 0,
     label: 'SOL in one swap',
+    beyond: '400 `AMOUNT_TOO_LARGE`',
   },
   hour: {
     kind: 'swap',
@@ -50,6 +53,7 @@ export const OPERATION_LIMITS = {
     counts: 'amount',
     windowMs: HOUR_MS,
     label: 'SOL swapped in an hour',
+    beyond: '503 `SWAP_LIMIT_REACHED`',
   },
   day: {
     kind: 'swap',
@@ -59,6 +63,7 @@ export const OPERATION_LIMITS = {
     counts: 'amount',
     windowMs: DAY_MS,
     label: 'SOL swapped in a day',
+    beyond: '503 `SWAP_LIMIT_REACHED`',
   },
   unsettled: {
     kind: 'swap',
@@ -68,6 +73,7 @@ export const OPERATION_LIMITS = {
     counts: 'unsettled',
     windowMs: null,
     label: 'SOL sent whose BTC has not arrived',
+    beyond: '503 `SWAP_LIMIT_REACHED`',
   },
   cost_day: {
     kind: 'swap',
@@ -77,6 +83,7 @@ export const OPERATION_LIMITS = {
     counts: 'cost',
     windowMs: DAY_MS,
     label: 'worst-case cost of a day of swaps',
+    beyond: '503 `SWAP_LIMIT_REACHED`',
   },
   creations_day: {
     kind: 'token',
@@ -87,6 +94,7 @@ export const OPERATION_LIMITS = {
     windowMs: DAY_MS,
     countsQueued: true,
     label: 'token creations in a day',
+    beyond: '503 `SPENDING_LIMIT_REACHED`; paid creations wait',
   },
   refunds_day: {
     kind: 'refund',
@@ -96,6 +104,7 @@ export const OPERATION_LIMITS = {
     counts: 'amount',
     windowMs: DAY_MS,
     label: 'SOL refunded in a day',
+    beyond: '`ops refund` names it and does not pay',
   },
   payouts_day: {
     kind: 'asry',
@@ -105,6 +114,7 @@ export const OPERATION_LIMITS = {
     counts: 'operations',
     windowMs: DAY_MS,
     label: 'reward payouts in a day',
+    beyond: 'the reward is owed (`daily_limit`)',
   },
   rent_day: {
     kind: 'asry',
@@ -114,6 +124,7 @@ export const OPERATION_LIMITS = {
     counts: 'amount',
     windowMs: DAY_MS,
     label: "SOL spent in a day on receivers' token accounts",
+    beyond: 'the reward is owed (`rent_budget_spent`)',
   },
   failed_payouts_day: {
     kind: 'asry',
@@ -123,6 +134,7 @@ export const OPERATION_LIMITS = {
     counts: 'cost',
     windowMs: DAY_MS,
     label: 'SOL spent in a day on fees of payouts that fail',
+    beyond: 'the reward is owed (`daily_limit`)',
   },
 } as const satisfies Record<string, OperationLimit>;
 

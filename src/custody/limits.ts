@@ -50,7 +50,7 @@ export class CustodyBounds {
     this.#config = config;
     this.#sold = sold;
     this.limits = Object.entries(OPERATION_LIMITS).map(([name, declared]) => {
-      const { setting: _setting, default: _default, ...limit } = declared;
+      const { setting: _setting, default: _default, beyond: _beyond, ...limit } = declared;
       return { ...limit, name, maximum: config[name as LimitName] };
     });
   }

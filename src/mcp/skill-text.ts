@@ -119,7 +119,7 @@ the terms of the MCP tools: over HTTP, \`idempotencyKey\` is the header \`Idempo
 | \`QUOTE_REFUSED\` | The routing provider's quote did not pass our checks; details.reason names the check, or is no_route if there is no liquidity. Nothing was signed. | \`retry_with_new_key\` |
 | \`RATE_LIMITED\` | Too many requests from this address. Wait for Retry-After seconds. | \`retry_later\` |
 | \`SWAPS_PAUSED\` | Swaps are paused by the operator or by a safety check; details.reason tells them apart. | \`retry_later\` |
-| \`SWAP_LIMIT_REACHED\` | The amount would exceed a swap limit: details.limit is hour, day, unsettled or cost_day. Retry after Retry-After seconds. | \`retry_later\` |
+| \`SWAP_LIMIT_REACHED\` | The amount would exceed a swap limit: details.limit is one of hour, day, unsettled, cost_day. Retry after Retry-After seconds. | \`retry_later\` |
 | \`UNSUPPORTED_CONTENT_TYPE\` | The body must be sent as application/json. | \`fix_request\` |
 | \`UPSTREAM_FAILED\` | An upstream service failed or returned invalid data; details.upstream names it if it is a single one. | \`retry_later\` |
 `;

@@ -29,7 +29,7 @@ export type Entry = Pick<
 type Added = { readonly amount: bigint; readonly cost: bigint };
 
 /** A declared limit with its configured maximum. */
-export type Limit = Omit<OperationLimit, 'setting' | 'default'> & {
+export type Limit = Omit<OperationLimit, 'setting' | 'default' | 'beyond'> & {
   /** Stable name, shown in refusals and in the status. */
   readonly name: string;
   readonly maximum: bigint;
