@@ -37,7 +37,7 @@ export function signMessage(input: SignMessageInput): SignedMessage {
       return { scheme: `bip137-${type}`, signature: signBip137(key, type, message) };
     }
     if (type !== null) {
-      const bare = signBip322Simple({ key, type, message, ...(auxRand ? { auxRand } : {}) });
+      const bare = signBip322Simple(key.secretKey, type, message, auxRand);
       return { scheme: 'bip322-simple', signature: `smp${bare}`, signatureUnprefixed: bare };
     }
   }

@@ -2,7 +2,6 @@
  * Independent libraries, and random keys and messages for them. They do not support the BIP-322 prefix, so it
  * is removed here.
  */
-import { createRequire } from 'node:module';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check } from '@scure/base';
@@ -48,44 +47,4 @@ export function askPeers({ address, message, signature }: MessageInput): Record<
     'bip322-js': bip322,
     'bitcoinjs-message': accepts(() => verifyBitcoinMessage(message, address, bare)),
   };
-}
-
-/** The parts of bcoin, a full node, that run a script as consensus and relay policy do. It has no types. */
-type Bcoin = {
-  Script: {
-    fromRaw(raw: Buffer): unknown;
-    verify(
-      input: unknown,
-      witness: unknown,
-      output: unknown,
-      tx: unknown,
-      index: number,
-      value: number,
-    ): undefined;
-  };
-  TX: { fromRaw(raw: Buffer): { inputs: { script: unknown; witness: unknown }[] } };
-};
-
-function loadBcoin(): Bcoin {
-  process.env.NODE_BACKEND = 'js'; // its native addons are not built
-  const require = createRequire(import.meta.url);
-  return { Script: require('bcoin/lib/script/script.js'), TX: require('bcoin/lib/primitives/tx.js') };
-}
-const bcoin = loadBcoin();
-
-/** Whether a Bitcoin node accepts the first input of a raw transaction as a spend of the script. Not for taproot. */
-export function nodeAcceptsSpend(rawTx: Uint8Array, scriptPubKey: Uint8Array): boolean {
-  return accepts(() => {
-    const tx = bcoin.TX.fromRaw(Buffer.from(rawTx));
-    const [input] = tx.inputs;
-    bcoin.Script.verify(
-      input?.script,
-      input?.witness,
-      bcoin.Script.fromRaw(Buffer.from(scriptPubKey)),
-      tx,
-      0,
-      0,
-    );
-    return true;
-  });
 }
