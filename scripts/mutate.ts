@@ -1,23 +1,20 @@
 /**
  * Makes small changes to the code that guards money, one at a time, and counts those that its unit tests or seeds
- * of the simulator detect. The area of broken rules has changes written by hand, each with its own judge.
- * The exit code is 1 if unit tests detect fewer than 85 % of an area, or if a broken rule is not detected.
+ * of the simulator detect. The exit code is 1 if unit tests detect fewer than 85 % of an area.
  * @module
  */
 import { argumentsOrUsage, oneOf, readArguments, UsageError, wholeNumber } from './command-line.ts';
-import { AREAS } from './mutate/areas.ts';
+import { AREAS, type Area } from './mutate/areas.ts';
 import { judgeBySeeds } from './mutate/judge-by-seeds.ts';
 import { judgeByTests } from './mutate/judge-by-tests.ts';
-import { brokenRules, type Change, choose, judgeAll, mutantsOf, type Result } from './mutate/mutants.ts';
+import { type Change, choose, judgeAll, mutantsOf, type Result } from './mutate/mutants.ts';
 
-const RULES = 'broken rules';
-const NAMES = [...AREAS.map(({ name }) => name), RULES];
 const USAGE = `npm run mutate -- [--judge tests|seeds] [--area NAME] [--only TEXT] [--sample N] [--seeds N]
 --judge   unit tests of the area (default), or seeds of the simulator
 --only    mutants whose name contains the text, for example 'booking.ts:40 '
 --sample  tries N mutants of each area, always the same ones of the same source
 --seeds   runs seeds 1 to N, 200 by default
-areas: ${NAMES.join(', ')}`;
+areas: ${AREAS.map(({ name }) => name).join(', ')}`;
 const GOAL = 0.85;
 const NOTE_CHARS = 200;
 
@@ -29,42 +26,36 @@ const values = argumentsOrUsage(USAGE, (args) => {
     sample: { type: 'string', default: '0' },
     seeds: { type: 'string', default: '200' },
   }).values;
-  const names = NAMES.filter((name) => name.includes(given.area));
-  if (names.length === 0) throw new UsageError(`No area '${given.area}'`);
+  const areas = AREAS.filter(({ name }) => name.includes(given.area));
+  if (areas.length === 0) throw new UsageError(`No area '${given.area}'`);
   const judge = oneOf('--judge', given.judge, ['tests', 'seeds']);
   const sample = wholeNumber('--sample', given.sample);
-  return { ...given, names, judge, sample, seeds: wholeNumber('--seeds', given.seeds, { min: 1 }) };
+  return { ...given, areas, judge, sample, seeds: wholeNumber('--seeds', given.seeds, { min: 1 }) };
 });
-const { names, judge, only, sample, seeds } = values;
+const { areas, judge, only, sample, seeds } = values;
 
 function print({ mutant, fate, note }: Result): void {
   console.log(`${mutant.name}: ${fate} (${note.slice(0, NOTE_CHARS)})`);
 }
 
-/** The judge of a broken rule is the test that it names, or seeds. */
-async function judgeArea(name: string): Promise<Result[]> {
-  const area = AREAS.find((one) => one.name === name);
-  const mutants = area
-    ? mutantsOf(area).map((mutant) => ({ ...mutant, tests: area.tests }))
-    : brokenRules().filter(({ tests }) => tests.length > 0 === (judge === 'tests'));
-  const run = (changes: readonly Change[], tests: readonly string[]) =>
-    judge === 'seeds' ? judgeBySeeds(changes, seeds) : judgeByTests(changes, tests);
-  const chosen = choose(mutants, only, sample);
-  const unchanged = await run([], [...new Set(chosen.flatMap(({ tests }) => tests))]);
+async function judgeArea(area: Area): Promise<Result[]> {
+  const run = (change?: Change) =>
+    judge === 'seeds' ? judgeBySeeds(change, seeds) : judgeByTests(change, area.tests);
+  const unchanged = await run();
   if (unchanged.fate !== 'survived') throw new Error(`Without a mutant: ${unchanged.note}`);
-  return judgeAll(chosen, ({ changes, tests }) => run(changes, tests), print);
+  return judgeAll(choose(mutantsOf(area), only, sample), run, print);
 }
 
 const rows: string[] = [];
-for (const name of names) {
+for (const area of areas) {
   const started = performance.now();
-  const results = await judgeArea(name);
+  const results = await judgeArea(area);
   const count = (fate: Result['fate']): number => results.filter((each) => each.fate === fate).length;
   const share = results.length === 0 ? 1 : count('killed') / results.length;
-  if (name === RULES ? share < 1 : judge === 'tests' && share < GOAL) process.exitCode = 1;
+  if (judge === 'tests' && share < GOAL) process.exitCode = 1;
   const seconds = Math.round((performance.now() - started) / 1_000);
   const fates = [results.length, count('killed'), count('survived'), count('error')];
-  rows.push(`| ${name} | ${fates.join(' | ')} | ${(100 * share).toFixed(1)} % | ${seconds} s |`);
+  rows.push(`| ${area.name} | ${fates.join(' | ')} | ${(100 * share).toFixed(1)} % | ${seconds} s |`);
 }
 console.log('| area | mutants | killed | survived | error | share | time |\n|---|---|---|---|---|---|---|');
 for (const row of rows) console.log(row);

@@ -1,25 +1,25 @@
 /**
- * Runs unit tests against a source with the changes of a mutant, until the first test file that fails. Each mutant gets
+ * Runs unit tests against a source with the change of a mutant, until the first test file that fails. Each mutant gets
  * a thread of its own: one that uses up the memory or never ends takes only that thread with it.
  * @module
  */
 import { join, relative } from 'node:path';
 import { createVitest, type TestCase } from 'vitest/node';
 import { inThread, runShared } from '../thread.ts';
-import { type Change, changedCode, type Judged, ROOT } from './mutants.ts';
+import { type Change, changedText, type Judged, ROOT } from './mutants.ts';
 
 /** Only ends tests that hang. */
 const PATIENCE_MS = 120_000;
-type TestShare = { readonly changes: readonly Change[]; readonly tests: readonly string[] };
+type TestShare = { readonly change: Change | undefined; readonly tests: readonly string[] };
 // Tests with many random cases run fewer of them.
 process.env.TEST_SUITE ??= 'quick';
 
 /** @param tests paths from the root: fast and strict ones first */
-export const judgeByTests = (changes: readonly Change[], tests: readonly string[]): Promise<Judged> =>
-  inThread<TestShare, Judged>(import.meta.url, { changes, tests }, PATIENCE_MS * Math.max(tests.length, 1));
+export const judgeByTests = (change: Change | undefined, tests: readonly string[]): Promise<Judged> =>
+  inThread<TestShare, Judged>(import.meta.url, { change, tests }, PATIENCE_MS * Math.max(tests.length, 1));
 
-async function runTests({ changes, tests }: TestShare): Promise<Judged> {
-  const code = changedCode(changes);
+async function runTests({ change, tests }: TestShare): Promise<Judged> {
+  const changed = change && changedText(change);
   const cases: TestCase[] = [];
   const vitest = await createVitest(
     'test',
@@ -44,7 +44,7 @@ async function runTests({ changes, tests }: TestShare): Promise<Judged> {
         {
           name: 'mutate',
           enforce: 'pre',
-          load: (id: string) => code.get(relative(ROOT, id.split('?')[0] ?? '')) ?? null,
+          load: (id: string) => (relative(ROOT, id.split('?')[0] ?? '') === change?.file ? changed : null),
         },
       ],
     },

@@ -4,7 +4,6 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BROKEN_RULES } from '../../test/simulator/broken-rules.ts';
 import { createRandom } from '../../test/simulator/random.ts';
 import type { Area } from './areas.ts';
 import { mutationsOf } from './mutations.ts';
@@ -25,7 +24,7 @@ export interface Change {
 
 export interface Mutant {
   readonly name: string;
-  readonly changes: readonly Change[];
+  readonly change: Change;
 }
 
 export interface Judged {
@@ -46,36 +45,18 @@ export const mutantsOf = ({ files }: Area): Mutant[] =>
   files.flatMap((file) =>
     mutationsOf(file, sourceOf(file)).map(({ line, start, was, becomes }) => ({
       name: `${file}:${line} ${short(was)} -> ${short(becomes)}`,
-      changes: [{ file, start, was, becomes: `(${becomes})` }],
+      change: { file, start, was, becomes: `(${becomes})` },
     })),
   );
 
-/** @throws unless the source has the text of each edit exactly once */
-export const brokenRules = () =>
-  BROKEN_RULES.map(({ name, edits, test }) => ({
-    name,
-    tests: test === undefined ? [] : [test],
-    changes: edits.map(({ file: inSrc, find, replace }): Change => {
-      const file = join('src', inSrc);
-      const [before = '', ...after] = sourceOf(file).split(find);
-      if (after.length !== 1) throw new Error(`${name}: ${after.length} matches in ${file}, one is needed`);
-      return { file, start: before.length, was: find, becomes: replace };
-    }),
-  }));
-
-/** The changed files by their paths. */
-export function changedCode(changes: readonly Change[]): ReadonlyMap<string, string> {
-  const code = new Map<string, string>();
-  // The last change of a file is first, so that the offsets of the others stay valid.
-  for (const { file, start, was, becomes } of changes.toSorted((a, b) => b.start - a.start)) {
-    const text = code.get(file) ?? sourceOf(file);
-    code.set(file, text.slice(0, start) + becomes + text.slice(start + was.length));
-  }
-  return code;
+/** The text of the changed file. */
+export function changedText({ file, start, was, becomes }: Change): string {
+  const text = sourceOf(file);
+  return text.slice(0, start) + becomes + text.slice(start + was.length);
 }
 
 /** @returns the mutants whose name contains `only`; `sample` of them unless it is 0, in the same order */
-export function choose<One extends Mutant>(mutants: readonly One[], only: string, sample: number): One[] {
+export function choose(mutants: readonly Mutant[], only: string, sample: number): Mutant[] {
   const matching = mutants.filter(({ name }) => name.includes(only));
   if (sample === 0 || sample >= matching.length) return matching;
   const random = createRandom(SAMPLE_SEED);
@@ -85,16 +66,18 @@ export function choose<One extends Mutant>(mutants: readonly One[], only: string
 }
 
 /** Judges as many mutants at once as there are workers. */
-export async function judgeAll<One extends Mutant>(
-  mutants: readonly One[],
-  judge: (mutant: One) => Promise<Judged>,
+export async function judgeAll(
+  mutants: readonly Mutant[],
+  judge: (change: Change) => Promise<Judged>,
   onResult: (result: Result) => void,
 ): Promise<Result[]> {
   const results: Result[] = [];
   const queue = mutants.values();
   const work = async (): Promise<void> => {
     for (const mutant of queue) {
-      const judged = await judge(mutant).catch((error): Judged => ({ fate: 'error', note: String(error) }));
+      const judged = await judge(mutant.change).catch(
+        (error): Judged => ({ fate: 'error', note: String(error) }),
+      );
       const result = { mutant, ...judged };
       results.push(result);
       onResult(result);

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { brokenRules, changedCode } from '../../scripts/mutate/mutants.ts';
 import { cases } from '../cases.ts';
 import { loadProduction, OWN_SOURCE, type Production } from './production.ts';
 import { reduce } from './reduce.ts';
@@ -108,14 +107,6 @@ it.each([1, 2, 3])(
     expect(counts['swap done/done'] ?? 0).toBeGreaterThan(2);
   },
 );
-
-it('applies every broken rule to exactly one place of the source', () => {
-  const rules = brokenRules();
-  expect(new Set(rules.map(({ name }) => name)).size).toBe(rules.length);
-  expect(rules.length).toBeGreaterThanOrEqual(80);
-  for (const { changes } of rules)
-    for (const { file, becomes } of changes) expect(changedCode(changes).get(file)).toContain(becomes);
-});
 
 it('reduces a failing scenario to one that still fails', {
   timeout: PATIENCE_MS,
