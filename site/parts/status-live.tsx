@@ -1,13 +1,15 @@
+import { useState } from 'hono/jsx';
 import type { Status } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
+import { Periods } from './chart.tsx';
 import { SolanaTransaction } from './explorer-links.tsx';
 import { Folded } from './folded.tsx';
 import { amountOf, count, sats, sol } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
-import { statusSentence, swapsText } from './status-sentence.ts';
-import { blocksOf, StatusStrip } from './status-strip.tsx';
+import { sourcesText, statusSentence, swapsText } from './status-sentence.ts';
+import { blocksOf, DAYS, HALF_HOURS, StatusStrip } from './status-strip.tsx';
 import { detailText } from './swap-progress.tsx';
 import { Table } from './table.tsx';
 import { Tile } from './tile.tsx';
@@ -69,34 +71,87 @@ const Stopped = ({ frozen, paused }: Pick<NonNullable<Status['custody']>, 'froze
     </Notice>
   );
 
-const PART_COLUMNS = [{ name: 'Part' }, { name: 'State' }, { name: 'Last 24 hours' }];
+type Period = 'day' | 'quarter';
+const PERIODS = [
+  ['day', '24 hours'],
+  ['quarter', '90 days'],
+] as const;
+const SPANS = {
+  day: { name: 'Last 24 hours', span: HALF_HOURS },
+  quarter: { name: 'Last 90 days', span: DAYS },
+} as const;
 
-/** Name in the history, name on the page, state. */
+const partColumns = (period: Period) => [{ name: 'Part' }, { name: 'State' }, { name: SPANS[period].name }];
+
 const ownParts = ({
   custody,
   backing,
   database,
-}: Status): readonly (readonly [name: string, label: string, ok: boolean])[] => [
+}: Status): readonly (readonly [name: string, ok: boolean])[] => [
   [
     'custody',
-    'Signing',
     custody !== null && custody.frozen === null && custody.paused === null && custody.heldOperations === 0,
   ],
-  ['backing', 'Reserve covers ABSR', backing.ok],
-  ['database', 'Database', database !== null],
+  ['backing', backing.ok],
+  ['database', database !== null],
 ];
 
-const Strip = ({ status: { history, as_of: asOf }, name }: { status: Status; name: string }) =>
-  history === null ? <span>not known</span> : <StatusStrip blocks={blocksOf(history, name, asOf)} />;
+function Strip({ status, name, period }: { status: Status; name: string; period: Period }) {
+  const { span } = SPANS[period];
+  const periods = period === 'day' ? (status.history?.periods ?? null) : status.days;
+  if (periods === null) return <span>not known</span>;
+  return <StatusStrip blocks={blocksOf(periods, span, name, status.as_of)} span={span} />;
+}
+
+const PART_NAMES: Readonly<Record<string, string>> = {
+  custody: 'Signing',
+  backing: 'Reserve covers ABSR',
+  database: 'Database',
+  checks: 'Checks',
+};
+
+const Incidents = ({ incidents }: { incidents: Status['incidents'] }) => (
+  <Table
+    label="Incidents of the last 90 days"
+    columns={[{ name: 'From' }, { name: 'To' }, { name: 'Part' }, { name: 'Effect' }]}
+    rows={(incidents ?? []).map(({ part, effect, from, to }) => [
+      <Moment iso={from} />,
+      to === null ? <span class="mark warn">under way</span> : <Moment iso={to} />,
+      PART_NAMES[part] ?? part,
+      effect,
+    ])}
+    empty={incidents === null ? 'Not known.' : 'None was recorded.'}
+  />
+);
+
+/** The running release, and where its changes and incidents can be followed. */
+const ReleaseLine = ({ release: { version, commit, deployedAt } }: Pick<Status, 'release'>) => (
+  <p class="fine">
+    {version === null ? 'Release unknown' : `Release ${version}`}
+    {commit === null ? null : (
+      <>
+        , commit <code>{commit.slice(0, 10)}</code>
+      </>
+    )}
+    {deployedAt === null ? null : (
+      <>
+        , deployed <Moment iso={deployedAt} />
+      </>
+    )}
+    . <a href="/changes">What changed</a> · <a href="/status.atom">Incidents as a feed</a>
+  </p>
+);
 
 export function StatusReport({ status }: { status: Status }) {
   const { custody, backing, upstreams, cron, operations } = status;
+  const [period, setPeriod] = useState<Period>('quarter');
   return (
     <>
       <p class={`verdict ${status.ok ? 'good' : 'warn'}`}>
         <span class="verdict-sign" aria-hidden="true" />
         <strong class="verdict-text">{statusSentence(status)}</strong>
       </p>
+      <ReleaseLine release={status.release} />
       <div class="tiles">
         <Tile
           name="Every ABSR covered"
@@ -119,18 +174,27 @@ export function StatusReport({ status }: { status: Status }) {
         <Stopped frozen={custody.frozen} paused={custody.paused} />
       ) : null}
       <section>
-        <h2>The last 24 hours</h2>
-        <p>Each part is checked once a minute. One bar is half an hour, the newest at the right.</p>
+        <h2>History</h2>
+        <p>
+          Each part is checked once a minute. One bar is {period === 'day' ? 'half an hour' : 'a day'}, the
+          newest at the right; a dot is a time without checks.
+        </p>
+        <Periods choices={PERIODS} value={period} set={setPeriod} />
         <Table
-          label="Parts of the service in the last 24 hours"
-          columns={PART_COLUMNS}
-          rows={ownParts(status).map(([name, label, ok]) => [
-            label,
+          label="Parts of the service"
+          columns={partColumns(period)}
+          rows={ownParts(status).map(([name, ok]) => [
+            PART_NAMES[name],
             <Well ok={ok} />,
-            <Strip status={status} name={name} />,
+            <Strip status={status} name={name} period={period} />,
           ])}
           empty="Not known."
         />
+      </section>
+      <section>
+        <h2>Incidents</h2>
+        <p>A part that failed in two checks or more. Nobody writes them: the checks do.</p>
+        <Incidents incidents={status.incidents} />
       </section>
       <section>
         <h2>Sources</h2>
@@ -138,16 +202,16 @@ export function StatusReport({ status }: { status: Status }) {
           Services of other operators. Without one that is needed, payments wait; without another, a page
           lacks figures.
         </p>
-        <Folded summary={`Show all ${count(upstreams.length)} sources`}>
+        <Folded summary={sourcesText(status)}>
           <Table
             label="Sources"
-            columns={[...PART_COLUMNS, { name: 'Latency', right: true }]}
+            columns={[...partColumns(period), { name: 'Latency', right: true }]}
             rows={upstreams.map(({ name, ok, needed, ms }) => [
               <span>
                 {name} {needed ? <span class="mark">needed</span> : null}
               </span>,
               <Well ok={ok} />,
-              <Strip status={status} name={name} />,
+              <Strip status={status} name={name} period={period} />,
               `${count(ms)} ms`,
             ])}
             empty="None is configured."

@@ -5,7 +5,7 @@
 import type { Status } from '../../packages/client/src/index.ts';
 import { count } from './format.ts';
 
-function sourcesText({ upstreams }: Pick<Status, 'upstreams'>): string {
+export function sourcesText({ upstreams }: Pick<Status, 'upstreams'>): string {
   const down = upstreams.filter(({ ok }) => !ok).length;
   if (upstreams.length === 0) return 'No source is configured.';
   if (down === 0)

@@ -1,10 +1,22 @@
 import type { Status } from '../../packages/client/src/index.ts';
 import { count, counted, instant } from './format.ts';
 
-type History = NonNullable<Status['history']>;
+type Periods = NonNullable<Status['days']>;
 
-/** Half hours of a day. */
-const BLOCKS = 48;
+/** How a span of time is divided into bars. */
+export type Span = {
+  readonly seconds: number;
+  readonly bars: number;
+  /** When a bar was, as text. */
+  readonly when: (startsAt: string) => string;
+};
+export const HALF_HOURS: Span = {
+  seconds: 1_800,
+  bars: 48,
+  when: (startsAt) => `in the half hour from ${instant(startsAt)}`,
+};
+export const DAYS: Span = { seconds: 86_400, bars: 90, when: (startsAt) => `on ${startsAt.slice(0, 10)}` };
+
 const STEP = 10;
 const WIDTH = 8;
 const HEIGHT = 24;
@@ -16,15 +28,15 @@ export type Block = {
   readonly failed: number;
 };
 
-/** The last 24 hours of one part, the oldest block first. */
-export function blocksOf({ periodSeconds, periods }: History, name: string, asOf: string): Block[] {
-  const lengthMs = periodSeconds * 1000;
+/** The checks of one part, the oldest bar first. */
+export function blocksOf(periods: Periods, { seconds, bars }: Span, name: string, asOf: string): Block[] {
+  const lengthMs = seconds * 1000;
   // Date.parse alone reads a year out of most texts.
   if (!/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(asOf)) return [];
   const newest = Math.floor(Date.parse(asOf) / lengthMs);
   const known = new Map(periods.map((period) => [Date.parse(period.startsAt) / lengthMs, period]));
-  return Array.from({ length: BLOCKS }, (_, index) => {
-    const at = newest - BLOCKS + 1 + index;
+  return Array.from({ length: bars }, (_, index) => {
+    const at = newest - bars + 1 + index;
     const period = known.get(at);
     return {
       startsAt: new Date(at * lengthMs).toISOString(),
@@ -35,22 +47,22 @@ export function blocksOf({ periodSeconds, periods }: History, name: string, asOf
 }
 
 /** `no failure in 1,380 checks`, or how many failed and when the last one did. */
-export function summaryOf(blocks: readonly Block[]): string {
+export function summaryOf(blocks: readonly Block[], { when }: Span): string {
   const checks = blocks.reduce((sum, block) => sum + block.checks, 0);
   const failed = blocks.reduce((sum, block) => sum + block.failed, 0);
   if (checks === 0) return 'no check recorded yet';
   if (failed === 0) return `no failure in ${counted(checks, 'check')}`;
   const last = blocks.findLast((block) => block.failed > 0)?.startsAt ?? '';
-  return `${count(failed)} of ${counted(checks, 'check')} failed, last in the half hour from ${instant(last)}`;
+  return `${count(failed)} of ${counted(checks, 'check')} failed, last ${when(last)}`;
 }
 
-/** One bar per half hour: full height when all checks passed, notched where some failed, a dot without checks. */
-export function StatusStrip({ blocks }: { blocks: readonly Block[] }) {
+/** A bar has full height when all checks passed, is notched where some failed, and is a dot without checks. */
+export function StatusStrip({ blocks, span }: { blocks: readonly Block[]; span: Span }) {
   return (
     <span class="strip">
       <svg
         class="strip-bars"
-        viewBox={`0 0 ${BLOCKS * STEP} ${HEIGHT}`}
+        viewBox={`0 0 ${blocks.length * STEP} ${HEIGHT}`}
         preserveAspectRatio="none"
         aria-hidden="true"
       >
@@ -66,7 +78,7 @@ export function StatusStrip({ blocks }: { blocks: readonly Block[] }) {
           );
         })}
       </svg>
-      <span class="fine">{summaryOf(blocks)}</span>
+      <span class="fine">{summaryOf(blocks, span)}</span>
     </span>
   );
 }

@@ -220,6 +220,7 @@ function statusDeps(sources: Sources): Deps['status'] {
     custody,
     missingVariables: missingAnywhere(config),
     reserveAddress: sources.reserve.solanaAddress,
+    publicBaseUrl: sources.publicBaseUrl,
     pingDatabase: () => createDatabaseStore(env.DB).ping(),
     database: createDatabaseStore(sources.reads),
     heartbeat: createHeartbeat(env.KV),

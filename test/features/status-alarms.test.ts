@@ -44,6 +44,8 @@ const CALM: StatusReport = {
   database: { schema: 'abc', quotes: { used: 1, maximum: 120, left: 119 } },
   operations: [],
   history: null,
+  days: null,
+  incidents: null,
   as_of: iso(0),
   stale: false,
 };

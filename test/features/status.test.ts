@@ -44,7 +44,9 @@ const HEALTHY: StatusReportDeps = {
     columns: async () => ['a.b'],
     latestOperations: async () => [],
     quotesUsed: async () => 3,
-    statusPeriods: async () => [],
+    halfHours: async () => [],
+    days: async () => [],
+    incidents: async () => [],
   },
   heartbeat: { read: async () => [{ trigger: 'minute', lastRunAt: new Date(NOW).toISOString(), ok: true }] },
   maxQuotes: 100,
@@ -108,18 +110,23 @@ describe('the status', () => {
     expect((await look(over)).ok).toBe(false);
   });
 
-  it('names the failed parts that the history counts', async () => {
-    expect(failedParts(await look())).toEqual([]);
+  it('names the failed parts that the history counts, and what callers notice', async () => {
+    expect(failedParts(await look())).toEqual({});
     const status = await look({
       custody: { report: broken },
-      database: { ...HEALTHY.database, statusPeriods: broken },
+      database: { ...HEALTHY.database, incidents: broken },
       readBacking: async () => ({ ...(await HEALTHY.readBacking()), gapSatoshis: '-1' }),
       probeUpstreams: async () => [
         { name: 'rpc', ok: true, needed: true, ms: 1 },
         { name: 'relay-1', ok: false, needed: false, ms: 4_000 },
       ],
     });
-    expect(failedParts(status)).toEqual(['custody', 'backing', 'database', 'relay-1']);
+    expect(failedParts(status)).toEqual({
+      custody: 'Swaps, mints or payouts waited.',
+      backing: 'More ABSR existed than the reserve covered.',
+      database: 'Lists and the archive could not be read.',
+      'relay-1': 'A page lacked figures.',
+    });
   });
 
   it('shows null for a part that it cannot read, and no internal reason', async () => {

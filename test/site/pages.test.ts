@@ -24,7 +24,7 @@ const file = (path: string): string =>
 const hrefs = (html: string): string[] =>
   [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, href = '']) => href);
 /** Paths that the Worker serves on the same origin. */
-const SERVED = /^\/(api\/|llms\.txt$|\.well-known\/security\.txt$)/;
+const SERVED = /^\/(api\/|llms\.txt$|status\.atom$|\.well-known\/security\.txt$)/;
 /** The repository, the only other site that pages link to before they are live. */
 const { repository } = JSON.parse(readFileSync('package.json', 'utf8'));
 const SOURCE = repository.url.slice('git+'.length, -'.git'.length);

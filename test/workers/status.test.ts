@@ -29,15 +29,22 @@ describe('the database as the status shows it', () => {
     expect(await store.quotesUsed(now + 7_200_000)).toBe(0);
   });
 
-  it('adds up the checks of half an hour and keeps a day of them', async () => {
-    const now = Date.UTC(2026, 10, 20, 13, 10);
+  const NOW = Date.UTC(2026, 10, 20, 13, 10);
+  const MINUTE = 60_000;
+  const DAY = 86_400_000;
+
+  it('adds up the checks of half an hour and of a day, and keeps a day and 90 days of them', async () => {
     const half = 1_800_000;
-    await store.recordCheck(now - 49 * half, ['rpc']);
-    await store.recordCheck(now - half, []);
-    await store.recordCheck(now, ['rpc', 'relay-1']);
-    await store.recordCheck(now + 60_000, ['rpc']);
-    await store.recordCheck(now + 120_000, []);
-    expect(await store.statusPeriods(now)).toEqual([
+    for (const [at, ...failed] of [
+      [NOW - 91 * DAY, 'rpc'],
+      [NOW - 49 * half, 'rpc'],
+      [NOW - half],
+      [NOW, 'rpc', 'relay-1'],
+      [NOW + MINUTE, 'rpc'],
+      [NOW + 2 * MINUTE],
+    ] as const)
+      await store.recordCheck(at, Object.fromEntries(failed.map((name) => [name, 'Payments waited.'])));
+    expect(await store.halfHours(NOW)).toEqual([
       { startsAt: '2026-11-20T12:30:00.000Z', checks: 1, failures: [] },
       {
         startsAt: '2026-11-20T13:00:00.000Z',
@@ -48,8 +55,71 @@ describe('the database as the status shows it', () => {
         ],
       },
     ]);
+    expect(await store.days(NOW)).toEqual([
+      { startsAt: '2026-11-19T00:00:00.000Z', checks: 1, failures: [{ name: 'rpc', checks: 1 }] },
+      {
+        startsAt: '2026-11-20T00:00:00.000Z',
+        checks: 4,
+        failures: [
+          { name: 'relay-1', checks: 1 },
+          { name: 'rpc', checks: 2 },
+        ],
+      },
+    ]);
     const rows = await env.DB.prepare('SELECT count(*) AS count FROM status_periods').first();
-    expect(rows).toEqual({ count: 2 });
+    expect(rows).toEqual({ count: 4 });
+  });
+
+  it('records an incident with its end, and none for a single failed check', async () => {
+    const slow = { rpc: 'Payments may have waited.' };
+    const checks = [slow, { ...slow, kraken: 'Payments may have waited.' }, slow, {}, {}, slow, {}];
+    for (const [minute, failed] of checks.entries()) await store.recordCheck(NOW + minute * MINUTE, failed);
+    expect(await store.incidents(NOW + 7 * MINUTE)).toEqual([
+      {
+        part: 'rpc',
+        effect: 'Payments may have waited.',
+        from: '2026-11-20T13:10:00.000Z',
+        to: '2026-11-20T13:13:00.000Z',
+      },
+    ]);
+  });
+
+  it('shows an incident that lasts from its second check on', async () => {
+    const failed = { custody: 'Payouts waited.' };
+    await store.recordCheck(NOW, failed);
+    expect(await store.incidents(NOW + 1_000)).toEqual([]);
+    await store.recordCheck(NOW + MINUTE, failed);
+    await store.recordCheck(NOW + 2 * MINUTE, failed);
+    expect(await store.incidents(NOW + 2 * MINUTE)).toMatchObject([{ part: 'custody', to: null }]);
+  });
+
+  it('records minutes without any check as an incident, and forgets incidents after 90 days', async () => {
+    await store.recordCheck(NOW, {});
+    await store.recordCheck(NOW + 10 * MINUTE, {});
+    expect(await store.incidents(NOW + 10 * MINUTE)).toEqual([
+      {
+        part: 'checks',
+        effect: 'No check ran: the scheduled work or the database was down.',
+        from: '2026-11-20T13:10:00.000Z',
+        to: '2026-11-20T13:20:00.000Z',
+      },
+    ]);
+    await store.recordCheck(NOW + 92 * DAY, {});
+    const kept = await store.incidents(NOW + 92 * DAY);
+    expect(kept.map(({ from }) => from)).toEqual(['2026-11-20T13:20:00.000Z']);
+  });
+
+  it('serves the incidents as an Atom feed whose texts are escaped', async () => {
+    const failed = { '<rpc>': 'Payments & lists waited.' };
+    for (const minute of [0, 1, 2, 3])
+      await store.recordCheck(NOW + minute * MINUTE, minute < 3 ? failed : {});
+    const response = await exports.default.fetch('https://sluice.test/status.atom');
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/atom+xml']);
+    const text = await response.text();
+    expect(text).toMatch(/^<\?xml version="1\.0" encoding="UTF-8"\?>\n<feed /);
+    expect(text).toContain('<title>&lt;rpc&gt;: over</title>');
+    expect(text).toContain('Payments &amp; lists waited. From 2026-11-20T13:10:00.000Z');
+    expect(text).toContain('<updated>2026-11-20T13:13:00.000Z</updated>');
   });
 
   it('lists the newest operations first and keeps their natural keys', async () => {

@@ -6,8 +6,7 @@ import { get, post } from './operation.ts';
 
 export type Health = {
   ok: true;
-  /** starting until the custodian has compared its journal with the database and the chain; running after that, even if /api/ready is red */
-  state: 'starting' | 'running';
+  /** starting until the custodian has compared its journal with D1 and the chain */ state: 'starting' | 'running';
   release: Release;
   /** Solana address of the reserve; null if not configured */ reserveAddress: string | null;
   as_of: string;
@@ -16,7 +15,7 @@ export type Health = {
 /** The running release */
 export type Release = {
   /** Version of the package */ version: string | null;
-  /** Git commit of the build; ends in -dirty if files had been changed. Null when unknown */ commit: string | null;
+  /** Commit of the build; ends in -dirty if files had been changed */ commit: string | null;
   /** Id of the deployed Worker version */ id: string | null;
   /** When that version was uploaded */ deployedAt: string | null;
 };
@@ -33,7 +32,7 @@ export type Status = {
   upstreams: Array<{
     name: string;
     ok: boolean;
-    /** Whether money depends on it; only such upstreams affect the status's ok */ needed: boolean;
+    /** Whether money depends on it; only these affect ok */ needed: boolean;
     /** Response time in milliseconds */ ms: number;
   }>;
   /** Null when it cannot be read */ cron: Array<{
@@ -54,7 +53,7 @@ export type Status = {
     } | null;
     mirrorBehindSince: string | null;
     /** Rows that D1 refuses while it accepts others */ mirrorRefusedRows: number;
-    /** True while D1, restored to an older state, receives its rows again */ mirrorRepublishing: boolean;
+    /** True while a restored D1 receives its rows again */ mirrorRepublishing: boolean;
     /** The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived */ caps: {
       hour: SwapCap;
       day: SwapCap;
@@ -73,7 +72,7 @@ export type Status = {
     }>;
     /** The agreement of the Solana nodes */ nodes: {
       configured: number;
-      /** Number of nodes that must agree on reads that move money */ quorum: number;
+      /** Nodes that must agree before money moves */ quorum: number;
       /** When two nodes last returned different finalized data, within the last hour */ disagreementAt: string | null;
       quorumMissingSince: string | null;
     };
@@ -82,7 +81,7 @@ export type Status = {
     /** False while tokens are not covered */ ok: boolean;
     /** Confirmed sats in the reserve */ reserveSatoshis: string | null;
     /** Atoms of ABSR, finalized */ supplyAtoms: string | null;
-    /** Sats in the reserve in excess of the supply; null when unknown */ gapSatoshis: string | null;
+    /** Reserve minus supply; null when unknown */ gapSatoshis: string | null;
     /** Sats per ABSR */ ratio: number | null;
   };
   /** The active alarms of the last minute; null when unread */ alarms: Array<string> | null;
@@ -100,17 +99,17 @@ export type Status = {
     createdAt: string;
     updatedAt: string;
   }> | null;
-  /** Results of the last day's checks, the oldest period first. A period without a check is absent; null when unread */ history: {
+  /** The last day's checks, oldest first; null when unread */ history: {
     /** Length of a period */ periodSeconds: number;
-    periods: Array<{
-      startsAt: string;
-      /** Checks that ran: one per minute while the cron was on time */ checks: number;
-      failures: Array<{
-        /** custody, backing, database, or the name of an upstream */ name: string;
-        /** Checks that found it failing */ checks: number;
-      }>;
-    }>;
+    periods: Array<StatusPeriod>;
   } | null;
+  /** The same for days of the last 90 */ days: Array<StatusPeriod> | null;
+  /** Failures of at least two checks, newest first */ incidents: Array<{
+    /** As in failures, or checks while none ran */ part: string;
+    effect: string;
+    from: string;
+    to: string | null;
+  }> | null;
   as_of: string;
   stale: boolean;
 };
@@ -119,6 +118,15 @@ export type SwapCap = {
   /** SOL used */ usedSol: string;
   /** SOL allowed by the cap */ maximumSol: string;
   /** SOL left */ leftSol: string;
+};
+
+export type StatusPeriod = {
+  startsAt: string;
+  /** Checks that ran, one per minute */ checks: number;
+  failures: Array<{
+    /** custody, backing, database, or an upstream */ name: string;
+    /** Checks that found it failing */ checks: number;
+  }>;
 };
 
 export type Reserves = {
@@ -198,7 +206,7 @@ export type Proof = {
     address: string;
     signature: string;
     scheme: string;
-    /** The same in the encoding for older verifiers, without the prefixes of 2026 */ signatureUnprefixed: string | null;
+    /** The same without the prefix that BIP-322 has since 2026 */ signatureUnprefixed: string | null;
     /** Signed outside the service */ offline: boolean;
   };
   solana: { address: string; signature: string; scheme: string };
@@ -786,7 +794,7 @@ export const OPERATIONS = {
   getHealth: get<Record<string, never>, Health, 'INTERNAL'>('/api/health'),
   /** Checks configuration, database and custodian separately. */
   getReady: get<Record<string, never>, Ready, 'INTERNAL'>('/api/ready'),
-  /** Upstreams, cron, custody, used and remaining caps, supply and reserve, the last 20 operations, the checks of the last day. */
+  /** The state of every part, the limits, the last 20 operations, and the incidents. */
   getStatus: get<Record<string, never>, Status, 'INTERNAL'>('/api/status'),
   /** Reserve addresses and balances on both chains. */
   getReserves: get<Record<string, never>, Reserves, 'INTERNAL' | 'UPSTREAM_FAILED'>('/api/reserves'),

@@ -94,8 +94,7 @@ const badgeRoute = createRoute({
   operationId: 'getReserveBadge',
   tags: ['reserves'],
   summary: 'Reserve badge',
-  description:
-    "A picture to embed: green when the reserve's sats cover the supply, red when they do not, gray when the figures are old or unknown.",
+  description: 'A picture to embed: green when sats cover the supply, red when not, gray when unknown.',
   responses: {
     200: { description: 'A picture', content: { 'image/svg+xml': { schema: z.string() } } },
   },

@@ -34,7 +34,7 @@ const Proof = component('Proof', {
     signatureUnprefixed: z
       .string()
       .nullable()
-      .describe('The same in the encoding for older verifiers, without the prefixes of 2026'),
+      .describe('The same without the prefix that BIP-322 has since 2026'),
     offline: z.boolean().describe('Signed outside the service'),
   }),
   solana: z.object({

@@ -1,12 +1,12 @@
 /**
- * The status page's reads of D1: availability, columns, the newest operations, the quote count,
- * the checks of the last day.
+ * The status page's reads of D1: availability, columns, the newest operations, the quote count, the checks of the last day
+ * and of 90 days, and the incidents that follow from them.
  * @module
  */
-
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { QUOTE_WINDOW_MS } from '../../core/call-limits.ts';
+import { DAY_MS } from '../../core/durations.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 
 /** An operation for public display: without its natural key. */
@@ -25,8 +25,15 @@ export type OperationLine = {
 
 /** Length of a period of the status history. */
 export const STATUS_PERIOD_MS = 30 * 60_000;
-/** Stored periods: a day, and the current one. */
-const STATUS_PERIODS = 49;
+type PeriodKind = { readonly ms: number; readonly kept: number };
+/** A day of half hours and 90 days, each with the current one. */
+const HALF_HOURS: PeriodKind = { ms: STATUS_PERIOD_MS, kept: 49 };
+const DAYS: PeriodKind = { ms: DAY_MS, kept: 91 };
+/** A part that fails in a single check is no incident: the next check runs a minute later. */
+const SHORTEST_INCIDENT_MS = 90_000;
+/** After this time without a check, the gap itself is an incident. */
+const LONGEST_PAUSE_MS = 5 * 60_000;
+const SHOWN_INCIDENTS = 50;
 
 export type StatusPeriod = {
   /** ISO 8601. */
@@ -44,6 +51,7 @@ export const TABLES = [
   'quote_shares',
   'exchange_requests',
   'status_periods',
+  'incidents',
   'alarms',
   'mirror_marks',
   'invoices',
@@ -60,6 +68,16 @@ export const TABLES = [
 
 /** Names every table and returns nothing: no table has rows below the limit of 0. */
 const NAME_TABLES = `SELECT 1 WHERE ${TABLES.map((table) => `EXISTS (SELECT 1 FROM ${table} LIMIT 0)`).join(' OR ')}`;
+
+export type Incident = {
+  readonly part: string;
+  /** What callers noticed, one sentence. */
+  readonly effect: string;
+  /** ISO 8601. */
+  readonly from: string;
+  /** Null while it lasts. */
+  readonly to: string | null;
+};
 
 export type DatabaseStore = ReturnType<typeof createDatabaseStore>;
 
@@ -96,39 +114,43 @@ export const createDatabaseStore = (db: D1Reads) => ({
     return results;
   },
 
-  /** Adds one check to the period of this time (Unix milliseconds), and deletes periods older than a day. */
-  async recordCheck(nowMs: number, failed: readonly string[]): Promise<void> {
-    const period = Math.floor(nowMs / STATUS_PERIOD_MS);
+  /**
+   * Adds one check to the half hour and the day of this time (Unix milliseconds), begins and ends incidents, and deletes
+   * what is too old.
+   * @param failed failing parts with their effects
+   */
+  async recordCheck(nowMs: number, failed: Readonly<Record<string, string>>): Promise<void> {
+    const failures = JSON.stringify(Object.fromEntries(Object.keys(failed).map((name) => [name, 1])));
     await db.batch([
-      db
-        .prepare(
-          `INSERT INTO status_periods (period, checks, failures) VALUES (?1, 1, ?2)
-           ON CONFLICT (period) DO UPDATE SET checks = checks + 1, failures = (
-             SELECT json_group_object(key, total) FROM (
-               SELECT key, sum(value) AS total FROM (
-                 SELECT key, value FROM json_each(status_periods.failures)
-                 UNION ALL SELECT key, value FROM json_each(excluded.failures))
-               GROUP BY key))`,
-        )
-        .bind(period, JSON.stringify(Object.fromEntries(failed.map((name) => [name, 1])))),
-      db.prepare('DELETE FROM status_periods WHERE period <= ?').bind(period - STATUS_PERIODS),
+      ...incidentStatements(db, nowMs, failed),
+      ...[HALF_HOURS, DAYS].flatMap(({ ms, kept }) => {
+        const period = Math.floor(nowMs / ms);
+        return [
+          db.prepare(ADD_CHECK).bind(ms / 1_000, period, failures, new Date(nowMs).toISOString()),
+          db
+            .prepare('DELETE FROM status_periods WHERE seconds = ? AND period <= ?')
+            .bind(ms / 1_000, period - kept),
+        ];
+      }),
     ]);
   },
 
-  /** Periods of the last day in which checks ran, the oldest first. */
-  async statusPeriods(nowMs: number): Promise<StatusPeriod[]> {
+  /** Half hours of the last day in which checks ran, the oldest first. */
+  halfHours: (nowMs: number): Promise<StatusPeriod[]> => periodsOf(db, HALF_HOURS, nowMs),
+
+  /** The same for the days of the last 90. */
+  days: (nowMs: number): Promise<StatusPeriod[]> => periodsOf(db, DAYS, nowMs),
+
+  /** The newest incidents first. */
+  async incidents(nowMs: number): Promise<Incident[]> {
     const { results } = await db
-      .prepare('SELECT period, checks, failures FROM status_periods WHERE period > ? ORDER BY period LIMIT ?')
-      .bind(Math.floor(nowMs / STATUS_PERIOD_MS) - STATUS_PERIODS, STATUS_PERIODS)
-      .all<{ period: number; checks: number; failures: string }>();
-    return results.map(({ period, checks, failures }) => ({
-      startsAt: new Date(period * STATUS_PERIOD_MS).toISOString(),
-      checks,
-      failures: Object.entries(JSON.parse(failures) as Record<string, number>).map(([name, count]) => ({
-        name,
-        checks: count,
-      })),
-    }));
+      .prepare(
+        `SELECT part, effect, began_at AS "from", ended_at AS "to" FROM incidents
+         WHERE ended_at IS NOT NULL OR began_at <= ?1 ORDER BY began_at DESC, part LIMIT ?2`,
+      )
+      .bind(new Date(nowMs - SHORTEST_INCIDENT_MS).toISOString(), SHOWN_INCIDENTS)
+      .all<Incident>();
+    return results;
   },
 
   /** Quotes that reads have used in the window of this time (Unix milliseconds). */
@@ -140,6 +162,55 @@ export const createDatabaseStore = (db: D1Reads) => ({
     return row?.used ?? 0;
   },
 });
+
+const ADD_CHECK = `INSERT INTO status_periods (seconds, period, checks, failures, last_at) VALUES (?1, ?2, 1, ?3, ?4)
+  ON CONFLICT (seconds, period) DO UPDATE SET checks = checks + 1, last_at = excluded.last_at, failures = (
+    SELECT json_group_object(key, total) FROM (
+      SELECT key, sum(value) AS total FROM (
+        SELECT key, value FROM json_each(status_periods.failures)
+        UNION ALL SELECT key, value FROM json_each(excluded.failures))
+      GROUP BY key))`;
+
+/** Runs before the check itself is added: the time of the previous check shows whether checks were missed. */
+function incidentStatements(db: D1Reads, nowMs: number, failed: Readonly<Record<string, string>>) {
+  const at = (ago: number): string => new Date(nowMs - ago).toISOString();
+  const parts = JSON.stringify(failed);
+  const over = 'ended_at IS NULL AND part NOT IN (SELECT key FROM json_each(?1))';
+  return [
+    db
+      .prepare(
+        `INSERT OR IGNORE INTO incidents (began_at, part, effect, ended_at)
+         SELECT max(last_at), 'checks', 'No check ran: the scheduled work or the database was down.', ?1
+         FROM status_periods HAVING max(last_at) < ?2`,
+      )
+      .bind(at(0), at(LONGEST_PAUSE_MS)),
+    db.prepare(`DELETE FROM incidents WHERE ${over} AND began_at > ?2`).bind(parts, at(SHORTEST_INCIDENT_MS)),
+    db.prepare(`UPDATE incidents SET ended_at = ?2 WHERE ${over}`).bind(parts, at(0)),
+    db
+      .prepare(
+        'INSERT OR IGNORE INTO incidents (began_at, part, effect) SELECT ?2, key, value FROM json_each(?1)',
+      )
+      .bind(parts, at(0)),
+    db.prepare('DELETE FROM incidents WHERE began_at < ?1 AND ended_at < ?1').bind(at(DAYS.kept * DAYS.ms)),
+  ];
+}
+
+async function periodsOf(db: D1Reads, { ms, kept }: PeriodKind, nowMs: number): Promise<StatusPeriod[]> {
+  const { results } = await db
+    .prepare(
+      'SELECT period, checks, failures FROM status_periods WHERE seconds = ? AND period > ? ORDER BY period LIMIT ?',
+    )
+    .bind(ms / 1_000, Math.floor(nowMs / ms) - kept, kept)
+    .all<{ period: number; checks: number; failures: string }>();
+  return results.map(({ period, checks, failures }) => ({
+    startsAt: new Date(period * ms).toISOString(),
+    checks,
+    failures: Object.entries(JSON.parse(failures) as Record<string, number>).map(([name, count]) => ({
+      name,
+      checks: count,
+    })),
+  }));
+}
 
 /**
  * A short name of a database schema: the same columns give the same name, regardless of their order and of

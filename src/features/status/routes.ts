@@ -26,10 +26,7 @@ const asOf = z.iso.datetime();
 
 const release = component('Release', {
   version: z.string().nullable().openapi({ description: 'Version of the package', example: '1.1.0' }),
-  commit: z
-    .string()
-    .nullable()
-    .describe('Git commit of the build; ends in -dirty if files had been changed. Null when unknown'),
+  commit: z.string().nullable().describe('Commit of the build; ends in -dirty if files had been changed'),
   id: z.string().nullable().describe('Id of the deployed Worker version'),
   deployedAt: asOf.nullable().describe('When that version was uploaded'),
 }).describe('The running release');
@@ -47,9 +44,7 @@ const health = createRoute({
         ok: z.literal(true),
         state: z
           .enum(['starting', 'running'])
-          .describe(
-            'starting until the custodian has compared its journal with the database and the chain; running after that, even if /api/ready is red',
-          ),
+          .describe('starting until the custodian has compared its journal with D1 and the chain'),
         release: release,
         reserveAddress: z
           .string()
@@ -97,14 +92,23 @@ const operation = z.object({
   createdAt: asOf,
   updatedAt: asOf,
 });
+const period = component('StatusPeriod', {
+  startsAt: asOf,
+  checks: z.int().describe('Checks that ran, one per minute'),
+  failures: z.array(
+    z.object({
+      name: z.string().describe('custody, backing, database, or an upstream'),
+      checks: z.int().describe('Checks that found it failing'),
+    }),
+  ),
+});
 const status = createRoute({
   method: 'get',
   path: '/status',
   operationId: 'getStatus',
   tags: ['status'],
   summary: 'Service status',
-  description:
-    'Upstreams, cron, custody, used and remaining caps, supply and reserve, the last 20 operations, the checks of the last day.',
+  description: 'The state of every part, the limits, the last 20 operations, and the incidents.',
   responses: {
     200: jsonResponse(
       component('Status', {
@@ -114,9 +118,7 @@ const status = createRoute({
           z.object({
             name: z.string(),
             ok: z.boolean(),
-            needed: z
-              .boolean()
-              .describe("Whether money depends on it; only such upstreams affect the status's ok"),
+            needed: z.boolean().describe('Whether money depends on it; only these affect ok'),
             ms: z.int().describe('Response time in milliseconds'),
           }),
         ),
@@ -147,9 +149,7 @@ const status = createRoute({
               .describe("The day's mint of ABSR"),
             mirrorBehindSince: asOf.nullable(),
             mirrorRefusedRows: z.int().describe('Rows that D1 refuses while it accepts others'),
-            mirrorRepublishing: z
-              .boolean()
-              .describe('True while D1, restored to an older state, receives its rows again'),
+            mirrorRepublishing: z.boolean().describe('True while a restored D1 receives its rows again'),
             caps: z
               .object({ hour: cap, day: cap, unsettled: cap, cost_day: cap })
               .describe('The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived'),
@@ -170,7 +170,7 @@ const status = createRoute({
             nodes: z
               .object({
                 configured: z.int(),
-                quorum: z.int().describe('Number of nodes that must agree on reads that move money'),
+                quorum: z.int().describe('Nodes that must agree before money moves'),
                 disagreementAt: asOf
                   .nullable()
                   .describe('When two nodes last returned different finalized data, within the last hour'),
@@ -184,10 +184,7 @@ const status = createRoute({
             ok: z.boolean().describe('False while tokens are not covered'),
             reserveSatoshis: z.string().nullable().describe('Confirmed sats in the reserve'),
             supplyAtoms: z.string().nullable().describe('Atoms of ABSR, finalized'),
-            gapSatoshis: z
-              .string()
-              .nullable()
-              .describe('Sats in the reserve in excess of the supply; null when unknown'),
+            gapSatoshis: z.string().nullable().describe('Reserve minus supply; null when unknown'),
             ratio: z.number().nullable().describe('Sats per ABSR'),
           })
           .describe('The reserve and the ABSR supply'),
@@ -211,23 +208,22 @@ const status = createRoute({
         history: z
           .object({
             periodSeconds: z.int().describe('Length of a period'),
-            periods: z.array(
-              z.object({
-                startsAt: asOf,
-                checks: z.int().describe('Checks that ran: one per minute while the cron was on time'),
-                failures: z.array(
-                  z.object({
-                    name: z.string().describe('custody, backing, database, or the name of an upstream'),
-                    checks: z.int().describe('Checks that found it failing'),
-                  }),
-                ),
-              }),
-            ),
+            periods: z.array(period),
           })
           .nullable()
-          .describe(
-            "Results of the last day's checks, the oldest period first. A period without a check is absent; null when unread",
-          ),
+          .describe("The last day's checks, oldest first; null when unread"),
+        days: z.array(period).nullable().describe('The same for days of the last 90'),
+        incidents: z
+          .array(
+            z.object({
+              part: z.string().describe('As in failures, or checks while none ran'),
+              effect: z.string(),
+              from: asOf,
+              to: asOf.nullable(),
+            }),
+          )
+          .nullable()
+          .describe('Failures of at least two checks, newest first'),
         as_of: asOf,
         stale: z.boolean(),
       }),
