@@ -1,5 +1,6 @@
 import { createApp } from './app.ts';
 import { inReadSession } from './http/read-session.ts';
+import { CallSlots } from './providers/admission.ts';
 import { apiDeps } from './wiring/api.ts';
 import { runScheduled } from './wiring/scheduled.ts';
 
@@ -10,6 +11,6 @@ const app = createApp(apiDeps);
 
 export default {
   fetch: async (request, env, context) =>
-    inReadSession(request, env.DB, () => app.fetch(request, env, context)),
-  scheduled: ({ cron }, env) => runScheduled(cron, env),
+    new CallSlots().run('user', () => inReadSession(request, env.DB, () => app.fetch(request, env, context))),
+  scheduled: ({ cron }, env) => new CallSlots().run('user', () => runScheduled(cron, env)),
 } satisfies ExportedHandler<Env>;

@@ -149,6 +149,8 @@ export type CustodyReport = {
   readonly watchOnly: boolean;
   /** The agreement of the Solana nodes. */
   readonly solana: NodeAgreement;
+  /** Names of the upstreams that the custodian skips because they hang. */
+  readonly openCircuits: readonly string[];
   /** Null when no mint is configured. */
   readonly mint: MintReport | null;
   readonly frozen: string | null;

@@ -82,6 +82,8 @@ export type CustodyDeps = {
   readonly now: () => number;
   readonly randomId: () => string;
   readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
+  /** Names of the upstreams that are skipped because they hang. */
+  readonly openCircuits: () => readonly string[];
   readonly log: Log;
 };
 

@@ -6,8 +6,9 @@
  */
 import * as z from 'zod';
 import { formatAmount } from '../core/amount.ts';
-import { AppError, upstreamFailed } from '../core/errors.ts';
+import { failureReason, upstreamFailed } from '../core/errors.ts';
 import { numberText, parseJson, tryJson } from '../core/json.ts';
+import { isUnsent } from './admission.ts';
 import { type Answer, ask, type Fetch } from './http.ts';
 
 const UPSTREAM = 'changenow';
@@ -164,8 +165,8 @@ export function createChangeNow(opts: { baseUrl: string; apiKey: string; fetch: 
         if (!parsed.success) return { outcome: 'unknown', reason: 'unexpected_shape' };
         return { outcome: 'created', exchange: parsed.data };
       } catch (error) {
-        const reason = error instanceof AppError ? error.details?.reason : undefined;
-        return { outcome: 'unknown', reason: typeof reason === 'string' ? reason : 'unreachable' };
+        const reason = failureReason(error);
+        return isUnsent(error) ? { outcome: 'refused', code: reason } : { outcome: 'unknown', reason };
       }
     },
   };

@@ -5,8 +5,9 @@
  * @module
  */
 import type { ZodType } from 'zod';
-import { AppError, upstreamFailed } from '../core/errors.ts';
+import { AppError, failureReason, upstreamFailed } from '../core/errors.ts';
 import { parseUpstreamJson } from '../core/json.ts';
+import type { Admission } from './admission.ts';
 
 /** Largest upstream response in bytes, and the longest wait for it, body included, in milliseconds. */
 const MAX_UPSTREAM_BYTES = 2 * 1024 * 1024;
@@ -16,7 +17,7 @@ export type UpstreamCall = {
   readonly upstream: string;
   /** `ok`, `rate_limited`, `status_4xx` and the like, or why there was no answer. */
   readonly outcome: string;
-  /** Milliseconds until the whole body was read. */
+  /** Milliseconds from the admission until the whole body was read; 0 for a call that was not admitted. */
   readonly ms: number;
 };
 
@@ -25,6 +26,8 @@ export type Fetch = {
   (url: string, init?: RequestInit): Promise<Response>;
   /** Called after each request. Must not throw. */
   readonly observe?: (call: UpstreamCall) => void;
+  /** Absent: no call waits. */
+  readonly admission?: Admission;
 };
 
 export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
@@ -40,11 +43,22 @@ type Ask = {
   readonly timeoutMs?: number;
 };
 
-/** The HTTP answer as text, with any status. @throws AppError UPSTREAM_FAILED if it is late or too large */
+/**
+ * The HTTP answer as text, with any status. The time limit begins when the call is admitted.
+ * @throws AppError UPSTREAM_FAILED if it is late or too large; `busy` or `circuit_open` if it was not sent
+ */
 export async function ask(p: Ask): Promise<Answer> {
+  const { upstream } = p;
+  const observe = (outcome: string, ms: number): void => p.fetch.observe?.({ upstream, outcome, ms });
+  const leave = await p.fetch.admission?.admit(upstream, p.url).catch((error: unknown) => {
+    observe(failureReason(error), 0);
+    throw error;
+  });
   const started = Date.now();
-  const ended = (outcome: string): void =>
-    p.fetch.observe?.({ upstream: p.upstream, outcome, ms: Date.now() - started });
+  function ended(outcome: string): void {
+    leave?.(outcome === 'timeout');
+    observe(outcome, Date.now() - started);
+  }
   const signal = AbortSignal.timeout(p.timeoutMs ?? UPSTREAM_TIMEOUT_MS);
   const init: RequestInit = {
     method: p.method ?? 'GET',
@@ -60,15 +74,15 @@ export async function ask(p: Ask): Promise<Answer> {
   };
   try {
     const response = await p.fetch(p.url, init);
-    const text = await readCapped(response, p.upstream, signal);
+    const text = await readCapped(response, upstream, signal);
     ended(outcomeOf(response.status));
     return { status: response.status, headers: response.headers, text };
   } catch (cause) {
     const error =
       cause instanceof AppError
         ? cause
-        : upstreamFailed(p.upstream, signal.aborted ? 'timeout' : 'unreachable', cause);
-    ended(String(error.details?.reason));
+        : upstreamFailed(upstream, signal.aborted ? 'timeout' : 'unreachable', cause);
+    ended(failureReason(error));
     throw error;
   }
 }

@@ -6,10 +6,11 @@
  */
 import { type Filter, matchFilter } from 'nostr-tools/filter';
 import { getEventHash, type NostrEvent, validateEvent, verifyEvent } from 'nostr-tools/pure';
+import { type Admission, isUnsent } from './admission.ts';
 
 /** From the handshake to the last answer. */
 export const RELAY_DEADLINE_MS = 4_000;
-/** Maximum number of relays; the platform allows six connections at once. */
+/** Maximum number of relays: as many as there are calls at once. */
 const MAX_RELAYS = 5;
 const MAX_RELAY_BYTES = 2 * 1024 * 1024;
 const MAX_EVENT_BYTES = 64 * 1024;
@@ -20,10 +21,21 @@ const MAX_REJECTED = 20;
 
 /**
  * How an answer ended. `eose`: the relay has no more events, or the limit was reached; only this answer is
- * complete. `closed`: the relay refused. The others: no connection, a broken one, the deadline, the byte
- * limit, too many events that were forged or did not match.
+ * complete. `closed`: the relay refused. `skipped`: it was not called, because it hung before or too many
+ * calls wait. The others: no connection, a broken one, the deadline, the byte limit, too many events that were forged or
+ * did not match.
  */
-export type RelayEnd = 'eose' | 'closed' | 'unreachable' | 'lost' | 'timeout' | 'too_large' | 'forged';
+export const RELAY_ENDS = [
+  'eose',
+  'closed',
+  'skipped',
+  'unreachable',
+  'lost',
+  'timeout',
+  'too_large',
+  'forged',
+] as const;
+export type RelayEnd = (typeof RELAY_ENDS)[number];
 
 export type RelayAnswer = {
   /** In order of arrival; at most the filter's limit. */
@@ -50,10 +62,12 @@ type Options = {
   /** `ws:` or `wss:` URLs; the first five are used. */
   urls: readonly string[];
   connect: (url: string) => WebSocket;
+  /** Absent: no connection waits. */
+  admission?: Admission | undefined;
   deadlineMs?: number;
 };
 
-export function createNostrRelays({ urls, connect, deadlineMs = RELAY_DEADLINE_MS }: Options) {
+export function createNostrRelays({ urls, connect, admission, deadlineMs = RELAY_DEADLINE_MS }: Options) {
   const verified = new Map<string, string>();
 
   function isGenuine(event: NostrEvent): boolean {
@@ -68,15 +82,25 @@ export function createNostrRelays({ urls, connect, deadlineMs = RELAY_DEADLINE_M
   return {
     urls: urls.slice(0, MAX_RELAYS),
     /** A connection that stays open until it is closed or its deadline passes. */
-    open: (url: string): RelaySession => openSession(() => connect(url), deadlineMs, isGenuine),
+    open: (url: string): RelaySession =>
+      openSession({
+        connect: () => connect(url),
+        admit: async () => admission?.admit(relayName(urls.indexOf(url)), url),
+        deadlineMs,
+        isGenuine,
+      }),
   };
 }
 
-function openSession(
-  connect: () => WebSocket,
-  deadlineMs: number,
-  isGenuine: (event: NostrEvent) => boolean,
-): RelaySession {
+/** Its name in the status. */
+export const relayName = (index: number): string => `relay-${index + 1}`;
+
+function openSession(p: {
+  connect(): WebSocket;
+  admit(): Promise<((isTimeout: boolean) => void) | undefined>;
+  readonly deadlineMs: number;
+  isGenuine(event: NostrEvent): boolean;
+}): RelaySession {
   let ended: RelayEnd | undefined;
   let bytes = 0;
   let subscriptions = 0;
@@ -88,12 +112,14 @@ function openSession(
   });
   let isOpen = false;
   let socket: WebSocket | undefined;
-  const timer = setTimeout(() => end('timeout'), deadlineMs);
+  let leave: ((isTimeout: boolean) => void) | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
   function end(reason: RelayEnd): void {
     if (ended) return;
     ended = reason;
     clearTimeout(timer);
+    leave?.(reason === 'timeout' && bytes === 0);
     opened();
     settle?.(reason);
     quietly(() => socket?.close(1000));
@@ -107,8 +133,9 @@ function openSession(
     }
   }
 
-  try {
-    socket = connect();
+  function start(): void {
+    timer = setTimeout(() => end('timeout'), p.deadlineMs);
+    socket = p.connect();
     isOpen = socket.readyState === 1;
     if (isOpen) opened();
     socket.addEventListener('open', () => {
@@ -123,9 +150,15 @@ function openSession(
       if (bytes > MAX_RELAY_BYTES) end('too_large');
       else receive?.(data);
     });
-  } catch {
-    end('unreachable');
   }
+
+  p.admit()
+    .then((admitted) => {
+      if (ended) return admitted?.(false);
+      leave = admitted;
+      start();
+    })
+    .catch((error: unknown) => end(isUnsent(error) ? 'skipped' : 'unreachable'));
 
   return {
     async query(filter) {
@@ -139,7 +172,7 @@ function openSession(
       function take(value: unknown): void {
         const event = isEvent(value) ? value : undefined;
         if (event && events.has(event.id)) return;
-        if (event && matches(filter, event) && isGenuine(event)) events.set(event.id, event);
+        if (event && matches(filter, event) && p.isGenuine(event)) events.set(event.id, event);
         else rejected += 1;
         if (rejected >= MAX_REJECTED) end('forged');
       }

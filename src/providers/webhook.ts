@@ -4,8 +4,9 @@
  * @module
  */
 import { upstreamFailed } from '../core/errors.ts';
-import type { Fetch } from './http.ts';
+import { ask, type Fetch } from './http.ts';
 
+const UPSTREAM = 'alarm-webhook';
 const TIMEOUT_MS = 5_000;
 /** Discord refuses a longer message. */
 const DISCORD_LENGTH = 2_000;
@@ -22,15 +23,14 @@ function formOf(host: string, message: { readonly text: string }): unknown {
 export const createWebhook =
   ({ url, fetch }: { url: string; fetch: Fetch }) =>
   async (message: { readonly text: string }): Promise<void> => {
-    const response = await fetch(url, {
+    const body = formOf(new URL(url).hostname, message);
+    const { status } = await ask({
+      fetch,
+      upstream: UPSTREAM,
+      url,
       method: 'POST',
-      redirect: 'manual',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(formOf(new URL(url).hostname, message)),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    }).catch(() => {
-      throw upstreamFailed('alarm-webhook', 'no answer');
+      body,
+      timeoutMs: TIMEOUT_MS,
     });
-    await response.body?.cancel();
-    if (!response.ok) throw upstreamFailed('alarm-webhook', `status ${response.status}`);
+    if (status < 200 || status > 299) throw upstreamFailed(UPSTREAM, `status_${status}`);
   };

@@ -31,18 +31,18 @@ import { createTokenStore } from '../features/tokens/token-store.ts';
 import { Cache } from '../http/cached.ts';
 import { replicatedReads } from '../http/read-session.ts';
 import { createWaiting } from '../http/wait.ts';
+import { atPriority } from '../providers/admission.ts';
 import { createChangeNow } from '../providers/changenow.ts';
 import { transactionStatus } from '../providers/finality.ts';
-import { createNostrRelays } from '../providers/nostr-relays.ts';
 import { createOrca } from '../providers/orca.ts';
 import { createWebhook } from '../providers/webhook.ts';
-import { clients } from './clients.ts';
+import { clients, relaysOf } from './clients.ts';
 import { CustodianClient } from './custodian-client.ts';
 import { missingAnywhere, missingFor } from './missing-settings.ts';
 import { pageViewBackup, pageViewObjects } from './page-views.ts';
 import { feeNotes, swapRoute } from './swap-route.ts';
 import { fetchFor, type Wired, wired } from './telemetry.ts';
-import { type UpstreamProbe, upstreamProbes } from './upstream-probes.ts';
+import { upstreamProbes } from './upstream-probes.ts';
 
 type Sources = ReturnType<typeof sourcesOf>;
 
@@ -132,7 +132,7 @@ function nostrDeps({ config, memory }: Sources): Deps['nostr'] {
     feeds: config.invalid.includes('NOSTR_RELAYS')
       ? undefined
       : createFeedReader({
-          relays: createNostrRelays({ urls: config.NOSTR_RELAYS, connect: (url) => new WebSocket(url) }),
+          relays: relaysOf(config),
           memory,
           now: Date.now,
         }),
@@ -228,6 +228,7 @@ function statusDeps(sources: Sources): Deps['status'] {
     readBacking: () => getSummary(reservesDeps(sources)),
     probeUpstreams: async () =>
       (await probeAll(config)).map(({ name, ok, needed, ms }) => ({ name, ok, needed, ms })),
+    openCircuits: () => config.admission.openCircuits(),
     readAlarms: () => createAlarmStore(env.DB, env.KV).names(),
     readRelease: () => readRelease({ assets: env.ASSETS, memory, metadata: env.VERSION }),
     now: Date.now,
@@ -330,13 +331,13 @@ function testAlarmOf(config: Wired): (() => Promise<string>) | undefined {
   );
 }
 
-const probeAll = (config: Wired) => Promise.all(upstreamProbes(config).map(probe));
-
-async function probe({ name, needed, ask }: UpstreamProbe) {
-  const started = Date.now();
-  const failure: string | null = await ask().then(() => null, failureReason);
-  return { name, ok: failure === null, needed, ms: Date.now() - started, failure };
-}
+const probeAll = (config: Required<Wired>) =>
+  Promise.all(
+    upstreamProbes(config).map(async ({ name, needed, ask }) => {
+      const failure: string | null = await atPriority('probe', ask).then(() => null, failureReason);
+      return { name, ok: failure === null, needed, ms: config.admission.durationOf(name), failure };
+    }),
+  );
 
 /** @returns the accounts at `confirmed`, from the first node that answers */
 const accountReader =

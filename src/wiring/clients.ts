@@ -4,6 +4,7 @@
  */
 import type { PriceReport } from '../core/price.ts';
 import { createEsplora } from '../providers/esplora.ts';
+import { createNostrRelays } from '../providers/nostr-relays.ts';
 import { createPriceVenues } from '../providers/price-venues.ts';
 import { createSolanaRpc } from '../providers/solana-rpc.ts';
 import { fetchFor, type Wired } from './telemetry.ts';
@@ -23,3 +24,6 @@ export function clients(config: Wired) {
 
   return { rpc, esploras, venues, readPrices };
 }
+
+export const relaysOf = ({ NOSTR_RELAYS: urls, admission }: Wired) =>
+  createNostrRelays({ urls, admission, connect: (url) => new WebSocket(url) });

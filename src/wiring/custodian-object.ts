@@ -16,11 +16,13 @@ import type {
 } from '../custody/api.ts';
 import { Custodian } from '../custody/custodian.ts';
 import type { Storage } from '../custody/kernel/ports.ts';
+import { CallSlots, type Priority } from '../providers/admission.ts';
 import { custodyDeps } from './custody.ts';
 
 export class CustodianObject extends DurableObject<Env> implements CustodianRpc {
   /** The failure to create it, if its settings are incomplete. After any other error the platform resets the object. */
   readonly #custodian: Custodian | AppError;
+  readonly #slots = new CallSlots();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -31,13 +33,13 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
     return this.#call((custodian) => custodian.createSwap(request));
   }
   previewSwap(request: Omit<SwapRequest, 'key'>) {
-    return this.#call((custodian) => custodian.previewSwap(request));
+    return this.#call((custodian) => custodian.previewSwap(request), 'user');
   }
   findSwap(signature: string) {
     return this.#call((custodian) => custodian.findSwap(signature));
   }
   swapRoom() {
-    return this.#call((custodian) => custodian.swapRoom());
+    return this.#call((custodian) => custodian.swapRoom(), 'user');
   }
   report() {
     return this.#call((custodian) => custodian.report());
@@ -64,7 +66,7 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
     return this.#call((custodian) => custodian.submitProof(signature));
   }
   previewMint() {
-    return this.#call((custodian) => custodian.previewMint());
+    return this.#call((custodian) => custodian.previewMint(), 'user');
   }
   listMints(limit: number) {
     return this.#call((custodian) => custodian.listMints(limit));
@@ -89,10 +91,14 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
     await this.#call((custodian) => custodian.alarm());
   }
 
-  async #call<T>(work: (custodian: Custodian) => Promise<T>): Promise<T | NotConfigured> {
+  async #call<T>(
+    work: (custodian: Custodian) => Promise<T>,
+    priority: Priority = 'own',
+  ): Promise<T | NotConfigured> {
+    const custodian = this.#custodian;
     try {
-      if (this.#custodian instanceof AppError) throw this.#custodian;
-      return await work(this.#custodian);
+      if (custodian instanceof AppError) throw custodian;
+      return await this.#slots.run(priority, () => work(custodian));
     } catch (error) {
       if (!isNotConfigured(error)) throw error;
       const variables = error.details?.variables;

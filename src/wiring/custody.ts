@@ -33,7 +33,7 @@ import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients } from './clients.ts';
 import { missingFor } from './missing-settings.ts';
 import { feeNotes, swapRoute } from './swap-route.ts';
-import { fetchFor, type Telemetry, type Wired, wired } from './telemetry.ts';
+import { fetchFor, type Wired, wired } from './telemetry.ts';
 
 /** The keys, upstreams and platform below the custody modules. The whole-system simulation replaces all of them. */
 export type CustodyPlatform = {
@@ -43,7 +43,7 @@ export type CustodyPlatform = {
   readonly route: SwapRoute;
   readonly database: D1Database;
 } & Keys &
-  Pick<CustodyDeps, 'now' | 'randomId' | 'within' | 'log'> &
+  Pick<CustodyDeps, 'now' | 'randomId' | 'within' | 'openCircuits' | 'log'> &
   Pick<PaymentPorts, 'randomBytes'>;
 
 /** @throws AppError NOT_CONFIGURED, also logged as an alarm: nothing is signed until the operator corrects it */
@@ -59,7 +59,7 @@ export function custodyDeps(env: Env): CustodyDeps {
   }
 }
 
-function depsOf(env: Env, config: Wired & { readonly telemetry: Telemetry }): CustodyDeps {
+function depsOf(env: Env, config: Required<Wired>): CustodyDeps {
   const { RESERVE_SOLANA_ADDRESS: solanaAddress, RESERVE_BTC_ADDRESS: bitcoinAddress } = config;
   const missing = missingFor(config, 'custody');
   if (missing.length > 0 || !solanaAddress || !bitcoinAddress) throw notConfigured(missing);
@@ -78,6 +78,7 @@ function depsOf(env: Env, config: Wired & { readonly telemetry: Telemetry }): Cu
     randomId: () => crypto.randomUUID(),
     randomBytes,
     within,
+    openCircuits: () => config.admission.openCircuits(),
     log,
   });
 }
@@ -164,6 +165,7 @@ export function composeCustody(
     now,
     randomId: platform.randomId,
     within: platform.within,
+    openCircuits: platform.openCircuits,
     log: platform.log,
   };
 }

@@ -8,6 +8,7 @@
 import { type Config, type OptionalBindings, readConfig } from '../config.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
+import { Admission } from '../providers/admission.ts';
 import type { Fetch } from '../providers/http.ts';
 
 /** Fields of each metric. The order is the column: labels are blob1, blob2, ...; values are double1, double2, ... */
@@ -79,8 +80,8 @@ export type Telemetry = {
   readonly observe?: Fetch['observe'];
 };
 
-/** A configuration and its clients' log. Without telemetry they log to the console only. */
-export type Wired = Config & { readonly telemetry?: Telemetry };
+/** A configuration with what its clients share. Without telemetry they log to the console only. */
+export type Wired = Config & { readonly telemetry?: Telemetry; readonly admission?: Admission };
 
 /** Of this many requests without an error, one is written to the log, because the platform charges for each line. */
 const REQUESTS_PER_LINE = 100;
@@ -112,10 +113,11 @@ function telemetry({ METRICS }: Env & OptionalBindings): Telemetry {
   };
 }
 
-/** The configuration of an environment with its telemetry. */
-export const wired = (env: Env): Wired & { readonly telemetry: Telemetry } => ({
+/** The configuration of an environment, for one isolate or Durable Object. */
+export const wired = (env: Env): Required<Wired> => ({
   ...readConfig(env),
   telemetry: telemetry(env),
+  admission: new Admission(),
 });
 
 /**
@@ -130,6 +132,6 @@ export function fetchFor(
     if (config.invalid.includes(variable)) throw upstreamFailed(variable, 'not_configured');
     return fetch(url, init);
   };
-  const observe = config.telemetry?.observe;
-  return observe ? Object.assign(call, { observe }) : call;
+  const { telemetry: { observe } = {}, admission } = config;
+  return Object.assign(call, observe && { observe }, admission && { admission });
 }

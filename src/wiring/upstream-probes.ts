@@ -5,9 +5,9 @@
  */
 import { AppError, upstreamFailed } from '../core/errors.ts';
 import { createChangeNow } from '../providers/changenow.ts';
-import { createNostrRelays } from '../providers/nostr-relays.ts';
+import { relayName } from '../providers/nostr-relays.ts';
 import { createOrca } from '../providers/orca.ts';
-import { clients } from './clients.ts';
+import { clients, relaysOf } from './clients.ts';
 import { nearIntentsOf } from './swap-route.ts';
 import { fetchFor, type Wired } from './telemetry.ts';
 
@@ -69,12 +69,9 @@ function exchange(config: Wired): UpstreamProbe[] {
 
 function relays(config: Wired): UpstreamProbe[] {
   if (config.invalid.includes('NOSTR_RELAYS')) return [];
-  const { urls, open } = createNostrRelays({
-    urls: config.NOSTR_RELAYS,
-    connect: (url) => new WebSocket(url),
-  });
+  const { urls, open } = relaysOf(config);
   return urls.map((url, at) =>
-    useful(`relay-${at + 1}`, async () => {
+    useful(relayName(at), async () => {
       const session = open(url);
       try {
         const { end } = await session.query(ONE_COMMENT);

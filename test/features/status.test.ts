@@ -24,6 +24,7 @@ const HEALTHY: StatusReportDeps = {
     report: async () => ({
       watchOnly: false,
       solana: { nodes: 2, quorum: 2, disagreement: null, quorumMissingSince: null },
+      openCircuits: [],
       mint: null,
       frozen: null,
       paused: null,
@@ -64,6 +65,7 @@ const HEALTHY: StatusReportDeps = {
     deployedAt: new Date(NOW).toISOString(),
   }),
   probeUpstreams: async () => [{ name: 'rpc', ok: true, needed: true, ms: 1 }],
+  openCircuits: () => [],
   now: () => NOW,
 };
 const look = (over: Partial<StatusReportDeps> = {}) =>
@@ -92,6 +94,22 @@ describe('the status', () => {
       cost_day: { leftSol: '0' },
     });
     expect(status.custody?.limits[0]).toMatchObject({ name: 'hour', label: 'SOL in a window' });
+  });
+
+  it.each<[string, Partial<StatusReportDeps>, string]>([
+    ['closed while neither the Worker nor the custodian skips the upstream', {}, 'closed'],
+    ['open while the Worker skips the upstream', { openCircuits: () => ['rpc'] }, 'open'],
+    [
+      'open while the custodian skips the upstream',
+      {
+        custody: {
+          report: async () => ({ ...(await HEALTHY.custody.report()), openCircuits: ['rpc'] }),
+        },
+      },
+      'open',
+    ],
+  ])('shows a circuit as %s', async (_when, over, circuit) => {
+    expect((await look(over)).upstreams).toMatchObject([{ name: 'rpc', circuit }]);
   });
 
   it.each<[string, Partial<StatusReportDeps>]>([

@@ -46,6 +46,7 @@ export function createCustodyFakes(change: Partial<CustodyDeps> = {}) {
     }),
     now: () => clock.now,
     randomId: () => `random-${++keys}`,
+    openCircuits: () => [],
     within: (work) => work,
     log: (line) => logged.push(String(line.event)),
     ...change,

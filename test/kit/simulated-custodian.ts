@@ -272,6 +272,7 @@ export function simulateCustodian(p: {
       assemble: assembleTransaction,
       now: wallClock,
       randomId: () => String(random.next()),
+      openCircuits: () => [],
       within: (work, ms) => Promise.race([work, scheduler.sleep(ms).then((): undefined => undefined)]),
       log: ({ level, event }) => {
         if (level === 'alarm') alarms.push(String(event));

@@ -368,6 +368,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
       },
       now: wallClock,
       randomId: () => `id-${scenario.seed}-${idRandom.between(0, 2 ** 40)}`,
+      openCircuits: () => [],
       randomBytes: (length) => Uint8Array.from({ length }, () => idRandom.between(0, 255)),
       within: (work, ms) => within(scheduler, work, ms),
       log,

@@ -280,9 +280,11 @@ export function custodyReport({
   swapsDisabled,
   limits,
   held,
+  openCircuits,
   now,
 }: {
   readonly chain: Pick<ChainPort, 'agreement'>;
+  readonly openCircuits: () => readonly string[];
   readonly swapsDisabled: boolean;
   readonly now: () => number;
   readonly limits: readonly Limit[];
@@ -294,6 +296,7 @@ export function custodyReport({
   const open = journal.open();
   return {
     solana: chain.agreement(),
+    openCircuits: openCircuits(),
     mint,
     // An operator's pause stops more than swaps, so it is reported first.
     paused: journal.getMeta('paused') || (swapsDisabled ? 'disabled' : null),

@@ -168,6 +168,9 @@ export function refusal(code: string): AppError {
         retryAfterSeconds: RATE_LIMIT_PAUSE_SECONDS,
         details: { upstream: 'changenow', reason: code },
       });
+    case 'busy':
+    case 'circuit_open':
+      return upstreamFailed('changenow', code);
   }
   if (code.startsWith('status_')) {
     return upstreamFailed('changenow', code);

@@ -5,6 +5,7 @@ import { AppError, ERRORS } from '../../core/errors.ts';
 import { integerParam } from '../../http/params.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, newRouter, type RouterEnv } from '../../http/router.ts';
+import { RELAY_ENDS } from '../../providers/nostr-relays.ts';
 import { endOfSecond, later, type Position, parsePosition } from './feed-window.ts';
 import { DEFAULT_TOPICS, getFeed, getPosts, MAX_FEED_LIMIT, MAX_POSTS_LIMIT } from './feeds.ts';
 import type { FeedPage, FeedReader } from './read-feed.ts';
@@ -91,7 +92,7 @@ const Post = component('NostrPost', {
 const RelayStatus = component('RelayStatus', {
   relay: z.string(),
   ok: z.boolean().describe('The answer contains its posts without a gap'),
-  state: z.enum(['eose', 'closed', 'unreachable', 'lost', 'timeout', 'too_large', 'forged']),
+  state: z.enum(RELAY_ENDS),
   events: z.int(),
   partial: z.boolean().describe('It has posts that it did not send'),
   rejected: z.int().describe('Rejected events: forged, malformed or not matching'),

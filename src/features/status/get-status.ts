@@ -42,6 +42,8 @@ export type StatusReportDeps = {
   readRelease(): Promise<Release>;
   /** Sends one inexpensive request to every upstream. */
   probeUpstreams(): Promise<UpstreamState[]>;
+  /** Names of the upstreams that this isolate skips because they hang. */
+  openCircuits(): readonly string[];
   readonly now: () => number;
 };
 
@@ -98,6 +100,12 @@ const custodyStatus = (report: CustodyReport) => ({
   },
 });
 
+async function custodyPart(custody: StatusReportDeps['custody']) {
+  const report = await custody.report();
+  // An object of the previous release does not tell them.
+  return { shown: custodyStatus(report), openCircuits: report.openCircuits ?? [] };
+}
+
 async function databaseStatus(d: StatusReportDeps) {
   const [columns, operations, used, periods, days, incidents] = await Promise.all([
     d.database.columns(),
@@ -151,15 +159,14 @@ export async function getStatus(d: StatusReportDeps) {
   const [release, upstreams, custody, database, cron, backing, alarms] = await Promise.all([
     d.readRelease(),
     d.memory.read('status:upstreams', UPSTREAM_POLICY, () => d.probeUpstreams()),
-    d.memory
-      .read('status:custody', CUSTODY_POLICY, async () => custodyStatus(await d.custody.report()))
-      .catch(() => null),
+    d.memory.read('status:custody', CUSTODY_POLICY, () => custodyPart(d.custody)).catch(() => null),
     d.memory.read('status:database', CUSTODY_POLICY, () => databaseStatus(d)).catch(() => null),
     d.heartbeat.read(d.now()).catch(() => null),
     d.readBacking().catch((): Partial<Backing> => ({})),
     d.readAlarms().catch(() => null),
   ]);
-  const custodyOk = isCustodyOk(custody?.value ?? null);
+  const custodyOk = isCustodyOk(custody?.value.shown ?? null);
+  const skipped = [...d.openCircuits(), ...(custody?.value.openCircuits ?? [])];
   const { gapSatoshis = null, ratio = null } = backing;
   const covered = gapSatoshis === null || BigInt(gapSatoshis) >= 0n;
   const reads = [upstreams, custody, database].filter((read) => read !== null);
@@ -172,9 +179,12 @@ export async function getStatus(d: StatusReportDeps) {
       cron?.every((beat) => beat.ok || (beat.trigger === 'daily' && beat.lastRunAt === null)) === true &&
       upstreams.value.every((upstream) => upstream.ok || !upstream.needed),
     release,
-    upstreams: upstreams.value,
+    upstreams: upstreams.value.map((upstream) => ({
+      ...upstream,
+      circuit: skipped.includes(upstream.name) ? ('open' as const) : ('closed' as const),
+    })),
     cron,
-    custody: custody?.value ?? null,
+    custody: custody?.value.shown ?? null,
     backing: {
       ok: covered,
       reserveSatoshis: backing.absrSupplySatoshis ?? null,

@@ -120,6 +120,9 @@ const status = createRoute({
             ok: z.boolean(),
             needed: z.boolean().describe('Whether money depends on it; only these affect ok'),
             ms: z.int().describe('Response time in milliseconds'),
+            circuit: z
+              .enum(['closed', 'open'])
+              .describe('open while calls are skipped because two in a row timed out'),
           }),
         ),
         cron: z

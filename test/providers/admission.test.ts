@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Admission, atPriority, CallSlots, type Priority } from '../../src/providers/admission.ts';
+import { ask, type Fetch, type UpstreamCall } from '../../src/providers/http.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const TIMEOUT_MS = 8_000;
+
+/** Upstreams that respond after a time, or never, with what was asked of them. */
+function upstreams(respondsAfterMs: (host: string) => number) {
+  const asked: string[] = [];
+  const calls: UpstreamCall[] = [];
+  const running = new Map<string, number>();
+  const most = { all: 0, ofHost: 0 };
+  const admission = new Admission();
+  async function call(url: string, init?: RequestInit): Promise<Response> {
+    const { host, pathname } = new URL(url);
+    asked.push(pathname.slice(1) || host);
+    running.set(host, (running.get(host) ?? 0) + 1);
+    const counts = [...running.values()];
+    most.ofHost = Math.max(most.ofHost, ...counts);
+    most.all = Math.max(
+      most.all,
+      counts.reduce((sum, count) => sum + count, 0),
+    );
+    try {
+      await new Promise<void>((resolve, reject) => {
+        setTimeout(resolve, respondsAfterMs(host));
+        init?.signal?.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+    } finally {
+      running.set(host, (running.get(host) ?? 0) - 1);
+    }
+    return new Response('1');
+  }
+  const fetch: Fetch = Object.assign(call, { admission, observe: (one: UpstreamCall) => calls.push(one) });
+  /** `ok`, or the reason of the failure. */
+  const read = (host: string, path = ''): Promise<string> =>
+    ask({ fetch, upstream: host, url: `https://${host}/${path}`, timeoutMs: TIMEOUT_MS }).then(
+      () => 'ok',
+      (error: { details: { reason: string } }) => error.details.reason,
+    );
+  return { read, asked, calls, most, admission };
+}
+
+/** `AbortSignal.timeout` has a timer that no test can move. */
+beforeEach(() => {
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), ms);
+    return controller.signal;
+  });
+});
+afterEach(() => void vi.restoreAllMocks());
+
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+async function settled<T>(work: Promise<T>, ms = 120_000): Promise<T> {
+  void work.catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(ms);
+  return work;
+}
+
+describe('the calls of one invocation', () => {
+  it('runs at most five calls at once, and two of each host', async () => {
+    const { read, most } = upstreams(() => 50);
+    const results = await settled(
+      new CallSlots().run('user', () => Promise.all(times(60, (index) => read(`host-${index % 4}`)))),
+    );
+    expect(new Set(results)).toEqual(new Set(['ok']));
+    expect(most).toEqual({ all: 5, ofHost: 2 });
+  });
+
+  it('does not share the slots of another invocation', async () => {
+    const { read, most } = upstreams(() => 50);
+    const invocation = () => new CallSlots().run('user', () => Promise.all(times(4, () => read('host'))));
+    await settled(Promise.all([invocation(), invocation()]));
+    expect(most.ofHost).toBe(4);
+  });
+
+  it('lets calls to healthy hosts pass those that wait for a host that hangs', async () => {
+    const { read } = upstreams((host) => (host === 'hung' ? 1e9 : 300));
+    const results = await settled(
+      new CallSlots().run('user', () =>
+        Promise.all([
+          ...times(12, () => read('hung')),
+          ...times(30, (index) => read(`healthy-${index % 3}`)),
+        ]),
+      ),
+    );
+    expect(results.slice(12)).toEqual(times(30, () => 'ok'));
+    // The third is admitted after the first timeout, a moment before the second.
+    expect(results.slice(0, 12)).toEqual([...times(3, () => 'timeout'), ...times(9, () => 'circuit_open')]);
+  });
+
+  it('starts the time limit of a call when it is admitted', async () => {
+    const { read, calls } = upstreams(() => 5_000);
+    const results = await settled(
+      new CallSlots().run('user', () => Promise.all(times(4, () => read('slow')))),
+    );
+    // The last two wait for 5 s and take 5 s more.
+    expect(results).toEqual(['ok', 'ok', 'ok', 'ok']);
+    expect(calls.map(({ ms }) => ms)).toEqual([5_000, 5_000, 5_000, 5_000]);
+  });
+
+  it('refuses a call as busy that is not admitted within 15 seconds', async () => {
+    const { read, asked, calls } = upstreams(() => 7_900);
+    const results = await settled(
+      new CallSlots().run('user', () => Promise.all(times(6, () => read('slow')))),
+    );
+    expect(results).toEqual(['ok', 'ok', 'ok', 'ok', 'busy', 'busy']);
+    expect(asked).toHaveLength(4);
+    expect(calls.filter(({ outcome }) => outcome === 'busy')).toEqual(
+      times(2, () => ({ upstream: 'slow', outcome: 'busy', ms: 0 })),
+    );
+  });
+
+  it('admits own work before reads of callers, and probes last', async () => {
+    const { read, asked } = upstreams(() => 50);
+    const at = (priority: Priority, path: string) => atPriority(priority, () => read('host', path));
+    await settled(
+      new CallSlots().run('user', () =>
+        Promise.all([
+          ...times(2, () => read('host', 'first')),
+          at('probe', 'probe'),
+          read('host', 'user'),
+          at('own', 'own'),
+        ]),
+      ),
+    );
+    expect(asked).toEqual(['first', 'first', 'own', 'user', 'probe']);
+  });
+
+  it('takes back the slots of calls that the runtime has cancelled', async () => {
+    const slots = new CallSlots();
+    // A cancelled request never ends its calls.
+    await Promise.all([slots.enter('host', 'own'), slots.enter('host', 'own')]);
+    expect(await settled(slots.enter('host', 'own'))).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(await slots.enter('host', 'own')).toBeDefined();
+  });
+});
+
+describe('the circuit of an upstream', () => {
+  it('opens after two timeouts in a row, and lets one trial call through after 30 seconds', async () => {
+    let respondsAfterMs = 1e9;
+    const { read, asked, admission } = upstreams(() => respondsAfterMs);
+    expect(await settled(read('host'), TIMEOUT_MS)).toBe('timeout');
+    expect(admission.openCircuits()).toEqual([]);
+    expect(await settled(read('host'), TIMEOUT_MS)).toBe('timeout');
+    expect(admission.openCircuits()).toEqual(['host']);
+    expect(await read('host')).toBe('circuit_open');
+    await vi.advanceTimersByTimeAsync(30_000);
+    // The trial fails, so the next one follows 30 s after it.
+    expect(await settled(Promise.all([read('host'), read('host')]), TIMEOUT_MS)).toEqual([
+      'timeout',
+      'circuit_open',
+    ]);
+    expect(await settled(read('host'), 1_000)).toBe('circuit_open');
+    await vi.advanceTimersByTimeAsync(30_000);
+    respondsAfterMs = 50;
+    expect(await settled(read('host'), 50)).toBe('ok');
+    expect(admission.openCircuits()).toEqual([]);
+    expect(await settled(read('host'), 50)).toBe('ok');
+    expect(asked).toHaveLength(5);
+  });
+
+  it('stays closed if a call succeeds between two timeouts', async () => {
+    let respondsAfterMs = 1e9;
+    const { read, admission } = upstreams(() => respondsAfterMs);
+    await settled(read('host'), TIMEOUT_MS);
+    respondsAfterMs = 50;
+    await settled(read('host'), TIMEOUT_MS);
+    respondsAfterMs = 1e9;
+    await settled(read('host'), TIMEOUT_MS);
+    expect(admission.openCircuits()).toEqual([]);
+  });
+
+  it('does not stay open if the clock goes back', async () => {
+    const { read } = upstreams(() => 1e9);
+    await settled(read('host'), TIMEOUT_MS);
+    await settled(read('host'), TIMEOUT_MS);
+    vi.setSystemTime(Date.now() - 86_400_000);
+    expect(await settled(read('host'), TIMEOUT_MS)).toBe('timeout');
+  });
+});
