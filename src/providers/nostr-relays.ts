@@ -6,7 +6,7 @@
  */
 import { type Filter, matchFilter } from 'nostr-tools/filter';
 import { getEventHash, type NostrEvent, validateEvent, verifyEvent } from 'nostr-tools/pure';
-import { type Admission, isUnsent } from './admission.ts';
+import type { Admission } from './admission.ts';
 
 /** From the handshake to the last answer. */
 export const RELAY_DEADLINE_MS = 4_000;
@@ -85,7 +85,7 @@ export function createNostrRelays({ urls, connect, admission, deadlineMs = RELAY
     open: (url: string): RelaySession =>
       openSession({
         connect: () => connect(url),
-        admit: async () => admission?.admit(relayName(urls.indexOf(url)), url),
+        admitted: admission?.admit(relayName(urls.indexOf(url)), url),
         deadlineMs,
         isGenuine,
       }),
@@ -97,7 +97,8 @@ export const relayName = (index: number): string => `relay-${index + 1}`;
 
 function openSession(p: {
   connect(): WebSocket;
-  admit(): Promise<((isTimeout: boolean) => void) | undefined>;
+  /** Undefined: it starts at once. */
+  readonly admitted: ReturnType<Admission['admit']> | undefined;
   readonly deadlineMs: number;
   isGenuine(event: NostrEvent): boolean;
 }): RelaySession {
@@ -133,8 +134,7 @@ function openSession(p: {
     }
   }
 
-  function start(): void {
-    timer = setTimeout(() => end('timeout'), p.deadlineMs);
+  function listen(): void {
     socket = p.connect();
     isOpen = socket.readyState === 1;
     if (isOpen) opened();
@@ -152,13 +152,19 @@ function openSession(p: {
     });
   }
 
-  p.admit()
-    .then((admitted) => {
-      if (ended) return admitted?.(false);
-      leave = admitted;
-      start();
-    })
-    .catch((error: unknown) => end(isUnsent(error) ? 'skipped' : 'unreachable'));
+  function start(endCall?: (isTimeout: boolean) => void): void {
+    if (ended) return void endCall?.(false);
+    leave = endCall;
+    timer = setTimeout(() => end('timeout'), p.deadlineMs);
+    try {
+      listen();
+    } catch {
+      end('unreachable');
+    }
+  }
+
+  if (p.admitted) p.admitted.then(start, () => end('skipped'));
+  else start();
 
   return {
     async query(filter) {

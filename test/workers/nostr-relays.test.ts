@@ -2,6 +2,7 @@ import { finalizeEvent, generateSecretKey } from 'nostr-tools/pure';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFeedReader, type FeedScope } from '../../src/features/nostr-feed/read-feed.ts';
 import { Cache } from '../../src/http/cached.ts';
+import { Admission, CallSlots } from '../../src/providers/admission.ts';
 import { createNostrRelays, RELAY_DEADLINE_MS } from '../../src/providers/nostr-relays.ts';
 
 const NOW = Math.floor(Date.now() / 1000);
@@ -130,5 +131,36 @@ describe('the deadline', () => {
     expect((await session.query(FILTER)).end).toBe('eose');
     session.close();
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a relay that is admitted like any upstream', () => {
+  it('is skipped after it hung twice', async () => {
+    const relays = createNostrRelays({
+      urls: ['ws://hanging.test'],
+      connect: () => connectTo(silent),
+      admission: new Admission(),
+      deadlineMs: 1,
+    });
+    const end = async () => (await relays.open('ws://hanging.test').query(FILTER)).end;
+    expect([await end(), await end(), await end()]).toEqual(['timeout', 'timeout', 'skipped']);
+  });
+
+  it('is not called if its session is closed before it is admitted', async () => {
+    const slots = new CallSlots();
+    let connections = 0;
+    const relays = createNostrRelays({
+      urls: ['ws://good.test'],
+      connect: () => {
+        connections += 1;
+        return connectTo(honest);
+      },
+      admission: new Admission(),
+    });
+    const ends = await Promise.all([slots.enter('good.test', 'own'), slots.enter('good.test', 'own')]);
+    slots.run('user', () => relays.open('ws://good.test')).close();
+    for (const end of ends) end?.();
+    expect((await slots.run('user', () => relays.open('ws://good.test')).query(FILTER)).end).toBe('eose');
+    expect(connections).toBe(1);
   });
 });
