@@ -41,6 +41,7 @@ export const AREAS: readonly Area[] = [
     name: 'payments',
     files: [
       'src/custody/payments/payment-requests.ts',
+      'src/custody/payments/request-changes.ts',
       'src/custody/payments/open-request.ts',
       'src/custody/payments/payment-matching.ts',
       'src/custody/payments/booking.ts',

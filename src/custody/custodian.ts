@@ -33,7 +33,7 @@ import type {
   SwapRoom,
   SwapView,
 } from './api.ts';
-import { createClaims } from './asry/claims.ts';
+import { Claims } from './asry/claims.ts';
 import type { AsryPorts } from './asry/payout-operation.ts';
 import { Background, QUORUM_MEMORY } from './kernel/background.ts';
 import { upstreamRefusal } from './kernel/begin-operation.ts';
@@ -51,13 +51,13 @@ import { Retries } from './kernel/retries.ts';
 import { type ChainPort, createBalanceReader } from './kernel/solana-view.ts';
 import { areLimits } from './kernel/spending-limits.ts';
 import { CustodyBounds, type CustodyLimits, NOTHING_SOLD, type Sold } from './limits.ts';
-import { createPayments, type PaymentPorts } from './payments/payment-requests.ts';
+import { type PaymentPorts, Payments } from './payments/payment-requests.ts';
 import { type AbsrPorts, DailyMint } from './reserve/daily-mint.ts';
 import { type ProofPorts, Proofs } from './reserve/proof.ts';
 import { swapView } from './swap/answer.ts';
 import { Swaps } from './swap/create-swap.ts';
 import { type SwapPorts, swapKind } from './swap/operation.ts';
-import { createTokens } from './tokens/token-store.ts';
+import { Tokens } from './tokens/token-store.ts';
 import { openStorage } from './versioned-store.ts';
 
 export type CustodyDeps = {
@@ -137,10 +137,10 @@ export class Custodian implements CustodianApi {
   readonly #background: Background;
   readonly #modules: Readonly<Record<string, CustodyModule>>;
   readonly #swaps: Swaps;
-  readonly #payments: ReturnType<typeof createPayments> | undefined;
+  readonly #payments: Payments | undefined;
   readonly #mints: DailyMint | undefined;
   readonly #proofs: Proofs | undefined;
-  readonly #claims: ReturnType<typeof createClaims> | undefined;
+  readonly #claims: Claims | undefined;
 
   constructor(platform: Storage, d: CustodyDeps) {
     this.#d = d;
@@ -152,12 +152,12 @@ export class Custodian implements CustodianApi {
     const { maxCreatesPerClientHour, randomId } = d;
     this.#swaps = new Swaps(tools, { quotes: d.swap, maxCreatesPerClientHour, randomId, within });
     const { latestBlockhash } = d.swap;
-    const tokens = createTokens(tools);
-    this.#payments = d.payments && createPayments(tools, { ...d.payments, latestBlockhash, tokens });
+    const tokens = new Tokens(tools);
+    this.#payments = d.payments && new Payments(tools, { ...d.payments, latestBlockhash, tokens });
     this.#mints = d.absr && new DailyMint(tools, d.absr);
     this.#proofs = d.proof && new Proofs(tools, { ...d.proof, stop: () => gate.stop('absr') });
     const stop = () => gate.stopBeginning('asry');
-    this.#claims = d.asry && createClaims(tools, { ...d.asry, stop, within });
+    this.#claims = d.asry && new Claims(tools, { ...d.asry, stop, within });
     const memory = tools.journal.getMeta(QUORUM_MEMORY);
     if (memory !== undefined) d.chain.recall(memory);
     this.#modules = this.#composeModules();
@@ -266,7 +266,7 @@ export class Custodian implements CustodianApi {
     await this.#kernel.gate.verify();
     const claims = this.#claims;
     return (
-      claims?.openEpochs(limit) ?? this.#background.working(async () => (await claims?.epochs(limit)) ?? [])
+      claims?.newestEpochs(limit) ?? this.#background.working(async () => (await claims?.epochs(limit)) ?? [])
     );
   }
 

@@ -1,10 +1,10 @@
 /** Work that is due at a time far ahead, because the clock was set back. */
 import { describe, expect, it } from 'vitest';
 import { dueTime } from '../../src/core/due-time.ts';
-import { openAsryStore } from '../../src/custody/asry/asry-store.ts';
+import { AsryStore } from '../../src/custody/asry/asry-store.ts';
 import { Quorum } from '../../src/custody/kernel/quorum.ts';
 import { createBalanceReader } from '../../src/custody/kernel/solana-view.ts';
-import { openReferenceStore } from '../../src/custody/payments/request-store.ts';
+import { ReferenceStore } from '../../src/custody/payments/request-store.ts';
 import { createCustodianWorld, keyed, request } from '../kit/custodian.ts';
 import { NOW } from '../kit/sample-operations.ts';
 import { CLAIM, createStoredClaims, DEPOSIT } from './asry/stored-claims.ts';
@@ -26,7 +26,7 @@ describe('after the clock went back by a day', () => {
     'a payout that is owed as %s is checked at once, also behind another that is due later',
     async (reason, back) => {
       const w = createStoredClaims();
-      const store = openAsryStore(w.storage);
+      const store = new AsryStore(w.storage);
       w.state.unread = true;
       await w.claims.claim(CLAIM);
       w.state.unread = false;
@@ -57,7 +57,7 @@ describe('after the clock went back by a day', () => {
   it('the reference of a request is checked at once', () => {
     const world = createPaymentWorld();
     const { id } = world.open();
-    const references = openReferenceStore(world.storage);
+    const references = new ReferenceStore(world.storage);
     const found = (now: number): number[] => [
       references.overdue(now, MINUTE, 9).length,
       references.newest(now, MINUTE, 9).length,

@@ -6,7 +6,7 @@ import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/o
 import { flushOutbox } from '../../src/custody/kernel/outbox.ts';
 import { code } from '../../src/custody/kernel/reason.ts';
 import { step } from '../../src/custody/kernel/state-machine.ts';
-import { openRequestStore, type RefundDue } from '../../src/custody/payments/request-store.ts';
+import { type RefundDue, RequestStore } from '../../src/custody/payments/request-store.ts';
 import { cases } from '../cases.ts';
 import { type CustodianWorld, createCustodianWorld } from '../kit/custodian.ts';
 import { createFakeMirror } from '../kit/fake-mirror.ts';
@@ -130,7 +130,7 @@ it('a booking that always fails runs less than once in 4 minutes over a day', as
     payments: { ...createPaymentWorld().ports },
   });
   await w.custody.wake();
-  const store = openRequestStore(w.storage);
+  const store = new RequestStore(w.storage);
   const request = createPaymentWorld().open();
   store.put({ ...PAID_REQUEST, id: request.id, fee: request.feeLamports, reference: request.reference });
   w.journal.insert(planned({ id: `token:${request.id}`, kind: 'token', state: 'done', dueAt: null }));
@@ -160,7 +160,7 @@ it('a refund behind 150 paid ones of its request is paid by one command', async 
   await world.payments.run();
   world.pay(7_000_000n, [request.reference]);
   await world.payments.run();
-  const store = openRequestStore(world.storage);
+  const store = new RequestStore(world.storage);
   const [due] = store.refundsOf(request.id, 1);
   if (!due) throw new Error('nothing is owed');
   world.storage.exec('DELETE FROM refunds');

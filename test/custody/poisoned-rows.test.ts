@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { payoutId } from '../../src/custody/asry/payout-operation.ts';
 import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
-import { openRequestStore } from '../../src/custody/payments/request-store.ts';
+import { RequestStore } from '../../src/custody/payments/request-store.ts';
 import { createCustodianWorld } from '../kit/custodian.ts';
 import { land } from '../kit/fake-chain.ts';
 import { CREATION, PAID_REQUEST, planned, signed, signingOf } from '../kit/sample-operations.ts';
@@ -35,7 +35,7 @@ async function withPoisonedOperations() {
     return views(signing);
   };
   const request = createPaymentWorld().open();
-  openRequestStore(w.storage).put({
+  new RequestStore(w.storage).put({
     ...PAID_REQUEST,
     id: request.id,
     fee: '1',
@@ -57,7 +57,7 @@ it('six operations whose step throws stop neither another operation nor the modu
   const w = await withPoisonedOperations();
   await w.pass(MINUTE);
   expect(w.journal.get('token:good')?.state).toBe('done');
-  expect(openRequestStore(w.storage).get(w.request.id)?.state).toBe('completed');
+  expect(new RequestStore(w.storage).get(w.request.id)?.state).toBe('completed');
   expect(w.journal.get('token:p0')?.state).toBe('signed');
 });
 

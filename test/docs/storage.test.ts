@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { openAsryStore } from '../../src/custody/asry/asry-store.ts';
+import { AsryStore } from '../../src/custody/asry/asry-store.ts';
 import { Journal } from '../../src/custody/kernel/journal.ts';
 import { Retries } from '../../src/custody/kernel/retries.ts';
-import { openReferenceStore, openRequestStore } from '../../src/custody/payments/request-store.ts';
-import { openTreasuryStore } from '../../src/custody/payments/treasury-store.ts';
-import { openTokenStore } from '../../src/custody/tokens/token-store.ts';
+import { ReferenceStore, RequestStore } from '../../src/custody/payments/request-store.ts';
+import { TreasuryStore } from '../../src/custody/payments/treasury-store.ts';
+import { TokenStore } from '../../src/custody/tokens/token-store.ts';
 import { createSqliteStorage } from '../kit/sqlite-storage.ts';
 
 const page = readFileSync('docs/storage.md', 'utf8');
@@ -26,11 +26,11 @@ const source = readdirSync('src/custody', { recursive: true, encoding: 'utf8' })
 it('lists every table of the journal', () => {
   const storage = createSqliteStorage();
   new Journal(storage);
-  openRequestStore(storage);
-  openTokenStore(storage);
-  openReferenceStore(storage);
-  openTreasuryStore(storage);
-  openAsryStore(storage);
+  new RequestStore(storage);
+  new TokenStore(storage);
+  new ReferenceStore(storage);
+  new TreasuryStore(storage);
+  new AsryStore(storage);
   new Retries(storage, Date.now, () => undefined);
   const tables = storage.exec("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
   expect(namesBelow('## Journal tables').sort()).toEqual(tables.map(({ name }) => name));
@@ -53,7 +53,7 @@ it('lists every key of the journal’s meta table', () => {
     );
     return [
       ...(/\b[gs]et(?:Meta|Time)\(key/.test(text) ? prefixes : []),
-      ...[...text.matchAll(/\b[gs]etMeta\('(\w+)'/g)].map(([, key]) => key),
+      ...[...text.matchAll(/\b[gs]etMeta\(['`](\w+:?)/g)].map(([, key]) => key),
       ...[...text.matchAll(/\b[gs]et(?:Meta|Time)\(([A-Z]\w*)/g)].map(([, name]) => constants.get(name)),
       ...[...text.matchAll(/#known\('(\w+)'/g)].map(([, key]) => key),
       ...[...text.matchAll(/INTO meta \(key, value\) VALUES \('(\w+)'/g)].map(([, key]) => key),

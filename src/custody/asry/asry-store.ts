@@ -110,8 +110,6 @@ export type Payout = {
   readonly paidAt: number | null;
 };
 
-export type AsryStore = ReturnType<typeof openAsryStore>;
-
 const BIGINTS = new Set([
   ...['cap', 'depth', 'price', 'deposits', 'paid'],
   ...['slot', 'credited', 'fee', 'net', 'before', 'after', 'entitlement', 'left'],
@@ -134,85 +132,6 @@ function numberOf(exec: Storage['exec'], query: string, ...params: number[]): nu
   return value === null || value === undefined ? undefined : Number(value);
 }
 
-const epochRows = (exec: Storage['exec']) => ({
-  putEpoch(epoch: Epoch): void {
-    exec(
-      `INSERT INTO asry_epochs (number, starts_at, ends_at, row) VALUES (?, ?, ?, ?)
-       ON CONFLICT (number) DO UPDATE SET row = excluded.row`,
-      epoch.number,
-      epoch.startsAt,
-      epoch.endsAt,
-      encodeRow(epoch),
-    );
-  },
-
-  epoch(number: number): Epoch | undefined {
-    return exec('SELECT row FROM asry_epochs WHERE number = ?', number).map(rowOf<Epoch>)[0];
-  },
-
-  /** The epoch of a time in Unix seconds. */
-  epochAt(time: number): Epoch | undefined {
-    return exec('SELECT row FROM asry_epochs WHERE starts_at <= ? AND ends_at > ?', time, time).map(
-      rowOf<Epoch>,
-    )[0];
-  },
-
-  /** Unix seconds at which the newest epoch ends. */
-  lastEnd: (): number | undefined => numberOf(exec, 'SELECT MAX(ends_at) AS n FROM asry_epochs'),
-
-  /** Newest first. */
-  epochs(limit: number): Epoch[] {
-    return exec('SELECT row FROM asry_epochs ORDER BY number DESC LIMIT ?', limit).map(rowOf<Epoch>);
-  },
-
-  /** Epochs whose number follows `id`, both compared as text. */
-  epochsAfter(id: string, limit: number): Epoch[] {
-    return exec(
-      'SELECT row FROM asry_epochs WHERE CAST(number AS TEXT) > ? ORDER BY CAST(number AS TEXT) LIMIT ?',
-      id,
-      limit,
-    ).map(rowOf<Epoch>);
-  },
-});
-
-const claimRows = (exec: Storage['exec']) => ({
-  putClaim(claim: Claim): void {
-    exec(
-      `INSERT INTO asry_claims (signature, seq, row) VALUES (?, ?, ?)
-       ON CONFLICT (signature) DO UPDATE SET row = excluded.row`,
-      claim.signature,
-      claim.seq,
-      encodeRow(claim),
-    );
-  },
-
-  claim(signature: string): Claim | undefined {
-    return exec('SELECT row FROM asry_claims WHERE signature = ?', signature).map(rowOf<Claim>)[0];
-  },
-
-  /** Claims in the order of their creation. */
-  claims(): Claim[] {
-    return exec('SELECT row FROM asry_claims ORDER BY seq').map(rowOf<Claim>);
-  },
-
-  /** Claims whose signature follows `id`, in the order of their signatures. */
-  claimsAfter(id: string, limit: number): Claim[] {
-    return exec('SELECT row FROM asry_claims WHERE signature > ? ORDER BY signature LIMIT ?', id, limit).map(
-      rowOf<Claim>,
-    );
-  },
-
-  claimsOf(epoch: number): Claim[] {
-    return exec(`SELECT row FROM asry_claims WHERE json_extract(row, '$.epoch') = ?`, epoch).map(
-      rowOf<Claim>,
-    );
-  },
-
-  nextSeq: (): number => (numberOf(exec, 'SELECT MAX(seq) AS n FROM asry_claims') ?? 0) + 1,
-
-  isFreeSeq: (seq: number): boolean => exec('SELECT 1 FROM asry_claims WHERE seq = ?', seq).length === 0,
-});
-
 /** The longest wait for a check of an owed payout, in milliseconds: after a failed operation, and for another reason. */
 export type LongestWaits = { readonly failed: number; readonly other: number };
 
@@ -220,9 +139,101 @@ export type LongestWaits = { readonly failed: number; readonly other: number };
 const DUE_AT = `IIF(due_at > ? + IIF(json_extract(row, '$.reason') = 'payout_failed', ?, ?), ?, due_at)`;
 const dueParams = (now: number, { failed, other }: LongestWaits) => [now, failed, other, now] as const;
 
-const payoutRows = (exec: Storage['exec']) => ({
+export class AsryStore {
+  readonly #exec: Storage['exec'];
+
+  constructor({ exec, transaction }: Storage) {
+    transaction(() => {
+      for (const statement of SCHEMA) exec(statement);
+    });
+    this.#exec = exec;
+  }
+
+  putEpoch(epoch: Epoch): void {
+    this.#exec(
+      `INSERT INTO asry_epochs (number, starts_at, ends_at, row) VALUES (?, ?, ?, ?)
+       ON CONFLICT (number) DO UPDATE SET row = excluded.row`,
+      epoch.number,
+      epoch.startsAt,
+      epoch.endsAt,
+      encodeRow(epoch),
+    );
+  }
+
+  epoch(number: number): Epoch | undefined {
+    return this.#exec('SELECT row FROM asry_epochs WHERE number = ?', number).map(rowOf<Epoch>)[0];
+  }
+
+  /** The epoch of a time in Unix seconds. */
+  epochAt(time: number): Epoch | undefined {
+    return this.#exec('SELECT row FROM asry_epochs WHERE starts_at <= ? AND ends_at > ?', time, time).map(
+      rowOf<Epoch>,
+    )[0];
+  }
+
+  /** Unix seconds at which the newest epoch ends. */
+  lastEnd(): number | undefined {
+    return numberOf(this.#exec, 'SELECT MAX(ends_at) AS n FROM asry_epochs');
+  }
+
+  /** Newest first. */
+  epochs(limit: number): Epoch[] {
+    return this.#exec('SELECT row FROM asry_epochs ORDER BY number DESC LIMIT ?', limit).map(rowOf<Epoch>);
+  }
+
+  /** Epochs whose number follows `id`, both compared as text. */
+  epochsAfter(id: string, limit: number): Epoch[] {
+    return this.#exec(
+      'SELECT row FROM asry_epochs WHERE CAST(number AS TEXT) > ? ORDER BY CAST(number AS TEXT) LIMIT ?',
+      id,
+      limit,
+    ).map(rowOf<Epoch>);
+  }
+
+  putClaim(claim: Claim): void {
+    this.#exec(
+      `INSERT INTO asry_claims (signature, seq, row) VALUES (?, ?, ?)
+       ON CONFLICT (signature) DO UPDATE SET row = excluded.row`,
+      claim.signature,
+      claim.seq,
+      encodeRow(claim),
+    );
+  }
+
+  claim(signature: string): Claim | undefined {
+    return this.#exec('SELECT row FROM asry_claims WHERE signature = ?', signature).map(rowOf<Claim>)[0];
+  }
+
+  /** Claims in the order of their creation. */
+  claims(): Claim[] {
+    return this.#exec('SELECT row FROM asry_claims ORDER BY seq').map(rowOf<Claim>);
+  }
+
+  /** Claims whose signature follows `id`, in the order of their signatures. */
+  claimsAfter(id: string, limit: number): Claim[] {
+    return this.#exec(
+      'SELECT row FROM asry_claims WHERE signature > ? ORDER BY signature LIMIT ?',
+      id,
+      limit,
+    ).map(rowOf<Claim>);
+  }
+
+  claimsOf(epoch: number): Claim[] {
+    return this.#exec(`SELECT row FROM asry_claims WHERE json_extract(row, '$.epoch') = ?`, epoch).map(
+      rowOf<Claim>,
+    );
+  }
+
+  nextSeq(): number {
+    return (numberOf(this.#exec, 'SELECT MAX(seq) AS n FROM asry_claims') ?? 0) + 1;
+  }
+
+  isFreeSeq(seq: number): boolean {
+    return this.#exec('SELECT 1 FROM asry_claims WHERE seq = ?', seq).length === 0;
+  }
+
   putPayout(payout: Payout): void {
-    exec(
+    this.#exec(
       `INSERT INTO asry_payouts (signature, part, state, due_at, operation_id, rent_at, key_hash, row)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (signature, part) DO UPDATE SET state = excluded.state, due_at = excluded.due_at,
@@ -236,74 +247,68 @@ const payoutRows = (exec: Storage['exec']) => ({
       payout.keyHash,
       encodeRow(payout),
     );
-  },
+  }
 
   payouts(signature: string): Payout[] {
-    return exec('SELECT row FROM asry_payouts WHERE signature = ? ORDER BY part', signature).map(
+    return this.#exec('SELECT row FROM asry_payouts WHERE signature = ? ORDER BY part', signature).map(
       rowOf<Payout>,
     );
-  },
+  }
 
   /** The payout requested with this key, if it was requested after `since`. */
   payoutByKey(keyHash: string, since: number): Payout | undefined {
-    return exec('SELECT row FROM asry_payouts WHERE key_hash = ?', keyHash)
+    return this.#exec('SELECT row FROM asry_payouts WHERE key_hash = ?', keyHash)
       .map(rowOf<Payout>)
       .find((payout) => payout.createdAt > since);
-  },
+  }
 
   owedDue(now: number, longest: LongestWaits, limit: number): Payout[] {
-    return exec(
+    return this.#exec(
       `SELECT row, ${DUE_AT} AS due FROM asry_payouts WHERE state = 'owed' AND due <= ? ORDER BY due LIMIT ?`,
       ...dueParams(now, longest),
       now,
       limit,
     ).map(rowOf<Payout>);
-  },
+  }
 
   /** When the next owed payout is due for a check. */
-  nextDue: (now: number, longest: LongestWaits): number | undefined =>
-    numberOf(
-      exec,
+  nextDue(now: number, longest: LongestWaits): number | undefined {
+    return numberOf(
+      this.#exec,
       `SELECT MIN(${DUE_AT}) AS n FROM asry_payouts WHERE state = 'owed'`,
       ...dueParams(now, longest),
-    ),
+    );
+  }
 
   /** Payouts whose operation has ended, with success or failure. */
   ended(limit: number): Payout[] {
-    return exec(
+    return this.#exec(
       `SELECT p.row FROM asry_payouts p JOIN operations o ON o.id = p.operation_id
        WHERE p.state = 'begun' AND o.due_at IS NULL LIMIT ?`,
       limit,
     ).map(rowOf<Payout>);
-  },
+  }
 
   begun(): Payout[] {
-    return exec(`SELECT row FROM asry_payouts WHERE state = 'begun'`).map(rowOf<Payout>);
-  },
+    return this.#exec(`SELECT row FROM asry_payouts WHERE state = 'begun'`).map(rowOf<Payout>);
+  }
 
   held(): Payout[] {
-    return exec(`SELECT row FROM asry_payouts WHERE state = 'held'`).map(rowOf<Payout>);
-  },
+    return this.#exec(`SELECT row FROM asry_payouts WHERE state = 'held'`).map(rowOf<Payout>);
+  }
 
   /**
    * Whether the opening of an account of this owner began or ended after `since` (Unix milliseconds).
    */
   hasOpenedAccount(owner: string, since: number): boolean {
-    const opened = exec(
+    const opened = this.#exec(
       `SELECT 1 FROM asry_payouts p JOIN asry_claims c ON c.signature = p.signature
        WHERE p.rent_at > ? AND json_extract(c.row, '$.sender') = ? LIMIT 1`,
       since,
       owner,
     );
     return opened.length > 0;
-  },
-});
-
-export function openAsryStore({ exec, transaction }: Storage) {
-  transaction(() => {
-    for (const statement of SCHEMA) exec(statement);
-  });
-  return { ...epochRows(exec), ...claimRows(exec), ...payoutRows(exec) };
+  }
 }
 
 /** A new epoch and what stored claims have taken of it: after a loss of the journal, D1 may have had a claim without its epoch. */

@@ -9,14 +9,14 @@ import { lamports } from '../../core/amount.ts';
 import { earliest } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import type { Refusal } from '../api.ts';
+import type { OpsAnswer, Refusal } from '../api.ts';
 import { beginOperation, type Intent, type NotBegun } from '../kernel/begin-operation.ts';
 import type { HeldDebts, ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
 import { mayBePaidBy, RELEASED } from '../kernel/operator-commands.ts';
 import { held, reasonText } from '../kernel/reason.ts';
 import { blockContradicted } from '../kernel/reconcile.ts';
-import { type Backoff, backoff, levelOf } from '../kernel/retries.ts';
+import { type Backoff, backoff, levelOf, type RowRetries } from '../kernel/retries.ts';
 import {
   type AsryStore,
   type Claim,
@@ -34,7 +34,7 @@ export type Taken =
       readonly claim: Claim;
       readonly payout: Payout;
       /** Writes the claim, if it is new. Call inside a transaction. */
-      store(): void;
+      readonly store: () => void;
     }
   | { readonly type: 'refused'; readonly refusal: Refusal }
   /** Another call changed the claim first; decide again. */
@@ -60,200 +60,92 @@ function checksOf(reason: OwedReason): Backoff {
 
 const AGAIN = { type: 'again' } as const;
 
-/** The rows of payouts: what is owed and until when it waits, and the end of the operations that pay it. */
-function createPayoutRows({ journal, storage, retries, now, log }: ModuleTools, store: AsryStore) {
-  const nextCheckAt = (reason: OwedReason, tries: number): number =>
-    now() + backoff(tries + 1, checksOf(reason));
+const heldId = ({ signature, part }: Payout): string => `payout:${signature}:${part}`;
 
-  /** Stores a claim and one of its payouts and queues the D1 update. Call inside a transaction. */
-  function save(claim: Claim, payout: Payout): void {
-    store.putPayout(payout);
-    const changed = { ...claim, changes: claim.changes + 1 };
-    store.putClaim(changed);
-    mirrorClaim(journal, store, changed, now());
-  }
+/** As held debts: payouts that a lost journal may have paid. */
+export class Payouts implements HeldDebts {
+  readonly #tools: ModuleTools;
+  readonly #store: AsryStore;
+  readonly #p: AsryPayoutPorts;
+  readonly #ended: RowRetries<Payout>;
 
-  /** Alerts the operator, once an hour, to a reason that only the operator can remove. */
-  function reportOwed({ signature, part }: Payout, reason: OwedReason): void {
-    if (!OPERATOR_REASONS.includes(reason)) return;
-    if (!journal.isDueAgain(`payout_owed ${reason}`, HOUR_MS, now())) return;
-    log({ level: 'alarm', event: 'payout_owed', payout: `${signature}:${part}`, reason });
-  }
-
-  function owe(payout: Payout, reason: OwedReason): Payout {
-    reportOwed(payout, reason);
-    return {
-      ...payout,
-      state: 'owed',
-      reason,
-      rent: 0n,
-      rentAt: null,
-      tries: payout.tries + 1,
-      dueAt: nextCheckAt(reason, payout.tries),
-    };
-  }
-
-  /** Books a paid payout in its claim and epoch. Call inside a transaction. */
-  function bookPaid(claim: Claim, payout: Payout): void {
-    save(claim, { ...payout, state: 'paid' });
-    const epoch = store.epoch(claim.epoch);
-    if (!epoch) return;
-    const paid = { ...epoch, paid: epoch.paid + payout.atoms, changes: epoch.changes + 1 };
-    store.putEpoch(paid);
-    mirrorEpoch(journal, paid, now());
-  }
-
-  /** Books a payout whose operation has ended. */
-  function settle(payout: Payout, operation: Operation): void {
-    storage.transaction(() => {
-      const claim = store.claim(payout.signature);
-      const stored = store.payouts(payout.signature).find(({ part }) => part === payout.part);
-      if (!claim || stored?.state !== 'begun' || stored.operationId !== operation.id) return;
-      if (operation.state !== 'done') {
-        const because = reasonText(operation.reason);
-        const reason = isOwedReason(because) ? because : 'payout_failed';
-        save(claim, owe(stored, reason));
-        log({
-          level: levelOf(stored.tries + 1),
-          event: 'payout_failed',
-          operation: operation.id,
-          reason: because,
-        });
-        return;
-      }
-      const { landing, updatedAt } = operation;
-      const spent = landing ? landing.debit - landing.fee : stored.rent;
-      const rent = spent > 0n ? spent : 0n;
-      const paidAt = landing?.blockTime ? landing.blockTime * 1_000 : updatedAt;
-      bookPaid(claim, { ...stored, paidAt, rent, rentAt: rent > 0n ? stored.rentAt : null });
+  constructor(tools: ModuleTools, store: AsryStore, p: AsryPayoutPorts) {
+    this.#tools = tools;
+    this.#store = store;
+    this.#p = p;
+    this.#ended = tools.retries.rows({
+      name: 'payout_ended',
+      read: (limit) => store.ended(limit),
+      idOf: ({ signature, part }) => `${signature}:${part}`,
     });
   }
 
-  const ended = retries.rows({
-    name: 'payout_ended',
-    read: store.ended,
-    idOf: ({ signature, part }) => `${signature}:${part}`,
-  });
+  nextAt(): number | undefined {
+    return earliest(this.#ended.nextAt(), this.#store.nextDue(this.#tools.now(), LONGEST_WAITS));
+  }
+
+  /** Checks a page of the owed payouts that are due. */
+  sweep(): Promise<void> {
+    return this.#check(this.#store.owedDue(this.#tools.now(), LONGEST_WAITS, RECEIVERS_PER_RUN), false);
+  }
+
+  /** Checks payouts because a caller asks, which does not postpone their next background check. */
+  checkNow(payouts: readonly Payout[]): Promise<void> {
+    return this.#check(payouts, true);
+  }
 
   /** Books all payouts whose operations have ended since the last run. */
-  const settleEnded = (): void =>
-    ended.run(RECEIVERS_PER_RUN, (payout) => {
-      const operation = payout.operationId === null ? undefined : journal.get(payout.operationId);
-      if (operation) settle(payout, operation);
+  settleEnded(): void {
+    this.#ended.run(RECEIVERS_PER_RUN, (payout) => {
+      const operation = payout.operationId === null ? undefined : this.#tools.journal.get(payout.operationId);
+      if (operation) this.#settle(payout, operation);
     });
-
-  return { save, owe, bookPaid, nextCheckAt, settleEnded, nextEnded: ended.nextAt };
-}
-
-/** Payouts that a lost journal may have paid. */
-function createHeldPayouts(
-  tools: Pick<ModuleTools, 'journal' | 'now'>,
-  store: AsryStore,
-  { save, owe, bookPaid }: Pick<ReturnType<typeof createPayoutRows>, 'save' | 'owe' | 'bookPaid'>,
-) {
-  const { journal, now } = tools;
-  const idOf = ({ signature, part }: Payout): string => `payout:${signature}:${part}`;
-
-  function holdOf({ signature, operations }: Claim): void {
-    const payouts = store.payouts(signature);
-    const paying = payouts.flatMap(({ state, operationId }) => (state === 'begun' ? [operationId] : []));
-    blockContradicted(tools, (number) => payoutId(signature, number), operations, paying);
-    for (const payout of payouts) {
-      const operation = payout.operationId === null ? undefined : journal.get(payout.operationId);
-      const isPaying = payout.state === 'begun' && operation !== undefined && operation.state !== 'failed';
-      const claim = store.claim(signature);
-      if (claim && payout.state !== 'paid' && !isPaying)
-        save(claim, { ...payout, state: 'held', dueAt: null });
-    }
   }
 
-  return {
-    hold: (): void => store.claims().forEach(holdOf),
-
-    list: () =>
-      store.held().map((payout) => ({
-        id: idOf(payout),
-        kind: 'payout',
-        state: 'held',
-        reason: reasonText(held('reconciled')),
-        atoms: payout.atoms.toString(),
-        createdAt: new Date(payout.createdAt).toISOString(),
-      })),
-
-    release(id, as) {
-      const payout = store.held().find((each) => idOf(each) === id);
-      const claim = payout && store.claim(payout.signature);
-      if (!claim) return undefined;
-      const by = journal.blockedBy(payoutId(claim.signature, 1));
-      if (as === 'owed' && by !== undefined) return mayBePaidBy(by);
-      if (as === 'owed') save(claim, owe(payout, 'unread'));
-      else bookPaid(claim, { ...payout, paidAt: now() });
-      return RELEASED[as];
-    },
-  } satisfies HeldDebts & Record<string, unknown>;
-}
-
-/** Returns a function that computes what a payout takes from the reserve. */
-function createPayoutTerms(store: AsryStore, now: () => number) {
-  /** ASRY in the reserve that no pending transfer will move. */
-  const freeAtoms = (payee: Payee): bigint =>
-    store.begun().reduce((left, payout) => left - payout.atoms, payee.reserveAtoms);
-
-  /** The amount that a payout takes from the reserve, or the reason why it waits. */
-  function termsOf(
-    payee: Payee,
-    payout: Payout,
-    { epoch, sender: receiver }: Claim,
-  ): { rent: bigint; tokenProgram: string } | OwedReason {
-    const { program: tokenProgram } = payee;
-    const rent = ACCOUNT_RENT[tokenProgram ?? ''];
-    if (tokenProgram === null || rent === undefined || payee.decimals !== store.epoch(epoch)?.decimals)
-      return 'mint_unexpected';
-    if (payee.accountOwner !== null && payee.accountOwner !== receiver) return 'recipient_account_foreign';
-    if (freeAtoms(payee) < payout.atoms) return 'reserve_short_of_asry';
-    if (payee.accountOwner !== null) return { rent: 0n, tokenProgram };
-    const opening = openingOf(payout, receiver);
-    if (opening === 'under_way') return 'unread';
-    return opening === 'done' ? 'recipient_account_closed' : { rent, tokenProgram };
+  hold(): void {
+    for (const claim of this.#store.claims()) this.#holdOf(claim);
   }
 
-  /**
-   * Whether the rent of the receiver's account was paid before: once per claim, and once per owner and day.
-   * An owner who closes the account keeps its rent, so the rent is not paid again.
-   */
-  function openingOf({ signature }: Payout, owner: string): 'none' | 'under_way' | 'done' {
-    const openings = store.payouts(signature).filter(({ rent }) => rent > 0n);
-    if (openings.some(({ state }) => state === 'begun')) return 'under_way';
-    return openings.length > 0 || store.hasOpenedAccount(owner, now() - DAY_MS) ? 'done' : 'none';
+  list(): NonNullable<OpsAnswer['rows']> {
+    return this.#store.held().map((payout) => ({
+      id: heldId(payout),
+      kind: 'payout',
+      state: 'held',
+      reason: reasonText(held('reconciled')),
+      atoms: payout.atoms.toString(),
+      createdAt: new Date(payout.createdAt).toISOString(),
+    }));
   }
 
-  return termsOf;
-}
-
-export function createAsryPayouts(tools: ModuleTools, store: AsryStore, p: AsryPayoutPorts) {
-  const { storage, now, log } = tools;
-  const rows = createPayoutRows(tools, store);
-  const { save, owe, nextCheckAt, settleEnded, nextEnded } = rows;
-  const termsOf = createPayoutTerms(store, now);
+  release(id: string, as: 'owed' | 'paid'): OpsAnswer | undefined {
+    const payout = this.#store.held().find((each) => heldId(each) === id);
+    const claim = payout && this.#store.claim(payout.signature);
+    if (!claim) return undefined;
+    const by = this.#tools.journal.blockedBy(payoutId(claim.signature, 1));
+    if (as === 'owed' && by !== undefined) return mayBePaidBy(by);
+    if (as === 'owed') this.save(claim, this.owe(payout, 'unread'));
+    else this.#bookPaid(claim, { ...payout, paidAt: this.#tools.now() });
+    return RELEASED[as];
+  }
 
   /**
    * Begins a payout's operation. Its first step runs with `drive`.
    * @param obtain runs in the critical section and only reads
    */
-  async function begin(
+  async begin(
     claim: Pick<Claim, 'signature' | 'operations'>,
     payee: Payee,
     obtain: () => Taken,
   ): Promise<PayoutBegun> {
     const id = payoutId(claim.signature, claim.operations + 1);
-    const begun = await beginOperation<NotStarted>(tools, 'asry', id, () => {
+    const begun = await beginOperation<NotStarted>(this.#tools, 'asry', id, () => {
       const got = obtain();
       if (got.type !== 'taken') return { ok: false, declined: got };
       if (payoutId(got.claim.signature, got.claim.operations + 1) !== id)
         return { ok: false, declined: AGAIN };
-      const terms = termsOf(payee, got.payout, got.claim);
+      const terms = this.#termsOf(payee, got.payout, got.claim);
       if (typeof terms === 'string') return { ok: false, declined: { type: 'owed', reason: terms } };
-      return { ok: true, intent: intentOf(id, got, payee, terms) };
+      return { ok: true, intent: this.#intentOf(id, got, payee, terms) };
     });
     switch (begun.type) {
       case 'begun':
@@ -267,7 +159,7 @@ export function createAsryPayouts(tools: ModuleTools, store: AsryStore, p: AsryP
     }
   }
 
-  function intentOf(
+  #intentOf(
     id: string,
     { claim, payout, store: storeClaim }: Extract<Taken, { type: 'taken' }>,
     { decimals }: Payee,
@@ -281,7 +173,7 @@ export function createAsryPayouts(tools: ModuleTools, store: AsryStore, p: AsryP
       reason: null,
       operationId: id,
       rent,
-      rentAt: createAccount ? now() : null,
+      rentAt: createAccount ? this.#tools.now() : null,
       dueAt: null,
     } as const;
     return {
@@ -292,59 +184,59 @@ export function createAsryPayouts(tools: ModuleTools, store: AsryStore, p: AsryP
         part,
         receiver: claim.sender,
         atoms,
-        mint: p.mint,
+        mint: this.#p.mint,
         program: tokenProgram,
         decimals,
         createAccount,
       }),
-      store() {
+      store: () => {
         storeClaim();
-        save({ ...claim, operations: claim.operations + 1 }, begun);
+        this.save({ ...claim, operations: claim.operations + 1 }, begun);
       },
     };
   }
 
   /** The payout as of the last check, if it is still owed. */
-  const waiting =
-    ({ signature, part }: Payout) =>
-    (): Taken => {
-      const claim = store.claim(signature);
-      const payout = store.payouts(signature).find((each) => each.part === part);
-      return claim && payout?.state === 'owed' ? { type: 'taken', claim, payout, store() {} } : AGAIN;
-    };
+  #waiting({ signature, part }: Payout): Taken {
+    const claim = this.#store.claim(signature);
+    const payout = this.#store.payouts(signature).find((each) => each.part === part);
+    return claim && payout?.state === 'owed'
+      ? { type: 'taken', claim, payout, store: () => undefined }
+      : AGAIN;
+  }
 
   /** @param asked whether a caller requested the check, which does not postpone the next background check */
-  async function retry(payout: Payout, payee: Payee | undefined, asked: boolean): Promise<void> {
-    const claim = store.claim(payout.signature);
+  async #retry(payout: Payout, payee: Payee | undefined, asked: boolean): Promise<void> {
+    const claim = this.#store.claim(payout.signature);
     if (!claim) return;
     const begun = payee
-      ? await begin(claim, payee, waiting(payout))
+      ? await this.begin(claim, payee, () => this.#waiting(payout))
       : { type: 'owed' as const, reason: 'unread' as const };
-    if (begun.type === 'begun') return tools.drive(begun.operation.id);
+    if (begun.type === 'begun') return this.#tools.drive(begun.operation.id);
     // Every refusal postpones the next check. Otherwise this row would stay first in the queue.
     const reason = begun.type === 'owed' ? begun.reason : 'unread';
-    storage.transaction(() => {
-      const got = waiting(payout)();
+    this.#tools.storage.transaction(() => {
+      const got = this.#waiting(payout);
       if (got.type !== 'taken') return;
-      const owed = owe(got.payout, reason);
+      const owed = this.owe(got.payout, reason);
       const { tries, dueAt } = got.payout;
-      save(got.claim, asked ? { ...owed, tries, dueAt } : owed);
+      this.save(got.claim, asked ? { ...owed, tries, dueAt } : owed);
     });
   }
 
   /** Checks payouts again and reads all their receivers in one call. */
-  async function check(payouts: readonly Payout[], asked: boolean): Promise<void> {
+  async #check(payouts: readonly Payout[], asked: boolean): Promise<void> {
     if (payouts.length === 0) return;
-    const senders = payouts.map(({ signature }) => store.claim(signature)?.sender ?? '');
-    const payees = await p.readPayees(senders).catch((error: unknown) => {
-      log({ level: 'warn', event: 'payees_unread', reason: failureReason(error) });
+    const senders = payouts.map(({ signature }) => this.#store.claim(signature)?.sender ?? '');
+    const payees = await this.#p.readPayees(senders).catch((error: unknown) => {
+      this.#tools.log({ level: 'warn', event: 'payees_unread', reason: failureReason(error) });
       return [];
     });
     for (const [index, payout] of payouts.entries()) {
       try {
-        await retry(payout, payees[index], asked);
+        await this.#retry(payout, payees[index], asked);
       } catch (error) {
-        postpone(payout, error);
+        this.#postpone(payout, error);
       }
     }
   }
@@ -353,24 +245,129 @@ export function createAsryPayouts(tools: ModuleTools, store: AsryStore, p: AsryP
    * Postpones an owed payout whose retry threw, so that it does not block others. If it has begun meanwhile,
    * the executor handles it.
    */
-  function postpone({ signature, part, tries: before }: Payout, error: unknown): void {
-    const stored = store.payouts(signature).find((each) => each.part === part);
+  #postpone({ signature, part, tries: before }: Payout, error: unknown): void {
+    const stored = this.#store.payouts(signature).find((each) => each.part === part);
     const tries = before + 1;
-    if (stored?.state === 'owed') store.putPayout({ ...stored, tries, dueAt: nextCheckAt('unread', tries) });
-    const payout = `${signature}:${part}`;
-    log({ level: levelOf(tries), event: 'payout_unbooked', payout, error: String(error).slice(0, 200) });
+    if (stored?.state === 'owed')
+      this.#store.putPayout({ ...stored, tries, dueAt: this.#nextCheckAt('unread', tries) });
+    const facts = { payout: `${signature}:${part}`, error: String(error).slice(0, 200) };
+    this.#tools.log({ level: levelOf(tries), event: 'payout_unbooked', ...facts });
   }
 
-  return {
-    begin,
-    save,
-    owe,
-    settleEnded,
-    held: createHeldPayouts(tools, store, rows),
-    checkNow: (payouts: readonly Payout[]): Promise<void> => check(payouts, true),
-    nextAt: () => earliest(nextEnded(), store.nextDue(now(), LONGEST_WAITS)),
-    sweep: (): Promise<void> => check(store.owedDue(now(), LONGEST_WAITS, RECEIVERS_PER_RUN), false),
-  };
+  /** Stores a claim and one of its payouts and queues the D1 update. Call inside a transaction. */
+  save(claim: Claim, payout: Payout): void {
+    this.#store.putPayout(payout);
+    const changed = { ...claim, changes: claim.changes + 1 };
+    this.#store.putClaim(changed);
+    mirrorClaim(this.#tools.journal, this.#store, changed, this.#tools.now());
+  }
+
+  /** Alerts the operator, once an hour, to a reason that only the operator can remove. */
+  #reportOwed({ signature, part }: Payout, reason: OwedReason): void {
+    if (!OPERATOR_REASONS.includes(reason)) return;
+    if (!this.#tools.journal.isDueAgain(`payout_owed ${reason}`, HOUR_MS, this.#tools.now())) return;
+    this.#tools.log({ level: 'alarm', event: 'payout_owed', payout: `${signature}:${part}`, reason });
+  }
+
+  owe(payout: Payout, reason: OwedReason): Payout {
+    this.#reportOwed(payout, reason);
+    return {
+      ...payout,
+      state: 'owed',
+      reason,
+      rent: 0n,
+      rentAt: null,
+      tries: payout.tries + 1,
+      dueAt: this.#nextCheckAt(reason, payout.tries),
+    };
+  }
+
+  /** Books a paid payout in its claim and epoch. Call inside a transaction. */
+  #bookPaid(claim: Claim, payout: Payout): void {
+    this.save(claim, { ...payout, state: 'paid' });
+    const epoch = this.#store.epoch(claim.epoch);
+    if (!epoch) return;
+    const paid = { ...epoch, paid: epoch.paid + payout.atoms, changes: epoch.changes + 1 };
+    this.#store.putEpoch(paid);
+    mirrorEpoch(this.#tools.journal, paid, this.#tools.now());
+  }
+
+  /** Books a payout whose operation has ended. */
+  #settle(payout: Payout, operation: Operation): void {
+    this.#tools.storage.transaction(() => {
+      const claim = this.#store.claim(payout.signature);
+      const stored = this.#store.payouts(payout.signature).find(({ part }) => part === payout.part);
+      if (!claim || stored?.state !== 'begun' || stored.operationId !== operation.id) return;
+      if (operation.state !== 'done') {
+        const because = reasonText(operation.reason);
+        const reason = isOwedReason(because) ? because : 'payout_failed';
+        this.save(claim, this.owe(stored, reason));
+        this.#tools.log({
+          level: levelOf(stored.tries + 1),
+          event: 'payout_failed',
+          operation: operation.id,
+          reason: because,
+        });
+        return;
+      }
+      const { landing, updatedAt } = operation;
+      const spent = landing ? landing.debit - landing.fee : stored.rent;
+      const rent = spent > 0n ? spent : 0n;
+      const paidAt = landing?.blockTime ? landing.blockTime * 1_000 : updatedAt;
+      this.#bookPaid(claim, { ...stored, paidAt, rent, rentAt: rent > 0n ? stored.rentAt : null });
+    });
+  }
+
+  #nextCheckAt(reason: OwedReason, tries: number): number {
+    return this.#tools.now() + backoff(tries + 1, checksOf(reason));
+  }
+
+  /** ASRY in the reserve that no pending transfer will move. */
+  #freeAtoms(payee: Payee): bigint {
+    return this.#store.begun().reduce((left, payout) => left - payout.atoms, payee.reserveAtoms);
+  }
+
+  /** The amount that a payout takes from the reserve, or the reason why it waits. */
+  #termsOf(
+    payee: Payee,
+    payout: Payout,
+    { epoch, sender: receiver }: Claim,
+  ): { rent: bigint; tokenProgram: string } | OwedReason {
+    const { program: tokenProgram } = payee;
+    const rent = ACCOUNT_RENT[tokenProgram ?? ''];
+    if (tokenProgram === null || rent === undefined || payee.decimals !== this.#store.epoch(epoch)?.decimals)
+      return 'mint_unexpected';
+    if (payee.accountOwner !== null && payee.accountOwner !== receiver) return 'recipient_account_foreign';
+    if (this.#freeAtoms(payee) < payout.atoms) return 'reserve_short_of_asry';
+    if (payee.accountOwner !== null) return { rent: 0n, tokenProgram };
+    const opening = this.#openingOf(payout, receiver);
+    if (opening === 'under_way') return 'unread';
+    return opening === 'done' ? 'recipient_account_closed' : { rent, tokenProgram };
+  }
+
+  /**
+   * Whether the rent of the receiver's account was paid before: once per claim, and once per owner and day.
+   * An owner who closes the account keeps its rent, so the rent is not paid again.
+   */
+  #openingOf({ signature }: Payout, owner: string): 'none' | 'under_way' | 'done' {
+    const openings = this.#store.payouts(signature).filter(({ rent }) => rent > 0n);
+    if (openings.some(({ state }) => state === 'begun')) return 'under_way';
+    const aDayAgo = this.#tools.now() - DAY_MS;
+    return openings.length > 0 || this.#store.hasOpenedAccount(owner, aDayAgo) ? 'done' : 'none';
+  }
+
+  #holdOf({ signature, operations }: Claim): void {
+    const payouts = this.#store.payouts(signature);
+    const paying = payouts.flatMap(({ state, operationId }) => (state === 'begun' ? [operationId] : []));
+    blockContradicted(this.#tools, (number) => payoutId(signature, number), operations, paying);
+    for (const payout of payouts) {
+      const operation = payout.operationId === null ? undefined : this.#tools.journal.get(payout.operationId);
+      const isPaying = payout.state === 'begun' && operation !== undefined && operation.state !== 'failed';
+      const claim = this.#store.claim(signature);
+      if (claim && payout.state !== 'paid' && !isPaying)
+        this.save(claim, { ...payout, state: 'held', dueAt: null });
+    }
+  }
 }
 
 /** Why a payout stays owed that the kernel did not begin. */

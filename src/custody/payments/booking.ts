@@ -52,42 +52,44 @@ export type MayBeReturned = 'may_be_returned';
 /** `stop`: the nodes fail, or too many transactions wait; the walk keeps its place. */
 export type ReadOutcome = 'read' | 'stop';
 
-export type Booking = ReturnType<typeof createBooking>;
+export class Booking {
+  readonly #p: BookingPorts;
+  readonly #seen = new Set<string>();
 
-export function createBooking(p: BookingPorts) {
-  const { payments, now } = p;
-  const read = new Set<string>();
+  constructor(p: BookingPorts) {
+    this.#p = p;
+  }
 
   /** Books one payment, unless it must wait. A second call has no effect. */
-  function book(transaction: ChainTransaction): MayBeReturned | undefined {
-    const payment = treasuryPayment(transaction, p.treasuryAddress);
+  #book(transaction: ChainTransaction): MayBeReturned | undefined {
+    const payment = treasuryPayment(transaction, this.#p.treasuryAddress);
     if (!payment) return undefined;
     const isOurs = transaction.signers.some(
-      (signer) => signer === p.treasuryAddress || signer === p.reserveAddress,
+      (signer) => signer === this.#p.treasuryAddress || signer === this.#p.reserveAddress,
     );
-    return p.storage.transaction(() => {
-      const known = payments.get(payment.signature);
+    return this.#p.storage.transaction(() => {
+      const known = this.#p.payments.get(payment.signature);
       if (known?.purpose) return undefined;
-      const taken = isOurs ? { purpose: null } : p.take(payment, transaction);
+      const taken = isOurs ? { purpose: null } : this.#p.take(payment, transaction);
       if (taken === 'may_be_returned') return taken;
-      payments.record(payment, taken.purpose);
-      if (taken.purpose === null && !isOurs && !known) reportUnmatched(payment, taken.reason);
+      this.#p.payments.record(payment, taken.purpose);
+      if (taken.purpose === null && !isOurs && !known) this.#reportUnmatched(payment, taken.reason);
       return undefined;
     });
   }
 
   /** Any other income is not an error, but may be a customer's payment of a wrong amount, so it is logged. */
-  function reportUnmatched({ signature, lamports }: TreasuryPayment, reason: Taken['reason']): void {
+  #reportUnmatched({ signature, lamports }: TreasuryPayment, reason: Taken['reason']): void {
     const facts = { signature, lamports: lamports.toString(), reason: reason ?? 'no_request' };
-    if (reason !== undefined) p.log({ level: 'alarm', event: 'payment_unmatched', ...facts });
-    else if (lamports > DUST) p.log({ level: 'warn', event: 'payment_unmatched', ...facts });
+    if (reason !== undefined) this.#p.log({ level: 'alarm', event: 'payment_unmatched', ...facts });
+    else if (lamports > DUST) this.#p.log({ level: 'warn', event: 'payment_unmatched', ...facts });
   }
 
   /** Reads and books one transaction. Returns the reason for a failure. */
-  async function attempt(signature: string): Promise<string | undefined> {
+  async #attempt(signature: string): Promise<string | undefined> {
     let transaction: ChainTransaction | null | 'unreadable';
     try {
-      transaction = await orUnreadable(p.transaction(signature));
+      transaction = await orUnreadable(this.#p.transaction(signature));
     } catch (error) {
       return `upstream_${failureReason(error)}`;
     }
@@ -95,84 +97,86 @@ export function createBooking(p: BookingPorts) {
     // A node may show an earlier no-op of the same bytes (SIMD-0290) in place of the listed success.
     if (transaction === null || transaction.failed) return 'absent';
     try {
-      return book(transaction);
+      return this.#book(transaction);
     } catch (error) {
       return `unbooked: ${String(error).slice(0, 200)}`;
     }
   }
 
-  function remember(signature: string): void {
-    if (read.size >= REMEMBERED) read.clear();
-    read.add(signature);
+  #remember(signature: string): void {
+    if (this.#seen.size >= REMEMBERED) this.#seen.clear();
+    this.#seen.add(signature);
   }
 
-  function postpone(signature: string, source: string, reason: string): void {
-    const known = payments.unread(signature);
+  #postpone(signature: string, source: string, reason: string): void {
+    const known = this.#p.payments.unread(signature);
     const tries = (known?.tries ?? 0) + 1;
-    const firstAt = known?.firstAt ?? now();
+    const firstAt = known?.firstAt ?? this.#p.now();
     const life = reason === 'absent' ? ABSENT_LIFE_MS : UNREAD_LIFE_MS;
     // The tries count as well: a clock that jumps ahead by a day makes every row old at once.
-    if (now() - firstAt > life && tries > ALARM_TRIES) {
-      payments.deleteUnread(signature);
+    if (this.#p.now() - firstAt > life && tries > ALARM_TRIES) {
+      this.#p.payments.deleteUnread(signature);
       return;
     }
     // An unreadable version or a failed booking lasts until the code changes; other failures may be a lagging
     // node.
     const isLasting = reason === 'unreadable' || reason.startsWith('unbooked');
     if (tries === (isLasting ? 1 : ALARM_TRIES))
-      p.log({ level: 'alarm', event: 'payment_unbooked', signature, error: reason });
-    const dueAt = now() + Math.min(FIRST_RETRY_MS * 2 ** (tries - 1), RAREST_RETRY_MS);
-    payments.putUnread({ signature, source, reason, tries, firstAt, dueAt });
+      this.#p.log({ level: 'alarm', event: 'payment_unbooked', signature, error: reason });
+    const dueAt = this.#p.now() + Math.min(FIRST_RETRY_MS * 2 ** (tries - 1), RAREST_RETRY_MS);
+    this.#p.payments.putUnread({ signature, source, reason, tries, firstAt, dueAt });
   }
 
-  return {
-    /** Whether a listed transaction has already been read or recorded. */
-    isKnown: (signature: string): boolean =>
-      read.has(signature) ||
+  /** Whether a listed transaction has already been read or recorded. */
+  isKnown(signature: string): boolean {
+    const { payments } = this.#p;
+    return (
+      this.#seen.has(signature) ||
       payments.get(signature) !== undefined ||
-      payments.unread(signature) !== undefined,
+      payments.unread(signature) !== undefined
+    );
+  }
 
-    /**
-     * Reads a listed transaction and books it, or records it for a retry.
-     * @param source the node that listed it
-     */
-    async read(signature: string, source: string): Promise<ReadOutcome> {
-      const reason = await attempt(signature);
-      if (reason === undefined) {
-        remember(signature);
-        return 'read';
-      }
-      if (payments.countUnread(source) >= MAX_UNREAD) {
-        p.log({ level: 'alarm', event: 'payments_unread_limit', node: source, limit: MAX_UNREAD });
-        return 'stop';
-      }
-      postpone(signature, source, reason);
-      // A failing node would put every transaction of the list on the retry list, so the read stops after the
-      // first.
-      return reason.startsWith('upstream_') ? 'stop' : 'read';
-    },
+  /**
+   * Reads a listed transaction and books it, or records it for a retry.
+   * @param source the node that listed it
+   */
+  async read(signature: string, source: string): Promise<ReadOutcome> {
+    const reason = await this.#attempt(signature);
+    if (reason === undefined) {
+      this.#remember(signature);
+      return 'read';
+    }
+    if (this.#p.payments.countUnread(source) >= MAX_UNREAD) {
+      this.#p.log({ level: 'alarm', event: 'payments_unread_limit', node: source, limit: MAX_UNREAD });
+      return 'stop';
+    }
+    this.#postpone(signature, source, reason);
+    // A failing node would put every transaction of the list on the retry list, so the read stops after the
+    // first.
+    return reason.startsWith('upstream_') ? 'stop' : 'read';
+  }
 
-    /** Retries unread transactions that are due. */
-    async retry(limit: number): Promise<void> {
-      for (const { signature, source } of payments.unreadDue(now(), RAREST_RETRY_MS, limit)) {
-        const reason = await attempt(signature);
-        if (reason === undefined) payments.deleteUnread(signature);
-        else postpone(signature, source, reason);
-      }
-    },
+  /** Retries unread transactions that are due. */
+  async retry(limit: number): Promise<void> {
+    for (const { signature, source } of this.#p.payments.unreadDue(this.#p.now(), RAREST_RETRY_MS, limit)) {
+      const reason = await this.#attempt(signature);
+      if (reason === undefined) this.#p.payments.deleteUnread(signature);
+      else this.#postpone(signature, source, reason);
+    }
+  }
 
-    /**
-     * Books the transaction that a caller names. @throws AppError UPSTREAM_FAILED, or when it cannot be
-     * booked
-     */
-    async confirm(signature: string): Promise<ChainTransaction | null> {
-      const transaction = await p.transaction(signature);
-      if (transaction) {
-        if (book(transaction) === undefined) payments.deleteUnread(signature);
-      }
-      return transaction;
-    },
-  };
+  /**
+   * Books the transaction that a caller names. @throws AppError UPSTREAM_FAILED, or when it cannot be
+   * booked
+   */
+  async confirm(signature: string): Promise<ChainTransaction | null> {
+    const transaction = await this.#p.transaction(signature);
+    if (transaction) {
+      if (this.#book(transaction) === undefined) this.#p.payments.deleteUnread(signature);
+    }
+    return transaction;
+  }
 }
 
 /** What a transaction pays to the treasury, or undefined if it failed or pays nothing. */

@@ -23,66 +23,61 @@ const LIFE_MS = 30 * 60_000;
 /** A payment this late still counts: wallets and finality take time. */
 const GRACE_MS = 10 * 60_000;
 
-export function createOpening(
-  { storage, now }: Pick<ModuleTools, 'storage' | 'now'>,
-  p: OpeningPorts & {
+export type OpeningContext = OpeningPorts &
+  Pick<ModuleTools, 'storage' | 'now'> & {
     readonly store: RequestStore;
     readonly tokens: Pick<TokenPort, 'listedId' | 'numbered'>;
     /** Stores a request. Call inside a storage transaction. */
     readonly save: (request: PaymentRequest) => PaymentRequest;
-  },
-): (asked: OpenRequest) => RequestOpened {
-  const { store } = p;
-  function open(asked: OpenRequest): RequestOpened {
-    if (!mayOpen(asked.client, store.openByClient()))
-      return refuse(tooManyOpen('Too many requests await payment. Pay one of them or let it expire first.'));
-    const fee = ownFee(asked.baseFeeLamports, {
-      randomBytes: p.randomBytes,
-      isTaken: (lamports) => store.openByFee(lamports).length > 0,
-    });
-    if (fee === undefined)
-      return refuse(tooManyOpen('No unique payment amount is available right now. Retry in a minute.'));
-    const tokenId = asked.kind === 'listing' ? p.tokens.listedId(String(asked.subject.mint)) : undefined;
-    if (tokenId !== undefined) {
-      const details = { tokenId };
-      return refuse({ code: 'ALREADY_LISTED', message: 'This token is already listed.', details });
-    }
-    const request = storage.transaction(() => p.save(newRequest(asked, fee)));
-    return { type: 'opened', request: requestView(request, [], now()) };
-  }
+  };
 
-  function newRequest(asked: OpenRequest, fee: bigint): PaymentRequest {
-    const id = p.randomId();
-    const mint = p.mintAddress(id);
-    const createdAt = now();
-    return {
-      id,
-      kind: asked.kind,
-      state: 'open',
-      subject:
-        asked.kind === 'token'
-          ? { ...asked.subject, mint, uri: p.metadataUri(mint) }
-          : p.tokens.numbered(asked.subject, createdAt),
-      fee: fee.toString(),
-      reference: encodeBase58(p.randomBytes(32)),
-      client: asked.client,
-      createdAt,
-      expiresAt: createdAt + LIFE_MS,
-      closesAt: createdAt + LIFE_MS + GRACE_MS,
-      received: '0',
-      parts: [],
-      paymentSignature: null,
-      payer: null,
-      reported: null,
-      paidAt: null,
-      completedAt: null,
-      tokenId: null,
-      reason: null,
-      changes: 0,
-    };
+export function openRequest(p: OpeningContext, asked: OpenRequest): RequestOpened {
+  if (!mayOpen(asked.client, p.store.openByClient()))
+    return refuse(tooManyOpen('Too many requests await payment. Pay one of them or let it expire first.'));
+  const fee = ownFee(asked.baseFeeLamports, {
+    randomBytes: p.randomBytes,
+    isTaken: (lamports) => p.store.openByFee(lamports).length > 0,
+  });
+  if (fee === undefined)
+    return refuse(tooManyOpen('No unique payment amount is available right now. Retry in a minute.'));
+  const tokenId = asked.kind === 'listing' ? p.tokens.listedId(String(asked.subject.mint)) : undefined;
+  if (tokenId !== undefined) {
+    const details = { tokenId };
+    return refuse({ code: 'ALREADY_LISTED', message: 'This token is already listed.', details });
   }
+  const request = p.storage.transaction(() => p.save(newRequest(p, asked, fee)));
+  return { type: 'opened', request: requestView(request, [], p.now()) };
+}
 
-  return open;
+function newRequest(p: OpeningContext, asked: OpenRequest, fee: bigint): PaymentRequest {
+  const id = p.randomId();
+  const mint = p.mintAddress(id);
+  const createdAt = p.now();
+  return {
+    id,
+    kind: asked.kind,
+    state: 'open',
+    subject:
+      asked.kind === 'token'
+        ? { ...asked.subject, mint, uri: p.metadataUri(mint) }
+        : p.tokens.numbered(asked.subject, createdAt),
+    fee: fee.toString(),
+    reference: encodeBase58(p.randomBytes(32)),
+    client: asked.client,
+    createdAt,
+    expiresAt: createdAt + LIFE_MS,
+    closesAt: createdAt + LIFE_MS + GRACE_MS,
+    received: '0',
+    parts: [],
+    paymentSignature: null,
+    payer: null,
+    reported: null,
+    paidAt: null,
+    completedAt: null,
+    tokenId: null,
+    reason: null,
+    changes: 0,
+  };
 }
 
 const refuse = (refusal: Refusal): RequestOpened => ({ type: 'refused', refusal });

@@ -8,29 +8,35 @@ import { isSignature } from '../../chain/solana/address.ts';
 import { earliest } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
-import type { ConfirmRequest, OpsAnswer, PaymentConfirmed, Refusal, RequestView } from '../api.ts';
+import type {
+  ConfirmRequest,
+  OpenRequest,
+  OpsAnswer,
+  PaymentConfirmed,
+  Refusal,
+  RequestOpened,
+  RequestView,
+} from '../api.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { Sold } from '../limits.ts';
-import { type Booking, createBooking, type MayBeReturned, type Taken, treasuryPayment } from './booking.ts';
-import { createOpening, type OpeningPorts } from './open-request.ts';
-import { DUST, judgePayment, matchRequest, mayBeReturned } from './payment-matching.ts';
-import { createPaymentSearch } from './payment-search.ts';
+import { Booking, type BookingPorts, treasuryPayment } from './booking.ts';
+import { type OpeningPorts, openRequest } from './open-request.ts';
+import { matchRequest, mayBeReturned } from './payment-matching.ts';
+import { PaymentSearch } from './payment-search.ts';
 import { createRefundKind, type RefundKindPorts } from './refund-operation.ts';
-import { createRefunds, type RefundPorts, type Refunds } from './refunds.ts';
+import { type RefundPorts, Refunds } from './refunds.ts';
+import { RequestChanges } from './request-changes.ts';
 import {
-  mirrorCreatedListing,
   mirroredPayments,
-  mirrorRequest,
-  openReferenceStore,
-  openRequestStore,
   type PaymentRequest,
   purposeOf,
-  type RequestStore,
+  ReferenceStore,
+  RequestStore,
   requestView,
   SHOWN_REFUNDS,
 } from './request-store.ts';
-import { openTreasuryStore, type TreasuryPayment } from './treasury-store.ts';
+import { TreasuryStore } from './treasury-store.ts';
 import type { TreasuryNode } from './treasury-walk.ts';
 
 type Subject = PaymentRequest['subject'];
@@ -73,290 +79,163 @@ const EXPIRE_BATCH = 200;
 /** Ended creations are booked from storage alone. */
 const ENDED_BATCH = 100;
 
-export function createPayments(
-  tools: ModuleTools,
-  p: PaymentPorts & {
-    readonly tokens: TokenPort;
-  },
-) {
-  const { journal, storage, now, log } = tools;
-  const store = openRequestStore(storage);
-  const payments = openTreasuryStore(storage);
-  const refunds = createRefunds(tools, store, p);
-  const changes = createRequestChanges(tools, {
-    ...p,
-    store,
-    refunds,
-    mayBeReturned: (payment) =>
-      p.treasuryAddress === p.reserveAddress && mayBeReturned(payment, journal.open(), now()),
-  });
-  const booking = createBooking({ ...p, storage, payments, take: changes.take, now, log });
-  const references = openReferenceStore(storage);
-  const search = createPaymentSearch({ ...p, journal, store, references, booking, now, log });
+export type PaymentsPorts = PaymentPorts & { readonly tokens: TokenPort };
 
-  /** While a paid creation waits, its operation has the reason. */
-  const reasonOf = ({ id, state, reason }: PaymentRequest): string | null =>
-    reason ?? (state === 'paid' ? reasonText(journal.get(p.tokens.creationId(id))?.reason ?? null) : null);
+export class Payments implements CustodyModule {
+  readonly kinds: CustodyModule['kinds'];
+  readonly commands: Readonly<Record<'refund' | 'fingerprint', (id: string) => Promise<OpsAnswer>>>;
+  readonly mirrored: readonly MirrorSource[];
+  readonly held: Refunds;
+  readonly #tools: ModuleTools;
+  readonly #p: PaymentsPorts;
+  readonly #store: RequestStore;
+  readonly #changes: RequestChanges;
+  readonly #booking: Booking;
+  readonly #search: PaymentSearch;
 
-  const viewOf = (request: PaymentRequest): RequestView =>
-    requestView({ ...request, reason: reasonOf(request) }, store.refundsOf(request.id, SHOWN_REFUNDS), now());
-
-  /** Continues a paid creation and books its end. */
-  async function carryOn(request: PaymentRequest): Promise<void> {
-    changes.planMissing(BATCH);
-    await tools.drive(p.tokens.creationId(request.id));
-    changes.settleCreations(ENDED_BATCH);
+  constructor(tools: ModuleTools, p: PaymentsPorts) {
+    const { journal, storage, now, log } = tools;
+    const store = new RequestStore(storage);
+    const payments = new TreasuryStore(storage);
+    const refunds = new Refunds(tools, store, p);
+    const changes = new RequestChanges(tools, {
+      ...p,
+      store,
+      refunds,
+      mayBeReturned: (payment) =>
+        p.treasuryAddress === p.reserveAddress && mayBeReturned(payment, journal.open(), now()),
+    });
+    const take: BookingPorts['take'] = (payment, transaction) => changes.take(payment, transaction);
+    const booking = new Booking({ ...p, storage, payments, take, now, log });
+    const references = new ReferenceStore(storage);
+    this.#tools = tools;
+    this.#p = p;
+    this.#store = store;
+    this.#changes = changes;
+    this.#booking = booking;
+    this.#search = new PaymentSearch({ ...p, journal, store, references, booking, now, log });
+    this.kinds = { refund: createRefundKind(p) };
+    this.commands = {
+      refund: (id) => refunds.refund(id),
+      fingerprint: async () => fingerprintOf(p.mintAddress),
+    };
+    this.mirrored = mirroredPayments({ journal, now, store, payments }, p.tokens.mirrored);
+    this.held = refunds;
   }
 
-  /** One run. Ended creations are booked before any chain read, and no request expires before the chain was read. */
-  async function run(by: 'alarm' | 'cron'): Promise<void> {
-    changes.settleCreations(ENDED_BATCH);
-    changes.planMissing(BATCH);
-    refunds.settleEnded();
-    const searchAt = by === 'cron' ? search.nextCronRunAt() : search.nextRunAt();
-    if (searchAt !== undefined && searchAt <= now()) await search.run(by);
-    // A payment that is not read yet may still be in time; one failing node does not keep requests open forever.
-    changes.expire(Math.max(search.readUntil(), now() - DAY_MS), EXPIRE_BATCH);
-    store.purge(now() - KEPT_MS);
+  nextRunAt(): number | undefined {
+    return earliest(this.#changes.nextAt(), this.held.nextAt(), this.#search.nextRunAt());
   }
 
-  return {
-    kinds: { refund: createRefundKind(p) },
-
-    nextRunAt: () => earliest(changes.nextAt(), refunds.nextAt(), search.nextRunAt()),
-
-    run: () => run('alarm'),
-
-    /** The cron searches for payments, so a request that is never paid causes no other work. */
-    onCron: () => run('cron'),
-
-    /** Creations of paid and open requests for which no operation has reserved SOL yet. */
-    sold(): Sold {
-      const cost = (requests: readonly PaymentRequest[]): bigint =>
-        requests.reduce((sum, { subject }) => sum + p.creationCost(subject), 0n);
-      const isToken = ({ kind }: PaymentRequest): boolean => kind === 'token';
-      const paid = store.creationsMissing(-1);
-      const open = store.inState('open', -1).filter(isToken);
-      return {
-        paid: cost(paid),
-        paidCount: BigInt(paid.length),
-        open: cost(open),
-        openCount: BigInt(open.length),
-      };
-    },
-
-    open: createOpening(tools, { ...p, store, save: changes.save }),
-    confirm: createConfirmation(tools, { ...p, store, booking, viewOf, reasonOf, carryOn }),
-    commands: { refund: refunds.refund, fingerprint: async () => fingerprintOf(p.mintAddress) },
-
-    find(id: string): RequestView | null {
-      const request = store.get(id);
-      return request ? viewOf(request) : null;
-    },
-
-    /** Schedules an early search for the payment of an open request that a caller reads. True if the alarm moves. */
-    askFor: (id: string): boolean => store.get(id)?.state === 'open' && search.askFor(id),
-
-    mirrored: mirroredPayments({ journal, now, store, payments }, p.tokens.mirrored),
-    hold(): void {
-      store.creationsMissing(-1).forEach(changes.plan);
-      refunds.held.hold();
-    },
-    held: refunds.held,
-  } satisfies CustodyModule & Record<string, unknown>;
-}
-
-const UNMATCHED: Taken = { purpose: null };
-
-/**
- * Every change of a payment request: a payment arrives, its work is done or fails, the request expires. One
- * storage transaction contains the change, its D1 update and any refund.
- */
-function createRequestChanges(
-  { journal, storage, retries, now }: ModuleTools,
-  p: Pick<PaymentPorts, 'creationCost'> & {
-    readonly store: RequestStore;
-    readonly refunds: Pick<Refunds, 'owe' | 'owedOf'>;
-    readonly tokens: Pick<TokenPort, 'creationId' | 'queueCreation' | 'list'>;
-    /** Whether a payment may be the reserve's own money that a bridge returned. */
-    readonly mayBeReturned: (payment: TreasuryPayment) => boolean;
-  },
-) {
-  const { store, refunds } = p;
-
-  const rows = (name: string, read: (limit: number) => readonly PaymentRequest[]) =>
-    retries.rows({ name, read, idOf: ({ id }) => id });
-  const ended = rows('creation_ended', store.creationsEnded);
-  const missing = rows('creation_queued', store.creationsMissing);
-  /** Requests that closed before this time may expire. Unix milliseconds. */
-  let closedBefore = 0;
-  const closed = rows('request_expired', (limit) => store.closed(closedBefore, limit));
-
-  function save(request: PaymentRequest): PaymentRequest {
-    const changed = { ...request, changes: request.changes + 1 };
-    store.put(changed);
-    mirrorRequest(journal, store, changed, now());
-    return changed;
+  run(): Promise<void> {
+    return this.#run('alarm');
   }
 
-  /** Records a refund of everything that a request received and that is not owed yet. Call inside a storage transaction. */
-  function oweAll(request: PaymentRequest, reason: 'underpaid' | 'failed'): void {
-    for (const part of request.parts) {
-      const rest = BigInt(part.lamports) - refunds.owedOf(part.signature);
-      refunds.owe(request, part, rest, reason);
+  /** The cron searches for payments, so a request that is never paid causes no other work. */
+  onCron(): Promise<void> {
+    return this.#run('cron');
+  }
+
+  /** Creations of paid and open requests for which no operation has reserved SOL yet. */
+  sold(): Sold {
+    const cost = (requests: readonly PaymentRequest[]): bigint =>
+      requests.reduce((sum, { subject }) => sum + this.#p.creationCost(subject), 0n);
+    const isToken = ({ kind }: PaymentRequest): boolean => kind === 'token';
+    const paid = this.#store.creationsMissing(-1);
+    const open = this.#store.inState('open', -1).filter(isToken);
+    return {
+      paid: cost(paid),
+      paidCount: BigInt(paid.length),
+      open: cost(open),
+      openCount: BigInt(open.length),
+    };
+  }
+
+  open(asked: OpenRequest): RequestOpened {
+    const save = (request: PaymentRequest) => this.#changes.save(request);
+    return openRequest({ ...this.#tools, ...this.#p, store: this.#store, save }, asked);
+  }
+
+  find(id: string): RequestView | null {
+    const request = this.#store.get(id);
+    return request ? this.#viewOf(request) : null;
+  }
+
+  /** Schedules an early search for the payment of an open request that a caller reads. True if the alarm moves. */
+  askFor(id: string): boolean {
+    return this.#store.get(id)?.state === 'open' && this.#search.askFor(id);
+  }
+
+  hold(): void {
+    for (const request of this.#store.creationsMissing(-1)) this.#changes.plan(request);
+    this.held.hold();
+  }
+
+  /** Books the payment of a request and begins the work that it pays for. */
+  async confirm(
+    { id, kind, signature, waitMs }: ConfirmRequest,
+    within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>,
+  ): Promise<PaymentConfirmed> {
+    const request = this.#store.get(id);
+    if (request?.kind !== kind) return refuse({ code: 'NOT_FOUND', message: 'No request has this id.' });
+    const refusal = await this.#bind(request, signature);
+    if (refusal) return refuse(refusal);
+    const paid = this.#store.get(id);
+    if (waitMs > 0 && paid?.state === 'paid') await within(this.#carryOn(paid), waitMs);
+    const end = this.#store.get(id);
+    if (end?.state === 'completed') {
+      await this.#tools.storage.sync();
+      return { type: 'confirmed', request: this.#viewOf(end) };
     }
+    if (end?.state === 'expired') return refuse(refundDue());
+    const message =
+      'The payment is final and the token is being created. Repeat the call or read the invoice.';
+    const details = { reason: end ? this.#reasonOf(end) : null };
+    return refuse({ code: 'INVOICE_IN_PROGRESS', message, retryAfterSeconds: 5, details });
   }
-
-  /** Lists the token and ends the request. Call inside a storage transaction. */
-  function complete(request: PaymentRequest): void {
-    const tokenId = p.tokens.list(request, now());
-    const done = save({ ...request, state: 'completed', completedAt: now(), tokenId, reason: null });
-    if (done.kind === 'token') mirrorCreatedListing(journal, done, now());
-  }
-
-  /** Plans a creation and reserves its cost. Call inside a storage transaction. */
-  const plan = (request: PaymentRequest): void =>
-    p.tokens.queueCreation(request, p.creationCost(request.subject));
-
-  /** Applies a payment that was consumed for this request. Call inside a storage transaction. */
-  function apply(request: PaymentRequest, payment: TreasuryPayment): void {
-    const effect = judgePayment(request, payment, now());
-    if (effect.type === 'owed') {
-      refunds.owe(request, payment, payment.lamports, effect.reason);
-      return;
-    }
-    if (effect.type === 'paid') refunds.owe(request, payment, effect.excess, 'overpaid');
-    const changed = save(effect.request);
-    if (effect.type === 'part') return;
-    if (changed.kind === 'listing') complete(changed);
-    else plan(changed);
-  }
-
-  /**
-   * A payment that its request has consumed: the journal was lost, and with it the booking. D1 may have had the refund
-   * of a part of it without the request's change. Such a payment is counted by hand, because it may have been used.
-   */
-  function takenBefore(request: PaymentRequest, { signature, lamports }: TreasuryPayment): Taken {
-    const isCounted = request.parts.some((part) => part.signature === signature);
-    return isCounted || lamports <= DUST || refunds.owedOf(signature) >= lamports
-      ? { purpose: purposeOf(request) }
-      : { purpose: null, reason: 'uncounted' };
-  }
-
-  return {
-    save,
-    plan,
-
-    /** The purpose of a payment that belongs to a request, booked there once; none for any other payment. */
-    take(payment: TreasuryPayment, transaction: ChainTransaction): Taken | MayBeReturned {
-      const request = matchRequest(payment, transaction, store, now());
-      if (request === 'several') return { purpose: null, reason: 'several_requests' };
-      if (!request) return UNMATCHED;
-      // A bridge adds no reference.
-      const isNamed = transaction.accounts.includes(request.reference);
-      if (!isNamed && p.mayBeReturned(payment)) return 'may_be_returned';
-      const purpose = purposeOf(request);
-      const name = `payment:${payment.signature}`;
-      const consumerOf = journal.consumerOf(name);
-      if (consumerOf !== undefined) return consumerOf === purpose ? takenBefore(request, payment) : UNMATCHED;
-      journal.consumeOnce(name, purpose, now());
-      apply(request, payment);
-      return { purpose };
-    },
-
-    /**
-     * Ends requests whose creation has ended. It only uses storage, so it can process all of them at once.
-     */
-    settleCreations(limit: number): void {
-      ended.run(limit, (request) => {
-        const operation = journal.get(p.tokens.creationId(request.id));
-        storage.transaction(() => {
-          if (operation?.state === 'done') return complete(request);
-          oweAll(
-            save({ ...request, state: 'expired', reason: reasonText(operation?.reason ?? null) }),
-            'failed',
-          );
-        });
-      });
-    },
-
-    /** Plans creations of paid requests that have none, such as rows of an older version. */
-    planMissing(limit: number): void {
-      missing.run(limit, (request) => storage.transaction(() => plan(request)));
-    },
-
-    /** When a creation is next booked or planned, Unix milliseconds; undefined when none is pending. */
-    nextAt: () => earliest(ended.nextAt(), missing.nextAt()),
-
-    /**
-     * Ends requests that closed before a time; partial payments are owed back.
-     * @param before Unix milliseconds
-     */
-    expire(before: number, limit: number): void {
-      closedBefore = before;
-      closed.run(limit, (request) =>
-        storage.transaction(() => oweAll(save({ ...request, state: 'expired' }), 'underpaid')),
-      );
-    },
-  };
-}
-
-/** Confirms the payment that a caller names, and waits for the work that it pays for. */
-function createConfirmation(
-  { journal, storage, now }: Pick<ModuleTools, 'journal' | 'storage' | 'now'>,
-  p: Pick<PaymentPorts, 'treasuryAddress' | 'confirmedTransaction'> & {
-    readonly store: RequestStore;
-    readonly booking: Pick<Booking, 'confirm'>;
-    readonly viewOf: (request: PaymentRequest) => RequestView;
-    readonly reasonOf: (request: PaymentRequest) => string | null;
-    /** Continues a paid creation and books its end. */
-    readonly carryOn: (request: PaymentRequest) => Promise<void>;
-  },
-) {
-  const { store, booking } = p;
 
   /**
    * Keeps a confirmed payment of the request until it is final, so that another reader is not asked to pay again. Any
    * caller may name any signature: one that no node shows, or that pays for something else, changes nothing.
    */
-  async function keepReported(id: string, signature: string): Promise<void> {
+  async #keepReported(id: string, signature: string): Promise<void> {
     const isNew = ({ state, reported }: PaymentRequest) =>
       state === 'open' && reported?.signature !== signature;
-    const known = store.get(id);
+    const known = this.#store.get(id);
     if (!known || !isNew(known)) return;
-    const transaction = await p.confirmedTransaction(signature);
-    const payment = transaction && treasuryPayment(transaction, p.treasuryAddress);
+    const transaction = await this.#p.confirmedTransaction(signature);
+    const payment = transaction && treasuryPayment(transaction, this.#p.treasuryAddress);
     if (!payment) return;
-    const paid = matchRequest(payment, transaction, store, now());
+    const paid = matchRequest(payment, transaction, this.#store, this.#tools.now());
     if (paid && paid !== 'several' && paid.id === id && isNew(paid))
-      store.put({ ...paid, reported: { signature, at: now() } });
+      this.#store.put({ ...paid, reported: { signature, at: this.#tools.now() } });
   }
 
   /** A reported transaction that is final either counts by now or never will. */
-  function forgetReported(id: string, signature: string): void {
-    const request = store.get(id);
-    if (request?.reported?.signature === signature) store.put({ ...request, reported: null });
+  #forgetReported(id: string, signature: string): void {
+    const request = this.#store.get(id);
+    if (request?.reported?.signature === signature) this.#store.put({ ...request, reported: null });
   }
 
   /** Reason why a payment does not pay for a request, or undefined. @throws AppError UPSTREAM_FAILED */
-  async function bind(request: PaymentRequest, signature: string): Promise<Refusal | undefined> {
+  async #bind(request: PaymentRequest, signature: string): Promise<Refusal | undefined> {
     if (!isSignature(signature))
       return { code: 'INVALID_SIGNATURE', message: 'tx_signature is not a Solana signature.' };
     // A booked payment was final when it was booked.
-    const isBooked = journal.consumerOf(`payment:${signature}`) === purposeOf(request);
+    const isBooked = this.#tools.journal.consumerOf(`payment:${signature}`) === purposeOf(request);
     if (isBooked && (request.state === 'paid' || request.state === 'completed')) return undefined;
-    const transaction = await booking.confirm(signature);
+    const transaction = await this.#booking.confirm(signature);
     if (!transaction) {
-      await keepReported(request.id, signature);
+      await this.#keepReported(request.id, signature);
       const message = 'This transaction is not final yet, or it does not exist.';
       return { code: 'PAYMENT_NOT_FINAL', message, retryAfterSeconds: 5 };
     }
-    forgetReported(request.id, signature);
+    this.#forgetReported(request.id, signature);
     if (transaction.failed)
       return { code: 'PAYMENT_FAILED', message: 'This transaction failed on the chain.' };
-    const consumerOf = journal.consumerOf(`payment:${transaction.signature}`);
+    const consumerOf = this.#tools.journal.consumerOf(`payment:${transaction.signature}`);
     if (consumerOf !== purposeOf(request)) return usedElsewhere(consumerOf);
-    const current = store.get(request.id);
+    const current = this.#store.get(request.id);
     // The response to the caller follows from the state.
     if (current?.state !== 'open') return undefined;
     if (!current.parts.some((part) => part.signature === transaction.signature)) return refundDue();
@@ -365,28 +244,35 @@ function createConfirmation(
     return { code: 'PAYMENT_INCOMPLETE', message, details: { missingLamports: missing.toString() } };
   }
 
-  /** Books the payment of a request and begins the work that it pays for. */
-  return async function confirm(
-    { id, kind, signature, waitMs }: ConfirmRequest,
-    within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>,
-  ): Promise<PaymentConfirmed> {
-    const request = store.get(id);
-    if (request?.kind !== kind) return refuse({ code: 'NOT_FOUND', message: 'No request has this id.' });
-    const refusal = await bind(request, signature);
-    if (refusal) return refuse(refusal);
-    const paid = store.get(id);
-    if (waitMs > 0 && paid?.state === 'paid') await within(p.carryOn(paid), waitMs);
-    const end = store.get(id);
-    if (end?.state === 'completed') {
-      await storage.sync();
-      return { type: 'confirmed', request: p.viewOf(end) };
-    }
-    if (end?.state === 'expired') return refuse(refundDue());
-    const message =
-      'The payment is final and the token is being created. Repeat the call or read the invoice.';
-    const details = { reason: end ? p.reasonOf(end) : null };
-    return refuse({ code: 'INVOICE_IN_PROGRESS', message, retryAfterSeconds: 5, details });
-  };
+  /** While a paid creation waits, its operation has the reason. */
+  #reasonOf({ id, state, reason }: PaymentRequest): string | null {
+    if (reason !== null || state !== 'paid') return reason;
+    return reasonText(this.#tools.journal.get(this.#p.tokens.creationId(id))?.reason ?? null);
+  }
+
+  #viewOf(request: PaymentRequest): RequestView {
+    const refunds = this.#store.refundsOf(request.id, SHOWN_REFUNDS);
+    return requestView({ ...request, reason: this.#reasonOf(request) }, refunds, this.#tools.now());
+  }
+
+  /** Continues a paid creation and books its end. */
+  async #carryOn(request: PaymentRequest): Promise<void> {
+    this.#changes.planMissing(BATCH);
+    await this.#tools.drive(this.#p.tokens.creationId(request.id));
+    this.#changes.settleCreations(ENDED_BATCH);
+  }
+
+  /** One run. Ended creations are booked before any chain read, and no request expires before the chain was read. */
+  async #run(by: 'alarm' | 'cron'): Promise<void> {
+    this.#changes.settleCreations(ENDED_BATCH);
+    this.#changes.planMissing(BATCH);
+    this.held.settleEnded();
+    const searchAt = by === 'cron' ? this.#search.nextCronRunAt() : this.#search.nextRunAt();
+    if (searchAt !== undefined && searchAt <= this.#tools.now()) await this.#search.run(by);
+    // A payment that is not read yet may still be in time; one failing node does not keep requests open forever.
+    this.#changes.expire(Math.max(this.#search.readUntil(), this.#tools.now() - DAY_MS), EXPIRE_BATCH);
+    this.#store.purge(this.#tools.now() - KEPT_MS);
+  }
 }
 
 const refuse = (refusal: Refusal): PaymentConfirmed => ({ type: 'refused', refusal });

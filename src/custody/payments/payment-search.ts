@@ -10,7 +10,7 @@ import type { Journal } from '../kernel/journal.ts';
 import type { Log } from '../kernel/ports.ts';
 import type { Booking } from './booking.ts';
 import type { PaymentRequest, ReferenceStore, RequestStore } from './request-store.ts';
-import { type Budget, createTreasuryWalk, type TreasuryNode } from './treasury-walk.ts';
+import { type Budget, type TreasuryNode, TreasuryWalk } from './treasury-walk.ts';
 
 /** Transactions that one run reads for references and walk together. Each costs one call per node. */
 const READS_PER_RUN = 40;
@@ -50,60 +50,74 @@ export type PaymentSearchPorts = {
   readonly log: Log;
 };
 
-export function createPaymentSearch(p: PaymentSearchPorts) {
-  const { store, now } = p;
-  const walk = createTreasuryWalk(p);
-  const references = createReferenceChecks(p);
-  // Stored: the object is evicted between two runs of the cron.
-  const { journal } = p;
+export class PaymentSearch {
+  readonly #p: PaymentSearchPorts;
+  readonly #walk: TreasuryWalk;
+  readonly #references: ReferenceChecks;
+
+  constructor(p: PaymentSearchPorts) {
+    this.#p = p;
+    this.#walk = new TreasuryWalk(p);
+    this.#references = new ReferenceChecks(p);
+  }
+
+  /** Unix milliseconds up to which every payment has been read. */
+  readUntil(): number {
+    // A time in the future was stored before the clock went back, so it does not show what has been read.
+    const lastRead = this.#p.journal.getTime(LAST_READ);
+    return (
+      Math.min(this.#walk.readUntil() ?? this.#p.now(), lastRead > this.#p.now() ? 0 : lastRead) - FINALITY_MS
+    );
+  }
+
+  /** When the alarm must run the search, in Unix milliseconds; undefined while no payment is expected. */
+  nextRunAt(): number | undefined {
+    return this.#after(this.#alarmInterval());
+  }
+
+  /** When the cron searches next, in Unix milliseconds; undefined while no payment is expected. */
+  nextCronRunAt(): number | undefined {
+    return this.#after(this.#cronInterval());
+  }
+
+  /** Schedules an early check of a request's reference, because a caller reads the request. */
+  askFor(id: string): boolean {
+    return this.#references.askFor(id);
+  }
+
+  async run(by: 'alarm' | 'cron'): Promise<void> {
+    this.#p.journal.setTime(LAST_RUN, this.#p.now());
+    const budget = { reads: READS_PER_RUN };
+    await this.#references.run(budget, by);
+    const oldest = this.#p.store.oldestRequest() ?? this.#p.now();
+    const startedAt = this.#p.now();
+    if (await this.#walk.run(Math.max(oldest, this.#p.now() - FIRST_WALK_MS), budget))
+      this.#p.journal.setTime(LAST_READ, startedAt);
+    await this.#p.booking.retry(RETRIES_PER_RUN);
+  }
 
   /** Interval between cron runs; undefined while no payment is expected. */
-  function cronInterval(): number | undefined {
-    if (store.newestOpen() !== undefined) return OPEN_RUN_MS;
-    const closed = store.lastClosing();
+  #cronInterval(): number | undefined {
+    if (this.#p.store.newestOpen() !== undefined) return OPEN_RUN_MS;
+    const closed = this.#p.store.lastClosing();
     if (closed === undefined) return undefined;
-    return closed + LATE_FOR_MS < now() ? KEPT_RUN_MS : LATE_RUN_MS;
+    return closed + LATE_FOR_MS < this.#p.now() ? KEPT_RUN_MS : LATE_RUN_MS;
   }
 
   /** Interval between alarm runs; undefined while no payment is expected. */
-  function alarmInterval(): number | undefined {
-    if (references.isAsked()) return READ_RUN_MS;
-    if (walk.readUntil() !== null) return store.newestOpen() === undefined ? BEHIND_RUN_MS : READ_RUN_MS;
-    const cron = cronInterval();
+  #alarmInterval(): number | undefined {
+    if (this.#references.isAsked()) return READ_RUN_MS;
+    if (this.#walk.readUntil() !== null)
+      return this.#p.store.newestOpen() === undefined ? BEHIND_RUN_MS : READ_RUN_MS;
+    const cron = this.#cronInterval();
     return cron === undefined ? undefined : cron + CRON_PATIENCE_MS;
   }
 
-  const after = (interval: number | undefined): number | undefined =>
-    interval === undefined ? undefined : dueTime(journal.getTime(LAST_RUN) + interval, interval, now());
-
-  return {
-    /** Unix milliseconds up to which every payment has been read. */
-    readUntil(): number {
-      // A time in the future was stored before the clock went back, so it does not show what has been read.
-      const lastRead = journal.getTime(LAST_READ);
-      return Math.min(walk.readUntil() ?? now(), lastRead > now() ? 0 : lastRead) - FINALITY_MS;
-    },
-
-    /** When the alarm must run the search, in Unix milliseconds; undefined while no payment is expected. */
-    nextRunAt: (): number | undefined => after(alarmInterval()),
-
-    /** When the cron searches next, in Unix milliseconds; undefined while no payment is expected. */
-    nextCronRunAt: (): number | undefined => after(cronInterval()),
-
-    /** Schedules an early check of a request's reference, because a caller reads the request. */
-    askFor: references.askFor,
-
-    async run(by: 'alarm' | 'cron'): Promise<void> {
-      journal.setTime(LAST_RUN, now());
-      const budget = { reads: READS_PER_RUN };
-      await references.run(budget, by);
-      const oldest = store.oldestRequest() ?? now();
-      const startedAt = now();
-      if (await walk.run(Math.max(oldest, now() - FIRST_WALK_MS), budget))
-        journal.setTime(LAST_READ, startedAt);
-      await p.booking.retry(RETRIES_PER_RUN);
-    },
-  };
+  /** The times are stored: the object is evicted between two runs of the cron. */
+  #after(interval: number | undefined): number | undefined {
+    if (interval === undefined) return undefined;
+    return dueTime(this.#p.journal.getTime(LAST_RUN) + interval, interval, this.#p.now());
+  }
 }
 
 /**
@@ -143,19 +157,55 @@ export type ReferenceChecksPorts = {
  * Finds payments by the Solana Pay reference of each open request. Only transactions that contain the reference are
  * listed, so other transfers to the treasury cannot hide such a payment.
  */
-export function createReferenceChecks(p: ReferenceChecksPorts) {
-  const { references, booking, now } = p;
-  let turn = 0;
+export class ReferenceChecks {
+  readonly #p: ReferenceChecksPorts;
+  #turn = 0;
   /** Requests that a caller has read since their last check, in the order of the reads. */
-  const asked = new Set<string>();
+  readonly #asked = new Set<string>();
   /** When each of these requests was last checked, in Unix milliseconds. */
-  const checkedAt = new Map<string, number>();
+  readonly #checkedAt = new Map<string, number>();
 
-  const isDue = (id: string): boolean =>
-    isTimeOver((checkedAt.get(id) ?? 0) + ASKED_CHECK_MS, ASKED_CHECK_MS, now());
+  constructor(p: ReferenceChecksPorts) {
+    this.#p = p;
+  }
+
+  /** Whether a request that a caller read awaits its check. */
+  isAsked(): boolean {
+    return this.#asked.size > 0;
+  }
+
+  /**
+   * Schedules an early check of an open request's reference; false if one was recently made or requested.
+   */
+  askFor(id: string): boolean {
+    if (this.#asked.has(id) || this.#asked.size >= MAX_ASKED || !this.#isDue(id)) return false;
+    this.#asked.add(id);
+    return true;
+  }
+
+  async run(budget: Budget, by: 'alarm' | 'cron'): Promise<void> {
+    this.#p.references.purge();
+    for (const request of this.#due(by).values()) {
+      const node = this.#p.nodes[this.#turn++ % this.#p.nodes.length];
+      if (!node || budget.reads <= 0) return;
+      this.#markChecked(request);
+      await this.#check(request, node, budget).catch((error: unknown) => {
+        this.#p.log({
+          level: 'warn',
+          event: 'reference_check_failed',
+          node: node.name,
+          reason: failureReason(error),
+        });
+      });
+    }
+  }
+
+  #isDue(id: string): boolean {
+    return isTimeOver((this.#checkedAt.get(id) ?? 0) + ASKED_CHECK_MS, ASKED_CHECK_MS, this.#p.now());
+  }
 
   /** Reads one node's list for a reference; the next check uses the next node. */
-  async function check({ reference }: PaymentRequest, node: TreasuryNode, budget: Budget): Promise<void> {
+  async #check({ reference }: PaymentRequest, node: TreasuryNode, budget: Budget): Promise<void> {
     let reads = Math.min(READS_PER_REFERENCE, budget.reads);
     let before: string | undefined;
     for (let pages = 0; pages < MAX_PAGES && reads > 0; pages++) {
@@ -164,11 +214,11 @@ export function createReferenceChecks(p: ReferenceChecksPorts) {
         ...(before === undefined ? {} : { before }),
       });
       for (const { signature, err } of page) {
-        if (err !== null || booking.isKnown(signature)) continue;
+        if (err !== null || this.#p.booking.isKnown(signature)) continue;
         if (reads === 0) return;
         reads--;
         budget.reads--;
-        if ((await booking.read(signature, node.name)) === 'stop') return;
+        if ((await this.#p.booking.read(signature, node.name)) === 'stop') return;
       }
       before = page.at(-1)?.signature;
       if (page.length < PAGE) return;
@@ -176,61 +226,30 @@ export function createReferenceChecks(p: ReferenceChecksPorts) {
   }
 
   /** The requests of one run: those that callers read, the most overdue, and the newest. */
-  function due(by: 'alarm' | 'cron'): Map<string, PaymentRequest> {
+  #due(by: 'alarm' | 'cron'): Map<string, PaymentRequest> {
     const found = new Map<string, PaymentRequest>();
-    for (const id of asked) {
+    for (const id of this.#asked) {
       if (found.size >= ASKED_PER_RUN) break;
-      const request = references.open(id);
-      if (!request) asked.delete(id);
-      else if (isDue(id)) found.set(id, request);
+      const request = this.#p.references.open(id);
+      if (!request) this.#asked.delete(id);
+      else if (this.#isDue(id)) found.set(id, request);
     }
-    for (const request of references.overdue(now(), RAREST_CHECK_MS, OVERDUE_PER_RUN[by]))
+    for (const request of this.#p.references.overdue(this.#p.now(), RAREST_CHECK_MS, OVERDUE_PER_RUN[by]))
       found.set(request.id, request);
-    for (const request of references.newest(now(), RAREST_CHECK_MS, NEWEST_PER_RUN))
+    for (const request of this.#p.references.newest(this.#p.now(), RAREST_CHECK_MS, NEWEST_PER_RUN))
       found.set(request.id, request);
     return found;
   }
 
-  function markChecked({ id, createdAt }: PaymentRequest): void {
-    asked.delete(id);
-    checkedAt.delete(id);
-    checkedAt.set(id, now());
-    for (const old of checkedAt.keys()) {
-      if (checkedAt.size <= MAX_ASKED) break;
-      checkedAt.delete(old);
+  #markChecked({ id, createdAt }: PaymentRequest): void {
+    this.#asked.delete(id);
+    this.#checkedAt.delete(id);
+    this.#checkedAt.set(id, this.#p.now());
+    for (const old of this.#checkedAt.keys()) {
+      if (this.#checkedAt.size <= MAX_ASKED) break;
+      this.#checkedAt.delete(old);
     }
-    const wait = Math.min(FIRST_CHECK_MS + Math.max(now() - createdAt, 0) / 8, RAREST_CHECK_MS);
-    references.checkAt(id, Math.ceil(now() + wait));
+    const wait = Math.min(FIRST_CHECK_MS + Math.max(this.#p.now() - createdAt, 0) / 8, RAREST_CHECK_MS);
+    this.#p.references.checkAt(id, Math.ceil(this.#p.now() + wait));
   }
-
-  return {
-    /** Whether a request that a caller read awaits its check. */
-    isAsked: (): boolean => asked.size > 0,
-
-    /**
-     * Schedules an early check of an open request's reference; false if one was recently made or requested.
-     */
-    askFor(id: string): boolean {
-      if (asked.has(id) || asked.size >= MAX_ASKED || !isDue(id)) return false;
-      asked.add(id);
-      return true;
-    },
-
-    async run(budget: Budget, by: 'alarm' | 'cron'): Promise<void> {
-      references.purge();
-      for (const request of due(by).values()) {
-        const node = p.nodes[turn++ % p.nodes.length];
-        if (!node || budget.reads <= 0) return;
-        markChecked(request);
-        await check(request, node, budget).catch((error: unknown) => {
-          p.log({
-            level: 'warn',
-            event: 'reference_check_failed',
-            node: node.name,
-            reason: failureReason(error),
-          });
-        });
-      }
-    },
-  };
 }

@@ -14,6 +14,7 @@ import type { Operation } from '../kernel/operation.ts';
 import { mayBePaidBy, RELEASED } from '../kernel/operator-commands.ts';
 import { held, reasonText } from '../kernel/reason.ts';
 import { blockContradicted } from '../kernel/reconcile.ts';
+import type { RowRetries } from '../kernel/retries.ts';
 import { payerOf } from './booking.ts';
 import { DUST } from './payment-matching.ts';
 import { encodeRefundPlan, refundId } from './refund-operation.ts';
@@ -41,26 +42,78 @@ const LISTED = 100;
 
 type Row = NonNullable<OpsAnswer['rows']>[number];
 
-/** The rows of refunds: what is owed, and the end of the operations that pay it. */
-function createRefundRows({ journal, storage, retries, now, log }: ModuleTools, store: RequestStore) {
-  const operationOf = ({ operationId }: RefundDue): Operation | undefined =>
-    operationId === null ? undefined : journal.get(operationId);
+const heldId = ({ id }: RefundDue): string => `refund:${id}`;
+
+/** As held debts: refunds that a lost journal may have paid. */
+export class Refunds implements HeldDebts {
+  readonly #tools: ModuleTools;
+  readonly #store: RequestStore;
+  readonly #p: RefundPorts;
+  readonly #ended: RowRetries<RefundDue>;
+
+  constructor(tools: ModuleTools, store: RequestStore, p: RefundPorts) {
+    this.#tools = tools;
+    this.#store = store;
+    this.#p = p;
+    this.#ended = tools.retries.rows({
+      name: 'refund_ended',
+      read: (limit) => store.endedRefunds(limit),
+      idOf: ({ id }) => id,
+    });
+  }
+
+  /** Pays the refunds of a request or of one payment. */
+  async refund(id: string): Promise<OpsAnswer> {
+    const found = [...this.#store.refundsOf(id, LISTED), ...this.#store.refundsOfPayment(id)].map(
+      (row) => row.id,
+    );
+    if (found.length === 0) return { ok: false, message: 'No refund was ever owed for this.' };
+    const rows: Row[] = [];
+    let ok = true;
+    for (const name of found) {
+      // Another call may have paid this refund while the previous one was processed.
+      const refund = this.#store.refund(name);
+      if (!refund) continue;
+      const outcome = await this.#progressOf(refund);
+      const after = this.#store.refund(refund.id) ?? refund;
+      ok &&= after.state !== 'due' && after.state !== 'held';
+      rows.push({
+        payment: after.signature,
+        reason: after.reason,
+        lamports: after.lamports,
+        payer: after.payer,
+        outcome: after.state === 'paid' ? 'paid' : outcome,
+        operation: after.operationId,
+        refund: after.refundSignature ?? this.#operationOf(after)?.signing?.signature ?? null,
+      });
+    }
+    const message = ok
+      ? 'All owed refunds are paid or on the way.'
+      : 'Some refunds are not paid; see the rows.';
+    return { ok, message, rows };
+  }
+
+  #operationOf({ operationId }: RefundDue): Operation | undefined {
+    return operationId === null ? undefined : this.#tools.journal.get(operationId);
+  }
 
   /** Stores a refund and queues the D1 update with its request. Call inside a transaction. */
-  function save(refund: RefundDue): RefundDue {
+  #save(refund: RefundDue): RefundDue {
     const changed = { ...refund, changes: refund.changes + 1 };
-    store.putRefund(changed);
-    mirrorRefund(journal, changed, now());
-    const request = store.get(refund.requestId);
-    if (request) mirrorRequest(journal, store, request, now());
+    this.#store.putRefund(changed);
+    mirrorRefund(this.#tools.journal, changed, this.#tools.now());
+    const request = this.#store.get(refund.requestId);
+    if (request) mirrorRequest(this.#tools.journal, this.#store, request, this.#tools.now());
     return changed;
   }
 
-  const owedOf = (signature: string): bigint =>
-    store.refundsOfPayment(signature).reduce((sum, refund) => sum + BigInt(refund.lamports), 0n);
+  /** Lamports of a payment that are recorded as owed back, paid or not. */
+  owedOf(signature: string): bigint {
+    return this.#store.refundsOfPayment(signature).reduce((sum, refund) => sum + BigInt(refund.lamports), 0n);
+  }
 
   /** Records the part of a payment that is owed back, unless it is dust. Call inside a transaction. */
-  function owe(
+  owe(
     request: PaymentRequest,
     payment: Pick<TreasuryPayment, 'signature' | 'payer'>,
     amount: bigint,
@@ -68,7 +121,7 @@ function createRefundRows({ journal, storage, retries, now, log }: ModuleTools, 
   ): void {
     if (amount <= DUST) return;
     const { signature, payer } = payment;
-    const earlier = store.refundsOfPayment(signature);
+    const earlier = this.#store.refundsOfPayment(signature);
     // One transaction refunds everything owed of one payment, unless a part is already under way.
     const open = earlier.find(({ state, operations }) => state === 'due' && operations === 0);
     const fresh: RefundDue = {
@@ -83,24 +136,30 @@ function createRefundRows({ journal, storage, retries, now, log }: ModuleTools, 
       operations: 0,
       operationId: null,
       refundSignature: null,
-      createdAt: now(),
+      createdAt: this.#tools.now(),
       paidAt: null,
       changes: 0,
     };
     const refund = open ?? fresh;
-    save({ ...refund, reason, lamports: (BigInt(refund.lamports) + amount).toString() });
-    log({ level: 'alarm', event: 'refund_due', request: request.id, lamports: amount.toString(), reason });
+    this.#save({ ...refund, reason, lamports: (BigInt(refund.lamports) + amount).toString() });
+    this.#tools.log({
+      level: 'alarm',
+      event: 'refund_due',
+      request: request.id,
+      lamports: amount.toString(),
+      reason,
+    });
   }
 
   /** Books the end of a refund's operation. */
-  function settle(refund: RefundDue, operation: Operation): void {
+  #settle(refund: RefundDue, operation: Operation): void {
     if (operation.state !== 'done' && operation.state !== 'failed') return;
-    storage.transaction(() => {
-      const stored = store.refund(refund.id);
+    this.#tools.storage.transaction(() => {
+      const stored = this.#store.refund(refund.id);
       if (stored?.state !== 'begun' || stored.operationId !== operation.id) return;
       if (operation.state === 'failed') {
-        save({ ...stored, state: 'due' });
-        log({
+        this.#save({ ...stored, state: 'due' });
+        this.#tools.log({
           level: 'alarm',
           event: 'refund_failed',
           operation: operation.id,
@@ -109,73 +168,27 @@ function createRefundRows({ journal, storage, retries, now, log }: ModuleTools, 
         return;
       }
       const refundSignature = operation.signing?.signature ?? null;
-      const paidAt = operation.landing?.blockTime ? operation.landing.blockTime * 1_000 : now();
-      save({ ...stored, state: 'paid', refundSignature, paidAt });
+      const paidAt = operation.landing?.blockTime ? operation.landing.blockTime * 1_000 : this.#tools.now();
+      this.#save({ ...stored, state: 'paid', refundSignature, paidAt });
     });
   }
 
-  const ended = retries.rows({ name: 'refund_ended', read: store.endedRefunds, idOf: ({ id }) => id });
-
-  const settleEnded = (): void =>
-    ended.run(BATCH, (refund) => {
-      const operation = operationOf(refund);
-      if (operation) settle(refund, operation);
+  /** Books the ends of the operations that pay refunds. */
+  settleEnded(): void {
+    this.#ended.run(BATCH, (refund) => {
+      const operation = this.#operationOf(refund);
+      if (operation) this.#settle(refund, operation);
     });
+  }
 
-  return { save, owedOf, owe, operationOf, settleEnded, nextAt: ended.nextAt };
-}
-
-/** Refunds that a lost journal may have paid. */
-function createHeldRefunds(
-  tools: Pick<ModuleTools, 'journal' | 'now'>,
-  store: RequestStore,
-  { save, operationOf }: Pick<ReturnType<typeof createRefundRows>, 'save' | 'operationOf'>,
-) {
-  const { journal, now } = tools;
-  return {
-    hold(): void {
-      for (const refund of [...store.refundsIn('due', -1), ...store.refundsIn('begun', -1)]) {
-        const paying = refund.state === 'begun' ? [refund.operationId] : [];
-        blockContradicted(tools, (number) => refundId(refund.id, number), refund.operations, paying);
-        const operation = operationOf(refund);
-        const isPaying = refund.state === 'begun' && operation !== undefined && operation.state !== 'failed';
-        if (!isPaying) save({ ...refund, state: 'held' });
-      }
-    },
-
-    list: () =>
-      store.refundsIn('held', -1).map((refund) => ({
-        id: heldId(refund),
-        kind: 'refund',
-        state: 'held',
-        reason: reasonText(held('reconciled')),
-        lamports: refund.lamports,
-        createdAt: new Date(refund.createdAt).toISOString(),
-      })),
-
-    release(id, as) {
-      const refund = store.refundsIn('held', -1).find((each) => heldId(each) === id);
-      if (!refund) return undefined;
-      const by = journal.blockedBy(refundId(refund.id, 1));
-      if (as === 'owed' && by !== undefined) return mayBePaidBy(by);
-      save(as === 'owed' ? { ...refund, state: 'due' } : { ...refund, state: 'paid', paidAt: now() });
-      return RELEASED[as];
-    },
-  } satisfies HeldDebts & Record<string, unknown>;
-}
-
-const heldId = ({ id }: RefundDue): string => `refund:${id}`;
-
-export type Refunds = ReturnType<typeof createRefunds>;
-
-export function createRefunds(tools: ModuleTools, store: RequestStore, p: RefundPorts) {
-  const { now } = tools;
-  const booked = createRefundRows(tools, store);
-  const { save, owedOf, operationOf, settleEnded } = booked;
+  /** When the end of an operation is next booked, Unix milliseconds; undefined when none is pending. */
+  nextAt(): number | undefined {
+    return this.#ended.nextAt();
+  }
 
   /** The intent to pay a refund, or why it is not paid. */
-  function decide(asked: RefundDue): Decision<string> {
-    const refund = store.refund(asked.id);
+  #decide(asked: RefundDue): Decision<string> {
+    const refund = this.#store.refund(asked.id);
     if (refund?.state !== 'due' || refund.changes !== asked.changes || refund.payer === null)
       return { ok: false, declined: 'not paid: the refund has changed in the meantime; list it again' };
     const amount = lamports(BigInt(refund.lamports));
@@ -188,91 +201,83 @@ export function createRefunds(tools: ModuleTools, store: RequestStore, p: Refund
         amount,
         reserved: lamports(amount + MEMO_TRANSFER_FEE),
         plan: encodeRefundPlan({ refund: refund.id, payment, payer }),
-        store: () => void save({ ...refund, state: 'begun', operations, operationId }),
+        store: () => void this.#save({ ...refund, state: 'begun', operations, operationId }),
       },
     };
   }
 
   /** Reason why the finalized chain does not support a refund, or undefined. */
-  async function objection(refund: RefundDue): Promise<string | undefined> {
-    const transaction = await p.transaction(refund.signature);
+  async #objection(refund: RefundDue): Promise<string | undefined> {
+    const transaction = await this.#p.transaction(refund.signature);
     if (!transaction || transaction.failed) return 'the chain does not show this payment';
-    const credit = lamportsChange(transaction, p.treasuryAddress) ?? 0n;
-    if (owedOf(refund.signature) > credit) return 'the recorded refund is larger than the payment';
-    if (payerOf(transaction, p.treasuryAddress) !== refund.payer) return 'the chain shows a different payer';
+    const credit = lamportsChange(transaction, this.#p.treasuryAddress) ?? 0n;
+    if (this.owedOf(refund.signature) > credit) return 'the recorded refund is larger than the payment';
+    if (payerOf(transaction, this.#p.treasuryAddress) !== refund.payer)
+      return 'the chain shows a different payer';
     return undefined;
   }
 
   /** Pays one refund and describes the result. */
-  async function pay(refund: RefundDue): Promise<string> {
+  async #pay(refund: RefundDue): Promise<string> {
     if (refund.payer === null) return 'several accounts paid: send it by hand';
-    if (p.heldPayers.has(refund.payer))
+    if (this.#p.heldPayers.has(refund.payer))
       return "an exchange's wallet paid: ask the customer and send it by hand";
     let why: string | undefined;
     try {
-      why = await objection(refund);
+      why = await this.#objection(refund);
     } catch (error) {
       why = `the chain cannot be read (${failureReason(error)})`;
     }
     if (why !== undefined) return `not paid: ${why}`;
     const id = refundId(refund.id, refund.operations + 1);
-    const begun = await beginOperation(tools, 'refund', id, () => decide(refund));
-    if (begun.type === 'refused') return notPaid(begun.why, now());
+    const begun = await beginOperation(this.#tools, 'refund', id, () => this.#decide(refund));
+    if (begun.type === 'refused') return notPaid(begun.why, this.#tools.now());
     if (begun.type === 'declined') return begun.declined;
-    await tools.drive(id);
-    settleEnded();
+    await this.#tools.drive(id);
+    this.settleEnded();
     return 'on its way';
   }
 
   /** Pays a refund that is due, and describes the state of any other. */
-  async function progressOf(refund: RefundDue): Promise<string> {
-    if (refund.state === 'due') return pay(refund);
+  async #progressOf(refund: RefundDue): Promise<string> {
+    if (refund.state === 'due') return this.#pay(refund);
     if (refund.state === 'held')
       return `not paid: held; if an explorer shows no payment, retry ${heldId(refund)}`;
-    const reason = reasonText(operationOf(refund)?.reason ?? null);
+    const reason = reasonText(this.#operationOf(refund)?.reason ?? null);
     return reason ? `on its way (${reason})` : 'on its way';
   }
 
-  return {
-    owe: booked.owe,
-    owedOf,
-    held: createHeldRefunds(tools, store, booked),
-    settleEnded,
+  hold(): void {
+    for (const refund of [...this.#store.refundsIn('due', -1), ...this.#store.refundsIn('begun', -1)]) {
+      const paying = refund.state === 'begun' ? [refund.operationId] : [];
+      blockContradicted(this.#tools, (number) => refundId(refund.id, number), refund.operations, paying);
+      const operation = this.#operationOf(refund);
+      const isPaying = refund.state === 'begun' && operation !== undefined && operation.state !== 'failed';
+      if (!isPaying) this.#save({ ...refund, state: 'held' });
+    }
+  }
 
-    /**
-     * When the end of a refund's operation is next booked, Unix milliseconds; undefined when none is pending.
-     */
-    nextAt: booked.nextAt,
+  list(): Row[] {
+    return this.#store.refundsIn('held', -1).map((refund) => ({
+      id: heldId(refund),
+      kind: 'refund',
+      state: 'held',
+      reason: reasonText(held('reconciled')),
+      lamports: refund.lamports,
+      createdAt: new Date(refund.createdAt).toISOString(),
+    }));
+  }
 
-    /** Pays the refunds of a request or of one payment. */
-    async refund(id: string): Promise<OpsAnswer> {
-      const found = [...store.refundsOf(id, LISTED), ...store.refundsOfPayment(id)].map((row) => row.id);
-      if (found.length === 0) return { ok: false, message: 'No refund was ever owed for this.' };
-      const rows: Row[] = [];
-      let ok = true;
-      for (const name of found) {
-        // Another call may have paid this refund while the previous one was processed.
-        const refund = store.refund(name);
-        if (!refund) continue;
-        const outcome = await progressOf(refund);
-        const after = store.refund(refund.id) ?? refund;
-        ok &&= after.state !== 'due' && after.state !== 'held';
-        rows.push({
-          payment: after.signature,
-          reason: after.reason,
-          lamports: after.lamports,
-          payer: after.payer,
-          outcome: after.state === 'paid' ? 'paid' : outcome,
-          operation: after.operationId,
-          refund: after.refundSignature ?? operationOf(after)?.signing?.signature ?? null,
-        });
-      }
-      const message = ok
-        ? 'All owed refunds are paid or on the way.'
-        : 'Some refunds are not paid; see the rows.';
-      return { ok, message, rows };
-    },
-  };
+  release(id: string, as: 'owed' | 'paid'): OpsAnswer | undefined {
+    const refund = this.#store.refundsIn('held', -1).find((each) => heldId(each) === id);
+    if (!refund) return undefined;
+    const by = this.#tools.journal.blockedBy(refundId(refund.id, 1));
+    if (as === 'owed' && by !== undefined) return mayBePaidBy(by);
+    this.#save(
+      as === 'owed' ? { ...refund, state: 'due' } : { ...refund, state: 'paid', paidAt: this.#tools.now() },
+    );
+    return RELEASED[as];
+  }
 }
 
 function notPaid(why: NotBegun, now: number): string {

@@ -116,8 +116,6 @@ export type RefundDue = {
   readonly changes: number;
 };
 
-export type RequestStore = ReturnType<typeof openRequestStore>;
-
 const parsed = <T>(row: SqlRow): T => JSON.parse(String(row.row)) as T;
 
 /** Rows of an older version lack newer members. */
@@ -146,9 +144,18 @@ function timeOf(exec: Storage['exec'], query: string): number | undefined {
   return at === null || at === undefined ? undefined : Number(at);
 }
 
-const requestRows = (exec: Storage['exec']) => ({
+export class RequestStore {
+  readonly #exec: Storage['exec'];
+
+  constructor({ exec, transaction }: Storage) {
+    transaction(() => {
+      for (const statement of SCHEMA) exec(statement);
+    });
+    this.#exec = exec;
+  }
+
   put(request: PaymentRequest): void {
-    exec(
+    this.#exec(
       `INSERT INTO requests (id, kind, state, fee, reference, client, created_at, closes_at, row)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET state = excluded.state, row = excluded.row`,
       request.id,
@@ -161,101 +168,109 @@ const requestRows = (exec: Storage['exec']) => ({
       request.closesAt,
       JSON.stringify(request),
     );
-  },
+  }
 
   get(id: string): PaymentRequest | undefined {
-    return exec('SELECT row FROM requests WHERE id = ?', id).map(requestOf)[0];
-  },
+    return this.#exec('SELECT row FROM requests WHERE id = ?', id).map(requestOf)[0];
+  }
 
   byReference(reference: string): PaymentRequest | undefined {
-    return exec('SELECT row FROM requests WHERE reference = ?', reference).map(requestOf)[0];
-  },
+    return this.#exec('SELECT row FROM requests WHERE reference = ?', reference).map(requestOf)[0];
+  }
 
   /** Open requests of exactly this fee. */
   openByFee(fee: string): PaymentRequest[] {
-    return exec("SELECT row FROM requests WHERE fee = ? AND state = 'open'", fee).map(requestOf);
-  },
+    return this.#exec("SELECT row FROM requests WHERE fee = ? AND state = 'open'", fee).map(requestOf);
+  }
 
   /** @param limit negative: no limit */
   inState(state: RequestState, limit: number): PaymentRequest[] {
-    return exec('SELECT row FROM requests WHERE state = ? ORDER BY created_at LIMIT ?', state, limit).map(
-      requestOf,
-    );
-  },
+    return this.#exec(
+      'SELECT row FROM requests WHERE state = ? ORDER BY created_at LIMIT ?',
+      state,
+      limit,
+    ).map(requestOf);
+  }
 
   /** Open requests that closed before a time, in Unix milliseconds. */
   closed(before: number, limit: number): PaymentRequest[] {
-    return exec("SELECT row FROM requests WHERE state = 'open' AND closes_at < ? LIMIT ?", before, limit).map(
-      requestOf,
-    );
-  },
+    return this.#exec(
+      "SELECT row FROM requests WHERE state = 'open' AND closes_at < ? LIMIT ?",
+      before,
+      limit,
+    ).map(requestOf);
+  }
 
   /** Creation time of the newest open request, in Unix milliseconds. */
-  newestOpen: () => timeOf(exec, "SELECT MAX(created_at) AS at FROM requests WHERE state = 'open'"),
+  newestOpen() {
+    return timeOf(this.#exec, "SELECT MAX(created_at) AS at FROM requests WHERE state = 'open'");
+  }
 
   /** Creation time of the oldest stored request. */
-  oldestRequest: () => timeOf(exec, 'SELECT MIN(created_at) AS at FROM requests'),
+  oldestRequest() {
+    return timeOf(this.#exec, 'SELECT MIN(created_at) AS at FROM requests');
+  }
 
   /** When the last request closed or closes. */
-  lastClosing: () => timeOf(exec, 'SELECT MAX(closes_at) AS at FROM requests'),
+  lastClosing() {
+    return timeOf(this.#exec, 'SELECT MAX(closes_at) AS at FROM requests');
+  }
 
   /** Token requests whose id follows `id`, in the order of their ids. */
   invoicesAfter(id: string, limit: number): PaymentRequest[] {
-    return exec(
+    return this.#exec(
       "SELECT row FROM requests WHERE id > ? AND kind = 'token' ORDER BY id LIMIT ?",
       id,
       limit,
     ).map(requestOf);
-  },
+  }
 
   /** The same for listing requests, and for token requests whose token is listed. */
   listingsAfter(id: string, limit: number): PaymentRequest[] {
-    return exec(
+    return this.#exec(
       "SELECT row FROM requests WHERE id > ? AND (kind = 'listing' OR state = 'completed') ORDER BY id LIMIT ?",
       id,
       limit,
     ).map(requestOf);
-  },
+  }
 
   /** Paid token requests whose creation has ended. */
   creationsEnded(limit: number): PaymentRequest[] {
-    return exec(
+    return this.#exec(
       `SELECT r.row FROM requests r JOIN operations o ON o.id = 'token:' || r.id
        WHERE r.state = 'paid' AND o.due_at IS NULL ORDER BY r.created_at LIMIT ?`,
       limit,
     ).map(requestOf);
-  },
+  }
 
   /** Paid token requests whose creation is not planned. */
   creationsMissing(limit: number): PaymentRequest[] {
-    return exec(
+    return this.#exec(
       `SELECT r.row FROM requests r LEFT JOIN operations o ON o.id = 'token:' || r.id
        WHERE r.state = 'paid' AND o.id IS NULL ORDER BY r.created_at LIMIT ?`,
       limit,
     ).map(requestOf);
-  },
+  }
 
   /** Open requests of each client. */
   openByClient(): { client: string; count: number }[] {
-    return exec("SELECT client, COUNT(*) AS n FROM requests WHERE state = 'open' GROUP BY client").map(
+    return this.#exec("SELECT client, COUNT(*) AS n FROM requests WHERE state = 'open' GROUP BY client").map(
       (row) => ({ client: String(row.client), count: Number(row.n) }),
     );
-  },
+  }
 
   /** Deletes expired requests without a payment that closed before a time. */
   purge(before: number): void {
-    exec(
+    this.#exec(
       `DELETE FROM requests WHERE state = 'expired' AND closes_at < ?
        AND NOT EXISTS (SELECT 1 FROM refunds WHERE refunds.request_id = requests.id)`,
       before,
     );
-  },
-});
+  }
 
-const refundRows = (exec: Storage['exec']) => ({
   putRefund(refund: RefundDue): void {
     // Despite its name, the column also holds other values.
-    exec(
+    this.#exec(
       `INSERT INTO refunds (signature, request_id, state, row) VALUES (?, ?, ?, ?)
        ON CONFLICT (signature) DO UPDATE SET state = excluded.state, row = excluded.row`,
       refund.id,
@@ -263,117 +278,116 @@ const refundRows = (exec: Storage['exec']) => ({
       refund.state,
       JSON.stringify(refund),
     );
-  },
+  }
 
   refund(id: string): RefundDue | undefined {
-    return exec('SELECT row FROM refunds WHERE signature = ?', id).map(refundOf)[0];
-  },
+    return this.#exec('SELECT row FROM refunds WHERE signature = ?', id).map(refundOf)[0];
+  }
 
   /** All refunds of one payment, in any state. */
   refundsOfPayment(signature: string): RefundDue[] {
-    return exec(
+    return this.#exec(
       // A range query, because the platform rejects a LIKE pattern of more than 50 bytes.
       'SELECT row FROM refunds WHERE signature = ? OR (signature > ? AND signature < ?) ORDER BY signature',
       signature,
       `${signature}.`,
       `${signature}/`,
     ).map(refundOf);
-  },
+  }
 
   /** Refunds of a request; unpaid ones come first. */
   refundsOf(requestId: string, limit: number): RefundDue[] {
-    return exec(
+    return this.#exec(
       "SELECT row FROM refunds WHERE request_id = ? ORDER BY state = 'paid', rowid LIMIT ?",
       requestId,
       limit,
     ).map(refundOf);
-  },
+  }
 
   /** Refunds whose id follows `id`, in the order of their ids. */
   refundsAfter(id: string, limit: number): RefundDue[] {
-    return exec('SELECT row FROM refunds WHERE signature > ? ORDER BY signature LIMIT ?', id, limit).map(
-      refundOf,
-    );
-  },
+    return this.#exec(
+      'SELECT row FROM refunds WHERE signature > ? ORDER BY signature LIMIT ?',
+      id,
+      limit,
+    ).map(refundOf);
+  }
 
   /** Begun refunds whose operation has ended. */
   endedRefunds(limit: number): RefundDue[] {
-    return exec(
+    return this.#exec(
       `SELECT r.row FROM refunds r JOIN operations o ON o.id = json_extract(r.row, '$.operationId')
        WHERE r.state = 'begun' AND o.due_at IS NULL ORDER BY r.rowid LIMIT ?`,
       limit,
     ).map(refundOf);
-  },
+  }
 
   refundsIn(state: RefundDue['state'], limit: number): RefundDue[] {
-    return exec('SELECT row FROM refunds WHERE state = ? ORDER BY rowid LIMIT ?', state, limit).map(refundOf);
-  },
-});
-
-export function openRequestStore({ exec, transaction }: Storage) {
-  transaction(() => {
-    for (const statement of SCHEMA) exec(statement);
-  });
-  return { ...requestRows(exec), ...refundRows(exec) };
+    return this.#exec('SELECT row FROM refunds WHERE state = ? ORDER BY rowid LIMIT ?', state, limit).map(
+      refundOf,
+    );
+  }
 }
 
 const REFERENCE_SCHEMA =
   'CREATE TABLE IF NOT EXISTS reference_checks (request_id TEXT PRIMARY KEY, due_at INTEGER NOT NULL)';
 
-export type ReferenceStore = ReturnType<typeof openReferenceStore>;
+/** When the reference of each open request is next checked. */
+export class ReferenceStore {
+  readonly #exec: Storage['exec'];
 
-/** @param storage with the table of requests */
-export function openReferenceStore({ exec }: Storage) {
-  exec(REFERENCE_SCHEMA);
+  /** @param storage with the table of requests */
+  constructor({ exec }: Storage) {
+    exec(REFERENCE_SCHEMA);
+    this.#exec = exec;
+  }
 
-  return {
-    /**
-     * Open requests whose reference is due for a check, the most overdue first.
-     * @param longest the longest wait for a check, in milliseconds
-     */
-    overdue(now: number, longest: number, limit: number): PaymentRequest[] {
-      return exec(
-        `SELECT r.row FROM requests r LEFT JOIN reference_checks c ON c.request_id = r.id
-         WHERE r.state = 'open' AND (COALESCE(c.due_at, 0) <= ? OR c.due_at > ?) ORDER BY COALESCE(c.due_at, 0), r.created_at LIMIT ?`,
-        now,
-        now + longest,
-        limit,
-      ).map(requestOf);
-    },
+  /**
+   * Open requests whose reference is due for a check, the most overdue first.
+   * @param longest the longest wait for a check, in milliseconds
+   */
+  overdue(now: number, longest: number, limit: number): PaymentRequest[] {
+    return this.#exec(
+      `SELECT r.row FROM requests r LEFT JOIN reference_checks c ON c.request_id = r.id
+       WHERE r.state = 'open' AND (COALESCE(c.due_at, 0) <= ? OR c.due_at > ?) ORDER BY COALESCE(c.due_at, 0), r.created_at LIMIT ?`,
+      now,
+      now + longest,
+      limit,
+    ).map(requestOf);
+  }
 
-    /** The same, the newest request first. */
-    newest(now: number, longest: number, limit: number): PaymentRequest[] {
-      return exec(
-        `SELECT r.row FROM requests r LEFT JOIN reference_checks c ON c.request_id = r.id
-         WHERE r.state = 'open' AND (COALESCE(c.due_at, 0) <= ? OR c.due_at > ?) ORDER BY r.created_at DESC LIMIT ?`,
-        now,
-        now + longest,
-        limit,
-      ).map(requestOf);
-    },
+  /** The same, the newest request first. */
+  newest(now: number, longest: number, limit: number): PaymentRequest[] {
+    return this.#exec(
+      `SELECT r.row FROM requests r LEFT JOIN reference_checks c ON c.request_id = r.id
+       WHERE r.state = 'open' AND (COALESCE(c.due_at, 0) <= ? OR c.due_at > ?) ORDER BY r.created_at DESC LIMIT ?`,
+      now,
+      now + longest,
+      limit,
+    ).map(requestOf);
+  }
 
-    /** The request, if it is open. */
-    open(id: string): PaymentRequest | undefined {
-      return exec("SELECT row FROM requests WHERE id = ? AND state = 'open'", id).map(requestOf)[0];
-    },
+  /** The request, if it is open. */
+  open(id: string): PaymentRequest | undefined {
+    return this.#exec("SELECT row FROM requests WHERE id = ? AND state = 'open'", id).map(requestOf)[0];
+  }
 
-    /** @param at Unix milliseconds, whole */
-    checkAt(id: string, at: number): void {
-      exec(
-        `INSERT INTO reference_checks (request_id, due_at) VALUES (?, ?)
-         ON CONFLICT (request_id) DO UPDATE SET due_at = excluded.due_at`,
-        id,
-        at,
-      );
-    },
+  /** @param at Unix milliseconds, whole */
+  checkAt(id: string, at: number): void {
+    this.#exec(
+      `INSERT INTO reference_checks (request_id, due_at) VALUES (?, ?)
+       ON CONFLICT (request_id) DO UPDATE SET due_at = excluded.due_at`,
+      id,
+      at,
+    );
+  }
 
-    /** Deletes the checks of requests that are not open. */
-    purge(): void {
-      exec(
-        "DELETE FROM reference_checks WHERE request_id NOT IN (SELECT id FROM requests WHERE state = 'open')",
-      );
-    },
-  };
+  /** Deletes the checks of requests that are not open. */
+  purge(): void {
+    this.#exec(
+      "DELETE FROM reference_checks WHERE request_id NOT IN (SELECT id FROM requests WHERE state = 'open')",
+    );
+  }
 }
 
 /** Maximum refunds shown with a request: repeated payments can create any number of them. */

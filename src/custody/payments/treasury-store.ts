@@ -54,8 +54,6 @@ export type UnreadTransaction = {
   readonly dueAt: number;
 };
 
-export type TreasuryStore = ReturnType<typeof openTreasuryStore>;
-
 const recorded = (row: SqlRow): RecordedPayment => ({
   signature: String(row.signature),
   slot: BigInt(String(row.slot)),
@@ -74,61 +72,67 @@ const unreadOf = (row: SqlRow): UnreadTransaction => ({
   dueAt: Number(row.due_at),
 });
 
-export function openTreasuryStore({ exec, transaction }: Storage) {
-  transaction(() => {
-    for (const statement of SCHEMA) exec(statement);
-  });
+export class TreasuryStore {
+  readonly #exec: Storage['exec'];
 
-  return {
-    get(signature: string): RecordedPayment | undefined {
-      return exec('SELECT * FROM treasury_payments WHERE signature = ?', signature).map(recorded)[0];
-    },
+  constructor({ exec, transaction }: Storage) {
+    transaction(() => {
+      for (const statement of SCHEMA) exec(statement);
+    });
+    this.#exec = exec;
+  }
 
-    record(payment: TreasuryPayment, purpose: string | null): void {
-      exec(
-        `INSERT INTO treasury_payments (signature, slot, block_time, lamports, payer, purpose)
-         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (signature) DO UPDATE SET purpose = COALESCE(purpose, excluded.purpose)`,
-        payment.signature,
-        Number(payment.slot),
-        payment.blockTime,
-        payment.lamports.toString(),
-        payment.payer,
-        purpose,
-      );
-    },
+  get(signature: string): RecordedPayment | undefined {
+    return this.#exec('SELECT * FROM treasury_payments WHERE signature = ?', signature).map(recorded)[0];
+  }
 
-    unread(signature: string): UnreadTransaction | undefined {
-      return exec('SELECT * FROM unread_transactions WHERE signature = ?', signature).map(unreadOf)[0];
-    },
+  record(payment: TreasuryPayment, purpose: string | null): void {
+    this.#exec(
+      `INSERT INTO treasury_payments (signature, slot, block_time, lamports, payer, purpose)
+       VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (signature) DO UPDATE SET purpose = COALESCE(purpose, excluded.purpose)`,
+      payment.signature,
+      Number(payment.slot),
+      payment.blockTime,
+      payment.lamports.toString(),
+      payment.payer,
+      purpose,
+    );
+  }
 
-    /** Oldest first. @param longest the longest wait for a retry, in milliseconds */
-    unreadDue(now: number, longest: number, limit: number): UnreadTransaction[] {
-      return exec(
-        'SELECT * FROM unread_transactions WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',
-        now,
-        now + longest,
-        limit,
-      ).map(unreadOf);
-    },
+  unread(signature: string): UnreadTransaction | undefined {
+    return this.#exec('SELECT * FROM unread_transactions WHERE signature = ?', signature).map(unreadOf)[0];
+  }
 
-    countUnread: (source: string): number =>
-      Number(exec('SELECT COUNT(*) AS n FROM unread_transactions WHERE source = ?', source)[0]?.n ?? 0),
+  /** Oldest first. @param longest the longest wait for a retry, in milliseconds */
+  unreadDue(now: number, longest: number, limit: number): UnreadTransaction[] {
+    return this.#exec(
+      'SELECT * FROM unread_transactions WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',
+      now,
+      now + longest,
+      limit,
+    ).map(unreadOf);
+  }
 
-    putUnread({ signature, source, reason, tries, firstAt, dueAt }: UnreadTransaction): void {
-      exec(
-        `INSERT INTO unread_transactions (signature, source, reason, tries, first_at, due_at) VALUES (?, ?, ?, ?, ?, ?)
-         ON CONFLICT (signature) DO UPDATE SET reason = excluded.reason, tries = excluded.tries, due_at = excluded.due_at`,
-        signature,
-        source,
-        reason,
-        tries,
-        firstAt,
-        dueAt,
-      );
-    },
+  countUnread(source: string): number {
+    return Number(
+      this.#exec('SELECT COUNT(*) AS n FROM unread_transactions WHERE source = ?', source)[0]?.n ?? 0,
+    );
+  }
 
-    deleteUnread(signature: string): void {
-      exec('DELETE FROM unread_transactions WHERE signature = ?', signature);
-    },
-  };
+  putUnread({ signature, source, reason, tries, firstAt, dueAt }: UnreadTransaction): void {
+    this.#exec(
+      `INSERT INTO unread_transactions (signature, source, reason, tries, first_at, due_at) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (signature) DO UPDATE SET reason = excluded.reason, tries = excluded.tries, due_at = excluded.due_at`,
+      signature,
+      source,
+      reason,
+      tries,
+      firstAt,
+      dueAt,
+    );
+  }
+
+  deleteUnread(signature: string): void {
+    this.#exec('DELETE FROM unread_transactions WHERE signature = ?', signature);
+  }
 }

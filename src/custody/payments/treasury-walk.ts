@@ -118,32 +118,110 @@ function isBelow(entry: SignatureEntry, end: End): boolean {
 const isPruned = async (node: TreasuryNode, end: Place): Promise<boolean> =>
   (await node.firstAvailableBlock()) > BigInt(end.slot);
 
-/** The stored walk of each node, and its alarms, which are repeated every hour. */
-function createWalkState(p: TreasuryWalkPorts) {
-  const key = (node: TreasuryNode): string => `treasury_walk:${node.name}`;
-  const load = (node: TreasuryNode): Walk => {
-    const text = p.journal.getMeta(key(node));
-    return text === undefined ? NEW_WALK : asOf(p.now(), JSON.parse(text) as Walk);
-  };
-  function save(node: TreasuryNode, walk: Walk): void {
-    const behindSince = walk.gaps.length === 0 ? null : (walk.behindSince ?? p.now());
-    p.journal.setMeta(key(node), JSON.stringify({ ...walk, behindSince }));
+export class TreasuryWalk {
+  readonly #p: TreasuryWalkPorts;
+  #turns = 0;
+
+  constructor(p: TreasuryWalkPorts) {
+    this.#p = p;
   }
 
-  function alarm(node: TreasuryNode, event: string, facts: Readonly<Record<string, unknown>> = {}): void {
-    if (p.journal.isDueAgain(`${event} ${node.name}`, HOUR_MS, p.now()))
-      p.log({ level: 'alarm', event, node: node.name, ...facts });
+  /**
+   * One bounded step of every node's walk: the head, then one gap.
+   * @param since Unix milliseconds; no open request can have been paid before
+   * @returns whether a quorum of the nodes listed their newest transactions
+   */
+  async run(since: number, budget: Budget): Promise<boolean> {
+    this.#turns++;
+    let heads = 0;
+    // The head cannot use up the reads reserved for a gap, nor one node those reserved for the next.
+    const share = Math.max(Math.floor(budget.reads / (2 * this.#p.nodes.length)), 1);
+    for (const node of this.#p.nodes) {
+      try {
+        await this.#readHead(node, since, { reads: share });
+        heads++;
+        await this.#readGap(node, { reads: share });
+      } catch (error) {
+        // This node keeps its position; the other nodes' walks continue.
+        this.#p.log({
+          level: 'warn',
+          event: 'treasury_walk_failed',
+          node: node.name,
+          reason: failureReason(error),
+        });
+      }
+      const { behindSince } = this.#load(node);
+      if (behindSince !== null && this.#p.now() - behindSince > BEHIND_ALARM_MS)
+        this.#alarm(node, 'treasury_walk_behind', { since: new Date(behindSince).toISOString() });
+    }
+    return heads >= quorumOf(this.#p.nodes.length);
   }
 
-  return { load, save, alarm };
-}
+  /** Time in Unix milliseconds after which transactions may be unread; null when all are read. */
+  readUntil(): number | null {
+    const times = this.#p.nodes
+      .map((node) => this.#load(node))
+      .flatMap(({ behindSince, readUntil }) => (behindSince === null ? [] : (readUntil ?? behindSince)));
+    return times.length === 0 ? null : Math.min(...times);
+  }
 
-type WalkState = ReturnType<typeof createWalkState>;
+  /** Reads new transactions at the top. The rest that exceeds this step becomes a gap. */
+  async #readHead(node: TreasuryNode, since: number, budget: Budget): Promise<void> {
+    const walk = this.#load(node);
+    if (walk.gaps.length >= MAX_GAPS) return this.#alarm(node, 'treasury_walk_paused', { gaps: MAX_GAPS });
+    const page = await node.signatures(this.#p.treasuryAddress, { limit: PAGE });
+    const [top] = page;
+    if (!top) return;
+    const end = this.#endOf(node, walk, top, since);
+    if (!end) return;
+    const { last, above, reached } = await this.#readPage(node, page, end, budget);
+    const head = { signature: top.signature, slot: top.slot.toString() };
+    const readUntil = walk.gaps.length === 0 ? (walk.headAt ?? since) : walk.readUntil;
+    const read = {
+      head,
+      headAt: this.#p.now(),
+      behindSince: walk.behindSince,
+      ...(readUntil === undefined ? {} : { readUntil }),
+    };
+    if (reached) return this.#save(node, { ...read, gaps: walk.gaps });
+    if (last) this.#save(node, { ...read, gaps: [{ before: (above ?? last).signature, end }, ...walk.gaps] });
+  }
 
-/** Reads pages of a node's list and decides what a short page means. */
-function createPageReader(p: TreasuryWalkPorts, { alarm }: WalkState) {
+  /**
+   * Where the step from the top ends: at the head, or at `since` without a head. A head above the node's
+   * whole list names a slot that does not exist. After some minutes everything since that head is read again;
+   * until then the result is undefined.
+   */
+  #endOf(node: TreasuryNode, walk: Walk, top: SignatureEntry, since: number): End | undefined {
+    if (!walk.head) return { since };
+    if (top.slot >= BigInt(walk.head.slot)) return walk.head;
+    const { retreatedSince } = walk;
+    if (retreatedSince === undefined) {
+      this.#save(node, { ...walk, retreatedSince: this.#p.now() });
+      return undefined;
+    }
+    if (this.#p.now() - retreatedSince < RETREAT_ALARM_MS) return undefined;
+    this.#alarm(node, 'treasury_list_retreated', { head: walk.head.slot, newest: top.slot.toString() });
+    return { since: walk.headAt === undefined ? since : walk.headAt - RETREAT_ALARM_MS };
+  }
+
+  /** Continues in a gap: the newest and the oldest gap in turn, so that neither waits for the other. */
+  async #readGap(node: TreasuryNode, budget: Budget): Promise<void> {
+    const walk = this.#load(node);
+    const at = this.#turns % 2 === 0 ? 0 : walk.gaps.length - 1;
+    const gap = walk.gaps[at];
+    if (!gap) return;
+    const page = await node.signatures(this.#p.treasuryAddress, { limit: PAGE, before: gap.before });
+    const { last, above, reached } = await this.#readPage(node, page, gap.end, budget);
+    const isShort = page.length < PAGE && last?.signature === page.at(-1)?.signature;
+    const missed = isShort && !reached ? await this.#missing(node, gap.end) : undefined;
+    if (missed === 'late') this.#alarm(node, 'treasury_walk_stuck');
+    const left = reached || missed === 'lost' ? [] : [{ ...gap, before: above?.signature ?? gap.before }];
+    this.#save(node, { ...walk, gaps: walk.gaps.toSpliced(at, 1, ...left) });
+  }
+
   /** Reads one page down to its end. Returns the last processed entry, the one above it, and whether the end was reached. */
-  async function readPage(
+  async #readPage(
     node: TreasuryNode,
     page: readonly SignatureEntry[],
     end: End,
@@ -152,10 +230,11 @@ function createPageReader(p: TreasuryWalkPorts, { alarm }: WalkState) {
     let read: { last?: SignatureEntry; above?: SignatureEntry } = {};
     for (const entry of page) {
       if (isBelow(entry, end)) return { ...read, reached: true };
-      if (entry.err === null && !p.booking.isKnown(entry.signature)) {
+      if (entry.err === null && !this.#p.booking.isKnown(entry.signature)) {
         if (budget.reads === 0) return { ...read, reached: false };
         budget.reads--;
-        if ((await p.booking.read(entry.signature, node.name)) === 'stop') return { ...read, reached: false };
+        if ((await this.#p.booking.read(entry.signature, node.name)) === 'stop')
+          return { ...read, reached: false };
       }
       read = { last: entry, ...(read.last ? { above: read.last } : {}) };
     }
@@ -166,116 +245,27 @@ function createPageReader(p: TreasuryWalkPorts, { alarm }: WalkState) {
    * The meaning of a short page above its end. `lost`: this node has pruned the missing part, and a quorum of
    * nodes keeps it, so their walks read it. `held`: too few nodes keep it. `late`: the node lags.
    */
-  async function missing(node: TreasuryNode, end: End): Promise<'lost' | 'held' | 'late'> {
+  async #missing(node: TreasuryNode, end: End): Promise<'lost' | 'held' | 'late'> {
     if ('since' in end || !(await isPruned(node, end))) return 'late';
-    alarm(node, 'treasury_history_pruned', { slot: end.slot });
-    const pruned = await succeeded(p.nodes.map((each) => isPruned(each, end)));
+    this.#alarm(node, 'treasury_history_pruned', { slot: end.slot });
+    const pruned = await succeeded(this.#p.nodes.map((each) => isPruned(each, end)));
     const keep = pruned.filter((isGone) => !isGone);
-    return keep.length >= quorumOf(p.nodes.length) ? 'lost' : 'held';
+    return keep.length >= quorumOf(this.#p.nodes.length) ? 'lost' : 'held';
   }
 
-  return { readPage, missing };
-}
-
-export function createTreasuryWalk(p: TreasuryWalkPorts) {
-  const state = createWalkState(p);
-  const { load, save, alarm } = state;
-  const { readPage, missing } = createPageReader(p, state);
-  let turns = 0;
-
-  /** Reads new transactions at the top. The rest that exceeds this step becomes a gap. */
-  async function readHead(node: TreasuryNode, since: number, budget: Budget): Promise<void> {
-    const walk = load(node);
-    if (walk.gaps.length >= MAX_GAPS) return alarm(node, 'treasury_walk_paused', { gaps: MAX_GAPS });
-    const page = await node.signatures(p.treasuryAddress, { limit: PAGE });
-    const [top] = page;
-    if (!top) return;
-    const end = endOf(node, walk, top, since);
-    if (!end) return;
-    const { last, above, reached } = await readPage(node, page, end, budget);
-    const head = { signature: top.signature, slot: top.slot.toString() };
-    const readUntil = walk.gaps.length === 0 ? (walk.headAt ?? since) : walk.readUntil;
-    const read = {
-      head,
-      headAt: p.now(),
-      behindSince: walk.behindSince,
-      ...(readUntil === undefined ? {} : { readUntil }),
-    };
-    if (reached) return save(node, { ...read, gaps: walk.gaps });
-    if (last) save(node, { ...read, gaps: [{ before: (above ?? last).signature, end }, ...walk.gaps] });
+  #load(node: TreasuryNode): Walk {
+    const text = this.#p.journal.getMeta(`treasury_walk:${node.name}`);
+    return text === undefined ? NEW_WALK : asOf(this.#p.now(), JSON.parse(text) as Walk);
   }
 
-  /**
-   * Where the step from the top ends: at the head, or at `since` without a head. A head above the node's
-   * whole list names a slot that does not exist. After some minutes everything since that head is read again;
-   * until then the result is undefined.
-   */
-  function endOf(node: TreasuryNode, walk: Walk, top: SignatureEntry, since: number): End | undefined {
-    if (!walk.head) return { since };
-    if (top.slot >= BigInt(walk.head.slot)) return walk.head;
-    const { retreatedSince } = walk;
-    if (retreatedSince === undefined) {
-      save(node, { ...walk, retreatedSince: p.now() });
-      return undefined;
-    }
-    if (p.now() - retreatedSince < RETREAT_ALARM_MS) return undefined;
-    alarm(node, 'treasury_list_retreated', { head: walk.head.slot, newest: top.slot.toString() });
-    return { since: walk.headAt === undefined ? since : walk.headAt - RETREAT_ALARM_MS };
+  #save(node: TreasuryNode, walk: Walk): void {
+    const behindSince = walk.gaps.length === 0 ? null : (walk.behindSince ?? this.#p.now());
+    this.#p.journal.setMeta(`treasury_walk:${node.name}`, JSON.stringify({ ...walk, behindSince }));
   }
 
-  /** Continues in a gap: the newest and the oldest gap in turn, so that neither waits for the other. */
-  async function readGap(node: TreasuryNode, budget: Budget): Promise<void> {
-    const walk = load(node);
-    const at = turns % 2 === 0 ? 0 : walk.gaps.length - 1;
-    const gap = walk.gaps[at];
-    if (!gap) return;
-    const page = await node.signatures(p.treasuryAddress, { limit: PAGE, before: gap.before });
-    const { last, above, reached } = await readPage(node, page, gap.end, budget);
-    const isShort = page.length < PAGE && last?.signature === page.at(-1)?.signature;
-    const missed = isShort && !reached ? await missing(node, gap.end) : undefined;
-    if (missed === 'late') alarm(node, 'treasury_walk_stuck');
-    const left = reached || missed === 'lost' ? [] : [{ ...gap, before: above?.signature ?? gap.before }];
-    save(node, { ...walk, gaps: walk.gaps.toSpliced(at, 1, ...left) });
+  /** Repeated every hour. */
+  #alarm(node: TreasuryNode, event: string, facts: Readonly<Record<string, unknown>> = {}): void {
+    if (this.#p.journal.isDueAgain(`${event} ${node.name}`, HOUR_MS, this.#p.now()))
+      this.#p.log({ level: 'alarm', event, node: node.name, ...facts });
   }
-
-  return {
-    /**
-     * One bounded step of every node's walk: the head, then one gap.
-     * @param since Unix milliseconds; no open request can have been paid before
-     * @returns whether a quorum of the nodes listed their newest transactions
-     */
-    async run(since: number, budget: Budget): Promise<boolean> {
-      turns++;
-      let heads = 0;
-      // The head cannot use up the reads reserved for a gap, nor one node those reserved for the next.
-      const share = Math.max(Math.floor(budget.reads / (2 * p.nodes.length)), 1);
-      for (const node of p.nodes) {
-        try {
-          await readHead(node, since, { reads: share });
-          heads++;
-          await readGap(node, { reads: share });
-        } catch (error) {
-          // This node keeps its position; the other nodes' walks continue.
-          p.log({
-            level: 'warn',
-            event: 'treasury_walk_failed',
-            node: node.name,
-            reason: failureReason(error),
-          });
-        }
-        const { behindSince } = load(node);
-        if (behindSince !== null && p.now() - behindSince > BEHIND_ALARM_MS)
-          alarm(node, 'treasury_walk_behind', { since: new Date(behindSince).toISOString() });
-      }
-      return heads >= quorumOf(p.nodes.length);
-    },
-
-    /** Time in Unix milliseconds after which transactions may be unread; null when all are read. */
-    readUntil(): number | null {
-      const times = p.nodes
-        .map(load)
-        .flatMap(({ behindSince, readUntil }) => (behindSince === null ? [] : (readUntil ?? behindSince)));
-      return times.length === 0 ? null : Math.min(...times);
-    },
-  };
 }

@@ -3,7 +3,6 @@
  * @module
  */
 import { foldText } from '../../chain/solana/token-text.ts';
-import type { Journal } from '../kernel/journal.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { SqlRow, Storage } from '../kernel/ports.ts';
 import { creationId, queueCreation } from './creation-operation.ts';
@@ -16,94 +15,111 @@ type Bought = { readonly id: string; readonly subject: Subject };
 
 const entryOf = (row: SqlRow): TokenEntry => JSON.parse(String(row.row)) as TokenEntry;
 
-export function openTokenStore({ exec }: Pick<Storage, 'exec'>) {
-  exec(
-    'CREATE TABLE IF NOT EXISTS tokens (token_id INTEGER PRIMARY KEY, mint TEXT NOT NULL UNIQUE, row TEXT NOT NULL)',
-  );
+export class TokenStore {
+  readonly #exec: Storage['exec'];
 
-  return {
-    nextId: (): number => Number(exec('SELECT MAX(token_id) AS n FROM tokens')[0]?.n ?? 0) + 1,
+  constructor({ exec }: Pick<Storage, 'exec'>) {
+    exec(
+      'CREATE TABLE IF NOT EXISTS tokens (token_id INTEGER PRIMARY KEY, mint TEXT NOT NULL UNIQUE, row TEXT NOT NULL)',
+    );
+    this.#exec = exec;
+  }
 
-    put(token: TokenEntry): void {
-      exec(
-        'INSERT INTO tokens (token_id, mint, row) VALUES (?, ?, ?) ON CONFLICT (token_id) DO UPDATE SET row = excluded.row',
-        token.tokenId,
-        token.mint,
-        JSON.stringify(token),
-      );
-    },
+  nextId(): number {
+    return Number(this.#exec('SELECT MAX(token_id) AS n FROM tokens')[0]?.n ?? 0) + 1;
+  }
 
-    byMint: (mint: string): TokenEntry | undefined =>
-      exec('SELECT row FROM tokens WHERE mint = ?', mint).map(entryOf)[0],
+  put(token: TokenEntry): void {
+    this.#exec(
+      'INSERT INTO tokens (token_id, mint, row) VALUES (?, ?, ?) ON CONFLICT (token_id) DO UPDATE SET row = excluded.row',
+      token.tokenId,
+      token.mint,
+      JSON.stringify(token),
+    );
+  }
 
-    byId: (tokenId: number): TokenEntry | undefined =>
-      exec('SELECT row FROM tokens WHERE token_id = ?', tokenId).map(entryOf)[0],
+  byMint(mint: string): TokenEntry | undefined {
+    return this.#exec('SELECT row FROM tokens WHERE mint = ?', mint).map(entryOf)[0];
+  }
 
-    /** Tokens whose number follows `id`, both compared as text. */
-    after: (id: string, limit: number): TokenEntry[] =>
-      exec(
-        `SELECT row FROM tokens WHERE CAST(token_id AS TEXT) > ? ORDER BY CAST(token_id AS TEXT) LIMIT ?`,
-        id,
-        limit,
-      ).map(entryOf),
-  };
+  byId(tokenId: number): TokenEntry | undefined {
+    return this.#exec('SELECT row FROM tokens WHERE token_id = ?', tokenId).map(entryOf)[0];
+  }
+
+  /** Tokens whose number follows `id`, both compared as text. */
+  after(id: string, limit: number): TokenEntry[] {
+    return this.#exec(
+      `SELECT row FROM tokens WHERE CAST(token_id AS TEXT) > ? ORDER BY CAST(token_id AS TEXT) LIMIT ?`,
+      id,
+      limit,
+    ).map(entryOf);
+  }
 }
 
 /** The purchases of payment requests: creations and listings. */
-export function createTokens({
-  journal,
-  storage,
-  now: clock,
-}: Pick<ModuleTools, 'journal' | 'storage' | 'now'>) {
-  const store = openTokenStore(storage);
+export class Tokens {
+  readonly mirrored: MirrorSource;
+  readonly #tools: Pick<ModuleTools, 'journal' | 'storage' | 'now'>;
+  readonly #store: TokenStore;
 
-  function save(token: TokenEntry, now: number): TokenEntry {
-    store.put(token);
-    mirrorToken(journal, token, now);
-    return token;
-  }
-
-  return {
-    creationId,
-    queueCreation: (request: Bought, cost: bigint): void =>
-      queueCreation({ journal, now: clock }, request, cost),
-
-    /** The number of a listed token. */
-    listedId: (mint: string): number | undefined => {
-      const token = store.byMint(mint);
-      return token?.listedAt ? token.tokenId : undefined;
-    },
-
-    /** Lists a created or external token and returns its number. Call inside a transaction. */
-    list({ id: requestId, subject }: Bought, now: number): number {
-      const mint = String(subject.mint);
-      const created = () => ({ ...subject, tokenId: store.nextId(), mint, requestId, createdAt: now });
-      const token: TokenEntry = store.byMint(mint) ?? created();
-      return save({ ...token, listedAt: token.listedAt ?? now }, now).tokenId;
-    },
-
-    /** A token created elsewhere gets its number with the first request to list it. */
-    numbered(subject: Subject, now: number): Subject {
-      const mint = String(subject.mint);
-      const fresh = () => ({ ...subject, mint, tokenId: store.nextId(), createdAt: now, listedAt: null });
-      const { tokenId } = store.byMint(mint) ?? save(fresh(), now);
-      return { ...subject, tokenId };
-    },
-
-    mirrored: {
+  constructor(tools: Pick<ModuleTools, 'journal' | 'storage' | 'now'>) {
+    const store = new TokenStore(tools.storage);
+    this.#tools = tools;
+    this.#store = store;
+    this.mirrored = {
       table: 'tokens',
       rowsAfter: (id, limit) =>
         store.after(id, limit).map((token) => ({ id: String(token.tokenId), columns: tokenColumns(token) })),
-      restore(journal) {
-        const token = JSON.parse(journal) as TokenEntry;
-        const own = store.byMint(token.mint);
-        if (own && (own.listedAt || !token.listedAt)) return false;
-        const tokenId = own?.tokenId ?? (store.byId(token.tokenId) ? store.nextId() : token.tokenId);
-        store.put({ ...token, tokenId });
-        return true;
-      },
-    } satisfies MirrorSource,
-  };
+      restore: (journal) => restoreToken(store, journal),
+    };
+  }
+
+  creationId(requestId: string): string {
+    return creationId(requestId);
+  }
+
+  queueCreation(request: Bought, cost: bigint): void {
+    queueCreation(this.#tools, request, cost);
+  }
+
+  /** The number of a listed token. */
+  listedId(mint: string): number | undefined {
+    const token = this.#store.byMint(mint);
+    return token?.listedAt ? token.tokenId : undefined;
+  }
+
+  /** Lists a created or external token and returns its number. Call inside a transaction. */
+  list({ id: requestId, subject }: Bought, now: number): number {
+    const store = this.#store;
+    const mint = String(subject.mint);
+    const created = () => ({ ...subject, tokenId: store.nextId(), mint, requestId, createdAt: now });
+    const token: TokenEntry = store.byMint(mint) ?? created();
+    return this.#save({ ...token, listedAt: token.listedAt ?? now }, now).tokenId;
+  }
+
+  /** A token created elsewhere gets its number with the first request to list it. */
+  numbered(subject: Subject, now: number): Subject {
+    const store = this.#store;
+    const mint = String(subject.mint);
+    const fresh = () => ({ ...subject, mint, tokenId: store.nextId(), createdAt: now, listedAt: null });
+    const { tokenId } = store.byMint(mint) ?? this.#save(fresh(), now);
+    return { ...subject, tokenId };
+  }
+
+  #save(token: TokenEntry, now: number): TokenEntry {
+    this.#store.put(token);
+    this.#tools.journal.publish('tokens', String(token.tokenId), tokenColumns(token), now);
+    return token;
+  }
+}
+
+function restoreToken(store: TokenStore, journal: string): boolean {
+  const token = JSON.parse(journal) as TokenEntry;
+  const own = store.byMint(token.mint);
+  if (own && (own.listedAt || !token.listedAt)) return false;
+  const tokenId = own?.tokenId ?? (store.byId(token.tokenId) ? store.nextId() : token.tokenId);
+  store.put({ ...token, tokenId });
+  return true;
 }
 
 const tokenColumns = (token: TokenEntry) => ({
@@ -116,7 +132,3 @@ const tokenColumns = (token: TokenEntry) => ({
   created_at: new Date(Number(token.createdAt)).toISOString(),
   journal: JSON.stringify(token),
 });
-
-function mirrorToken(journal: Journal, token: TokenEntry, now: number): void {
-  journal.publish('tokens', String(token.tokenId), tokenColumns(token), now);
-}

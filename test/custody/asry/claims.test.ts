@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { tokenTransferFee } from '../../../src/chain/solana/token-messages.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { ClaimAnswer, ClaimRequest } from '../../../src/custody/api.ts';
-import { openAsryStore } from '../../../src/custody/asry/asry-store.ts';
+import { AsryStore } from '../../../src/custody/asry/asry-store.ts';
 import { entitlementOf } from '../../../src/custody/asry/epochs.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { checkRuns } from '../../kit/checked-runs.ts';
@@ -382,7 +382,7 @@ describe('epochs', () => {
       refusal: { code: 'UPSTREAM_FAILED', details: { reason: 'timeout' } },
     });
     await expect(w.claims.epochs(1)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
-    expect(openAsryStore(w.storage).claims()).toEqual([]);
+    expect(new AsryStore(w.storage).claims()).toEqual([]);
     const run = start([one], { mintDecimals: 2 });
     await run.ask({ signature: one.signature });
     expect(await run.epochViews()).toMatchObject([{ decimals: 2, capAtoms: 100_000_000n }]);

@@ -1,8 +1,8 @@
 /** Claims of one deposit with storage only: each payout begins and is never executed. */
 
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
-import { openAsryStore, type Payout } from '../../../src/custody/asry/asry-store.ts';
-import { createClaims } from '../../../src/custody/asry/claims.ts';
+import { AsryStore, type Payout } from '../../../src/custody/asry/asry-store.ts';
+import { Claims } from '../../../src/custody/asry/claims.ts';
 import type { AsryPorts } from '../../../src/custody/asry/payout-operation.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
@@ -35,7 +35,7 @@ export function createStoredClaims(change: Partial<AsryPorts> = {}) {
     unread: false,
   };
   const now = () => state.now;
-  const claims = createClaims(createTools(storage, now), {
+  const claims = new Claims(createTools(storage, now), {
     reserveAddress: terms.reserve,
     mint: wallet(900_005),
     terms,
@@ -75,7 +75,7 @@ export function storeCopies(
 /** The stored claim of {@link DEPOSIT} with its one payout. */
 export async function openClaimed() {
   const w = createStoredClaims();
-  const store = openAsryStore(w.storage);
+  const store = new AsryStore(w.storage);
   await w.claims.claim(CLAIM);
   const [claim] = store.claims();
   const [payout] = store.payouts(DEPOSIT.signature);

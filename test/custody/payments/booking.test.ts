@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../../src/core/durations.ts';
-import { createBooking, payerOf } from '../../../src/custody/payments/booking.ts';
-import { openTreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
+import { Booking, payerOf } from '../../../src/custody/payments/booking.ts';
+import { TreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
@@ -34,7 +34,7 @@ const paying = (signature: string, lamports: bigint): ChainTransaction =>
 
 function setUp() {
   const storage = createSqliteStorage();
-  const payments = openTreasuryStore(storage);
+  const payments = new TreasuryStore(storage);
   const logged: Readonly<Record<string, unknown>>[] = [];
   const state = {
     now: NOW,
@@ -43,7 +43,7 @@ function setUp() {
     /** The text of the error with which every booking fails. */
     error: undefined as string | undefined,
   };
-  const booking = createBooking({
+  const booking = new Booking({
     storage,
     payments,
     treasuryAddress: 'treasury',

@@ -5,8 +5,8 @@ import { lamports } from '../../../src/core/amount.ts';
 import type { OpenRequest } from '../../../src/custody/api.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
-import { createPayments, type PaymentPorts } from '../../../src/custody/payments/payment-requests.ts';
-import { createTokens } from '../../../src/custody/tokens/token-store.ts';
+import { type PaymentPorts, Payments } from '../../../src/custody/payments/payment-requests.ts';
+import { Tokens } from '../../../src/custody/tokens/token-store.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror, type FakeMirror } from '../../kit/fake-mirror.ts';
 import { createTools } from '../../kit/kernel.ts';
@@ -145,22 +145,21 @@ export function createPaymentWorld(
     leastBalance: async () => 0n,
     latestBlockhash: () => Promise.reject(new Error('no operation is prepared here')),
   };
-  const service = createPayments(tools, { ...ports, tokens: createTokens(tools) });
-  const payments = {
-    ...service,
+  class ServedPayments extends Payments {
     /** Advances the time until the chain was searched once; planned operations are executed, then booked. */
-    async run(): Promise<void> {
+    override async run(): Promise<void> {
       const lists = state.lists;
       for (const wait of SEARCH_WAITS) {
         state.now += wait;
-        await service.run();
-        await service.onCron();
+        await super.run();
+        await this.onCron();
         if (state.lists > lists) break;
       }
       for (const { id } of journal.ofKind('token', -1)) await drive(id);
-      await service.run();
-    },
-  };
+      await super.run();
+    }
+  }
+  const payments = new ServedPayments(tools, { ...ports, tokens: new Tokens(tools) });
   const open = (over: Partial<OpenRequest> = {}) => {
     const subject = {
       name: 'Moon',

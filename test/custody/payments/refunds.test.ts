@@ -142,8 +142,8 @@ describe('a refund', () => {
 it('is held after a loss, and due again once the operator retries it', async () => {
   const world = createPaymentWorld();
   const { request, paid } = await overpaid(world, 50_000n);
-  const { hold, held } = world.payments;
-  hold();
+  const { held } = world.payments;
+  world.payments.hold();
   expect(await outcomes(world, request.id)).toEqual([
     `not paid: held; if an explorer shows no payment, retry refund:${paid}`,
   ]);

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
-import { createBooking, payerOf } from '../../../src/custody/payments/booking.ts';
-import { openTreasuryStore, type TreasuryPayment } from '../../../src/custody/payments/treasury-store.ts';
-import { createTreasuryWalk, type TreasuryNode } from '../../../src/custody/payments/treasury-walk.ts';
+import { Booking, payerOf } from '../../../src/custody/payments/booking.ts';
+import { type TreasuryPayment, TreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
+import { type TreasuryNode, TreasuryWalk } from '../../../src/custody/payments/treasury-walk.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 
@@ -39,7 +39,7 @@ function payment(
 function setUp(nodeCount = 1) {
   const storage = createSqliteStorage();
   const journal = new Journal(storage);
-  const payments = openTreasuryStore(storage);
+  const payments = new TreasuryStore(storage);
   const chain: ChainTransaction[] = [];
   const taken: TreasuryPayment[] = [];
   const state = {
@@ -73,7 +73,7 @@ function setUp(nodeCount = 1) {
   };
   const log = (line: Readonly<Record<string, unknown>>) => void state.said.push(line);
   const now = () => state.now;
-  const booking = createBooking({
+  const booking = new Booking({
     storage,
     payments,
     treasuryAddress: TREASURY,
@@ -124,7 +124,7 @@ function setUp(nodeCount = 1) {
     }),
   );
   const ports = { journal, booking, nodes, treasuryAddress: TREASURY, now, log };
-  let walk = createTreasuryWalk(ports);
+  let walk = new TreasuryWalk(ports);
   const run = (reads = 2 * SHARE * nodeCount) => walk.run(state.since, { reads });
   return {
     chain,
@@ -136,7 +136,7 @@ function setUp(nodeCount = 1) {
     run,
     behind: () => walk.readUntil(),
     restart() {
-      walk = createTreasuryWalk(ports);
+      walk = new TreasuryWalk(ports);
     },
     /** Runs until nothing is left to read; returns the number of runs. */
     async runAll(most = 200) {

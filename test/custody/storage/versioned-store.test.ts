@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openAsryStore } from '../../../src/custody/asry/asry-store.ts';
+import { AsryStore } from '../../../src/custody/asry/asry-store.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { decodeOperation } from '../../../src/custody/kernel/operation.ts';
 import type { SqlRow, Storage } from '../../../src/custody/kernel/ports.ts';
 import { Retries } from '../../../src/custody/kernel/retries.ts';
-import { openReferenceStore, openRequestStore } from '../../../src/custody/payments/request-store.ts';
-import { openTreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
-import { openTokenStore } from '../../../src/custody/tokens/token-store.ts';
+import { ReferenceStore, RequestStore } from '../../../src/custody/payments/request-store.ts';
+import { TreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
+import { TokenStore } from '../../../src/custody/tokens/token-store.ts';
 import { openStorage, STORAGE_VERSION } from '../../../src/custody/versioned-store.ts';
 import { createCustodianWorld, keyed } from '../../kit/custodian.ts';
 import { land } from '../../kit/fake-chain.ts';
@@ -42,11 +42,11 @@ function storageOf({ statements, tables }: Snapshot) {
 /** Every table and index that the modules create. */
 function openModules(storage: Storage): void {
   new Journal(storage);
-  openRequestStore(storage);
-  openReferenceStore(storage);
-  openTreasuryStore(storage);
-  openTokenStore(storage);
-  openAsryStore(storage);
+  new RequestStore(storage);
+  new ReferenceStore(storage);
+  new TreasuryStore(storage);
+  new TokenStore(storage);
+  new AsryStore(storage);
   new Retries(storage, Date.now, () => undefined);
 }
 
@@ -127,7 +127,7 @@ describe.each(SNAPSHOTS.map((snapshot) => [snapshot.version, snapshot] as const)
 it('drops the column of the earlier layout of version 1 and keeps its rows', () => {
   const storage = createSqliteStorage();
   upgrade(storage);
-  openTreasuryStore(storage).record(
+  new TreasuryStore(storage).record(
     { signature: 'one', slot: 5n, blockTime: null, lamports: 7n, payer: null },
     null,
   );
@@ -137,7 +137,7 @@ it('drops the column of the earlier layout of version 1 and keeps its rows', () 
   expect(storage.exec("SELECT name FROM pragma_table_info('treasury_payments')")).not.toContainEqual({
     name: 'walk',
   });
-  expect(openTreasuryStore(storage).get('one')).toMatchObject({ slot: 5n, lamports: 7n });
+  expect(new TreasuryStore(storage).get('one')).toMatchObject({ slot: 5n, lamports: 7n });
 });
 
 describe('a storage of a newer version', () => {

@@ -1,0 +1,168 @@
+/**
+ * Every change of a payment request: a payment arrives, its work is done or fails, the request expires. One
+ * storage transaction contains the change, its D1 update and any refund.
+ * @module
+ */
+import { earliest } from '../../core/due-time.ts';
+import type { ChainTransaction } from '../../providers/solana-rpc.ts';
+import type { ModuleTools } from '../kernel/module.ts';
+import { reasonText } from '../kernel/reason.ts';
+import type { RowRetries } from '../kernel/retries.ts';
+import type { MayBeReturned, Taken } from './booking.ts';
+import { DUST, judgePayment, matchRequest } from './payment-matching.ts';
+import type { PaymentPorts, TokenPort } from './payment-requests.ts';
+import type { Refunds } from './refunds.ts';
+import {
+  mirrorCreatedListing,
+  mirrorRequest,
+  type PaymentRequest,
+  purposeOf,
+  type RequestStore,
+} from './request-store.ts';
+import type { TreasuryPayment } from './treasury-store.ts';
+
+const UNMATCHED: Taken = { purpose: null };
+
+export type RequestChangesPorts = Pick<PaymentPorts, 'creationCost'> & {
+  readonly store: RequestStore;
+  readonly refunds: Pick<Refunds, 'owe' | 'owedOf'>;
+  readonly tokens: Pick<TokenPort, 'creationId' | 'queueCreation' | 'list'>;
+  /** Whether a payment may be the reserve's own money that a bridge returned. */
+  readonly mayBeReturned: (payment: TreasuryPayment) => boolean;
+};
+
+export class RequestChanges {
+  readonly #tools: ModuleTools;
+  readonly #p: RequestChangesPorts;
+  readonly #ended: RowRetries<PaymentRequest>;
+  readonly #missing: RowRetries<PaymentRequest>;
+  readonly #closed: RowRetries<PaymentRequest>;
+  /** Requests that closed before this time may expire. Unix milliseconds. */
+  #closedBefore = 0;
+
+  constructor(tools: ModuleTools, p: RequestChangesPorts) {
+    this.#tools = tools;
+    this.#p = p;
+    const rows = (name: string, read: (limit: number) => readonly PaymentRequest[]) =>
+      tools.retries.rows({ name, read, idOf: ({ id }) => id });
+    this.#ended = rows('creation_ended', (limit) => p.store.creationsEnded(limit));
+    this.#missing = rows('creation_queued', (limit) => p.store.creationsMissing(limit));
+    this.#closed = rows('request_expired', (limit) => p.store.closed(this.#closedBefore, limit));
+  }
+
+  /** The purpose of a payment that belongs to a request, booked there once; none for any other payment. */
+  take(payment: TreasuryPayment, transaction: ChainTransaction): Taken | MayBeReturned {
+    const request = matchRequest(payment, transaction, this.#p.store, this.#tools.now());
+    if (request === 'several') return { purpose: null, reason: 'several_requests' };
+    if (!request) return UNMATCHED;
+    // A bridge adds no reference.
+    const isNamed = transaction.accounts.includes(request.reference);
+    if (!isNamed && this.#p.mayBeReturned(payment)) return 'may_be_returned';
+    const purpose = purposeOf(request);
+    const name = `payment:${payment.signature}`;
+    const consumerOf = this.#tools.journal.consumerOf(name);
+    if (consumerOf !== undefined)
+      return consumerOf === purpose ? this.#takenBefore(request, payment) : UNMATCHED;
+    this.#tools.journal.consumeOnce(name, purpose, this.#tools.now());
+    this.#apply(request, payment);
+    return { purpose };
+  }
+
+  /**
+   * Ends requests whose creation has ended. It only uses storage, so it can process all of them at once.
+   */
+  settleCreations(limit: number): void {
+    this.#ended.run(limit, (request) => {
+      const operation = this.#tools.journal.get(this.#p.tokens.creationId(request.id));
+      this.#tools.storage.transaction(() => {
+        if (operation?.state === 'done') return this.#complete(request);
+        this.#oweAll(
+          this.save({ ...request, state: 'expired', reason: reasonText(operation?.reason ?? null) }),
+          'failed',
+        );
+      });
+    });
+  }
+
+  /** Plans creations of paid requests that have none, such as rows of an older version. */
+  planMissing(limit: number): void {
+    this.#missing.run(limit, (request) => this.#tools.storage.transaction(() => this.plan(request)));
+  }
+
+  /** When a creation is next booked or planned, Unix milliseconds; undefined when none is pending. */
+  nextAt(): number | undefined {
+    return earliest(this.#ended.nextAt(), this.#missing.nextAt());
+  }
+
+  /**
+   * Ends requests that closed before a time; partial payments are owed back.
+   * @param before Unix milliseconds
+   */
+  expire(before: number, limit: number): void {
+    this.#closedBefore = before;
+    this.#closed.run(limit, (request) =>
+      this.#tools.storage.transaction(() =>
+        this.#oweAll(this.save({ ...request, state: 'expired' }), 'underpaid'),
+      ),
+    );
+  }
+
+  /** Stores a request and queues its D1 update. Call inside a storage transaction. */
+  save(request: PaymentRequest): PaymentRequest {
+    const changed = { ...request, changes: request.changes + 1 };
+    this.#p.store.put(changed);
+    mirrorRequest(this.#tools.journal, this.#p.store, changed, this.#tools.now());
+    return changed;
+  }
+
+  /** Records a refund of everything that a request received and that is not owed yet. Call inside a storage transaction. */
+  #oweAll(request: PaymentRequest, reason: 'underpaid' | 'failed'): void {
+    for (const part of request.parts) {
+      const rest = BigInt(part.lamports) - this.#p.refunds.owedOf(part.signature);
+      this.#p.refunds.owe(request, part, rest, reason);
+    }
+  }
+
+  /** Lists the token and ends the request. Call inside a storage transaction. */
+  #complete(request: PaymentRequest): void {
+    const tokenId = this.#p.tokens.list(request, this.#tools.now());
+    const done = this.save({
+      ...request,
+      state: 'completed',
+      completedAt: this.#tools.now(),
+      tokenId,
+      reason: null,
+    });
+    if (done.kind === 'token') mirrorCreatedListing(this.#tools.journal, done, this.#tools.now());
+  }
+
+  /** Plans a creation and reserves its cost. Call inside a storage transaction. */
+  plan(request: PaymentRequest): void {
+    this.#p.tokens.queueCreation(request, this.#p.creationCost(request.subject));
+  }
+
+  /** Applies a payment that was consumed for this request. Call inside a storage transaction. */
+  #apply(request: PaymentRequest, payment: TreasuryPayment): void {
+    const effect = judgePayment(request, payment, this.#tools.now());
+    if (effect.type === 'owed') {
+      this.#p.refunds.owe(request, payment, payment.lamports, effect.reason);
+      return;
+    }
+    if (effect.type === 'paid') this.#p.refunds.owe(request, payment, effect.excess, 'overpaid');
+    const changed = this.save(effect.request);
+    if (effect.type === 'part') return;
+    if (changed.kind === 'listing') this.#complete(changed);
+    else this.plan(changed);
+  }
+
+  /**
+   * A payment that its request has consumed: the journal was lost, and with it the booking. D1 may have had the refund
+   * of a part of it without the request's change. Such a payment is counted by hand, because it may have been used.
+   */
+  #takenBefore(request: PaymentRequest, { signature, lamports }: TreasuryPayment): Taken {
+    const isCounted = request.parts.some((part) => part.signature === signature);
+    return isCounted || lamports <= DUST || this.#p.refunds.owedOf(signature) >= lamports
+      ? { purpose: purposeOf(request) }
+      : { purpose: null, reason: 'uncounted' };
+  }
+}
