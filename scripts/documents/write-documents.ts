@@ -1,10 +1,11 @@
 /**
- * Creates the API document and its text for models from the service's routes, and writes them to the folder that the
- * Worker reads.
+ * Creates the API document and its text for models from the service's routes, and the list of the site's pages, and writes
+ * them to the folder that the Worker reads.
  * @module
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LISTED_PAGES } from '../../site/listed-pages.ts';
 import { createApp, type Deps } from '../../src/app.ts';
 import { ERRORS } from '../../src/core/errors.ts';
 import {
@@ -31,6 +32,7 @@ export function makeDocuments(origin: string): Readonly<Record<DocumentName, str
   return {
     'openapi.json': JSON.stringify(document),
     'llms.txt': llmsText(document, EXAMPLES),
+    'pages.txt': LISTED_PAGES.join('\n'),
   };
 }
 

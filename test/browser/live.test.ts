@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { formatAmount } from '../../src/core/amount.ts';
 import { startWorld } from '../world/world.ts';
-import { settled, siteUrl, useBrowser, type Visit, visit } from './visit.ts';
+import { LIVE_PAGES, settled, siteUrl, useBrowser, type Visit, visit } from './visit.ts';
 import { addWallet } from './wallet.ts';
 
 useBrowser();
@@ -140,9 +140,7 @@ describe('new figures appear within 5 seconds, for a visitor who did nothing', (
   });
 });
 
-const PAGES = ['/', '/reserves', '/swap', '/tokens', '/asry', '/pools', '/nostr', '/status', '/visitors'];
-
-it.each(PAGES)(
+it.each(LIVE_PAGES)(
   '%s does not say "now" when its figures are 8 minutes old, and agrees in number',
   async (path) => {
     const visited = await visit(path, {}, (page) => page.clock.setFixedTime(Date.now() + 8 * 60_000));

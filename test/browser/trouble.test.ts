@@ -1,6 +1,6 @@
 import type { Route } from 'playwright-core';
 import { afterAll, afterEach, expect, it } from 'vitest';
-import { control, expectAccessible, settled, useBrowser, type Visit, visit } from './visit.ts';
+import { control, expectAccessible, LIVE_PAGES, settled, useBrowser, type Visit, visit } from './visit.ts';
 
 useBrowser();
 
@@ -8,10 +8,7 @@ let visited: Visit;
 afterEach(() => visited?.close());
 afterAll(() => control('DELETE /faults'));
 
-const PATHS = ['/', '/reserves', '/swap', '/tokens', '/asry', '/pools', '/nostr', '/status', '/visitors'];
-
-// The exchange page asks nothing before its form is used.
-it.each(PATHS)('%s says once that the service is unavailable, and the next step', async (path) => {
+it.each(LIVE_PAGES)('%s says once that the service is unavailable, and the next step', async (path) => {
   visited = await visit(path, {}, (page) => page.route('**/api/**', (route) => route.abort()));
   const { page } = visited;
   const notice = page.locator('.notice.bad').first();

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject } from 'vitest';
+import { LISTED_PAGES } from '../../site/listed-pages.ts';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -12,6 +13,10 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 export const WAIT_MS = 150_000;
 
 export const siteUrl: string = inject('siteUrl');
+/** Pages that read nothing from the API before a visitor acts. */
+const QUIET_PAGES = ['/trust', '/exchange', '/tokens/new', '/agents', '/docs', '/changes'];
+/** Pages that show figures of the API when they are opened. */
+export const LIVE_PAGES = LISTED_PAGES.filter((path) => !QUIET_PAGES.includes(path));
 export const PHONE = { width: 390, height: 844 };
 export const DESKTOP = { width: 1280, height: 900 };
 

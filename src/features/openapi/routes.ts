@@ -94,9 +94,11 @@ export const openApiRoutes = router
   .get(documentRoute.getRoutingPath(), stored('openapi.json', JSON_TYPE))
   .get(llmsRoute.getRoutingPath(), stored('llms.txt', TEXT_TYPE))
   .get(sitemapRoute.getRoutingPath(), async (c) => {
-    const { publicBaseUrl, listedMints } = c.var.deps.openapi;
+    const { publicBaseUrl, listedMints, documents } = c.var.deps.openapi;
+    const [pages, mints] = await Promise.all([documents('pages.txt'), listedMints().catch(() => [])]);
     c.header('Cache-Control', CACHE_CONTROL);
-    const text = sitemap(publicBaseUrl || new URL(c.req.url).origin, await listedMints().catch(() => []));
+    const paths = [...pages.split('\n'), ...mints.map((mint) => `/token/${mint}`)];
+    const text = sitemap(publicBaseUrl || new URL(c.req.url).origin, paths);
     return c.body(text, 200, { 'Content-Type': 'application/xml' });
   })
   .get(securityRoute.getRoutingPath(), (c) => {
@@ -107,32 +109,10 @@ export const openApiRoutes = router
     return c.body(text, 200, { 'Content-Type': 'text/plain; charset=UTF-8' });
   });
 
-/** Pages of the site that a search engine may list. */
-const SITE_PAGES = [
-  '/',
-  '/reserves',
-  '/trust',
-  '/swap',
-  '/exchange',
-  '/tokens',
-  '/tokens/new',
-  '/asry',
-  '/pools',
-  '/nostr',
-  '/agents',
-  '/status',
-  '/visitors',
-  '/docs',
-  '/changes',
-];
-
-/** @param mints tokens with a page of their own @see https://www.sitemaps.org/protocol.html */
-export const sitemap = (
-  origin: string,
-  mints: readonly string[],
-): string => `<?xml version="1.0" encoding="UTF-8"?>
+/** @see https://www.sitemaps.org/protocol.html */
+const sitemap = (origin: string, paths: readonly string[]): string => `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
-${[...SITE_PAGES, ...mints.map((mint) => `/token/${mint}`)].map((path) => `<url><loc>${origin}${path}</loc></url>`).join('\n')}
+${paths.map((path) => `<url><loc>${origin}${path}</loc></url>`).join('\n')}
 </urlset>
 `;
 
@@ -155,11 +135,11 @@ Canonical: ${origin}/.well-known/security.txt
 }
 
 /**
- * The API document and the texts derived from it. The build writes them below the site's files: once with a
+ * The API document, the text derived from it, and the paths of the site's pages, one a line. The build writes them below the site's files: once with a
  * placeholder for the service's origin, and once for a service without a configured origin. They are not part
  * of the Worker's script, which every isolate must read before its first answer.
  */
-export const DOCUMENTS = ['openapi.json', 'llms.txt'] as const;
+export const DOCUMENTS = ['openapi.json', 'llms.txt', 'pages.txt'] as const;
 export type DocumentName = (typeof DOCUMENTS)[number];
 
 /** Below `/api/`, so that a public request for a file reaches the router, which has no such path. */
