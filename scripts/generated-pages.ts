@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createApp, type Deps } from '../src/app.ts';
 import { ERRORS } from '../src/core/errors.ts';
 import { clientTypes } from './client-types.ts';
@@ -7,6 +8,7 @@ import { errorsPage } from './errors-page.ts';
 import { licencesPage } from './licences-page.ts';
 import { metricsPage } from './metrics-page.ts';
 import { skillModule, skillPage } from './skill-page.ts';
+import { withTools } from './tools-table.ts';
 
 /** Pages generated from the source, by file. */
 export function generatedPages(): Record<string, string> {
@@ -17,6 +19,7 @@ export function generatedPages(): Record<string, string> {
   const skill = skillPage(ERRORS, document);
   return {
     '.dev.vars.example': exampleSettings(),
+    'docs/agents.md': withTools(readFileSync('docs/agents.md', 'utf8')),
     'docs/configuration.md': configurationPage(),
     'docs/errors.md': errorsPage(ERRORS, document),
     'docs/licences.md': licencesPage(),

@@ -1,15 +1,16 @@
 /**
  * `npm run examples`: uses the whole service on an offline world and stores its responses as the examples of the API
- * document, one success of each operation.
+ * document, one success of each operation. With names of operations it changes only their examples.
  */
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { tourService } from '../test/e2e/service-tour.ts';
 import { startWorld } from '../test/world/world.ts';
 import { argumentsOrUsage, readArguments } from './command-line.ts';
 import type { ApiDocument } from './documents/api-document.ts';
 
-argumentsOrUsage('npm run examples', (args) => readArguments(args, {}));
+const USAGE = 'npm run examples [-- <operation> ...]';
+const chosen: readonly string[] = argumentsOrUsage(USAGE, (args) => readArguments(args, {}, 100).positionals);
 const FILE = 'scripts/documents/examples.json';
 /** The origin of the service in the examples. */
 const ORIGIN = 'https://sluice.example';
@@ -67,7 +68,14 @@ try {
   await world.stop();
 }
 
-const sorted = [...recorded].sort(([a], [b]) => (a < b ? -1 : 1));
+const missing = chosen.filter((name) => !recorded.has(name));
+if (missing.length > 0) {
+  console.error(`No response of ${missing.join(', ')} was recorded. ${FILE} is unchanged.`);
+  process.exit(1);
+}
+const stored = chosen.length > 0 ? Object.entries<Recorded>(JSON.parse(readFileSync(FILE, 'utf8'))) : [];
+const fresh = chosen.length > 0 ? [...recorded].filter(([name]) => chosen.includes(name)) : recorded;
+const sorted = [...new Map([...stored, ...fresh])].sort(([a], [b]) => (a < b ? -1 : 1));
 writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
 execFileSync('node_modules/.bin/biome', ['format', '--write', FILE]);
 const count = sorted.reduce((sum, [, { responses }]) => sum + responses.length, 0);
