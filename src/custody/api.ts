@@ -173,6 +173,9 @@ export type SigningState = Pick<CustodyReport, 'watchOnly' | 'frozen'>;
 /** Returned by every verb instead of its result while these variables are missing or invalid. */
 export type NotConfigured = { readonly notConfigured: readonly string[] };
 
+/** Returned by a read instead of its result while too many calls of it are in progress. */
+export type Busy = { readonly busy: true };
+
 /** A payment request, as stored by the custodian. */
 export type RequestView = {
   readonly id: string;
@@ -371,11 +374,11 @@ export type CustodianApi = {
   ops(command: OpsCommand): Promise<OpsAnswer>;
 };
 
-/** The same over RPC: an object whose settings are incomplete returns their names. */
+/** The same over RPC: a call may return why the object did not perform it. */
 export type CustodianRpc = {
   [Verb in keyof CustodianApi]: (
     ...args: Parameters<CustodianApi[Verb]>
-  ) => Promise<Awaited<ReturnType<CustodianApi[Verb]>> | NotConfigured>;
+  ) => Promise<Awaited<ReturnType<CustodianApi[Verb]>> | NotConfigured | Busy>;
 };
 
 /** Amounts in atoms of the deposit's asset; the entitlement and its remainder in atoms of ASRY. */

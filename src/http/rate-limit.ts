@@ -53,6 +53,30 @@ const policyOf = (limits: CallLimits): string =>
 export const showRemaining = (c: Context, limit: string, { left, resetSeconds }: Remaining): void =>
   c.header('RateLimit', `"${limit}";r=${left};t=${resetSeconds}`);
 
+const withRequests = (limits: CallLimits): string =>
+  policyOf({ [REQUESTS]: CALL_LIMITS[REQUESTS], ...limits });
+const REQUESTS_ONLY = withRequests({});
+
+/**
+ * Counts a request of one client.
+ * @param group  routes that share one count
+ * @param policy `RateLimit-Policy` of a refusal
+ * @throws AppError RATE_LIMITED
+ */
+async function admit<E extends { Bindings: Pick<Env, 'LIMITER'> }>(
+  c: Context<E>,
+  group: string,
+  policy = REQUESTS_ONLY,
+): Promise<void> {
+  const { success } = await c.env.LIMITER.limit({ key: `${group}:${clientKey(c)}` });
+  if (success) return;
+  c.header('RateLimit-Policy', policy);
+  throw new AppError('RATE_LIMITED', 'Too many requests from this address.', {
+    retryAfterSeconds: PERIOD_SECONDS,
+    details: { limit: REQUESTS },
+  });
+}
+
 /**
  * Counts requests of one client and shows the limits of the route.
  *
@@ -63,23 +87,22 @@ export function rateLimit<Deps>(
   group: string,
   further: CallLimits | ((deps: Deps) => CallLimits) = {},
 ): MiddlewareHandler<RouterEnv<Deps>> {
-  const withRequests = (limits: CallLimits) => policyOf({ [REQUESTS]: CALL_LIMITS[REQUESTS], ...limits });
   const fixed = typeof further === 'function' ? undefined : withRequests(further);
   return async function rateLimit(c, next) {
-    const key = `${group}:${clientKey(c)}`;
-    const { success } = await c.env.LIMITER.limit({ key });
     const policy = fixed ?? withRequests(typeof further === 'function' ? further(c.var.deps) : further);
-    if (!success) {
-      c.header('RateLimit-Policy', policy);
-      throw new AppError('RATE_LIMITED', 'Too many requests from this address.', {
-        retryAfterSeconds: PERIOD_SECONDS,
-        details: { limit: REQUESTS },
-      });
-    }
+    await admit(c, group, policy);
     await next();
     // Set on the finished response: headers set before it exists cost a copy of all of them.
     const { headers } = c.res;
     headers.set('RateLimit-Policy', policy);
-    headers.append('RateLimit', remaining(key));
+    headers.append('RateLimit', remaining(`${group}:${clientKey(c)}`));
   };
 }
+
+const READS = 'reads';
+
+/** For reads that the memory of an isolate does not answer. */
+export const limitReads = rateLimit(READS);
+
+/** Counts a read that memory did not answer. @throws AppError RATE_LIMITED */
+export const admitRead = (c: Context): Promise<void> => admit(c, READS);

@@ -1,5 +1,6 @@
 import { AppError, notConfigured } from '../core/errors.ts';
 import type {
+  Busy,
   ClaimRequest,
   ConfirmRequest,
   CustodianApi,
@@ -14,6 +15,14 @@ import type { Telemetry } from './telemetry.ts';
 
 const isNotConfigured = (result: unknown): result is NotConfigured =>
   typeof result === 'object' && result !== null && 'notConfigured' in result;
+
+type Answer<T> = T | NotConfigured | Busy;
+
+const isBusy = (result: unknown): result is Busy =>
+  typeof result === 'object' && result !== null && 'busy' in result;
+
+const unavailable = (message: string, cause?: unknown): AppError =>
+  new AppError('CUSTODIAN_UNAVAILABLE', message, { retryAfterSeconds: 5, cause });
 
 type Options = {
   readonly env: Pick<Env, 'CUSTODIAN'>;
@@ -93,25 +102,23 @@ export class CustodianClient implements CustodianApi {
   }
 
   /** A verb whose caller reads the changed rows from D1 next. */
-  async #change<T>(verb: (stub: CustodianRpc) => Promise<T | NotConfigured>): Promise<T> {
+  async #change<T>(verb: (stub: CustodianRpc) => Promise<Answer<T>>): Promise<T> {
     const result = await this.#call(verb);
     noteCausedRows();
     return result;
   }
 
-  async #call<T>(verb: (stub: CustodianRpc) => Promise<T | NotConfigured>): Promise<T> {
+  async #call<T>(verb: (stub: CustodianRpc) => Promise<Answer<T>>): Promise<T> {
     const { env, reserveAddress, missing, log } = this.#options;
     if (reserveAddress === null || missing.length > 0) throw notConfigured(missing);
-    let result: T | NotConfigured;
+    let result: Answer<T>;
     try {
       result = await verb(env.CUSTODIAN.getByName(reserveAddress));
     } catch (cause) {
       log({ level: 'error', event: 'custodian_failed', error: String(cause).slice(0, 200) });
-      throw new AppError('CUSTODIAN_UNAVAILABLE', 'The custodian does not answer.', {
-        retryAfterSeconds: 5,
-        cause,
-      });
+      throw unavailable('The custodian does not answer.', cause);
     }
+    if (isBusy(result)) throw unavailable('The custodian serves as many reads as it can.');
     if (isNotConfigured(result)) throw notConfigured(result.notConfigured);
     return result;
   }

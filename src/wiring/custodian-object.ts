@@ -6,6 +6,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { AppError } from '../core/errors.ts';
 import type {
+  Busy,
   ClaimRequest,
   ConfirmRequest,
   CustodianRpc,
@@ -19,10 +20,24 @@ import type { Storage } from '../custody/kernel/ports.ts';
 import { CallSlots, type Priority } from '../providers/admission.ts';
 import { custodyDeps } from './custody.ts';
 
+/** Calls of one read that are in progress; a further one is refused. */
+const MAX_READS = 32;
+/** The verbs that anyone can call and that sign nothing. */
+type ReadVerb = 'previewSwap' | 'findSwap' | 'swapRoom' | 'findRequest' | 'findClaim' | 'listAsryEpochs';
+
 export class CustodianObject extends DurableObject<Env> implements CustodianRpc {
   /** The failure to create it, if its settings are incomplete. After any other error the platform resets the object. */
   readonly #custodian: Custodian | AppError;
   readonly #slots = new CallSlots();
+  /** Calls in progress. */
+  readonly #reads: Record<ReadVerb, number> = {
+    previewSwap: 0,
+    findSwap: 0,
+    swapRoom: 0,
+    findRequest: 0,
+    findClaim: 0,
+    listAsryEpochs: 0,
+  };
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -33,13 +48,13 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
     return this.#call((custodian) => custodian.createSwap(request));
   }
   previewSwap(request: Omit<SwapRequest, 'key'>) {
-    return this.#call((custodian) => custodian.previewSwap(request), 'user');
+    return this.#read('previewSwap', (custodian) => custodian.previewSwap(request));
   }
   findSwap(signature: string) {
-    return this.#call((custodian) => custodian.findSwap(signature));
+    return this.#read('findSwap', (custodian) => custodian.findSwap(signature));
   }
   swapRoom() {
-    return this.#call((custodian) => custodian.swapRoom(), 'user');
+    return this.#read('swapRoom', (custodian) => custodian.swapRoom());
   }
   report() {
     return this.#call((custodian) => custodian.report());
@@ -51,7 +66,7 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
     return this.#call((custodian) => custodian.openRequest(request));
   }
   findRequest(id: string) {
-    return this.#call((custodian) => custodian.findRequest(id));
+    return this.#read('findRequest', (custodian) => custodian.findRequest(id));
   }
   confirmPayment(request: ConfirmRequest) {
     return this.#call((custodian) => custodian.confirmPayment(request));
@@ -78,10 +93,10 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
     return this.#call((custodian) => custodian.claimDeposit(request));
   }
   findClaim(signature: string) {
-    return this.#call((custodian) => custodian.findClaim(signature));
+    return this.#read('findClaim', (custodian) => custodian.findClaim(signature));
   }
   listAsryEpochs(limit: number) {
-    return this.#call((custodian) => custodian.listAsryEpochs(limit));
+    return this.#read('listAsryEpochs', (custodian) => custodian.listAsryEpochs(limit));
   }
   ops(command: OpsCommand) {
     return this.#call((custodian) => custodian.ops(command));
@@ -89,6 +104,24 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
 
   override async alarm(): Promise<void> {
     await this.#call((custodian) => custodian.alarm());
+  }
+
+  /**
+   * The object has one thread. Reads yield it once before they begin, so that alarms, creates and confirms that have
+   * arrived go first, and a burst is counted before its work.
+   */
+  async #read<T>(
+    verb: ReadVerb,
+    work: (custodian: Custodian) => Promise<T>,
+  ): Promise<T | NotConfigured | Busy> {
+    if (this.#reads[verb] >= MAX_READS) return { busy: true };
+    this.#reads[verb] += 1;
+    try {
+      await scheduler.wait(0);
+      return await this.#call(work, 'user');
+    } finally {
+      this.#reads[verb] -= 1;
+    }
   }
 
   async #call<T>(

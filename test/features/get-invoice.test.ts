@@ -33,7 +33,7 @@ function reader(sources: Sources) {
   };
   const invoices = {
     current: (id: string) => getInvoice(deps, id),
-    recent: (id: string) => getRecentInvoice(deps, id),
+    recent: (id: string) => getRecentInvoice(deps, id, () => getInvoice(deps, id)),
   };
   return { time, asked, sources, invoices };
 }

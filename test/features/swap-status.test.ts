@@ -53,7 +53,7 @@ describe('the state of a swap', () => {
         },
       },
     };
-    return { asked, time, get: (signature: string) => getSwapStatus(deps, signature) };
+    return { asked, time, get: (signature: string) => getSwapStatus(deps, signature, async () => undefined) };
   };
 
   it('is read from D1 alone', async () => {

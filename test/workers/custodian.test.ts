@@ -116,6 +116,31 @@ describe('the custodian in the Workers runtime', () => {
     });
   });
 
+  it('refuses reads beyond those that it can serve at once, and signs a swap in between', async () => {
+    const unknown = 'u'.repeat(88);
+    const many = (verb: () => Promise<unknown>) => Array.from({ length: 100 }, verb);
+    const early = many(() => custodian().findSwap(unknown));
+    const swap = createSwap(request('c1'));
+    const late = many(() => custodian().findClaim(unknown));
+    const answers = await Promise.all([...early, ...late]);
+    const busy = answers.filter((answer) => answer !== null);
+    expect(busy.every((answer) => JSON.stringify(answer) === '{"busy":true}')).toBe(true);
+    expect(busy.length).toBeGreaterThan(0);
+    expect(busy.length).toBeLessThan(200);
+    expect(await swap).toMatchObject({ type: 'created' });
+    expect(await custodian().findSwap(unknown)).toBeNull();
+  });
+
+  it('tells the caller of a refused read when to repeat it', async () => {
+    const client = new CustodianClient({ env, reserveAddress: RESERVE, missing: [], log: () => undefined });
+    const reads = await Promise.allSettled(
+      Array.from({ length: 100 }, () => client.findSwap('u'.repeat(88))),
+    );
+    const refused = reads.flatMap((read) => (read.status === 'rejected' ? [read.reason] : []));
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]).toMatchObject({ code: 'CUSTODIAN_UNAVAILABLE', retryAfterSeconds: 5 });
+  });
+
   it('signs a swap that the chain accepts, and its row is in D1 before the caller is answered', async () => {
     const answer = await createSwap(request('c1'));
     if (answer.type !== 'created') throw new Error(JSON.stringify(answer));

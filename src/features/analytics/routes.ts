@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { BODY_ERRORS } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
-import { rateLimit } from '../../http/rate-limit.ts';
+import { limitReads, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import {
@@ -64,9 +64,10 @@ const stats = createRoute({
   tags: ['analytics'],
   summary: 'Page-view statistics',
   description: 'Page views: totals, top paths and referrers, the last views, daily and hourly series.',
+  middleware: [limitReads] as const,
   responses: {
     200: { ...jsonResponse(StatsBody, 'The aggregates'), headers: NO_STORE },
-    ...errorResponses(['ANALYTICS_READ_FAILED']),
+    ...errorResponses(['RATE_LIMITED', 'ANALYTICS_READ_FAILED']),
   },
 });
 

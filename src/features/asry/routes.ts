@@ -7,7 +7,7 @@ import type { AsryEpochView, ClaimAnswer, CustodianApi } from '../../custody/api
 import { jsonBody } from '../../http/body.ts';
 import { idempotencyHeaders, idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { amountParam, SIGNATURE } from '../../http/params.ts';
-import { clientKey, rateLimit } from '../../http/rate-limit.ts';
+import { clientKey, limitReads, rateLimit } from '../../http/rate-limit.ts';
 import { atomsText, errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import type { AsryMirror } from './asry-store.ts';
@@ -187,6 +187,7 @@ const recordRoute = createRoute({
   tags: ['asry'],
   summary: 'ASRY claim record',
   description: 'The record of a claimed deposit.',
+  middleware: [limitReads] as const,
   request: {
     params: z.object({
       signature: z.string().openapi({ ...SIGNATURE, description: 'Signature of the deposit' }),
@@ -194,7 +195,7 @@ const recordRoute = createRoute({
   },
   responses: {
     200: jsonResponse(ClaimRecord, 'The record'),
-    ...errorResponses(['NOT_FOUND', ...notConfigured]),
+    ...errorResponses(['NOT_FOUND', 'RATE_LIMITED', ...notConfigured]),
   },
 });
 
@@ -205,6 +206,7 @@ const epochRoute = createRoute({
   tags: ['asry'],
   summary: 'ASRY reward epochs',
   description: 'The current epoch of ASRY rewards and the past ones, newest first.',
+  middleware: [limitReads] as const,
   responses: {
     200: jsonResponse(
       component('AsryEpochs', {
@@ -222,7 +224,7 @@ const epochRoute = createRoute({
       }),
       'Up to 100 epochs',
     ),
-    ...errorResponses(notConfigured),
+    ...errorResponses(['RATE_LIMITED', ...notConfigured]),
   },
 });
 

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import { npubEncode } from 'nostr-tools/nip19';
 import { AppError, ERRORS } from '../../core/errors.ts';
 import { integerParam } from '../../http/params.ts';
+import { limitReads } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, newRouter, type RouterEnv } from '../../http/router.ts';
 import { RELAY_ENDS } from '../../providers/nostr-relays.ts';
@@ -135,7 +136,7 @@ export type NostrFeedDeps = {
 };
 
 const CACHE_CONTROL = 'public, max-age=10, stale-while-revalidate=50';
-const COMMON_ERRORS = errorResponses(['INVALID_INPUT', 'NOT_CONFIGURED']);
+const COMMON_ERRORS = errorResponses(['INVALID_INPUT', 'RATE_LIMITED', 'NOT_CONFIGURED']);
 
 const feed = createRoute({
   method: 'get',
@@ -144,6 +145,7 @@ const feed = createRoute({
   tags: ['nostr'],
   summary: 'Nostr feed',
   description: 'Comments (kind 1111) on a topic, newest first.',
+  middleware: [limitReads] as const,
   request: {
     query: z.object({
       limit: limitParam(MAX_FEED_LIMIT, 10),
@@ -167,6 +169,7 @@ const posts = createRoute({
   tags: ['nostr'],
   summary: 'Posts of the service',
   description: 'Comments (kind 1111) by the server identity, newest first.',
+  middleware: [limitReads] as const,
   request: {
     query: z.object({ limit: limitParam(MAX_POSTS_LIMIT, 100), until: untilParam, cursor: cursorParam }),
   },

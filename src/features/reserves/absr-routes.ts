@@ -3,6 +3,7 @@ import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError, databaseUnavailable } from '../../core/errors.ts';
 import { USD_DECIMALS, valueUsd } from '../../core/price.ts';
 import { csvList, decodeCursor, pageOf, pageParams, wantsCsv } from '../../http/paging.ts';
+import { limitReads } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, listResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { backingOf, readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';
@@ -65,6 +66,7 @@ const transactionsRoute = createRoute({
   tags: ['absr'],
   summary: 'List ABSR transactions',
   description: 'Mints of ABSR and swaps that delivered sats, newest first; also as CSV.',
+  middleware: [limitReads] as const,
   request: { query: z.object(pageParams()) },
   responses: {
     200: listResponse(
@@ -84,7 +86,7 @@ const transactionsRoute = createRoute({
       }),
       'Mints and issues',
     ),
-    ...errorResponses(['DATABASE_UNAVAILABLE', 'INVALID_INPUT']),
+    ...errorResponses(['INVALID_INPUT', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE']),
   },
 });
 

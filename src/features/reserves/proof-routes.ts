@@ -3,6 +3,7 @@ import { type ProofMessage, readProofMessage } from '../../chain/bitcoin/proof-m
 import type { ProofRecord } from '../../custody/api.ts';
 import type { Cached } from '../../http/cached.ts';
 import { decodeCursor, pageOf, pageParams } from '../../http/paging.ts';
+import { limitReads } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { type GetProofDeps, getProof, getProofOfDay, listProofs } from './get-proof.ts';
@@ -80,6 +81,7 @@ const historyRoute = createRoute({
   tags: ['reserves'],
   summary: 'List reserve proofs',
   description: 'Every signed proof, newest first, with all that is needed to check it.',
+  middleware: [limitReads] as const,
   request: {
     query: z.object({
       ...pageParams(50),
@@ -104,7 +106,7 @@ const historyRoute = createRoute({
       }),
       'One page of the archive',
     ),
-    ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
+    ...errorResponses(['INVALID_INPUT', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE']),
   },
 });
 
@@ -115,10 +117,11 @@ const dayRoute = createRoute({
   tags: ['reserves'],
   summary: 'Reserve proof of a day',
   description: 'The last proof of a UTC date.',
+  middleware: [limitReads] as const,
   request: { params: z.object({ date: z.iso.date().openapi({ example: '2026-11-20' }) }) },
   responses: {
     200: jsonResponse(Proof, 'The proof as signed'),
-    ...errorResponses(['INVALID_INPUT', 'NOT_FOUND', 'DATABASE_UNAVAILABLE']),
+    ...errorResponses(['INVALID_INPUT', 'NOT_FOUND', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE']),
   },
 });
 

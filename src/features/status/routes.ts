@@ -19,8 +19,8 @@ export type StatusDeps = ReadyDeps &
 const STATUS_POLICY = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
 /** Health responds after this time even if the custodian does not. */
 const HEALTH_WAIT_MS = 3_000;
-/** Health and readiness are polled, so an isolate asks the custodian once in this time. */
-const SIGNING_POLICY = { freshMs: 2_000, revalidateMs: 0, staleMs: 0 };
+/** Health and readiness are polled, so an isolate asks the custodian and the database once in this time. */
+const READY_POLICY = { freshMs: 2_000, revalidateMs: 0, staleMs: 0 };
 
 const asOf = z.iso.datetime();
 
@@ -243,9 +243,10 @@ export const statusRoutes = newRouter<{ readonly status: StatusDeps }>()
     return c.json({ ok: true as const, state, release, reserveAddress, as_of }, 200);
   })
   .openapi(ready, async (c) => {
-    const checks = await checkReady(c.var.deps.status);
+    const deps = c.var.deps.status;
+    const { value: checks, asOf } = await deps.memory.read('ready', READY_POLICY, () => checkReady(deps));
     const ok = checks.every((check) => check.ok);
-    const body = { ok, checks, as_of: new Date(c.var.deps.status.now()).toISOString() };
+    const body = { ok, checks, as_of: new Date(asOf).toISOString() };
     return ok ? c.json(body, 200) : c.json(body, 503);
   })
   .openapi(status, async (c) => {
@@ -261,7 +262,7 @@ type SigningDeps = {
 };
 
 const readSigning = async ({ memory, custody }: SigningDeps): Promise<SigningState> =>
-  (await memory.read('signing-state', SIGNING_POLICY, () => custody.signingState())).value;
+  (await memory.read('signing-state', READY_POLICY, () => custody.signingState())).value;
 
 /** A custodian that does not respond has not verified its journal. One that lacks settings does not start at all. */
 async function startState(d: SigningDeps): Promise<'starting' | 'running'> {
@@ -284,7 +285,7 @@ export type ReadyDeps = SigningDeps & {
 export type Check = { readonly name: string; readonly ok: boolean; readonly reason: string | null };
 
 export async function checkReady(d: ReadyDeps): Promise<Check[]> {
-  const signing = readSigning(d);
+  const signing = d.custody.signingState();
   const [database, custody, keys] = await Promise.all([
     outcome('database', async () => {
       await d.pingDatabase();

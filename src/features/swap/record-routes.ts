@@ -6,6 +6,7 @@ import type { CustodianApi } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
 import { csvList, decodeCursor, pageOf, pageParams, wantsCsv } from '../../http/paging.ts';
 import { SIGNATURE } from '../../http/params.ts';
+import { admitRead, limitReads } from '../../http/rate-limit.ts';
 import { atomsText, errorResponses, jsonResponse, listResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { preferChangeHeaders, type Waiting } from '../../http/wait.ts';
@@ -51,7 +52,7 @@ const statusRoute = createRoute({
       }),
       'The stored state',
     ),
-    ...errorResponses(['NOT_FOUND', 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE']),
+    ...errorResponses(['NOT_FOUND', 'RATE_LIMITED', 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE']),
   },
 });
 
@@ -62,6 +63,7 @@ const historyRoute = createRoute({
   tags: ['swap'],
   summary: 'List swaps',
   description: 'Every swap that landed on Solana, newest first; also as CSV.',
+  middleware: [limitReads] as const,
   request: { query: z.object(pageParams()) },
   responses: {
     200: listResponse(
@@ -83,7 +85,7 @@ const historyRoute = createRoute({
       }),
       'Landed swaps',
     ),
-    ...errorResponses(['DATABASE_UNAVAILABLE', 'INVALID_INPUT']),
+    ...errorResponses(['INVALID_INPUT', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE']),
   },
 });
 
@@ -129,7 +131,7 @@ export const swapRecordRoutes = newRouter<{ readonly swap: SwapRecordDeps }>()
     const swap = await deps.waiting.read(c, {
       key: `swap:${id}`,
       pollMs: POLL_MS,
-      read: () => getSwapStatus(deps, id),
+      read: () => getSwapStatus(deps, id, () => admitRead(c)),
       stateOf: ({ status, detail }) => (status === 'waiting' ? detail : null),
     });
     if (swap.final) c.header('Cache-Control', 'public, max-age=31536000, immutable');
@@ -170,11 +172,20 @@ const ONE_SECOND = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
 
 /**
  * The stored state of a swap, at most a second old: a poll costs no upstream call.
- * @throws AppError NOT_FOUND
+ * @param admit called before a read that memory does not answer
+ * @throws AppError NOT_FOUND; what `admit` throws
  */
-export async function getSwapStatus(d: SwapStatusDeps, signature: string): Promise<SwapRow> {
+export async function getSwapStatus(
+  d: SwapStatusDeps,
+  signature: string,
+  admit: () => Promise<void>,
+): Promise<SwapRow> {
   if (!isSignature(signature)) throw notFound();
-  return (await d.memory.read(`swap:${signature}`, ONE_SECOND, () => readSwap(d, signature))).value;
+  const read = async (): Promise<SwapRow> => {
+    await admit();
+    return readSwap(d, signature);
+  };
+  return (await d.memory.read(`swap:${signature}`, ONE_SECOND, read)).value;
 }
 
 const notFound = () => new AppError('NOT_FOUND', 'No swap has this id.');

@@ -33,7 +33,14 @@ export async function getInvoice(
 
 const ONE_SECOND = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
 
-/** The same, at most a second old: callers poll an open invoice, and one custodian serves all of them. */
-export async function getRecentInvoice(d: GetInvoiceDeps, id: string): Promise<RequestView> {
-  return (await d.memory.read(`invoice:${id}`, ONE_SECOND, () => getInvoice(d, id))).value;
+/**
+ * The same, at most a second old: callers poll an open invoice, and one custodian serves all of them.
+ * @param read `getInvoice` of this id
+ */
+export async function getRecentInvoice(
+  { memory }: Pick<GetInvoiceDeps, 'memory'>,
+  id: string,
+  read: () => Promise<RequestView>,
+): Promise<RequestView> {
+  return (await memory.read(`invoice:${id}`, ONE_SECOND, read)).value;
 }

@@ -7,7 +7,7 @@ import { numberText } from '../../core/json.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { integerMember, snakeCased } from '../../http/params.ts';
-import { clientKey, rateLimit } from '../../http/rate-limit.ts';
+import { admitRead, clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { BOOKMARK_HEADER } from '../../http/read-session.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
@@ -167,7 +167,7 @@ const getInvoiceRoute = createRoute({
   request: { params: z.object({ id: requestId }), headers: preferChangeHeaders },
   responses: {
     200: jsonResponse(Invoice, 'The invoice'),
-    ...errorResponses(['NOT_FOUND', 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE']),
+    ...errorResponses(['NOT_FOUND', 'RATE_LIMITED', 'NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE']),
   },
 });
 
@@ -235,10 +235,14 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
     // With a bookmark the caller has changed something, perhaps through another isolate. Reads that wait are shared
     // for a second themselves.
     const isOwnRead = c.req.header(BOOKMARK_HEADER) !== undefined || prefer !== undefined;
+    const read = async (): Promise<RequestView> => {
+      await admitRead(c);
+      return getInvoice(deps, id);
+    };
     const request = await deps.waiting.read(c, {
       key: `invoice:${id}`,
       pollMs: POLL_MS,
-      read: () => (isOwnRead ? getInvoice(deps, id) : getRecentInvoice(deps, id)),
+      read: () => (isOwnRead ? read() : getRecentInvoice(deps, id, read)),
       stateOf: openState,
     });
     return c.json(invoiceAnswer(request, treasury), 200);

@@ -6,7 +6,7 @@ import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { decodeCursor, encodeCursor, pageOf, pageParams } from '../../http/paging.ts';
 import { integerMember, integerParam, snakeCased } from '../../http/params.ts';
-import { clientKey, rateLimit } from '../../http/rate-limit.ts';
+import { clientKey, limitReads, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import { grantedWaitMs, preferHeaders } from '../../http/wait.ts';
@@ -74,6 +74,7 @@ const searchRoute = createRoute({
   tags: ['tokens'],
   summary: 'Search listed tokens',
   description: 'Listed tokens by symbol, name, mint or creator.',
+  middleware: [limitReads] as const,
   request: {
     query: z.object({
       q: z
@@ -90,7 +91,7 @@ const searchRoute = createRoute({
       component('TokenSearch', { tokens: z.array(Token), next_cursor: z.string().nullable() }),
       'Best matches first; newest first without q',
     ),
-    ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
+    ...errorResponses(['INVALID_INPUT', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE']),
   },
 });
 
@@ -101,6 +102,7 @@ const listRoute = createRoute({
   tags: ['tokens'],
   summary: 'List listing records',
   description: 'Listing records, newest first.',
+  middleware: [limitReads] as const,
   request: {
     query: z.object({
       ...pageParams(),
@@ -112,7 +114,7 @@ const listRoute = createRoute({
       component('Listings', { listings: z.array(Listing), next_cursor: nextCursor }),
       'Listings',
     ),
-    ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
+    ...errorResponses(['INVALID_INPUT', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE']),
   },
 });
 

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { isAddress } from '../../chain/solana/address.ts';
 import { grouped } from '../../core/amount.ts';
+import { limitReads } from '../../http/rate-limit.ts';
 import { newRouter } from '../../http/router.ts';
 import { type PageHead, sitePage } from '../../http/site-page.ts';
 import { findToken, type TokenDeps, tokenAnswers } from './routes.ts';
@@ -60,20 +61,24 @@ const firstState = (token: Answer) => html`<h1><bdi>${token.name}</bdi></h1>
 </dl>`;
 
 /** `/token/{mint}`; a numeric id is redirected there. Deeper paths are unknown, like every path without a page. */
-export const tokenPageRoutes = newRouter<{ readonly tokens: TokenPageDeps }>().get(`${PATH}*`, async (c) => {
-  const deps = c.var.deps.tokens;
-  const id = c.req.path.slice(PATH.length);
-  const row = await findToken(deps.tokens, id).catch(() => null);
-  // The page's own script reads again and reports the outage.
-  if (row === null) return sitePage(deps.assets, { path: '/token', status: 503 });
-  if (row === undefined) return sitePage(deps.assets, { path: '/404', status: 404 });
-  if (!isAddress(id)) return c.redirect(`${PATH}${row.mint}`);
-  const [token] = await tokenAnswers(deps, [row]);
-  if (token === undefined) throw new Error(`no facts of ${row.mint}`);
-  return sitePage(deps.assets, {
-    path: '/token',
-    head: headOf(token, deps.publicBaseUrl || new URL(c.req.url).origin),
-    islands: { token: firstState(token) },
-    answers: [{ name: 'getToken', input: { id }, value: token }],
-  });
-});
+export const tokenPageRoutes = newRouter<{ readonly tokens: TokenPageDeps }>().get(
+  `${PATH}*`,
+  limitReads,
+  async (c) => {
+    const deps = c.var.deps.tokens;
+    const id = c.req.path.slice(PATH.length);
+    const row = await findToken(deps.tokens, id).catch(() => null);
+    // The page's own script reads again and reports the outage.
+    if (row === null) return sitePage(deps.assets, { path: '/token', status: 503 });
+    if (row === undefined) return sitePage(deps.assets, { path: '/404', status: 404 });
+    if (!isAddress(id)) return c.redirect(`${PATH}${row.mint}`);
+    const [token] = await tokenAnswers(deps, [row]);
+    if (token === undefined) throw new Error(`no facts of ${row.mint}`);
+    return sitePage(deps.assets, {
+      path: '/token',
+      head: headOf(token, deps.publicBaseUrl || new URL(c.req.url).origin),
+      islands: { token: firstState(token) },
+      answers: [{ name: 'getToken', input: { id }, value: token }],
+    });
+  },
+);

@@ -7,7 +7,7 @@ import { AppError } from '../../core/errors.ts';
 import type { Cache } from '../../http/cached.ts';
 import { decodeCursor, pageOf, pageParams } from '../../http/paging.ts';
 import { ADDRESS, TOKEN_ID } from '../../http/params.ts';
-import { rateLimit } from '../../http/rate-limit.ts';
+import { limitReads, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { type CreateInvoiceDeps, chargedFee, creationFee, designOf } from './create-invoice.ts';
@@ -133,6 +133,7 @@ const listRoute = createRoute({
   tags: ['tokens'],
   summary: 'List tokens',
   description: 'Listed tokens, newest first.',
+  middleware: [limitReads] as const,
   request: {
     query: z.object({
       ...pageParams(),
@@ -141,7 +142,7 @@ const listRoute = createRoute({
   },
   responses: {
     200: jsonResponse(component('Tokens', { tokens: z.array(Token), next_cursor: nextCursor }), 'Tokens'),
-    ...errorResponses(['INVALID_INPUT', 'DATABASE_UNAVAILABLE']),
+    ...errorResponses(['INVALID_INPUT', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE']),
   },
 });
 
@@ -152,6 +153,7 @@ const getRoute = createRoute({
   tags: ['tokens'],
   summary: 'Get a token',
   description: 'One token, by its id or its mint address.',
+  middleware: [limitReads] as const,
   request: {
     params: z.object({
       id: z.string().openapi({ ...TOKEN_ID, description: 'Numeric id, or mint address' }),
@@ -159,7 +161,7 @@ const getRoute = createRoute({
   },
   responses: {
     200: jsonResponse(Token, 'The token'),
-    ...errorResponses(['NOT_FOUND', 'DATABASE_UNAVAILABLE']),
+    ...errorResponses(['NOT_FOUND', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE']),
   },
 });
 
@@ -170,6 +172,7 @@ const metadataRoute = createRoute({
   tags: ['tokens'],
   summary: 'Token metadata',
   description: "The target of the token's on-chain uri; it never changes.",
+  middleware: [limitReads] as const,
   request: { params: z.object({ mint_address: z.string().openapi(ADDRESS) }) },
   responses: {
     200: jsonResponse(
@@ -181,7 +184,7 @@ const metadataRoute = createRoute({
       }),
       'Metadata in the format that wallets read',
     ),
-    ...errorResponses(['NOT_FOUND', 'DATABASE_UNAVAILABLE']),
+    ...errorResponses(['NOT_FOUND', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE']),
   },
 });
 
