@@ -26,7 +26,7 @@ export type Method = (typeof METHODS)[number];
 const DESCRIPTION = `Reports and proves a Bitcoin reserve, swaps reserve SOL into it, mints ABSR against it, pays ASRY claims, sells SPL tokens
 and their listing, and reads pools and Nostr feeds. No request needs credentials.
 
-- **Units.** Each amount also comes as a string in its smallest unit (\`...Lamports\`, \`...Satoshis\`), which is exact. Amounts in requests are parsed from their digits, with or without an exponent. Decimal places beyond the smallest unit are dropped, never rounded up.
+- **Units.** Each amount also comes as a string in its smallest unit (\`...Lamports\`, \`...Satoshis\`), which is exact. Amounts in requests are parsed from their digits. Decimal places beyond the smallest unit are dropped, never rounded up.
 - **Bodies.** An optional member may be null, which means absent. Unknown members are ignored, except by \`POST /api/swap/create\`: it
   refuses them, because a misspelt \`dry_run\` would spend.
 - **Lists** take \`limit\` (1 to 100) and \`cursor\`, the \`next_cursor\` of the previous page; it is null on the last one. Both histories are
@@ -34,7 +34,7 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
 - **Times** named \`blockTime\`, \`created_at\` of a Nostr post and \`until\` are Unix seconds; every other time is ISO 8601 in UTC.
 - **Errors** have one body. \`error_code\` is stable, \`action\` names the next step, and \`retryable\` shows whether the same request can succeed later, after the seconds of \`retry_after_s\` and \`Retry-After\`. A failed upstream causes an error or a value marked \`stale\`, never an empty list.
 - **Waiting.** The state of a swap, an invoice and an exchange can be waited for with \`Prefer: wait=N\`: the response comes when the state
-  changes. A final state is returned at once.
+  changes.
 - **Limits** on calls are in \`RateLimit\` and \`RateLimit-Policy\` (IETF draft 10) of every response of a route that lists a 429.
 - **Age.** \`as_of\` is the time when figures were read. \`Cache-Control: no-cache\` on a read of the reserve includes the changes of the newest operations.
 - **Support.** Every response has \`X-Request-Id\`: the one that was sent, or a new one.
@@ -45,17 +45,17 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
 
 /** The areas of the API in the order of the document. */
 const TAGS: Readonly<Record<string, string>> = {
-  status: 'Health of the service: what works, what is paused, and which limits are used up.',
-  reserves: 'Addresses, balances, transactions and the signed ownership proof of the reserve.',
-  absr: 'ABSR, the token that is backed by the satoshis of the reserve: prices, supply and mints.',
+  status: 'What works, what is paused, which limits are used up.',
+  reserves: 'Balances, transactions and the signed ownership proof of the reserve.',
+  absr: 'ABSR, the token that the reserve backs: prices, supply and mints.',
   swap: 'Swaps of reserve SOL into BTC. The service signs; the caller only names an amount.',
-  tokens: 'Token creations and listings, each paid in SOL by an invoice, and the tokens that are listed.',
-  exchange: 'Exchanges between currencies by a provider: the caller pays one currency and receives another.',
+  tokens: 'Token creations and listings, each paid in SOL, and the tokens.',
+  exchange: 'Exchanges between currencies by a provider.',
   asry: 'ASRY rewards for deposits of USDC or USDT.',
-  pools: 'Pools of a decentralized exchange, read from its API or from the chain.',
+  pools: 'Pools of a decentralized exchange.',
   nostr: 'Posts of kind 1111 from Nostr relays.',
   analytics: 'Page views of the site and their public counts.',
-  documents: 'This description in its formats, and texts and pictures about the service.',
+  documents: 'This description in its formats, and texts about the service.',
 };
 
 /** The description of an enum and of its values. */

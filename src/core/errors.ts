@@ -8,8 +8,7 @@ import { OPERATION_LIMITS } from './operation-limits.ts';
 /** The caller's next step, by action: the text of the API document and of docs/errors.md. */
 export const ERROR_ACTIONS = {
   fix_request: 'Correct the fields named in error and details, then send the request again.',
-  check_id:
-    'Check the id in the path or body. It must be an id from an earlier response: id of a swap, invoice_id, listing_request_id or the signature of a deposit.',
+  check_id: 'Check the id in the path or body. It must come from an earlier response.',
   retry_later: 'Nothing was lost. Wait retry_after_s seconds (30 if absent), then repeat the request.',
   retry_with_same_key:
     'Wait retry_after_s seconds, then repeat the request with the same Idempotency-Key. It returns the first outcome.',
@@ -18,8 +17,7 @@ export const ERROR_ACTIONS = {
   top_up_wallet: 'The reserve has too little SOL. Use a smaller amount, or ask the operator to add SOL.',
   poll_status: 'The work has begun. Read its record until it is final; do not start it again.',
   pay_missing_amount: 'Pay details.missingLamports to the same reference; payments are added up.',
-  use_another_deposit:
-    'This deposit earns nothing, and repeating the request does not change that. Claim another deposit.',
+  use_another_deposit: 'This deposit earns nothing. Claim another one.',
   none: 'Nothing needs to be done.',
   contact_operator: "Only the service's operator can resolve this. Do not repeat the request.",
   report_request_id: 'Report request_id to the operator. Do not repeat the request at once.',
@@ -79,28 +77,22 @@ const CODES = {
     'The path does not support this method. See the Allow header.',
   ),
   BODY_TOO_LARGE: permanent(413, 'fix_request', 'The body is larger than 16 KiB.'),
-  RATE_LIMITED: transient(
-    429,
-    'retry_later',
-    'Too many requests from this address. Wait for Retry-After seconds.',
-  ),
+  RATE_LIMITED: transient(429, 'retry_later', 'Too many requests from this address.'),
   UPSTREAM_FAILED: transient(
     502,
     'retry_later',
-    'An upstream service failed or returned invalid data; details.upstream names it if it is a single one.',
+    'An upstream service failed or returned invalid data; details.upstream may name it.',
   ),
   NOT_CONFIGURED: permanent(
     503,
     'contact_operator',
-    'The operator has not configured this area; details.variables lists the missing variables.',
+    'This area is not configured; details.variables lists the missing variables.',
   ),
-  DATABASE_UNAVAILABLE: unavailable(
-    'The database is not available. Nothing was lost; cached reads still work.',
-  ),
+  DATABASE_UNAVAILABLE: unavailable('The database is not available. Nothing was lost.'),
   CUSTODIAN_UNAVAILABLE: unavailable(
-    'The custodian does not answer. Repeat with the same Idempotency-Key: money moves at most once.',
+    'The custodian does not answer, or has too many reads. Repeat with the same Idempotency-Key: money moves at most once.',
   ),
-  INTERNAL: permanent(500, 'report_request_id', 'An unexpected failure. Report the request_id.'),
+  INTERNAL: permanent(500, 'report_request_id', 'An unexpected failure.'),
 
   // The operator route
   UNAUTHORIZED: permanent(
@@ -110,7 +102,7 @@ const CODES = {
   ),
 
   // ABSR
-  PRICE_DIVERGENT: unavailable('The price venues differ by more than the limit, so no price is returned.'),
+  PRICE_DIVERGENT: unavailable('The price venues differ by more than the limit.'),
 
   // Swaps
   INSUFFICIENT_BALANCE: permanent(
@@ -123,7 +115,7 @@ const CODES = {
     "Above the cap of one swap (details.maxAmountLamports), or above the bridge's current maximum.",
   ),
   SWAP_LIMIT_REACHED: unavailable(
-    `The amount would exceed a swap limit: details.limit is one of ${swapLimits.join(', ')}. Retry after Retry-After seconds.`,
+    `The amount would exceed a swap limit: details.limit is one of ${swapLimits.join(', ')}.`,
   ),
   SWAPS_PAUSED: unavailable(
     'Swaps are paused by the operator or by a safety check; details.reason tells them apart.',
@@ -157,15 +149,11 @@ const CODES = {
   EXCHANGE_OUTCOME_UNKNOWN: permanent(
     502,
     'retry_with_new_key',
-    'The provider may have created an exchange, but its pay-in address never arrived. No money moved; pay nothing. The exchange expires unpaid. It is not retried with this Idempotency-Key: create again with a new one.',
+    'The provider may have created an exchange whose pay-in address never arrived. No money moved. Pay nothing and create again.',
   ),
 
   // Analytics
-  ANALYTICS_WRITE_FAILED: transient(
-    500,
-    'retry_later',
-    'The page-view log cannot be written; the view was not counted.',
-  ),
+  ANALYTICS_WRITE_FAILED: transient(500, 'retry_later', 'The view was not counted.'),
   ANALYTICS_READ_FAILED: transient(500, 'retry_later', 'The page-view counters cannot be read.'),
 
   // ASRY
@@ -173,7 +161,7 @@ const CODES = {
   DEPOSIT_NOT_FINAL: transient(
     409,
     'retry_later',
-    'The deposit is not final on the chain yet. Nothing was consumed. Repeat after Retry-After seconds.',
+    'The deposit is not final on the chain yet. Nothing was consumed.',
   ),
   DEPOSIT_FAILED: uselessDeposit('The transaction failed on the chain.'),
   DEPOSIT_NO_CREDIT: uselessDeposit(
@@ -193,11 +181,7 @@ const CODES = {
     'contact_operator',
     'The chain does not show clearly who sent the deposit; details.reason names the cause.',
   ),
-  DEPOSIT_BOTH_ASSETS: permanent(
-    409,
-    'contact_operator',
-    'One transaction credits both assets, so the operator must check it.',
-  ),
+  DEPOSIT_BOTH_ASSETS: permanent(409, 'contact_operator', 'One transaction credits both assets.'),
   DEPOSIT_ALREADY_USED: permanent(
     409,
     'use_another_deposit',
@@ -248,7 +232,7 @@ const CODES = {
   PAYMENT_NOT_BOUND: permanent(
     409,
     'fix_request',
-    "The transaction contains neither this request's reference nor exactly its amount, so it does not pay for it.",
+    "The transaction has neither this request's reference nor its exact amount.",
   ),
   PAYMENT_ALREADY_USED: permanent(
     409,
@@ -263,20 +247,16 @@ const CODES = {
   REFUND_DUE: permanent(
     409,
     'none',
-    'The payment bought nothing: it came too late, or the creation failed permanently. It is recorded for a refund to its payer.',
+    'The payment came too late, or the creation failed for good. It is recorded for a refund to its payer.',
   ),
-  INVOICE_IN_PROGRESS: transient(
-    409,
-    'poll_status',
-    'The payment has arrived and the work has begun. GET the invoice or the token to see the result.',
-  ),
+  INVOICE_IN_PROGRESS: transient(409, 'poll_status', 'The payment has arrived and the work has begun.'),
   SPENDING_LIMIT_REACHED: unavailable(
     'The reserve cannot serve another creation now; details.limit names the limit. Nothing was charged.',
   ),
   TOO_MANY_OPEN_REQUESTS: transient(
     429,
     'retry_later',
-    'Too many requests of this address or of all callers await payment. Pay one of them or let it expire.',
+    'Too many requests of this address or of all callers await payment.',
   ),
 };
 

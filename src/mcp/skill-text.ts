@@ -103,23 +103,23 @@ the terms of the MCP tools: over HTTP, \`idempotencyKey\` is the header \`Idempo
 | \`AMOUNT_TOO_LARGE\` | Above the cap of one swap (details.maxAmountLamports), or above the bridge's current maximum. | \`fix_request\` |
 | \`AMOUNT_TOO_SMALL\` | Below minAmountSol of GET /api/swap/min, or below the bridge's minimum. | \`fix_request\` |
 | \`BODY_TOO_LARGE\` | The body is larger than 16 KiB. | \`fix_request\` |
-| \`CUSTODIAN_UNAVAILABLE\` | The custodian does not answer. Repeat with the same Idempotency-Key: money moves at most once. | \`retry_later\` |
-| \`DATABASE_UNAVAILABLE\` | The database is not available. Nothing was lost; cached reads still work. | \`retry_later\` |
+| \`CUSTODIAN_UNAVAILABLE\` | The custodian does not answer, or has too many reads. Repeat with the same Idempotency-Key: money moves at most once. | \`retry_later\` |
+| \`DATABASE_UNAVAILABLE\` | The database is not available. Nothing was lost. | \`retry_later\` |
 | \`IDEMPOTENCY_IN_PROGRESS\` | The first request with this Idempotency-Key is still running. Repeat the request with the same key. | \`retry_with_same_key\` |
 | \`IDEMPOTENCY_KEY_REUSED\` | This Idempotency-Key was already used with a different request. | \`retry_with_new_key\` |
 | \`INSUFFICIENT_BALANCE\` | The reserve's SOL balance, less floor, reservations and network fee, is below the amount. | \`top_up_wallet\` |
-| \`INTERNAL\` | An unexpected failure. Report the request_id. | \`report_request_id\` |
+| \`INTERNAL\` | An unexpected failure. | \`report_request_id\` |
 | \`INVALID_IDEMPOTENCY_KEY\` | Idempotency-Key must be 16 to 128 visible ASCII characters. | \`fix_request\` |
 | \`INVALID_INPUT\` | A parameter or body member is missing, malformed or out of range; details.issues names it. | \`fix_request\` |
 | \`INVALID_JSON\` | The body is not valid JSON. | \`fix_request\` |
-| \`NOT_CONFIGURED\` | The operator has not configured this area; details.variables lists the missing variables. | \`contact_operator\` |
+| \`NOT_CONFIGURED\` | This area is not configured; details.variables lists the missing variables. | \`contact_operator\` |
 | \`NOT_FOUND\` | There is no record with this id. | \`check_id\` |
 | \`PRICE_UNAVAILABLE\` | No two independent price sources agree, so no quote can be checked. Nothing was signed. | \`retry_with_new_key\` |
 | \`QUOTE_BUDGET_SPENT\` | The routing provider's quotes for all clients are used up for now. | \`retry_later\` |
 | \`QUOTE_REFUSED\` | The routing provider's quote did not pass our checks; details.reason names the check, or is no_route if there is no liquidity. Nothing was signed. | \`retry_with_new_key\` |
-| \`RATE_LIMITED\` | Too many requests from this address. Wait for Retry-After seconds. | \`retry_later\` |
+| \`RATE_LIMITED\` | Too many requests from this address. | \`retry_later\` |
 | \`SWAPS_PAUSED\` | Swaps are paused by the operator or by a safety check; details.reason tells them apart. | \`retry_later\` |
-| \`SWAP_LIMIT_REACHED\` | The amount would exceed a swap limit: details.limit is one of hour, day, unsettled, cost_day. Retry after Retry-After seconds. | \`retry_later\` |
+| \`SWAP_LIMIT_REACHED\` | The amount would exceed a swap limit: details.limit is one of hour, day, unsettled, cost_day. | \`retry_later\` |
 | \`UNSUPPORTED_CONTENT_TYPE\` | The body must be sent as application/json. | \`fix_request\` |
-| \`UPSTREAM_FAILED\` | An upstream service failed or returned invalid data; details.upstream names it if it is a single one. | \`retry_later\` |
+| \`UPSTREAM_FAILED\` | An upstream service failed or returned invalid data; details.upstream may name it. | \`retry_later\` |
 `;

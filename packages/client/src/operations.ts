@@ -812,13 +812,13 @@ export const OPERATIONS = {
     cursor?: string;
     before?: string;
     every?: 'hour' | 'day';
-  }, ProofHistory, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/proof/history'),
+  }, ProofHistory, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/proof/history'),
   /** The last proof of a UTC date. */
-  getProofOfDay: get<{ date: string }, Proof, 'INVALID_INPUT' | 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/proof/{date}'),
+  getProofOfDay: get<{ date: string }, Proof, 'INVALID_INPUT' | 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/proof/{date}'),
   /** Reserve sats, ABSR supply and prices. */
   getAbsrSummary: get<Record<string, never>, AbsrSummary, 'INTERNAL' | 'UPSTREAM_FAILED'>('/api/arbitrage/summary'),
   /** Mints of ABSR and swaps that delivered sats, newest first; also as CSV. */
-  listAbsrTransactions: get<{ limit?: number; cursor?: string }, AbsrTransactions, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/arbitrage/transactions'),
+  listAbsrTransactions: get<{ limit?: number; cursor?: string }, AbsrTransactions, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/arbitrage/transactions'),
   /** Smallest and largest swap now. */
   getSwapMinimum: get<Record<string, never>, SwapMinimum,
     | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'
@@ -834,16 +834,16 @@ export const OPERATIONS = {
     | 'INTERNAL' | 'UPSTREAM_FAILED' | 'QUOTE_REFUSED' | 'PRICE_UNAVAILABLE' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'
     | 'SWAP_LIMIT_REACHED' | 'SWAPS_PAUSED' | 'QUOTE_BUDGET_SPENT'>('/api/swap/create', { once: 'id', amounts: ['amountSol'] }),
   /** The state of a swap; neither polling nor waiting costs an upstream call. */
-  getSwapStatus: get<{ id: string }, SwapStatus, 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/swap/status/{id}', { waits: true }),
+  getSwapStatus: get<{ id: string }, SwapStatus, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/swap/status/{id}', { waits: true }),
   /** Every swap that landed on Solana, newest first; also as CSV. */
-  listSwaps: get<{ limit?: number; cursor?: string }, SwapHistory, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/exchanges/transactions'),
+  listSwaps: get<{ limit?: number; cursor?: string }, SwapHistory, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/exchanges/transactions'),
   /** Orders a token; returns the amount to pay and the address. */
   createInvoice: post<InvoiceCreate, InvoiceCreated,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'CONTRADICTING_OPTIONS'
     | 'METAPLEX_UNAVAILABLE' | 'CREATION_REFUSED' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'TOO_MANY_OPEN_REQUESTS' | 'INTERNAL'
     | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'SPENDING_LIMIT_REACHED'>('/api/invoices'),
   /** An invoice, what was ordered, and its state. */
-  getInvoice: get<{ id: string }, Invoice, 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/invoices/{id}', { waits: true }),
+  getInvoice: get<{ id: string }, Invoice, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/invoices/{id}', { waits: true }),
   /** Confirms the payment and waits for the token. */
   confirmInvoice: post<InvoiceConfirm, InvoiceConfirmed,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_SIGNATURE' | 'PAYMENT_FAILED' | 'NOT_FOUND'
@@ -857,15 +857,15 @@ export const OPERATIONS = {
     metaplex_metadata?: 'true' | 'false';
   }, TokenQuote, 'INVALID_INPUT' | 'INVALID_TOKEN_TEXT' | 'CONTRADICTING_OPTIONS' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/tokens/quote'),
   /** Listed tokens, newest first. */
-  listTokens: get<{ limit?: number; cursor?: string; creator?: string }, Tokens, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens'),
+  listTokens: get<{ limit?: number; cursor?: string; creator?: string }, Tokens, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens'),
   /** The target of the token's on-chain uri; it never changes. */
-  getTokenMetadata: get<{ mint_address: string }, TokenMetadata, 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens/{mint_address}/metadata.json'),
+  getTokenMetadata: get<{ mint_address: string }, TokenMetadata, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens/{mint_address}/metadata.json'),
   /** One token, by its id or its mint address. */
-  getToken: get<{ id: string }, Token, 'NOT_FOUND' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens/{id}'),
+  getToken: get<{ id: string }, Token, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/tokens/{id}'),
   /** Listed tokens by symbol, name, mint or creator. */
-  searchTokens: get<{ q?: string; limit?: number; cursor?: string }, TokenSearch, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/listings/search'),
+  searchTokens: get<{ q?: string; limit?: number; cursor?: string }, TokenSearch, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/listings/search'),
   /** Listing records, newest first. */
-  listListings: get<{ limit?: number; cursor?: string; token_id?: number }, Listings, 'INVALID_INPUT' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/listings'),
+  listListings: get<{ limit?: number; cursor?: string; token_id?: number }, Listings, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'DATABASE_UNAVAILABLE'>('/api/listings'),
   /** Requests the listing of a token made elsewhere; returns the amount to pay and the address. */
   requestListing: post<ListingRequest, ListingRequested,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_TOKEN_TEXT' | 'NOT_A_MINT' | 'NO_METADATA' | 'NOT_FOUND'
@@ -897,7 +897,7 @@ export const OPERATIONS = {
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'BODY_TOO_LARGE' | 'RATE_LIMITED' | 'ANALYTICS_WRITE_FAILED'
     | 'INTERNAL'>('/api/analytics/pageview'),
   /** Page views: totals, top paths and referrers, the last views, daily and hourly series. */
-  getAnalyticsStats: get<Record<string, never>, AnalyticsStats, 'ANALYTICS_READ_FAILED' | 'INTERNAL'>('/api/analytics/stats'),
+  getAnalyticsStats: get<Record<string, never>, AnalyticsStats, 'RATE_LIMITED' | 'ANALYTICS_READ_FAILED' | 'INTERNAL'>('/api/analytics/stats'),
   /** Rewards a USDC or USDT deposit to the treasury with ASRY, once, at its sender. */
   claimFromDeposit: post<AsryClaimRequest, AsryClaim,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'DEPOSIT_NOT_FOUND' | 'DEPOSIT_FAILED'
@@ -906,9 +906,9 @@ export const OPERATIONS = {
     | 'DEPOSIT_ALREADY_USED' | 'CLAIM_IN_PROGRESS' | 'ALREADY_CLAIMED' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED'
     | 'UPSTREAM_FAILED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'CLAIMS_PAUSED'>('/api/asry/claim-from-deposit', { once: 'reward', amounts: ['rewardUsd'] }),
   /** The record of a claimed deposit. */
-  getAsryClaim: get<{ signature: string }, AsryClaimRecord, 'NOT_FOUND' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/claims/{signature}'),
+  getAsryClaim: get<{ signature: string }, AsryClaimRecord, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/claims/{signature}'),
   /** The current epoch of ASRY rewards and the past ones, newest first. */
-  getAsryEpoch: get<Record<string, never>, AsryEpochs, 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/epoch'),
+  getAsryEpoch: get<Record<string, never>, AsryEpochs, 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/epoch'),
   /** A pool from the pool API, or from the chain if the API does not have it. */
   getPool: get<{ address: string }, Pool, 'DEX_NON_JSON' | 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED'>('/api/dex/pool/{address}'),
   /** Redirects to the pool `default` of the configuration. */
@@ -924,9 +924,9 @@ export const OPERATIONS = {
     cursor?: string;
     ai_only?: '0' | '1' | 'true' | 'yes' | 'false';
     topic_labels?: string;
-  }, NostrFeed, 'INVALID_INPUT' | 'INTERNAL' | 'NOT_CONFIGURED'>('/api/nostr/feed'),
+  }, NostrFeed, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED'>('/api/nostr/feed'),
   /** Comments (kind 1111) by the server identity, newest first. */
-  getNostrPosts: get<{ limit?: number; until?: number; cursor?: string }, NostrPosts, 'INVALID_INPUT' | 'INTERNAL' | 'NOT_CONFIGURED'>('/api/nostr/posts'),
+  getNostrPosts: get<{ limit?: number; until?: number; cursor?: string }, NostrPosts, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED'>('/api/nostr/posts'),
   /** This document, OpenAPI 3.0.3. */
   getOpenApiDocument: get<Record<string, never>, OpenApiDocument, 'INTERNAL'>('/api/openapi.json'),
   /** Every route on one page of text. */

@@ -123,7 +123,12 @@ afterAll(() => {
 
 const app = createApp(async (all) => ({ ...(await apiDeps(all)), log: () => undefined }));
 
-const TOKEN_PAGE = { method: 'GET', route: '/token/*', path: '/token/x', init: { method: 'GET' } };
+const TOKEN_PAGE: RouteRequest = {
+  method: 'GET',
+  route: '/token/*',
+  path: '/token/x',
+  init: { method: 'GET' },
+};
 it.each([...routeRequests(), TOKEN_PAGE].map((request) => [request.method, request.route, request] as const))(
   '%s %s reaches a backend only after the limiter, once memory has what no caller chooses',
   async (_method, route, request) => {
