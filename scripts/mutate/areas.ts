@@ -29,7 +29,7 @@ export const AREAS: readonly Area[] = [
     tests: [
       'test/custody/kernel/spending-limits.test.ts',
       'test/custody/kernel/spending-limits-model.test.ts',
-      'test/custody/kernel/spending-limits-covered.test.ts',
+      'test/custody/kernel/executor-covered.test.ts',
     ],
   },
   {

@@ -7,7 +7,6 @@
 import { createMcpHandler, type McpServer, readRequestBody } from '@modelcontextprotocol/server';
 import { addressKey } from '../core/client-network.ts';
 import { tryJson } from '../core/json.ts';
-import { BATCH_VERSION, batchRefusal, INVALID_REQUEST } from './batches.ts';
 
 export type HttpHandlerOptions = {
   /** Path of the endpoint. */
@@ -38,6 +37,7 @@ const RESPONSE_HEADERS = 'Mcp-Session-Id, MCP-Protocol-Version, Retry-After, X-R
 
 /** JSON-RPC 2.0 codes; the others are from its range for servers. */
 const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
 const INTERNAL_ERROR = -32_603;
 const REFUSED = -32_000;
 
@@ -70,10 +70,8 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
     if (body.tooLarge) return rpcError(413, REFUSED, `The body is over ${MAX_BODY_BYTES} bytes.`);
     const message = tryJson(body.text);
     if (message === undefined) return rpcError(400, PARSE_ERROR, 'The body is not valid JSON.');
-    // Clients of 2025-03-26 send no header with their version; those of all later ones do.
-    const version = request.headers.get('mcp-protocol-version') ?? BATCH_VERSION;
-    const refusal = Array.isArray(message) ? batchRefusal(message, version) : undefined;
-    if (refusal !== undefined) return rpcError(400, INVALID_REQUEST, refusal);
+    // Each member of a batch would be a call, so a batch would evade the limit.
+    if (Array.isArray(message)) return rpcError(400, INVALID_REQUEST, 'Send one message, not a batch.');
     const handler = createMcpHandler(() => options.createServer(client, request), {
       maxRequestBodySize: MAX_BODY_BYTES,
       // Nothing here changes during a connection, so there is nothing to subscribe to.

@@ -9,7 +9,6 @@ import { createApi } from './api-client.ts';
 import { createRecentResults } from './recent-results.ts';
 import { createServer } from './server.ts';
 import { PUBLISHED_ORIGIN, setup } from './setup.ts';
-import { withoutBatches } from './stdio-batches.ts';
 import { createProofVerifier, PUBLIC_EXPLORERS, PUBLIC_RPC } from './verify-proof.ts';
 
 const LAST_WORDS_MS = 100;
@@ -55,9 +54,7 @@ function start(): void {
   });
   const recent = createRecentResults(Date.now);
   const connection = serveStdio(() => createServer({ api, verifyProof, recent }), {
-    transport: new StdioServerTransport(
-      process.stdin.pipe(withoutBatches((line) => void process.stdout.write(line))),
-    ),
+    transport: new StdioServerTransport(),
     onerror: complain,
   });
   /** Flushes the output; open sockets to the service do not keep the process alive. */

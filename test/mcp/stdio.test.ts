@@ -61,28 +61,6 @@ describe('a client of 2025', () => {
   );
 });
 
-describe('a batch', () => {
-  const ping = (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' });
-  const replies = (wanted: RegExp) => expect.poll(() => server.stdout()).toMatch(wanted);
-
-  it('of protocol 2025-03-26 gets a response for each of its messages', async () => {
-    start();
-    await openLegacy(server, '2025-03-26');
-    server.write(`${JSON.stringify([ping(101), ping(102)])}\n`);
-    await replies(/"id":101[\s\S]*"id":102/);
-    expect(strayOutput(server.stdout())).toEqual([]);
-  });
-
-  it.each(['2025-06-18', '2025-11-25'])('of protocol %s is refused', async (version) => {
-    start();
-    await openLegacy(server, version);
-    server.write(`${JSON.stringify([ping(101)])}\n`);
-    await replies(new RegExp(`"code":-32600,"message":"Protocol ${version} has no batches`));
-    await server.request('ping');
-    expect(server.stdout()).not.toContain('"id":101');
-  });
-});
-
 describe('a client of 2026', () => {
   it('discovers the server, lists the tools in the same order each time, and calls one, without a handshake', async () => {
     start();
