@@ -15,7 +15,7 @@ import { createAsryPorts } from '../custody/asry/payout-operation.ts';
 import type { CustodyDeps } from '../custody/custodian.ts';
 import { createD1Mirror } from '../custody/kernel/outbox.ts';
 import type { MintKeys } from '../custody/kernel/signer.ts';
-import { createSolanaView, type SolanaView } from '../custody/kernel/solana-view.ts';
+import { SolanaView } from '../custody/kernel/solana-view.ts';
 import type { PaymentPorts } from '../custody/payments/payment-requests.ts';
 import { MINT_CONFIRMATIONS } from '../custody/reserve/daily-mint.ts';
 import {
@@ -115,14 +115,13 @@ export function composeCustody(
 ): CustodyDeps {
   const { rpc, esploras, signer, mintKeys, now } = platform;
   const reserveAddress = signer.address;
-  const solana = createSolanaView({
+  const solana = new SolanaView({
     nodes: rpc.nodes,
     reserveAddress,
     now,
     log: platform.log,
     messageVersion: config.SOLANA_TRANSACTION_VERSION,
   });
-  const { latestBlockhash, transaction } = solana;
   return {
     chain: solana,
     mirror: createD1Mirror(platform.database),
@@ -133,11 +132,11 @@ export function composeCustody(
       route: platform.route,
       maxCostBps: config.SWAP_MAX_COST_BPS,
       readPrices: sharedPrices(platform.readPrices, now),
-      latestBlockhash,
+      latestBlockhash: () => solana.latestBlockhash(),
       bitcoinViews: (txid) =>
         Promise.all(esploras.map((esplora) => esplora.tx(txid).catch((error: unknown) => asError(error)))),
       history: solana.history,
-      transaction,
+      transaction: (signature) => solana.transaction(signature),
       now,
     },
     ...reserveModules(config, solana, bitcoinAddress, platform),
@@ -217,7 +216,7 @@ function reserveModules(
             reserveViews: viewsAt,
             supplyViews: () => supplyViews(sources),
             readPrices,
-            latestBlockhash: solana.latestBlockhash,
+            latestBlockhash: () => solana.latestBlockhash(),
             now,
           },
         }
@@ -247,21 +246,20 @@ function paidRequests(
   },
 ): Pick<CustodyDeps, 'payments' | 'tokenKind'> {
   const { reserveAddress, treasuryAddress, heldPayers, mintKeys, publicBaseUrl } = p;
-  const { balanceOf, transaction, confirmedTransaction, latestBlockhash, agreed } = solana;
   return {
     payments: {
       treasuryAddress,
       reserveAddress,
       heldPayers,
-      balanceOf,
+      balanceOf: (address) => solana.balanceOf(address),
       leastBalance: () => rpc.first((node) => node.rentExemption(0)),
       nodes: rpc.nodes.map((node) => ({
         name: node.name,
         signatures: (address, page) => node.signaturesFor(address, { ...page, commitment: 'finalized' }),
         firstAvailableBlock: () => node.firstAvailableBlock(),
       })),
-      transaction,
-      confirmedTransaction,
+      transaction: (signature) => solana.transaction(signature),
+      confirmedTransaction: (signature) => solana.confirmedTransaction(signature),
       randomBytes,
       randomId,
       mintAddress: mintKeys.address,
@@ -272,10 +270,10 @@ function paidRequests(
       reserveAddress,
       signMint: mintKeys.sign,
       rentExemption: async (bytes) =>
-        (await agreed(`rent of ${bytes} bytes`, (node) => node.rentExemption(bytes)))[0],
-      latestBlockhash,
+        (await solana.agreed(`rent of ${bytes} bytes`, (node) => node.rentExemption(bytes)))[0],
+      latestBlockhash: () => solana.latestBlockhash(),
       findMint: async (address) => {
-        const [mint] = await agreed(`mint ${address}`, async (node) => {
+        const [mint] = await solana.agreed(`mint ${address}`, async (node) => {
           const [found] = (await node.accounts([address], 'finalized')).accounts;
           const decoded = found && decodeMint(found.owner, found.data);
           return found

@@ -357,8 +357,7 @@ describe("the operator's commands", () => {
       const w = createCustodianWorld();
       const restored: [at: number, mark: number][] = [];
       w.storage.restore = async (time) => void restored.push([time, await w.mirror.mark()]);
-      const { revision } = w.journal;
-      const before = revision();
+      const before = w.journal.revision();
       expect(await restore(w, at(w, -DAY_MS))).toMatchObject({ ok: true });
       expect(restored).toEqual([[w.clock.now - DAY_MS, before + 1]]);
     });

@@ -9,7 +9,7 @@ import { lamports } from '../../src/core/amount.ts';
 import type { Custodian, CustodyDeps } from '../../src/custody/custodian.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
 import type { SqlRow } from '../../src/custody/kernel/ports.ts';
-import { createSolanaView } from '../../src/custody/kernel/solana-view.ts';
+import { SolanaView } from '../../src/custody/kernel/solana-view.ts';
 import type { SolanaNode } from '../../src/providers/solana-rpc.ts';
 import { createD1Model } from '../simulator/d1-model.ts';
 import type { Contents } from '../simulator/disk.ts';
@@ -110,7 +110,7 @@ export type Reach = {
   /** The same to a node that may be down. */
   readonly flaky: <T>(label: string, ask: () => T) => Promise<T>;
   readonly nodes: readonly SolanaNode[];
-  readonly solana: ReturnType<typeof createSolanaView>;
+  readonly solana: SolanaView;
   readonly now: () => number;
 };
 
@@ -244,7 +244,7 @@ export function simulateCustodian(p: {
       });
     const asked = nodes.rpcOver((label) => (ask) => net(label, ask)).nodes;
     const mirror = createD1Mirror(d1.database as never);
-    const solana = createSolanaView({
+    const solana = new SolanaView({
       nodes: asked,
       reserveAddress: RESERVE,
       now: wallClock,
@@ -264,9 +264,9 @@ export function simulateCustodian(p: {
       swap: {
         ...createSwapPorts(createFakeBridge()),
         reserveAddress: RESERVE,
-        latestBlockhash: solana.latestBlockhash,
+        latestBlockhash: () => solana.latestBlockhash(),
         history: solana.history,
-        transaction: solana.transaction,
+        transaction: (signature) => solana.transaction(signature),
       },
       limits: { ...LIMITS, floor: lamports(0n) },
       assemble: assembleTransaction,

@@ -125,7 +125,7 @@ export type Mint = { readonly program: string; readonly decimals: number };
 
 /** The chain reads of claims and payouts. */
 export function createAsryPorts(
-  { agreed, transaction, latestBlockhash }: SolanaView,
+  solana: SolanaView,
   p: { reserveAddress: string; mint: string; terms: DepositTerms; program: AsryProgram },
 ): AsryPorts {
   let known: Mint | undefined;
@@ -133,7 +133,7 @@ export function createAsryPorts(
   /** The program and decimals of a mint never change. */
   async function readMint(): Promise<Mint | undefined> {
     if (known) return known;
-    const [mint] = await agreed(`mint ${p.mint}`, async (node) => {
+    const [mint] = await solana.agreed(`mint ${p.mint}`, async (node) => {
       const [account] = (await node.accounts([p.mint], 'finalized')).accounts;
       const decoded = account && decodeMint(account.owner, account.data);
       return decoded ? { program: decoded.program, decimals: decoded.decimals } : null;
@@ -144,8 +144,8 @@ export function createAsryPorts(
 
   return {
     ...p,
-    transaction,
-    latestBlockhash,
+    transaction: (signature) => solana.transaction(signature),
+    latestBlockhash: () => solana.latestBlockhash(),
     readMint,
 
     async readPayees(receivers) {
@@ -154,7 +154,7 @@ export function createAsryPorts(
         return receivers.map(() => ({ program: null, decimals: -1, accountOwner: null, reserveAtoms: 0n }));
       const holders = [p.reserveAddress, ...receivers];
       const addresses = holders.map((holder) => findAta(holder, p.mint, mint.program));
-      const views = await agreed(
+      const views = await solana.agreed(
         `payees ${receivers.join(' ').slice(0, 100)}`,
         async (node) => {
           const { accounts } = await node.accounts(addresses, 'confirmed');

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Lifetime, lamportsChange, type MessageVersion } from '../../chain/solana/transaction.ts';
-import { lamports } from '../../core/amount.ts';
+import { type Lamports, lamports } from '../../core/amount.ts';
 import { isTimeOver } from '../../core/due-time.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
@@ -19,6 +19,7 @@ import type { Landing, SignedAt, Signing, Witness } from './operation.ts';
 import type { Log } from './ports.ts';
 import {
   decideTransaction,
+  type Given,
   type History,
   type NodeAgreement,
   Quorum,
@@ -57,43 +58,77 @@ export type Blockhash = SignedAt & Lifetime;
 
 export const signedAtOf = ({ slot, witnesses }: Blockhash): SignedAt => ({ slot, witnesses });
 
-export type SolanaView = ReturnType<typeof createSolanaView>;
-
-/** @param nodes in order of preference; a duplicate counts once */
-export function createSolanaView(p: {
+export type SolanaViewPorts = {
+  /** In order of preference; a duplicate counts once. */
   readonly nodes: readonly SolanaNode[];
   readonly reserveAddress: string;
   readonly now: () => number;
   readonly log: Log;
   /** Format version of our own messages; 0 when absent. */
   readonly messageVersion?: MessageVersion;
-}) {
-  const { reserveAddress, messageVersion = 0 } = p;
-  const nodes = p.nodes.filter((node, index) => p.nodes.findIndex(({ id }) => id === node.id) === index);
-  const nodesAsked = new Quorum({ ...p, nodes });
-  const { size: quorum } = nodesAsked;
-  const missing = () => upstreamFailed('solana-rpc', 'quorum_missing');
-  let turn = 0;
+};
 
-  async function lowestBalance(address: string, minSlot: bigint): Promise<Balance> {
+export class SolanaView implements ChainPort {
+  readonly quorum: number;
+  /** The reserve's own transactions. */
+  readonly history: History;
+  readonly #nodes: readonly SolanaNode[];
+  readonly #reserveAddress: string;
+  readonly #messageVersion: MessageVersion;
+  readonly #asked: Quorum<SolanaNode>;
+  #turn = 0;
+
+  constructor({ messageVersion = 0, reserveAddress, ...p }: SolanaViewPorts) {
+    const nodes = p.nodes.filter((node, index) => p.nodes.findIndex(({ id }) => id === node.id) === index);
+    this.#nodes = nodes;
+    this.#reserveAddress = reserveAddress;
+    this.#messageVersion = messageVersion;
+    this.#asked = new Quorum({ ...p, nodes });
+    this.quorum = this.#asked.size;
+    this.history = {
+      nodes: nodes.map((node) => ({
+        name: node.name,
+        signatures: (page) => node.signaturesFor(reserveAddress, { ...page, commitment: 'finalized' }),
+        firstAvailableBlock: () => node.firstAvailableBlock(),
+      })),
+      isAbsent: (entry) => isAbsentFrom(nodes, entry),
+    };
+  }
+
+  agreement(): NodeAgreement {
+    return this.#asked.agreement();
+  }
+
+  memory(): string {
+    return this.#asked.memory();
+  }
+
+  recall(text: string): void {
+    this.#asked.recall(text);
+  }
+
+  balance(minSlot: bigint): Promise<Balance> {
+    return this.#lowestBalance(this.#reserveAddress, minSlot);
+  }
+
+  /** Finalized lamports of any account. @throws AppError UPSTREAM_FAILED */
+  async balanceOf(address: string): Promise<Lamports> {
+    return (await this.#lowestBalance(address, 0n)).lamports;
+  }
+
+  async #lowestBalance(address: string, minSlot: bigint): Promise<Balance> {
     const read = async (node: SolanaNode) => {
       const balance = await node.balance(address, 'finalized', minSlot > 0n ? minSlot : undefined);
       if (balance.slot < minSlot) throw upstreamFailed(node.name, 'behind');
       return balance;
     };
-    const answer = await nodesAsked.ask(`balance ${address}`, read, (given) => {
+    const answer = await this.#asked.ask(`balance ${address}`, read, (given) => {
       // A quorum has at least this balance: a single node can neither raise nor lower it.
-      const covered = given.map(({ value }) => value.lamports).toSorted((a, b) => (a > b ? -1 : 1))[
-        quorum - 1
-      ];
-      if (covered === undefined) return undefined;
-      const slot = given.reduce(
-        (low, { value }) => (value.slot < low ? value.slot : low),
-        given[0]?.value.slot ?? 0n,
-      );
-      return { agreed: { lamports: covered, slot } };
+      const falling = given.map(({ value }) => value.lamports).toSorted((a, b) => (a > b ? -1 : 1));
+      const covered = falling[this.quorum - 1];
+      return covered === undefined ? undefined : { agreed: { lamports: covered, slot: lowestSlot(given) } };
     });
-    if (!answer) throw missing();
+    if (!answer) throw quorumMissing();
     return answer.agreed;
   }
 
@@ -101,12 +136,12 @@ export function createSolanaView(p: {
    * A finalized transaction, or null without a quorum.
    * @throws AppError UPSTREAM_FAILED `nodes_disagree` when nodes give different ones, `quorum_missing`
    */
-  async function transaction(signature: string): Promise<ChainTransaction | null> {
+  async transaction(signature: string): Promise<ChainTransaction | null> {
     const read = (node: SolanaNode) => node.transaction(signature, 'finalized');
-    const answer = await nodesAsked.ask(
+    const answer = await this.#asked.ask(
       `transaction ${signature}`,
       read,
-      decideTransaction(quorum),
+      decideTransaction(this.quorum),
       transactionsDiffer,
     );
     return answer?.agreed ?? null;
@@ -116,93 +151,74 @@ export function createSolanaView(p: {
    * The answers of a quorum that agrees on `keyOf`. Other members may differ, because nodes are at different slots.
    * @throws AppError UPSTREAM_FAILED
    */
-  async function agreed<T>(
+  async agreed<T>(
     question: string,
     read: (node: SolanaNode) => Promise<T>,
     keyOf: (value: T) => unknown = (value) => value,
   ): Promise<readonly [T, ...T[]]> {
-    const answer = await nodesAsked.ask(question, read, (given) => {
-      const [first, ...others] = sameByKey(given, quorum, (value) => stringifyJson(keyOf(value)) ?? '') ?? [];
+    const answer = await this.#asked.ask(question, read, (given) => {
+      const same = sameByKey(given, this.quorum, (value) => stringifyJson(keyOf(value)) ?? '');
+      const [first, ...others] = same ?? [];
       return first === undefined ? undefined : { agreed: [first, ...others] as const };
     });
-    if (!answer) throw missing();
+    if (!answer) throw quorumMissing();
     return answer.agreed;
   }
 
-  return {
-    quorum,
-    agreement: () => nodesAsked.agreement(),
-    memory: () => nodesAsked.memory(),
-    recall: (text: string) => nodesAsked.recall(text),
-    transaction,
-    agreed,
+  /**
+   * A transaction that one node, each in turn, shows as confirmed, or null. Any caller can ask for any signature, so an
+   * unknown one costs a single call. It may still be dropped and the node may invent it, so it must move no money.
+   */
+  async confirmedTransaction(signature: string): Promise<ChainTransaction | null> {
+    const node = this.#nodes[this.#turn++ % this.#nodes.length];
+    const status = await node?.signatureStatus(signature).catch(() => undefined);
+    if (!node || !status?.status || status.status.commitment === 'processed') return null;
+    return node.transaction(signature, 'confirmed').catch(() => null);
+  }
 
-    history: {
-      nodes: nodes.map((node) => ({
-        name: node.name,
-        signatures: (page) => node.signaturesFor(reserveAddress, { ...page, commitment: 'finalized' }),
-        firstAvailableBlock: () => node.firstAvailableBlock(),
-      })),
-      isAbsent: (entry) => isAbsentFrom(nodes, entry),
-    } satisfies History,
+  /**
+   * The newest confirmed blockhash that a quorum of nodes accepts. A node that has not seen it cannot
+   * prove later that it has expired, so with fewer nodes an attempt could stay undecided.
+   * @throws AppError UPSTREAM_FAILED
+   */
+  async latestBlockhash(): Promise<Blockhash> {
+    const tips = await Promise.allSettled(this.#nodes.map((node) => node.latestBlockhash('confirmed')));
+    const found = tips.flatMap((tip) => (tip.status === 'fulfilled' ? [tip.value] : []));
+    if (found.length === 0) throw tips.find((tip) => tip.status === 'rejected')?.reason ?? quorumMissing();
+    for (const { blockhash } of found.toSorted((a, b) => (a.slot > b.slot ? -1 : 1))) {
+      const witnesses = await witnessesOf(this.#nodes, blockhash);
+      const [first] = witnesses;
+      if (!first || witnesses.length < this.quorum) continue;
+      const slot = witnesses.reduce((low, witness) => (witness.slot < low ? witness.slot : low), first.slot);
+      return { blockhash, version: this.#messageVersion, slot, witnesses };
+    }
+    throw quorumMissing();
+  }
 
-    /**
-     * A transaction that one node, each in turn, shows as confirmed, or null. Any caller can ask for any signature, so an
-     * unknown one costs a single call. It may still be dropped and the node may invent it, so it must move no money.
-     */
-    async confirmedTransaction(signature: string): Promise<ChainTransaction | null> {
-      const node = nodes[turn++ % nodes.length];
-      const status = await node?.signatureStatus(signature).catch(() => undefined);
-      if (!node || !status?.status || status.status.commitment === 'processed') return null;
-      return node.transaction(signature, 'confirmed').catch(() => null);
-    },
+  async send(wire: string): Promise<boolean> {
+    const answers = await Promise.allSettled(this.#nodes.map((node) => node.send(wire)));
+    return answers.some((answer) => answer.status === 'fulfilled' || isAlreadyProcessed(answer.reason));
+  }
 
-    balance: (minSlot: bigint) => lowestBalance(reserveAddress, minSlot),
+  views(signing: Signing): Promise<NodeView[]> {
+    return succeeded(this.#nodes.map((node) => viewOf(node, signing, this.#reserveAddress)));
+  }
 
-    /** Finalized lamports of any account. @throws AppError UPSTREAM_FAILED */
-    balanceOf: async (address: string) => (await lowestBalance(address, 0n)).lamports,
-
-    /**
-     * The newest confirmed blockhash that a quorum of nodes accepts. A node that has not seen it cannot
-     * prove later that it has expired, so with fewer nodes an attempt could stay undecided.
-     * @throws AppError UPSTREAM_FAILED
-     */
-    async latestBlockhash(): Promise<Blockhash> {
-      const tips = await Promise.allSettled(nodes.map((node) => node.latestBlockhash('confirmed')));
-      const found = tips.flatMap((tip) => (tip.status === 'fulfilled' ? [tip.value] : []));
-      if (found.length === 0) throw tips.find((tip) => tip.status === 'rejected')?.reason ?? missing();
-      for (const { blockhash } of found.toSorted((a, b) => (a.slot > b.slot ? -1 : 1))) {
-        const witnesses = await witnessesOf(nodes, blockhash);
-        const [first] = witnesses;
-        if (!first || witnesses.length < quorum) continue;
-        const slot = witnesses.reduce(
-          (low, witness) => (witness.slot < low ? witness.slot : low),
-          first.slot,
-        );
-        return { blockhash, version: messageVersion, slot, witnesses };
-      }
-      throw missing();
-    },
-
-    async send(wire: string): Promise<boolean> {
-      const answers = await Promise.allSettled(nodes.map((node) => node.send(wire)));
-      return answers.some((answer) => answer.status === 'fulfilled' || isAlreadyProcessed(answer.reason));
-    },
-
-    views: (signing: Signing): Promise<NodeView[]> =>
-      succeeded(nodes.map((node) => viewOf(node, signing, reserveAddress))),
-
-    async landing(signature: string): Promise<Landing | null> {
-      const found = await transaction(signature);
-      // A transaction that contradicts the finalized status is not its landing.
-      if (!found || found.failed || found.signature !== signature) return null;
-      const change = lamportsChange(found, reserveAddress);
-      if (change === undefined) return null;
-      const { slot, blockTime, fee } = found;
-      return { slot, blockTime, fee: lamports(fee), debit: lamports(-change) };
-    },
-  } satisfies ChainPort & Record<string, unknown>;
+  async landing(signature: string): Promise<Landing | null> {
+    const found = await this.transaction(signature);
+    // A transaction that contradicts the finalized status is not its landing.
+    if (!found || found.failed || found.signature !== signature) return null;
+    const change = lamportsChange(found, this.#reserveAddress);
+    if (change === undefined) return null;
+    const { slot, blockTime, fee } = found;
+    return { slot, blockTime, fee: lamports(fee), debit: lamports(-change) };
+  }
 }
+
+const quorumMissing = () => upstreamFailed('solana-rpc', 'quorum_missing');
+
+const lowestSlot = (given: readonly Given<Balance>[]): bigint =>
+  given.reduce((low, { value }) => (value.slot < low ? value.slot : low), given[0]?.value.slot ?? 0n);
 
 /** Slots by which a working node may lag behind another: more than an hour. */
 const MAX_NODE_LAG = 10_000n;

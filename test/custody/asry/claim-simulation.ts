@@ -7,7 +7,7 @@ import type { ClaimAnswer, ClaimRequest, OpsCommand } from '../../../src/custody
 import { type Claim, decodeRow, type Payout } from '../../../src/custody/asry/asry-store.ts';
 import type { AsryProgram } from '../../../src/custody/asry/epochs.ts';
 import { decodeOperation, type Operation } from '../../../src/custody/kernel/operation.ts';
-import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { LIMITS } from '../../kit/limits.ts';
 import {
@@ -96,46 +96,49 @@ export function createAsrySimulation(options: SimulationOptions) {
     rates: { crashing: [0.002, 0.01, 0.05], failingSends: [0, 0.05] },
     ...(options.startLamports !== undefined && { startLamports: options.startLamports }),
     failing: options.failing,
-    modules: ({ flaky, nodes, now, solana }) => ({
-      limits: {
-        ...LIMITS,
-        floor: lamports(0n),
-        rent_day: options.rentDay ?? LIMITS.rent_day,
-        failed_payouts_day: options.failedDay ?? LIMITS.failed_payouts_day,
-      },
-      asry: {
+    modules: ({ flaky, nodes, now, solana }) => {
+      const view = new SolanaView({
+        nodes: nodes.map((node, index) => ({
+          ...node,
+          transaction: (signature) =>
+            flaky(`deposit@${index}`, () => {
+              const seen = options.see?.(index, signature);
+              return asChainTransaction(seen === undefined ? (deposits.get(signature) ?? null) : seen);
+            }),
+        })),
         reserveAddress: RESERVE,
-        mint: ASRY,
-        terms,
-        program: { ...PROGRAM, ...options.program, ...reconfigured },
-        transaction: createSolanaView({
-          nodes: nodes.map((node, index) => ({
-            ...node,
-            transaction: (signature) =>
-              flaky(`deposit@${index}`, () => {
-                const seen = options.see?.(index, signature);
-                return asChainTransaction(seen === undefined ? (deposits.get(signature) ?? null) : seen);
-              }),
-          })),
+        now,
+        log: () => undefined,
+      });
+      return {
+        limits: {
+          ...LIMITS,
+          floor: lamports(0n),
+          rent_day: options.rentDay ?? LIMITS.rent_day,
+          failed_payouts_day: options.failedDay ?? LIMITS.failed_payouts_day,
+        },
+        asry: {
           reserveAddress: RESERVE,
-          now,
-          log: () => undefined,
-        }).transaction,
-        readMint: () =>
-          flaky('mint', () => ({ program: TOKEN_PROGRAM, decimals: options.mintDecimals ?? 9 })),
-        readPayees: (receivers) =>
-          flaky('payees', () => {
-            const sent = run.landed().reduce((sum, { order }) => sum + order.atoms, 0n);
-            return receivers.map((receiver) => ({
-              program: TOKEN_PROGRAM,
-              decimals: options.mintDecimals ?? 9,
-              accountOwner: run.hasAccount(receiver) ? receiver : null,
-              reserveAtoms: (options.reserveAtoms?.() ?? 10n ** 18n) - sent,
-            }));
-          }),
-        latestBlockhash: solana.latestBlockhash,
-      },
-    }),
+          mint: ASRY,
+          terms,
+          program: { ...PROGRAM, ...options.program, ...reconfigured },
+          transaction: (signature) => view.transaction(signature),
+          readMint: () =>
+            flaky('mint', () => ({ program: TOKEN_PROGRAM, decimals: options.mintDecimals ?? 9 })),
+          readPayees: (receivers) =>
+            flaky('payees', () => {
+              const sent = run.landed().reduce((sum, { order }) => sum + order.atoms, 0n);
+              return receivers.map((receiver) => ({
+                program: TOKEN_PROGRAM,
+                decimals: options.mintDecimals ?? 9,
+                accountOwner: run.hasAccount(receiver) ? receiver : null,
+                reserveAtoms: (options.reserveAtoms?.() ?? 10n ** 18n) - sent,
+              }));
+            }),
+          latestBlockhash: () => solana.latestBlockhash(),
+        },
+      };
+    },
     isQuiet: () => rows<Payout>('asry_payouts', 'signature').every(({ state }) => state === 'paid'),
   });
   const { host, rowsOf } = run;

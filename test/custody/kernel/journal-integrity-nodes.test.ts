@@ -6,7 +6,7 @@ import { upstreamFailed } from '../../../src/core/errors.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { checkJournal, freeze } from '../../../src/custody/kernel/journal-integrity.ts';
 import { reconcile } from '../../../src/custody/kernel/reconcile.ts';
-import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import type { ChainTransaction, SolanaNode } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
 import { NOW, reserveTransfer, SOL } from '../../kit/sample-operations.ts';
@@ -52,7 +52,7 @@ function setUp(...fakes: Fake[]) {
     };
     return parts as SolanaNode;
   });
-  const view = createSolanaView({ nodes, reserveAddress: RESERVE, now: () => NOW, log: () => undefined });
+  const view = new SolanaView({ nodes, reserveAddress: RESERVE, now: () => NOW, log: () => undefined });
   const storage = createSqliteStorage();
   const journal = new Journal(storage);
   const shared = { journal, mirror: createFakeMirror(), reserveAddress: RESERVE, now: () => NOW };
@@ -61,7 +61,7 @@ function setUp(...fakes: Fake[]) {
       ...shared,
       history: view.history,
       log: () => undefined,
-      transaction: view.transaction,
+      transaction: (signature: string) => view.transaction(signature),
       balance: async () => 9n * SOL,
     });
   const reconciled = () => {
@@ -70,7 +70,7 @@ function setUp(...fakes: Fake[]) {
       ...shared,
       storage,
       history: view.history,
-      transaction: view.transaction,
+      transaction: (signature: string) => view.transaction(signature),
       modules: [],
     });
   };

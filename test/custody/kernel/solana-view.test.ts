@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Signing } from '../../../src/custody/kernel/operation.ts';
-import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
 import { HTML_429, type Recorded, replay } from '../../providers/replay.ts';
 
@@ -33,7 +33,7 @@ function setUp(first: Record<string, Answer>, second: Record<string, Answer> = {
   const { nodes } = createSolanaRpc({ urls, fetch });
   const logged: Readonly<Record<string, unknown>>[] = [];
   const clock = { now: 1_790_000_000_000 };
-  const chain = createSolanaView({
+  const chain = new SolanaView({
     nodes,
     reserveAddress: RESERVE,
     now: () => clock.now,

@@ -87,7 +87,7 @@ export function createRequestSimulation(options: RunOptions) {
         reserveAddress: RESERVE,
         signMint: () => new Uint8Array(64),
         rentExemption: async () => 1_000_000n,
-        latestBlockhash: solana.latestBlockhash,
+        latestBlockhash: () => solana.latestBlockhash(),
         findMint: (address) =>
           flaky('findMint', () => {
             const found = run
@@ -115,7 +115,7 @@ export function createRequestSimulation(options: RunOptions) {
               reserveAtoms: 10n ** 18n,
             })),
           ),
-        latestBlockhash: solana.latestBlockhash,
+        latestBlockhash: () => solana.latestBlockhash(),
       },
     }),
     isQuiet: () =>
