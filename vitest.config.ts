@@ -50,8 +50,6 @@ export default defineConfig({
             miniflare: {
               // Stands in for a replica.
               d1Databases: { SECOND_DB: 'second' },
-              // Optional in wrangler.toml.
-              analyticsEngineDatasets: { METRICS: { dataset: 'sluice' } },
               bindings: {
                 TEST_SCHEMA: await readD1Migrations({
                   projectPath: '.',

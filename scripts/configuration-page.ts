@@ -1,5 +1,5 @@
 /** docs/configuration.md and .dev.vars.example, generated from the declarations of src/config.ts. */
-import { AREAS, DECLARATIONS, type Declaration, OPTIONAL_BINDINGS } from '../src/config.ts';
+import { AREAS, DECLARATIONS, type Declaration } from '../src/config.ts';
 
 const INTRODUCTION = `# Configuration
 
@@ -9,13 +9,7 @@ names the variable. The other areas continue to work. An invalid limit never fal
 reserve stops the whole custodian. Without the custodian's variables its areas
 (proof, ABSR, ASRY, creations, listings) are off as well.
 
-Bindings are in \`wrangler.toml\`. These are optional:
-
-| binding | meaning |
-|---|---|
-${Object.entries(OPTIONAL_BINDINGS)
-  .map(([name, about]) => `| \`${name}\` | ${about} |`)
-  .join('\n')}`;
+Bindings are in \`wrangler.toml\`.`;
 
 const EXAMPLE_INTRODUCTION = `# Every variable that the service reads. Copy to .dev.vars (chmod 600), or let \`npm run ops -- keygen --out .dev.vars\` begin it,
 # and fill in the ones you use. An empty or commented line takes its default. An area without its required variables is off.`;

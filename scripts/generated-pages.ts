@@ -6,7 +6,6 @@ import { configurationPage, exampleSettings } from './configuration-page.ts';
 import { apiDocument } from './documents/api-document.ts';
 import { errorsPage } from './errors-page.ts';
 import { licencesPage } from './licences-page.ts';
-import { metricsPage } from './metrics-page.ts';
 import { skillModule, skillPage } from './skill-page.ts';
 import { withTools } from './tools-table.ts';
 
@@ -23,7 +22,6 @@ export function generatedPages(): Record<string, string> {
     'docs/configuration.md': configurationPage(),
     'docs/errors.md': errorsPage(ERRORS, document),
     'docs/licences.md': licencesPage(),
-    'docs/metrics.md': metricsPage(),
     'SKILL.md': skill,
     'packages/client/src/operations.ts': clientTypes(document),
     'src/mcp/skill-text.ts': skillModule(skill),

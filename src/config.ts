@@ -411,16 +411,6 @@ export const VARIABLES = {
   },
 } as const satisfies Record<string, Declaration>;
 
-/** Bindings that wrangler.toml may leave out, with their meaning for docs/configuration.md. */
-export const OPTIONAL_BINDINGS = {
-  METRICS: '[Data points for a dashboard](metrics.md). Without it there are none.',
-} as const;
-
-/** The generated type of `Env` has no optional bindings. */
-export type OptionalBindings = {
-  readonly METRICS?: AnalyticsEngineDataset;
-};
-
 export type Variable = keyof typeof VARIABLES;
 
 /** Every variable with its declaration, in the table's order. */

@@ -125,7 +125,7 @@ it('only config.ts reads settings, and only custody/secrets.ts reads secret keys
     .filter((file) => !file.startsWith('mcp/'))
     .filter((file) =>
       /\benv\.[A-Z][A-Z_]+|\benv\[|Reflect\.get\(env\b|\bprocess\.env\b/.test(
-        read(file).replace(/\benv\.(DB|METRICS|KV|LIMITER|ASSETS|VERSION|CUSTODIAN|PAGE_VIEWS)\b/g, ''),
+        read(file).replace(/\benv\.(DB|KV|LIMITER|ASSETS|VERSION|CUSTODIAN|PAGE_VIEWS)\b/g, ''),
       ),
     );
   expect(readers).toEqual(['config.ts', 'custody/secrets.ts']);

@@ -3,7 +3,7 @@ import { type Finding, problem, type Settings } from './finding.ts';
 
 /** Keys whose values name a resource. `name` counts in the root of an environment only: elsewhere it names a binding. */
 const RESOURCE =
-  /\b(database_id|database_name|preview_database_id|preview_id|id|namespace_id|dataset|service|script_name|pattern|route)\s*=\s*"([^"]+)"/g;
+  /\b(database_id|database_name|preview_database_id|preview_id|id|namespace_id|service|script_name|pattern|route)\s*=\s*"([^"]+)"/g;
 const ROUTES = /^\s*routes?\s*=|^\s*\[\[routes\]\]/m;
 const PLACEHOLDER = /^[0-]+$/;
 

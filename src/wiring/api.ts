@@ -41,7 +41,7 @@ import { CustodianClient } from './custodian-client.ts';
 import { missingAnywhere, missingFor } from './missing-settings.ts';
 import { pageViewBackup, pageViewObjects } from './page-views.ts';
 import { feeNotes, swapRoute } from './swap-route.ts';
-import { fetchFor, type Wired, wired } from './telemetry.ts';
+import { fetchFor, log, type Wired, wired } from './telemetry.ts';
 import { upstreamProbes } from './upstream-probes.ts';
 
 type Sources = ReturnType<typeof sourcesOf>;
@@ -49,7 +49,6 @@ type Sources = ReturnType<typeof sourcesOf>;
 /** The platform, the configuration and the upstreams' clients, built once and passed to the features. */
 function sourcesOf(env: Env) {
   const config = wired(env);
-  const { log } = config.telemetry;
   const newCache = (kv?: KVNamespace) =>
     new Cache({ kv, release: env.VERSION?.id, now: Date.now, defer: waitUntil });
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

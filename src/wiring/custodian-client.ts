@@ -11,7 +11,7 @@ import type {
   SwapRequest,
 } from '../custody/api.ts';
 import { noteCausedRows } from '../http/read-session.ts';
-import type { Telemetry } from './telemetry.ts';
+import type { Line } from './telemetry.ts';
 
 const isNotConfigured = (result: unknown): result is NotConfigured =>
   typeof result === 'object' && result !== null && 'notConfigured' in result;
@@ -29,7 +29,7 @@ type Options = {
   readonly reserveAddress: string | null;
   /** Settings without which the custodian does not start. */
   readonly missing: readonly string[];
-  readonly log: Telemetry['log'];
+  readonly log: (line: Line) => void;
 };
 
 /**

@@ -33,7 +33,7 @@ import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients } from './clients.ts';
 import { missingFor } from './missing-settings.ts';
 import { feeNotes, swapRoute } from './swap-route.ts';
-import { fetchFor, type Wired, wired } from './telemetry.ts';
+import { fetchFor, log, type Wired, wired } from './telemetry.ts';
 
 /** The keys, upstreams and platform below the custody modules. The whole-system simulation replaces all of them. */
 export type CustodyPlatform = {
@@ -53,7 +53,7 @@ export function custodyDeps(env: Env): CustodyDeps {
     return depsOf(env, config);
   } catch (error) {
     if (error instanceof AppError) {
-      config.telemetry.log({ level: 'alarm', event: 'custodian_not_configured', ...error.details });
+      log({ level: 'alarm', event: 'custodian_not_configured', ...error.details });
     }
     throw error;
   }
@@ -63,7 +63,6 @@ function depsOf(env: Env, config: Required<Wired>): CustodyDeps {
   const { RESERVE_SOLANA_ADDRESS: solanaAddress, RESERVE_BTC_ADDRESS: bitcoinAddress } = config;
   const missing = missingFor(config, 'custody');
   if (missing.length > 0 || !solanaAddress || !bitcoinAddress) throw notConfigured(missing);
-  const { log } = config.telemetry;
   const reserve = { solanaAddress, bitcoinAddress };
   return composeCustody(config, bitcoinAddress, {
     ...clients(config),

@@ -58,6 +58,6 @@ export const swapRoute = (
     reserveAddress,
     bitcoinAddress,
     now: Date.now,
-    log: config.telemetry?.log ?? log,
+    log,
     ...(onFees ? { onFees } : {}),
   });

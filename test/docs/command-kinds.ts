@@ -4,8 +4,7 @@
 export type Kind = 'run' | 'resolved' | 'account' | 'elsewhere';
 
 const ROWS: readonly (readonly [pattern: RegExp, kind: Kind, why: string])[] = [
-  [/^curl (?!.*api\.cloudflare\.com)/, 'run', 'the world answers'],
-  [/^curl .*api\.cloudflare\.com/, 'elsewhere', 'the SQL API; test/docs/metrics.test.ts runs the queries'],
+  [/^curl /, 'run', 'the world answers'],
   [/^(export )?[A-Z_]+=/, 'run', 'what later commands use'],
   [
     /^npm run ops -- (balances|operations|held|pause|resume|reconcile|mint --dry-run)$/,

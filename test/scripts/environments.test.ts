@@ -37,47 +37,23 @@ const BINDINGS = [
   'kv_namespaces',
   'durable_objects',
   'ratelimits',
-  'analytics_engine_datasets',
   'version_metadata',
   'triggers',
   'migrations',
   'assets',
 ] as const;
 
-/** wrangler.toml with its optional binding switched on. */
-const withOptional = TOML.replaceAll(/^# (\[\[.*datasets\]\]|binding = .*|dataset = .*)$/gm, '$1');
-
-function saved(toml: string): string {
-  const file = join(folder, 'bindings.toml');
-  writeFileSync(file, toml);
-  return file;
-}
-
-it('the dataset of the metrics is optional, and staging has its own', () => {
-  const { analytics_engine_datasets }: { analytics_engine_datasets: unknown } = unstable_readConfig(
-    { config: saved(withOptional), env: 'staging' },
-    { hideWarnings: true },
-  );
-  expect(analytics_engine_datasets).toEqual([{ binding: 'METRICS', dataset: 'sluice_staging' }]);
-  expect(TOML).not.toMatch(/^\[\[.*datasets\]\]/m);
-});
-
-it.each([
-  ['as it is', TOML],
-  ['with the optional binding', withOptional],
-])('staging has every binding that production has, %s', (_name, toml) => {
-  const file = saved(toml);
-  const IDENTITY = ['database_id', 'database_name', 'id', 'namespace_id', 'dataset'];
+it('staging has every binding that production has', () => {
+  const IDENTITY = ['database_id', 'database_name', 'id', 'namespace_id'];
   const bindingsOf = (env: string | undefined): unknown => {
     const config: Record<string, unknown> = unstable_readConfig(
-      { config: file, env },
+      { config: 'wrangler.toml', env },
       { hideWarnings: true },
     );
     const bindings = BINDINGS.map((name) => [name, config[name]]);
     return JSON.parse(JSON.stringify(bindings, (key, value) => (IDENTITY.includes(key) ? undefined : value)));
   };
   expect(bindingsOf('staging')).toEqual(bindingsOf(undefined));
-  expect(sharedResources(toml)).toEqual([]);
 });
 
 const DATABASE = 'database_name = "sluice-staging"';
@@ -88,11 +64,6 @@ it.each([
     'the KV namespace',
     '[[env.staging.kv_namespaces]]',
     '[[env.staging.kv_namespaces]]\nid = "0123456789abcdef0123456789abcdef"',
-  ],
-  [
-    'the dataset of the metrics',
-    '[[env.staging.kv_namespaces]]',
-    '[[analytics_engine_datasets]]\nbinding = "METRICS"\ndataset = "sluice"\n[[env.staging.analytics_engine_datasets]]\nbinding = "METRICS"\ndataset = "sluice"\n[[env.staging.kv_namespaces]]',
   ],
   ['the counters of the rate limiter', 'namespace_id = "2001"', 'namespace_id = "1001"'],
   ['the name of the Worker', 'name = "sluice-staging"\nvars', 'name = "sluice"\nvars'],

@@ -84,29 +84,6 @@ async function alarms(until: () => Promise<boolean>): Promise<void> {
 const stateIs = (detail: string) => async () => (await d1Row())?.detail === detail;
 
 describe('the custodian in the Workers runtime', () => {
-  it('counts the states of a swap, its signature and its upstream calls, without its ids', async () => {
-    const points: { indexes: string[]; blobs: string[]; doubles: number[] }[] = [];
-    const bound: unknown = Reflect.get(env, 'METRICS');
-    Reflect.set(env, 'METRICS', { writeDataPoint: (point: (typeof points)[number]) => points.push(point) });
-    try {
-      const answer = await createSwap(request('c1', 'the-callers-key'));
-      if (answer.type !== 'created') throw new Error(JSON.stringify(answer));
-      const of = (metric: string) => points.filter(({ indexes }) => indexes[0] === metric);
-      expect(of('operation').map(({ blobs, doubles }) => [...blobs, doubles[0]])).toEqual([
-        ['swap', 'planned', 'planned', '', Number(SOL)],
-        ['swap', 'signed', 'signed', '', Number(SOL)],
-        ['swap', 'signed', 'sent', '', Number(SOL)],
-      ]);
-      expect(of('signing').map(({ blobs }) => blobs)).toEqual([['swap', 'signed', '']]);
-      expect(of('upstream').map(({ blobs }) => blobs)).toContainEqual(['near-intents', 'ok']);
-      const text = JSON.stringify(points);
-      for (const id of ['the-callers-key', answer.swap.signature, RESERVE, BITCOIN])
-        expect(text).not.toContain(id);
-    } finally {
-      Reflect.set(env, 'METRICS', bound);
-    }
-  });
-
   it('restores no older storage on a platform that keeps no history, and says so', async () => {
     const id = new Date(Date.now() - 60_000).toISOString();
     const answer = await custodian().ops({ name: 'restore-storage', id });

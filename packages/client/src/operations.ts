@@ -34,6 +34,7 @@ export type Status = {
     ok: boolean;
     /** Whether money depends on it; only these affect ok */ needed: boolean;
     /** Response time in milliseconds */ ms: number;
+    /** open while calls are skipped because two in a row timed out */ circuit: 'closed' | 'open';
   }>;
   /** Null when it cannot be read */ cron: Array<{
     trigger: 'minute' | 'daily';
@@ -740,7 +741,7 @@ export type NostrPost = {
 export type RelayStatus = {
   relay: string;
   /** The answer contains its posts without a gap */ ok: boolean;
-  state: 'eose' | 'closed' | 'unreachable' | 'lost' | 'timeout' | 'too_large' | 'forged';
+  state: 'eose' | 'closed' | 'skipped' | 'unreachable' | 'lost' | 'timeout' | 'too_large' | 'forged';
   events: number;
   /** It has posts that it did not send */ partial: boolean;
   /** Rejected events: forged, malformed or not matching */ rejected: number;
