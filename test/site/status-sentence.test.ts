@@ -4,7 +4,13 @@ import { statusSentence } from '../../site/parts/status-sentence.ts';
 
 const status = JSON.parse(JSON.stringify(EXAMPLES.getStatus?.responses[0]?.body));
 const sources = (down: number) =>
-  Array.from({ length: 12 }, (_, at) => ({ name: `source-${at}`, ok: at >= down, needed: true, ms: 1 }));
+  Array.from({ length: 12 }, (_, at) => ({
+    name: `source-${at}`,
+    ok: at >= down,
+    needed: true,
+    ms: 1,
+    circuit: 'closed' as const,
+  }));
 
 it.each([
   [0, '5', {}, 'All 12 sources respond. The reserve is covered, swaps are open.'],
