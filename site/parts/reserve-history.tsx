@@ -3,10 +3,11 @@ import type { ProofHistory } from '../../packages/client/src/index.ts';
 import { allProofs } from '../api/proofs.ts';
 import { useQuery } from '../api/query.ts';
 import { Basins } from './canal.tsx';
-import { Chart, Periods } from './chart.tsx';
+import { Chart } from './chart.tsx';
 import { amountOf, count, fromUnixSeconds, instant } from './format.ts';
 import { Age } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
+import { Periods } from './periods.tsx';
 
 type Proofs = ProofHistory['proofs'];
 type Period = 'day' | 'month' | 'all';

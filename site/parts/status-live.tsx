@@ -1,13 +1,13 @@
 import { useState } from 'hono/jsx';
 import type { Status } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
-import { Periods } from './chart.tsx';
 import { SolanaTransaction } from './explorer-links.tsx';
 import { Folded } from './folded.tsx';
 import { amountOf, count, sats, sol } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
+import { Periods } from './periods.tsx';
 import { sourcesText, statusSentence, swapsText } from './status-sentence.ts';
 import { blocksOf, DAYS, HALF_HOURS, StatusStrip } from './status-strip.tsx';
 import { detailText } from './swap-progress.tsx';

@@ -1,10 +1,11 @@
 import { useState } from 'hono/jsx';
 import type { AnalyticsStats } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
-import { Chart, Periods } from './chart.tsx';
+import { Chart } from './chart.tsx';
 import { count, fromUnixSeconds, instant } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
+import { Periods } from './periods.tsx';
 import { Table } from './table.tsx';
 import { Tile } from './tile.tsx';
 import { Foreign } from './token-text.tsx';
