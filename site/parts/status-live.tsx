@@ -193,7 +193,7 @@ export function StatusReport({ status }: { status: Status }) {
       </section>
       <section>
         <h2>Incidents</h2>
-        <p>A part that failed in two checks or more. Nobody writes them: the checks do.</p>
+        <p>Recorded by the service's own checks: a part that failed in at least two of them.</p>
         <Incidents incidents={status.incidents} />
       </section>
       <section>

@@ -24,25 +24,26 @@ export type PageHead = {
   readonly title: string;
   readonly description: string;
   readonly url: string;
-  readonly image: string;
+  /** Addresses; previews show the first one, 1200 by 630. */
+  readonly images: readonly string[];
+  /** Of the first one. */
   readonly imageAlt: string;
-  /** Whether the image is the wide card of the site. */
-  readonly isWide: boolean;
 };
 
 const REPLACED =
   'title, meta[name="description"], meta[property^="og:"], meta[name="twitter:card"], link[rel="canonical"]';
 
-const headHtml = ({ title, description, url, image, imageAlt, isWide }: PageHead): Html =>
+const headHtml = ({ title, description, url, images, imageAlt }: PageHead): Html =>
   html`<title>${title}</title>
 <meta name="description" content="${description}">
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:type" content="website">
 <meta property="og:url" content="${url}">
-<meta property="og:image" content="${image}">
+<meta property="og:image" content="${images[0]}">
 <meta property="og:image:alt" content="${imageAlt}">
-<meta name="twitter:card" content="${isWide ? 'summary_large_image' : 'summary'}">
+${images.slice(1).map((image) => html`<meta property="og:image" content="${image}">`)}
+<meta name="twitter:card" content="summary_large_image">
 <link rel="canonical" href="${url}">`;
 
 /** A data block: it is never run, and no text in it can end it. */

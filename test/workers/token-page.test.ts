@@ -12,6 +12,10 @@ const BUILT = `<!doctype html><html><head><title>Token</title><meta name="descri
 <body><div data-island="token" class="live">Reading the token.</div></body></html>`;
 const HOSTILE = '</script><script>alert(1)</script>"\'<img src=x>';
 
+const LIMITS = { LIMITER: { limit: async () => ({ success: true }) } };
+/** One letter, two pixels high and wide. */
+const LETTERS = new Blob([Uint16Array.of(2, 1, 79, 2), Uint8Array.of(7, 7, 7, 0)]).stream();
+
 const token: TokenRow = {
   tokenId: 7,
   mint: MINT,
@@ -37,18 +41,22 @@ async function pageOf(path: string, row: TokenRow | Error | undefined): Promise<
   const memory = new Cache({ kv: undefined, release: undefined, now: Date.now, defer: () => undefined });
   const readAccounts = () => Promise.reject(new Error('no node'));
   const assets = {
-    fetch: async (url: string) =>
-      new Response(url.endsWith('/404') ? '<html>No page here</html>' : BUILT, {
+    fetch: async (url: string) => {
+      if (url.endsWith('/letters.bin'))
+        return new Response(LETTERS.pipeThrough(new CompressionStream('gzip')));
+      return new Response(url.endsWith('/404') ? '<html>No page here</html>' : BUILT, {
         headers: { 'Content-Type': 'text/html', 'Content-Security-Policy': POLICY, ETag: '"built"' },
-      }),
+      });
+    },
   };
   const tokens = {
     tokens: { byMint: one, byId: one },
     facts: { memory, readAccounts },
     assets,
+    memory,
     publicBaseUrl: ORIGIN,
   };
-  return createApp(() => ({ log: () => undefined, tokens }) as object as Deps).request(path);
+  return createApp(() => ({ log: () => undefined, tokens }) as object as Deps).request(path, {}, LIMITS);
 }
 
 describe('/token/{mint}', () => {
@@ -58,7 +66,10 @@ describe('/token/{mint}', () => {
     expect([response.status, response.headers.get('content-security-policy')]).toEqual([200, POLICY]);
     expect(response.headers.get('etag')).not.toBe('"built"');
     expect(text.match(/<title>[^<]*<\/title>/g)).toEqual(['<title>Otter (OTT) · Sluice</title>']);
-    expect(text).toContain('<meta property="og:image" content="https://pictures.test/otter.png">');
+    expect(text.match(/property="og:image" content="[^"]*"/g)).toEqual([
+      `property="og:image" content="${ORIGIN}/token/${MINT}.png"`,
+      'property="og:image" content="https://pictures.test/otter.png"',
+    ]);
     expect(text.match(/rel="canonical" href="[^"]*"/g)).toEqual([
       `rel="canonical" href="${ORIGIN}/token/${MINT}"`,
     ]);
@@ -83,13 +94,16 @@ describe('/token/{mint}', () => {
     ['a token that imitates a known one', { ...token, name: 'USD Coin', symbol: 'USDC' }],
     ['a picture that is no https URL', { ...token, image: 'javascript:alert(1)' }],
     ['a token without a picture', { ...token, image: null }],
-  ])('previews %s with the picture of the site', async (_, row) => {
+  ])('previews %s without its picture', async (_, row) => {
     const text = await (await pageOf(`/token/${MINT}`, row)).text();
-    expect(text).toContain(`<meta property="og:image" content="${ORIGIN}/card.png">`);
+    expect(text.match(/property="og:image" content="[^"]*"/g)).toEqual([
+      `property="og:image" content="${ORIGIN}/token/${MINT}.png"`,
+    ]);
   });
 
   it.each([
     ['an unknown mint', `/token/${MINT}`, undefined, 404],
+    ['the picture of an unknown mint', `/token/${MINT}.png`, undefined, 404],
     ['text that is no mint', '/token/otter', token, 404],
     ['a deeper path', `/token/${MINT}/x`, token, 404],
     ['an unreadable database', `/token/${MINT}`, new Error('D1'), 503],
@@ -97,6 +111,17 @@ describe('/token/{mint}', () => {
     const response = await pageOf(path, row);
     expect([response.status, response.headers.get('content-type')]).toEqual([status, 'text/html']);
     expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('draws the preview picture of a token as PNG', async () => {
+    const response = await pageOf(`/token/${MINT}.png`, token);
+    expect([
+      response.status,
+      response.headers.get('content-type'),
+      response.headers.get('cache-control'),
+    ]).toEqual([200, 'image/png', 'public, max-age=3600']);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    expect(String.fromCharCode(...bytes.slice(1, 4), ...bytes.slice(12, 16))).toBe('PNGIHDR');
   });
 
   it('redirects the id of a token to its mint', async () => {
