@@ -105,7 +105,7 @@ const pair = () => {
   const received: (View | null)[][] = [[], []];
   return {
     received,
-    objects: received.map((views) => ({ add: async (view: View | null) => void views.push(view) })),
+    objects: received.map((views) => ({ add: async (view: View | null) => views.push(view) > 0 })),
   };
 };
 

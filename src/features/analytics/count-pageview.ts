@@ -24,22 +24,22 @@ export type Pageview = {
 export async function countPageview(d: CountPageviewDeps, view: Pageview): Promise<void> {
   const referrer = referrerOf(view.referrer);
   const visitor = visitorOf(view.ip, view.userAgent);
-  try {
-    const objects = d.pageViews();
-    await objects[Number.parseInt(visitor.slice(0, 8), 16) % objects.length]?.add(
-      isCrawler(view.userAgent)
-        ? null
-        : {
-            path: pathOf(view.path),
-            referrer: referrer?.url ?? '',
-            referrerHost: referrer && referrer.host !== d.siteHost ? referrer.host : undefined,
-            ip: view.ip,
-            visitor,
-          },
-    );
-  } catch (cause) {
-    throw new AppError('ANALYTICS_WRITE_FAILED', 'The page view could not be logged.', { cause });
-  }
+  const objects = d.pageViews();
+  const object = objects[Number.parseInt(visitor.slice(0, 8), 16) % objects.length];
+  const counted = isCrawler(view.userAgent)
+    ? null
+    : {
+        path: pathOf(view.path),
+        referrer: referrer?.url ?? '',
+        referrerHost: referrer && referrer.host !== d.siteHost ? referrer.host : undefined,
+        ip: view.ip,
+        visitor,
+      };
+  let cause: unknown;
+  const written = await object?.add(counted).catch((error: unknown) => {
+    cause = error;
+  });
+  if (!written) throw new AppError('ANALYTICS_WRITE_FAILED', 'The page view could not be logged.', { cause });
 }
 
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;

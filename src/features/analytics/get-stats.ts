@@ -3,7 +3,7 @@ import { DAY_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import { component } from '../../http/router.ts';
 import type { PageViewsApi } from './page-views-object.ts';
-import { type Count, type Counters, dayOf, hourOf, type Period } from './page-views-store.ts';
+import { type Count, dayOf, hourOf, type Period } from './page-views-store.ts';
 
 export type GetStatsDeps = { pageViews: () => readonly Pick<PageViewsApi, 'read'>[]; now: () => number };
 
@@ -66,12 +66,9 @@ export async function getStats({ pageViews, now }: GetStatsDeps): Promise<Stats>
   const hoursOfDay = days.slice(-8).flatMap((day) => HOURS.map((hour) => `${day}T${hour}`));
   const hours = hoursOfDay.slice(0, hoursOfDay.indexOf(hourOf(at)) + 1).slice(-HOURS_A_WEEK);
   const bounds = { firstDay: days[0] ?? '', firstHour: hours[0] ?? '', top: TOP, recent: RECENT };
-  let parts: readonly Counters[];
-  try {
-    parts = await Promise.all(pageViews().map((object) => object.read(bounds)));
-  } catch (cause) {
-    throw new AppError('ANALYTICS_READ_FAILED', 'The page-view counters cannot be read.', { cause });
-  }
+  const parts = await Promise.all(
+    pageViews().map(async (object) => (await object.read(bounds).catch(unreadable)) ?? unreadable()),
+  );
   const sums = new Map<string, Period>();
   for (const { period, ...more } of parts.flatMap((part) => part.periods)) {
     const { pageviews, visitors, bots } = sums.get(period) ?? NONE;
@@ -112,6 +109,10 @@ export async function getStats({ pageViews, now }: GetStatsDeps): Promise<Stats>
     series_hourly: hourly.slice(-SERIES_HOURS),
     as_of: new Date(at).toISOString(),
   };
+}
+
+function unreadable(cause?: unknown): never {
+  throw new AppError('ANALYTICS_READ_FAILED', 'The page-view counters cannot be read.', { cause });
 }
 
 /** The names with the highest counts; equal counts by name. */

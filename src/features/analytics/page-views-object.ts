@@ -15,9 +15,10 @@ import {
 
 /** What the Worker calls. */
 export type PageViewsApi = {
-  /** Logs and counts a view; null counts a crawler's. Resolves after the commit. */
-  add(view: View | null): Promise<void>;
-  read(bounds: StatsBounds): Promise<Counters>;
+  /** Logs and counts a view; null counts a crawler's. Resolves after the commit; false: the storage refused it. */
+  add(view: View | null): Promise<boolean>;
+  /** Null: the storage refused the read. */
+  read(bounds: StatsBounds): Promise<Counters | null>;
   rowsAfter(table: string, key: readonly (string | number)[], limit: number): Promise<Row[]>;
   restore(table: string, rows: readonly Row[]): Promise<void>;
 };
@@ -34,7 +35,7 @@ type Group = Batch & {
   readonly views: Batch['views'][number][];
   bots: number;
   readonly timer: ReturnType<typeof setTimeout>;
-  readonly written: PromiseWithResolvers<void>;
+  readonly written: PromiseWithResolvers<boolean>;
 };
 
 const log = (line: object): void => console.log(JSON.stringify(line));
@@ -54,7 +55,7 @@ export class PageViewsObject extends DurableObject<Env> implements PageViewsApi 
     });
   }
 
-  async add(view: View | null): Promise<void> {
+  async add(view: View | null): Promise<boolean> {
     const at = Date.now();
     const hour = hourOf(at);
     if (this.#group?.hour !== hour) this.#write();
@@ -80,7 +81,7 @@ export class PageViewsObject extends DurableObject<Env> implements PageViewsApi 
     clearTimeout(group.timer);
     try {
       this.#store.add(group);
-      group.written.resolve();
+      group.written.resolve(true);
     } catch (error) {
       log({
         level: 'error',
@@ -88,14 +89,19 @@ export class PageViewsObject extends DurableObject<Env> implements PageViewsApi 
         views: group.views.length,
         reason: String(error),
       });
-      group.written.reject(error);
+      group.written.resolve(false);
     }
   }
 
-  async read(bounds: StatsBounds): Promise<Counters> {
+  async read(bounds: StatsBounds): Promise<Counters | null> {
     const text = JSON.stringify(bounds);
-    if (this.#known?.bounds !== text) this.#known = { bounds: text, counters: this.#store.read(bounds) };
-    return this.#known.counters;
+    try {
+      if (this.#known?.bounds !== text) this.#known = { bounds: text, counters: this.#store.read(bounds) };
+      return this.#known.counters;
+    } catch (error) {
+      log({ level: 'error', event: 'page_views_not_read', reason: String(error) });
+      return null;
+    }
   }
 
   async rowsAfter(table: string, key: readonly (string | number)[], limit: number): Promise<Row[]> {
