@@ -1,7 +1,6 @@
 /**
- * Values of slow or scarce upstreams: kept in this isolate's memory and, if they are fresh for a minute or more, in KV
- * for all isolates. Freshness depends on the time inside the value, never on where it was found. A failed load is never
- * stored.
+ * Values of slow or scarce upstreams: kept in this isolate's memory and, if the cron reads them, in KV for all isolates.
+ * Freshness depends on the time inside the value, never on where it was found. A failed load is never stored.
  * @module
  */
 import { AppError } from '../core/errors.ts';
@@ -16,10 +15,25 @@ export type CachePolicy = {
   readonly staleMs: number;
   /** Unix ms. A value read before this time is read again, regardless of its age. */
   readonly notBefore?: number;
+  /**
+   * Absent for memory only. The cron is the only writer, because KV takes one write a second for each key; requests read.
+   */
+  readonly kv?: 'read' | 'write';
 };
 
 /** `asOf` in Unix milliseconds: when the value was read from its source. */
 export type Cached<T> = { readonly value: T; readonly asOf: number; readonly stale: boolean };
+
+/** A loaded value that is older than its load. */
+export class Dated<T> {
+  readonly value: T;
+  readonly asOf: number;
+
+  constructor({ value, asOf }: Pick<Cached<T>, 'value' | 'asOf'>) {
+    this.value = value;
+    this.asOf = asOf;
+  }
+}
 
 type Entry = Cached<unknown>;
 /** A load that is running. @property began Unix ms */
@@ -37,11 +51,6 @@ type CacheOptions = {
 
 /** After a failed load the upstream is not contacted for this time. */
 const FAILURE_PAUSE_MS = 2_000;
-/**
- * KV serves each location a copy that may be this old, and accepts one write a second and key. Values that are fresh
- * for a shorter time are therefore not stored there.
- */
-const KV_DELAY_MS = 60_000;
 /** Maximum entries in one isolate's memory; the oldest is evicted first. */
 const MAX_ENTRIES = 500;
 /**
@@ -67,12 +76,14 @@ export class Cache {
    * The value of a key, not older than the policy allows.
    * @throws what `load` threw, when no recent enough value exists
    */
-  async read<T>(key: string, policy: CachePolicy, load: () => Promise<T>): Promise<Cached<T>> {
+  async read<T>(key: string, policy: CachePolicy, load: () => Promise<T | Dated<T>>): Promise<Cached<T>> {
     const { now } = this.#options;
     const { freshMs, revalidateMs, staleMs, notBefore = 0 } = policy;
     const ageOf = (entry: Entry | undefined): number =>
       entry && entry.asOf >= notBefore ? now() - entry.asOf : Number.POSITIVE_INFINITY;
-    if (ageOf(this.#memory.get(key)) >= freshMs && freshMs >= KV_DELAY_MS) await this.#readKv(key);
+    // A value that must be read again in any case is not looked up: KV would serve its absence for a minute.
+    const isInKv = policy.kv !== undefined && notBefore <= now();
+    if (isInKv && ageOf(this.#memory.get(key)) >= freshMs) await this.#readKv(key);
     const known = this.#memory.get(key);
     if (known && ageOf(known) < freshMs + revalidateMs) {
       if (ageOf(known) >= freshMs) this.#load(key, policy, load).catch(() => undefined);
@@ -157,10 +168,12 @@ export class Cache {
   async #store(key: string, policy: CachePolicy, load: () => Promise<unknown>): Promise<Entry> {
     const { kv, now, defer } = this.#options;
     try {
-      const stored = { value: await load(), asOf: now() };
+      const loaded = await load();
+      const stored =
+        loaded instanceof Dated ? { value: loaded.value, asOf: loaded.asOf } : { value: loaded, asOf: now() };
       this.#failures.delete(key);
       this.#remember(key, { ...stored, stale: false });
-      if (kv && policy.freshMs >= KV_DELAY_MS) {
+      if (kv && policy.kv === 'write') {
         const expirationTtl = Math.ceil((policy.freshMs + policy.staleMs) / 1_000);
         defer(kv.put(this.#kvKey(key), stringifyJson(stored), { expirationTtl }).catch(() => undefined));
       }
@@ -203,23 +216,35 @@ export class Cache {
   }
 }
 
+/** KV serves each location a copy that may be a minute old, and the cron writes each minute. */
+const KV_AND_CRON_MS = 120_000;
+/** Time of the cron's run. */
+const RUN_MS = 30_000;
+
 /**
- * A value that the cron reads each minute for all isolates. Its copy in KV is at most two minutes old plus the time of
- * the cron's run; after that an isolate reads the source itself, at first in the background.
+ * A value that the cron reads for all isolates. An isolate reads the source itself only if the cron did not, at first in
+ * the background.
+ * @param everyMs from which age the cron reads it again; 0 for each run
  */
-export const prewarmed = (staleMs: number): CachePolicy => ({
-  freshMs: 150_000,
+export const prewarmed = (staleMs: number, everyMs = 0): CachePolicy => ({
+  freshMs: everyMs + KV_AND_CRON_MS + RUN_MS,
   revalidateMs: 45_000,
   staleMs,
+  kv: 'read',
 });
 
-/** True: read again. A time in Unix ms: read again if the value is from before it. */
+/** The policy of the cron, which reads a value from before `notBefore` again and writes it to KV. */
+export const owned = (policy: CachePolicy, notBefore = Number.POSITIVE_INFINITY): CachePolicy => ({
+  ...policy,
+  notBefore,
+  kv: 'write',
+});
+
+/** True: read again by the cron. A time in Unix ms: read again if the value is from before it. */
 export type Refresh = boolean | number;
 
 /**
  * The same policy with a refresh. The last good value is still served, marked stale, while the source fails.
  */
 export const refreshing = (policy: CachePolicy, refresh: Refresh): CachePolicy =>
-  refresh === false
-    ? policy
-    : { ...policy, notBefore: refresh === true ? Number.POSITIVE_INFINITY : refresh };
+  refresh === true ? owned(policy) : refresh === false ? policy : { ...policy, notBefore: refresh };

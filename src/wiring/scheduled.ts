@@ -5,6 +5,7 @@
 import type { Deps } from '../app.ts';
 import { AppError, failureReason } from '../core/errors.ts';
 import { createExchangeStore, purgeExchange } from '../features/exchange/exchange-store.ts';
+import { prewarmCurrencies } from '../features/exchange/quote.ts';
 import { getProof } from '../features/reserves/get-proof.ts';
 import { getReserves } from '../features/reserves/get-reserves.ts';
 import { alertUndercollateralized } from '../features/reserves/get-summary.ts';
@@ -13,6 +14,7 @@ import { createAlarmStore } from '../features/status/alarm-store.ts';
 import { raiseAlarms } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
 import { createHeartbeat, failedParts, getStatus, type StatusReport } from '../features/status/get-status.ts';
+import { prewarmMinimum } from '../features/swap/get-minimum.ts';
 import { alarmWebhook, apiDeps, reporterOf, sourcesFor } from './api.ts';
 import { areFeesOverCap } from './swap-route.ts';
 import type { Wired } from './telemetry.ts';
@@ -50,19 +52,26 @@ export function scheduledDeps(env: Env): ScheduledDeps {
   const { now } = deps.status;
   const exchanges = createExchangeStore(env.DB);
   const heartbeat = createHeartbeat(env.KV);
+  let beaten: Promise<void> | undefined;
+  const beat = (): Promise<void> => {
+    beaten ??= heartbeat.beat('minute', now());
+    return beaten;
+  };
   let report: Promise<StatusReport> | undefined;
-  /** One report per run of the cron. */
+  /** One report per run of the cron. It reads the heartbeat after its write, because KV serves a read for a minute. */
   const readStatus = (): Promise<StatusReport> => {
-    report ??= getStatus(deps.status);
+    report ??= beat()
+      .catch(() => undefined)
+      .then(() => getStatus(deps.status));
     return report;
   };
   return {
     log,
     everyMinute: [
-      { name: 'heartbeat', run: () => heartbeat.beat('minute', now()) },
+      { name: 'heartbeat', run: beat },
       { name: 'wake', run: () => custody.wake() },
       { name: 'alert_undercollateralized', run: () => alertUndercollateralized({ ...deps.reserves, log }) },
-      ...(reserve.bitcoinAddress && reserve.solanaAddress ? prewarmedReads(deps.reserves) : []),
+      ...(reserve.bitcoinAddress && reserve.solanaAddress ? prewarmedReads(deps) : []),
       { name: 'alarms', run: () => watchAlarms(env, config, deps, readStatus) },
       {
         name: 'record_status',
@@ -101,11 +110,18 @@ function watchAlarms(
 }
 
 /** Read again for all isolates. */
-const prewarmedReads = (reserves: Deps['reserves']) => [
+const prewarmedReads = ({ reserves, swap, exchange: { changenow, ...exchange } }: Deps) => [
   { name: 'prewarm_reserves', run: () => getReserves(reserves, true) },
   { name: 'prewarm_bitcoin_list', run: () => listBitcoin(reserves, true) },
   { name: 'prewarm_solana_list', run: () => listSolana(reserves, true) },
   { name: 'prewarm_proof', run: () => getProof(reserves, true).catch(ignoreNotConfigured) },
+  // Without a quote or the provider the status shows why, and the last value is served.
+  { name: 'prewarm_minimum', run: () => prewarmMinimum(swap).catch(() => undefined) },
+  {
+    name: 'prewarm_currencies',
+    run: async () =>
+      changenow && prewarmCurrencies({ ...exchange, changenow }, exchange.now()).catch(() => undefined),
+  },
 ];
 
 /** A watch-only reserve has no proof before the operator's first signature. */

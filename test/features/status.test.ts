@@ -56,6 +56,7 @@ const HEALTHY: StatusReportDeps = {
     ratio: 1.1,
     absrSupplySatoshis: '55',
     absrTokenSupplyAtoms: '50',
+    as_of: new Date(NOW).toISOString(),
   }),
   readAlarms: async () => [],
   readRelease: async () => ({
@@ -126,6 +127,12 @@ describe('the status', () => {
     ],
   ])('is red when %s', async (_why, over) => {
     expect((await look(over)).ok).toBe(false);
+  });
+
+  it('is as old as its oldest figure', async () => {
+    const as_of = new Date(NOW - 120_000).toISOString();
+    const backing = { ...(await HEALTHY.readBacking()), as_of };
+    expect((await look({ readBacking: async () => backing })).as_of).toBe(as_of);
   });
 
   it('names the failed parts that the history counts, and what callers notice', async () => {

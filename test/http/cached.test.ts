@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Cache, type CachePolicy, prewarmed, refreshing } from '../../src/http/cached.ts';
+import { Cache, type CachePolicy, Dated, owned, prewarmed, refreshing } from '../../src/http/cached.ts';
+import { PlatformKv } from '../kit/platform/kv.ts';
 
 const SHORT: CachePolicy = { freshMs: 10_000, revalidateMs: 20_000, staleMs: 600_000 };
 const LONG: CachePolicy = { freshMs: 60_000, revalidateMs: 0, staleMs: 600_000 };
@@ -50,6 +51,12 @@ it('serves an older value at once while it loads a new one', async () => {
   expect((await read(SHORT)).value).toBe('two');
 });
 
+it('dates a value by its own time if it is older than the load', async () => {
+  const cache = new Cache({ now: () => 60_000, defer: () => undefined });
+  const load = async () => new Dated({ value: 'one', asOf: 1_000 });
+  expect(await cache.read('key', LONG, load)).toEqual({ value: 'one', asOf: 1_000, stale: false });
+});
+
 it('loads a value once for concurrent requests', async () => {
   const { upstream, isolate } = platform();
   const read = isolate();
@@ -95,22 +102,22 @@ describe('while the upstream fails', () => {
 });
 
 describe('KV', () => {
-  it('has values that are fresh for a minute or more, for all isolates of the release', async () => {
+  it('has the values of the cron, for all isolates of the release', async () => {
     const { time, upstream, stored, lifetimes, isolate } = platform();
-    const { asOf } = await isolate()(LONG);
+    const { asOf } = await isolate()(owned(LONG));
     expect([...stored.keys()]).toEqual(['cache:r1:key']);
     expect(lifetimes).toEqual([660]);
     time.now += 30_000;
-    expect(await isolate()(LONG)).toEqual({ value: 'one', asOf, stale: false });
+    expect(await isolate()({ ...LONG, kv: 'read' })).toEqual({ value: 'one', asOf, stale: false });
     expect(upstream.calls).toBe(1);
-    await isolate('r2')(LONG);
+    await isolate('r2')({ ...LONG, kv: 'read' });
     expect(upstream.calls).toBe(2);
   });
 
-  it('has no value that is fresh for less than its own delay', async () => {
+  it('has no value that a request loaded', async () => {
     const { upstream, stored, isolate } = platform();
-    await isolate()(SHORT);
-    await isolate()(SHORT);
+    await isolate()(prewarmed(900_000));
+    await isolate()(refreshing(prewarmed(900_000), 1));
     expect(upstream.calls).toBe(2);
     expect(stored.size).toBe(0);
   });
@@ -123,10 +130,49 @@ describe('KV', () => {
     expect(upstream.calls).toBe(1);
   });
 
+  it('asks the source once a minute and writes once a second, a minute behind and in two locations', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 0 });
+    const stored = new Map<string, string>();
+    const kv = new PlatformKv({
+      get: async (key: string) => stored.get(key) ?? null,
+      put: async (key: string, text: string) => void stored.set(key, text),
+    } as unknown as KVNamespace);
+    const isolates = [kv.location(), kv.location()].flatMap((location) =>
+      Array.from({ length: 3 }, () => new Cache({ kv: location, now: Date.now, defer: () => undefined })),
+    );
+    const policies = { minute: prewarmed(900_000), slow: prewarmed(900_000, 600_000) };
+    const loads = { minute: 0, slow: 0 };
+    const ages: number[] = [];
+    const load = (key: keyof typeof loads) => async () => ++loads[key];
+    for (let second = 0; second < 1_800; second += 1) {
+      vi.setSystemTime(second * 1_000);
+      const cron = second % 60 === 0 ? isolates[(second / 60) % isolates.length] : undefined;
+      await cron?.read('minute', owned(policies.minute), load('minute'));
+      await cron?.read('slow', owned(policies.slow, Date.now() - 600_000), load('slow'));
+      for (const isolate of isolates)
+        for (const key of ['minute', 'slow'] as const) {
+          const { asOf, stale } = await isolate.read(key, policies[key], load(key));
+          expect(stale).toBe(false);
+          if (key === 'minute') ages.push(Date.now() - asOf);
+        }
+    }
+    expect(loads.minute).toBe(30);
+    // Two more at the start: the location of the first run serves the absence of the value.
+    expect(loads.slow).toBe(5);
+    expect(Math.max(...ages)).toBeLessThanOrEqual(150_000);
+    // An operation has changed: every isolate reads again at the same moment.
+    await Promise.all(
+      isolates.map((isolate) =>
+        isolate.read('minute', refreshing(policies.minute, Date.now()), load('minute')),
+      ),
+    );
+    expect(kv.refused).toEqual([]);
+  });
+
   it('may fail without a consequence', async () => {
     const kv = { get: () => Promise.reject(new Error('KV')), put: () => Promise.reject(new Error('KV')) };
     const cache = new Cache({ kv: kv as unknown as KVNamespace, now: () => 0, defer: (work) => void work });
-    expect((await cache.read('key', LONG, async () => 1)).value).toBe(1);
+    expect((await cache.read('key', owned(LONG), async () => 1)).value).toBe(1);
   });
 });
 

@@ -6,6 +6,7 @@ import { createApp } from '../../src/app.ts';
 import { buildProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
+import { limitedD1 } from '../kit/platform/d1.ts';
 
 /**
  * The costs of one request. Rows are those that D1 bills, from the `meta` of its results. `json` is the text
@@ -53,45 +54,15 @@ const WORDS: Readonly<Record<keyof Cost, string>> = {
 
 let cost: Cost = { ...NOTHING };
 
-const count = ({ meta }: D1Result): void => {
+const count = ({ meta }: D1Result, index: number): void => {
+  // A batch is one call.
+  if (index === 0) cost.subrequests += 1;
   cost.statements += 1;
   cost.read += meta.rows_read;
   cost.written += meta.rows_written;
 };
 
-const originals = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
-
-/** `first()` has no `meta`, so it is answered from `all()`. */
-function counted(statement: D1PreparedStatement): D1PreparedStatement {
-  const all = async <T>(): Promise<D1Result<T>> => {
-    cost.subrequests += 1;
-    const result = await statement.all<T>();
-    count(result);
-    return result;
-  };
-  const wrapped = {
-    bind: (...values: unknown[]) => counted(statement.bind(...values)),
-    all,
-    run: all,
-    first: async (column?: string) => {
-      const [row] = (await all<Record<string, unknown>>()).results;
-      return row === undefined ? null : column === undefined ? row : row[column];
-    },
-  } as Partial<D1PreparedStatement> as D1PreparedStatement;
-  originals.set(wrapped, statement);
-  return wrapped;
-}
-
-const DB = {
-  prepare: (query: string) => counted(env.DB.prepare(query)),
-  batch: async (statements: D1PreparedStatement[]) => {
-    cost.subrequests += 1;
-    const results = await env.DB.batch(statements.map((one) => originals.get(one) ?? one));
-    for (const result of results) count(result);
-    return results;
-  },
-  withSession: () => ({ ...DB, getBookmark: () => null }),
-} as Partial<D1Database> as D1Database;
+const DB = limitedD1(env.DB, count);
 
 /** Counts each call of a method. */
 const counting = <T extends object>(target: T, key: 'kv' | 'pageViews' | 'limiter'): T =>

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { stripTypeScriptTypes } from 'node:module';
+import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
@@ -25,15 +26,19 @@ const withSite = (fromConfig: object, directory: string | undefined) =>
 
 const INSIDE = join(import.meta.dirname, 'worker-inside.js');
 
-/** In front of the deployed bundle, the entry first: a clock that cron events move. */
-const CLOCK_MODULES = ['worker-entry.js', 'worker-clock.js'];
+/** In front of the deployed bundle, the entry first: a clock that cron events move, and the platform's limits. */
+const AROUND_BUNDLE = [
+  'worker-entry.js',
+  'worker-clock.js',
+  ...['platform.ts', 'invocation.ts', 'kv.ts', 'd1.ts'].map((name) => `../kit/platform/${name}`),
+];
 
-/** A file of this folder, copied next to the bundle. */
-const moduleIn = (folder: string, name: string) => ({
-  type: 'ESModule' as const,
-  path: join(folder, name),
-  contents: readFileSync(join(import.meta.dirname, name), 'utf8'),
-});
+/** A file that the entry imports, as JavaScript next to the bundle. */
+function moduleIn(folder: string, name: string) {
+  const text = readFileSync(join(import.meta.dirname, name), 'utf8');
+  const contents = name.endsWith('.ts') ? stripTypeScriptTypes(text) : text;
+  return { type: 'ESModule' as const, path: join(folder, basename(name)), contents };
+}
 
 /** Loading wrangler takes 1.6 s of CPU, so a test run reads its options once, into a file. */
 async function optionsOf(
@@ -102,7 +107,7 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
           // workerd refuses a module whose path leads out of this folder.
           modulesRoot: dirname(setup.bundlePath),
           modules: [
-            ...CLOCK_MODULES.map((name) => moduleIn(dirname(setup.bundlePath), name)),
+            ...AROUND_BUNDLE.map((name) => moduleIn(dirname(setup.bundlePath), name)),
             { type: 'ESModule', path: setup.bundlePath, contents: readFileSync(setup.bundlePath, 'utf8') },
           ],
           // Only the file's own variables: a developer's .dev.vars contains real secrets, which must not be

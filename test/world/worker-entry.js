@@ -1,9 +1,12 @@
 /**
- * The module that the world's Worker starts with: the deployed bundle behind a clock that cron events move.
+ * The module that the world's Worker starts with: the deployed bundle on the platform's limits, behind a clock that cron
+ * events move.
  * @module
  */
 
 import { DurableObject } from 'cloudflare:workers';
+import { invoke } from './invocation.ts';
+import { onPlatform } from './platform.ts';
 import * as deployed from './worker.js';
 import { moveAlarms, moveClock } from './worker-clock.js';
 
@@ -12,7 +15,7 @@ const service = deployed.default;
 export class Custodian extends deployed.Custodian {
   constructor(state, env) {
     moveAlarms(state.storage);
-    super(state, env);
+    super(state, onPlatform(env));
   }
 }
 
@@ -33,8 +36,11 @@ export class PageViews extends DeployedPageViews {
 
 export default {
   ...service,
+  fetch(request, env, context) {
+    return invoke(async () => service.fetch(request, onPlatform(env), context), request.signal);
+  },
   scheduled(event, env, context) {
     moveClock(event.scheduledTime);
-    return service.scheduled(event, env, context);
+    return invoke(() => service.scheduled(event, onPlatform(env), context));
   },
 };

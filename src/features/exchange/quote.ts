@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { formatAmount, toNumber } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError, upstreamFailed } from '../../core/errors.ts';
-import type { Cache, Cached } from '../../http/cached.ts';
+import { type Cache, type Cached, owned, prewarmed } from '../../http/cached.ts';
 import { amountParam } from '../../http/params.ts';
 import { component } from '../../http/router.ts';
 import {
@@ -66,15 +66,22 @@ export const sourceOf = ({ asOf, stale }: Omit<Cached<unknown>, 'value'>) => ({
 export type CurrencyDeps = { cache: Pick<Cache, 'read'>; changenow: Pick<ChangeNow, 'currencies'> };
 
 /** Coins are rarely listed or delisted, and the provider refuses a delisted pair regardless of this list. */
-const LIST_POLICY = { freshMs: HOUR_MS, revalidateMs: 12 * HOUR_MS, staleMs: 48 * HOUR_MS };
+const LIST_POLICY = prewarmed(48 * HOUR_MS, HOUR_MS);
 const MAX_CANDIDATES = 20;
+
+const readCurrencies = ({ cache, changenow }: CurrencyDeps, policy = LIST_POLICY) =>
+  cache.read('changenow:currencies', policy, () => changenow.currencies());
+
+/** Reads the list for all isolates, once it is old. */
+export const prewarmCurrencies = (d: CurrencyDeps, now: number): Promise<unknown> =>
+  readCurrencies(d, owned(LIST_POLICY, now - HOUR_MS));
 
 /**
  * The assets of two currency codes. A code is the provider's legacy ticker, which names coin and network in
  * one word (`usdterc20`). A bare ticker that exists on several networks is refused, never guessed.
  */
 export async function getPair({ cache, changenow }: CurrencyDeps, from: string, to: string): Promise<Pair> {
-  const { value } = await cache.read('changenow:currencies', LIST_POLICY, () => changenow.currencies());
+  const { value } = await readCurrencies({ cache, changenow });
   return { from: assetOf(value, from), to: assetOf(value, to) };
 }
 

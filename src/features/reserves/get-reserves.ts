@@ -87,11 +87,14 @@ function readSolanaReserve(
   });
 }
 
+/** It changes with the secrets of a deployment only. */
+const WATCH_ONLY_POLICY = { freshMs: 150_000, revalidateMs: 45_000, staleMs: HOUR_MS / 4 };
+
 /** Only the custodian reads the key, so it is asked whether there is one. */
 async function readWatchOnly({ cache, custody }: Pick<ReservesDeps, 'cache' | 'custody'>) {
   try {
     const read = async () => (await custody.signingState()).watchOnly;
-    return (await cache.read('reserves:watch-only', RESERVE_POLICY, read)).value;
+    return (await cache.read('reserves:watch-only', WATCH_ONLY_POLICY, read)).value;
   } catch {
     return null;
   }

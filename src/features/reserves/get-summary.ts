@@ -13,7 +13,7 @@ import {
   USD_DECIMALS,
   valueUsd,
 } from '../../core/price.ts';
-import { type Cache, type Cached, prewarmed, type Refresh, refreshing } from '../../http/cached.ts';
+import { type Cache, type Cached, Dated, prewarmed, type Refresh, refreshing } from '../../http/cached.ts';
 import { absent, attempt, bestOf, errorsOf, isNewer, type PartError, querySources } from './query-sources.ts';
 
 export type Supply = { readonly atoms: bigint; readonly decimals: number };
@@ -73,7 +73,10 @@ export function readVenues(d: ReadPriceDeps, refresh: boolean): Promise<Cached<V
  */
 export function readPrice(d: ReadPriceDeps, refresh: boolean): Promise<Cached<VenuePrice>> {
   const policy = refreshing(PRICE_POLICY, refresh);
-  return d.cache.read('prices:agreed', policy, async () => choose((await readVenues(d, false)).value));
+  return d.cache.read('prices:agreed', policy, async () => {
+    const { value, asOf } = await readVenues(d, false);
+    return new Dated({ value: choose(value), asOf });
+  });
 }
 
 function choose(venues: readonly VenuePrice[]): VenuePrice {

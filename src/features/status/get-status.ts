@@ -16,6 +16,8 @@ export type UpstreamState = {
 };
 
 export type Backing = {
+  /** When the oldest of its figures was read, ISO 8601. */
+  readonly as_of: string;
   /** Sats in the reserve in excess of the supply. */
   readonly gapSatoshis: string | null;
   readonly ratio: number | null;
@@ -170,6 +172,7 @@ export async function getStatus(d: StatusReportDeps) {
   const { gapSatoshis = null, ratio = null } = backing;
   const covered = gapSatoshis === null || BigInt(gapSatoshis) >= 0n;
   const reads = [upstreams, custody, database].filter((read) => read !== null);
+  const ages = [...reads.map(({ asOf }) => asOf), ...(backing.as_of ? [Date.parse(backing.as_of)] : [])];
   return {
     ok:
       custodyOk &&
@@ -198,7 +201,7 @@ export async function getStatus(d: StatusReportDeps) {
     history: database?.value.history ?? null,
     days: database?.value.days ?? null,
     incidents: database?.value.incidents ?? null,
-    as_of: new Date(Math.min(...reads.map((read) => read.asOf))).toISOString(),
+    as_of: new Date(Math.min(...ages)).toISOString(),
     stale: reads.length < 3 || reads.some((read) => read.stale),
   };
 }

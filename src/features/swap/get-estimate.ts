@@ -1,5 +1,4 @@
 import { formatAmount, type Lamports, lamports, SOL_DECIMALS } from '../../core/amount.ts';
-import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import { bandOf, scaleSats } from '../../core/quote-band.ts';
 import { getMinimum, type SwapMinimum, type SwapMinimumDeps } from './get-minimum.ts';
@@ -24,8 +23,6 @@ export type SwapEstimate = {
   readonly stale: boolean;
 };
 
-/** A quote is outdated after minutes, but together with its age it is still useful. */
-const POLICY = { freshMs: 60_000, revalidateMs: 240_000, staleMs: HOUR_MS };
 /** Larger than any reserve; quotes for larger amounts would only use up the quota. */
 const MAXIMUM = lamports(100_000n * 1_000_000_000n);
 
@@ -74,10 +71,10 @@ async function quoteOfBand(
 ): Promise<{ quotedAmount: Lamports; quote: ReadQuote }> {
   const band = bandOf(amount);
   try {
-    return { quotedAmount: band, quote: await readQuote(d, band, POLICY, client) };
+    return { quotedAmount: band, quote: await readQuote(d, band, client) };
   } catch (error) {
     if (band === amount || !(error instanceof AppError) || error.code !== 'AMOUNT_TOO_SMALL') throw error;
-    return { quotedAmount: amount, quote: await readQuote(d, amount, POLICY, client) };
+    return { quotedAmount: amount, quote: await readQuote(d, amount, client) };
   }
 }
 

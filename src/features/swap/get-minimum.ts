@@ -7,6 +7,7 @@ import { DAY_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import { agreePrices, fairSats, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
 import type { CustodianApi, SwapRoom } from '../../custody/api.ts';
+import { type Cached, Dated, owned, prewarmed } from '../../http/cached.ts';
 import { REFERENCE_AMOUNT, type ReadQuoteDeps, readQuote } from './read-quote.ts';
 
 /** The contract's own lower bound: 0.001 SOL. */
@@ -68,25 +69,31 @@ export type SwapMinimum = {
 };
 
 /** The bridge's terms change slowly; a day-old minimum is still a useful hint, marked as stale. */
-const MINIMUM_POLICY = { freshMs: 600_000, revalidateMs: 600_000, staleMs: DAY_MS };
+const MINIMUM_EVERY_MS = 600_000;
+const MINIMUM_POLICY = prewarmed(DAY_MS, MINIMUM_EVERY_MS);
 const ROOM_POLICY = { freshMs: 3_000, revalidateMs: 10_000, staleMs: 60_000 };
 
 type StoredRoom = { balance: string; maximum: string; spendable: string; refusal: SwapRoom['refusal'] };
 
-async function readMinimum(d: SwapMinimumDeps): Promise<Lamports | null> {
-  const [quote, prices] = await Promise.all([
-    readQuote(d, REFERENCE_AMOUNT, MINIMUM_POLICY, null),
-    d.readPrices(),
-  ]);
+async function readMinimum(d: SwapMinimumDeps): Promise<Dated<string | null>> {
+  const [quote, prices] = await Promise.all([readQuote(d, REFERENCE_AMOUNT, null), d.readPrices()]);
   const agreed = agreePrices(prices, MAX_DIVERGENCE_BPS);
   if (!agreed.ok) throw new AppError('PRICE_UNAVAILABLE', 'No two price sources agree.');
-  return smallestAmount({ amount: REFERENCE_AMOUNT, ...quote }, agreed.price, d.maxCostBps);
+  const smallest = smallestAmount({ amount: REFERENCE_AMOUNT, ...quote }, agreed.price, d.maxCostBps);
+  return new Dated({ value: smallest?.toString() ?? null, asOf: quote.asOf });
 }
+
+const readSmallest = (d: SwapMinimumDeps, policy = MINIMUM_POLICY): Promise<Cached<string | null>> =>
+  d.cache.read('swap:minimum', policy, () => readMinimum(d));
+
+/** Reads the smallest swap for all isolates, once it is old. */
+export const prewarmMinimum = (d: SwapMinimumDeps): Promise<unknown> =>
+  readSmallest(d, owned(MINIMUM_POLICY, d.now() - MINIMUM_EVERY_MS));
 
 /** Smallest and largest swap now, and when there is room again. */
 export async function getMinimum(d: SwapMinimumDeps): Promise<SwapMinimum> {
   const [minimum, room] = await Promise.all([
-    d.cache.read('swap:minimum', MINIMUM_POLICY, async () => (await readMinimum(d))?.toString() ?? null),
+    readSmallest(d),
     d.cache
       .read('swap:room', ROOM_POLICY, async (): Promise<StoredRoom> => {
         const room = await d.custody.swapRoom();

@@ -5,6 +5,7 @@
  */
 import { type SwapQuote, type SwapRoute, withoutQuoteRefusal } from '../../bridges/route.ts';
 import { type Lamports, lamports } from '../../core/amount.ts';
+import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Cache } from '../../http/cached.ts';
 import type { QuoteBudgetStore } from './swap-store.ts';
@@ -37,6 +38,9 @@ export type ReadQuote = {
   readonly stale: boolean;
 };
 
+/** A quote is outdated after minutes, but together with its age it is still useful. */
+const POLICY = { freshMs: 60_000, revalidateMs: 240_000, staleMs: HOUR_MS };
+
 /**
  * @param client whose share of the budget pays for the quote; null for the service's own reads, which callers cannot
  * multiply
@@ -45,10 +49,9 @@ export type ReadQuote = {
 export async function readQuote(
   d: ReadQuoteDeps,
   amount: Lamports,
-  policy: { freshMs: number; revalidateMs: number; staleMs: number },
   client: string | null,
 ): Promise<ReadQuote> {
-  const { value, asOf, stale } = await d.cache.read(`quote:${amount}`, policy, () =>
+  const { value, asOf, stale } = await d.cache.read(`quote:${amount}`, POLICY, () =>
     queryBridge(d, amount, client),
   );
   if (value.tooSmall) {
