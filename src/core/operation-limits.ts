@@ -123,7 +123,7 @@ export const OPERATION_LIMITS = {
     unit: 'lamports',
     counts: 'amount',
     windowMs: DAY_MS,
-    label: "SOL spent in a day on receivers' token accounts",
+    label: "SOL spent in a day on recipients' token accounts",
     beyond: 'the reward is owed (`rent_budget_spent`)',
   },
   failed_payouts_day: {

@@ -20,7 +20,7 @@ import type { World } from './world.ts';
 const HOUR_MS = 3_600_000;
 /** After this time the rarest check has run. */
 const LAST_LOOK_MS = 2 * HOUR_MS;
-/** Lamports that the opening of a receiver's account costs. */
+/** Lamports that the opening of a recipient's account costs. */
 const RENT = ACCOUNT_RENT[TOKEN_PROGRAM] ?? 0n;
 /** Within this time after the faults, paid work is completed or its payment is owed back. */
 const PAID_WORK_MS = 45 * 60_000;

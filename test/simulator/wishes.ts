@@ -65,7 +65,7 @@ export type Attack =
   | { readonly type: 'memo'; readonly at: number }
   /** Lamports to the address of a mint before its creation. */
   | { readonly type: 'fund_mint'; readonly at: number; readonly order: number }
-  /** The receiver of rewards moves them to another account and closes the first one. */
+  /** The recipient of rewards moves them to another account and closes the first one. */
   | { readonly type: 'close'; readonly at: number; readonly deposit: number }
   /** An invented payment, deposit or refund, shown by a lying node. */
   | { readonly type: 'forge'; readonly at: number; readonly what: 'payment' | 'overpayment' | 'deposit' }

@@ -139,7 +139,7 @@ export function createWitness(p: {
       broken('cap_unsettled', `${unsettled} lamports are out, ${p.limits.unsettled} may be`);
   }
 
-  /** A payout may open the receiver's account once a day: its owner keeps the rent by closing it. */
+  /** A payout may open the recipient's account once a day: its owner keeps the rent by closing it. */
   function payoutLanded(entry: Entry, movement: Extract<Movement, { kind: 'asry' }>): void {
     if ((entry.changes.get(key.exists(movement.to)) ?? 0n) !== 1n) return;
     const since = p.blockTime(entry.slot) - DAY_MS;

@@ -71,7 +71,7 @@ export type Claim = {
  * owed   promised; no transaction is signed for it
  * held   owed, but a lost journal may have paid it; awaits the operator
  * begun  an operation pays it
- * paid   the receiver has it
+ * paid   the recipient has it
  */
 export type PayoutState = 'owed' | 'held' | 'begun' | 'paid';
 
@@ -97,7 +97,7 @@ export type Payout = {
   readonly state: PayoutState;
   readonly reason: OwedReason | null;
   readonly operationId: string | null;
-  /** Lamports set aside to open the receiver's account, and when. The account of an owner is opened once a day. */
+  /** Lamports set aside to open the recipient's account, and when. The account of an owner is opened once a day. */
   readonly rent: bigint;
   readonly rentAt: number | null;
   /** Checks and attempts that failed. More of them mean longer waits between retries. */

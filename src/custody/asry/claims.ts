@@ -51,7 +51,13 @@ import {
   wrongAsset,
 } from './claim-rules.ts';
 import { missingEpochs } from './epochs.ts';
-import { type AsryPorts, claimPurpose, createAsryKind, type Payee, payoutId } from './payout-operation.ts';
+import {
+  type AsryPorts,
+  claimPurpose,
+  createAsryKind,
+  type PayoutAccounts,
+  payoutId,
+} from './payout-operation.ts';
 import { Payouts, type Taken } from './payouts.ts';
 
 /** Seconds that a block's time may be ahead of our clock. A node that reports a later time is wrong. */
@@ -316,11 +322,11 @@ export class Claims implements CustodyModule {
     };
   }
 
-  async #readPayee(sender: string): Promise<Payee | undefined> {
+  async #readAccountsOf(sender: string): Promise<PayoutAccounts | undefined> {
     try {
-      return (await this.#once(`payee ${sender}`, () => this.#p.readPayees([sender])))[0];
+      return (await this.#once(`recipient ${sender}`, () => this.#p.readAccounts([sender])))[0];
     } catch (error) {
-      this.#tools.log({ level: 'warn', event: 'payees_unread', reason: failureReason(error) });
+      this.#tools.log({ level: 'warn', event: 'recipients_unread', reason: failureReason(error) });
       return undefined;
     }
   }
@@ -340,11 +346,11 @@ export class Claims implements CustodyModule {
   async #claimPart(request: ClaimRequest, deposit: Deposit): Promise<PartTaken> {
     if (this.#store.payouts(deposit.signature).some(({ reason }) => reason === 'payout_failed'))
       return this.#promise(request, deposit, 'payout_failed');
-    const payee = await this.#readPayee(deposit.sender);
-    if (!payee) return this.#promise(request, deposit, 'unread');
+    const accounts = await this.#readAccountsOf(deposit.sender);
+    if (!accounts) return this.#promise(request, deposit, 'unread');
     const { signature } = deposit;
     const operations = this.#store.claim(signature)?.operations ?? 0;
-    const begun = await this.#payouts.begin({ signature, operations }, payee, () =>
+    const begun = await this.#payouts.begin({ signature, operations }, accounts, () =>
       this.#take(request, deposit),
     );
     switch (begun.type) {

@@ -80,7 +80,7 @@ export type Epoch = Curve & {
   readonly decimals: number;
   /** Net deposits claimed so far: the position on the curve. */
   readonly deposits: bigint;
-  /** Reward atoms paid to receivers. */
+  /** Reward atoms paid to recipients. */
   readonly paid: bigint;
   readonly claims: number;
   /** Incremented with every change of the row. */

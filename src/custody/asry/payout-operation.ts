@@ -35,12 +35,12 @@ const ASRY_RULES: KindRules = {
   coveredAt: 'begin',
 };
 
-/** The receiver's account and the reserve's account at one slot. */
-export type Payee = {
+/** The recipient's account and the reserve's account at one slot. */
+export type PayoutAccounts = {
   /** The token program that owns the mint; null if the mint does not exist. */
   readonly program: string | null;
   readonly decimals: number;
-  /** Owner of the receiver's associated account; null if the account does not exist. */
+  /** Owner of the recipient's associated account; null if the account does not exist. */
   readonly accountOwner: string | null;
   /** ASRY atoms of the reserve. */
   readonly reserveAtoms: bigint;
@@ -49,8 +49,8 @@ export type Payee = {
 export type AsryPayoutPorts = {
   readonly reserveAddress: string;
   readonly mint: string;
-  /** Reads all receivers in one call, in the given order; at most 90. @throws AppError UPSTREAM_FAILED */
-  readPayees(receivers: readonly string[]): Promise<Payee[]>;
+  /** Reads all recipients in one call, in the given order; at most 90. @throws AppError UPSTREAM_FAILED */
+  readAccounts(recipients: readonly string[]): Promise<PayoutAccounts[]>;
   latestBlockhash(): Promise<Blockhash>;
 };
 
@@ -99,10 +99,10 @@ export function createAsryKind(ports: AsryPayoutPorts): OperationKind {
     rules: ASRY_RULES,
 
     async prepare(operation): Promise<Prepared> {
-      const [payee] = await ports.readPayees([String(operation.plan.receiver)]);
-      if (!payee) return { ok: false, reason: 'unread' };
+      const [accounts] = await ports.readAccounts([String(operation.plan.receiver)]);
+      if (!accounts) return { ok: false, reason: 'unread' };
       const transfer = transferOf(operation, ports.reserveAddress);
-      const wrong = objection(payee, transfer);
+      const wrong = objection(accounts, transfer);
       if (wrong) return { ok: false, reason: wrong };
       const lifetime = await ports.latestBlockhash();
       const prepared = plainlyPrepared(tokenTransferMessage(transfer, lifetime), lifetime);
@@ -114,11 +114,12 @@ export function createAsryKind(ports: AsryPayoutPorts): OperationKind {
 }
 
 /** Reason why a transfer would fail or reach a different owner. */
-function objection(payee: Payee, transfer: TokenTransfer): string | undefined {
-  if (payee.program !== transfer.program || payee.decimals !== transfer.decimals) return 'mint_unexpected';
-  if (payee.accountOwner === null) return transfer.createAccount ? undefined : 'recipient_account_missing';
-  if (payee.accountOwner !== transfer.to) return 'recipient_account_foreign';
-  return payee.reserveAtoms < transfer.atoms ? 'reserve_short_of_asry' : undefined;
+function objection(accounts: PayoutAccounts, transfer: TokenTransfer): string | undefined {
+  if (accounts.program !== transfer.program || accounts.decimals !== transfer.decimals)
+    return 'mint_unexpected';
+  if (accounts.accountOwner === null) return transfer.createAccount ? undefined : 'recipient_account_missing';
+  if (accounts.accountOwner !== transfer.to) return 'recipient_account_foreign';
+  return accounts.reserveAtoms < transfer.atoms ? 'reserve_short_of_asry' : undefined;
 }
 
 export type Mint = { readonly program: string; readonly decimals: number };
@@ -148,14 +149,14 @@ export function createAsryPorts(
     latestBlockhash: () => solana.latestBlockhash(),
     readMint,
 
-    async readPayees(receivers) {
+    async readAccounts(recipients) {
       const mint = await readMint();
       if (!mint)
-        return receivers.map(() => ({ program: null, decimals: -1, accountOwner: null, reserveAtoms: 0n }));
-      const holders = [p.reserveAddress, ...receivers];
+        return recipients.map(() => ({ program: null, decimals: -1, accountOwner: null, reserveAtoms: 0n }));
+      const holders = [p.reserveAddress, ...recipients];
       const addresses = holders.map((holder) => findAta(holder, p.mint, mint.program));
       const views = await solana.agreed(
-        `payees ${receivers.join(' ').slice(0, 100)}`,
+        `recipients ${recipients.join(' ').slice(0, 100)}`,
         async (node) => {
           const { accounts } = await node.accounts(addresses, 'confirmed');
           const [reserve, ...theirs] = accounts.map((account) =>

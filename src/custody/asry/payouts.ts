@@ -1,5 +1,5 @@
 /**
- * Pays out claims. A payout's operation begins when receiver, reserve and budget allow it; the module books
+ * Pays out claims. A payout's operation begins when recipient, reserve and budget allow it; the module books
  * its end and rechecks owed payouts. A payout has at most one live operation. Another begins only after the
  * previous one provably moved nothing.
  * @module
@@ -25,7 +25,7 @@ import {
   type OwedReason,
   type Payout,
 } from './asry-store.ts';
-import { type AsryPayoutPorts, encodePlan, type Payee, payoutId } from './payout-operation.ts';
+import { type AsryPayoutPorts, encodePlan, type PayoutAccounts, payoutId } from './payout-operation.ts';
 
 /** A payout to begin, with its claim. */
 export type Taken =
@@ -44,8 +44,8 @@ type NotStarted = Exclude<Taken, { type: 'taken' }> | { readonly type: 'owed'; r
 
 type PayoutBegun = { readonly type: 'begun'; readonly operation: Operation } | NotStarted;
 
-/** Receivers in one background run: one call can read all their accounts. */
-const RECEIVERS_PER_RUN = 20;
+/** Recipients in one background run: one call can read all their accounts. */
+const RECIPIENTS_PER_RUN = 20;
 /** Waits between checks of an owed payout: while the chain could not be read, after a failed operation, and for other reasons. */
 const UNREAD_CHECKS: Backoff = { first: 2_000, most: 60_000 };
 const FAILED_CHECKS: Backoff = { first: 30_000, most: DAY_MS };
@@ -86,7 +86,7 @@ export class Payouts implements HeldDebts {
 
   /** Checks a page of the owed payouts that are due. */
   sweep(): Promise<void> {
-    return this.#check(this.#store.owedDue(this.#tools.now(), LONGEST_WAITS, RECEIVERS_PER_RUN), false);
+    return this.#check(this.#store.owedDue(this.#tools.now(), LONGEST_WAITS, RECIPIENTS_PER_RUN), false);
   }
 
   /** Checks payouts because a caller asks, which does not postpone their next background check. */
@@ -96,7 +96,7 @@ export class Payouts implements HeldDebts {
 
   /** Books all payouts whose operations have ended since the last run. */
   settleEnded(): void {
-    this.#ended.run(RECEIVERS_PER_RUN, (payout) => {
+    this.#ended.run(RECIPIENTS_PER_RUN, (payout) => {
       const operation = payout.operationId === null ? undefined : this.#tools.journal.get(payout.operationId);
       if (operation) this.#settle(payout, operation);
     });
@@ -134,7 +134,7 @@ export class Payouts implements HeldDebts {
    */
   async begin(
     claim: Pick<Claim, 'signature' | 'operations'>,
-    payee: Payee,
+    accounts: PayoutAccounts,
     obtain: () => Taken,
   ): Promise<PayoutBegun> {
     const id = payoutId(claim.signature, claim.operations + 1);
@@ -143,9 +143,9 @@ export class Payouts implements HeldDebts {
       if (got.type !== 'taken') return { ok: false, declined: got };
       if (payoutId(got.claim.signature, got.claim.operations + 1) !== id)
         return { ok: false, declined: AGAIN };
-      const terms = this.#termsOf(payee, got.payout, got.claim);
+      const terms = this.#termsOf(accounts, got.payout, got.claim);
       if (typeof terms === 'string') return { ok: false, declined: { type: 'owed', reason: terms } };
-      return { ok: true, intent: this.#intentOf(id, got, payee, terms) };
+      return { ok: true, intent: this.#intentOf(id, got, accounts, terms) };
     });
     switch (begun.type) {
       case 'begun':
@@ -162,7 +162,7 @@ export class Payouts implements HeldDebts {
   #intentOf(
     id: string,
     { claim, payout, store: storeClaim }: Extract<Taken, { type: 'taken' }>,
-    { decimals }: Payee,
+    { decimals }: PayoutAccounts,
     { rent, tokenProgram }: { readonly rent: bigint; readonly tokenProgram: string },
   ): Intent {
     const createAccount = rent > 0n;
@@ -206,11 +206,11 @@ export class Payouts implements HeldDebts {
   }
 
   /** @param asked whether a caller requested the check, which does not postpone the next background check */
-  async #retry(payout: Payout, payee: Payee | undefined, asked: boolean): Promise<void> {
+  async #retry(payout: Payout, accounts: PayoutAccounts | undefined, asked: boolean): Promise<void> {
     const claim = this.#store.claim(payout.signature);
     if (!claim) return;
-    const begun = payee
-      ? await this.begin(claim, payee, () => this.#waiting(payout))
+    const begun = accounts
+      ? await this.begin(claim, accounts, () => this.#waiting(payout))
       : { type: 'owed' as const, reason: 'unread' as const };
     if (begun.type === 'begun') return this.#tools.drive(begun.operation.id);
     // Every refusal postpones the next check. Otherwise this row would stay first in the queue.
@@ -224,17 +224,17 @@ export class Payouts implements HeldDebts {
     });
   }
 
-  /** Checks payouts again and reads all their receivers in one call. */
+  /** Checks payouts again and reads all their recipients in one call. */
   async #check(payouts: readonly Payout[], asked: boolean): Promise<void> {
     if (payouts.length === 0) return;
     const senders = payouts.map(({ signature }) => this.#store.claim(signature)?.sender ?? '');
-    const payees = await this.#p.readPayees(senders).catch((error: unknown) => {
-      this.#tools.log({ level: 'warn', event: 'payees_unread', reason: failureReason(error) });
+    const found = await this.#p.readAccounts(senders).catch((error: unknown) => {
+      this.#tools.log({ level: 'warn', event: 'recipients_unread', reason: failureReason(error) });
       return [];
     });
     for (const [index, payout] of payouts.entries()) {
       try {
-        await this.#retry(payout, payees[index], asked);
+        await this.#retry(payout, found[index], asked);
       } catch (error) {
         this.#postpone(payout, error);
       }
@@ -323,30 +323,35 @@ export class Payouts implements HeldDebts {
   }
 
   /** ASRY in the reserve that no pending transfer will move. */
-  #freeAtoms(payee: Payee): bigint {
-    return this.#store.begun().reduce((left, payout) => left - payout.atoms, payee.reserveAtoms);
+  #freeAtoms(accounts: PayoutAccounts): bigint {
+    return this.#store.begun().reduce((left, payout) => left - payout.atoms, accounts.reserveAtoms);
   }
 
   /** The amount that a payout takes from the reserve, or the reason why it waits. */
   #termsOf(
-    payee: Payee,
+    accounts: PayoutAccounts,
     payout: Payout,
-    { epoch, sender: receiver }: Claim,
+    { epoch, sender: recipient }: Claim,
   ): { rent: bigint; tokenProgram: string } | OwedReason {
-    const { program: tokenProgram } = payee;
+    const { program: tokenProgram } = accounts;
     const rent = ACCOUNT_RENT[tokenProgram ?? ''];
-    if (tokenProgram === null || rent === undefined || payee.decimals !== this.#store.epoch(epoch)?.decimals)
+    if (
+      tokenProgram === null ||
+      rent === undefined ||
+      accounts.decimals !== this.#store.epoch(epoch)?.decimals
+    )
       return 'mint_unexpected';
-    if (payee.accountOwner !== null && payee.accountOwner !== receiver) return 'recipient_account_foreign';
-    if (this.#freeAtoms(payee) < payout.atoms) return 'reserve_short_of_asry';
-    if (payee.accountOwner !== null) return { rent: 0n, tokenProgram };
-    const opening = this.#openingOf(payout, receiver);
+    if (accounts.accountOwner !== null && accounts.accountOwner !== recipient)
+      return 'recipient_account_foreign';
+    if (this.#freeAtoms(accounts) < payout.atoms) return 'reserve_short_of_asry';
+    if (accounts.accountOwner !== null) return { rent: 0n, tokenProgram };
+    const opening = this.#openingOf(payout, recipient);
     if (opening === 'under_way') return 'unread';
     return opening === 'done' ? 'recipient_account_closed' : { rent, tokenProgram };
   }
 
   /**
-   * Whether the rent of the receiver's account was paid before: once per claim, and once per owner and day.
+   * Whether the rent of the recipient's account was paid before: once per claim, and once per owner and day.
    * An owner who closes the account keeps its rent, so the rent is not paid again.
    */
   #openingOf({ signature }: Payout, owner: string): 'none' | 'under_way' | 'done' {

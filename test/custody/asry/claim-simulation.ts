@@ -53,7 +53,7 @@ export type SimulationOptions = RunOptions & {
   /** ASRY and SOL of the reserve before it paid anything. */
   readonly reserveAtoms?: () => bigint;
   readonly startLamports?: bigint;
-  /** Lamports that may be spent in a day on receivers' accounts. */
+  /** Lamports that may be spent in a day on recipients' accounts. */
   readonly rentDay?: bigint;
   /** Lamports that may be spent in a day on fees of payouts that fail. */
   readonly failedDay?: bigint;
@@ -125,13 +125,13 @@ export function createAsrySimulation(options: SimulationOptions) {
           transaction: (signature) => view.transaction(signature),
           readMint: () =>
             flaky('mint', () => ({ program: TOKEN_PROGRAM, decimals: options.mintDecimals ?? 9 })),
-          readPayees: (receivers) =>
-            flaky('payees', () => {
+          readAccounts: (recipients) =>
+            flaky('recipients', () => {
               const sent = run.landed().reduce((sum, { order }) => sum + order.atoms, 0n);
-              return receivers.map((receiver) => ({
+              return recipients.map((recipient) => ({
                 program: TOKEN_PROGRAM,
                 decimals: options.mintDecimals ?? 9,
-                accountOwner: run.hasAccount(receiver) ? receiver : null,
+                accountOwner: run.hasAccount(recipient) ? recipient : null,
                 reserveAtoms: (options.reserveAtoms?.() ?? 10n ** 18n) - sent,
               }));
             }),

@@ -31,7 +31,7 @@ export function createStoredClaims(change: Partial<AsryPorts> = {}) {
   const journal = new Journal(storage);
   const state = {
     now: Number(PROGRAM.startsAt) * 1_000 + 3_600_000,
-    /** No node shows the receivers. */
+    /** No node shows the recipients. */
     unread: false,
   };
   const now = () => state.now;
@@ -42,9 +42,9 @@ export function createStoredClaims(change: Partial<AsryPorts> = {}) {
     program: PROGRAM,
     transaction: async () => transactionOf(DEPOSIT),
     readMint: async () => ({ program: TOKEN_PROGRAM, decimals: 9 }),
-    readPayees: async (receivers) => {
+    readAccounts: async (recipients) => {
       if (state.unread) throw new Error('the nodes are down');
-      return receivers.map((accountOwner) => ({
+      return recipients.map((accountOwner) => ({
         program: TOKEN_PROGRAM,
         decimals: 9,
         accountOwner,

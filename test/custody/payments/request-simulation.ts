@@ -106,12 +106,12 @@ export function createRequestSimulation(options: RunOptions) {
         program: PROGRAM,
         transaction: (signature) => flaky('deposit', () => received(signature)),
         readMint: () => flaky('mint', () => ({ program: TOKEN_PROGRAM, decimals: 9 })),
-        readPayees: (receivers) =>
-          flaky('payees', () =>
-            receivers.map((receiver) => ({
+        readAccounts: (recipients) =>
+          flaky('recipients', () =>
+            recipients.map((recipient) => ({
               program: TOKEN_PROGRAM,
               decimals: 9,
-              accountOwner: receiver,
+              accountOwner: recipient,
               reserveAtoms: 10n ** 18n,
             })),
           ),
