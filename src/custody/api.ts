@@ -353,7 +353,7 @@ export type CustodianApi = {
   findRequest(id: string): Promise<RequestView | null>;
   /** Books the payment of a request and begins the work that it pays for. */
   confirmPayment(request: ConfirmRequest): Promise<PaymentConfirmed>;
-  /** The newest ownership proof; a new one is signed at most once an hour. */
+  /** The newest ownership proof; a new one is signed once an hour and after a mint. */
   proof(): Promise<ProofAnswer>;
   /** The text of the next proof, for a Bitcoin key that is kept outside the service. */
   draftProof(): Promise<ProofDraft>;

@@ -74,7 +74,7 @@ export type CustodyDeps = {
   /** Rewards for deposits; absent if no ASRY mint is configured. */
   readonly asry?: AsryPorts;
   /** The ownership proof; absent if the service has no public name. */
-  readonly proof?: Omit<ProofPorts, 'stop'>;
+  readonly proof?: Omit<ProofPorts, 'stop' | 'lastMintSlot'>;
   readonly limits: CustodyLimits;
   readonly swapsDisabled: boolean;
   readonly maxCreatesPerClientHour: number;
@@ -155,7 +155,13 @@ export class Custodian implements CustodianApi {
     const tokens = new Tokens(tools);
     this.#payments = d.payments && new Payments(tools, { ...d.payments, latestBlockhash, tokens });
     this.#mints = d.absr && new DailyMint(tools, d.absr);
-    this.#proofs = d.proof && new Proofs(tools, { ...d.proof, stop: () => gate.stop('absr') });
+    this.#proofs =
+      d.proof &&
+      new Proofs(tools, {
+        ...d.proof,
+        stop: () => gate.stop('absr'),
+        lastMintSlot: () => this.#mints?.lastSlot() ?? 0n,
+      });
     const stop = () => gate.stopBeginning('asry');
     this.#claims = d.asry && new Claims(tools, { ...d.asry, stop, within });
     const memory = tools.journal.getMeta(QUORUM_MEMORY);

@@ -249,6 +249,8 @@ export function createWitness(p: {
       if (movement.kind === 'swap') swapLanded(entry, movement);
       if (movement.kind === 'asry') payoutLanded(entry, movement);
       if (movement.kind === 'absr') {
+        const { memo } = entry.transaction;
+        if (memo !== null && !/^proof:[0-9a-f]{64}$/.test(memo)) broken('mint_memo', memo);
         const supply = p.ledger().value(key.supply(p.absr.mint));
         if (supply > p.absr.cover() * p.absr.scale)
           broken('covered_supply', `supply ${supply} for ${p.absr.cover()} sats`);

@@ -26,6 +26,7 @@ import { quorumOf, sameByKey } from '../kernel/quorum.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
+import { newestProof } from './proof.ts';
 import { type AgreementRefusal, agreeAtDepth, type ReserveView } from './reserve-views.ts';
 
 /**
@@ -185,10 +186,13 @@ export class AbsrKind implements OperationKind {
   readonly settle = settlesByLanding;
   readonly #ports: AbsrPorts;
   readonly #earlier: (id: string) => PreviousMints;
+  /** Hash of the newest proof, which the mint anchors in the chain. */
+  readonly #proofHash: () => string | undefined;
 
-  constructor(ports: AbsrPorts, earlier: (id: string) => PreviousMints) {
+  constructor(ports: AbsrPorts, earlier: (id: string) => PreviousMints, proofHash: () => string | undefined) {
     this.#ports = ports;
     this.#earlier = earlier;
+    this.#proofHash = proofHash;
   }
 
   /**
@@ -221,8 +225,17 @@ export class AbsrKind implements OperationKind {
     if (late) return { ok: false, reason: late, outcome: figuresOf(figures) };
     const { atoms } = decision;
     const { program, decimals } = figures;
+    const proofHash = this.#proofHash();
     const message = mintMessage(
-      { authority: ports.reserveAddress, mint: ports.mint, program, owner: ports.treasury, atoms, decimals },
+      {
+        authority: ports.reserveAddress,
+        mint: ports.mint,
+        program,
+        owner: ports.treasury,
+        atoms,
+        decimals,
+        memo: proofHash && `proof:${proofHash}`,
+      },
       lifetime,
     );
     return {
@@ -232,6 +245,7 @@ export class AbsrKind implements OperationKind {
         mintAtoms: atoms.toString(),
         mintSats: (atoms / 10n ** BigInt(decimals)).toString(),
         priceBtcUsd: price?.toString() ?? null,
+        proofHash: proofHash ?? null,
       },
     };
   }
@@ -286,12 +300,23 @@ export class DailyMint implements CustodyModule {
   constructor(tools: ModuleTools, ports: AbsrPorts) {
     this.#tools = tools;
     this.#ports = ports;
-    this.kinds = { absr: new AbsrKind(ports, (id) => this.#previous(id)) };
+    this.kinds = {
+      absr: new AbsrKind(
+        ports,
+        (id) => this.#previous(id),
+        () => newestProof(tools.journal)?.hash,
+      ),
+    };
   }
 
   /** The journal's mints other than `id`. */
   #previous(id: string): PreviousMints {
     return previousMintsOf(this.#tools.journal.openAndLanded('absr'), id);
+  }
+
+  /** Slot of the newest landed mint; 0 without one. */
+  lastSlot(): bigint {
+    return this.#previous('').last?.slot ?? 0n;
   }
 
   #today(): Operation | undefined {

@@ -1,5 +1,5 @@
 /**
- * The ownership proof: both reserve keys sign one text, at most once an hour, and each proof names its
+ * The ownership proof: both reserve keys sign one text, once an hour and after each mint, and each proof names its
  * predecessor. Without the Bitcoin key, the text is a draft that the operator signs elsewhere.
  * @module
  */
@@ -34,6 +34,8 @@ export type ProofPorts = {
   solanaFigures(): Promise<SolanaFigures>;
   /** Reason why nothing may be signed now. */
   readonly stop: () => string | undefined;
+  /** Slot of the newest landed mint; 0 without one. */
+  readonly lastMintSlot: () => bigint;
 };
 
 export const PROOF_EVERY_MS = HOUR_MS;
@@ -46,6 +48,12 @@ const DRAFT_LIFE_MS = 7 * DAY_MS;
 
 const LAST = 'proof';
 const DRAFT = 'proof_draft';
+
+/** The newest proof, which is the predecessor of the next one. */
+export function newestProof(journal: ModuleTools['journal']): ProofRecord | undefined {
+  const text = journal.getMeta(LAST);
+  return text ? (JSON.parse(text) as ProofRecord) : undefined;
+}
 
 const columnsOf = (proof: ProofRecord, createdAt: number) => ({
   hash: proof.hash,
@@ -127,10 +135,8 @@ export class Proofs implements CustodyModule {
     },
   ];
 
-  /** The newest proof, which is the predecessor of the next one. */
   #stored(): ProofRecord | undefined {
-    const text = this.#tools.journal.getMeta(LAST);
-    return text ? (JSON.parse(text) as ProofRecord) : undefined;
+    return newestProof(this.#tools.journal);
   }
 
   /** Stores a proof and queues it for the archive, unless another proof has followed `previous` meanwhile. */
@@ -145,14 +151,21 @@ export class Proofs implements CustodyModule {
     });
   }
 
-  #isDue(proof: ProofRecord): boolean {
-    return Date.parse(proof.timestamp) + PROOF_EVERY_MS <= this.#tools.now();
+  /** An hour has passed, or a mint has landed that the proof does not count. */
+  #isDue({ message, timestamp }: ProofRecord): boolean {
+    if (Date.parse(timestamp) + PROOF_EVERY_MS <= this.#tools.now()) return true;
+    return !this.#includesLastMint(message);
+  }
+
+  #includesLastMint(message: string): boolean {
+    return parseProofMessage(message).solanaTip.slot >= this.#p.lastMintSlot();
   }
 
   async #sign(): Promise<void> {
     const previous = this.#stored();
     if (previous && !this.#isDue(previous)) return;
     const text = await proofText(this.#p, previous, this.#tools.now);
+    if (!this.#includesLastMint(text)) throw upstreamFailed('solana', 'supply_outdated');
     const { solana, bitcoin } = await this.#p.signer.sign(text);
     // Signing was stopped while the chains were read: the proof is discarded before any caller receives it.
     if (!bitcoin || this.#p.stop()) return;

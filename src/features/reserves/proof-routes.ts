@@ -61,7 +61,7 @@ const proofRoute = createRoute({
   tags: ['reserves'],
   summary: 'Newest reserve proof',
   description:
-    'The newest signed proof that the service controls both reserve keys. Signed at most once an hour.',
+    'The newest signed proof that the service controls both reserve keys. Signed once an hour and after each mint.',
   responses: {
     200: jsonResponse(
       Proof.extend({ as_of: z.iso.datetime(), stale: z.boolean() }).openapi('CurrentProof'),

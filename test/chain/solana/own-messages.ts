@@ -110,13 +110,13 @@ export function ownMessages(version: MessageVersion): OwnMessage[] {
     ...TOKENS.map((program) => ({
       name: `a mint under ${program}`,
       bytes: mintMessage(
-        { authority: OWN, mint: MINT, program, owner: OTHER, atoms: 77n, decimals: 8 },
+        { authority: OWN, mint: MINT, program, owner: OTHER, atoms: 77n, decimals: 8, memo: 'proof:x' },
         lifetime,
       ),
       signers,
-      units: 120_000,
-      priorityFee: 1_200n,
-      instructions: [openAccount(program), mintTo(program, 77n, 8)],
+      units: 160_000,
+      priorityFee: 1_600n,
+      instructions: [openAccount(program), memo('proof:x'), mintTo(program, 77n, 8)],
     })),
     {
       name: 'a token creation',

@@ -1,5 +1,6 @@
 import { address, getCompiledTransactionMessageDecoder } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
+import { parseProofMessage } from '../../../src/chain/bitcoin/proof-message.ts';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { mintMessage } from '../../../src/chain/solana/token-messages.ts';
 import { TOKEN_2022_PROGRAM } from '../../../src/chain/solana/token-program.ts';
@@ -9,6 +10,7 @@ import type { ModuleTools } from '../../../src/custody/kernel/module.ts';
 import { type AbsrPorts, DailyMint } from '../../../src/custody/reserve/daily-mint.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { createService, MINT, reserveSigner, SOL, TREASURY } from './absr-service.ts';
+import { RESERVE_WIF } from './bitcoin-model.ts';
 import { HEALTHY } from './solana-model.ts';
 
 const MIDNIGHT = Date.UTC(2026, 4, 10);
@@ -16,13 +18,14 @@ const DUE = MIDNIGHT + 5 * 60_000;
 const DAY = '2026-05-10';
 const FUNDED = 50_000n;
 
-/** The service at its first mint's time, with a settled reserve of 50,000 sats. */
-function start(p: { lamports?: bigint; at?: number } = {}) {
+/** The service at its first mint's time, with a settled reserve of 50,000 sats. @param p.wif if it signs proofs */
+function start(p: { lamports?: bigint; at?: number; wif?: string } = {}) {
   const logged: string[] = [];
   const service = createService({
     at: p.at ?? DUE,
     lamports: p.lamports ?? 10n * SOL,
     fate: () => ({ landsAfter: 2 }),
+    ...(p.wif && { proof: { wif: p.wif } }),
     count: (name) => logged.push(name),
   });
   const { clock, bitcoin, indexes, solana } = service;
@@ -32,7 +35,11 @@ function start(p: { lamports?: bigint; at?: number } = {}) {
   bitcoin.move(FUNDED);
   mine(6);
   const mints: bigint[] = [];
-  solana.onLanded(({ effect }) => mints.push(effect.mint));
+  const memos: (string | null)[] = [];
+  solana.onLanded(({ effect }) => {
+    mints.push(effect.mint);
+    memos.push(effect.memo);
+  });
 
   /** Lets the alarms run until then. */
   async function until(at: number): Promise<void> {
@@ -56,6 +63,7 @@ function start(p: { lamports?: bigint; at?: number } = {}) {
     service,
     logged,
     mints,
+    memos,
     mine,
     until,
     wake: () => service.custody().wake(),
@@ -98,6 +106,36 @@ describe('a day', () => {
     await w.wake();
     await w.wait(60_000);
     expect(w.mints).toEqual([FUNDED * 100n, 700n * 100n]);
+  });
+
+  it('anchors the newest proof in the chain by its memo, and is counted by a new proof within a minute', async () => {
+    const w = start({ at: DUE - 60_000, wif: RESERVE_WIF });
+    const newest = async () => {
+      const answer = await w.service.custody().proof();
+      if (answer.type === 'refused') throw new Error(answer.refusal.message);
+      return { hash: answer.proof.hash, ...parseProofMessage(answer.proof.message) };
+    };
+    await w.wake();
+    const before = await newest();
+    await w.until(DUE);
+    await w.wake();
+    await w.wait(60_000);
+    expect([w.mints, w.memos]).toEqual([[FUNDED * 100n], [`proof:${before.hash}`]]);
+    await w.wake();
+    const after = await newest();
+    expect([before.absr?.atoms, after.absr?.atoms]).toEqual([0n, FUNDED * 100n]);
+    expect(after.previousProof).toBe(before.hash);
+    // No further one follows before its hour.
+    await w.wait(60_000);
+    await w.wake();
+    expect((await newest()).hash).toBe(after.hash);
+  });
+
+  it('is made without a memo before the first proof', async () => {
+    const w = start();
+    await w.wake();
+    await w.wait(60_000);
+    expect(w.memos).toEqual([null]);
   });
 
   it('does not begin before five past midnight', async () => {

@@ -317,6 +317,7 @@ describe('the day of a mint', () => {
         now: () => NOON,
       },
       () => ({ open: false, last: { slot: 1n, day: lastDay } }),
+      () => undefined,
     );
     const none = lamports(0n);
     return kind.prepare(

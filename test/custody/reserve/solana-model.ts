@@ -10,6 +10,7 @@ import {
   none,
   some,
 } from '@solana/web3.js';
+import { LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo';
 import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, getMintEncoder } from '@solana-program/token';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
@@ -25,7 +26,12 @@ const SYSTEM = '11111111111111111111111111111111';
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
 const ACCOUNT_RENT = 2_039_280n;
 
-type Effect = { mint: bigint; paid: { to: string; lamports: bigint } | null; creates: string | null };
+type Effect = {
+  mint: bigint;
+  paid: { to: string; lamports: bigint } | null;
+  creates: string | null;
+  memo: string | null;
+};
 type Landed = { slot: number; time: number; fee: bigint; debit: bigint; effect: Effect };
 type Change = { slot: number; lamports: bigint; supply: bigint };
 
@@ -70,7 +76,7 @@ export function createSolanaModel(p: {
     const { messageBytes } = getTransactionDecoder().decode(base64.decode(wire));
     const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
     if (message.version !== 0) throw new Error('not version 0');
-    const effect: Effect = { mint: 0n, paid: null, creates: null };
+    const effect: Effect = { mint: 0n, paid: null, creates: null, memo: null };
     let units = 0n;
     let price = 0n;
     for (const {
@@ -98,6 +104,9 @@ export function createSolanaModel(p: {
           if (bytes[0] !== 14 || account(0) !== mint || bytes[9] !== decimals || account(2) !== reserve)
             throw new Error('no MintToChecked of this mint');
           effect.mint += view.getBigUint64(1, true);
+          break;
+        case LEGACY_MEMO_PROGRAM_ADDRESS_V3:
+          effect.memo = new TextDecoder().decode(bytes);
           break;
         default:
           throw new Error(`unexpected program ${message.staticAccounts[programAddressIndex]}`);
