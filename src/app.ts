@@ -2,7 +2,7 @@
  * The whole API: the middleware of every response, the features' routes, and what becomes of a failure.
  * @module
  */
-import type { Context } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { except } from 'hono/combine';
 import { cors } from 'hono/cors';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
@@ -33,7 +33,7 @@ import { type TokenDeps, tokenRoutes } from './features/tokens/routes.ts';
 import { emptyIsAbsent } from './http/params.ts';
 import { asAppError, problemResponse } from './http/problem.ts';
 import { BOOKMARK_HEADER } from './http/read-session.ts';
-import { newRouter } from './http/router.ts';
+import { newRouter, type RouterEnv } from './http/router.ts';
 
 /** Each feature's dependencies. A feature's routes receive only their own part. */
 export type Deps = {
@@ -106,36 +106,40 @@ const addEtag = etag({
 /** A successful read may be stored, but not used again without asking the service, unless its route allows more. */
 const isRead = ({ req, res }: Context): boolean => ['GET', 'HEAD'].includes(req.method) && res.ok;
 
+const logRequest: MiddlewareHandler<RouterEnv<Deps>> = async (c, next) => {
+  const started = Date.now();
+  await next();
+  const deps: Deps | undefined = c.var.deps;
+  const code = c.get('errorCode');
+  deps?.log({
+    level: c.res.status >= 500 ? 'error' : 'info',
+    request_id: c.get('requestId'),
+    method: c.req.method,
+    route: routePath(c, -1),
+    status: c.res.status,
+    ms: Date.now() - started,
+    ...(code ? { code } : {}),
+  });
+};
+
+const addHeaders: MiddlewareHandler<RouterEnv<Deps>> = async (c, next) => {
+  await next();
+  const { headers } = c.res;
+  // A page of the site has its own policy.
+  for (const [name, value] of Object.entries(SECURITY_HEADERS))
+    if (!headers.has(name)) headers.set(name, value);
+  if (!headers.has('Cache-Control')) headers.set('Cache-Control', isRead(c) ? 'no-cache' : 'no-store');
+  if (headers.get('Cache-Control') !== 'no-store') await addEtag(c, async () => undefined);
+};
+
 /** @param depsFor called before each route; its failure is an internal error */
 export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
   const app = newRouter<Deps>();
 
   app.use(requestId());
-  app.use(async function logRequest(c, next) {
-    const started = Date.now();
-    await next();
-    const deps: Deps | undefined = c.var.deps;
-    const code = c.get('errorCode');
-    deps?.log({
-      level: c.res.status >= 500 ? 'error' : 'info',
-      request_id: c.get('requestId'),
-      method: c.req.method,
-      route: routePath(c, -1),
-      status: c.res.status,
-      ms: Date.now() - started,
-      ...(code ? { code } : {}),
-    });
-  });
+  app.use(logRequest);
   app.use(except(OPS_PATH, openToBrowsers));
-  app.use(async function addHeaders(c, next) {
-    await next();
-    const { headers } = c.res;
-    // A page of the site has its own policy.
-    for (const [name, value] of Object.entries(SECURITY_HEADERS))
-      if (!headers.has(name)) headers.set(name, value);
-    if (!headers.has('Cache-Control')) headers.set('Cache-Control', isRead(c) ? 'no-cache' : 'no-store');
-    if (headers.get('Cache-Control') !== 'no-store') await addEtag(c, async () => undefined);
-  });
+  app.use(addHeaders);
   app.use(emptyIsAbsent);
   app.use(async function provideDeps(c, next) {
     c.set('deps', await depsFor(c.env));

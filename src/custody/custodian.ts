@@ -39,11 +39,11 @@ import { Background, QUORUM_MEMORY } from './kernel/background.ts';
 import { upstreamRefusal } from './kernel/begin-operation.ts';
 import { type Assemble, Executor } from './kernel/executor.ts';
 import { Journal } from './kernel/journal.ts';
-import { createSigningGate, frozenReason } from './kernel/journal-integrity.ts';
+import { frozenReason, SigningGate } from './kernel/journal-integrity.ts';
 import type { CustodyModule, HeldDebts, ModuleTools } from './kernel/module.ts';
 import type { Kind, Operation, OperationKind } from './kernel/operation.ts';
 import { custodyReport, type OpsPorts, runOps } from './kernel/operator-commands.ts';
-import { createRepublishing } from './kernel/outbox.ts';
+import { Republishing } from './kernel/outbox.ts';
 import type { Log, Mirror, Signer, Storage } from './kernel/ports.ts';
 import { reasonText } from './kernel/reason.ts';
 import { reconcile } from './kernel/reconcile.ts';
@@ -99,7 +99,7 @@ function openKernel(platform: Storage, d: CustodyDeps, sold: () => Sold) {
   const { chain, mirror, signer, assemble, now, log } = d;
   const { storage, refusal: newerStorage } = openStorage(platform, log);
   const journal = new Journal(storage, (operation) => log(changeLine(operation, now())));
-  const gate = createSigningGate({
+  const gate = new SigningGate({
     journal,
     mirror,
     log,
@@ -124,9 +124,12 @@ function openKernel(platform: Storage, d: CustodyDeps, sold: () => Sold) {
   };
   /** The modules fill this table. Their operations run in the executor, which reads every module's kinds. */
   const kinds: Record<Kind, OperationKind | undefined> = {};
-  const { isVerified, stop, stopBeginning } = gate;
-  const executor = new Executor({ ...shared, chain, signer, kinds, isVerified, stop, assemble });
-  const tools: ModuleTools = { ...shared, stopBeginning, drive: (id) => executor.drive(id) };
+  const executor = new Executor({ ...shared, chain, signer, kinds, gate, assemble });
+  const tools: ModuleTools = {
+    ...shared,
+    stopBeginning: (kind) => gate.stopBeginning(kind),
+    drive: (id) => executor.drive(id),
+  };
   return { tools, newerStorage, gate, bounds, kinds, executor };
 }
 
@@ -188,7 +191,7 @@ export class Custodian implements CustodianApi {
       ...(token ? { tokens: { kinds: { token } } } : {}),
       ...(this.#claims ? { asry: this.#claims } : {}),
       payments: this.#payments ?? { commands: { refund: async () => NOTHING_OWED } },
-      mirror: createRepublishing(tools, this.#d.mirror, mirrored),
+      mirror: new Republishing(tools, this.#d.mirror, mirrored),
       ...(this.#mints ? { mint: this.#mints } : {}),
       ...(this.#proofs ? { proof: this.#proofs } : {}),
     };
@@ -325,7 +328,7 @@ export class Custodian implements CustodianApi {
       mirror,
       held: this.#held(),
       rulesOf: (kind) => kinds[kind]?.rules,
-      isVerified: gate.isVerified,
+      gate,
       command: (name, id) => {
         const act = modules.find(({ commands }) => commands?.[name])?.commands?.[name];
         return act && this.#background.working(() => act(id));

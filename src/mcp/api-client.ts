@@ -130,14 +130,7 @@ export function createApi({ origin, fetch, headers = {}, keys, unreachableRepair
     // The model repeats a call: it gets the key and the next step.
     retries: 0,
     ...(keys && { keys }),
-    async fetch(url, init) {
-      const response = await fetch(url, { ...init, redirect: 'manual' });
-      const target = response.headers.get('location');
-      // The API redirects only to paths of its own.
-      return response.status === 307 && target?.startsWith('/api/')
-        ? fetch(`${origin}${target}`, { ...init, redirect: 'manual' })
-        : response;
-    },
+    fetch: followingApiPaths(fetch, origin),
   });
 
   const unreachable = (reason: string): Failure => ({
@@ -196,6 +189,17 @@ export function createApi({ origin, fetch, headers = {}, keys, unreachableRepair
     },
   };
 }
+
+/** Follows a redirect only to a path of the API: it redirects to no other. */
+const followingApiPaths =
+  (fetch: typeof globalThis.fetch, origin: string): typeof globalThis.fetch =>
+  async (url, init) => {
+    const response = await fetch(url, { ...init, redirect: 'manual' });
+    const target = response.headers.get('location');
+    return response.status === 307 && target?.startsWith('/api/')
+      ? fetch(`${origin}${target}`, { ...init, redirect: 'manual' })
+      : response;
+  };
 
 /** Arguments that no request can hold, such as text with half a character. */
 const notSent = (cause: unknown): Failure => ({

@@ -97,17 +97,18 @@ export type CreateOutcome =
   | { outcome: 'refused'; code: string }
   | { outcome: 'unknown'; reason: string };
 
-export type ChangeNow = ReturnType<typeof createChangeNow>;
+export class ChangeNow {
+  readonly #baseUrl: string;
+  readonly #common: Pick<Parameters<typeof ask>[0], 'fetch' | 'upstream' | 'headers'>;
 
-export function createChangeNow(opts: { baseUrl: string; apiKey: string; fetch: Fetch }) {
-  const common = { fetch: opts.fetch, upstream: UPSTREAM, headers: { 'x-changenow-api-key': opts.apiKey } };
+  constructor({ baseUrl, apiKey, fetch }: { baseUrl: string; apiKey: string; fetch: Fetch }) {
+    this.#baseUrl = baseUrl;
+    this.#common = { fetch, upstream: UPSTREAM, headers: { 'x-changenow-api-key': apiKey } };
+  }
 
-  async function read<T>(
-    path: string,
-    params: Record<string, string>,
-    schema: z.ZodType<T>,
-  ): Promise<Read<T>> {
-    const answer = await ask({ ...common, url: `${opts.baseUrl}${path}?${new URLSearchParams(params)}` });
+  async #read<T>(path: string, params: Record<string, string>, schema: z.ZodType<T>): Promise<Read<T>> {
+    const url = `${this.#baseUrl}${path}?${new URLSearchParams(params)}`;
+    const answer = await ask({ ...this.#common, url });
     const refusal = refusalOf(answer);
     if (refusal) return { ok: false, code: refusal };
     const parsed = schema.safeParse(bodyOf(answer));
@@ -115,62 +116,66 @@ export function createChangeNow(opts: { baseUrl: string; apiKey: string; fetch: 
     return { ok: true, value: parsed.data };
   }
 
-  return {
-    /** Every currency that can be exchanged now. Rows of an unknown shape are left out. */
-    async currencies(): Promise<Currency[]> {
-      const rows = await read(
-        '/exchange/currencies',
-        { active: 'true', flow: 'standard' },
-        z.array(z.unknown()).transform((all) => all.map((row) => Currency.safeParse(row).data)),
-      );
-      const known = rows.ok ? rows.value.filter((row) => row !== undefined) : [];
-      if (known.length === 0) throw upstreamFailed(UPSTREAM, rows.ok ? 'unexpected_shape' : rows.code);
-      return known;
-    },
+  /** Every currency that can be exchanged now. Rows of an unknown shape are left out. */
+  async currencies(): Promise<Currency[]> {
+    const rows = await this.#read(
+      '/exchange/currencies',
+      { active: 'true', flow: 'standard' },
+      z.array(z.unknown()).transform((all) => all.map((row) => Currency.safeParse(row).data)),
+    );
+    const known = rows.ok ? rows.value.filter((row) => row !== undefined) : [];
+    if (known.length === 0) throw upstreamFailed(UPSTREAM, rows.ok ? 'unexpected_shape' : rows.code);
+    return known;
+  }
 
-    /** Smallest and largest amount of `from`; `maxAmount` null when there is no upper bound. */
-    range: (pair: Pair): Promise<Read<Range>> =>
-      read('/exchange/range', { ...assetsOf(pair), flow: 'standard' }, Range),
+  /** Smallest and largest amount of `from`; `maxAmount` null when there is no upper bound. */
+  range(pair: Pair): Promise<Read<Range>> {
+    return this.#read('/exchange/range', { ...assetsOf(pair), flow: 'standard' }, Range);
+  }
 
-    /** The output for `amount` of `from`, after fees. Not binding. */
-    estimate: (pair: Pair, amount: AttoCoins): Promise<Read<Estimate>> =>
-      read(
-        '/exchange/estimated-amount',
-        { ...assetsOf(pair), flow: 'standard', type: 'direct', fromAmount: text(amount) },
-        Estimate,
-      ),
+  /** The output for `amount` of `from`, after fees. Not binding. */
+  estimate(pair: Pair, amount: AttoCoins): Promise<Read<Estimate>> {
+    return this.#read(
+      '/exchange/estimated-amount',
+      { ...assetsOf(pair), flow: 'standard', type: 'direct', fromAmount: text(amount) },
+      Estimate,
+    );
+  }
 
-    status: (exchangeId: string): Promise<Read<ExchangeState>> =>
-      read('/exchange/by-id', { id: exchangeId }, Status),
+  status(exchangeId: string): Promise<Read<ExchangeState>> {
+    return this.#read('/exchange/by-id', { id: exchangeId }, Status);
+  }
 
-    /** Opens an exchange. Never throws on network failures: a missing answer is an outcome. */
-    async create(order: ExchangeOrder): Promise<CreateOutcome> {
-      const body = {
-        ...assetsOf(order),
-        fromAmount: text(order.amount),
-        toAmount: '',
-        address: order.payoutAddress,
-        extraId: order.payoutExtraId ?? '',
-        refundAddress: order.refundAddress ?? '',
-        refundExtraId: order.refundExtraId ?? '',
-        flow: 'standard',
-        type: 'direct',
-      };
-      try {
-        const url = `${opts.baseUrl}/exchange`;
-        const answer = await ask({ ...common, method: 'POST', url, body, timeoutMs: CREATE_TIMEOUT_MS });
-        const refusal = answer.status === 408 ? undefined : refusalOf(answer);
-        if (refusal) return { outcome: 'refused', code: refusal };
-        const parsed = Created.safeParse(bodyOf(answer));
-        if (!parsed.success) return { outcome: 'unknown', reason: 'unexpected_shape' };
-        return { outcome: 'created', exchange: parsed.data };
-      } catch (error) {
-        const reason = failureReason(error);
-        return isUnsent(error) ? { outcome: 'refused', code: reason } : { outcome: 'unknown', reason };
-      }
-    },
-  };
+  /** Opens an exchange. Never throws on network failures: a missing answer is an outcome. */
+  async create(order: ExchangeOrder): Promise<CreateOutcome> {
+    const body = {
+      ...assetsOf(order),
+      fromAmount: text(order.amount),
+      toAmount: '',
+      address: order.payoutAddress,
+      extraId: order.payoutExtraId ?? '',
+      refundAddress: order.refundAddress ?? '',
+      refundExtraId: order.refundExtraId ?? '',
+      flow: 'standard',
+      type: 'direct',
+    };
+    try {
+      const url = `${this.#baseUrl}/exchange`;
+      const answer = await ask({ ...this.#common, method: 'POST', url, body, timeoutMs: CREATE_TIMEOUT_MS });
+      const refusal = answer.status === 408 ? undefined : refusalOf(answer);
+      if (refusal) return { outcome: 'refused', code: refusal };
+      const parsed = Created.safeParse(bodyOf(answer));
+      if (!parsed.success) return { outcome: 'unknown', reason: 'unexpected_shape' };
+      return { outcome: 'created', exchange: parsed.data };
+    } catch (error) {
+      const reason = failureReason(error);
+      return isUnsent(error) ? { outcome: 'refused', code: reason } : { outcome: 'unknown', reason };
+    }
+  }
 }
+
+/** Its calls. */
+export type ExchangeProvider = Pick<ChangeNow, keyof ChangeNow>;
 
 const text = (amount: AttoCoins): string => formatAmount(amount, COIN_DECIMALS);
 

@@ -14,7 +14,7 @@ import { HOUR_MS } from '../core/durations.ts';
 import { failureReason, notConfigured } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import { createAsryMirror } from '../features/asry/asry-store.ts';
-import { createExchangeStore } from '../features/exchange/exchange-store.ts';
+import { ExchangeStore } from '../features/exchange/exchange-store.ts';
 import { createFeedReader } from '../features/nostr-feed/read-feed.ts';
 import { readDocument } from '../features/openapi/routes.ts';
 import { createRefundStore } from '../features/ops/refund-store.ts';
@@ -32,7 +32,7 @@ import { Cache } from '../http/cached.ts';
 import { replicatedReads } from '../http/read-session.ts';
 import { createWaiting } from '../http/wait.ts';
 import { atPriority } from '../providers/admission.ts';
-import { createChangeNow } from '../providers/changenow.ts';
+import { ChangeNow } from '../providers/changenow.ts';
 import { transactionStatus } from '../providers/finality.ts';
 import { createOrca } from '../providers/orca.ts';
 import { createWebhook } from '../providers/webhook.ts';
@@ -114,8 +114,8 @@ function exchangeDeps(sources: Sources): Deps['exchange'] {
     changenow:
       apiKey === undefined
         ? undefined
-        : createChangeNow({ baseUrl, apiKey, fetch: fetchFor(config, 'CHANGENOW_API_URL') }),
-    exchanges: createExchangeStore(env.DB),
+        : new ChangeNow({ baseUrl, apiKey, fetch: fetchFor(config, 'CHANGENOW_API_URL') }),
+    exchanges: new ExchangeStore(env.DB),
     cache,
     memory,
     waiting,

@@ -4,7 +4,7 @@
  */
 import type { Deps } from '../app.ts';
 import { AppError, failureReason } from '../core/errors.ts';
-import { createExchangeStore, purgeExchange } from '../features/exchange/exchange-store.ts';
+import { ExchangeStore, purgeExchange } from '../features/exchange/exchange-store.ts';
 import { prewarmCurrencies } from '../features/exchange/quote.ts';
 import { getProof } from '../features/reserves/get-proof.ts';
 import { getReserves } from '../features/reserves/get-reserves.ts';
@@ -50,7 +50,7 @@ export function scheduledDeps(env: Env): ScheduledDeps {
   const { config, custody, log, reserve } = sourcesFor(env);
   const deps = apiDeps(env);
   const { now } = deps.status;
-  const exchanges = createExchangeStore(env.DB);
+  const exchanges = new ExchangeStore(env.DB);
   const heartbeat = createHeartbeat(env.KV);
   let beaten: Promise<void> | undefined;
   const beat = (): Promise<void> => {

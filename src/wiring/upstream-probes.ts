@@ -4,7 +4,7 @@
  * @module
  */
 import { AppError, upstreamFailed } from '../core/errors.ts';
-import { createChangeNow } from '../providers/changenow.ts';
+import { ChangeNow } from '../providers/changenow.ts';
 import { relayName } from '../providers/nostr-relays.ts';
 import { createOrca } from '../providers/orca.ts';
 import { clients, relaysOf } from './clients.ts';
@@ -63,7 +63,7 @@ function pool(config: Wired): UpstreamProbe[] {
 function exchange(config: Wired): UpstreamProbe[] {
   const { CHANGENOW_API_URL: baseUrl, CHANGENOW_API_KEY: apiKey } = config;
   if (apiKey === undefined) return [];
-  const changenow = createChangeNow({ baseUrl, apiKey, fetch: fetchFor(config, 'CHANGENOW_API_URL') });
+  const changenow = new ChangeNow({ baseUrl, apiKey, fetch: fetchFor(config, 'CHANGENOW_API_URL') });
   return [useful('changenow', () => changenow.range(SOL_TO_BTC))];
 }
 

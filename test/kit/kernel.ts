@@ -104,8 +104,7 @@ export function createKernel(
       },
     },
     kinds: Object.fromEntries(kinds),
-    isVerified: () => true,
-    stop: () => state.stopped,
+    gate: { isVerified: () => true, stop: () => state.stopped },
     assemble: (message, signature) => ({
       wire: `wire ${message.length}`,
       signature: `signature ${signature[0]}`,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createChangeNow, readCoins } from '../../src/providers/changenow.ts';
+import { ChangeNow, readCoins } from '../../src/providers/changenow.ts';
 
 const PAIR = { from: { ticker: 'sol', network: 'sol' }, to: { ticker: 'btc', network: 'btc' } };
 const ORDER = { ...PAIR, amount: 123_456_789_123_456_780_000_000_000n, payoutAddress: 'bc1qpayout' };
@@ -10,7 +10,7 @@ type Sent = { url: URL; method: string; headers: Headers; body: string };
 /** A provider with one response, and the requests that it received. */
 function answering(status: number, body: unknown) {
   const sent: Sent[] = [];
-  const changenow = createChangeNow({
+  const changenow = new ChangeNow({
     baseUrl: 'https://changenow.test/v2',
     apiKey: 'canary-key',
     fetch: async (url, init = {}) => {
@@ -209,7 +209,7 @@ it.each([
 
 it('a connection that breaks after a create leaves its outcome unknown, and is not retried', async () => {
   let calls = 0;
-  const changenow = createChangeNow({
+  const changenow = new ChangeNow({
     baseUrl: 'https://changenow.test/v2',
     apiKey: 'canary-key',
     fetch: async () => {

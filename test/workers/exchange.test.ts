@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { createApp, type Deps } from '../../src/app.ts';
-import { createExchangeStore, purgeExchange } from '../../src/features/exchange/exchange-store.ts';
+import { ExchangeStore, purgeExchange } from '../../src/features/exchange/exchange-store.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { createWaiting } from '../../src/http/wait.ts';
-import type { ChangeNow, CreateOutcome, ExchangeOrder } from '../../src/providers/changenow.ts';
+import type { CreateOutcome, ExchangeOrder, ExchangeProvider } from '../../src/providers/changenow.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 import { freshStorageForEachTest } from './fresh-storage.ts';
 
@@ -40,7 +40,7 @@ const created = async (o: ExchangeOrder): Promise<CreateOutcome> => ({
   },
 });
 
-const changenow = (): ChangeNow => ({
+const changenow = (): ExchangeProvider => ({
   currencies: async () =>
     ['sol', 'btc', 'eth'].map((ticker) => ({ legacyTicker: ticker, ticker, network: ticker })),
   range: async () => ({ ok: true, value: { minAmount: COIN / 100n, maxAmount: null } }),
@@ -77,7 +77,7 @@ beforeEach(async () => {
   const exchange = (): Deps['exchange'] => ({
     ...fixed,
     changenow: apiKey ? changenow() : undefined,
-    exchanges: createExchangeStore(env.DB),
+    exchanges: new ExchangeStore(env.DB),
     waiting: createWaiting({
       memory: waits,
       now: () => clock,
@@ -353,7 +353,7 @@ it('a create is finished by the runtime when the caller disconnects', async () =
 
 it('requests are deleted after 7 days', async () => {
   await create(order, keyed());
-  const purge = () => purgeExchange({ exchanges: createExchangeStore(env.DB), now: () => clock });
+  const purge = () => purgeExchange({ exchanges: new ExchangeStore(env.DB), now: () => clock });
   clock = NOON + 7 * 24 * 3_600_000;
   expect(await purge()).toBe(0);
   expect((await create(order, keyed())).headers.get('idempotency-replayed')).toBe('true');

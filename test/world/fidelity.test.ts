@@ -9,7 +9,7 @@ import { getTransferSolInstruction } from '@solana-program/system';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { shapeDifferences } from '../../scripts/probe/shape.ts';
 import { failureReason } from '../../src/core/errors.ts';
-import { createChangeNow } from '../../src/providers/changenow.ts';
+import { ChangeNow } from '../../src/providers/changenow.ts';
 import type { Fetch } from '../../src/providers/http.ts';
 import { createNearIntents } from '../../src/providers/near-intents.ts';
 import { createSolanaRpc } from '../../src/providers/solana-rpc.ts';
@@ -40,7 +40,7 @@ const rpcResult =
 
 const baseUrl = 'https://upstream.test';
 const oneClickOf = (fetch: Fetch) => createNearIntents({ baseUrl, fetch });
-const changeNowOf = (fetch: Fetch) => createChangeNow({ baseUrl, apiKey: 'k', fetch });
+const changeNowOf = (fetch: Fetch) => new ChangeNow({ baseUrl, apiKey: 'k', fetch });
 const nodeOf = (fetch: Fetch) => {
   const [node] = createSolanaRpc({ urls: [baseUrl], fetch }).nodes;
   if (!node) throw new Error('no node');

@@ -7,6 +7,7 @@
 import { DAY_MS } from '../../core/durations.ts';
 import { upstreamFailure } from '../../core/errors.ts';
 import type { Journal } from './journal.ts';
+import type { SigningGate } from './journal-integrity.ts';
 import { freeze } from './journal-integrity.ts';
 import {
   decodePrepared,
@@ -54,12 +55,8 @@ export type ExecutorPorts = {
   readonly retries: Retries;
   readonly now: () => number;
   readonly log: Log;
-  /** False until the journal is verified. Before that, no row is processed. */
-  readonly isVerified: () => boolean;
-  /**
-   * Reason why nothing may be signed now, or undefined. It is read again in the critical section that stores the signature.
-   */
-  readonly stop: (kind: Kind) => string | undefined;
+  /** No row is processed before the journal is verified. A stop is read again in the critical section that stores the signature. */
+  readonly gate: Pick<SigningGate, 'isVerified' | 'stop'>;
   /**
    * Wire bytes of a signed message and its first signature. The first signature is the reserve's and the transaction's id.
    */
@@ -114,9 +111,9 @@ export class Executor {
   }
 
   async #run(id: string): Promise<void> {
-    const { journal, kinds, now, isVerified } = this.#p;
+    const { journal, kinds, now, gate } = this.#p;
     for (let turn = 0; turn < MAX_TURNS; turn++) {
-      if (!isVerified()) return;
+      if (!gate.isVerified()) return;
       const op = journal.get(id);
       const kind = op && kinds[op.kind];
       if (!op || !isDue(op, now())) return;
@@ -242,7 +239,7 @@ export class Executor {
    */
   #obstacle(op: Operation, cost: bigint, balance: Balance | undefined): NotNow | undefined {
     const { journal, boundsOf, now } = this.#p;
-    const stopped = this.#p.stop(op.kind);
+    const stopped = this.#p.gate.stop(op.kind);
     if (stopped !== undefined) return { reason: { type: 'stopped', by: stopped } };
     const { limits, keeps } = boundsOf(op.kind);
     const signed = journal.counting(now()).filter(({ state }) => state !== 'planned');

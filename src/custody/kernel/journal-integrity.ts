@@ -145,59 +145,68 @@ const MIRROR_PATIENCE_MS = 60_000;
 /** From this number of refused rows on, D1 is treated as unavailable: a full database may accept small writes. */
 const MOST_SET_ASIDE = 20;
 
-export type SigningGate = ReturnType<typeof createSigningGate>;
+export type SigningGatePorts = JournalCheckPorts & {
+  /** Whether a newer release has written the storage, which is then read-only. */
+  readonly isNewerStorage: boolean;
+  /** Whether every limit is a number. */
+  readonly hasLimits: boolean;
+  /** Whether the configuration disables this kind. */
+  isDisabled(kind: Kind): boolean;
+};
 
 /**
  * Decides whether an operation may begin or be signed. The reasons are stable codes. Each is checked again
  * immediately before a signature is stored.
  */
-export function createSigningGate(
-  p: JournalCheckPorts & {
-    /** Whether a newer release has written the storage, which is then read-only. */
-    readonly isNewerStorage: boolean;
-    /** Whether every limit is a number. */
-    readonly hasLimits: boolean;
-    /** Whether the configuration disables this kind. */
-    isDisabled(kind: Kind): boolean;
-  },
-) {
-  const { journal, now } = p;
+export class SigningGate {
+  readonly #p: SigningGatePorts;
   /** Kept for the life of the instance; a failed check is repeated. */
-  let isVerified = false;
-  let checking: Promise<void> | undefined;
+  #isVerified = false;
+  #checking: Promise<void> | undefined;
 
-  async function check(): Promise<void> {
-    try {
-      isVerified = (await checkJournal(p)).ok;
-    } catch (error) {
-      p.log({ level: 'warn', event: 'journal_unverified', error: String(error).slice(0, 200) });
-    }
+  constructor(p: SigningGatePorts) {
+    this.#p = p;
+  }
+
+  /** Rows of an unverified journal are not processed, used or shown. */
+  isVerified(): boolean {
+    return this.#isVerified;
   }
 
   /** Compares the journal with D1 and the chain until it is verified. */
-  async function verify(): Promise<void> {
+  async verify(): Promise<void> {
     // The storage of a newer release is never compared, because freezing would write to it.
-    if (isVerified || p.isNewerStorage) return;
-    checking ??= check().finally(() => {
-      checking = undefined;
+    if (this.#isVerified || this.#p.isNewerStorage) return;
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
     });
-    await checking;
+    await this.#checking;
+  }
+
+  async #check(): Promise<void> {
+    try {
+      this.#isVerified = (await checkJournal(this.#p)).ok;
+    } catch (error) {
+      this.#p.log({ level: 'warn', event: 'journal_unverified', error: String(error).slice(0, 200) });
+    }
   }
 
   /** Reason why no operation of a kind may be signed, from this instance's state; undefined when signing is allowed. */
-  function stop(kind: Kind): string | undefined {
-    if (p.isNewerStorage) return 'storage_newer';
-    if (!p.hasLimits) return 'misconfigured';
+  stop(kind: Kind): string | undefined {
+    const { journal, isNewerStorage, hasLimits } = this.#p;
+    if (isNewerStorage) return 'storage_newer';
+    if (!hasLimits) return 'misconfigured';
     const frozen = frozenReason(journal);
     if (frozen) return frozen;
-    if (!isVerified) return 'unverified';
-    return (p.isDisabled(kind) ? 'disabled' : journal.getMeta('paused')) || undefined;
+    if (!this.#isVerified) return 'unverified';
+    return (this.#p.isDisabled(kind) ? 'disabled' : journal.getMeta('paused')) || undefined;
   }
 
   /** Reason why no operation of a kind may begin now. */
-  async function stopBeginning(kind: Kind): Promise<string | undefined> {
-    await verify();
-    const why = stop(kind);
+  async stopBeginning(kind: Kind): Promise<string | undefined> {
+    const { journal, now } = this.#p;
+    await this.verify();
+    const why = this.stop(kind);
     if (why) return why;
     const since = journal.undeliveredSince();
     // A start in the future means that the clock went back, so the true wait is unknown.
@@ -205,12 +214,4 @@ export function createSigningGate(
     const isUnavailable = isLate || journal.setAside(MOST_SET_ASIDE).length >= MOST_SET_ASIDE;
     return isUnavailable ? 'database_unavailable' : undefined;
   }
-
-  return {
-    /** Rows of an unverified journal are not processed, used or shown. */
-    isVerified: (): boolean => isVerified,
-    verify,
-    stop,
-    stopBeginning,
-  };
 }

@@ -6,7 +6,7 @@ import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import type { CustodyReport, OpsAnswer, OpsCommand, SigningState } from '../api.ts';
 import type { Journal } from './journal.ts';
-import { frozenReason, isSuspect, settlesIn, unfreeze } from './journal-integrity.ts';
+import { frozenReason, isSuspect, type SigningGate, settlesIn, unfreeze } from './journal-integrity.ts';
 import type { HeldDebts } from './module.ts';
 import { isTerminal, type Kind, type Operation } from './operation.ts';
 import { isRepublishing, startRepublishing } from './outbox.ts';
@@ -25,8 +25,7 @@ export type OpsPorts = {
   readonly held: readonly HeldDebts[];
   /** Undefined if this instance does not support the kind. */
   rulesOf(kind: Kind): KindRules | undefined;
-  /** False while the journal is suspect, and until it has been compared with D1. */
-  readonly isVerified: () => boolean;
+  readonly gate: Pick<SigningGate, 'isVerified'>;
   reconcile(): Promise<Reconciled>;
   /** Runs a module's command; undefined when no module has a command of this name. */
   command(name: string, id: string): Promise<OpsAnswer> | undefined;
@@ -110,7 +109,7 @@ async function perform(p: OpsPorts, { name, id }: OpsCommand): Promise<OpsAnswer
  */
 async function reconcile(p: OpsPorts): Promise<OpsAnswer> {
   const { journal } = p;
-  if (!p.isVerified() && !isSuspect(journal)) return { ok: false, message: UNVERIFIED };
+  if (!p.gate.isVerified() && !isSuspect(journal)) return { ok: false, message: UNVERIFIED };
   const left = settlesIn(journal, p.now());
   if (left > 0) return { ok: false, message: tooEarly(left) };
   const { restored, checked, unexplained } = await p.reconcile();

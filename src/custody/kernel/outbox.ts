@@ -256,67 +256,90 @@ type Row = { readonly id: string; readonly journal: string; queue(): void };
 
 type Source = { readonly table: MirrorTable; after(id: string, limit: number): Row[] };
 
-/** @param sources the tables of every module, which may be created after this one */
-export function createRepublishing(
-  { journal, storage, now, log }: ModuleTools,
-  mirror: Pick<Mirror, 'mark' | 'journalsOf'>,
-  sources: () => readonly MirrorSource[],
-): CustodyModule {
-  const operations: Source = {
-    table: 'operations',
-    after: (id, limit) =>
-      journal.after(id, limit).map((operation) => ({
-        id: operation.id,
-        journal: encodeOperation(operation),
-        queue: () => journal.requeue(operation, now()),
-      })),
-  };
-  const records = ({ table, rowsAfter }: MirrorSource): Source => ({
-    table,
-    after: (after, limit) =>
-      rowsAfter(after, limit).map(({ id, columns }) => ({
-        id,
-        journal: String(columns.journal),
-        queue: () => journal.publish(table, id, columns, now()),
-      })),
-  });
+/** Compares every row with D1, page by page, and queues the rows that D1 has lost. */
+export class Republishing implements CustodyModule {
+  readonly #tools: ModuleTools;
+  readonly #mirror: Pick<Mirror, 'mark' | 'journalsOf'>;
+  readonly #sources: () => readonly MirrorSource[];
 
-  /** Compares one page of rows. */
-  async function comparePage(text: string): Promise<void> {
-    const { table, after, queued } = JSON.parse(text) as Place;
-    const tables = [operations, ...sources().map(records)];
+  /** @param sources the tables of every module, which may be created after this one */
+  constructor(
+    tools: ModuleTools,
+    mirror: Pick<Mirror, 'mark' | 'journalsOf'>,
+    sources: () => readonly MirrorSource[],
+  ) {
+    this.#tools = tools;
+    this.#mirror = mirror;
+    this.#sources = sources;
+  }
+
+  nextRunAt(): number | undefined {
+    const { journal, now } = this.#tools;
+    return isRepublishing(journal) ? now() : undefined;
+  }
+
+  async run(): Promise<void> {
+    const place = this.#tools.journal.getMeta(PLACE);
+    if (place) await this.#comparePage(place);
+  }
+
+  async onCron(): Promise<void> {
+    const { journal, storage, log } = this.#tools;
+    const acknowledged = journal.acknowledged();
+    const found = await this.#mirror.mark();
+    storage.transaction(() => compareMark({ journal, log }, acknowledged, found));
+  }
+
+  async #comparePage(place: string): Promise<void> {
+    const { journal, storage } = this.#tools;
+    const { table, after } = JSON.parse(place) as Place;
+    const tables = this.#tables();
     const at = tables.findIndex((source) => source.table === table);
     const source = tables[at];
     const ids = source?.after(after, COMPARED_PAGE).map(({ id }) => id) ?? [];
-    const mirrored = ids.length === 0 ? new Map() : await mirror.journalsOf(table, ids);
+    const mirrored = ids.length === 0 ? new Map() : await this.#mirror.journalsOf(table, ids);
     storage.transaction(() => {
       // Another restoration began the comparison again.
-      if (journal.getMeta(PLACE) !== text) return;
+      if (journal.getMeta(PLACE) !== place) return;
       // Read again: a row that changed meanwhile must not be queued in its older form.
       const rows = source?.after(after, COMPARED_PAGE).filter(({ id }) => ids.includes(id)) ?? [];
       const lost = rows.filter((row) => !isSameJson(mirrored.get(row.id), row.journal));
       for (const row of lost) row.queue();
       const last = ids.at(-1);
-      const next = last === undefined ? tables[at + 1]?.table : table;
-      const total = queued + lost.length;
-      if (next) journal.setMeta(PLACE, JSON.stringify({ table: next, after: last ?? '', queued: total }));
-      else {
-        journal.setMeta(PLACE, '');
-        log({ level: 'info', event: 'mirror_republished', rows: total });
-      }
+      this.#continueAt(place, last === undefined ? tables[at + 1]?.table : table, last ?? '', lost.length);
     });
   }
 
-  return {
-    nextRunAt: () => (isRepublishing(journal) ? now() : undefined),
-    async run() {
-      const text = journal.getMeta(PLACE);
-      if (text) await comparePage(text);
-    },
-    async onCron() {
-      const acknowledged = journal.acknowledged();
-      const found = await mirror.mark();
-      storage.transaction(() => compareMark({ journal, log }, acknowledged, found));
-    },
-  };
+  /** @param table undefined after the last one */
+  #continueAt(place: string, table: MirrorTable | undefined, after: string, lost: number): void {
+    const { journal, log } = this.#tools;
+    const queued = (JSON.parse(place) as Place).queued + lost;
+    journal.setMeta(PLACE, table ? JSON.stringify({ table, after, queued }) : '');
+    if (!table) log({ level: 'info', event: 'mirror_republished', rows: queued });
+  }
+
+  #tables(): Source[] {
+    const { journal, now } = this.#tools;
+    const operations: Source = {
+      table: 'operations',
+      after: (id, limit) =>
+        journal.after(id, limit).map((operation) => ({
+          id: operation.id,
+          journal: encodeOperation(operation),
+          queue: () => journal.requeue(operation, now()),
+        })),
+    };
+    const records = this.#sources().map(
+      ({ table, rowsAfter }): Source => ({
+        table,
+        after: (after, limit) =>
+          rowsAfter(after, limit).map(({ id, columns }) => ({
+            id,
+            journal: String(columns.journal),
+            queue: () => journal.publish(table, id, columns, now()),
+          })),
+      }),
+    );
+    return [operations, ...records];
+  }
 }

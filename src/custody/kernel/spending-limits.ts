@@ -7,11 +7,9 @@ import { formatAmount, type Lamports, lamports, SOL_DECIMALS } from '../../core/
 import type { OperationLimit } from '../../core/operation-limits.ts';
 import type { Operation } from './operation.ts';
 
-/** False if a limit is not a number: such a limit would never be exceeded. */
+/** False if a limit is not a bigint: such a limit would never be exceeded. */
 export const areLimits = (limits: object): boolean =>
-  Object.values(limits).every(
-    (limit: unknown) => typeof limit === 'bigint' || (typeof limit === 'number' && Number.isFinite(limit)),
-  );
+  Object.values(limits).every((limit: unknown) => typeof limit === 'bigint');
 
 /** A balance and its slot. */
 export type Balance = { readonly lamports: Lamports; readonly slot: bigint };
@@ -78,10 +76,6 @@ const sum = (values: Iterable<bigint>): Lamports => {
 export const reservedLamports = (operations: readonly Entry[]): Lamports =>
   sum(operations.map((op) => op.reserved));
 
-/** Lamports sent whose counterpart has not arrived. */
-export const unsettledLamports = (operations: readonly Entry[]): Lamports =>
-  sum(operations.map((op) => op.unsettled));
-
 /** The oldest slot whose balance shows every outcome that is no longer reserved. */
 export const releasedSlot = (operations: readonly Entry[]): bigint =>
   operations.reduce(
@@ -102,12 +96,11 @@ const countedFrom = ({ countsQueued }: Limit, { state, signedAt, createdAt }: En
   countsQueued && state === 'planned' ? Math.max(now, createdAt) : (signedAt ?? createdAt);
 
 const countedBy = (limit: Limit, operations: readonly Entry[], now: number): Entry[] =>
-  operations.filter((op) => {
-    if (op.kind !== limit.kind) return false;
-    return (
-      limit.windowMs === null || (limit.windowMs > 0 && countedFrom(limit, op, now) > now - limit.windowMs)
-    );
-  });
+  operations.filter(
+    (op) =>
+      op.kind === limit.kind &&
+      (limit.windowMs === null || (limit.windowMs > 0 && countedFrom(limit, op, now) > now - limit.windowMs)),
+  );
 
 /** What an operation adds to a limit. */
 function countOf({ counts }: Limit, { state, amount, unsettled, cost, rows = 1 }: Entry): bigint {

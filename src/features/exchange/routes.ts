@@ -7,7 +7,7 @@ import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { jsonRequest, newRouter } from '../../http/router.ts';
 import { preferChangeHeaders, type Waiting } from '../../http/wait.ts';
-import type { ChangeNow } from '../../providers/changenow.ts';
+import type { ExchangeProvider } from '../../providers/changenow.ts';
 import { type CreateExchangeDeps, createExchange, ExchangeAnswer } from './create-exchange.ts';
 import { ExchangeStatusBody, type GetStatusDeps, getExchangeStatus } from './get-exchange-status.ts';
 import {
@@ -101,7 +101,7 @@ const CACHEABLE = 'public, max-age=10';
 
 export type ExchangeDeps = Omit<QuoteDeps & CreateExchangeDeps & GetStatusDeps, 'changenow'> & {
   /** Undefined without CHANGENOW_API_KEY. */
-  changenow: ChangeNow | undefined;
+  changenow: ExchangeProvider | undefined;
   waiting: Waiting;
 };
 

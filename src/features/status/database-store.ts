@@ -120,18 +120,9 @@ export const createDatabaseStore = (db: D1Reads) => ({
    * @param failed failing parts with their effects
    */
   async recordCheck(nowMs: number, failed: Readonly<Record<string, string>>): Promise<void> {
-    const failures = JSON.stringify(Object.fromEntries(Object.keys(failed).map((name) => [name, 1])));
     await db.batch([
       ...incidentStatements(db, nowMs, failed),
-      ...[HALF_HOURS, DAYS].flatMap(({ ms, kept }) => {
-        const period = Math.floor(nowMs / ms);
-        return [
-          db.prepare(ADD_CHECK).bind(ms / 1_000, period, failures, new Date(nowMs).toISOString()),
-          db
-            .prepare('DELETE FROM status_periods WHERE seconds = ? AND period <= ?')
-            .bind(ms / 1_000, period - kept),
-        ];
-      }),
+      ...periodStatements(db, nowMs, Object.keys(failed)),
     ]);
   },
 
@@ -162,6 +153,20 @@ export const createDatabaseStore = (db: D1Reads) => ({
     return row?.used ?? 0;
   },
 });
+
+/** @param failed names of the failing parts */
+function periodStatements(db: D1Reads, nowMs: number, failed: readonly string[]): D1PreparedStatement[] {
+  const failures = JSON.stringify(Object.fromEntries(failed.map((name) => [name, 1])));
+  return [HALF_HOURS, DAYS].flatMap(({ ms, kept }) => {
+    const period = Math.floor(nowMs / ms);
+    return [
+      db.prepare(ADD_CHECK).bind(ms / 1_000, period, failures, new Date(nowMs).toISOString()),
+      db
+        .prepare('DELETE FROM status_periods WHERE seconds = ? AND period <= ?')
+        .bind(ms / 1_000, period - kept),
+    ];
+  });
+}
 
 const ADD_CHECK = `INSERT INTO status_periods (seconds, period, checks, failures, last_at) VALUES (?1, ?2, 1, ?3, ?4)
   ON CONFLICT (seconds, period) DO UPDATE SET checks = checks + 1, last_at = excluded.last_at, failures = (

@@ -4,11 +4,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import { DAY_MS } from '../../../src/core/durations.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
-import {
-  releasedSlot,
-  reservedLamports,
-  unsettledLamports,
-} from '../../../src/custody/kernel/spending-limits.ts';
+import { releasedSlot, reservedLamports } from '../../../src/custody/kernel/spending-limits.ts';
 import type { CustodyLimits } from '../../../src/custody/limits.ts';
 import { LIMITS } from '../../kit/limits.ts';
 import {
@@ -25,6 +21,9 @@ import {
 } from '../../kit/sample-operations.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { checkIntent, usedBy } from '../spending.ts';
+
+const unsettledLamports = (entries: readonly { readonly unsettled: bigint }[]): bigint =>
+  entries.reduce((total, { unsettled }) => total + unsettled, 0n);
 
 const NONE = lamports(0n);
 /** Every amount exceeds these limits, so each verdict shows its sums. */

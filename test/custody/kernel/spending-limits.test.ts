@@ -11,7 +11,6 @@ import {
   reservedLamports,
   solText,
   spendable,
-  unsettledLamports,
 } from '../../../src/custody/kernel/spending-limits.ts';
 import type { CustodyLimits } from '../../../src/custody/limits.ts';
 import { LIMITS } from '../../kit/limits.ts';
@@ -200,7 +199,6 @@ describe('exposure', () => {
   });
 
   it('is summed over all', () => {
-    expect(unsettledLamports([signed(), settling(), done(), planned()])).toBe(2n * SOL);
     expect(reservedLamports([signed(), settling(), done(), planned()])).toBe(2n * (SOL + FEE));
   });
 });
