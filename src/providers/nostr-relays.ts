@@ -83,7 +83,7 @@ export function createNostrRelays({ urls, connect, admission, deadlineMs = RELAY
     urls: urls.slice(0, MAX_RELAYS),
     /** A connection that stays open until it is closed or its deadline passes. */
     open: (url: string): RelaySession =>
-      openSession({
+      new Session({
         connect: () => connect(url),
         admitted: admission?.admit(relayName(urls.indexOf(url)), url),
         deadlineMs,
@@ -95,115 +95,126 @@ export function createNostrRelays({ urls, connect, admission, deadlineMs = RELAY
 /** Its name in the status. */
 export const relayName = (index: number): string => `relay-${index + 1}`;
 
-function openSession(p: {
+type SessionPorts = {
   connect(): WebSocket;
   /** Undefined: it starts at once. */
   readonly admitted: ReturnType<Admission['admit']> | undefined;
   readonly deadlineMs: number;
   isGenuine(event: NostrEvent): boolean;
-}): RelaySession {
-  let ended: RelayEnd | undefined;
-  let bytes = 0;
-  let subscriptions = 0;
-  let receive: ((text: string) => void) | undefined;
-  let settle: ((end: RelayEnd) => void) | undefined;
-  let opened = () => {};
-  const open = new Promise<void>((resolve) => {
-    opened = resolve;
-  });
-  let isOpen = false;
-  let socket: WebSocket | undefined;
-  let leave: ((isTimeout: boolean) => void) | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+};
 
-  function end(reason: RelayEnd): void {
-    if (ended) return;
-    ended = reason;
-    clearTimeout(timer);
-    leave?.(reason === 'timeout' && bytes === 0);
-    opened();
-    settle?.(reason);
-    quietly(() => socket?.close(1000));
+class Session implements RelaySession {
+  readonly #p: SessionPorts;
+  /** Settled when the connection is open, or has ended. */
+  readonly #ready = Promise.withResolvers<void>();
+  #socket: WebSocket | undefined;
+  #isOpen = false;
+  #ended: RelayEnd | undefined;
+  #bytes = 0;
+  #subscriptions = 0;
+  #receive: ((text: string) => void) | undefined;
+  #settle: ((end: RelayEnd) => void) | undefined;
+  #leave: ((isTimeout: boolean) => void) | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(p: SessionPorts) {
+    this.#p = p;
+    if (p.admitted)
+      p.admitted.then(
+        (endCall) => this.#start(endCall),
+        () => this.#end('skipped'),
+      );
+    else this.#start();
   }
 
-  function send(text: string): void {
+  async query(filter: RelayFilter): Promise<RelayAnswer> {
+    await this.#ready.promise;
+    this.#subscriptions += 1;
+    const subscription = `s${this.#subscriptions}`;
+    const events = new Map<string, NostrEvent>();
+    let received = 0;
+    let rejected = 0;
+
+    const take = (value: unknown): void => {
+      const event = isEvent(value) ? value : undefined;
+      if (event && events.has(event.id)) return;
+      if (event && matches(filter, event) && this.#p.isGenuine(event)) events.set(event.id, event);
+      else rejected += 1;
+      if (rejected >= MAX_REJECTED) this.#end('forged');
+    };
+
+    const end = await new Promise<RelayEnd>((resolve) => {
+      if (this.#ended) return resolve(this.#ended);
+      this.#settle = resolve;
+      this.#receive = (text) => {
+        const isOversized = text.length > MAX_EVENT_BYTES;
+        const [type, recipient, body] = isOversized ? [] : readMessage(text);
+        if (!isOversized && recipient !== subscription) return;
+        if (isOversized || type === 'EVENT') received += 1;
+        if (type === 'EVENT') take(body);
+        if (type === 'CLOSED') resolve('closed');
+        if (type === 'EOSE' || received >= filter.limit) resolve('eose');
+      };
+      this.#send(['REQ', subscription, filter]);
+    });
+    this.#receive = undefined;
+    this.#settle = undefined;
+    if (!this.#ended && end === 'eose') this.#send(['CLOSE', subscription]);
+    return { events: [...events.values()], end, received, rejected };
+  }
+
+  close(): void {
+    this.#end('closed');
+  }
+
+  #start(endCall?: (isTimeout: boolean) => void): void {
+    if (this.#ended) return void endCall?.(false);
+    this.#leave = endCall;
+    this.#timer = setTimeout(() => this.#end('timeout'), this.#p.deadlineMs);
     try {
-      socket?.send(text);
+      this.#listen();
     } catch {
-      end('lost');
+      this.#end('unreachable');
     }
   }
 
-  function listen(): void {
-    socket = p.connect();
-    isOpen = socket.readyState === 1;
-    if (isOpen) opened();
-    socket.addEventListener('open', () => {
-      isOpen = true;
-      opened();
-    });
-    socket.addEventListener('error', () => end(isOpen ? 'lost' : 'unreachable'));
-    socket.addEventListener('close', () => end(isOpen ? 'lost' : 'unreachable'));
+  #listen(): void {
+    const socket = this.#p.connect();
+    this.#socket = socket;
+    if (socket.readyState === 1) this.#open();
+    socket.addEventListener('open', () => this.#open());
+    socket.addEventListener('error', () => this.#end(this.#isOpen ? 'lost' : 'unreachable'));
+    socket.addEventListener('close', () => this.#end(this.#isOpen ? 'lost' : 'unreachable'));
     socket.addEventListener('message', ({ data }: { data: unknown }) => {
       if (typeof data !== 'string') return;
-      bytes += new TextEncoder().encode(data).length;
-      if (bytes > MAX_RELAY_BYTES) end('too_large');
-      else receive?.(data);
+      this.#bytes += new TextEncoder().encode(data).length;
+      if (this.#bytes > MAX_RELAY_BYTES) this.#end('too_large');
+      else this.#receive?.(data);
     });
   }
 
-  function start(endCall?: (isTimeout: boolean) => void): void {
-    if (ended) return void endCall?.(false);
-    leave = endCall;
-    timer = setTimeout(() => end('timeout'), p.deadlineMs);
+  #open(): void {
+    this.#isOpen = true;
+    this.#ready.resolve();
+  }
+
+  #send(message: unknown): void {
     try {
-      listen();
+      this.#socket?.send(JSON.stringify(message));
     } catch {
-      end('unreachable');
+      this.#end('lost');
     }
   }
 
-  if (p.admitted) p.admitted.then(start, () => end('skipped'));
-  else start();
-
-  return {
-    async query(filter) {
-      await open;
-      subscriptions += 1;
-      const subscription = `s${subscriptions}`;
-      const events = new Map<string, NostrEvent>();
-      let received = 0;
-      let rejected = 0;
-
-      function take(value: unknown): void {
-        const event = isEvent(value) ? value : undefined;
-        if (event && events.has(event.id)) return;
-        if (event && matches(filter, event) && p.isGenuine(event)) events.set(event.id, event);
-        else rejected += 1;
-        if (rejected >= MAX_REJECTED) end('forged');
-      }
-
-      const reason = await new Promise<RelayEnd>((resolve) => {
-        if (ended) return resolve(ended);
-        settle = resolve;
-        receive = (text) => {
-          const isOversized = text.length > MAX_EVENT_BYTES;
-          const [type, recipient, body] = isOversized ? [] : readMessage(text);
-          if (!isOversized && recipient !== subscription) return;
-          if (isOversized || type === 'EVENT') received += 1;
-          if (type === 'EVENT') take(body);
-          if (type === 'CLOSED') resolve('closed');
-          if (type === 'EOSE' || received >= filter.limit) resolve('eose');
-        };
-        send(JSON.stringify(['REQ', subscription, filter]));
-      });
-      receive = undefined;
-      settle = undefined;
-      if (!ended && reason === 'eose') send(JSON.stringify(['CLOSE', subscription]));
-      return { events: [...events.values()], end: reason, received, rejected };
-    },
-    close: () => end('closed'),
-  };
+  #end(reason: RelayEnd): void {
+    if (this.#ended) return;
+    this.#ended = reason;
+    clearTimeout(this.#timer);
+    this.#leave?.(reason === 'timeout' && this.#bytes === 0);
+    this.#ready.resolve();
+    this.#settle?.(reason);
+    quietly(() => this.#socket?.close(1000));
+  }
 }
 
 /** Type, subscription and body of a relay's message; empty if it is malformed. */
