@@ -60,10 +60,12 @@ export type Esplora = ReturnType<typeof createEsplora>;
 
 export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetch }) {
   const at = (path: string) => ({ fetch: opts.fetch, upstream: opts.name, url: `${opts.baseUrl}${path}` });
+  /** Transactions, which third parties may make large: 100,000 virtual bytes are up to 10 MB of JSON. */
+  const large = (path: string) => ({ ...at(path), shortens: true }) as const;
 
   async function list(path: string): Promise<BitcoinTx[]> {
     const seen = new Set<string>();
-    const rows = await getJson(at(path), z.array(Tx));
+    const rows = await getJson(large(path), z.array(Tx));
     return rows.map(bitcoinTx).filter((tx) => !seen.has(tx.txid) && seen.add(tx.txid));
   }
 
@@ -98,7 +100,7 @@ export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetc
 
     /** One transaction, or null when this index does not have it. */
     async tx(txid: string): Promise<BitcoinTx | null> {
-      const answer = await ask(at(`/tx/${encodeURIComponent(txid)}`));
+      const answer = await ask(large(`/tx/${encodeURIComponent(txid)}`));
       if (answer.status === 404) return null;
       const row = shaped(opts.name, answer, Tx);
       // Without this check, an index could present any payment as the requested one.
@@ -106,13 +108,13 @@ export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetc
       return bitcoinTx(row);
     },
 
-    /** Unconfirmed transactions of the address, at most 50: the index returns no more. */
+    /** Unconfirmed transactions of the address, at most 50: the index returns no more. Fewer if they are large. */
     mempoolTxs: (address: string): Promise<BitcoinTx[]> =>
       list(`/address/${encodeURIComponent(address)}/txs/mempool`),
 
     /**
-     * Confirmed transactions of the address, newest first, about 25 per page; older ones after
-     * `lastSeenTxid`.
+     * Confirmed transactions of the address, newest first, at most about 25 per page and fewer if they are large; older
+     * ones after `lastSeenTxid`.
      */
     chainTxs(address: string, lastSeenTxid?: string): Promise<BitcoinTx[]> {
       const page = lastSeenTxid ? `/${encodeURIComponent(lastSeenTxid)}` : '';

@@ -8,9 +8,12 @@ import type { ZodType } from 'zod';
 import { AppError, failureReason, upstreamFailed } from '../core/errors.ts';
 import { parseUpstreamJson } from '../core/json.ts';
 import type { Admission } from './admission.ts';
+import { completeRows, stringShortener } from './large-list.ts';
 
 /** Largest upstream response in bytes, and the longest wait for it, body included, in milliseconds. */
 const MAX_UPSTREAM_BYTES = 2 * 1024 * 1024;
+/** Bytes that are read of a list whose strings are shortened. */
+const MAX_SHORTENED_BYTES = 16 * MAX_UPSTREAM_BYTES;
 const UPSTREAM_TIMEOUT_MS = 8_000;
 
 export type UpstreamCall = {
@@ -41,6 +44,8 @@ type Ask = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly timeoutMs?: number;
+  /** Shortens long strings, and returns the first rows of a list that is too large. */
+  readonly shortens?: true;
 };
 
 /**
@@ -74,7 +79,7 @@ export async function ask(p: Ask): Promise<Answer> {
   };
   try {
     const response = await p.fetch(p.url, init);
-    const text = await readCapped(response, upstream, signal);
+    const text = await readCapped(response, p, signal);
     ended(outcomeOf(response.status));
     return { status: response.status, headers: response.headers, text };
   } catch (cause) {
@@ -92,26 +97,36 @@ function outcomeOf(status: number): string {
   return status >= 200 && status < 300 ? 'ok' : `status_${Math.floor(status / 100)}xx`;
 }
 
-async function readCapped(response: Response, upstream: string, signal: AbortSignal): Promise<string> {
+async function readCapped(
+  response: Response,
+  { upstream, shortens }: Ask,
+  signal: AbortSignal,
+): Promise<string> {
   if (!response.body) return '';
   const reader = response.body.getReader();
   // Some runtimes stop the abort signal once the headers have arrived, so a slow body is cancelled here.
   const stop = () => void reader.cancel().catch(() => undefined);
   signal.addEventListener('abort', stop);
   const decoder = new TextDecoder();
+  const shorten = shortens ? stringShortener() : undefined;
   let text = '';
   let size = 0;
+  let received = 0;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (signal.aborted) throw upstreamFailed(upstream, 'timeout');
       if (done) return text + decoder.decode();
-      size += value.byteLength;
-      if (size > MAX_UPSTREAM_BYTES) {
+      const kept = shorten?.(value) ?? value;
+      text += decoder.decode(kept.subarray(0, MAX_UPSTREAM_BYTES - size), { stream: true });
+      received += value.byteLength;
+      size += kept.byteLength;
+      if (size > MAX_UPSTREAM_BYTES || received > MAX_SHORTENED_BYTES) {
         stop();
+        const rows = shorten && completeRows(text);
+        if (rows !== undefined) return rows;
         throw upstreamFailed(upstream, 'too_large');
       }
-      text += decoder.decode(value, { stream: true });
     }
   } finally {
     signal.removeEventListener('abort', stop);

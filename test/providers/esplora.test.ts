@@ -203,6 +203,42 @@ describe('the history of an address', () => {
     expect(requests).toHaveLength(1);
   });
 
+  it('has the first rows of a page that is above 2 MiB, and a cursor for the others', async () => {
+    const many = Array.from({ length: 11_000 }, () => ({
+      scriptpubkey_address: 'bc1pfeessrawgf',
+      value: 240,
+    }));
+    const large = [A, B, 'c'.repeat(64), 'd'.repeat(64)].map((txid) => tx(txid, { vout: many }));
+    const size = JSON.stringify(large).length;
+    expect(size).toBeGreaterThan(2 * 1024 * 1024);
+    const { esplora } = at(`/address/${ADDRESS}/txs/chain`, { body: large });
+    const rows = await esplora.chainTxs(ADDRESS);
+    expect(rows.map(({ txid }) => txid)).toEqual([A, B, 'c'.repeat(64)]);
+    expect(rows[2]?.outputs).toHaveLength(11_000);
+  });
+
+  it('has every row of a page whose scripts are megabytes, because no script is kept', async () => {
+    const witness = ['ff'.repeat(390_000)];
+    const script = 'OP_CHECKMULTISIGVERIFY '.repeat(200_000);
+    const vin = [
+      { prevout: { scriptpubkey_address: ADDRESS, value: 5 }, witness, inner_witnessscript_asm: script },
+    ];
+    const body = [tx(A, { vin }), tx(B, { vin })];
+    const { esplora } = at(`/address/${ADDRESS}/txs/chain`, { body });
+    const rows = await esplora.chainTxs(ADDRESS);
+    expect(rows.map(({ txid, inputs }) => [txid, inputs])).toEqual(
+      [A, B].map((txid) => [txid, [{ address: ADDRESS, value: 5n }]]),
+    );
+    const one = at(`/tx/${A}`, { body: body[0] }).esplora;
+    expect((await one.tx(A))?.txid).toBe(A);
+  });
+
+  it('is a failure if its first row alone is too large', async () => {
+    const vout = Array.from({ length: 50_000 }, () => ({ scriptpubkey_address: ADDRESS, value: 1 }));
+    const { esplora } = at(`/address/${ADDRESS}/txs/chain`, { body: [tx(A, { vout })] });
+    await expect(esplora.chainTxs(ADDRESS)).rejects.toMatchObject({ details: { reason: 'too_large' } });
+  });
+
   it('is retried once after an answer that is not JSON', async () => {
     const path = `/address/${ADDRESS}/txs/chain`;
     const { esplora, requests } = at(path, [{ body: '<html>' }, { body: [tx(A)] }]);

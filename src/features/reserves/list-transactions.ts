@@ -27,8 +27,8 @@ export type BitcoinList = { readonly transactions: readonly BitcoinEntry[]; read
 
 /** The contract's limit on this list. */
 export const LIST_LIMIT = 100;
-/** Maximum pages of confirmed rows; with 25 per page four are enough. */
-const MAX_PAGES = 10;
+/** Maximum pages of confirmed rows. A page has about 25, or a single one if it is large. */
+const MAX_PAGES = LIST_LIMIT;
 
 /**
  * The reserve's newest transactions, mempool first. The complete list of the index with the most confirmed ones is

@@ -20,7 +20,8 @@ import {
   readReserveView,
   type YoungTx,
 } from '../../../src/custody/reserve/reserve-views.ts';
-import type { BitcoinTx } from '../../../src/providers/esplora.ts';
+
+import { type BitcoinTx, createEsplora } from '../../../src/providers/esplora.ts';
 import { RESERVE_BTC } from './bitcoin-model.ts';
 
 const RESERVE = 'reserve';
@@ -394,10 +395,38 @@ describe('one view of the reserve', () => {
     expect(source.pages).toBe(1);
   });
 
-  it('pages through as many young transactions as there are, and gives up before 300', async () => {
+  it('pages through as many young transactions as there are, and gives up after 50 pages', async () => {
     const many = (count: number) => Array.from({ length: count }, (_, n) => paying(n, 900));
     expect((await read(index([...many(130), paying(999, 1)]))).young).toHaveLength(130);
-    await expect(read(index(many(300)))).rejects.toMatchObject({ details: { reason: 'too_many_young' } });
+    await expect(read(index(many(1_300)))).rejects.toMatchObject({ details: { reason: 'too_many_young' } });
+  });
+
+  it('is complete when a third party fills the newest blocks with transactions of 100,000 bytes', async () => {
+    const large = (n: number, height: number) => ({
+      txid: n.toString(16).padStart(64, '0'),
+      vin: [],
+      vout: [
+        { scriptpubkey_address: RESERVE_BTC, value: 300 },
+        ...Array.from({ length: 3_200 }, (_, at) => ({
+          scriptpubkey: `0014${'ab'.repeat(20)}`,
+          scriptpubkey_asm: `OP_0 OP_PUSHBYTES_20 ${'ab'.repeat(20)}`,
+          scriptpubkey_address: `bc1q${String(at).padStart(38, '0')}`,
+          value: 294,
+        })),
+      ],
+      status: { confirmed: true, block_height: height, block_time: 1_790_000_000 },
+    });
+    const list = [...Array.from({ length: 29 }, (_, n) => large(n, 900 - Math.floor(n / 10))), large(29, 1)];
+    const fetch = async (url: string) => {
+      const after = url.split('/txs/chain/')[1];
+      const from = list.findIndex(({ txid }) => txid === after) + 1;
+      return Response.json(list.slice(from, from + 25));
+    };
+    const { chainTxs } = createEsplora({ baseUrl: 'https://one.test', name: 'one', fetch });
+    const { young } = await read(index([], { chainTxs }));
+    expect(young).toEqual(
+      list.slice(0, 29).map(({ status }) => ({ height: status.block_height, net: sats(300n) })),
+    );
   });
 
   it('is read again after a new block, and given up after several', async () => {
