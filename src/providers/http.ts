@@ -12,7 +12,7 @@ import { completeRows, stringShortener } from './large-list.ts';
 
 /** Largest upstream response in bytes, and the longest wait for it, body included, in milliseconds. */
 const MAX_UPSTREAM_BYTES = 2 * 1024 * 1024;
-/** Bytes that are read of a list whose strings are shortened. */
+/** Bytes that are read of a body whose strings are shortened. */
 const MAX_SHORTENED_BYTES = 16 * MAX_UPSTREAM_BYTES;
 const UPSTREAM_TIMEOUT_MS = 8_000;
 
@@ -44,7 +44,7 @@ type Ask = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly timeoutMs?: number;
-  /** Shortens long strings, and returns the first rows of a list that is too large. */
+  /** Shortens long strings of JSON, and returns the first rows of a list that is too large. */
   readonly shortens?: true;
 };
 

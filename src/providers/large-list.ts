@@ -1,29 +1,38 @@
 /**
- * Reads a JSON list that anyone may make large, such as the transactions of a Bitcoin address. The long strings of a
- * row are shortened while the bytes arrive, and of a list that is still too large the first rows are used.
+ * Reads JSON that anyone may make large, such as the transactions of a Bitcoin address or the memos of a Solana one. Long
+ * strings are shortened while the bytes arrive. Of a list that is still too large, the first rows are used.
  * @module
  */
 
-/** Bytes kept of each string: more than any id, address or number has. */
+/** Characters kept of each string, an escape being one: more than any id, address, number or memo of ours has. */
 const KEPT_STRING = 200;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const LETTER_U = 0x75;
+/** An escape has one character after the backslash, and `u` has four more. */
+const ESCAPE_BEGINS = 5;
+const ESCAPE_DIGITS = 4;
 
 /** Returns a function that drops the end of long strings from the chunks of one JSON text. */
 export function stringShortener(): (chunk: Uint8Array) => Uint8Array {
-  /** Bytes of the current string so far; undefined outside of strings. */
+  /** Characters of the current string so far; undefined outside of strings. */
   let length: number | undefined;
-  let isEscaped = false;
+  /** What is left of the current escape. */
+  let escaped = 0;
   return (chunk) => {
     const kept = new Uint8Array(chunk.length);
     let size = 0;
     for (const byte of chunk) {
-      const isEnd = byte === QUOTE && !isEscaped;
-      if (length === undefined || isEnd || length < KEPT_STRING) kept[size++] = byte;
-      if (isEnd) length = length === undefined ? 0 : undefined;
-      else if (length !== undefined) length += 1;
-      isEscaped = byte === BACKSLASH && !isEscaped;
+      const isQuote = byte === QUOTE && escaped === 0;
+      if (length === undefined || isQuote || length < KEPT_STRING) kept[size++] = byte;
+      if (isQuote) length = length === undefined ? 0 : undefined;
+      else if (length !== undefined) {
+        if (escaped === ESCAPE_BEGINS) escaped = byte === LETTER_U ? ESCAPE_DIGITS : 0;
+        else if (escaped > 0) escaped -= 1;
+        else if (byte === BACKSLASH) escaped = ESCAPE_BEGINS;
+        if (escaped === 0) length += 1;
+      }
     }
     return kept.subarray(0, size);
   };

@@ -119,7 +119,7 @@ export type SignatureEntry = {
   readonly err: unknown;
   /** Unix seconds. */
   readonly blockTime: number | null;
-  /** `[length] text` of its memo instructions. */
+  /** `[length] text` of its memo instructions, the first 200 characters. */
   readonly memo?: string | null;
 };
 
@@ -184,10 +184,14 @@ function createNode(url: string, name: string, fetch: Fetch) {
 
 type Call = ReturnType<typeof createCall>;
 
+/** Anyone may add transactions with long memos to a list. */
+const shortensFor = (method: string) =>
+  method === 'getSignaturesForAddress' ? ({ shortens: true } as const) : {};
+
 function createCall(url: string, name: string, fetch: Fetch) {
   return async function call<T>(method: string, params: unknown[], result: z.ZodType<T>): Promise<T> {
     const body = { jsonrpc: '2.0', id: 1, method, params };
-    const answer = await ask({ fetch, upstream: name, url, method: 'POST', body });
+    const answer = await ask({ fetch, upstream: name, url, method: 'POST', body, ...shortensFor(method) });
     const refused = refusalUnderHttpError(answer);
     const { error, result: value } = refused
       ? { ...refused, result: undefined }
@@ -257,25 +261,6 @@ type SignaturePage = {
   readonly commitment: Commitment;
 };
 
-/** A page of rows. A page that is too large, because anyone may add long memos to it, is read in two halves. */
-async function signatureRows(
-  call: Call,
-  address: string,
-  page: SignaturePage,
-): Promise<z.infer<typeof Signatures>> {
-  try {
-    return await call('getSignaturesForAddress', [address, page], Signatures);
-  } catch (error) {
-    if (failureReason(error) !== 'too_large' || page.limit === 1) throw error;
-  }
-  const half = Math.ceil(page.limit / 2);
-  const newer = await signatureRows(call, address, { ...page, limit: half });
-  const last = newer.at(-1);
-  if (!last || newer.length < half) return newer;
-  const rest = { ...page, limit: page.limit - half, before: last.signature };
-  return [...newer, ...(await signatureRows(call, address, rest))];
-}
-
 /** Statuses, contents and lists of transactions. */
 const transactionReads = (name: string, call: Call) => ({
   /** Searches the whole history: the recent cache covers only about 150 blocks. */
@@ -309,7 +294,7 @@ const transactionReads = (name: string, call: Call) => ({
 
   /** Newest first; failed ones included. */
   async signaturesFor(address: string, page: SignaturePage): Promise<SignatureEntry[]> {
-    const rows = await signatureRows(call, address, page);
+    const rows = await call('getSignaturesForAddress', [address, page], Signatures);
     return rows.map((row) => ({
       signature: row.signature,
       slot: row.slot,

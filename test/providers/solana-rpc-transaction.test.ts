@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Fetch } from '../../src/providers/http.ts';
 import { asUpstreamFailure, createSolanaRpc, isUnsupportedVersion } from '../../src/providers/solana-rpc.ts';
 import refusal from '../fixtures/recorded/solana/error-version-1-unsupported.json' with { type: 'json' };
 import versionOne from '../fixtures/recorded/solana/transaction-v1-failed.json' with { type: 'json' };
@@ -186,23 +185,18 @@ describe('signaturesFor', () => {
     });
   });
 
-  it('reads a page that is too large in halves, down to a single entry', async () => {
-    const memos = [900, 900, 1_200_000, 1_200_000, 900, 1_900_000, 900].map((length) => 'm'.repeat(length));
-    const list = memos.map((memo, at) => ({ ...entry, signature: `s${at}`, memo }));
-    const fetch: Fetch = async (_url, init) => {
-      const { params } = JSON.parse(String(init?.body)) as {
-        params: [string, { limit: number; before?: string }];
-      };
-      const [, { limit, before }] = params;
-      const from = list.findIndex(({ signature }) => signature === before) + 1;
-      const result = list.slice(from, from + limit);
-      return Response.json({ jsonrpc: '2.0', id: 1, result });
-    };
-    const [node] = createSolanaRpc({ urls: ['https://a.test'], fetch }).nodes;
-    for (const limit of [7, 10]) {
-      const rows = await node?.signaturesFor('addr', { limit, commitment: 'finalized' });
-      expect(rows?.map(({ signature }) => signature)).toEqual(list.map(({ signature }) => signature));
-    }
+  it.each([
+    ['900 bytes that JSON escapes', '\0'.repeat(900)],
+    ['the 4 KB of a version 1 transaction', '"'.repeat(4_000)],
+    ['a cut in the middle of an escape', `${'m'.repeat(199)}${'\\'.repeat(700)}`],
+  ])('reads a page of 1,000 memos of %s in one call', async (_name, memo) => {
+    const list = Array.from({ length: 1_000 }, (_, at) => ({ ...entry, signature: `s${at}`, memo }));
+    expect(JSON.stringify(list).length).toBeGreaterThan(1.5 * 1024 * 1024);
+    const { node, requests } = nodeWith({ getSignaturesForAddress: result(list) });
+    const rows = await node.signaturesFor('addr', { limit: 1_000, commitment: 'finalized' });
+    expect(rows.map(({ signature }) => signature)).toEqual(list.map(({ signature }) => signature));
+    expect(rows[999]?.memo).toBe(memo.slice(0, 200));
+    expect(requests).toHaveLength(1);
   });
 
   it('an entry without err is an error: it would read as a success', async () => {

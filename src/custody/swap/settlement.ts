@@ -39,12 +39,13 @@ const MAX_TXIDS = 5;
 const BLOCK_TIME_SKEW = 7_200;
 
 /**
- * Limits of the search for a refund: signatures per page, pages per check, and transactions read of all
- * lists.
+ * Limits of the search for a refund: signatures per page, pages per check, transactions read per check, and those read at
+ * the same time. A check lists all that is left, so few checks with many reads cost less than many with few.
  */
 const REFUND_LIST = 1_000;
 const REFUND_PAGES = 100;
-const REFUND_READS = 10;
+const REFUND_READS = 50;
+const READS_AT_ONCE = 10;
 /** Checks in quick succession. A node that invents transactions can return a list of any length. */
 const MOST_QUICK_CHECKS = 300;
 /** Entries of each list that no quorum showed: how many are kept, and how many of them a check reads again. */
@@ -106,19 +107,33 @@ async function findPayment(
 }
 
 /**
- * A node's list of the reserve's transactions after a given one, newest first, including all dust.
+ * Successful transactions of the reserve in a node's list that follow `until`, oldest first, including all dust. A node
+ * that does not know `until` lists its whole history, so a slot bounds the list as well.
  * @throws AppError UPSTREAM_FAILED; the next check lists them again
  */
-async function signaturesSince(node: HistoryNode, until: string): Promise<SignatureEntry[]> {
+async function listSince(node: HistoryNode, until: string, slot: bigint): Promise<SignatureEntry[]> {
   const listed: SignatureEntry[] = [];
   for (let pages = 0; pages < REFUND_PAGES; pages++) {
     const before = listed.at(-1)?.signature;
     const next = before === undefined ? {} : { before };
     const page = await node.signatures({ limit: REFUND_LIST, until, ...next });
     listed.push(...page);
-    if (page.length < REFUND_LIST) return listed;
+    if (page.length < REFUND_LIST || (listed.at(-1)?.slot ?? slot) < slot)
+      return listed.filter((entry) => entry.err === null && entry.slot >= slot).toReversed();
   }
   throw upstreamFailed('solana-rpc', 'history_too_long');
+}
+
+async function readTransactions(ports: SettlementPorts, signatures: readonly string[]) {
+  const read: { signature: string; transaction: ChainTransaction | 'unreadable' | null }[] = [];
+  for (let at = 0; at < signatures.length; at += READS_AT_ONCE) {
+    const batch = signatures.slice(at, at + READS_AT_ONCE).map(async (signature) => ({
+      signature,
+      transaction: await orUnreadable(ports.transaction(signature)),
+    }));
+    read.push(...(await Promise.all(batch)));
+  }
+  return read;
 }
 
 /** The finalized credit to the reserve that the bridge reports. Without an announced sum only an old one counts. */
@@ -131,24 +146,28 @@ async function findRefund(
   const until = operation.signing?.signature;
   if (!until) return pending('refunding');
   const before = decodeSearch(operation.outcome.refundSearch);
+  const isFree = ({ signature }: SignatureEntry) => !isTaken(`payment:${signature}`);
+  const landedAt = operation.landing?.slot ?? 0n;
   // One list is enough: a refund that is not found is searched again.
-  const named = await readLists(ports.history, 1, async (node) => ({
-    node: node.name,
-    list: await signaturesSince(node, until),
-  }));
-  // Each list has its own share, so a node that invents transactions does not hide those of another list.
-  const share = Math.ceil(REFUND_READS / named.length);
-  const steps = named.map(({ node, list }) => ({
-    node,
-    ...nextEntries(list, before[node], { share, looks: operation.looks, isTaken }),
-  }));
+  const lists = await readLists(ports.history, 1, async (node): Promise<RefundList> => {
+    const { retry = [], ...search } = before[node.name] ?? {};
+    const { last = until, slot = landedAt } = search;
+    const fresh = (await listSince(node, last, BigInt(slot))).filter(isFree);
+    const old = fresh.length > 0 ? [] : (await listSince(node, until, landedAt)).filter(isFree);
+    return { node: node.name, search, retry, fresh, old: old.map(({ signature }) => signature), passed: 0 };
+  });
+  const chosen = chooseReads(lists, operation.looks);
+  const read = await readTransactions(ports, [...chosen]);
   const undecided = new Set<string>();
   let nearly: Refund | undefined;
-  for (const signature of new Set(steps.flatMap(({ entries }) => entries))) {
-    const transaction = await orUnreadable(ports.transaction(signature));
+  for (const { signature, transaction } of read) {
     if (transaction === 'unreadable') continue;
     if (!transaction) undecided.add(signature);
-    const credit = transaction && !transaction.failed && lamportsChange(transaction, ports.reserveAddress);
+    const credit =
+      transaction &&
+      !transaction.failed &&
+      transaction.slot >= landedAt &&
+      lamportsChange(transaction, ports.reserveAddress);
     if (!credit || !isRefundOf(credit, report.amount, operation.amount)) continue;
     const found = { signature, credit, arrived: isWhole(ports, credit, operation.amount) };
     if (credit === report.amount) return refundedBy(operation, found);
@@ -156,18 +175,8 @@ async function findRefund(
     else undecided.add(signature);
   }
   if (nearly) return refundedBy(operation, nearly);
-  const search = Object.fromEntries(
-    steps.map(({ node, last, entries, retry }) => [
-      node,
-      {
-        last,
-        retry: [...new Set([...retry, ...entries])]
-          .filter((signature) => undecided.has(signature) || !entries.includes(signature))
-          .slice(-MOST_RETRIED),
-      },
-    ]),
-  );
-  const isBehind = steps.some((step) => step.isBehind);
+  const search = Object.fromEntries(lists.map((list) => [list.node, searchAfter(list, chosen, undecided)]));
+  const isBehind = lists.some(({ fresh, passed }) => passed < fresh.length);
   const quickChecks = isBehind ? Number(operation.outcome.refundChecks ?? 0) + 1 : 0;
   return {
     settlement: {
@@ -206,36 +215,67 @@ export async function settleSwap(
 
 /** Progress of the search for a refund in one node's list. */
 type Search = {
-  /** The newest entry that was read; null before the first. */
-  readonly last: string | null;
+  /** The newest entry that was read, and its slot; absent before the first. */
+  readonly last?: string;
+  readonly slot?: string;
   /** Entries read so far that no quorum showed. */
-  readonly retry: readonly string[];
+  readonly retry?: readonly string[];
 };
 
 const decodeSearch = (text: Facts[string] | undefined): Readonly<Record<string, Search>> =>
   typeof text === 'string' ? (JSON.parse(text) as Record<string, Search>) : {};
 
+type RefundList = {
+  readonly node: string;
+  readonly search: Pick<Search, 'last' | 'slot'>;
+  readonly retry: readonly string[];
+  /** Entries that no check has read, oldest first. */
+  readonly fresh: readonly SignatureEntry[];
+  /** All entries since the swap, if none is fresh. */
+  readonly old: readonly string[];
+  /** Fresh entries that this check reads. */
+  passed: number;
+};
+
 /**
- * The entries of one list that the next check reads: some that no quorum showed before, then new ones, oldest
- * first. When nothing is new, the check reads old entries again in turn.
+ * The transactions that a check reads: of each list some that no quorum showed before, then the lists' fresh ones in turn.
+ * An entry that an earlier list contributed is passed without a turn. Honest lists are the same, so a list of invented
+ * transactions takes only its own turns from them.
  */
-function nextEntries(
-  list: readonly SignatureEntry[],
-  { last, retry }: Search = { last: null, retry: [] },
-  p: { readonly share: number; readonly looks: number; readonly isTaken: IsTaken },
-): Search & { readonly entries: readonly string[]; readonly isBehind: boolean } {
-  const all = list.flatMap(({ signature, err }) => (err === null ? [signature] : [])).toReversed();
-  const isFree = (signature: string) => !p.isTaken(`payment:${signature}`);
-  const fresh = all.slice(all.indexOf(last ?? '') + 1).filter(isFree);
-  const again = turn(retry, RETRIES_PER_CHECK, p.looks);
-  const left = p.share - again.length;
-  const read = fresh.slice(0, left);
-  const old = fresh.length === 0 ? turn(all.filter(isFree), left, p.looks) : [];
+function chooseReads(lists: readonly RefundList[], looks: number): ReadonlySet<string> {
+  const chosen = new Set(lists.flatMap(({ retry }) => turn(retry, RETRIES_PER_CHECK, looks)));
+  for (let size = -1; size < chosen.size; ) {
+    size = chosen.size;
+    for (const list of lists) addFresh(list, chosen);
+  }
+  const share = Math.ceil(Math.max(REFUND_READS - chosen.size, 0) / lists.length);
+  for (const { old } of lists) for (const signature of turn(old, share, looks)) chosen.add(signature);
+  return chosen;
+}
+
+/** Adds the next fresh entry of a list that is not chosen yet. */
+function addFresh(list: RefundList, chosen: Set<string>): void {
+  for (const { signature } of list.fresh.slice(list.passed)) {
+    const isNew = !chosen.has(signature);
+    if (isNew && chosen.size >= REFUND_READS) return;
+    chosen.add(signature);
+    list.passed += 1;
+    if (isNew) return;
+  }
+}
+
+function searchAfter(
+  { search, retry, fresh, old, passed }: RefundList,
+  chosen: ReadonlySet<string>,
+  undecided: ReadonlySet<string>,
+): Search {
+  const read = [...fresh.slice(0, passed).map(({ signature }) => signature), ...old];
+  const last = fresh[passed - 1];
   return {
-    last: read.at(-1) ?? last,
-    retry,
-    entries: [...again, ...read, ...old],
-    isBehind: fresh.length > left,
+    ...(last ? { last: last.signature, slot: last.slot.toString() } : search),
+    retry: [...new Set([...retry, ...read.filter((signature) => undecided.has(signature))])]
+      .filter((signature) => undecided.has(signature) || !chosen.has(signature))
+      .slice(-MOST_RETRIED),
   };
 }
 

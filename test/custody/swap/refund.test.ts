@@ -4,11 +4,68 @@ import { lamports } from '../../../src/core/amount.ts';
 import { HOUR_MS } from '../../../src/core/durations.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { code } from '../../../src/custody/kernel/reason.ts';
+import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import type { Fetch } from '../../../src/providers/http.ts';
+import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
 import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
-import { credit, type FakeSwapPorts } from '../../kit/fake-bridge.ts';
+import { credit, type FakeSwapPorts, RESERVE } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
 import { NOW, SOL, settling } from '../../kit/sample-operations.ts';
 import { settleSwap } from './settle-swap.ts';
+
+/** Longest memo of a transaction, which JSON makes six times as long. */
+const MEMO = `[900] ${'\0'.repeat(900)}`;
+
+/** Three nodes that show the transactions of these ports in JSON; the first adds one of its own for each. */
+function nodesOver(ports: FakeSwapPorts) {
+  let largest = 0;
+  const listed = ports.listed.map((entry) => {
+    const row = { ...entry, slot: Number(entry.slot) };
+    return { signature: entry.signature, row, text: JSON.stringify({ ...row, memo: MEMO }) };
+  });
+  const invented = listed.flatMap((entry) => {
+    const row = { ...entry.row, signature: `no ${entry.signature}` };
+    return [{ signature: row.signature, row, text: JSON.stringify(row) }, entry];
+  });
+  const pageOf = (list: typeof listed, page: { limit: number; before?: string; until?: string }) => {
+    const from = list.findIndex(({ signature }) => signature === page.before) + 1;
+    const end = list.findIndex(({ signature }) => signature === page.until);
+    const rows = list.slice(from, end < 0 ? undefined : end).slice(0, page.limit);
+    return `[${rows.map(({ text }) => text).join()}]`;
+  };
+  const shown = (signature: string) => {
+    const found = ports.transactions.get(signature);
+    if (!found) return 'null';
+    const { slot, blockTime, fee, accounts, signers, preLamports, postLamports } = found;
+    return JSON.stringify({
+      slot: Number(slot),
+      blockTime,
+      transaction: {
+        signatures: [signature],
+        message: { accountKeys: accounts, header: { numRequiredSignatures: signers.length } },
+      },
+      meta: {
+        err: null,
+        fee: Number(fee),
+        preBalances: preLamports.map(Number),
+        postBalances: postLamports.map(Number),
+      },
+    });
+  };
+  const fetch: Fetch = async (url, init) => {
+    const { method, params } = JSON.parse(String(init?.body)) as {
+      method: string;
+      params: [string, { limit: number }];
+    };
+    const list = url.includes('liar') ? invented : listed;
+    const result = method === 'getTransaction' ? shown(params[0]) : pageOf(list, params[1]);
+    const text = `{"jsonrpc":"2.0","id":1,"result":${result}}`;
+    largest = Math.max(largest, text.length);
+    return new Response(text);
+  };
+  const urls = ['liar', 'two', 'three'].map((name) => `https://${name}.test`);
+  return { nodes: createSolanaRpc({ urls, fetch }).nodes, largest: () => largest };
+}
 
 const pending = (detail: string) => ({
   settlement: expect.objectContaining({ state: 'pending', detail }),
@@ -205,7 +262,7 @@ describe('a refund', () => {
 
   it('is found behind any number of other transactions, a few per check', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
-    for (let at = 0; at < 40; at++) credit(ports, `dust-${at}`, 1n);
+    for (let at = 0; at < 140; at++) credit(ports, `dust-${at}`, 1n);
     credit(ports, 'refund', 990_000_000n);
     for (let at = 0; at < 60; at++) credit(ports, `more-${at}`, 1n);
     const read: string[] = [];
@@ -222,7 +279,7 @@ describe('a refund', () => {
       answers.push(settlement);
       if (settlement.state === 'pending')
         op = { ...op, looks, outcome: { ...op.outcome, ...settlement.progress } };
-      expect(read.length).toBeLessThanOrEqual(10);
+      expect(read.length).toBeLessThanOrEqual(50);
     }
     expect(answers).toContainEqual(found('refund', 990_000_000n).settlement);
   });
@@ -252,6 +309,23 @@ describe('a refund', () => {
     credit(w.swap, 'refund', 990_000_000n);
     for (let at = 0; at < after; at++) credit(w.swap, `after-${at}`, 1n);
     expect(await delay(w)).toBeLessThan(240_000);
+  });
+
+  it('is found within three minutes behind 1,000 transfers of one lamport with the longest memos, while one of three nodes invents as many', async () => {
+    const w = await sent();
+    for (let at = 0; at < 1_000; at++) credit(w.swap, `before-${at}`, 1n);
+    credit(w.swap, 'refund', 990_000_000n);
+    for (let at = 0; at < 100; at++) credit(w.swap, `after-${at}`, 1n);
+    const { nodes, largest } = nodesOver(w.swap);
+    const { history, transaction } = createSolanaView({
+      nodes,
+      reserveAddress: RESERVE,
+      now: () => w.clock.now,
+      log: () => undefined,
+    });
+    Object.assign(w.swap, { history, transaction });
+    expect(await delay(w)).toBeLessThan(180_000);
+    expect(largest()).toBeGreaterThan(2 * 1024 * 1024);
   });
 
   it('that arrives after the search has reached its end is found by the next check', async () => {
@@ -284,7 +358,7 @@ describe('a refund', () => {
     'behind many others is searched on at once after %i quick checks: %s',
     async (refundChecks, continues) => {
       const { settle, ports } = settleSwap(refunded(990_000_000n));
-      for (let at = 0; at < 40; at++) credit(ports, `invented-${at}`, 1n);
+      for (let at = 0; at < 60; at++) credit(ports, `invented-${at}`, 1n);
       ports.transaction = async () => null;
       expect(await settle(settling({ outcome: { refundChecks } }))).toMatchObject({
         settlement: { state: 'pending', continues },
