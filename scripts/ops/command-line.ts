@@ -39,6 +39,13 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
     does: 'refund what is owed, to its payer',
     send: (id) => ({ name: 'refund', id }),
   },
+  evidence: {
+    words: ['<id>'],
+    does: 'print what a support request to the bridge needs about a swap, as JSON on stdout',
+    reads: true,
+    prints: 'text',
+    send: (id) => ({ name: 'evidence', id }),
+  },
   reconcile: plain('reconcile', 'complete a frozen journal from D1, and report what no row explains'),
   'restore-storage': {
     words: ['<ISO time>'],

@@ -22,6 +22,8 @@ import type { BridgeReport, QuoteVerdict, SwapRoute } from './route.ts';
 const DEADLINE_MS = 60 * 60_000;
 const MINIMUM_LIFE_MS = 15 * 60_000;
 const SLIPPAGE_BPS = 50;
+/** Characters kept of a status. */
+const MAX_SHOWN = 500;
 /** Upper bound of the sum of `appFees`, in basis points. */
 export const MAX_APP_FEES_BPS = 25;
 /**
@@ -65,8 +67,11 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
       try {
         const answer = await opts.provider.quote(request);
         const verdict = await judgeQuote(answer, request, opts.quoteKey, opts.now());
-        if (verdict.ok) opts.onFees?.(false);
-        else if (verdict.reason === 'quote_app_fees') {
+        if (verdict.ok) {
+          opts.onFees?.(false);
+          return dry ? verdict : { ok: true, quote: { ...verdict.quote, signed: JSON.stringify(answer) } };
+        }
+        if (verdict.reason === 'quote_app_fees') {
           opts.onFees?.(true);
           const appFees = answer.quoteRequest.appFees ?? [];
           opts.log?.({
@@ -86,10 +91,13 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
 
     async report(depositAddress) {
       const { status, swapDetails, quoteResponse } = await opts.provider.status(depositAddress);
-      return quoteResponse.quote.depositAddress === depositAddress
-        ? bridgeReport(status, swapDetails)
-        : { state: 'pending', detail: 'settling' };
+      if (quoteResponse.quote.depositAddress !== depositAddress)
+        return { state: 'pending', detail: 'settling' };
+      const shown = JSON.stringify({ status, ...swapDetails }).slice(0, MAX_SHOWN);
+      return { ...bridgeReport(status, swapDetails), shown };
     },
+
+    announce: (depositAddress, signature) => opts.provider.submitDeposit(depositAddress, signature),
   };
 }
 

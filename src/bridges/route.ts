@@ -19,6 +19,8 @@ export type SwapQuote = {
   readonly etaSeconds: number | null;
   /** The one-time Solana address to pay; null on a dry quote. */
   readonly depositAddress: string | null;
+  /** The bridge's signed quote as JSON, kept for a support request; absent on a dry quote. */
+  readonly signed?: string;
 };
 
 export type QuoteVerdict =
@@ -32,13 +34,18 @@ export type BridgeReport =
   | { readonly state: 'refunded'; readonly amount: Lamports | null }
   | { readonly state: 'failed'; readonly reason: string };
 
+/** What the bridge shows of a swap, as JSON of at most 500 characters, kept for a support request. */
+export type ShownStatus = { readonly shown?: string };
+
 export type SwapRoute = {
   /** Stored with each swap, because only the route that quoted a swap can report its state. */
   readonly name: string;
   /** A dry quote opens no deposit address. @throws AppError UPSTREAM_FAILED */
   quote(request: { amount: Lamports; dry: boolean }): Promise<QuoteVerdict>;
   /** The state of the swap that paid this one-time address. @throws AppError UPSTREAM_FAILED */
-  report(depositAddress: string): Promise<BridgeReport>;
+  report(depositAddress: string): Promise<BridgeReport & ShownStatus>;
+  /** Tells the bridge which transaction paid the address; it finds the deposit without that as well. */
+  announce?(depositAddress: string, signature: string): Promise<void>;
 };
 
 /** Refusals of a bridge that is available but has no quote, and their messages. */

@@ -323,13 +323,15 @@ export type OpsCommand = {
     | 'end'
     | 'write-off'
     | 'refund'
+    | 'evidence'
     | 'reconcile'
     | 'restore-storage'
     | 'republish'
     | 'fingerprint';
   /**
    * For `retry` and `end`, the id of an operation or a held debt; for `write-off`, of an operation; for `refund`, of an
-   * invoice or listing request, or a payment's signature; for `restore-storage`, a time in ISO 8601.
+   * invoice or listing request, or a payment's signature; for `evidence`, of a swap; for `restore-storage`, a time in ISO
+   * 8601.
    */
   readonly id?: string;
 };
@@ -338,6 +340,8 @@ export type OpsAnswer = {
   readonly ok: boolean;
   readonly message: string;
   readonly rows?: readonly Readonly<Record<string, string | number | null>>[];
+  /** To be used unchanged. */
+  readonly text?: string;
 };
 
 export type CustodianApi = {

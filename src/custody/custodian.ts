@@ -56,6 +56,7 @@ import { type AbsrPorts, DailyMint } from './reserve/daily-mint.ts';
 import { type ProofPorts, Proofs } from './reserve/proof.ts';
 import { swapView } from './swap/answer.ts';
 import { Swaps } from './swap/create-swap.ts';
+import { swapEvidence } from './swap/evidence.ts';
 import { type SwapPorts, swapKind } from './swap/operation.ts';
 import { Tokens } from './tokens/token-store.ts';
 import { openStorage } from './versioned-store.ts';
@@ -187,7 +188,7 @@ export class Custodian implements CustodianApi {
     const { swap, token } = { swap: swapKind(this.#d.swap), token: this.#d.tokenKind };
     const mirrored = () => Object.values(this.#modules).flatMap((module) => module.mirrored ?? []);
     return {
-      swap: { kinds: { swap } },
+      swap: { kinds: { swap }, commands: { evidence: async (id) => swapEvidence(tools.journal, id) } },
       ...(token ? { tokens: { kinds: { token } } } : {}),
       ...(this.#claims ? { asry: this.#claims } : {}),
       payments: this.#payments ?? { commands: { refund: async () => NOTHING_OWED } },

@@ -41,7 +41,10 @@ const QuoteRequest = z.object({
   virtualChainRefundRecipient: optional,
   customRecipientMsg: optional,
   confidentiality: optional,
-  appFees: z.array(z.object({ recipient: text, fee: z.number() })).nullish(),
+  appFees: z
+    .array(z.object({ recipient: text, fee: z.number() }))
+    .max(20)
+    .nullish(),
 });
 
 const QuoteDetails = z.object({
@@ -153,6 +156,13 @@ export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefi
       const reason = noQuoteReason(answer);
       if (reason !== undefined) throw upstreamFailed(upstream, reason);
       return shaped(upstream, answer, Quote);
+    },
+
+    /** Names the transaction that paid a deposit address. @throws AppError UPSTREAM_FAILED */
+    async submitDeposit(depositAddress: string, txHash: string): Promise<void> {
+      const url = `${opts.baseUrl}/v0/deposit/submit`;
+      const { status } = await ask({ ...common, method: 'POST', url, body: { txHash, depositAddress } });
+      if (status < 200 || status > 299) throw upstreamFailed(upstream, `status_${status}`);
     },
 
     /** The state of the swap of a deposit address. @throws AppError UPSTREAM_FAILED, reason `deposit_unknown` on 404 */

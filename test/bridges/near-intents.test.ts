@@ -42,9 +42,14 @@ describe('a quote', () => {
 
   it('is requested with our own addresses and a deadline in an hour, and checked', async () => {
     const { route, requests } = quoteWith({ body: answerTo(asked, DEPOSIT) });
-    expect(await route.quote({ amount: lamports(asked.amount), dry: false })).toMatchObject({
+    const verdict = await route.quote({ amount: lamports(asked.amount), dry: false });
+    expect(JSON.parse((verdict.ok && verdict.quote.signed) || '')).toEqual(answerTo(asked, DEPOSIT));
+    expect(verdict).toMatchObject({
       ok: true,
-      quote: { depositAddress: DEPOSIT, minimumSats: 123_753n },
+      quote: {
+        depositAddress: DEPOSIT,
+        minimumSats: 123_753n,
+      },
     });
     expect(requests[0]?.body).toEqual({
       dry: false,
@@ -137,14 +142,35 @@ describe('a quote', () => {
   );
 });
 
+describe('a deposit', () => {
+  it('is announced with its transaction, and a refusal is an error', async () => {
+    const path = `POST ${BASE}/v0/deposit/submit`;
+    const { route, requests } = setUp({
+      [path]: [
+        { status: 201, body: {} },
+        { status: 400, body: {} },
+      ],
+    });
+    await route.announce?.(DEPOSIT, 'signature');
+    expect(requests[0]?.body).toEqual({ txHash: 'signature', depositAddress: DEPOSIT });
+    await expect(route.announce?.(DEPOSIT, 'signature')).rejects.toMatchObject({
+      details: { reason: 'status_400' },
+    });
+  });
+});
+
 describe('a report', () => {
   const TXID = 'AB'.repeat(32);
-  const statusWith = (status: string, swapDetails: object = {}, depositAddress = DEPOSIT) =>
+  const shownWith = (status: string, swapDetails: object = {}, depositAddress = DEPOSIT) =>
     setUp({
       [`GET ${BASE}/v0/status?depositAddress=${DEPOSIT}`]: {
         body: { status, updatedAt: 'x', quoteResponse: answerTo(asked, depositAddress), swapDetails },
       },
     }).route.report(DEPOSIT);
+  async function statusWith(...given: Parameters<typeof shownWith>) {
+    const { shown: _shown, ...report } = await shownWith(...given);
+    return report;
+  }
   const pending = (detail: string) => ({ state: 'pending', detail });
 
   it.each([
@@ -178,6 +204,12 @@ describe('a report', () => {
     [{}, null],
   ])('REFUNDED with %j', async (details, amount) => {
     expect(await statusWith('REFUNDED', details)).toEqual({ state: 'refunded', amount });
+  });
+
+  it('keeps what the bridge shows, at most 500 characters of it', async () => {
+    const refund = await shownWith('REFUNDED', { refundedAmount: '5', other: 'x' });
+    expect(refund.shown).toBe('{"status":"REFUNDED","refundedAmount":"5"}');
+    expect((await shownWith('x'.repeat(9_000))).shown).toHaveLength(500);
   });
 
   it('FAILED is a failure of the bridge', async () => {

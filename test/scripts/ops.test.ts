@@ -150,6 +150,7 @@ describe('arguments of a command', () => {
     expect(reading).toEqual([
       'operations',
       'held',
+      'evidence',
       'balances',
       'probe',
       'fingerprint',

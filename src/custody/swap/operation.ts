@@ -104,6 +104,7 @@ async function prepareSwap(ports: SwapPorts, operation: Operation): Promise<Prep
     plan: {
       route: quote.route,
       depositAddress,
+      signedQuote: quote.signed ?? null,
       expectedSats: quote.expectedSats.toString(),
       minimumSats: quote.minimumSats.toString(),
       expiresAt: quote.expiresAt,

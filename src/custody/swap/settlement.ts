@@ -13,6 +13,7 @@ import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rp
 import type { Facts, Operation, Settled } from '../kernel/operation.ts';
 import { type History, type HistoryNode, readLists } from '../kernel/quorum.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
+import { statusesOf } from './evidence.ts';
 
 export type SettlementPorts = {
   readonly reserveAddress: string;
@@ -197,7 +198,59 @@ export async function settleSwap(
 ): Promise<Settled | undefined> {
   const { route, depositAddress } = operation.plan;
   if (route !== ports.route.name || typeof depositAddress !== 'string') return undefined;
-  const report = await ports.route.report(depositAddress);
+  const [report, isAnnounced] = await Promise.all([
+    ports.route.report(depositAddress),
+    announce(ports.route, operation, depositAddress),
+  ]);
+  const settled = await settleReport(ports, operation, isTaken, report);
+  return withFacts(settled, {
+    ...(isAnnounced ? { announced: true } : {}),
+    ...(report.shown === undefined
+      ? {}
+      : { bridgeStatuses: statusesAfter(operation, report.shown, ports.now()) }),
+  });
+}
+
+/** Checks in which the bridge is told of the deposit, until one call succeeds. */
+const ANNOUNCEMENTS = 10;
+
+/** Tells the bridge of the deposit. A failure changes nothing. @returns whether this call succeeded */
+async function announce(
+  route: SettlementPorts['route'],
+  { outcome, looks, signing }: Operation,
+  depositAddress: string,
+): Promise<boolean> {
+  if (!route.announce || !signing || outcome.announced === true || looks >= ANNOUNCEMENTS) return false;
+  return route.announce(depositAddress, signing.signature).then(
+    () => true,
+    () => false,
+  );
+}
+
+const MOST_STATUSES = 20;
+
+/** The bridge's statuses with the time of their first check; the oldest leave first. JSON. */
+function statusesAfter({ outcome }: Operation, shown: string, now: number): string {
+  const known = statusesOf(outcome);
+  if (known.at(-1)?.shown === shown) return JSON.stringify(known);
+  return JSON.stringify([...known, { at: new Date(now).toISOString(), shown }].slice(-MOST_STATUSES));
+}
+
+/** Adds facts to the row of a settlement. */
+function withFacts(settled: Settled, facts: Facts): Settled {
+  if (Object.keys(facts).length === 0) return settled;
+  const { settlement, claims } = settled;
+  return settlement.state === 'pending'
+    ? { settlement: { ...settlement, progress: { ...settlement.progress, ...facts } }, claims }
+    : { settlement: { ...settlement, outcome: { ...settlement.outcome, ...facts } }, claims };
+}
+
+function settleReport(
+  ports: SettlementPorts,
+  operation: Operation,
+  isTaken: IsTaken,
+  report: BridgeReport,
+): Settled | Promise<Settled> {
   switch (report.state) {
     case 'pending':
       return pending(report.detail);

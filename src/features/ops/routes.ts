@@ -50,6 +50,7 @@ const CUSTODY_COMMANDS = [
   'end',
   'write-off',
   'refund',
+  'evidence',
   'reconcile',
   'restore-storage',
   'republish',
