@@ -315,6 +315,12 @@ export const VARIABLES = {
     required: true,
     about: 'Mint of ASRY.',
   },
+  ASRY_SOURCE_ACCOUNT: {
+    schema: address,
+    areas: ['asry'],
+    about:
+      "Token account that pays rewards, owned by a cold key that approved the reserve's key as delegate; the allowance is the cap. Empty: the reserve's own account.",
+  },
   ASRY_EPOCH_START: {
     schema: z.iso.datetime({ offset: true }).transform((text) => Math.floor(Date.parse(text) / 1_000)),
     areas: ['asry'],

@@ -2,7 +2,7 @@
 import { createNearIntentsRoute, KEYLESS_FEE_BPS, MAX_APP_FEES_BPS } from '../../src/bridges/near-intents.ts';
 import { withoutQuoteRefusal } from '../../src/bridges/route.ts';
 import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
-import { decodeMint } from '../../src/chain/solana/token-program.ts';
+import { decodeMint, movableAtoms } from '../../src/chain/solana/token-program.ts';
 import { readConfig } from '../../src/config.ts';
 import { formatAmount, lamports, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
@@ -290,6 +290,23 @@ async function checkBridge(
   }
 }
 
+/** The allowance of the account that pays rewards, if the reserve's key does not own it. */
+async function sourceFindings(config: Config, node: SolanaNode, reserve: string): Promise<Finding[]> {
+  const { ASRY_MINT_ADDRESS: mint, ASRY_SOURCE_ACCOUNT: source } = config;
+  if (!mint || !source) return [];
+  const [account] = (await node.accounts([source], 'finalized')).accounts;
+  const atoms = account ? movableAtoms(account.owner, account.data, mint, reserve) : 0n;
+  return atoms > 0n
+    ? [note('asry-allowance', `The reserve may pay ${atoms} atoms of ASRY out of ASRY_SOURCE_ACCOUNT.`, '')]
+    : [
+        problem(
+          'asry-allowance',
+          'The reserve may not move ASRY out of ASRY_SOURCE_ACCOUNT.',
+          "Approve the reserve as its delegate with the owner's key: docs/runbook.md, ASRY from a cold account.",
+        ),
+      ];
+}
+
 async function checkAccounts(
   config: Config,
   nodes: readonly SolanaNode[],
@@ -354,6 +371,7 @@ async function checkAccounts(
               ),
             ]
           : []),
+        ...(await sourceFindings(config, node, reserve)),
         ...(balance < low
           ? [
               problem(

@@ -170,7 +170,7 @@ export function composeCustody(
 
 /** Rewards for deposits, if their mint is configured. */
 function asryRewards(config: Config, solana: SolanaView, reserveAddress: string): Pick<CustodyDeps, 'asry'> {
-  const { ASRY_MINT_ADDRESS: mint } = config;
+  const { ASRY_MINT_ADDRESS: mint, ASRY_SOURCE_ACCOUNT: source } = config;
   if (mint === undefined || missingFor(config, 'asry').length > 0) return {};
   const terms = depositTerms({
     treasury: config.TREASURY_SOLANA_ADDRESS ?? reserveAddress,
@@ -183,7 +183,9 @@ function asryRewards(config: Config, solana: SolanaView, reserveAddress: string)
     price: config.ASRY_PRICE_USD ?? null,
     ...PROGRAM_TERMS,
   };
-  return { asry: createAsryPorts(solana, { reserveAddress, mint, terms, program }) };
+  return {
+    asry: createAsryPorts(solana, { reserveAddress, mint, ...(source ? { source } : {}), terms, program }),
+  };
 }
 
 /** The daily mint and the ownership proof, if configured. */

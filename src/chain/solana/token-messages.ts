@@ -26,7 +26,7 @@ const CREATION_UNITS = 110_000;
 const UNIT_PRICE = 10_000n;
 
 /**
- * Minimum lamports of an account of 165 bytes: 6,960 per byte, with 128 bytes of overhead. Token-2022 adds up
+ * Most lamports of an account of 165 bytes: 6,960 per byte, with 128 bytes of overhead; SIMD-0437 lowers it. Token-2022 adds up
  * to five bytes to an associated account (its type, and ImmutableOwner) unless the mint requires more.
  */
 export const ACCOUNT_RENT: Readonly<Record<string, bigint>> = {
@@ -35,7 +35,10 @@ export const ACCOUNT_RENT: Readonly<Record<string, bigint>> = {
 };
 
 export type TokenTransfer = {
+  /** Pays and signs: the owner of the source, or its delegate. */
   readonly from: string;
+  /** The token account that is debited; absent for the associated account of `from`. */
+  readonly source?: string;
   readonly to: string;
   readonly mint: string;
   /** The token program that owns the mint. */
@@ -68,11 +71,11 @@ export function tokenTransferMessage(transfer: TokenTransfer, lifetime: Lifetime
   ]);
 }
 
-/** A transfer between the associated accounts of two owners. */
-const transferChecked = ({ from, to, mint, program, atoms, decimals }: TokenTransfer): Instruction =>
+/** A transfer to the associated account of its receiver. */
+const transferChecked = ({ from, source, to, mint, program, atoms, decimals }: TokenTransfer): Instruction =>
   getTransferCheckedInstruction(
     {
-      source: findAta(from, mint, program),
+      source: source === undefined ? findAta(from, mint, program) : address(source),
       mint: address(mint),
       destination: findAta(to, mint, program),
       authority: signerAt(from),

@@ -57,6 +57,25 @@ export function decodeTokenAccount(owner: string, data: Uint8Array): TokenAccoun
   return { mint: read.address(), owner: read.address(), atoms: read.u64() };
 }
 
+const DELEGATE_OFFSET = 72;
+const ALLOWANCE_OFFSET = 121;
+
+/**
+ * Atoms of one mint that a key may move out of a token account: all as its owner, or up to the allowance as its delegate.
+ * 0 for any other account.
+ *
+ * @param owner program that owns the account
+ */
+export function movableAtoms(owner: string, data: Uint8Array, mint: string, key: string): bigint {
+  const account = decodeTokenAccount(owner, data);
+  if (account?.mint !== mint) return 0n;
+  if (account.owner === key) return account.atoms;
+  const delegation = createByteReader(data, DELEGATE_OFFSET);
+  if (delegation.u32() !== 1 || delegation.address() !== key) return 0n;
+  const allowance = createByteReader(data, ALLOWANCE_OFFSET).u64();
+  return allowance < account.atoms ? allowance : account.atoms;
+}
+
 /** A mint: the supply of a token and its decimals. @see solana-program/token interface/src/state.rs (`Mint`) */
 export type Mint = {
   /** The program that owns the mint. */

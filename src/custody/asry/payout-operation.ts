@@ -11,7 +11,7 @@ import {
   tokenTransferFee,
   tokenTransferMessage,
 } from '../../chain/solana/token-messages.ts';
-import { decodeMint, decodeTokenAccount } from '../../chain/solana/token-program.ts';
+import { decodeMint, decodeTokenAccount, movableAtoms } from '../../chain/solana/token-program.ts';
 import {
   type Facts,
   type Operation,
@@ -35,20 +35,22 @@ const ASRY_RULES: KindRules = {
   coveredAt: 'begin',
 };
 
-/** The recipient's account and the reserve's account at one slot. */
+/** The recipient's account and the source of rewards at one slot. */
 export type PayoutAccounts = {
   /** The token program that owns the mint; null if the mint does not exist. */
   readonly program: string | null;
   readonly decimals: number;
   /** Owner of the recipient's associated account; null if the account does not exist. */
   readonly accountOwner: string | null;
-  /** ASRY atoms of the reserve. */
+  /** ASRY atoms that the reserve's key may move out of the source. */
   readonly reserveAtoms: bigint;
 };
 
 export type AsryPayoutPorts = {
   readonly reserveAddress: string;
   readonly mint: string;
+  /** Token account that pays, with the reserve's key as its delegate; absent for the reserve's own account. */
+  readonly source?: string;
   /** Reads all recipients in one call, in the given order; at most 90. @throws AppError UPSTREAM_FAILED */
   readAccounts(recipients: readonly string[]): Promise<PayoutAccounts[]>;
   latestBlockhash(): Promise<Blockhash>;
@@ -72,6 +74,7 @@ export type PayoutPlan = {
   readonly program: string;
   readonly decimals: number;
   readonly createAccount: boolean;
+  readonly source: string | null;
 };
 
 export const payoutId = (deposit: string, number: number): string => `asry:${deposit}:${number}`;
@@ -90,6 +93,7 @@ function transferOf({ id, plan }: Operation, from: string): TokenTransfer {
     atoms: BigInt(String(plan.atoms)),
     decimals: Number(plan.decimals),
     createAccount: plan.createAccount === true,
+    ...(typeof plan.source === 'string' ? { source: plan.source } : {}),
     memo: id,
   };
 }
@@ -127,7 +131,7 @@ export type Mint = { readonly program: string; readonly decimals: number };
 /** The chain reads of claims and payouts. */
 export function createAsryPorts(
   solana: SolanaView,
-  p: { reserveAddress: string; mint: string; terms: DepositTerms; program: AsryProgram },
+  p: { reserveAddress: string; mint: string; source?: string; terms: DepositTerms; program: AsryProgram },
 ): AsryPorts {
   let known: Mint | undefined;
 
@@ -153,16 +157,18 @@ export function createAsryPorts(
       const mint = await readMint();
       if (!mint)
         return recipients.map(() => ({ program: null, decimals: -1, accountOwner: null, reserveAtoms: 0n }));
-      const holders = [p.reserveAddress, ...recipients];
-      const addresses = holders.map((holder) => findAta(holder, p.mint, mint.program));
+      const accountOf = (holder: string) => findAta(holder, p.mint, mint.program);
+      const addresses = [p.source ?? accountOf(p.reserveAddress), ...recipients.map(accountOf)];
       const views = await solana.agreed(
         `recipients ${recipients.join(' ').slice(0, 100)}`,
         async (node) => {
           const { accounts } = await node.accounts(addresses, 'confirmed');
-          const [reserve, ...theirs] = accounts.map((account) =>
-            account ? decodeTokenAccount(account.owner, account.data) : undefined,
+          const [source, ...theirs] = accounts;
+          const owners = theirs.map(
+            (account) => (account && decodeTokenAccount(account.owner, account.data)?.owner) ?? null,
           );
-          return { owners: theirs.map((account) => account?.owner ?? null), atoms: reserve?.atoms ?? 0n };
+          const atoms = source ? movableAtoms(source.owner, source.data, p.mint, p.reserveAddress) : 0n;
+          return { owners, atoms };
         },
         ({ owners }) => owners,
       );

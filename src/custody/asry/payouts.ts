@@ -188,6 +188,7 @@ export class Payouts implements HeldDebts {
         program: tokenProgram,
         decimals,
         createAccount,
+        source: this.#p.source ?? null,
       }),
       store: () => {
         storeClaim();

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import {
   decodeMint,
   decodeTokenAccount,
+  movableAtoms,
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from '../../../src/chain/solana/token-program.ts';
@@ -14,13 +15,15 @@ const OWNER = 'Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE';
 const SYSTEM = '11111111111111111111111111111111';
 const U64_MAX = 2n ** 64n - 1n;
 
-const accountBytes = (state: AccountState) =>
+const KEY = '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM';
+
+const accountBytes = (state: AccountState, amount = U64_MAX, delegate: string | null = OWNER) =>
   new Uint8Array(
     getTokenEncoder().encode({
       mint: address(USDC),
       owner: address(OWNER),
-      amount: U64_MAX,
-      delegate: some(address(OWNER)),
+      amount,
+      delegate: delegate === null ? none() : some(address(delegate)),
       state,
       isNative: none(),
       delegatedAmount: 5n,
@@ -95,4 +98,17 @@ it('refuses accounts of every other kind', () => {
   expect(decodeTokenAccount(TOKEN_PROGRAM, accountBytes(AccountState.Uninitialized))).toBeUndefined();
   expect(decodeMint(TOKEN_PROGRAM, mintBytes(false))).toBeUndefined();
   expect(decodeMint(TOKEN_PROGRAM, new Uint8Array())).toBeUndefined();
+});
+
+it.each([
+  ['all as the owner', OWNER, 9n, null, 9n],
+  ['the allowance as the delegate', KEY, 9n, KEY, 5n],
+  ['the balance as the delegate, if it is below the allowance', KEY, 4n, KEY, 4n],
+  ['nothing without a delegate', KEY, 9n, null, 0n],
+  ['nothing beside another delegate', KEY, 9n, OWNER, 0n],
+])('a key may move %s', (_what, key, amount, delegate, atoms) => {
+  const data = accountBytes(AccountState.Initialized, amount, delegate);
+  expect(movableAtoms(TOKEN_PROGRAM, data, USDC, key)).toBe(atoms);
+  expect(movableAtoms(TOKEN_PROGRAM, data, KEY, key)).toBe(0n);
+  expect(movableAtoms(SYSTEM, data, USDC, key)).toBe(0n);
 });

@@ -1,0 +1,116 @@
+/** Rewards from an account that a cold key owns, with the reserve's key as its delegate. */
+import { base58 } from '@scure/base';
+import { address, none, some } from '@solana/web3.js';
+import { AccountState, getMintEncoder, getTokenEncoder } from '@solana-program/token';
+import { describe, expect, it } from 'vitest';
+import { findAta } from '../../../src/chain/solana/token-instructions.ts';
+import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
+import { lamports } from '../../../src/core/amount.ts';
+import { createAsryKind, createAsryPorts, encodePlan } from '../../../src/custody/asry/payout-operation.ts';
+import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
+import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import type { ChainAccount, SolanaNode } from '../../../src/providers/solana-rpc.ts';
+import { decodeMessage } from '../../chain/solana/decode-message.ts';
+
+const key = (fill: number) => base58.encode(new Uint8Array(32).fill(fill));
+const [RESERVE, MINT, SOURCE, COLD, RECEIVER] = [key(3), key(4), key(5), key(6), key(7)];
+
+const tokenAccount = (owner: string, amount: bigint, delegate: string | null, delegatedAmount: bigint) => ({
+  owner: TOKEN_PROGRAM,
+  lamports: 1n,
+  data: new Uint8Array(
+    getTokenEncoder().encode({
+      mint: address(MINT),
+      owner: address(owner),
+      amount,
+      delegate: delegate === null ? none() : some(address(delegate)),
+      state: AccountState.Initialized,
+      isNative: none(),
+      delegatedAmount,
+      closeAuthority: none(),
+    }),
+  ),
+});
+
+const mint = {
+  owner: TOKEN_PROGRAM,
+  lamports: 1n,
+  data: new Uint8Array(
+    getMintEncoder().encode({
+      mintAuthority: none(),
+      supply: 1_000n,
+      decimals: 0,
+      isInitialized: true,
+      freezeAuthority: none(),
+    }),
+  ),
+};
+
+/** The ports over two nodes whose source account has this allowance for the reserve. */
+function portsWith(allowance: bigint, delegate: string | null = RESERVE) {
+  const known: Readonly<Record<string, ChainAccount>> = {
+    [MINT]: mint,
+    [SOURCE]: tokenAccount(COLD, 1_000n, delegate, allowance),
+    [findAta(RESERVE, MINT, TOKEN_PROGRAM)]: tokenAccount(RESERVE, 777n, null, 0n),
+    [findAta(RECEIVER, MINT, TOKEN_PROGRAM)]: tokenAccount(RECEIVER, 0n, null, 0n),
+  };
+  const nodes = ['one', 'two'].map((name) => ({
+    name,
+    id: name,
+    accounts: async (addresses: readonly string[]) => ({
+      slot: 5n,
+      accounts: addresses.map((each) => known[each] ?? null),
+    }),
+    latestBlockhash: async () => ({ blockhash: key(9), slot: 5n }),
+    isBlockhashValid: async () => ({ valid: true, slot: 5n }),
+    epochInfo: async () => ({ slot: 5n, blockHeight: 5n }),
+  })) as unknown as SolanaNode[];
+  const view = new SolanaView({ nodes, reserveAddress: RESERVE, now: () => 0, log: () => undefined });
+  return createAsryPorts(view, {
+    reserveAddress: RESERVE,
+    mint: MINT,
+    source: SOURCE,
+    terms: {} as never,
+    program: {} as never,
+  });
+}
+
+const payout = (atoms: bigint) =>
+  plannedOperation({
+    id: 'asry:deposit:1',
+    kind: 'asry',
+    amount: lamports(0n),
+    reserved: lamports(0n),
+    plan: encodePlan({
+      deposit: 'deposit',
+      part: 1,
+      recipient: RECEIVER,
+      atoms,
+      mint: MINT,
+      program: TOKEN_PROGRAM,
+      decimals: 0,
+      createAccount: false,
+      source: SOURCE,
+    }),
+    now: 0,
+  });
+
+describe('a source account of a cold key', () => {
+  it('gives the allowance of the reserve, not its balance or the balance of the reserve', async () => {
+    expect((await portsWith(50n).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(50n);
+    expect((await portsWith(50n, COLD).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(0n);
+  });
+
+  it('pays up to the allowance, with the reserve as the only signer', async () => {
+    const prepared = await createAsryKind(portsWith(50n)).prepare(payout(50n));
+    if (!prepared.ok) throw new Error('the payout was refused');
+    const { instructions } = decodeMessage(prepared.message);
+    const transfer = instructions.find(({ program }) => program === TOKEN_PROGRAM);
+    expect(transfer?.accounts).toEqual([SOURCE, MINT, findAta(RECEIVER, MINT, TOKEN_PROGRAM), RESERVE]);
+  });
+
+  it('pays nothing above the allowance', async () => {
+    const refused = { ok: false, reason: 'reserve_short_of_asry' };
+    expect(await createAsryKind(portsWith(50n)).prepare(payout(51n))).toEqual(refused);
+  });
+});
