@@ -4,7 +4,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import { HOUR_MS } from '../../../src/core/durations.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { code } from '../../../src/custody/kernel/reason.ts';
-import { createSolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import type { Fetch } from '../../../src/providers/http.ts';
 import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
 import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
@@ -317,13 +317,16 @@ describe('a refund', () => {
     credit(w.swap, 'refund', 990_000_000n);
     for (let at = 0; at < 100; at++) credit(w.swap, `after-${at}`, 1n);
     const { nodes, largest } = nodesOver(w.swap);
-    const { history, transaction } = createSolanaView({
+    const view = new SolanaView({
       nodes,
       reserveAddress: RESERVE,
       now: () => w.clock.now,
       log: () => undefined,
     });
-    Object.assign(w.swap, { history, transaction });
+    Object.assign(w.swap, {
+      history: view.history,
+      transaction: (signature: string) => view.transaction(signature),
+    });
     expect(await delay(w)).toBeLessThan(180_000);
     expect(largest()).toBeGreaterThan(2 * 1024 * 1024);
   });
