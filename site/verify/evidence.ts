@@ -141,9 +141,11 @@ async function supplyOf(mint: string, rpcUrls: readonly string[]) {
           }),
         }),
       );
-      const { amount, decimals } = fields(fields(answer.result).value);
+      const { context, value } = fields(answer.result);
+      const { amount, decimals } = fields(value);
       if (!/^\d{1,20}$/.test(text(amount))) throw new TypeError('not an amount');
-      return { atoms: BigInt(text(amount)), decimals: Number(whole(decimals)) };
+      const slot = BigInt(whole(fields(context).slot));
+      return { atoms: BigInt(text(amount)), decimals: Number(whole(decimals)), slot, changed: null };
     } catch {
       // The next node may respond.
     }

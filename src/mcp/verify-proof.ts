@@ -6,10 +6,15 @@
 import * as z from 'zod';
 import { netEffect } from '../chain/bitcoin/net-effect.ts';
 import { checkProof } from '../chain/bitcoin/proof-check.ts';
-import type { CheckLine, ExplorerReport, ProofEvidence } from '../chain/bitcoin/proof-lines.ts';
+import type {
+  CheckLine,
+  ExplorerReport,
+  ProofEvidence,
+  SupplyEvidence,
+} from '../chain/bitcoin/proof-lines.ts';
 import { type ProofMessage, parseProofMessage } from '../chain/bitcoin/proof-message.ts';
 import { createEsplora, type Esplora } from '../providers/esplora.ts';
-import { createSolanaRpc } from '../providers/solana-rpc.ts';
+import { createSolanaRpc, type SolanaNode, type TokenRow } from '../providers/solana-rpc.ts';
 import type { Api } from './api-client.ts';
 import type { Answer } from './tools/tool.ts';
 
@@ -38,10 +43,36 @@ export async function collectEvidence(
   const { absr } = message;
   const [reports, supply] = await Promise.all([
     Promise.all(explorers.map((explorer) => explorerReport(explorer, message))),
-    absr ? rpc.first((node) => node.tokenSupply(absr.mint, 'finalized')).catch(() => null) : null,
+    absr ? rpc.first((node) => supplyOf(node, absr, message.solanaTip.slot)).catch(() => null) : null,
   ]);
   return { explorers: reports, supply };
 }
+
+/** Transactions that are read to explain another supply than the signed one. A transfer may name the mint as well. */
+const MAX_SUPPLY_READS = 50;
+
+async function supplyOf(
+  node: SolanaNode,
+  { mint, atoms: signed }: NonNullable<ProofMessage['absr']>,
+  since: bigint,
+): Promise<SupplyEvidence> {
+  const supply = await node.tokenSupply(mint, 'finalized', since);
+  if (supply.atoms === signed) return { ...supply, changed: null };
+  const listed = await node.signaturesFor(mint, { limit: MAX_SUPPLY_READS + 1, commitment: 'finalized' });
+  const later = listed.filter(({ slot, err }) => slot > since && slot <= supply.slot && err === null);
+  if (later.length > MAX_SUPPLY_READS) return { ...supply, changed: null };
+  let changed = 0n;
+  for (const { signature } of later) {
+    const transaction = await node.transaction(signature, 'finalized');
+    if (!transaction?.preTokens || !transaction.postTokens) return { ...supply, changed: null };
+    changed += atomsOf(transaction.postTokens, mint) - atomsOf(transaction.preTokens, mint);
+  }
+  return { ...supply, changed };
+}
+
+/** What the accounts of one transaction hold of a mint: only minting and burning change the sum. */
+const atomsOf = (rows: readonly TokenRow[], mint: string): bigint =>
+  rows.reduce((sum, row) => (row.mint === mint ? sum + row.atoms : sum), 0n);
 
 async function explorerReport(
   explorer: Esplora,

@@ -27,6 +27,15 @@ export type ExplorerReport = {
   } | null;
 };
 
+export type SupplyEvidence = {
+  readonly atoms: bigint;
+  readonly decimals: number;
+  /** Slot of this view. */
+  readonly slot: bigint;
+  /** Atoms minted less those burned after the proof's slot; null when that was not read. */
+  readonly changed: bigint | null;
+};
+
 export type ProofEvidence = {
   readonly proof: PublishedProof;
   /** Host from which the proof was fetched. */
@@ -36,7 +45,7 @@ export type ProofEvidence = {
   /**
    * Supply of the proof's mint, from a node that does not depend on the service; null when none could be reached.
    */
-  readonly supply: { readonly atoms: bigint; readonly decimals: number } | null;
+  readonly supply: SupplyEvidence | null;
   /** Unix milliseconds. */
   readonly now: number;
 };
@@ -126,7 +135,7 @@ function checkReserve({ explorers }: ProofEvidence, message: ProofMessage): Chec
   return confirmed(name, `${at}, by ${listed(explorers.map((explorer) => explorer.name))}`);
 }
 
-function checkSupply({ explorers, supply }: ProofEvidence, { absr }: ProofMessage): CheckLine {
+function checkSupply({ explorers, supply }: ProofEvidence, { absr, solanaTip }: ProofMessage): CheckLine {
   const name = 'supply';
   if (!absr) return confirmed(name, 'there is no token on this reserve');
   if (!supply) return unchecked(name, 'no Solana node could be reached');
@@ -141,7 +150,19 @@ function checkSupply({ explorers, supply }: ProofEvidence, { absr }: ProofMessag
       name,
       `${text} The token has ${supply.decimals} decimals, the message says ${absr.decimals}.`,
     );
-  return supply.atoms <= covered ? confirmed(name, text) : contradicted(name, text);
+  if (supply.atoms > covered) return contradicted(name, text);
+  const signed = `${grouped(formatAmount(absr.atoms, absr.decimals))} at slot ${grouped(String(solanaTip.slot))}`;
+  if (supply.slot < solanaTip.slot)
+    return unchecked(name, `${text} The node has not reached the proof's slot.`);
+  if (supply.atoms === absr.atoms) return confirmed(name, text);
+  if (supply.changed === null)
+    return unchecked(name, `${text} The proof says ${signed}; what was minted since was not read.`);
+  if (supply.atoms - supply.changed !== absr.atoms)
+    return contradicted(
+      name,
+      `${text} The proof says ${signed}; the transactions since do not explain that.`,
+    );
+  return confirmed(name, `${text} The proof says ${signed}; the difference was minted or burned since.`);
 }
 
 function checkFreshness({ explorers, host, now }: ProofEvidence, message: ProofMessage): CheckLine {

@@ -25,7 +25,7 @@ const MESSAGE = buildProofMessage({
   solanaAddress,
   reserveSats: sats(1_000n),
   solanaLamports: lamports(5n),
-  absr: { mint: MINT, atoms: 90_000n, decimals: 2 },
+  absr: { mint: MINT, atoms: 100_000n, decimals: 2 },
   bitcoinTip: { height: 800, hash: HASH },
   solanaTip: { slot: 7n, blockhash: MINT },
   time: new Date(NOW - 1_800_000).toISOString(),
@@ -46,11 +46,18 @@ const explorer = (name: string, change = {}) => ({
   name,
   figures: { satsAtProof: 1_000n, satsNow: 1_200n, blockHash: HASH, ...change },
 });
+/** The supply now, after this change since the proof. */
+const supply = (atoms: bigint, changed: bigint | null = null, slot = 7n) => ({
+  atoms,
+  decimals: 2,
+  slot,
+  changed,
+});
 const evidence = (change: Partial<ProofEvidence> = {}): ProofEvidence => ({
   proof: sign(MESSAGE),
   host: 'reserve.example',
   explorers: [explorer('a'), explorer('b')],
-  supply: { atoms: 100_000n, decimals: 2 },
+  supply: supply(100_000n),
   now: NOW,
   ...change,
 });
@@ -88,8 +95,10 @@ describe('a source that cannot be reached leaves a line unchecked, never red:', 
     expect(unchecked({ explorers: [explorer('a')] })).toEqual(['reserve']);
   });
 
-  it('the Solana node', () => {
+  it('the Solana node, or one that is behind the proof, or a difference that it does not explain', () => {
     expect(unchecked({ supply: null })).toEqual(['supply']);
+    expect(unchecked({ supply: supply(100_000n, 0n, 6n) })).toEqual(['supply']);
+    expect(unchecked({ supply: supply(100_010n) })).toEqual(['supply']);
   });
 
   it('every source', () => {
@@ -145,11 +154,18 @@ describe('a red line for', () => {
   });
 
   it('one token more than the lower of the two reserves, or other decimals', () => {
-    expect(red({ supply: { atoms: 120_000n, decimals: 2 } })).toEqual([]);
-    expect(red({ supply: { atoms: 120_001n, decimals: 2 } })).toEqual(['supply']);
+    expect(red({ supply: supply(120_000n, 20_000n) })).toEqual([]);
+    expect(red({ supply: supply(120_001n, 20_001n) })).toEqual(['supply']);
     const spent = [explorer('a'), explorer('b', { satsNow: 999n })];
     expect(red({ explorers: spent })).toEqual(['supply']);
-    expect(red({ supply: { atoms: 1n, decimals: 3 } })).toEqual(['supply']);
+    expect(red({ supply: { ...supply(1n), decimals: 3 } })).toEqual(['supply']);
+  });
+
+  it('a signed supply that the chain did not have at that slot', () => {
+    expect(red({ supply: supply(100_010n, 10n) })).toEqual([]);
+    expect(red({ supply: supply(99_990n, -10n) })).toEqual([]);
+    expect(red({ supply: supply(100_010n, 0n) })).toEqual(['supply']);
+    expect(red({ supply: supply(99_990n, 10n) })).toEqual(['supply']);
   });
 
   it('the proof of another service', () => {

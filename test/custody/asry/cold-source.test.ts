@@ -84,7 +84,7 @@ const payout = (atoms: bigint) =>
     plan: encodePlan({
       deposit: 'deposit',
       part: 1,
-      recipient: RECEIVER,
+      receiver: RECEIVER,
       atoms,
       mint: MINT,
       program: TOKEN_PROGRAM,

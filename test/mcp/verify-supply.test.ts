@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { ProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
+import { collectEvidence } from '../../src/mcp/verify-proof.ts';
+
+const MINT = 'So11111111111111111111111111111111111111112';
+const MESSAGE = {
+  bitcoinAddress: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+  bitcoinTip: { height: 900_000, hash: 'a'.repeat(64) },
+  absr: { mint: MINT, atoms: 1_000n, decimals: 0 },
+  solanaTip: { slot: 50n, blockhash: MINT },
+} as unknown as ProofMessage;
+
+type Sent = { readonly slot: number; readonly before: readonly number[]; readonly after: readonly number[] };
+
+/** The supply as read from a node with these transactions of the mint, newest first. */
+async function supplyWith(atoms: number, transactions: readonly Sent[]) {
+  const tokens = (amounts: readonly number[]) =>
+    amounts.map((amount, accountIndex) => ({
+      accountIndex,
+      mint: MINT,
+      uiTokenAmount: { amount: String(amount), decimals: 0 },
+    }));
+  const shown = ({ slot, before, after }: Sent, signature: string) => ({
+    slot,
+    transaction: {
+      signatures: [signature],
+      message: { accountKeys: ['a', 'b'], header: { numRequiredSignatures: 1 } },
+    },
+    meta: {
+      err: null,
+      fee: 1,
+      preBalances: [1, 1],
+      postBalances: [1, 1],
+      preTokenBalances: tokens(before),
+      postTokenBalances: tokens(after),
+    },
+  });
+  const results: Readonly<Record<string, (first: string) => unknown>> = {
+    getTokenSupply: () => ({ context: { slot: 90 }, value: { amount: String(atoms), decimals: 0 } }),
+    getSignaturesForAddress: () =>
+      transactions.map(({ slot }, at) => ({ signature: `s${at}`, slot, err: null })),
+    getTransaction: (first) => {
+      const sent = transactions[Number(first.slice(1))];
+      return sent ? shown(sent, first) : null;
+    },
+  };
+  const fetch = async (_url: unknown, init?: RequestInit) => {
+    const { method, params } = JSON.parse(String(init?.body)) as { method: string; params: [string] };
+    return Response.json({ jsonrpc: '2.0', id: 1, result: results[method]?.(params[0]) ?? null });
+  };
+  const sources = { explorerUrls: [], rpcUrl: 'https://node.test', fetch: fetch as typeof globalThis.fetch };
+  return (await collectEvidence(MESSAGE, sources)).supply;
+}
+
+const transfer = { slot: 60, before: [500, 0], after: [400, 100] };
+const minted = { slot: 60, before: [500], after: [540] };
+
+describe('the supply that a proof is compared with', () => {
+  it('counts what was minted and burned after the slot of the proof, and no transfer', async () => {
+    const burned = { slot: 70, before: [40], after: [10] };
+    const supply = await supplyWith(1_010, [burned, transfer, minted, { ...minted, slot: 50 }]);
+    expect(supply).toEqual({ atoms: 1_010n, decimals: 0, slot: 90n, changed: 10n });
+  });
+
+  it('has no change that could not be read', async () => {
+    const many = Array.from({ length: 51 }, () => transfer);
+    expect((await supplyWith(1_010, many))?.changed).toBeNull();
+  });
+
+  it('reads no transaction while the supply is the signed one', async () => {
+    expect(await supplyWith(1_000, [minted])).toMatchObject({ atoms: 1_000n, changed: null });
+  });
+});
