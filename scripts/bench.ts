@@ -1,6 +1,6 @@
 /**
  * Measures the service's speed, each figure with its limit in the same run on the same runtime. `npm run
- * bench -- [--only signing,custodian,reads,calls,cost,bundle,page-views,search] [--write]`; `--write` stores the
+ * bench -- [--only bundle,reads,search,page-views] [--write]`; `--write` stores the
  * rows with an aim in docs/benchmarks.md. BENCH_VIEWS and BENCH_TOKENS set the number of rows in those areas. BENCH_ROUTES is a comma
  * list of parts of routes, and limits `reads` to these.
  * @module
@@ -9,24 +9,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { bundle } from './bench/bundle.ts';
-import { calls } from './bench/calls.ts';
-import { cost } from './bench/cost.ts';
-import { custodian } from './bench/custodian.ts';
 import { pageViews } from './bench/page-views.ts';
 import { reads } from './bench/reads.ts';
 import { isMet, pageRowsOf, type Row, tableOf } from './bench/row.ts';
 import { search } from './bench/search.ts';
-import { signing } from './bench/signing.ts';
 import { argumentsOrUsage, oneOf, readArguments } from './command-line.ts';
 
 const PAGE = join(import.meta.dirname, '../docs/benchmarks.md');
 const [BEGIN, END] = ['<!-- table -->', '<!-- end of table -->'];
 const AREAS: Readonly<Record<string, () => Promise<Row[]>>> = {
-  signing,
-  custodian,
   bundle,
-  calls,
-  cost,
   reads,
   search,
   'page-views': pageViews,

@@ -92,5 +92,3 @@ export async function roundsWithin<T>(
     results.push(await measure());
   return results;
 }
-
-export const micros = (value: number): string => `${value.toFixed(1)} us`;
