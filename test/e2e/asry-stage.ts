@@ -1,13 +1,20 @@
 /** Deposits on the world's chain, and claims of them by callers. */
 
+import { address, type Instruction, type KeyPairSigner } from '@solana/web3.js';
+import {
+  getCreateAssociatedTokenIdempotentInstruction,
+  getTransferCheckedInstruction,
+  getTransferInstruction,
+} from '@solana-program/token';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { entitlementOf, receiveFee } from '../../src/custody/asry/epochs.ts';
-import { createStage, type Stage } from '../chain/solana/deposit-scenes.ts';
-import type { SolanaKey } from '../world/keys.ts';
+import { createSolanaKey, type SolanaKey } from '../world/keys.ts';
+import { landTransaction } from '../world/solana-wallet.ts';
 import type { World } from '../world/world.ts';
 
 export const DOLLAR = 1_000_000n;
+type Asset = 'usdc' | 'usdt';
 /** Five slots each: some minutes at the world's slot time. */
 const MANY_LOOKS = 500;
 /** The default epoch. */
@@ -63,8 +70,48 @@ export type Answer = {
 };
 
 export function createAsryStage(world: World) {
-  const stage: Stage = createStage(world.solana);
-  const { ledger } = world.solana;
+  const { ledger, bank, mints, faucet } = world.solana;
+
+  const account = (owner: string, asset: Asset) => findAta(owner, mints[asset].mint, TOKEN_PROGRAM);
+
+  async function land(payer: KeyPairSigner, ...instructions: Instruction[]): Promise<string> {
+    return (await landTransaction(ledger, payer, instructions)).signature;
+  }
+
+  const openAccount = (owner: string, asset: Asset): Instruction =>
+    getCreateAssociatedTokenIdempotentInstruction({
+      payer: bank.signer,
+      owner: address(owner),
+      mint: address(mints[asset].mint),
+      ata: address(account(owner, asset)),
+    });
+
+  /** A wallet with SOL and dollars of both kinds. */
+  async function user(dollars = 1_000n): Promise<SolanaKey> {
+    const key = await createSolanaKey();
+    await faucet(key.address, 'sol', 1_000_000_000n);
+    await faucet(key.address, 'usdc', dollars * DOLLAR);
+    await faucet(key.address, 'usdt', dollars * DOLLAR);
+    return key;
+  }
+
+  const pay = (from: SolanaKey, to: string, amount: bigint, asset: Asset = 'usdc'): Instruction =>
+    getTransferInstruction({
+      source: address(account(from.address, asset)),
+      destination: address(account(to, asset)),
+      authority: from.signer,
+      amount,
+    });
+
+  const payChecked = (from: SolanaKey, to: string, amount: bigint, asset: Asset = 'usdc'): Instruction =>
+    getTransferCheckedInstruction({
+      source: address(account(from.address, asset)),
+      mint: address(mints[asset].mint),
+      destination: address(account(to, asset)),
+      authority: from.signer,
+      amount,
+      decimals: mints[asset].decimals,
+    });
 
   /** The body is sent unchanged. */
   async function post(body: unknown, key?: string, ip?: string): Promise<Answer> {
@@ -107,7 +154,11 @@ export function createAsryStage(world: World) {
       .filter(({ err, memo }) => err === null && (memo ?? '').includes(`asry:${signature}:`));
 
   return {
-    ...stage,
+    land,
+    openAccount,
+    user,
+    pay,
+    payChecked,
     post,
     get,
     finalized,
@@ -116,10 +167,7 @@ export function createAsryStage(world: World) {
 
     /** A plain deposit, final. */
     async deposit(from: SolanaKey, dollars: bigint, asset: 'usdc' | 'usdt' = 'usdc'): Promise<string> {
-      const signature = await stage.land(
-        from.signer,
-        stage.pay(from, world.treasury, dollars * DOLLAR, asset),
-      );
+      const signature = await land(from.signer, pay(from, world.treasury, dollars * DOLLAR, asset));
       await finalized(signature);
       return signature;
     },
@@ -129,9 +177,7 @@ export function createAsryStage(world: World) {
       const signatures: string[] = [];
       for (let made = 0; made < count; made += 1)
         // The amounts differ, so that no two transactions of one block hash are the same.
-        signatures.push(
-          await stage.land(from.signer, stage.pay(from, world.treasury, dollars * DOLLAR + BigInt(made))),
-        );
+        signatures.push(await land(from.signer, pay(from, world.treasury, dollars * DOLLAR + BigInt(made))));
       await finalized(signatures.at(-1) ?? '');
       return signatures;
     },

@@ -23,7 +23,6 @@ const MORE_NONSENSE: readonly Nonsense[] = [
   ['bench', ['--only', 'nothing']],
   ['load', ['--seconds', '0']],
   ['mutate', ['--area', 'nothing']],
-  ['record-deposits', ['--force']],
   ['doctor', ['--settings', 'no-such-file']],
   ['verify', ['sluice']],
   ['backup', []],

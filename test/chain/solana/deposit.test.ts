@@ -31,7 +31,7 @@ type Recorded = {
   readonly scenes: readonly Scene[];
 };
 
-/** Made on the test chain by scripts/record-deposits.ts. */
+/** A node's records of transactions on a test chain, each with the scene that made it and its verdict. */
 const recorded = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../fixtures/deposit-transactions.json'), 'utf8'),
 ) as Recorded;
