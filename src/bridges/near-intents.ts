@@ -66,7 +66,7 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
       };
       try {
         const answer = await opts.provider.quote(request);
-        const verdict = await judgeQuote(answer, request, opts.quoteKey, opts.now());
+        const verdict = await checkQuote(answer, request, opts.quoteKey, opts.now());
         if (verdict.ok) {
           opts.onFees?.(false);
           return dry ? verdict : { ok: true, quote: { ...verdict.quote, signed: JSON.stringify(answer) } };
@@ -102,7 +102,7 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
 }
 
 /** Compares an answer with the request field by field. Each difference has its own reason. */
-export async function judgeQuote(
+export async function checkQuote(
   answer: OneClickQuote,
   request: OneClickRequest,
   key: string,

@@ -54,10 +54,10 @@ import { CustodyBounds, type CustodyLimits, NOTHING_SOLD, type Sold } from './li
 import { type PaymentPorts, Payments } from './payments/payment-requests.ts';
 import { type AbsrPorts, DailyMint } from './reserve/daily-mint.ts';
 import { type ProofPorts, Proofs } from './reserve/proof.ts';
-import { swapView } from './swap/answer.ts';
 import { Swaps } from './swap/create-swap.ts';
 import { swapEvidence } from './swap/evidence.ts';
 import { type SwapPorts, swapKind } from './swap/operation.ts';
+import { swapView } from './swap/swap-view.ts';
 import { Tokens } from './tokens/token-store.ts';
 import { openStorage } from './versioned-store.ts';
 

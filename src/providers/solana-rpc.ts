@@ -29,7 +29,7 @@ import {
   Validity,
   Version,
   withContext,
-} from './solana-answers.ts';
+} from './solana-responses.ts';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 

@@ -1,6 +1,6 @@
 /** Quotes and statuses that other projects recorded from production: see test/fixtures/recorded/README.md. */
 import { expect, it } from 'vitest';
-import { judgeQuote } from '../../src/bridges/near-intents.ts';
+import { checkQuote } from '../../src/bridges/near-intents.ts';
 import { isSignedQuote } from '../../src/bridges/near-intents-signature.ts';
 import {
   BTC_ASSET,
@@ -72,7 +72,7 @@ it('the production key verifies a status without BTC', async () => {
 it('refuses the BTC quote of production for its third-party fee', async () => {
   const asked = { ...requestOf(btcQuote), originAsset: OTHER_BTC_ID };
   expect(
-    await judgeQuote(await readQuote(btcQuote), asked, PRODUCTION_KEY, Date.parse(btcQuote.timestamp)),
+    await checkQuote(await readQuote(btcQuote), asked, PRODUCTION_KEY, Date.parse(btcQuote.timestamp)),
   ).toEqual({
     ok: false,
     reason: 'quote_app_fees',
@@ -80,7 +80,7 @@ it('refuses the BTC quote of production for its third-party fee', async () => {
 });
 
 it('accepts a firm quote of production with only the fee of 1Click', async () => {
-  const verdict = await judgeQuote(
+  const verdict = await checkQuote(
     await readQuote(zecQuote),
     requestOf(zecQuote),
     PRODUCTION_KEY,
@@ -114,7 +114,7 @@ const answered = ({ signed, echoed }: { signed: string; echoed: string }): OneCl
 
 it.each(pairs)('accepts a quote signed over $signed that echoes $echoed', async (pair) => {
   for (const destinationAsset of [BTC_ASSET, OTHER_BTC_ID]) {
-    const verdict = await judgeQuote(answered(pair), { ...ours, destinationAsset }, QUOTE_KEY, NOW);
+    const verdict = await checkQuote(answered(pair), { ...ours, destinationAsset }, QUOTE_KEY, NOW);
     expect(verdict).toMatchObject({ ok: true });
   }
 });
@@ -124,7 +124,7 @@ it.each([
   ['nep141:btc.omft.near ', 'quote_signature'],
   [SOL_ASSET, 'quote_signature'],
 ])('refuses any other rewriting of the BTC id: %s', async (echoed, reason) => {
-  expect(await judgeQuote(answered({ signed: BTC_ASSET, echoed }), ours, QUOTE_KEY, NOW)).toEqual({
+  expect(await checkQuote(answered({ signed: BTC_ASSET, echoed }), ours, QUOTE_KEY, NOW)).toEqual({
     ok: false,
     reason,
   });
@@ -133,7 +133,7 @@ it.each([
 it.each(['nep141:nbtc.bridge.near', SOL_ASSET])(
   'refuses %s in place of BTC under a valid signature',
   async (id) => {
-    expect(await judgeQuote(answered({ signed: id, echoed: id }), ours, QUOTE_KEY, NOW)).toEqual({
+    expect(await checkQuote(answered({ signed: id, echoed: id }), ours, QUOTE_KEY, NOW)).toEqual({
       ok: false,
       reason: 'quote_destination_asset',
     });
@@ -142,5 +142,5 @@ it.each(['nep141:nbtc.bridge.near', SOL_ASSET])(
 
 it('refuses BTC in place of SOL under a valid signature', async () => {
   const answer = answerTo({ ...ours, originAsset: BTC_ASSET }, DEPOSIT);
-  expect(await judgeQuote(answer, ours, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_origin_asset' });
+  expect(await checkQuote(answer, ours, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_origin_asset' });
 });

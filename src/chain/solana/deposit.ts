@@ -101,7 +101,7 @@ export function depositTerms(p: Omit<DepositTerms, 'accounts'>): DepositTerms {
   return { ...p, accounts: { USDC: account('USDC'), USDT: account('USDT') } };
 }
 
-export function judgeDeposit(transaction: DepositTransaction, terms: DepositTerms): DepositVerdict {
+export function checkDeposit(transaction: DepositTransaction, terms: DepositTerms): DepositVerdict {
   const { blockTime, slot, signers } = transaction;
   if (transaction.failed) return refused('transaction_failed');
   if (!transaction.preTokens || !transaction.postTokens) return unverifiable('no_token_balances');

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type DepositVerdict, judgeDeposit } from '../../chain/solana/deposit.ts';
+import { checkDeposit, type DepositVerdict } from '../../chain/solana/deposit.ts';
 import { MAX_WAIT_MS } from '../../core/durations.ts';
 import { failureReason, upstreamFailed } from '../../core/errors.ts';
 import {
@@ -58,7 +58,7 @@ import {
   type PayoutAccounts,
   payoutId,
 } from './payout-operation.ts';
-import { Payouts, type Taken } from './payouts.ts';
+import { Payouts, type TakeResult } from './payouts.ts';
 
 /** Seconds that a block's time may be ahead of our clock. A node that reports a later time is wrong. */
 const MAX_AHEAD_SECONDS = 86_400;
@@ -78,7 +78,7 @@ function mismatch({ asset, expectedAtoms }: ClaimRequest, deposit: Deposit): Ref
 }
 
 /** A part that was taken, by its number; or why none was. */
-type PartTaken = { readonly type: 'taken'; readonly part: number } | Exclude<Taken, { type: 'taken' }>;
+type PartTaken = { readonly type: 'taken'; readonly part: number } | Exclude<TakeResult, { type: 'taken' }>;
 
 const refuse = (refusal: Refusal, claim: ClaimView | null = null): ClaimAnswer => ({
   type: 'refused',
@@ -294,7 +294,7 @@ export class Claims implements CustodyModule {
   }
 
   /** The next part of a claim. `store` writes the claim, if it is new; call it inside a transaction. */
-  #take(request: ClaimRequest, deposit: Deposit): Taken {
+  #take(request: ClaimRequest, deposit: Deposit): TakeResult {
     const decision = decideClaim(request, {
       isRepeat: this.#earlier(request) !== undefined,
       claim: this.#claimOf(deposit),
@@ -375,7 +375,7 @@ export class Claims implements CustodyModule {
     try {
       const transaction = await this.#once(`deposit ${signature}`, () => this.#p.transaction(signature));
       if (!transaction) return refused(notFinal());
-      const verdict = judgeDeposit(transaction, this.#p.terms);
+      const verdict = checkDeposit(transaction, this.#p.terms);
       if (verdict.type !== 'deposit') return refused(this.#declined(verdict, signature));
       const { asset, sender, slot, blockTime, creditedAtoms: credited } = verdict;
       if (blockTime > inSeconds(this.#tools.now()) + MAX_AHEAD_SECONDS)

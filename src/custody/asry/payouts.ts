@@ -28,7 +28,7 @@ import {
 import { type AsryPayoutPorts, encodePlan, type PayoutAccounts, payoutId } from './payout-operation.ts';
 
 /** A payout to begin, with its claim. */
-export type Taken =
+export type TakeResult =
   | {
       readonly type: 'taken';
       readonly claim: Claim;
@@ -40,7 +40,9 @@ export type Taken =
   /** Another call changed the claim first; decide again. */
   | { readonly type: 'again' };
 
-type NotStarted = Exclude<Taken, { type: 'taken' }> | { readonly type: 'owed'; readonly reason: OwedReason };
+type NotStarted =
+  | Exclude<TakeResult, { type: 'taken' }>
+  | { readonly type: 'owed'; readonly reason: OwedReason };
 
 type PayoutBegun = { readonly type: 'begun'; readonly operation: Operation } | NotStarted;
 
@@ -135,7 +137,7 @@ export class Payouts implements HeldDebts {
   async begin(
     claim: Pick<Claim, 'signature' | 'operations'>,
     accounts: PayoutAccounts,
-    obtain: () => Taken,
+    obtain: () => TakeResult,
   ): Promise<PayoutBegun> {
     const id = payoutId(claim.signature, claim.operations + 1);
     const begun = await beginOperation<NotStarted>(this.#tools, 'asry', id, () => {
@@ -161,7 +163,7 @@ export class Payouts implements HeldDebts {
 
   #intentOf(
     id: string,
-    { claim, payout, store: storeClaim }: Extract<Taken, { type: 'taken' }>,
+    { claim, payout, store: storeClaim }: Extract<TakeResult, { type: 'taken' }>,
     { decimals }: PayoutAccounts,
     { rent, tokenProgram }: { readonly rent: bigint; readonly tokenProgram: string },
   ): Intent {
@@ -198,7 +200,7 @@ export class Payouts implements HeldDebts {
   }
 
   /** The payout as of the last check, if it is still owed. */
-  #waiting({ signature, part }: Payout): Taken {
+  #waiting({ signature, part }: Payout): TakeResult {
     const claim = this.#store.claim(signature);
     const payout = this.#store.payouts(signature).find((each) => each.part === part);
     return claim && payout?.state === 'owed'

@@ -28,10 +28,10 @@ import type { Retries } from './retries.ts';
 import type { BalanceReader, ChainPort } from './solana-view.ts';
 import { type Balance, type Bounds, checkLimit, reservedLamports } from './spending-limits.ts';
 import {
+  attemptVerdict,
   type Effect,
   effectOf,
   isDue,
-  judgeAttempt,
   type NodeView,
   type Observation,
   prunedNodes,
@@ -154,7 +154,7 @@ export class Executor {
   async #watch(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
     const { journal, chain, log } = this.#p;
     const views = await chain.views(signing);
-    const verdict = judgeAttempt(signing, views, chain.quorum);
+    const verdict = attemptVerdict(signing, views, chain.quorum);
     let landing: Landing | null = null;
     if (verdict === 'landed') {
       landing = await chain.landing(signing.signature).catch(() => null);

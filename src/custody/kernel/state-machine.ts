@@ -3,7 +3,7 @@
  * seeded simulator run the same code. It reads no clock and no chain.
  *
  * Three rules keep a payment from happening twice. An attempt is signed once, and its bytes are stored before
- * they are sent. Only a finalized status determines its outcome. Only the complete proof of `judgeAttempt`,
+ * they are sent. Only a finalized status determines its outcome. Only the complete proof of `attemptVerdict`,
  * given by a quorum of the configured nodes, shows that it can never land.
  * @module
  */
@@ -60,7 +60,7 @@ const expiryOf = ({ height }: Signing['witnesses'][number]): bigint => height + 
  * expiry under three conditions. Its finalized height has passed its own `expiryHeight`. Its statuses are at least as new
  * as that height, and none exists in its whole history. Its history reaches back to the signing.
  */
-export function judgeAttempt(signing: Signing, views: readonly NodeView[], quorum: number): AttemptVerdict {
+export function attemptVerdict(signing: Signing, views: readonly NodeView[], quorum: number): AttemptVerdict {
   const seen = views.flatMap((view) => (view.status ? [view.status] : []));
   const final = seen.filter((status) => status.commitment === 'finalized');
   const succeeded = final.some(({ failed }) => !failed);
@@ -356,7 +356,7 @@ function judged(
   rules: KindRules,
   now: number,
 ): Operation {
-  switch (judgeAttempt(signing, seen.views, seen.quorum)) {
+  switch (attemptVerdict(signing, seen.views, seen.quorum)) {
     case 'landed': {
       if (!seen.landing) return { ...op, detail: 'landed', ...watchAgain(op, now) };
       const landed = {

@@ -19,7 +19,7 @@ export type BookingPorts = {
   /** Transactions signed by the reserve are its own transfers, never payments. */
   readonly reserveAddress: string;
   /** Decides the purpose of a payment and books it, inside the storage transaction. */
-  readonly take: (payment: TreasuryPayment, transaction: ChainTransaction) => Taken | MayBeReturned;
+  readonly take: (payment: TreasuryPayment, transaction: ChainTransaction) => BookingResult | MayBeReturned;
   /** A finalized transaction, or null without a quorum. @throws AppError UPSTREAM_FAILED */
   transaction(signature: string): Promise<ChainTransaction | null>;
   readonly now: () => number;
@@ -35,13 +35,13 @@ const REMEMBERED = 5_000;
 const FIRST_RETRY_MS = 2_000;
 const RAREST_RETRY_MS = HOUR_MS;
 /** An unread transaction is reported once it has been retried for about four minutes. */
-const ALARM_TRIES = 7;
+const TRIES_BEFORE_ALARM = 7;
 /** A transaction that nodes list but no quorum returns within this time was dropped or invented. */
 const ABSENT_LIFE_MS = DAY_MS;
 const UNREAD_LIFE_MS = 30 * DAY_MS;
 
 /** The purpose of a payment; null when it has none, with the reason if a customer seems to have paid. */
-export type Taken = {
+export type BookingResult = {
   readonly purpose: string | null;
   readonly reason?: 'several_requests' | 'uncounted';
 };
@@ -79,7 +79,7 @@ export class Booking {
   }
 
   /** Any other income is not an error, but may be a customer's payment of a wrong amount, so it is logged. */
-  #reportUnmatched({ signature, lamports }: TreasuryPayment, reason: Taken['reason']): void {
+  #reportUnmatched({ signature, lamports }: TreasuryPayment, reason: BookingResult['reason']): void {
     const facts = { signature, lamports: lamports.toString(), reason: reason ?? 'no_request' };
     if (reason !== undefined) this.#p.log({ level: 'alarm', event: 'payment_unmatched', ...facts });
     else if (lamports > DUST) this.#p.log({ level: 'warn', event: 'payment_unmatched', ...facts });
@@ -114,14 +114,14 @@ export class Booking {
     const firstAt = known?.firstAt ?? this.#p.now();
     const life = reason === 'absent' ? ABSENT_LIFE_MS : UNREAD_LIFE_MS;
     // The tries count as well: a clock that jumps ahead by a day makes every row old at once.
-    if (this.#p.now() - firstAt > life && tries > ALARM_TRIES) {
+    if (this.#p.now() - firstAt > life && tries > TRIES_BEFORE_ALARM) {
       this.#p.payments.deleteUnread(signature);
       return;
     }
     // An unreadable version or a failed booking lasts until the code changes; other failures may be a lagging
     // node.
     const isLasting = reason === 'unreadable' || reason.startsWith('unbooked');
-    if (tries === (isLasting ? 1 : ALARM_TRIES))
+    if (tries === (isLasting ? 1 : TRIES_BEFORE_ALARM))
       this.#p.log({ level: 'alarm', event: 'payment_unbooked', signature, error: reason });
     const dueAt = this.#p.now() + Math.min(FIRST_RETRY_MS * 2 ** (tries - 1), RAREST_RETRY_MS);
     this.#p.payments.putUnread({ signature, source, reason, tries, firstAt, dueAt });

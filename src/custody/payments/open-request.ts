@@ -92,7 +92,7 @@ const tooManyOpen = (message: string): Refusal => ({
 /** Limit of one address; the wider networks of a client have a multiple of it. */
 const OPEN_PER_CLIENT = CALL_LIMITS.open_requests.quota;
 /** Shared by all clients. */
-const OPEN_IN_ALL = 500;
+const MAX_OPEN_REQUESTS = 500;
 /** Above it, a network without an open request may still open one, up to this total. */
 const OPEN_WITH_NEWCOMERS = 2_000;
 
@@ -111,9 +111,9 @@ export function mayOpen(client: string, open: readonly { client: string; count: 
       used.set(network, (used.get(network) ?? 0) + each.count);
   }
   const levels = networksOf(client).map((level) => ({ ...level, own: used.get(level.network) ?? 0 }));
-  if (total >= OPEN_IN_ALL) return total < OPEN_WITH_NEWCOMERS && levels.every(({ own }) => own === 0);
+  if (total >= MAX_OPEN_REQUESTS) return total < OPEN_WITH_NEWCOMERS && levels.every(({ own }) => own === 0);
   return levels.every(
-    ({ times, own }) => own < times * Math.min(OPEN_PER_CLIENT, fairShare(OPEN_IN_ALL, total, own)),
+    ({ times, own }) => own < times * Math.min(OPEN_PER_CLIENT, fairShare(MAX_OPEN_REQUESTS, total, own)),
   );
 }
 

@@ -75,7 +75,7 @@ export type PaymentEffect =
   /** The fee is paid; `excess` lamports are refunded unless they are dust. */
   | { readonly type: 'paid'; readonly request: PaymentRequest; readonly excess: bigint };
 
-export function judgePayment(request: PaymentRequest, payment: TreasuryPayment, now: number): PaymentEffect {
+export function checkPayment(request: PaymentRequest, payment: TreasuryPayment, now: number): PaymentEffect {
   if (request.state === 'expired' || paidAtOf(payment, now) > request.closesAt)
     return { type: 'owed', reason: 'late' };
   if (request.state !== 'open') return { type: 'owed', reason: 'double' };

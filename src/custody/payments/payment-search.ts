@@ -143,7 +143,7 @@ const ASKED_CHECK_MS = 4_000;
 const MAX_ASKED = 500;
 /** Intervals between checks of a request that is not read: while it is new, and later. */
 const FIRST_CHECK_MS = 4_000;
-const RAREST_CHECK_MS = 60_000;
+const LONGEST_CHECK_WAIT_MS = 60_000;
 
 export type ReferenceChecksPorts = {
   readonly references: ReferenceStore;
@@ -234,9 +234,13 @@ export class ReferenceChecks {
       if (!request) this.#asked.delete(id);
       else if (this.#isDue(id)) found.set(id, request);
     }
-    for (const request of this.#p.references.overdue(this.#p.now(), RAREST_CHECK_MS, OVERDUE_PER_RUN[by]))
+    for (const request of this.#p.references.overdue(
+      this.#p.now(),
+      LONGEST_CHECK_WAIT_MS,
+      OVERDUE_PER_RUN[by],
+    ))
       found.set(request.id, request);
-    for (const request of this.#p.references.newest(this.#p.now(), RAREST_CHECK_MS, NEWEST_PER_RUN))
+    for (const request of this.#p.references.newest(this.#p.now(), LONGEST_CHECK_WAIT_MS, NEWEST_PER_RUN))
       found.set(request.id, request);
     return found;
   }
@@ -249,7 +253,7 @@ export class ReferenceChecks {
       if (this.#checkedAt.size <= MAX_ASKED) break;
       this.#checkedAt.delete(old);
     }
-    const wait = Math.min(FIRST_CHECK_MS + Math.max(this.#p.now() - createdAt, 0) / 8, RAREST_CHECK_MS);
+    const wait = Math.min(FIRST_CHECK_MS + Math.max(this.#p.now() - createdAt, 0) / 8, LONGEST_CHECK_WAIT_MS);
     this.#p.references.checkAt(id, Math.ceil(this.#p.now() + wait));
   }
 }

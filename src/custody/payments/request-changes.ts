@@ -8,8 +8,8 @@ import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { RowRetries } from '../kernel/retries.ts';
-import type { MayBeReturned, Taken } from './booking.ts';
-import { DUST, judgePayment, matchRequest } from './payment-matching.ts';
+import type { BookingResult, MayBeReturned } from './booking.ts';
+import { checkPayment, DUST, matchRequest } from './payment-matching.ts';
 import type { PaymentPorts, TokenPort } from './payment-requests.ts';
 import type { Refunds } from './refunds.ts';
 import {
@@ -21,7 +21,7 @@ import {
 } from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
-const UNMATCHED: Taken = { purpose: null };
+const UNMATCHED: BookingResult = { purpose: null };
 
 export type RequestChangesPorts = Pick<PaymentPorts, 'creationCost'> & {
   readonly store: RequestStore;
@@ -51,7 +51,7 @@ export class RequestChanges {
   }
 
   /** The purpose of a payment that belongs to a request, booked there once; none for any other payment. */
-  take(payment: TreasuryPayment, transaction: ChainTransaction): Taken | MayBeReturned {
+  take(payment: TreasuryPayment, transaction: ChainTransaction): BookingResult | MayBeReturned {
     const request = matchRequest(payment, transaction, this.#p.store, this.#tools.now());
     if (request === 'several') return { purpose: null, reason: 'several_requests' };
     if (!request) return UNMATCHED;
@@ -143,7 +143,7 @@ export class RequestChanges {
 
   /** Applies a payment that was consumed for this request. Call inside a storage transaction. */
   #apply(request: PaymentRequest, payment: TreasuryPayment): void {
-    const effect = judgePayment(request, payment, this.#tools.now());
+    const effect = checkPayment(request, payment, this.#tools.now());
     if (effect.type === 'owed') {
       this.#p.refunds.owe(request, payment, payment.lamports, effect.reason);
       return;
@@ -159,7 +159,7 @@ export class RequestChanges {
    * A payment that its request has consumed: the journal was lost, and with it the booking. D1 may have had the refund
    * of a part of it without the request's change. Such a payment is counted by hand, because it may have been used.
    */
-  #takenBefore(request: PaymentRequest, { signature, lamports }: TreasuryPayment): Taken {
+  #takenBefore(request: PaymentRequest, { signature, lamports }: TreasuryPayment): BookingResult {
     const isCounted = request.parts.some((part) => part.signature === signature);
     return isCounted || lamports <= DUST || this.#p.refunds.owedOf(signature) >= lamports
       ? { purpose: purposeOf(request) }

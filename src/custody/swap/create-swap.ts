@@ -21,6 +21,8 @@ import {
   type SpendingVerdict,
   spendable,
 } from '../kernel/spending-limits.ts';
+import { type QuotePorts, quoteSwap, swapDebit, swapId } from './operation.ts';
+import { SwapQuotas } from './quotas.ts';
 import {
   costDayRefusal,
   createAnswer,
@@ -28,9 +30,7 @@ import {
   notBegunRefusal,
   refusalOf,
   swapsStopped,
-} from './answer.ts';
-import { type QuotePorts, quoteSwap, swapDebit, swapId } from './operation.ts';
-import { SwapQuotas } from './quotas.ts';
+} from './swap-view.ts';
 
 export type SwapCreationPorts = {
   readonly quotes: QuotePorts;

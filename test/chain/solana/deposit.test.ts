@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { encodeBase58, isAddress, isOnCurve } from '../../../src/chain/solana/address.ts';
 import {
+  checkDeposit,
   type DepositAsset,
   type DepositTerms,
   type DepositTransaction,
   type DepositVerdict,
   depositTerms,
   EXCHANGE_WALLETS,
-  judgeDeposit,
   type TokenBalanceRow,
 } from '../../../src/chain/solana/deposit.ts';
 import { programAddress } from '../../../src/chain/solana/program-address.ts';
@@ -59,7 +59,7 @@ const termsOf = (scene: Pick<Scene, 'treasury' | 'held'>): DepositTerms =>
 
 describe('a transaction of the chain', () => {
   it.each(recorded.scenes.map((scene) => [scene.name, scene] as const))('%s', async (_name, scene) => {
-    const verdict = judgeDeposit(await read(scene), termsOf(scene));
+    const verdict = checkDeposit(await read(scene), termsOf(scene));
     const { usdc, usdt, refused, held } = scene.expected;
     if (refused !== undefined) expect(verdict).toEqual({ type: 'refused', reason: refused });
     else if (held !== undefined) expect(verdict).toEqual({ type: 'held', reason: held });
@@ -184,7 +184,7 @@ describe('further possible answers of a node', () => {
       { type: 'held', reason: 'treasury_account_changed' },
     ],
   ])('%s', (_name, change, expected) => {
-    expect(judgeDeposit(transfer(change), terms)).toMatchObject(expected);
+    expect(checkDeposit(transfer(change), terms)).toMatchObject(expected);
   });
 
   it('the list of exchanges has no duplicate addresses', () => {
@@ -493,7 +493,7 @@ describe(`${MUTATIONS.toLocaleString('en')} mutations of good deposits`, () => {
         good.push({ transaction: await read(scene), terms: termsOf(scene), sender: scene.sender });
     expect(good.length).toBeGreaterThanOrEqual(12);
 
-    const verdicts = new Map(good.map((each) => [each, judgeDeposit(each.transaction, each.terms)]));
+    const verdicts = new Map(good.map((each) => [each, checkDeposit(each.transaction, each.terms)]));
     const wrong: string[] = [];
     const seen = new Map<string, number>();
     for (let at = 0; at < MUTATIONS; at += 1) {
@@ -501,14 +501,14 @@ describe(`${MUTATIONS.toLocaleString('en')} mutations of good deposits`, () => {
       const credited = verdicts.get(each);
       for (let more = dice.below(4); more > 0; more -= 1)
         each = { ...each, transaction: dice.pick(NEUTRAL)(each, dice) };
-      const neutral = judgeDeposit(each.transaction, each.terms);
+      const neutral = checkDeposit(each.transaction, each.terms);
       const same = { ...credited, slot: each.transaction.slot };
       if (labelOf(neutral) !== 'deposit') wrong.push(`${at}: neutral became ${labelOf(neutral)}`);
       else expect(neutral).toEqual(same);
 
       const harm = dice.pick(HARMFUL);
       const mutated = { ...each, ...harm.change(each, dice) };
-      const verdict = labelOf(judgeDeposit(mutated.transaction, mutated.terms));
+      const verdict = labelOf(checkDeposit(mutated.transaction, mutated.terms));
       seen.set(harm.name, (seen.get(harm.name) ?? 0) + 1);
       if (verdict !== harm.expected) wrong.push(`${at}: ${harm.name} became ${verdict}`);
     }
@@ -540,7 +540,7 @@ describe(`${MUTATIONS.toLocaleString('en')} mutations of good deposits`, () => {
               },
         ),
       );
-      const verdict = judgeDeposit(garbled, t);
+      const verdict = checkDeposit(garbled, t);
       if (verdict.type !== 'deposit') continue;
       deposits += 1;
       const mint = t.mints[verdict.asset];

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import { held, upstream } from '../../../src/custody/kernel/reason.ts';
 import {
+  attemptVerdict,
   effectOf,
   isDue,
-  judgeAttempt,
   type Observation,
   step,
 } from '../../../src/custody/kernel/state-machine.ts';
@@ -139,7 +139,7 @@ it('a signed operation ignores that a signature was not available', () => {
 
 it('a final failure is a rejection and keeps the slot of the failure', () => {
   const views = [view({ status: statusOf('finalized', true) })];
-  expect(judgeAttempt(signingOf('one'), views, 1)).toBe('rejected');
+  expect(attemptVerdict(signingOf('one'), views, 1)).toBe('rejected');
   expect(next(signed(), { type: 'viewed', quorum: 1, views, landing: null })).toMatchObject({
     state: 'failed',
     detail: 'rejected',

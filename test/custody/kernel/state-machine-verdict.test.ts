@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  attemptVerdict,
   expiryHeight,
-  judgeAttempt,
   type NodeView,
   prunedNodes,
   withLateWitnesses,
 } from '../../../src/custody/kernel/state-machine.ts';
 import { deathProof, signingOf, statusOf, view } from '../../kit/sample-operations.ts';
 
-const judge = (...views: NodeView[]) => judgeAttempt(signingOf('one'), views, 1);
-const judgeByTwo = (...views: NodeView[]) => judgeAttempt(signingOf('one'), views, 2);
+const judge = (...views: NodeView[]) => attemptVerdict(signingOf('one'), views, 1);
+const judgeByTwo = (...views: NodeView[]) => attemptVerdict(signingOf('one'), views, 2);
 
 describe('an attempt has provably expired', () => {
   it('by the whole sequence of one node', () => {
@@ -73,9 +73,9 @@ describe('a witness', () => {
     ];
     const witnessed = withLateWitnesses(old, views);
     expect(witnessed.witnesses).toEqual([{ node: 'one', slot: 900n, height: 870n }]);
-    expect(judgeAttempt(old, [deathProof({ finalizedHeight: 5_000n })], 1)).toBe('unseen');
-    expect(judgeAttempt(witnessed, [deathProof({ finalizedHeight: 1_052n })], 1)).toBe('unseen');
-    expect(judgeAttempt(witnessed, [deathProof({ finalizedHeight: 1_053n })], 1)).toBe('dead');
+    expect(attemptVerdict(old, [deathProof({ finalizedHeight: 5_000n })], 1)).toBe('unseen');
+    expect(attemptVerdict(witnessed, [deathProof({ finalizedHeight: 1_052n })], 1)).toBe('unseen');
+    expect(attemptVerdict(witnessed, [deathProof({ finalizedHeight: 1_053n })], 1)).toBe('dead');
   });
 
   it('keeps the height that it had first', () => {

@@ -5,8 +5,8 @@ import { lamports } from '../../../src/core/amount.ts';
 import type { Landing, Operation } from '../../../src/custody/kernel/operation.ts';
 import { code, upstream } from '../../../src/custody/kernel/reason.ts';
 import {
+  attemptVerdict,
   effectOf,
-  judgeAttempt,
   type NodeView,
   type Observation,
   type Settlement,
@@ -134,7 +134,7 @@ describe('on any walk', () => {
     eachStep(({ before, seen, after }) => {
       if (!before.signing || after.signing?.signature === before.signing.signature) return;
       expect(seen.type).toBe('viewed');
-      const verdict = seen.type === 'viewed' && judgeAttempt(before.signing, seen.views, seen.quorum);
+      const verdict = seen.type === 'viewed' && attemptVerdict(before.signing, seen.views, seen.quorum);
       expect(['dead', 'rejected']).toContain(verdict);
       if (verdict === 'rejected' && seen.type === 'viewed')
         expect(seen.views.some((view) => view.status?.failed && view.status.charged)).toBe(true);
@@ -165,7 +165,7 @@ describe('on any walk', () => {
       }
       expect(before.state).toBe('signed');
       if (seen.type !== 'viewed' || !before.signing) throw new Error(`released by ${seen.type}`);
-      const verdict = judgeAttempt(before.signing, seen.views, seen.quorum);
+      const verdict = attemptVerdict(before.signing, seen.views, seen.quorum);
       expect(['landed', 'rejected', 'dead']).toContain(verdict);
       // A balance is trusted only from the slot on at which it shows the outcome.
       if (verdict !== 'dead') expect(after.releasedSlot).not.toBeNull();

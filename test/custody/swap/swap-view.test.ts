@@ -3,7 +3,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import type { LimitName } from '../../../src/core/operation-limits.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import { held, parseReason } from '../../../src/custody/kernel/reason.ts';
-import { createAnswer, limitRefusal, swapsStopped, swapView } from '../../../src/custody/swap/answer.ts';
+import { createAnswer, limitRefusal, swapsStopped, swapView } from '../../../src/custody/swap/swap-view.ts';
 import { LIMITS } from '../../kit/limits.ts';
 import {
   closed,

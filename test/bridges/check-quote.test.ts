@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
-import { judgeQuote } from '../../src/bridges/near-intents.ts';
+import { checkQuote } from '../../src/bridges/near-intents.ts';
 import {
   BTC_ASSET,
   type OneClickQuote,
@@ -26,7 +26,7 @@ const firm: OneClickRequest = {
 };
 const dry: OneClickRequest = { ...firm, dry: true };
 const judge = (change: Change = {}, request = firm, now = NOW) =>
-  judgeQuote(answerTo(request, DEPOSIT, change), request, QUOTE_KEY, now);
+  checkQuote(answerTo(request, DEPOSIT, change), request, QUOTE_KEY, now);
 const minutes = (count: number): string => new Date(NOW + count * 60_000).toISOString();
 
 describe('an honest quote', () => {
@@ -225,17 +225,17 @@ describe('the signature', () => {
     ['another deposit address', { ...honest, quote: { ...honest.quote, depositAddress: PDA } }],
     ['another time', { ...honest, timestamp: '2026-11-20T10:00:01.105Z' }],
   ])('is checked first: %s', async (_name, answer) => {
-    expect(await judgeQuote(answer, firm, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_signature' });
+    expect(await checkQuote(answer, firm, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_signature' });
   });
 
   it('of the pinned key only', async () => {
     const other = `ed25519:${base58.encode(new Uint8Array(32).fill(9))}`;
-    expect(await judgeQuote(honest, firm, other, NOW)).toEqual({ ok: false, reason: 'quote_signature' });
-    expect((await judgeQuote(resign(honest), firm, QUOTE_KEY, NOW)).ok).toBe(true);
+    expect(await checkQuote(honest, firm, other, NOW)).toEqual({ ok: false, reason: 'quote_signature' });
+    expect((await checkQuote(resign(honest), firm, QUOTE_KEY, NOW)).ok).toBe(true);
   });
 
   it('refuses the answer to a different request', async () => {
     const theirs = answerTo({ ...firm, recipient: 'bc1qtheirs' }, DEPOSIT);
-    expect(await judgeQuote(theirs, firm, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_recipient' });
+    expect(await checkQuote(theirs, firm, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_recipient' });
   });
 });
