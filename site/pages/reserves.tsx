@@ -22,8 +22,8 @@ export const reserves: Page = {
           ],
         }}
       >
-        Each hour both reserve keys sign one message with the figures. Your browser checks the signatures
-        itself, and compares the figures with public explorers.
+        Each hour and after each mint both reserve keys sign one message with the figures. Your browser checks
+        the signatures itself, and compares the figures with public explorers.
       </Title>
       <Live name="wallets" json="/api/reserves">
         <Wallets />
@@ -56,8 +56,8 @@ export const reserves: Page = {
       <section>
         <h2>Archive of proofs</h2>
         <p>
-          Each proof contains the hash of the previous one, so a changed proof breaks all later ones. Keep a
-          copy to catch a full rewrite.
+          Each proof contains the hash of the previous one, so a changed proof breaks all later ones. The memo
+          of each daily mint on Solana names the newest hash. Keep a copy to catch a full rewrite.
         </p>
         <Live name="archive" json="/api/proof/history">
           <ProofArchive />

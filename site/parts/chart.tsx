@@ -87,6 +87,10 @@ function useWidth() {
   return { place, width };
 }
 
+/** A label at the right edge must not end beyond it. */
+const anchorOf = (x: number, width: number): 'middle' | 'end' =>
+  x > width - LABEL_SPACE / 2 ? 'end' : 'middle';
+
 function Axes({
   values,
   times,
@@ -116,11 +120,11 @@ function Axes({
       ))}
       {times.map(({ at, label, date }) => (
         <>
-          <text class="tick" x={atX(at)} y={HEIGHT - BOTTOM + 18} text-anchor="middle">
+          <text class="tick" x={atX(at)} y={HEIGHT - BOTTOM + 18} text-anchor={anchorOf(atX(at), width)}>
             {label}
           </text>
           {date === null ? null : (
-            <text class="tick" x={atX(at)} y={HEIGHT - BOTTOM + 34} text-anchor="middle">
+            <text class="tick" x={atX(at)} y={HEIGHT - BOTTOM + 34} text-anchor={anchorOf(atX(at), width)}>
               {date}
             </text>
           )}

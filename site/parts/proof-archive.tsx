@@ -14,18 +14,37 @@ const SHOWN = 20;
 
 const load = () => import('../verify/history.ts');
 
-/** The newest proofs, each of which can be checked, and the check of the chain of all. */
-export const ProofArchive = () => (
-  <>
-    <ChainCheck />
-    <Loaded
-      query={useQuery('listProofs', { limit: SHOWN })}
-      waiting="Reading the archive."
-      card
-      show={({ proofs }) => <ArchiveTable proofs={proofs} />}
-    />
-  </>
-);
+/** All proofs by page, each of which can be checked, and the check of the chain of all. */
+export function ProofArchive() {
+  const [cursor, setCursor] = useState<string | null>(null);
+  return (
+    <>
+      <ChainCheck />
+      <Loaded
+        query={useQuery('listProofs', { limit: SHOWN, ...(cursor === null ? {} : { cursor }) })}
+        waiting="Reading the archive."
+        card
+        show={({ proofs, next_cursor: next }) => (
+          <>
+            <ArchiveTable proofs={proofs} />
+            <p class="row">
+              {next === null ? null : (
+                <button type="button" class="quiet" onClick={() => setCursor(next)}>
+                  Older proofs
+                </button>
+              )}
+              {cursor === null ? null : (
+                <button type="button" class="quiet" onClick={() => setCursor(null)}>
+                  Newest proofs
+                </button>
+              )}
+            </p>
+          </>
+        )}
+      />
+    </>
+  );
+}
 
 function ChainCheck() {
   const [checked, setChecked] = useState(0);

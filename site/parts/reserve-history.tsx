@@ -82,7 +82,7 @@ function History({ newest }: { newest: Proofs }) {
         ) : (
           <p>
             One proof so far: {amountOf(first.figures.reserveSatoshis, 'sat')}, <Age iso={first.timestamp} />.
-            The chart starts with the second proof. A proof is signed every hour.
+            The chart starts with the second proof. One is signed every hour and after each mint.
           </p>
         )}
       </div>
