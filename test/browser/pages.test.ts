@@ -328,6 +328,7 @@ it('a status with a full day of history is accessible', async () => {
     }),
   );
   const { page } = visited;
+  await page.getByRole('button', { name: '24 hours' }).click();
   await page.getByText('4 of 1,440 checks failed, last in the half hour from').first().waitFor();
   await expectAccessible(page);
   await visited.close();
