@@ -13,7 +13,7 @@ interface Status extends Json {
   readonly ok: boolean;
   readonly upstreams: readonly { name: string; ok: boolean; needed: boolean; ms: number }[];
   readonly cron: readonly Json[];
-  readonly custody: Json & { caps: Record<string, Record<string, string>> };
+  readonly custody: Json & { limits: readonly { name: string; used: string; maximum: string }[] };
   readonly operations: readonly Json[];
   readonly alarms: readonly string[];
 }
@@ -115,27 +115,27 @@ it('shows the reserve against the supply, as the summary has them', async () => 
   });
 });
 
+const usedOf = ({ limits }: { limits: readonly { name: string; used: string }[] }, name: string) =>
+  limits.find((limit) => limit.name === name)?.used;
+
 describe('of a swap whose BTC has not come', () => {
-  it('shows the exposure, the remaining caps, and the operation without its key', async () => {
+  it('shows the exposure, the used limits, and the operation without its key', async () => {
     world.faults.set('oneclick', { kind: 'settle', mode: 'never' });
     const { body } = await caller.create(0.5, { key: 'status-0123456789abcdef' });
     // Custodian and database are read each at its own time.
     const status = await shows(
       'the exposure',
-      ({ custody, operations }) => custody.caps.unsettled?.usedSol === '0.5' && operations?.length === 2,
+      ({ custody, operations }) => usedOf(custody, 'unsettled') === '500000000' && operations?.length === 2,
     );
     expect(status.custody).toMatchObject({
       frozen: null,
       paused: null,
       openOperations: 1,
       heldOperations: 0,
-      caps: {
-        hour: { usedSol: '0.5', maximumSol: '4', leftSol: '3.5' },
-        day: { usedSol: '0.5', maximumSol: '10', leftSol: '9.5' },
-        unsettled: { usedSol: '0.5', maximumSol: '4', leftSol: '3.5' },
-        cost_day: { maximumSol: '0.1', usedSol: expect.stringMatching(/^0\.0\d+$/) },
-      },
     });
+    for (const name of ['operation', 'hour', 'day', 'unsettled'])
+      expect([name, usedOf(status.custody, name)]).toEqual([name, name === 'operation' ? '0' : '500000000']);
+    expect(usedOf(status.custody, 'cost_day')).toMatch(/^[1-9]\d{6}$/);
     expect(status.operations).toMatchObject([
       { kind: 'swap', status: 'waiting', signature: body.id, amountLamports: '500000000' },
       { kind: 'absr', status: 'finished', detail: 'done' },

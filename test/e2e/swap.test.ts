@@ -259,11 +259,11 @@ describe('a swap', () => {
       expect([status, body.error_code, body.action]).toEqual([400, 'INVALID_INPUT', 'fix_request']);
     });
 
-    test('leaves nothing behind: no row, no quote, no cap used', async () => {
+    test('leaves nothing behind: no row, no quote, no limit used', async () => {
       const state = async () => ({
         rows: await caller.rows(),
         payments: caller.payments(),
-        caps: ((await caller.get('/api/status')).body.custody as Body).caps,
+        limits: ((await caller.get('/api/status')).body.custody as Body).limits,
       });
       const before = await state();
       world.resetStats();

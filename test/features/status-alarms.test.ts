@@ -14,7 +14,6 @@ import { areFeesOverCap, feeNotes } from '../../src/wiring/swap-route.ts';
 const NOW = Date.UTC(2026, 10, 20, 12);
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString();
 const SOL = { balance: 10_000_000_000n, floor: 100_000_000n, feesOverCap: false };
-const cap = { usedSol: '0', maximumSol: '4', leftSol: '4' };
 
 const NODES = { configured: 2, quorum: 2, disagreementAt: null, quorumMissingSince: null };
 
@@ -37,7 +36,6 @@ const CALM: StatusReport = {
     mirrorRepublishing: false,
     limits: [],
     nodes: NODES,
-    caps: { hour: cap, day: cap, unsettled: cap, cost_day: cap },
   },
   backing: { ok: true, reserveSatoshis: '55', supplyAtoms: '50', gapSatoshis: '5', ratio: 1.1 },
   alarms: [],

@@ -90,11 +90,12 @@ describe('the status', () => {
       alarms: [],
       stale: false,
     });
-    expect(status.custody?.caps).toMatchObject({
-      unsettled: { usedSol: '0.5', maximumSol: '4', leftSol: '3.5' },
-      cost_day: { leftSol: '0' },
-    });
-    expect(status.custody?.limits[0]).toMatchObject({ name: 'hour', label: 'SOL in a window' });
+    expect(status.custody?.limits).toMatchObject([
+      { name: 'hour', label: 'SOL in a window' },
+      { name: 'day' },
+      { name: 'unsettled', used: '500000000', maximum: '4000000000', left: '3500000000' },
+      { name: 'cost_day', left: '0' },
+    ]);
   });
 
   it.each<[string, Partial<StatusReportDeps>, string]>([

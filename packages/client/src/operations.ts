@@ -55,12 +55,6 @@ export type Status = {
     mirrorBehindSince: string | null;
     /** Rows that D1 refuses while it accepts others */ mirrorRefusedRows: number;
     /** True while a restored D1 receives its rows again */ mirrorRepublishing: boolean;
-    /** The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived */ caps: {
-      hour: SwapCap;
-      day: SwapCap;
-      unsettled: SwapCap;
-      cost_day: SwapCap;
-    };
     /** Every cap that the custodian enforces */ limits: Array<{
       name: string;
       /** What it bounds */ label: string;
@@ -113,12 +107,6 @@ export type Status = {
   }> | null;
   as_of: string;
   stale: boolean;
-};
-
-export type SwapCap = {
-  /** SOL used */ usedSol: string;
-  /** SOL allowed by the cap */ maximumSol: string;
-  /** SOL left */ leftSol: string;
 };
 
 export type StatusPeriod = {

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import type { CustodianApi, CustodyReport, LimitUse } from '../../custody/api.ts';
 import type { Cache } from '../../http/cached.ts';
@@ -59,14 +58,6 @@ const isoOrNull = (ms: number | null): string | null => (ms === null ? null : ne
 
 const leftOf = ({ used, maximum }: LimitUse): bigint => (maximum > used ? maximum - used : 0n);
 
-/** A cap of swaps, in SOL. */
-function use(report: CustodyReport, name: string) {
-  const limit = report.limits.find((each) => each.name === name);
-  const sol = (lamports: bigint | undefined) => formatAmount(lamports ?? 0n, SOL_DECIMALS);
-  return { usedSol: sol(limit?.used), maximumSol: sol(limit?.maximum), leftSol: sol(limit && leftOf(limit)) };
-}
-
-/** Any cap, as exact text. */
 const limitStatus = (limit: LimitUse) => ({
   name: limit.name,
   label: limit.label,
@@ -87,12 +78,6 @@ const custodyStatus = (report: CustodyReport) => ({
   mirrorBehindSince: isoOrNull(report.undeliveredSinceMs),
   mirrorRefusedRows: report.refusedRows,
   mirrorRepublishing: report.republishing,
-  caps: {
-    hour: use(report, 'hour'),
-    day: use(report, 'day'),
-    unsettled: use(report, 'unsettled'),
-    cost_day: use(report, 'cost_day'),
-  },
   limits: report.limits.map(limitStatus),
   nodes: {
     configured: report.solana.nodes,

@@ -76,12 +76,6 @@ const ready = createRoute({
   },
 });
 
-const solText = (description: string) => z.string().openapi({ description, example: '0.5' });
-const cap = component('SwapCap', {
-  usedSol: solText('SOL used'),
-  maximumSol: solText('SOL allowed by the cap'),
-  leftSol: solText('SOL left'),
-});
 const operation = z.object({
   kind: z.string(),
   status: z.enum(['waiting', 'finished', 'failed']),
@@ -153,9 +147,6 @@ const status = createRoute({
             mirrorBehindSince: asOf.nullable(),
             mirrorRefusedRows: z.int().describe('Rows that D1 refuses while it accepts others'),
             mirrorRepublishing: z.boolean().describe('True while a restored D1 receives its rows again'),
-            caps: z
-              .object({ hour: cap, day: cap, unsettled: cap, cost_day: cap })
-              .describe('The limits of swaps in SOL; unsettled is SOL sent whose BTC has not arrived'),
             limits: z
               .array(
                 z.object({
