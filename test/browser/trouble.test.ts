@@ -1,4 +1,4 @@
-import type { Route } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, expect, it } from 'vitest';
 import { control, expectAccessible, LIVE_PAGES, settled, useBrowser, type Visit, visit } from './visit.ts';
 
@@ -21,15 +21,24 @@ it.each(LIVE_PAGES)('%s says once that the service is unavailable, and the next 
   await expectAccessible(page);
 });
 
+/** The page as a Worker serves it that could not read the first figures. */
+const withoutFirstAnswers = (page: Page) =>
+  page.route('**/reserves', async (route) => {
+    const response = await route.fetch();
+    const body = (await response.text()).replace(/<script [^>]*id="first-answers">.*?<\/script>/s, '');
+    await route.fulfill({ response, body });
+  });
+
 it('a service that is available again is shown after a click', async () => {
   let down = true;
-  visited = await visit('/reserves', {}, (page) =>
-    page.route('**/api/reserves', (route) =>
+  visited = await visit('/reserves', {}, async (page) => {
+    await withoutFirstAnswers(page);
+    await page.route('**/api/reserves', (route) =>
       down
         ? route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' })
         : route.continue(),
-    ),
-  );
+    );
+  });
   const { page } = visited;
   const wallets = page.locator('[data-island="wallets"]');
   const alerts = page.getByRole('region', { name: 'Alerts' });
@@ -143,9 +152,10 @@ const withFields = (fields: object) => async (route: Route) => {
 };
 
 it('a stale value is marked and shows its time', async () => {
-  visited = await visit('/reserves', {}, (page) =>
-    page.route('**/api/reserves', withFields({ stale: true, as_of: '2026-11-20T10:00:00.000Z' })),
-  );
+  visited = await visit('/reserves', {}, async (page) => {
+    await withoutFirstAnswers(page);
+    await page.route('**/api/reserves', withFields({ stale: true, as_of: '2026-11-20T10:00:00.000Z' }));
+  });
   const wallets = visited.page.locator('[data-island="wallets"]');
   await wallets.getByText('stale', { exact: true }).waitFor();
   expect(await wallets.getByTitle('2026-11-20 10:00 UTC').count()).toBe(1);
