@@ -6,6 +6,7 @@ import type { SolanaWorld } from './solana-world.ts';
 export type UpstreamName =
   | 'rpc1'
   | 'rpc2'
+  | 'rpc3'
   | 'esplora1'
   | 'esplora2'
   | 'oneclick'
@@ -15,8 +16,8 @@ export type UpstreamName =
   | 'relay1'
   | 'relay2';
 
-/** The URL of each upstream. */
-export type Endpoints = Readonly<Record<UpstreamName, string>>;
+/** The URL of each upstream. Only a world of three nodes has `rpc3`. */
+export type Endpoints = Readonly<Record<Exclude<UpstreamName, 'rpc3'>, string>> & { readonly rpc3?: string };
 
 export const isUpstream = (endpoints: Endpoints, name: string): name is UpstreamName => name in endpoints;
 
@@ -41,7 +42,7 @@ export function createBindings(options: {
   return {
     PUBLIC_BASE_URL: options.baseUrl,
     SECURITY_CONTACT: 'mailto:security@sluice.example',
-    SOLANA_RPC_URL: `${endpoints.rpc1},${endpoints.rpc2}`,
+    SOLANA_RPC_URL: [endpoints.rpc1, endpoints.rpc2, endpoints.rpc3].filter(Boolean).join(','),
     RESERVE_SOLANA_ADDRESS: solana.reserve.address,
     SOLANA_PRIVATE_KEY: solana.reserve.secretKey,
     TREASURY_SOLANA_ADDRESS: solana.treasury.address,

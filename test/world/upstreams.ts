@@ -25,6 +25,8 @@ export interface UpstreamsOptions {
   readonly oneClickToken: string;
   readonly changenowKey: string;
   readonly settleDelayMs: number;
+  /** Number of Solana nodes. */
+  readonly nodes: 2 | 3;
 }
 
 export interface Upstreams {
@@ -41,10 +43,11 @@ export async function startUpstreams(options: UpstreamsOptions): Promise<Upstrea
   const seed = createNostrSeed(Date.now());
   const pools = await plantPools(solana);
 
-  const [rpc1, rpc2, esplora1, esplora2, oneclick, venues, relay1, relay2, orca, changenow] =
+  const [rpc1, rpc2, rpc3, esplora1, esplora2, oneclick, venues, relay1, relay2, orca, changenow] =
     await Promise.all([
       startRpcFront({ name: 'rpc1', ledger, faults, counts }),
       startRpcFront({ name: 'rpc2', ledger, faults, counts }),
+      options.nodes === 3 ? startRpcFront({ name: 'rpc3', ledger, faults, counts }) : undefined,
       startEsploraAdapter({ name: 'esplora1', flavor: 'mempool', node: bitcoin, faults, counts }),
       startEsploraAdapter({ name: 'esplora2', flavor: 'blockstream', node: bitcoin, faults, counts }),
       startOneClick({
@@ -67,7 +70,8 @@ export async function startUpstreams(options: UpstreamsOptions): Promise<Upstrea
     ]);
   for (const relay of [relay1, relay2]) relay.seed(seed.events);
 
-  const all = { rpc1, rpc2, esplora1, esplora2, oneclick, ...venues, orca, changenow, relay1, relay2 };
+  const nodes = { rpc1, rpc2, ...(rpc3 ? { rpc3 } : {}) };
+  const all = { ...nodes, esplora1, esplora2, oneclick, ...venues, orca, changenow, relay1, relay2 };
   return {
     endpoints: Object.fromEntries(Object.entries(all).map(([name, { url }]) => [name, url])) as Endpoints,
     npub: seed.npub,

@@ -30,7 +30,7 @@ const INSIDE = join(import.meta.dirname, 'worker-inside.js');
 const AROUND_BUNDLE = [
   'worker-entry.js',
   'worker-clock.js',
-  ...['platform.ts', 'invocation.ts', 'kv.ts', 'd1.ts'].map((name) => `../kit/platform/${name}`),
+  ...['platform.ts', 'connections.ts', 'invocation.ts', 'kv.ts', 'd1.ts'].map((name) => `../kit/platform/${name}`),
 ];
 
 /** A file that the entry imports, as JavaScript next to the bundle. */
@@ -60,7 +60,10 @@ const inside = ({ compatibilityDate, databases }: WorkerOptions) => ({
   modules: [{ type: 'ESModule' as const, path: INSIDE, contents: readFileSync(INSIDE, 'utf8') }],
   d1Databases: Object.fromEntries(databases.map(({ binding, id }) => [binding, id])),
   serviceBindings: { SLUICE: 'sluice' },
-  durableObjects: { PAGE_VIEWS: { className: 'PageViews', scriptName: 'sluice', useSQLite: true } },
+  durableObjects: {
+    PAGE_VIEWS: { className: 'PageViews', scriptName: 'sluice', useSQLite: true },
+    CUSTODIAN: { className: 'Custodian', scriptName: 'sluice', useSQLite: true },
+  },
   unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
 });
 

@@ -6,16 +6,21 @@
 
 import { DurableObject } from 'cloudflare:workers';
 import { invoke } from './invocation.ts';
-import { onPlatform } from './platform.ts';
+import { objectOnPlatform, onPlatform } from './platform.ts';
 import * as deployed from './worker.js';
 import { moveAlarms, moveClock } from './worker-clock.js';
 
 const service = deployed.default;
 
-export class Custodian extends deployed.Custodian {
+export class Custodian extends objectOnPlatform(deployed.Custodian) {
   constructor(state, env) {
     moveAlarms(state.storage);
-    super(state, onPlatform(env));
+    super(state, env);
+  }
+
+  /** The object loses its memory, as after ten seconds without an event. */
+  evict() {
+    this.ctx.abort('evicted');
   }
 }
 

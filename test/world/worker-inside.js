@@ -17,6 +17,10 @@ const actions = {
         .all()
     ).results,
   '/pageViews': async (env, { sql }) => env.PAGE_VIEWS.getByName('0').query(sql),
+  '/evict': (env, { reserve }) =>
+    env.CUSTODIAN.getByName(reserve)
+      .evict()
+      .catch(() => null),
 };
 
 export default {

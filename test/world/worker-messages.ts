@@ -17,6 +17,7 @@ export interface InsideCalls {
   readonly scheduled: { readonly cron: string; readonly time: number };
   readonly query: { readonly sql: string; readonly params: readonly unknown[] };
   readonly pageViews: { readonly sql: string };
+  readonly evict: { readonly reserve: string };
 }
 
 /** Of one Worker. */

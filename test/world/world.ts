@@ -53,6 +53,8 @@ export interface WorldOptions {
   readonly vars?: Vars | ((own: Readonly<Record<string, string>>) => Vars);
   /** The release to start with; default the one of these sources. */
   readonly release?: Release;
+  /** Number of Solana nodes that the Worker uses, 2 or 3. */
+  readonly nodes?: 2 | 3;
   /** Whether the scheduled handler is called by the clock. */
   readonly cron?: boolean;
   /** Whether the MCP server answers at /mcp. */
@@ -111,6 +113,8 @@ export interface World {
     query(sql: string, params?: readonly unknown[]): Promise<unknown>;
     /** Rows of the object of the page views. */
     pageViews(sql: string): Promise<unknown>;
+    /** The custodian loses its memory, as after ten idle seconds. */
+    evict(): Promise<void>;
   };
   readonly solana: SolanaWorld;
   readonly bitcoin: BitcoinNode;
@@ -225,6 +229,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       oneClickToken,
       changenowKey,
       settleDelayMs: options.settleDelayMs ?? 2000,
+      nodes: options.nodes ?? 2,
     });
     stops.push(() => upstreams.stop());
 
@@ -359,6 +364,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         logs: worker.logs,
         query: (sql, params = []) => worker.query(sql, params),
         pageViews: worker.pageViews,
+        evict: async () => void (await worker.evict(solana.reserve.address)),
       },
       solana,
       bitcoin,

@@ -5,6 +5,7 @@
  * @module
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { Connections, onConnections } from './connections.ts';
 
 export const WAIT_UNTIL_MS = 30_000;
 export const MAX_SUBREQUESTS = 1_000;
@@ -28,7 +29,7 @@ export function invoke<T>(work: () => Promise<T>, signal?: AbortSignal): Promise
   const ended = (): void => {
     invocation.endsAt = Math.min(invocation.endsAt, Date.now() + WAIT_UNTIL_MS);
   };
-  return invocations.run(invocation, work).finally(ended);
+  return onConnections(new Connections(), () => invocations.run(invocation, work)).finally(ended);
 }
 
 /**
