@@ -44,7 +44,7 @@ import type { CustodyModule, HeldDebts, ModuleTools } from './kernel/module.ts';
 import type { Kind, Operation, OperationKind } from './kernel/operation.ts';
 import { custodyReport, type OpsPorts, runOps } from './kernel/operator-commands.ts';
 import { Republishing } from './kernel/outbox.ts';
-import type { Log, Mirror, Signer, Storage } from './kernel/ports.ts';
+import type { Log, Mirror, Signer, Storage, Within } from './kernel/ports.ts';
 import { reasonText } from './kernel/reason.ts';
 import { reconcile } from './kernel/reconcile.ts';
 import { Retries } from './kernel/retries.ts';
@@ -82,7 +82,7 @@ export type CustodyDeps = {
   readonly assemble: Assemble;
   readonly now: () => number;
   readonly randomId: () => string;
-  readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
+  readonly within: Within;
   /** Names of the upstreams that are skipped because they hang. */
   readonly openCircuits: () => readonly string[];
   readonly log: Log;

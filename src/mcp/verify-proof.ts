@@ -138,13 +138,13 @@ type Evidence = Pick<ProofEvidence, 'explorers' | 'supply'>;
 
 /** Caches the evidence of the last proof; create one per process. */
 export function createProofVerifier(): (options: VerifyProofOptions) => VerifyProof {
-  let kept:
-    | { readonly message: string; readonly at: number; readonly evidence: Promise<Evidence> }
-    | undefined;
+  /** A value, not a promise: the runtime never settles the promises of a cancelled request. */
+  let kept: { readonly message: string; readonly at: number; readonly evidence: Evidence } | undefined;
 
-  function evidenceOf(text: string, message: ProofMessage, { sources, now }: VerifyProofOptions) {
-    if (kept?.message !== text || now() - kept.at > EVIDENCE_KEPT_MS)
-      kept = { message: text, at: now(), evidence: collectEvidence(message, sources) };
+  async function evidenceOf(text: string, message: ProofMessage, { sources, now }: VerifyProofOptions) {
+    if (kept?.message === text && now() - kept.at <= EVIDENCE_KEPT_MS) return kept;
+    const at = now();
+    kept = { message: text, at, evidence: await collectEvidence(message, sources) };
     return kept;
   }
 
@@ -155,8 +155,8 @@ export function createProofVerifier(): (options: VerifyProofOptions) => VerifyPr
     const asked = [...sources.explorerUrls, sources.rpcUrl].map((url) => new URL(url).host);
     if (typeof message === 'string')
       return report({ proof, host, checks: unreadable(message), message: undefined, asked, at: now() });
-    const { at, evidence } = evidenceOf(proof.message, message, options);
-    const { explorers, supply } = await evidence;
+    const { at, evidence } = await evidenceOf(proof.message, message, options);
+    const { explorers, supply } = evidence;
     const checks = checkProof({ proof, host, explorers, supply, now: at });
     return report({ proof, host, checks, message, asked, at });
   };

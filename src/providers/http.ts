@@ -5,7 +5,7 @@
  * @module
  */
 import type { ZodType } from 'zod';
-import { AppError, failureReason, upstreamFailed } from '../core/errors.ts';
+import { AppError, upstreamFailed } from '../core/errors.ts';
 import { parseUpstreamJson } from '../core/json.ts';
 import type { Admission } from './admission.ts';
 import { completeRows, stringShortener } from './large-list.ts';
@@ -16,19 +16,9 @@ const MAX_UPSTREAM_BYTES = 2 * 1024 * 1024;
 const MAX_SHORTENED_BYTES = 16 * MAX_UPSTREAM_BYTES;
 const UPSTREAM_TIMEOUT_MS = 8_000;
 
-export type UpstreamCall = {
-  readonly upstream: string;
-  /** `ok`, `rate_limited`, `status_4xx` and the like, or why there was no answer. */
-  readonly outcome: string;
-  /** Milliseconds from the admission until the whole body was read; 0 for a call that was not admitted. */
-  readonly ms: number;
-};
-
 /** The only network access of a provider. */
 export type Fetch = {
   (url: string, init?: RequestInit): Promise<Response>;
-  /** Called after each request. Must not throw. */
-  readonly observe?: (call: UpstreamCall) => void;
   /** Absent: no call waits. */
   readonly admission?: Admission;
 };
@@ -54,16 +44,7 @@ type Ask = {
  */
 export async function ask(p: Ask): Promise<Answer> {
   const { upstream } = p;
-  const observe = (outcome: string, ms: number): void => p.fetch.observe?.({ upstream, outcome, ms });
-  const leave = await p.fetch.admission?.admit(upstream, p.url).catch((error: unknown) => {
-    observe(failureReason(error), 0);
-    throw error;
-  });
-  const started = Date.now();
-  function ended(outcome: string): void {
-    leave?.(outcome === 'timeout');
-    observe(outcome, Date.now() - started);
-  }
+  const endCall = await p.fetch.admission?.admit(upstream, p.url);
   const signal = AbortSignal.timeout(p.timeoutMs ?? UPSTREAM_TIMEOUT_MS);
   const init: RequestInit = {
     method: p.method ?? 'GET',
@@ -80,21 +61,13 @@ export async function ask(p: Ask): Promise<Answer> {
   try {
     const response = await p.fetch(p.url, init);
     const text = await readCapped(response, p, signal);
-    ended(outcomeOf(response.status));
     return { status: response.status, headers: response.headers, text };
   } catch (cause) {
-    const error =
-      cause instanceof AppError
-        ? cause
-        : upstreamFailed(upstream, signal.aborted ? 'timeout' : 'unreachable', cause);
-    ended(failureReason(error));
-    throw error;
+    if (cause instanceof AppError) throw cause;
+    throw upstreamFailed(upstream, signal.aborted ? 'timeout' : 'unreachable', cause);
+  } finally {
+    endCall?.(signal.aborted);
   }
-}
-
-function outcomeOf(status: number): string {
-  if (status === 429) return 'rate_limited';
-  return status >= 200 && status < 300 ? 'ok' : `status_${Math.floor(status / 100)}xx`;
 }
 
 async function readCapped(

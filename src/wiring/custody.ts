@@ -118,6 +118,7 @@ export function composeCustody(
     nodes: rpc.nodes,
     reserveAddress,
     now,
+    within: platform.within,
     log: platform.log,
     messageVersion: config.SOLANA_TRANSACTION_VERSION,
   });

@@ -242,12 +242,15 @@ export function simulateCustodian(p: {
         if (netRandom.chance(faults.nodes.failing)) throw new Error('node is down');
         return ask();
       });
+    const within = <T>(work: Promise<T>, ms: number): Promise<T | undefined> =>
+      Promise.race([work, scheduler.sleep(ms).then((): undefined => undefined)]);
     const asked = nodes.rpcOver((label) => (ask) => net(label, ask)).nodes;
     const mirror = createD1Mirror(d1.database as never);
     const solana = new SolanaView({
       nodes: asked,
       reserveAddress: RESERVE,
       now: wallClock,
+      within,
       log: () => undefined,
     });
     return createCustodyFakes({
@@ -273,7 +276,7 @@ export function simulateCustodian(p: {
       now: wallClock,
       randomId: () => String(random.next()),
       openCircuits: () => [],
-      within: (work, ms) => Promise.race([work, scheduler.sleep(ms).then((): undefined => undefined)]),
+      within,
       log: ({ level, event }) => {
         if (level === 'alarm') alarms.push(String(event));
       },

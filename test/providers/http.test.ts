@@ -202,23 +202,3 @@ describe('over a real socket', () => {
     });
   });
 });
-
-describe('each request is observed once', () => {
-  it.each<[string, Recorded | Error, string]>([
-    ['an answer', GOOD, 'ok'],
-    ['a status of the client', { status: 404, body: '' }, 'status_4xx'],
-    ['a status of the server', { status: 503, body: '' }, 'status_5xx'],
-    ['a redirect', { status: 302, body: '' }, 'status_3xx'],
-    ['a rate limit', HTML_429, 'rate_limited'],
-    ['a broken connection', new TypeError('fetch failed'), 'unreachable'],
-    ['a body that is too large', { body: 'x'.repeat(MAX_UPSTREAM_BYTES + 1) }, 'too_large'],
-  ])('%s', async (_name, answer, outcome) => {
-    const { fetch } = replay({ [`GET ${URL}`]: answer });
-    const calls: unknown[] = [];
-    const observed: Fetch = Object.assign((url: string, init?: RequestInit) => fetch(url, init), {
-      observe: (call: unknown) => calls.push(call),
-    });
-    await ask({ fetch: observed, upstream: 'up', url: URL }).catch(() => undefined);
-    expect(calls).toEqual([{ upstream: 'up', outcome, ms: expect.any(Number) }]);
-  });
-});

@@ -90,4 +90,7 @@ export type Signer = {
   check?(): Promise<boolean>;
 };
 
+/** The result of `work`, or undefined after `ms` milliseconds. */
+export type Within = <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
+
 export type Log = (line: Readonly<Record<string, unknown>>) => void;

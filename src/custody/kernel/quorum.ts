@@ -12,7 +12,7 @@ import {
   RpcRefusal,
   type SignatureEntry,
 } from '../../providers/solana-rpc.ts';
-import type { Log } from './ports.ts';
+import type { Log, Within } from './ports.ts';
 
 export const quorumOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
 
@@ -295,10 +295,45 @@ export type History = {
   isAbsent(entry: Pick<SignatureEntry, 'signature' | 'slot'>): Promise<boolean>;
 };
 
+/** Nodes that have not responded when enough others have get this time: one that hangs would take its whole time limit. */
+const LATE_MS = 1_000;
+
+/**
+ * The results so far once every call has ended, or a moment after enough have succeeded.
+ * @param enough number of calls that must succeed
+ */
+export async function settled<T>(
+  calls: readonly Promise<T>[],
+  enough: number,
+  within: Within,
+): Promise<PromiseSettledResult<T>[]> {
+  const results: PromiseSettledResult<T>[] = [];
+  const isEnough = Promise.withResolvers<void>();
+  let succeeding = 0;
+  let ended = 0;
+  async function take(call: Promise<T>, index: number): Promise<void> {
+    try {
+      results[index] = { status: 'fulfilled', value: await call };
+      succeeding += 1;
+      if (succeeding === enough) isEnough.resolve();
+    } catch (reason) {
+      results[index] = { status: 'rejected', reason };
+    }
+    ended += 1;
+  }
+  const all = Promise.all(calls.map(take));
+  await Promise.race([all, isEnough.promise]);
+  if (ended < calls.length) await within(all, LATE_MS);
+  // A copy without holes: later results do not change it.
+  return results.filter(() => true);
+}
+
+export const valuesOf = <T>(results: readonly PromiseSettledResult<T>[]): T[] =>
+  results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+
 /** The results of the reads that succeed, in the order of the reads. */
 export async function succeeded<T>(reads: readonly Promise<T>[]): Promise<T[]> {
-  const answers = await Promise.allSettled(reads);
-  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  return valuesOf(await Promise.allSettled(reads));
 }
 
 /**
@@ -312,7 +347,7 @@ export async function readLists<T>(
   read: (node: HistoryNode) => Promise<T>,
 ): Promise<T[]> {
   const answers = await Promise.allSettled(nodes.map(read));
-  const lists = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  const lists = valuesOf(answers);
   const failed = answers.find((answer) => answer.status === 'rejected');
   if (lists.length < Math.max(least, 1)) throw failed?.reason ?? new Error('no Solana node is configured');
   return lists;

@@ -13,7 +13,7 @@ import { wifControls } from '../../chain/bitcoin/wif.ts';
 import { decodeBase58, encodeBase58 } from '../../chain/solana/address.ts';
 import { AppError, notConfigured, upstreamFailed } from '../../core/errors.ts';
 import type { Keychain } from '../../providers/vault-transit.ts';
-import type { Log, Signer } from './ports.ts';
+import type { Log, Signer, Within } from './ports.ts';
 
 /** DER prefix of an ed25519 seed in PKCS #8 (RFC 8410). */
 const PKCS8_PREFIX = [
@@ -119,7 +119,7 @@ export type RemoteSignerPorts = {
   readonly keychain: Keychain;
   /** Whether the ed25519 signature of the message is valid for the reserve's address. */
   verify(message: Uint8Array, signature: Uint8Array): Promise<boolean>;
-  readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
+  readonly within: Within;
   readonly log: Log;
 };
 

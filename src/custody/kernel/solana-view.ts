@@ -16,7 +16,7 @@ import {
   type SolanaNode,
 } from '../../providers/solana-rpc.ts';
 import type { Landing, SignedAt, Signing, Witness } from './operation.ts';
-import type { Log } from './ports.ts';
+import type { Log, Within } from './ports.ts';
 import {
   decideTransaction,
   type Given,
@@ -25,8 +25,10 @@ import {
   Quorum,
   quorumOf,
   sameByKey,
+  settled,
   succeeded,
   transactionsDiffer,
+  valuesOf,
 } from './quorum.ts';
 import type { Balance } from './spending-limits.ts';
 import { expiryHeight, type NodeView } from './state-machine.ts';
@@ -63,6 +65,7 @@ export type SolanaViewPorts = {
   readonly nodes: readonly SolanaNode[];
   readonly reserveAddress: string;
   readonly now: () => number;
+  readonly within: Within;
   readonly log: Log;
   /** Format version of our own messages; 0 when absent. */
   readonly messageVersion?: MessageVersion;
@@ -75,6 +78,7 @@ export class SolanaView implements ChainPort {
   readonly #nodes: readonly SolanaNode[];
   readonly #reserveAddress: string;
   readonly #messageVersion: MessageVersion;
+  readonly #within: Within;
   readonly #asked: Quorum<SolanaNode>;
   #turn = 0;
 
@@ -83,6 +87,7 @@ export class SolanaView implements ChainPort {
     this.#nodes = nodes;
     this.#reserveAddress = reserveAddress;
     this.#messageVersion = messageVersion;
+    this.#within = p.within;
     this.#asked = new Quorum({ ...p, nodes });
     this.quorum = this.#asked.size;
     this.history = {
@@ -182,11 +187,12 @@ export class SolanaView implements ChainPort {
    * @throws AppError UPSTREAM_FAILED
    */
   async latestBlockhash(): Promise<Blockhash> {
-    const tips = await Promise.allSettled(this.#nodes.map((node) => node.latestBlockhash('confirmed')));
-    const found = tips.flatMap((tip) => (tip.status === 'fulfilled' ? [tip.value] : []));
+    const tips = await this.#fromMost((node) => node.latestBlockhash('confirmed'));
+    const found = valuesOf(tips);
     if (found.length === 0) throw tips.find((tip) => tip.status === 'rejected')?.reason ?? quorumMissing();
     for (const { blockhash } of found.toSorted((a, b) => (a.slot > b.slot ? -1 : 1))) {
-      const witnesses = await witnessesOf(this.#nodes, blockhash);
+      const seen = valuesOf(await this.#fromMost((node) => witnessOf(node, blockhash)));
+      const witnesses = seen.filter((witness) => witness !== undefined);
       const [first] = witnesses;
       if (!first || witnesses.length < this.quorum) continue;
       const slot = witnesses.reduce((low, witness) => (witness.slot < low ? witness.slot : low), first.slot);
@@ -196,12 +202,16 @@ export class SolanaView implements ChainPort {
   }
 
   async send(wire: string): Promise<boolean> {
-    const answers = await Promise.allSettled(this.#nodes.map((node) => node.send(wire)));
+    const answers = await this.#fromMost((node) => node.send(wire));
     return answers.some((answer) => answer.status === 'fulfilled' || isAlreadyProcessed(answer.reason));
   }
 
-  views(signing: Signing): Promise<NodeView[]> {
-    return succeeded(this.#nodes.map((node) => viewOf(node, signing, this.#reserveAddress)));
+  async views(signing: Signing): Promise<NodeView[]> {
+    return valuesOf(await this.#fromMost((node) => viewOf(node, signing, this.#reserveAddress)));
+  }
+
+  #fromMost<T>(call: (node: SolanaNode) => Promise<T>): Promise<PromiseSettledResult<T>[]> {
+    return settled(this.#nodes.map(call), this.quorum, this.#within);
   }
 
   async landing(signature: string): Promise<Landing | null> {
@@ -248,13 +258,10 @@ async function isAbsentFrom(
  */
 const MAX_WITNESS_LAG = 16n;
 
-/** Nodes that have seen the blockhash, each with its own height afterwards. */
-async function witnessesOf(nodes: readonly SolanaNode[], blockhash: string): Promise<Witness[]> {
-  const answers = await succeeded(nodes.map((node) => witnessOf(node, blockhash)));
-  return answers.filter((witness) => witness !== undefined);
-}
-
-/** Undefined for a node that has not seen the blockhash, or whose height is from a much older view. */
+/**
+ * The node's height after it has seen the blockhash. Undefined for one that has not seen it, or whose height is from a
+ * much older view.
+ */
 async function witnessOf(node: SolanaNode, blockhash: string): Promise<Witness | undefined> {
   const { valid, slot: seenAt } = await node.isBlockhashValid(blockhash, 'confirmed');
   if (!valid) return undefined;

@@ -18,6 +18,7 @@ import type {
   RequestView,
 } from '../api.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
+import type { Within } from '../kernel/ports.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { Sold } from '../limits.ts';
 import { Booking, type BookingPorts, treasuryPayment } from './booking.ts';
@@ -172,10 +173,7 @@ export class Payments implements CustodyModule {
   }
 
   /** Books the payment of a request and begins the work that it pays for. */
-  async confirm(
-    { id, kind, signature, waitMs }: ConfirmRequest,
-    within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>,
-  ): Promise<PaymentConfirmed> {
+  async confirm({ id, kind, signature, waitMs }: ConfirmRequest, within: Within): Promise<PaymentConfirmed> {
     const request = this.#store.get(id);
     if (request?.kind !== kind) return refuse({ code: 'NOT_FOUND', message: 'No request has this id.' });
     const refusal = await this.#bind(request, signature);

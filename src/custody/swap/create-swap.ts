@@ -14,6 +14,7 @@ import type { DryRun, Refusal, RequestKey, SwapAnswer, SwapPreview, SwapRequest,
 import { beginOperation, upstreamRefusal } from '../kernel/begin-operation.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
+import type { Within } from '../kernel/ports.ts';
 import {
   type Balance,
   checkIntent,
@@ -37,7 +38,7 @@ export type SwapCreationPorts = {
   readonly maxCreatesPerClientHour: number;
   readonly randomId: () => string;
   /** The result of `work`, or undefined after `ms` milliseconds; the work continues. */
-  readonly within: <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
+  readonly within: Within;
 };
 
 /**

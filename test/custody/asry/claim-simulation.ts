@@ -108,6 +108,7 @@ export function createAsrySimulation(options: SimulationOptions) {
         })),
         reserveAddress: RESERVE,
         now,
+        within: (work) => work,
         log: () => undefined,
       });
       return {

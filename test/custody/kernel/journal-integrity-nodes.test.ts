@@ -7,6 +7,7 @@ import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { checkJournal, freeze } from '../../../src/custody/kernel/journal-integrity.ts';
 import { reconcile } from '../../../src/custody/kernel/reconcile.ts';
 import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import { within } from '../../../src/http/within.ts';
 import type { ChainTransaction, SolanaNode } from '../../../src/providers/solana-rpc.ts';
 import { createFakeMirror } from '../../kit/fake-mirror.ts';
 import { NOW, reserveTransfer, SOL } from '../../kit/sample-operations.ts';
@@ -52,7 +53,13 @@ function setUp(...fakes: Fake[]) {
     };
     return parts as SolanaNode;
   });
-  const view = new SolanaView({ nodes, reserveAddress: RESERVE, now: () => NOW, log: () => undefined });
+  const view = new SolanaView({
+    nodes,
+    reserveAddress: RESERVE,
+    now: () => NOW,
+    within,
+    log: () => undefined,
+  });
   const storage = createSqliteStorage();
   const journal = new Journal(storage);
   const shared = { journal, mirror: createFakeMirror(), reserveAddress: RESERVE, now: () => NOW };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Signing } from '../../../src/custody/kernel/operation.ts';
 import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import { within } from '../../../src/http/within.ts';
 import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
 import { HTML_429, type Recorded, replay } from '../../providers/replay.ts';
 
@@ -37,6 +38,7 @@ function setUp(first: Record<string, Answer>, second: Record<string, Answer> = {
     nodes,
     reserveAddress: RESERVE,
     now: () => clock.now,
+    within,
     log: (line) => logged.push(line),
   });
   const ids = nodes.map(({ id }) => id);

@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import { within } from '../../../src/http/within.ts';
+import { Admission, CallSlots } from '../../../src/providers/admission.ts';
+import type { Fetch } from '../../../src/providers/http.ts';
+import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
+import { Connections, onConnections, queuedFetch } from '../../kit/platform/connections.ts';
+import { NOW } from '../../kit/sample-operations.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: NOW });
+  // The platform's own timer is none that a test can move.
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), ms);
+    return controller.signal;
+  });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+const LATENCY_MS = 100;
+
+const RESULTS: Readonly<Record<string, unknown>> = {
+  getBalance: { context: { slot: 900 }, value: 5 },
+  getLatestBlockhash: { context: { slot: 900 }, value: { blockhash: 'hash', lastValidBlockHeight: 1_000 } },
+  isBlockhashValid: { context: { slot: 900 }, value: true },
+  getEpochInfo: { absoluteSlot: 900, blockHeight: 818 },
+  getSignatureStatuses: { context: { slot: 900 }, value: [null] },
+  sendTransaction: 'signature',
+};
+
+/** The view of three nodes on the platform's six connections. */
+function setUp(hanging: readonly string[]) {
+  const call = queuedFetch(async (url, init) => {
+    const { signal } = init ?? {};
+    await new Promise<void>((resolve, reject) => {
+      if (!hanging.includes(new URL(String(url)).host)) setTimeout(resolve, LATENCY_MS);
+      signal?.addEventListener('abort', () => reject(new Error('aborted')));
+    });
+    const { method } = JSON.parse(String(init?.body)) as { method: string };
+    return Response.json({ jsonrpc: '2.0', id: 1, result: RESULTS[method] });
+  });
+  const fetch: Fetch = Object.assign((url: string, init?: RequestInit) => call(url, init), {
+    admission: new Admission(),
+  });
+  const urls = ['https://a.test', 'https://b.test', 'https://c.test'];
+  const { nodes } = createSolanaRpc({ urls, fetch });
+  const alarms: unknown[] = [];
+  const view = new SolanaView({
+    nodes,
+    reserveAddress: 'reserve',
+    now: Date.now,
+    within,
+    log: ({ event }) => alarms.push(event),
+  });
+  const connections = new Connections();
+  const slots = new CallSlots();
+  const onPlatform = <T>(work: () => T): T => onConnections(connections, () => slots.run('own', work));
+  return { view, nodes, alarms, onPlatform };
+}
+
+/** The result, and how long it took in milliseconds. */
+async function timed<T>(work: () => Promise<T>): Promise<readonly [value: T, ms: number]> {
+  const began = Date.now();
+  let ms = Number.NaN;
+  const value = work().finally(() => {
+    ms = Date.now() - began;
+  });
+  value.catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(60_000);
+  return [await value, ms];
+}
+
+it.each<[string, number, (view: SolanaView) => Promise<unknown>]>([
+  ['the blockhash', 2_500, (view: SolanaView) => view.latestBlockhash()],
+  ['a send', 1_200, (view: SolanaView) => view.send('wire')],
+  [
+    'the state of an attempt',
+    1_500,
+    (view: SolanaView) => view.views({ signature: 'signature', wire: 'wire', slot: 1n, witnesses: [] }),
+  ],
+])('does not wait for the time limit of a node that hangs: %s', async (_what, most, read) => {
+  const { view, onPlatform } = setUp(['a.test']);
+  const [value, ms] = await timed(() => onPlatform(() => read(view)));
+  expect(value).toBeTruthy();
+  expect(ms).toBeLessThan(most);
+});
+
+it('records every node that responds in time as a witness of a blockhash', async () => {
+  const { view, onPlatform } = setUp([]);
+  const [{ witnesses }, ms] = await timed(() => onPlatform(() => view.latestBlockhash()));
+  expect(witnesses).toHaveLength(3);
+  expect(ms).toBeLessThan(1_000);
+});
+
+it('keeps a quorum for each of 30 reads at once while one of three nodes hangs', async () => {
+  const { view, alarms, onPlatform } = setUp(['a.test']);
+  for (let minute = 0; minute < 10; minute += 1) {
+    const balances = Array.from({ length: 30 }, (_, index) => `account-${index}`);
+    const [read] = await timed(() =>
+      onPlatform(() => Promise.all(balances.map((each) => view.balanceOf(each)))),
+    );
+    expect(read).toEqual(balances.map(() => 5n));
+  }
+  expect(view.agreement().quorumMissingSince).toBeNull();
+  expect(alarms).toEqual([]);
+});
+
+it('misses the quorum of every read while two of three nodes hang', async () => {
+  const { view, alarms, onPlatform } = setUp(['a.test', 'b.test']);
+  for (let minute = 0; minute < 12; minute += 1)
+    await timed(() => onPlatform(() => view.balanceOf('account').catch(() => undefined)));
+  expect(view.agreement().quorumMissingSince).not.toBeNull();
+  expect(alarms).toEqual(['quorum_missing']);
+});
