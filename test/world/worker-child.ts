@@ -30,7 +30,9 @@ const INSIDE = join(import.meta.dirname, 'worker-inside.js');
 const AROUND_BUNDLE = [
   'worker-entry.js',
   'worker-clock.js',
-  ...['platform.ts', 'connections.ts', 'invocation.ts', 'kv.ts', 'd1.ts'].map((name) => `../kit/platform/${name}`),
+  ...['platform.ts', 'connections.ts', 'invocation.ts', 'kv.ts', 'd1.ts'].map(
+    (name) => `../kit/platform/${name}`,
+  ),
 ];
 
 /** A file that the entry imports, as JavaScript next to the bundle. */

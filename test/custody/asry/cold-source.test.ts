@@ -9,6 +9,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import { createAsryKind, createAsryPorts, encodePlan } from '../../../src/custody/asry/payout-operation.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import { within } from '../../../src/http/within.ts';
 import type { ChainAccount, SolanaNode } from '../../../src/providers/solana-rpc.ts';
 import { decodeMessage } from '../../chain/solana/decode-message.ts';
 
@@ -65,7 +66,7 @@ function portsWith(allowance: bigint, delegate: string | null = RESERVE) {
     isBlockhashValid: async () => ({ valid: true, slot: 5n }),
     epochInfo: async () => ({ slot: 5n, blockHeight: 5n }),
   })) as unknown as SolanaNode[];
-  const view = new SolanaView({ nodes, reserveAddress: RESERVE, now: () => 0, log: () => undefined });
+  const view = new SolanaView({ nodes, reserveAddress: RESERVE, now: () => 0, within, log: () => undefined });
   return createAsryPorts(view, {
     reserveAddress: RESERVE,
     mint: MINT,

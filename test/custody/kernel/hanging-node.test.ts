@@ -4,7 +4,7 @@ import { within } from '../../../src/http/within.ts';
 import { Admission, CallSlots } from '../../../src/providers/admission.ts';
 import type { Fetch } from '../../../src/providers/http.ts';
 import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
-import { Connections, onConnections, queuedFetch } from '../../kit/platform/connections.ts';
+import { Connections, connect, onConnections } from '../../kit/platform/connections.ts';
 import { NOW } from '../../kit/sample-operations.ts';
 
 beforeEach(() => {
@@ -34,18 +34,16 @@ const RESULTS: Readonly<Record<string, unknown>> = {
 
 /** The view of three nodes on the platform's six connections. */
 function setUp(hanging: readonly string[]) {
-  const call = queuedFetch(async (url, init) => {
-    const { signal } = init ?? {};
+  async function respond(url: string, init?: RequestInit): Promise<Response> {
     await new Promise<void>((resolve, reject) => {
-      if (!hanging.includes(new URL(String(url)).host)) setTimeout(resolve, LATENCY_MS);
-      signal?.addEventListener('abort', () => reject(new Error('aborted')));
+      if (!hanging.includes(new URL(url).host)) setTimeout(resolve, LATENCY_MS);
+      init?.signal?.addEventListener('abort', () => reject(new Error('aborted')));
     });
     const { method } = JSON.parse(String(init?.body)) as { method: string };
     return Response.json({ jsonrpc: '2.0', id: 1, result: RESULTS[method] });
-  });
-  const fetch: Fetch = Object.assign((url: string, init?: RequestInit) => call(url, init), {
-    admission: new Admission(),
-  });
+  }
+  const call = (url: string, init?: RequestInit) => connect(() => respond(url, init), init?.signal);
+  const fetch: Fetch = Object.assign(call, { admission: new Admission() });
   const urls = ['https://a.test', 'https://b.test', 'https://c.test'];
   const { nodes } = createSolanaRpc({ urls, fetch });
   const alarms: unknown[] = [];

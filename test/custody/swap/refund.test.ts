@@ -5,6 +5,7 @@ import { HOUR_MS } from '../../../src/core/durations.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { code } from '../../../src/custody/kernel/reason.ts';
 import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
+import { within } from '../../../src/http/within.ts';
 import type { Fetch } from '../../../src/providers/http.ts';
 import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
 import { type CustodianWorld, createCustodianWorld, keyed } from '../../kit/custodian.ts';
@@ -321,6 +322,7 @@ describe('a refund', () => {
       nodes,
       reserveAddress: RESERVE,
       now: () => w.clock.now,
+      within,
       log: () => undefined,
     });
     Object.assign(w.swap, {
