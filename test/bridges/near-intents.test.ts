@@ -40,7 +40,7 @@ const asked: OneClickRequest = {
 describe('a quote', () => {
   const quoteWith = (answer: Recorded | Error) => setUp({ [`POST ${BASE}/v0/quote`]: answer });
 
-  it('is requested with our own addresses and a deadline in an hour, and checked', async () => {
+  it('a quote is requested with our own addresses and a deadline in an hour, and checked', async () => {
     const { route, requests } = quoteWith({ body: answerTo(asked, DEPOSIT) });
     const verdict = await route.quote({ amount: lamports(asked.amount), dry: false });
     expect(JSON.parse((verdict.ok && verdict.quote.signed) || '')).toEqual(answerTo(asked, DEPOSIT));
@@ -69,7 +69,7 @@ describe('a quote', () => {
     });
   });
 
-  it('for a different amount from the request is refused', async () => {
+  it('a quote for a different amount from the request is refused', async () => {
     const { route } = quoteWith({ body: answerTo(asked, DEPOSIT) });
     expect(await route.quote({ amount: lamports(999_999_999n), dry: false })).toEqual({
       ok: false,
@@ -92,7 +92,7 @@ describe('a quote', () => {
     }
   });
 
-  it('whose fees pass the cap raises an alarm, and no other refusal does', async () => {
+  it('a quote whose fees pass the cap raises an alarm, and no other refusal does', async () => {
     const alarms: unknown[] = [];
     const fees: boolean[] = [];
     const alarmed = async (change: Change) => {
@@ -202,7 +202,7 @@ describe('a report', () => {
     [{ refundedAmount: '0' }, 0n],
     [{ refundedAmount: null }, null],
     [{}, null],
-  ])('REFUNDED with %j', async (details, amount) => {
+  ])('a report of REFUNDED with %j names what came back', async (details, amount) => {
     expect(await statusWith('REFUNDED', details)).toEqual({ state: 'refunded', amount });
   });
 

@@ -68,7 +68,7 @@ type Events = { readonly transactions: readonly unknown[] };
 type Summary = { readonly absrTokenSupplyAtoms: string | null };
 
 describe('new figures appear within 5 seconds, for a visitor who did nothing', () => {
-  it('after a claim that a wallet made on another page', async () => {
+  it('shows new figures within 5 seconds after a claim that a wallet made on another page', async () => {
     const before = await read<Epochs>('/api/asry/epoch');
     const { page, pass } = await watch('/asry');
     const claimant = await visit('/asry', {}, (other) => addWallet(other));
@@ -87,7 +87,7 @@ describe('new figures appear within 5 seconds, for a visitor who did nothing', (
     await claimant.page.getByText(figures).waitFor();
   });
 
-  it('after a swap: the reserve of the overview, and the history', async () => {
+  it('shows new figures of the reserve and the history within 5 seconds after a swap', async () => {
     const before = await read<Reserves>('/api/reserves');
     const overview = await watch('/');
     const history = await watch('/swap');
@@ -112,7 +112,7 @@ describe('new figures appear within 5 seconds, for a visitor who did nothing', (
     await row.getByText('finished').waitFor();
   });
 
-  it('after a mint', async () => {
+  it('shows new figures within 5 seconds after a mint', async () => {
     // A world whose first mint waits for the test.
     const world = await startWorld({ cron: false, slotMs: 150, blockMs: 0 });
     try {

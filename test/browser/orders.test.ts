@@ -109,7 +109,7 @@ async function expectSecondPaymentReturned({ page, id }: Order): Promise<void> {
 }
 
 describe('a payment that was sent is never asked for again', () => {
-  it('after a reload, or in another browser, and a second payment is returned', async () => {
+  it('never asks again for a payment that was sent, after a reload or in another browser, and returns a second one', async () => {
     const paid = await order({});
     const { page, id } = paid;
     const path = `/api/invoices/${id}`;
@@ -141,7 +141,7 @@ describe('a payment that was sent is never asked for again', () => {
     await expectSecondPaymentReturned(paid);
   });
 
-  it('after the tab was closed before the wallet answered', async () => {
+  it('never asks again for a payment whose tab was closed before the wallet answered', async () => {
     const paid = await order({ behaviour: 'send-silently' });
     await payButton(paid.page).click();
     await expect.poll(paid.sent).toBe(1);
@@ -162,7 +162,7 @@ describe('a payment that was sent is never asked for again', () => {
     expect(await page.getByText('You have an order that has not ended.').count()).toBe(0);
   });
 
-  it('in a second tab while the wallet is asked in the first', async () => {
+  it('never asks in a second tab for a payment while the wallet is asked in the first', async () => {
     const waiting = await order({ behaviour: 'ignore' });
     const { page } = waiting;
     await payButton(page).click();
@@ -198,7 +198,7 @@ it('a signature that never lands expires, says that nothing was paid, and the or
 });
 
 describe('a payment that does not happen can be tried again', () => {
-  it('after it was rejected in the wallet', async () => {
+  it('lets the visitor pay again after the wallet rejected the payment', async () => {
     const { page, sent } = await order({ behaviour: 'reject' });
     await payButton(page).click();
     await page.getByText('You declined in the wallet.').waitFor();
@@ -211,7 +211,7 @@ describe('a payment that does not happen can be tried again', () => {
     expect(sent()).toBe(0);
   });
 
-  it('with too little SOL', async () => {
+  it('lets the visitor pay again after a payment failed with too little SOL', async () => {
     const { page, sent } = await order({}, (prepared) =>
       prepared.route(
         (url) => url.origin !== siteUrl,
@@ -231,7 +231,7 @@ describe('a payment that does not happen can be tried again', () => {
     expect(sent()).toBe(0);
   });
 
-  it('on the wrong network', async () => {
+  it('lets the visitor pay again after the wallet was on the wrong network', async () => {
     const { page, sent } = await order({ chains: ['solana:devnet'] });
     await page.getByText('The wallet is not on Solana mainnet.').waitFor();
     expect(await page.locator('main').innerText()).toContain('Switch the network');

@@ -149,7 +149,7 @@ describe.each(LISTED_PAGES)('%s on a desktop', (path) => {
   it('is complete, accessible, within the screen, and sends no request to other sites', () =>
     expectComplete(load.visited, path, ['light', 'dark']));
 
-  it('can be used by keyboard, starting with the skip link', async () => {
+  it('each page can be used by keyboard, starting with the skip link', async () => {
     const { page } = load.visited;
     await page.keyboard.press('Tab');
     expect(await page.evaluate(() => document.activeElement?.textContent?.trim())).toBe(
@@ -176,7 +176,7 @@ describe.each(LISTED_PAGES)('%s on a desktop', (path) => {
     }
   });
 
-  it('has no long task on load', async () => {
+  it('no page has a long task on load', async () => {
     const { page } = load.visited;
     let shortest = load.longTask;
     for (let repeated = 1; repeated < LOADS && shortest >= LONG_TASK; repeated++) {
@@ -199,7 +199,7 @@ describe.each(LISTED_PAGES)('%s on a phone', (path) => {
   it('is complete, accessible, within the screen, and sends no request to other sites', () =>
     expectComplete(visited, path, ['dark', 'light']));
 
-  it('has no button or field lower than 44 pixels', async () => {
+  it('no page has a button or field lower than 44 pixels on a phone', async () => {
     const small = await visited.page
       .locator(
         'button:visible, a.button:visible, input:not([type="checkbox"]):visible, select:visible, summary:visible, .bottom li a',
@@ -243,7 +243,7 @@ describe('the page view', () => {
     return sent;
   };
 
-  it('is sent once', async () => {
+  it('the page view is sent once', async () => {
     expect(await views('')).toBe(1);
   });
 
@@ -253,7 +253,7 @@ describe('the page view', () => {
       'Global Privacy Control',
       "Object.defineProperty(navigator, 'globalPrivacyControl', { get: () => true })",
     ],
-  ])('is not sent with %s', async (_name, script) => {
+  ])('the page view is not sent with %s', async (_name, script) => {
     expect(await views(script)).toBe(0);
   });
 });

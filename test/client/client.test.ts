@@ -69,7 +69,7 @@ const headerOf = (sent: readonly Sent[], name: string, at = 0): string | null =>
   new Headers(sent[at]?.init.headers).get(name);
 const keyOf = (sent: readonly Sent[], at = 0) => headerOf(sent, 'idempotency-key', at);
 
-it('has a method for each operation, which sends its request', async () => {
+it('the client has a method for each operation, which sends its request', async () => {
   const names = Object.keys(OPERATIONS) as OperationName[];
   const { sluice, sent } = service(...names.map(() => ({})));
   for (const name of names) {
@@ -173,7 +173,7 @@ describe('a failure is a value', () => {
     expect(await failureOf(reply)).toMatchObject(failure);
   });
 
-  it('unreachable when the caller stops the call', async () => {
+  it('a request that the caller stops is a failure of kind unreachable', async () => {
     const { sluice } = service({ body: CREATED });
     const result = await sluice.call('getReserves', {}, { signal: AbortSignal.abort() });
     expect(result).toMatchObject({ ok: false, failure: { kind: 'unreachable', reason: 'aborted' } });
@@ -197,7 +197,7 @@ describe('a failure is a value', () => {
     expect(sent).toEqual([]);
   });
 
-  it('is invalid when the store of keys throws, and nothing is sent', async () => {
+  it('a request is invalid when the store of keys throws, and nothing is sent', async () => {
     const broken = new Error('storage is full');
     const keys = new Map<string, string>();
     keys.set = () => {
@@ -229,7 +229,7 @@ describe('a repeat', () => {
     body: problem('CUSTODIAN_UNAVAILABLE', 'retry_later', { retryable: true, retry_after_s: 0, ...more }),
   });
 
-  it('of a read follows two failures that can pass, and no third', async () => {
+  it('a repeat of a read follows two failures that can pass, and no third', async () => {
     const { sluice, sent } = serviceFor({}, LOST, busy(), { body: WAITING });
     expect(await sluice.getSwapStatus({ id: ID })).toMatchObject({ ok: true, value: { status: 'waiting' } });
     expect(sent).toHaveLength(3);
@@ -237,7 +237,7 @@ describe('a repeat', () => {
     expect(await stuck.sluice.getSwapStatus({ id: ID })).toMatchObject({ failure: { status: 503 } });
   });
 
-  it('of a creation has the same key', async () => {
+  it('a repeat of a creation has the same key', async () => {
     const { sluice, sent } = serviceFor({}, LOST, busy(), { body: CREATED });
     expect(await sluice.createSwap({ amountSol: '0.5' })).toMatchObject({ ok: true });
     expect([keyOf(sent, 1), keyOf(sent, 2)]).toEqual([keyOf(sent), keyOf(sent)]);
@@ -269,7 +269,7 @@ describe('a repeat', () => {
 });
 
 describe('a list', () => {
-  it('is read page by page, with its own parameters', async () => {
+  it('a list is read page by page, with its own parameters', async () => {
     const page = (id: number, next_cursor: string | null) => ({ body: { tokens: [{ id }], next_cursor } });
     const { sluice, sent } = service(page(2, 'c1'), page(1, null));
     const ids: number[] = [];
@@ -310,7 +310,7 @@ describe('a creation', () => {
     expect(sent.map(({ init }) => init.body)).toEqual(Array(2).fill(JSON.stringify({ amountSol })));
   });
 
-  it('is the same order with its members in another order, and with absent ones', async () => {
+  it('a creation is the same order with its members in another order, and with absent ones', async () => {
     const { sluice, sent } = service(LOST, { body: exampleOf('createExchange') });
     await sluice.createExchange({ from: 'sol', to: 'btc', amount: 0.8, payoutAddress: ADDRESS });
     const again = { payoutAddress: ADDRESS, refundAddress: undefined, amount: '0.8', to: 'btc', from: 'sol' };
@@ -396,7 +396,7 @@ describe('a creation', () => {
     expect(keyOf(sent, 1)).toBe(keyOf(sent));
   });
 
-  it('has a separate key for each input', async () => {
+  it('a creation has a separate key for each input', async () => {
     const { sluice, sent } = service(LOST, LOST);
     await sluice.call('createSwap', input);
     await sluice.call('createSwap', { amountSol: '0.6' });
@@ -492,7 +492,7 @@ describe('until', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('is invalid when its predicate throws', async () => {
+  it('until returns an invalid failure when its predicate throws', async () => {
     const { sluice } = service({ body: WAITING });
     const cause = new Error('mine');
     const throwing = (): boolean => {
@@ -504,7 +504,7 @@ describe('until', () => {
     });
   });
 
-  it('never repeats an operation that creates', async () => {
+  it('until never repeats an operation that creates', async () => {
     const { sluice, sent } = service();
     const create = 'createSwap' as 'getSwapStatus';
     expect(await sluice.until(create, { id: ID }, () => false)).toMatchObject({
@@ -562,7 +562,7 @@ describe('a limit of 2 s', () => {
     await stop();
   });
 
-  it('is that of the caller, too', async () => {
+  it('the limit of 2 s applies to the limit of the caller, too', async () => {
     const { sluice, stop } = await hangingAfter();
     expect(await sluice.getReserves({}, { signal: AbortSignal.timeout(50) })).toMatchObject({
       failure: { kind: 'unreachable', reason: 'timeout' },

@@ -72,7 +72,7 @@ const pending = new Set(Object.values(PENDING).flat());
 const nameOf = (table: Table, { row }: Row): string => `${table.title} > ${row}`;
 
 describe('the contract', () => {
-  it('has a test for each row, and no test without a row', () => {
+  it('the contract has a test for each row, and no test without a row', () => {
     const tested = TABLES.map((table) => ({ title: table.title, rows: table.rows.map(({ row }) => row) }));
     const written = contractTables().map(({ title, rows }, at) => ({
       title,

@@ -103,7 +103,7 @@ describe('parseAmount', () => {
     );
   });
 
-  it('never accepts text that is not plain digits around at most one point', () => {
+  it('parseAmount never accepts text that is not plain digits around at most one point', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 80 }), (text) => {
         const parsed = parseAmount(text, SOL_DECIMALS);

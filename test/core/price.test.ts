@@ -69,7 +69,7 @@ describe('divergenceBps', () => {
     expect(divergenceBps(a, b)).toBe(bps);
   });
 
-  it('does not depend on the order and is never rounded down', () => {
+  it('divergenceBps does not depend on the order and is never rounded down', () => {
     const price = fc.bigInt({ min: 1n, max: 10n ** 15n });
     fc.assert(
       fc.property(price, price, (a, b) => {

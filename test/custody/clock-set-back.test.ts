@@ -75,7 +75,7 @@ describe('after the clock went back by a day', () => {
     expect(world.payments.askFor(id)).toBe(true);
   });
 
-  it('no request expires before the chain is read again', async () => {
+  it('after the clock went back by a day no request expires before the chain is read again', async () => {
     const world = createPaymentWorld();
     world.state.now += DAY_MS;
     world.open();

@@ -15,7 +15,7 @@ const pay = (w: CustodianWorld) => {
 };
 
 describe('one swap from request to end', () => {
-  it('is signed by the call and finished by the alarm alone', async () => {
+  it('one swap from request to end is signed by the call and finished by the alarm alone', async () => {
     const w = createCustodianWorld();
     const answer = await w.custody.createSwap(keyed('a'));
     expect(answer).toMatchObject({
@@ -90,7 +90,7 @@ describe('one swap from request to end', () => {
 });
 
 describe('the alarm', () => {
-  it('that fires many times at once has no more effect than once', async () => {
+  it('the alarm that fires many times at once has no more effect than once', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     land(w.chain);
@@ -100,7 +100,7 @@ describe('the alarm', () => {
     expect([w.signatures(), w.chain.sent.length, w.chain.reads.landing]).toEqual([1, 1, 1]);
   });
 
-  it('that was lost is set again by any call and by the tick of the cron', async () => {
+  it('the alarm that was lost is set again by any call and by the tick of the cron', async () => {
     for (const call of ['createSwap', 'wake'] as const) {
       const w = createCustodianWorld();
       await w.custody.createSwap(keyed('a'));
@@ -114,7 +114,7 @@ describe('the alarm', () => {
     }
   });
 
-  it('is not postponed by an endless stream of calls', async () => {
+  it('the alarm is not postponed by an endless stream of calls', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     const due = w.storage.alarm ?? 0;
@@ -131,7 +131,7 @@ describe('the alarm', () => {
     }
   });
 
-  it('does not fire again in the same instant while something waits', async () => {
+  it('the alarm does not fire again in the same instant while something waits', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     w.clock.now += 10_000;
@@ -139,7 +139,7 @@ describe('the alarm', () => {
     expect(w.storage.alarm ?? 0).toBeGreaterThan(w.clock.now);
   });
 
-  it('after a clock that went forward and back does not sleep for a day', async () => {
+  it('the alarm does not sleep for a day after a clock went forward and back', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     w.clock.now += 86_400_000;
@@ -246,7 +246,7 @@ describe('rows that D1 refuses while it accepts others', () => {
     return { w, refused };
   }
 
-  it('do not stop new operations or the delivery of other rows', async () => {
+  it('rows that D1 refuses while it accepts others do not stop new operations or the delivery of other rows', async () => {
     const { w } = refusing('a');
     await w.custody.createSwap(keyed('a'));
     land(w.chain);
@@ -268,7 +268,7 @@ describe('rows that D1 refuses while it accepts others', () => {
     expect(await w.pass(86_400_000)).toBeLessThan(160);
   });
 
-  it('are listed and delivered by the operator’s command once D1 accepts them', async () => {
+  it('rows that D1 refuses while it accepts others are listed and delivered by the operator’s command once D1 accepts them', async () => {
     const { w, refused } = refusing('a');
     await w.custody.createSwap(keyed('a'));
     await w.pass(60_000);

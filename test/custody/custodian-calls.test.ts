@@ -121,7 +121,7 @@ describe('reading a payment request', () => {
     return { w, find, inMirror };
   }
 
-  it('that has ended is flushed to D1 first, where the caller reads next', async () => {
+  it('a request that has ended is flushed to D1 first, where the caller reads next', async () => {
     const { w, find, inMirror } = await paid();
     w.mirror.state = 'down';
     await w.custody.wake();
@@ -132,7 +132,7 @@ describe('reading a payment request', () => {
     expect(w.journal.undeliveredSince()).toBeUndefined();
   });
 
-  it('that has ended is returned even when D1 accepts nothing, or never answers', async () => {
+  it('a request that has ended is returned even when D1 accepts nothing, or never answers', async () => {
     const { w, find } = await paid({ within: async (work, ms) => (ms === 2_000 ? undefined : work) });
     w.mirror.state = 'down';
     await w.custody.wake();

@@ -38,11 +38,11 @@ function selling(balance: bigint, change: Partial<typeof limits> = {}) {
 }
 
 describe('an invoice', () => {
-  it('is sold while the balance covers it in addition to the floor', async () => {
+  it('an invoice is sold while the balance covers it in addition to the floor', async () => {
     expect(await selling(limits.floor + COST).open()).toMatchObject({ type: 'opened' });
   });
 
-  it('is refused, and names its own limit, when the reserve cannot serve it', async () => {
+  it('an invoice is refused, and names its own limit, when the reserve cannot serve it', async () => {
     expect(await selling(limits.floor + COST - 1n).open()).toMatchObject({
       type: 'refused',
       refusal: { code: 'SPENDING_LIMIT_REACHED', details: { limit: 'operating_float' } },
@@ -58,13 +58,13 @@ describe('an invoice', () => {
     ]);
   });
 
-  it('is refused when the creations of the day are used up', async () => {
+  it('an invoice is refused when the creations of the day are used up', async () => {
     expect(await selling(10n * SOL, { creations_day: 0n }).open()).toMatchObject({
       refusal: { code: 'SPENDING_LIMIT_REACHED', details: { limit: 'creations_day' } },
     });
   });
 
-  it('is refused when the open ones take up to half of the creations of the day', async () => {
+  it('an invoice is refused when the open ones take up to half of the creations of the day', async () => {
     const w = selling(10n * SOL, { creations_day: 2n });
     expect([(await w.open()).type, (await w.open()).type]).toEqual(['opened', 'opened']);
     w.journal.insert(planned({ id: 'token:made', kind: 'token' }));
@@ -77,7 +77,7 @@ describe('an invoice', () => {
     });
   });
 
-  it('is refused while the balance cannot be read', async () => {
+  it('an invoice is refused while the balance cannot be read', async () => {
     const w = selling(10n * SOL);
     w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'down'));
     const details = { upstream: 'solana-rpc', reason: 'upstream_down' };

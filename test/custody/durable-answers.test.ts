@@ -20,14 +20,14 @@ function replace(storage: SqliteStorage): void {
 }
 
 describe('a replaced instance gives no answer', () => {
-  it('of a swap that it has', async () => {
+  it('a replaced instance returns no response about a swap that it has', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     replace(w.storage);
     await expect(w.custody.createSwap(keyed('a'))).rejects.toThrow(REPLACED);
   });
 
-  it('of a payment that is booked', async () => {
+  it('a replaced instance returns no response about a payment that is booked', async () => {
     const w = createPaymentWorld();
     const request = w.open({ kind: 'listing' });
     const paid = w.pay(fee(request), [request.reference]);
@@ -36,38 +36,41 @@ describe('a replaced instance gives no answer', () => {
     await expect(w.confirm(request.id, paid)).rejects.toThrow(REPLACED);
   });
 
-  it('to the operator', async () => {
+  it('a replaced instance returns no response to the operator', async () => {
     const w = createCustodianWorld();
     await w.custody.report();
     replace(w.storage);
     await expect(w.custody.ops({ name: 'pause' })).rejects.toThrow(REPLACED);
   });
 
-  it.each(['begun', 'known'])('of an operation that is %s', async (which) => {
-    const storage = createSqliteStorage();
-    const tools = createTools(storage, () => NOW);
-    const intent = { amount: lamports(0n), reserved: lamports(5_000n), plan: {} };
-    const ask = () => beginOperation(tools, 'absr', 'absr:day', () => ({ ok: true, intent }));
-    if (which === 'known') expect(await ask()).toMatchObject({ type: 'begun' });
-    replace(storage);
-    await expect(ask()).rejects.toThrow(REPLACED);
-  });
+  it.each(['begun', 'known'])(
+    'a replaced instance returns no response about an operation that is %s',
+    async (which) => {
+      const storage = createSqliteStorage();
+      const tools = createTools(storage, () => NOW);
+      const intent = { amount: lamports(0n), reserved: lamports(5_000n), plan: {} };
+      const ask = () => beginOperation(tools, 'absr', 'absr:day', () => ({ ok: true, intent }));
+      if (which === 'known') expect(await ask()).toMatchObject({ type: 'begun' });
+      replace(storage);
+      await expect(ask()).rejects.toThrow(REPLACED);
+    },
+  );
 
   describe('of a claim', () => {
-    it('that it makes', async () => {
+    it('a replaced instance returns no response about a claim that it makes', async () => {
       const { claims, storage } = createStoredClaims();
       replace(storage);
       await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
     });
 
-    it('whose reward is owed, because its operation cannot begin yet', async () => {
+    it('a replaced instance returns no response about a claim whose reward is owed', async () => {
       const { claims, storage, state } = createStoredClaims();
       state.unread = true;
       replace(storage);
       await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
     });
 
-    it('that leaves nothing to claim', async () => {
+    it('a replaced instance returns no response about a claim that leaves nothing to claim', async () => {
       const { claims, storage } = createStoredClaims();
       expect(await claims.claim(CLAIM)).toMatchObject({ type: 'claimed' });
       expect(await claims.storedAnswer(CLAIM)).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });

@@ -40,7 +40,7 @@ async function pass(w: CustodianWorld, ms: number): Promise<number> {
 }
 
 describe('operations that are due', () => {
-  it('are each tried in turn, even if many are refused before them', async () => {
+  it('operations that are due are each tried in turn, even if many are refused before them', async () => {
     const tried = new Set<string>();
     const w = waiting(60, {
       ...refusing,
@@ -114,7 +114,7 @@ describe('the outbox', () => {
     expect([w.mirror.rows.size, w.journal.outbox(1)]).toEqual([120, []]);
   });
 
-  it('that D1 does not take for a day wakes the object once a minute', async () => {
+  it('the outbox wakes the object once a minute while D1 takes nothing for a day', async () => {
     const w = waiting(0, refusing);
     await w.custody.wake();
     w.storage.transaction(() => w.journal.publish('invoices', 'r', { journal: '{}' }, NOW));

@@ -128,7 +128,7 @@ describe.each(DECLARED)('the limit %s', (name, { kind, counts, windowMs, unit, s
     expect(reached.times).toBeGreaterThan(10);
   });
 
-  it('is read from its setting', () => {
+  it('each limit is read from its setting', () => {
     expect(limitsOf(readConfig({ [setting]: '3' }))[name]).toBe(unit === 'lamports' ? 3n * SOL : 3n);
   });
 });

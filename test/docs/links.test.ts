@@ -14,7 +14,7 @@ describe.each(local)('%s: %s', (file, target) => {
   const [path = '', anchor] = target.split('#');
   const page = path === '' ? file : normalize(join(dirname(file), path));
 
-  it('is there', () => {
+  it('the target of each link is there', () => {
     expect(existsSync(page), page).toBe(true);
     if (anchor !== undefined) expect(anchorsOf(readFileSync(page, 'utf8'))).toContain(anchor);
   });

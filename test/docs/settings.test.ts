@@ -17,7 +17,7 @@ describe('.dev.vars.example', () => {
     expect(names.sort()).toEqual([...KNOWN].sort());
   });
 
-  it('can be used unchanged: nothing in it is invalid or secret', () => {
+  it('.dev.vars.example can be used unchanged: nothing in it is invalid or secret', () => {
     expect(readConfig(toFill).invalid).toEqual([]);
     expect(Object.values(toFill).join('')).toBe('');
     for (const name of SECRETS) expect(Object.keys(toFill)).toContain(name);

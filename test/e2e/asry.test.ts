@@ -30,7 +30,7 @@ describe('a deposit is rewarded to the unit', () => {
   it.each([
     ['a plain transfer', 'USDC'],
     ['a checked transfer', 'USDT'],
-  ] as const)('by %s of %s, and the ASRY is there', async (how, asset) => {
+  ] as const)('a deposit is rewarded to the unit by %s of %s, and the ASRY is there', async (how, asset) => {
     const user = await stage.user();
     const coin = asset === 'USDC' ? 'usdc' : 'usdt';
     const credited = 100n * DOLLAR + 1n;
@@ -76,7 +76,7 @@ describe('a deposit is rewarded to the unit', () => {
     expect([payout?.signature, more]).toEqual([answer.body.reward.signature, []]);
   });
 
-  it('as the epoch shows it', async () => {
+  it('a deposit is rewarded to the unit as the epoch shows it', async () => {
     expect(await currentEpoch()).toMatchObject({
       epoch: 0,
       depositsAtomic: curve.deposits().toString(),
@@ -86,7 +86,7 @@ describe('a deposit is rewarded to the unit', () => {
     });
   });
 
-  it('by a call before the deposit is final, which waits for it', async () => {
+  it('a deposit is rewarded to the unit by a call before the deposit is final, which waits for it', async () => {
     const user = await stage.user();
     const signature = await stage.land(user.signer, stage.pay(user, world.treasury, 10n * DOLLAR));
     const answer = await stage.claim(signature);
@@ -97,7 +97,7 @@ describe('a deposit is rewarded to the unit', () => {
 });
 
 describe('nothing is consumed', () => {
-  it('by skipReward, by a wrong amount, by the other asset', async () => {
+  it('nothing is consumed by skipReward, by a wrong amount, by the other asset', async () => {
     const user = await stage.user();
     const signature = await stage.deposit(user, 5n);
     const skipped = await stage.claim(signature, { skipReward: true });
@@ -118,7 +118,7 @@ describe('nothing is consumed', () => {
     expect((await stage.claim(signature)).body.reward.asryAtomic).toBe(reward.toString());
   });
 
-  it('when the chain cannot be read: 500, and the claim is there afterwards', async () => {
+  it('nothing is consumed when the chain cannot be read: 500, and the claim is there afterwards', async () => {
     const user = await stage.user();
     const signature = await stage.deposit(user, 5n);
     for (const node of ['rpc1', 'rpc2'] as const) world.faults.set(node, { kind: '500' });
@@ -129,7 +129,7 @@ describe('nothing is consumed', () => {
     expect((await stage.claim(signature)).body.reward.asryAtomic).toBe(reward.toString());
   });
 
-  it('while one of the two nodes does not have the deposit as final: 409 with Retry-After', async () => {
+  it('nothing is consumed while one of the two nodes does not have the deposit as final: 409 with Retry-After', async () => {
     const user = await stage.user();
     const signature = await stage.deposit(user, 5n);
     world.faults.set('rpc2', { kind: 'lag', by: 100_000 });
@@ -142,7 +142,7 @@ describe('nothing is consumed', () => {
   });
 
   it.each(['rpc1', 'rpc2'] as const)(
-    'while %s, one of the two nodes, is down: 500 with Retry-After, and the claim is there afterwards',
+    'nothing is consumed while %s, one of the two nodes, is down: 500 with Retry-After, and the claim is there afterwards',
     async (node) => {
       const user = await stage.user();
       const signature = await stage.deposit(user, 5n);
@@ -161,7 +161,7 @@ describe('nothing is consumed', () => {
     },
   );
 
-  it('for an unknown transaction: 400', async () => {
+  it('nothing is consumed for an unknown transaction: 400', async () => {
     const unknown =
       '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
     const { status, body } = await stage.claim(unknown);
@@ -278,7 +278,7 @@ describe("regardless of the caller's input", () => {
 });
 
 describe('a repeated call', () => {
-  it('gets its result, with the key of its first call or without one', async () => {
+  it('a repeated call gets its result, with the key of its first call or without one', async () => {
     const user = await stage.user();
     const signature = await stage.deposit(user, 9n);
     const key = crypto.randomUUID();
@@ -302,7 +302,7 @@ describe('a repeated call', () => {
 
 describe('500 claims of one deposit at once', () => {
   it.each([1, 2, 3])(
-    'through the real stack, with a restart under them and one after: one payout, round %i',
+    '500 claims of one deposit at once, with a restart under them and one after, make one payout, round %i',
     { timeout: 400_000, tags: ['deep'] },
     async (round) => {
       const user = await stage.user();

@@ -308,18 +308,22 @@ describe('dust', () => {
       );
   }
 
-  it('of 190 transfers with a confirm in between hides no payment without a reference', DEEP, async () => {
-    const hidden = await caller.invoice();
-    await caller.pay(hidden, { references: [] });
-    await dust(world.treasury, 95);
-    const other = await caller.invoice();
-    expect((await confirmOnce(other, await caller.pay(other))).status).toBe(200);
-    await dust(world.treasury, 95);
-    await caller.finality();
-    expect((await completed(hidden)).body).toMatchObject({ status: 'completed', refunds: [] });
-  });
+  it(
+    '190 transfers of dust with a confirm in between hide no payment without a reference',
+    DEEP,
+    async () => {
+      const hidden = await caller.invoice();
+      await caller.pay(hidden, { references: [] });
+      await dust(world.treasury, 95);
+      const other = await caller.invoice();
+      expect((await confirmOnce(other, await caller.pay(other))).status).toBe(200);
+      await dust(world.treasury, 95);
+      await caller.finality();
+      expect((await completed(hidden)).body).toMatchObject({ status: 'completed', refunds: [] });
+    },
+  );
 
-  it('of 120 transactions, 20 of them after the swap, hides no refund of the bridge', DEEP, async () => {
+  it('120 transactions of dust, 20 of them after the swap, hide no refund of the bridge', DEEP, async () => {
     await dust(world.reserve.solana, 100);
     world.faults.set('oneclick', { kind: 'settle', mode: 'refund' });
     const made = await swaps.create(0.3, { ip: '10.61.0.1' });

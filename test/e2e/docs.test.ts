@@ -112,7 +112,7 @@ describe('README.md', () => {
 });
 
 describe('docs/deploy.md', () => {
-  it('has commands that work as described, as far as they need no account', async () => {
+  it('docs/deploy.md has commands that work as described, as far as they need no account', async () => {
     const commands = toRun('docs/deploy.md');
     expect(commands.length).toBeGreaterThan(12);
     const said = await runPage(commands);
@@ -160,7 +160,7 @@ describe('/llms.txt', () => {
             ];
       });
 
-  it('is enough to call every route', async () => {
+  it('/llms.txt is enough to call every route', async () => {
     const text = await (await world.fetch('/llms.txt')).text();
     const entries = entriesOf(text);
     const document = (await (await world.fetch('/api/openapi.json')).json()) as {

@@ -55,7 +55,7 @@ describe('the stated answer to', () => {
     expect(given).not.toMatch(/\bat \w+ \(|\.ts:\d|hunter2/);
   });
 
-  it('at least 40 shapes, and none of them causes an internal error', () => {
+  it('at least 40 shapes of requests are tried, and none of them causes an internal error', () => {
     expect(SHAPES.length).toBeGreaterThanOrEqual(40);
     expect(world.worker.logs().filter((line) => line.includes('"unexpected"'))).toEqual([]);
   });
@@ -110,7 +110,7 @@ describe('a cache in front of the service', () => {
   );
 
   it.each(gets.map(({ path }) => [path.replace(/\?.*/, '')] as const))(
-    'does not store %s as a file of the site',
+    'a cache in front of the service does not store %s as a file of the site',
     async (path) => {
       for (const suffix of ['/x.css', '%2fx.css', '%0ax.css', ';x.css', '%3fx.css']) {
         const answer = await askFor(`${path}${suffix}`);
@@ -123,7 +123,7 @@ describe('a cache in front of the service', () => {
     },
   );
 
-  it('never stores the response to a POST', async () => {
+  it('a cache in front of the service never stores the response to a POST', async () => {
     for (const { path, init } of routeRequests().filter(({ method }) => method === 'POST')) {
       const answer = await world.fetch(path, init);
       await answer.text();
@@ -184,7 +184,7 @@ describe('an idempotency key', () => {
     expect(caller.payments()).toHaveLength(before + 1);
   });
 
-  it('is case-sensitive', async () => {
+  it('an idempotency key is case-sensitive', async () => {
     const caller = createSwapCaller(world);
     const before = caller.payments().length;
     const answer = await caller.create(0.3, { key: key.toUpperCase(), ip: '203.0.113.3' });
@@ -193,7 +193,7 @@ describe('an idempotency key', () => {
     expect(caller.payments()).toHaveLength(before + 1);
   });
 
-  it('does not evade the limit of an address with any number of new keys', async () => {
+  it('an idempotency key does not evade the limit of an address with any number of new keys', async () => {
     const caller = createSwapCaller(world);
     const before = caller.payments().length;
     const answers = await Promise.all(
@@ -225,7 +225,7 @@ describe('a slow client', () => {
     expect(new Set(answers.map(statusOf))).toEqual(new Set(['204']));
   });
 
-  it('to read delays no other client', async () => {
+  it('a slow client delays no other client while it reads', async () => {
     const deaf = Array.from({ length: 100 }, open);
     for (const socket of deaf) {
       socket.pause();
@@ -237,7 +237,7 @@ describe('a slow client', () => {
     await alive();
   });
 
-  it('and disconnects causes no internal error', async () => {
+  it('a slow client that disconnects causes no internal error', async () => {
     for (let index = 0; index < 50; index += 1) {
       const socket = open();
       socket.write(`${head}\r\n${GOOD.slice(0, 5)}`, () => socket.destroy());
@@ -247,7 +247,7 @@ describe('a slow client', () => {
     expect(world.worker.logs().filter((line) => line.includes('"unexpected"'))).toEqual([]);
   });
 
-  it('gets two answers in order for two requests at once', async () => {
+  it('a slow client gets two answers in order for two requests at once', async () => {
     const both = `${head.replace('connection: close\r\n', '')}\r\n${GOOD}GET /api/health HTTP/1.1\r\nhost: sluice.test\r\nconnection: close\r\n\r\n`;
     expect([...(await ask(both)).matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1])).toEqual([
       '204',

@@ -95,7 +95,7 @@ async function get(path: string): Promise<{ status: number; body: Page }> {
 
 describe('posts on two real relays, a quarter of them in one second', () => {
   it.each([1, 10, 100])(
-    'are each returned once at limit %i, newest first, while new ones arrive',
+    'posts on two real relays are each returned once at limit %i, newest first, while new ones arrive',
     { tags: ['deep'] },
     async (limit) => {
       const ids: string[] = [];

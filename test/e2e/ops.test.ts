@@ -66,7 +66,7 @@ describe('balances', () => {
       expect(found('treasury', asset), asset).toHaveLength(1);
   });
 
-  it('of a chain that cannot be read report it, and are not zero', async () => {
+  it('balances of a chain that cannot be read report it, and are not zero', async () => {
     for (const name of ['rpc1', 'rpc2', 'esplora2'] as const) world.faults.set(name, { kind: '500' });
     const { body } = await post({ name: 'balances' });
     expect(body.ok).toBe(false);
@@ -78,7 +78,7 @@ describe('balances', () => {
     ]);
   });
 
-  it('are a table in the terminal, and the exit code shows whether all were read', async () => {
+  it('balances are a table in the terminal, and the exit code shows whether all were read', async () => {
     const { code, stdout } = await ops(['balances']);
     expect(code).toBe(0);
     expect(stdout).toContain(world.reserve.solana);
@@ -133,7 +133,7 @@ describe('mint --dry-run', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('nothing to mint (minted_today)')]);
   });
 
-  it('is refused without `dry_run`', async () => {
+  it('mint --dry-run is refused without `dry_run`', async () => {
     expect((await ops(['mint'])).code).toBe(2);
     for (const body of [{ name: 'mint' }, { name: 'mint', dry_run: false }])
       expect(await post(body)).toMatchObject({ status: 400, body: { error_code: 'INVALID_INPUT' } });
@@ -184,7 +184,7 @@ describe('refund-due', () => {
 });
 
 describe('an offline proof', () => {
-  it('is drafted as bytes for a signer, submitted, checked and published', async () => {
+  it('an offline proof is drafted as bytes for a signer, submitted, checked and published', async () => {
     const { code, stdout: message, stderr } = await ops(['proof', 'message']);
     expect([code, stderr]).toEqual([0, expect.stringContaining('Sign exactly these bytes')]);
     expect(message).toContain(offlineKey.address);
@@ -207,7 +207,7 @@ describe('an offline proof', () => {
     expect(proof).toMatchObject({ message, bitcoin: { offline: true } });
   });
 
-  it('is not accepted twice, nor without a draft', async () => {
+  it('an offline proof is not accepted twice, nor without a draft', async () => {
     const { code, stdout } = await ops(['proof', 'submit', 'AkgwRQIhAA==']);
     expect([code, stdout]).toEqual([1, expect.stringContaining('NOT_FOUND')]);
   });
@@ -216,7 +216,7 @@ describe('an offline proof', () => {
 describe('the target', () => {
   const line = () => `Target: ${world.url}, release `;
 
-  it('is named on the first line, and on stderr if stdout is a text to be signed', async () => {
+  it('the target is named on the first line, and on stderr if stdout is a text to be signed', async () => {
     expect((await ops(['held'])).stdout.startsWith(line())).toBe(true);
     expect((await ops(['proof', 'message'])).stderr.startsWith(line())).toBe(true);
     const dead = await ops(['held'], { API_BASE_URL: 'http://127.0.0.1:9' });
@@ -224,7 +224,7 @@ describe('the target', () => {
     expect(dead.stderr).toBe('http://127.0.0.1:9 does not respond.\n');
   });
 
-  it('is required for a change', async () => {
+  it('the target is required for a change', async () => {
     const { code, stdout, stderr } = await ops(['pause'], { API_BASE_URL: '' });
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('OPS_SECRET is set without a service');

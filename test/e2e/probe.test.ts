@@ -204,7 +204,7 @@ it.each([
   ['a venue that is down', () => world.faults.set('kraken', { kind: '500' }), 'kraken', 'does not answer'],
   ['a node that is behind', () => world.faults.set('rpc2', { kind: 'lag', by: 300 }), 'nodes', 'apart'],
   ['a relay that is gone', () => world.faults.set('relay1', { kind: 'drop' }), 'relay ', 'ended'],
-])('is RED with exit code 1 for %s', async (_what, plant, name, text) => {
+])('the probe is RED with exit code 1 for %s', async (_what, plant, name, text) => {
   plant();
   const { code, lines } = await probe();
   const red = [...lines].filter(([, line]) => line.startsWith('RED'));

@@ -49,7 +49,7 @@ const asked = (): Record<string, number> =>
   );
 
 describe('the proof', () => {
-  it('has every contract field, and independent libraries accept both signatures', async () => {
+  it('the proof has every contract field, and independent libraries accept both signatures', async () => {
     const { status, body } = await get<Proof>('/api/proof');
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -79,7 +79,7 @@ describe('the proof', () => {
     expect(verify(null, Buffer.from(message), key, Buffer.from(base58.decode(solana.signature)))).toBe(true);
   });
 
-  it('is signed once an hour, archived, and found by its date', async () => {
+  it('the proof is signed once an hour, archived, and found by its date', async () => {
     const first = (await get<Proof>('/api/proof')).body;
     for (let tick = 0; tick < 3; tick++) {
       expect((await getFresh<Proof>('/api/proof')).body.message).toBe(first.message);
@@ -139,7 +139,7 @@ describe('npm run verify', () => {
     expect(code).toBe(0);
   });
 
-  it('is still valid after blocks and deposits that the proof does not include', async () => {
+  it('a proof is still valid after blocks and deposits that it does not include', async () => {
     await world.control.sendBitcoin(world.reserve.bitcoin, 4_000n);
     await world.control.mine(2);
     expect((await verifyFrom(world.url, explorers())).code).toBe(0);
@@ -169,7 +169,7 @@ describe('npm run verify', () => {
 
 describe('balances', () => {
   it.each(['500', 'html', '429', 'drop', 'truncate'])(
-    'with %s at the first index is read from the second, and reports it',
+    'balances with %s at the first index are read from the second, and the response reports it',
     async (kind) => {
       world.faults.set('esplora1', { kind });
       const { status, body } = await getFresh('/api/reserves');
@@ -189,7 +189,7 @@ describe('balances', () => {
     },
   );
 
-  it('with a hanging index do not wait for it', async () => {
+  it('balances do not wait for a hanging index', async () => {
     world.faults.set('esplora1', { kind: 'hang' });
     const { body } = await getFresh('/api/reserves');
     expect(body).toMatchObject({ bitcoin: { balanceSat: 1_004_000, source: 'esplora-2', agreed: null } });
@@ -198,19 +198,19 @@ describe('balances', () => {
   it.each([
     [5_000, '1004000', 'esplora-1'],
     [-5_000, '999000', 'esplora-2'],
-  ])('with an index that is off by %i sats are the lower ones, marked', async (by, shown, source) => {
+  ])('balances are the lower ones, marked, when an index is off by %i sats', async (by, shown, source) => {
     world.faults.set('esplora2', { kind: 'wrongBalance', by });
     const { body } = await getFresh('/api/reserves');
     expect(body).toMatchObject({ bitcoin: { balanceSatoshis: shown, source, agreed: false } });
   });
 
-  it('with a node that lags is read from the other one', async () => {
+  it('balances are read from the other node when one lags', async () => {
     world.faults.set('rpc1', { kind: 'lag', by: 200 });
     const { body } = await getFresh('/api/reserves');
     expect(body).toMatchObject({ solana: { source: 'solana-rpc-2', balanceLamports: expect.any(String) } });
   });
 
-  it('with everything down are the last good ones', async () => {
+  it('balances are the last good ones when everything is down', async () => {
     for (const upstream of UPSTREAMS) world.faults.set(upstream, { kind: '500' });
     const { status, body } = await getFresh('/api/reserves');
     expect(status).toBe(200);
@@ -222,7 +222,7 @@ describe('balances', () => {
 });
 
 describe('the lists', () => {
-  it('of 130 Bitcoin transactions holds 100, newest first, without duplicates, from either index', async () => {
+  it('the list of 130 Bitcoin transactions holds 100, newest first, without duplicates, from either index', async () => {
     for (let sent = 0; sent < 130; sent++)
       await world.control.sendBitcoin(world.reserve.bitcoin, 1_000n + BigInt(sent));
     await world.control.mine(1);
@@ -249,7 +249,7 @@ describe('the lists', () => {
     }
   });
 
-  it('of Solana holds the reserve’s own transactions, newest first, failed ones with their error', async () => {
+  it('the list of Solana holds the reserve’s own transactions, newest first, failed ones with their error', async () => {
     const [user] = world.users;
     if (!user) throw new Error('no user');
     const good = await world.control.transfer({
@@ -277,7 +277,7 @@ describe('the lists', () => {
     expect(listed[paid]).toMatchObject({ err: null, blockTime: expect.any(Number) });
   });
 
-  it('are an error while no upstream answers and nothing is known, never empty', {
+  it('a list is an error while no upstream answers and nothing is known, never empty', {
     tags: ['deep'],
   }, async () => {
     const fresh = await startWorld({ cron: false, blockMs: 0 });

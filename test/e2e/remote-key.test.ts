@@ -144,7 +144,7 @@ describe('a Vault that fails', () => {
     ['unreachable', 'sign_failed'],
     ['hanging', 'sign_failed'],
   ] as const)(
-    'by %s moves no balance meanwhile, and afterwards each one once or not at all',
+    'a Vault that fails by %s moves no balance meanwhile, and afterwards each one once or not at all',
     { tags: ['deep'] },
     async (mode, event) => {
       const asked = await prepare();

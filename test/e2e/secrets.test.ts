@@ -95,7 +95,7 @@ async function complain(): Promise<void> {
 const holds = (bytes: Buffer, secret: string | Uint8Array): boolean =>
   bytes.includes(typeof secret === 'string' ? Buffer.from(secret, 'utf8') : Buffer.from(secret));
 
-it('has no secret in any answer', () => {
+it('no secret is in any response', () => {
   const all = Buffer.from(said.join('\n'));
   expect(all.length).toBeGreaterThan(20_000);
   expect(secrets.filter(([, secret]) => holds(all, secret)).map(([name]) => name)).toEqual([]);

@@ -90,7 +90,7 @@ const NAMES: Readonly<Partial<Record<UpstreamName, readonly [name: string, neede
   relay2: ['relay-2', false],
 };
 
-it('is green on a healthy service, and shows each upstream', async () => {
+it('the status is green on a healthy service, and shows each upstream', async () => {
   const status = await read();
   expect(status).toMatchObject({ ok: true, stale: false, alarms: [] });
   expect(status.upstreams.map(({ name, needed }) => [name, needed])).toEqual(Object.values(NAMES));
@@ -165,7 +165,7 @@ it('names why nothing new is signed, and is red meanwhile', async () => {
   await shows('the end of the pause', ({ custody }) => custody.paused === null);
 });
 
-it('is red while an upstream needed for money is down, and green while any other one is', {
+it('the status is red while an upstream needed for money is down, and green while any other one is', {
   tags: ['deep'],
 }, async () => {
   for (const name of ['orca', 'changenow'] as const) world.faults.set(name, { kind: '500' });
@@ -199,7 +199,7 @@ describe('an alarm', () => {
 
   const name = 'quote_budget_low';
 
-  it('is in the status, is one line at level alarm and one message, and its end is reported', async () => {
+  it('an alarm is in the status, is one line at level alarm and one message, and its end is reported', async () => {
     const window = Math.floor(Date.now() / 7_200_000);
     // The next window as well, should it begin meanwhile.
     await world.worker.query(

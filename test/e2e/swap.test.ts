@@ -119,7 +119,7 @@ describe('a swap', () => {
     expect(caller.payments()).toHaveLength(before + 1);
   });
 
-  test('that was refused is refused again under its key, marked, although the reason no longer applies', async () => {
+  test('a swap that was refused is refused again under its key, marked, although the reason no longer applies', async () => {
     const key = randomUUID();
     world.faults.set('oneclick', { kind: 'wrongSignature' });
     const first = await caller.create(AMOUNT, { key, ip: '203.0.113.2' });
@@ -162,7 +162,7 @@ describe('a swap', () => {
     await caller.settled(String(real.body.id));
   });
 
-  test('that does not exist is unknown', async () => {
+  test('a swap that does not exist is unknown', async () => {
     for (const id of ['nope', '1'.repeat(64), `${'2'.repeat(87)}A`, '%00', `${'5'.repeat(88)}`]) {
       const { status, body } = await caller.status(id);
       expect([id, status, body.error_code, body.action]).toEqual([id, 404, 'NOT_FOUND', 'check_id']);
@@ -179,7 +179,7 @@ describe('a swap', () => {
     expect(world.stats()).toEqual({});
   });
 
-  test('with an invalid key is refused before any call', async () => {
+  test('a swap with an invalid key is refused before any call', async () => {
     world.resetStats();
     for (const key of ['short', 'x'.repeat(129), 'has a space in it', 'schön-und-lang-genug']) {
       const response = await world.fetch('/api/swap/create', {

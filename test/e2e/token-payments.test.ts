@@ -37,7 +37,7 @@ describe('one transaction serves one purpose', () => {
       : caller.invoice();
   };
 
-  it('in 20 trials of every ordered pair, in sequence and at once, the loser gets the purpose', {
+  it('one transaction serves one purpose in 20 trials of every ordered pair, in sequence and at once', {
     tags: ['deep'],
   }, async () => {
     const trials = [...pairs, ...pairs.slice(0, 8)].map(([first, second], index) => ({
@@ -120,7 +120,7 @@ describe("a third party's confirm changes nothing", () => {
     },
   );
 
-  it('with a transaction that failed or does not exist', async () => {
+  it("a third party's confirm changes nothing with a transaction that failed or does not exist", async () => {
     const own = await caller.invoice();
     const unknown = await caller.call('/api/invoices/confirm', {
       invoice_id: own.invoice_id,

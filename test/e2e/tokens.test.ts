@@ -276,7 +276,7 @@ describe('a payment belongs to one request', () => {
 });
 
 describe('a listing', () => {
-  it('of a token made elsewhere is paid by URL, found without a confirm, and searchable', async () => {
+  it('a listing of a token made elsewhere is paid by URL, found without a confirm, and searchable', async () => {
     const { body, status } = await call(
       '/api/listings/request',
       { mint_address: await foreignMint() },
@@ -317,7 +317,7 @@ describe('a listing', () => {
   it.each([
     ['a wallet', () => world.users[0]?.address ?? '', 'NOT_A_MINT'],
     ['a mint without a name', () => world.mints.usdc, 'NO_METADATA'],
-  ])('of %s is refused', async (_name, mint, code) => {
+  ])('a listing of %s is refused', async (_name, mint, code) => {
     const { status, body } = await call('/api/listings/request', { mint_address: mint() }, '10.2.0.3');
     expect([status, body.error_code]).toEqual([400, code]);
   });

@@ -88,7 +88,7 @@ describe('the summary', () => {
     expect(summary).toMatchObject({ gapSats: -1, gapSatoshis: '-1', ratio: 0.999999 });
   });
 
-  it('without a mint has no supply and no error', async () => {
+  it('the summary without a mint has no supply and no error', async () => {
     const { d } = service();
     const summary = await getSummary({ ...d, absrMint: null });
     expect(summary).toMatchObject({
@@ -162,11 +162,11 @@ describe('the price', () => {
       80_100,
     ],
     ['the only one’s', [KRAKEN], 'kraken', 80_200],
-  ])('is %s', async (_, prices, source, btc) => {
+  ])('the price is %s', async (_, prices, source, btc) => {
     expect(await service({ prices }).read()).toMatchObject({ priceSource: source, btcPriceUsd: btc });
   });
 
-  it('is refused when the venues contradict each other, and the contradiction is shown', async () => {
+  it('the price is refused when the venues contradict each other, and the contradiction is shown', async () => {
     const prices = [usd('hyperliquid', 80_000), usd('coinbase', 81_000)];
     expect(await service({ prices }).read()).toMatchObject({
       btcPriceUsd: null,
@@ -185,7 +185,7 @@ describe('the price', () => {
     expect(await service({ prices }).read()).toMatchObject({ btcPriceUsd: null, solPriceUsd: null });
   });
 
-  it('while they contradict each other the last good one is shown, marked stale', async () => {
+  it('the last good price is shown, marked stale, while the venues contradict each other', async () => {
     const clock = { ms: 0 };
     const { upstreams, read } = service({}, isolate(clock));
     await read();
@@ -206,7 +206,7 @@ describe('backing', () => {
   const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
   const sats = fc.bigInt({ min: 0n, max: 2_100_000_000_000_000n });
 
-  it('is negative exactly when a token is not covered, with any decimals', () => {
+  it('backing is negative exactly when a token is not covered, with any decimals', () => {
     fc.assert(
       fc.property(sats, u64, fc.integer({ min: 0, max: 9 }), (reserve, atoms, decimals) => {
         const { gapSats, ratio } = backingOf(reserve, { atoms, decimals });

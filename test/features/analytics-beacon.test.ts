@@ -30,7 +30,7 @@ function run({ pathname = '/reserves', referrer = '', navigator = {}, prerenderi
   return { sent, show };
 }
 
-it('is smaller than 1 KB', () => {
+it('the beacon is smaller than 1 KB', () => {
   expect(statSync(file).size).toBeLessThan(1024);
 });
 

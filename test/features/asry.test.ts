@@ -88,7 +88,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     ]);
   });
 
-  it('with skipReward shows the possible claim and that nothing was sent', async () => {
+  it('a claim with skipReward shows the possible claim and that nothing was sent', async () => {
     const left = { ...view, remainingAtoms: view.entitlementAtoms, payouts: [], claimedAtMs: null };
     service.answers = [{ type: 'validated', claim: left }];
     const { status, body } = await claim({ skipReward: true });
@@ -278,7 +278,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     });
   });
 
-  it('is 503 and names the variable where claims are not configured', async () => {
+  it('a claim is 503 and names the variable where claims are not configured', async () => {
     service.configured = false;
     for (const { status, body } of [
       await claim(),
@@ -321,7 +321,7 @@ describe('the wait for finality', () => {
     expect(service.asked).toHaveLength(4);
   });
 
-  it('is short for an unknown transaction', async () => {
+  it('the wait for finality is short for an unknown transaction', async () => {
     service.statuses = ['unknown'];
     const { status, body } = await claim();
     expect([status, body.error_code]).toEqual([400, 'DEPOSIT_NOT_FOUND']);
@@ -339,7 +339,7 @@ describe('the wait for finality', () => {
     expect((await claim()).status).toBe(200);
   });
 
-  it('is skipped for a claimed deposit: its record needs no chain', async () => {
+  it('the wait for finality is skipped for a claimed deposit: its record needs no chain', async () => {
     service.found = view;
     service.statuses = [upstreamFailed('solana-rpc', 'timeout')];
     expect((await claim()).status).toBe(200);
@@ -406,23 +406,29 @@ describe('GET /api/asry/claims/{signature}', () => {
     ['begun', 'asry:x:1', null, 'waiting', PAYOUT, { status: 'sent', signature: PAYOUT, paid_at: null }],
     ['begun', 'asry:x:1', null, 'finished', PAYOUT, { status: 'sent', paid_at: new Date(NOW).toISOString() }],
     ['paid', 'asry:x:1', null, 'finished', PAYOUT, { status: 'sent', paid_at: new Date(NOW).toISOString() }],
-  ] as const)('is read from D1: %s, %s, %s, %s', async (state, id, reason, status, signature, expected) => {
-    mirror(stored(state, id, reason));
-    if (status) operation(status, signature);
-    const { body } = await get(`/api/asry/claims/${SIGNATURE}`);
-    expect(body).toMatchObject({ asset: 'USDC', senderPubkey: SENDER, payouts: [expected] });
-  });
+  ] as const)(
+    'GET /api/asry/claims/{signature} is read from D1: %s, %s, %s, %s',
+    async (state, id, reason, status, signature, expected) => {
+      mirror(stored(state, id, reason));
+      if (status) operation(status, signature);
+      const { body } = await get(`/api/asry/claims/${SIGNATURE}`);
+      expect(body).toMatchObject({ asset: 'USDC', senderPubkey: SENDER, payouts: [expected] });
+    },
+  );
 
-  it('is read from the custodian if D1 does not have it yet, in every encoding', async () => {
+  it('GET /api/asry/claims/{signature} is read from the custodian if D1 does not have it yet, in every encoding', async () => {
     service.found = view;
     const { status, body } = await get(`/api/asry/claims/%20${SIGNATURE}%0A`);
     expect([status, body.claimed_at]).toEqual([200, new Date(NOW - 5_000).toISOString()]);
   });
 
-  it.each(['nothing', SIGNATURE])('is 404 for %s when it does not exist', async (signature) => {
-    const { status, body } = await get(`/api/asry/claims/${signature}`);
-    expect([status, body.error_code]).toEqual([404, 'NOT_FOUND']);
-  });
+  it.each(['nothing', SIGNATURE])(
+    'GET /api/asry/claims/{signature} is 404 for %s when it does not exist',
+    async (signature) => {
+      const { status, body } = await get(`/api/asry/claims/${signature}`);
+      expect([status, body.error_code]).toEqual([404, 'NOT_FOUND']);
+    },
+  );
 });
 
 describe('GET /api/asry/epoch', () => {
@@ -456,7 +462,7 @@ describe('GET /api/asry/epoch', () => {
     expect(headers.get('cache-control')).toBe('public, max-age=5');
   });
 
-  it('is read from D1 where it has the current epoch', async () => {
+  it('GET /api/asry/epoch is read from D1 where it has the current epoch', async () => {
     const journal = JSON.stringify({ view: epoch }, (_, value) =>
       typeof value === 'bigint' ? String(value) : value,
     );
@@ -477,7 +483,7 @@ describe('GET /api/asry/epoch', () => {
     });
   });
 
-  it('is null before the first', async () => {
+  it('the epoch is null before the first one', async () => {
     service.epochs = [];
     expect((await get('/api/asry/epoch')).body).toMatchObject({ current: null, past: [] });
   });

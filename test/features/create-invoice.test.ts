@@ -29,7 +29,7 @@ const create = (service: TokenService, over: Partial<TokenRequest> = {}) =>
   createInvoice(invoiceDeps(service), asked(over), '203.0.113.1');
 
 describe('the price of an invoice', () => {
-  it('is at least what the creation costs, for every form of it, and the parts add up', async () => {
+  it('the price of an invoice is at least what the creation costs, for every form of it, and the parts add up', async () => {
     for (const over of [
       {},
       { program: 'token' as const },

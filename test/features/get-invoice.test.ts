@@ -46,7 +46,7 @@ it('reads an open invoice once per second, for any number of callers', async () 
   expect(asked).toEqual({ database: 3, custodian: 3 });
 });
 
-it('does not call the custodian when D1 has the completed invoice', async () => {
+it('an invoice that D1 has as completed causes no call to the custodian', async () => {
   const { asked, invoices } = reader({ mirrored: COMPLETED, known: never });
   expect(await invoices.current(OPEN.id)).toEqual(COMPLETED);
   expect(asked).toEqual({ database: 1, custodian: 0 });

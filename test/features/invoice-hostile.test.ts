@@ -72,7 +72,7 @@ describe('names and symbols', () => {
     ...LONG.map(([field, name, text]) => [field, name, text, 'too_long'] as const),
   ];
 
-  it('are more than a hundred', () => expect(cases.length).toBeGreaterThan(100));
+  it('more than a hundred names and symbols are tried', () => expect(cases.length).toBeGreaterThan(100));
 
   it.each(cases)('a %s of %s is refused', async (field, _name, text, fault) => {
     const service = newTokenService();
@@ -176,7 +176,7 @@ describe('bodies', () => {
     ...members.map(([name, over, code = 'INVALID_INPUT']) => [name, json(over), code] as const),
   ];
 
-  it('are more than forty', () => expect(cases.length).toBeGreaterThan(40));
+  it('more than forty bodies are tried', () => expect(cases.length).toBeGreaterThan(40));
 
   it.each(cases.map(([name, body, code, type = 'application/json']) => ({ name, body, code, type })))(
     '$name is refused',

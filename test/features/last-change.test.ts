@@ -43,7 +43,7 @@ function isolate() {
 }
 
 describe('figures of the reserve', () => {
-  it('are read again for a caller that wants current ones after an operation has changed', async () => {
+  it('figures of the reserve are read again for a caller that wants current ones after an operation has changed', async () => {
     const { clock, change, counts, read } = isolate();
     await read();
     clock.ms += 10_000;
@@ -69,7 +69,7 @@ describe('figures of the reserve', () => {
     expect(counts.database).toBeLessThanOrEqual(50);
   });
 
-  it('are read at most once a second while an operation changes', async () => {
+  it('figures of the reserve are read at most once a second while an operation changes', async () => {
     const { clock, change, counts, read } = isolate();
     await read();
     change();
@@ -81,7 +81,7 @@ describe('figures of the reserve', () => {
     expect(counts.chain).toBeLessThanOrEqual(4);
   });
 
-  it('that were read while the operation was still changing the chain are read again', async () => {
+  it('figures of the reserve that were read while the operation was still changing the chain are read again', async () => {
     const { clock, change, read } = isolate();
     await read();
     change();

@@ -111,7 +111,7 @@ const relaysOf = ({
   }));
 
 describe('walking a feed', () => {
-  it('by cursor returns every post of every relay once and in order, with any limits and ties', async () => {
+  it('walking by cursor returns every post of every relay once and in order, with any limits and ties', async () => {
     await fc.assert(
       fc.asyncProperty(feeds, async (feed) => {
         const { reader } = readerOf(relaysOf(feed), chance(feed.seed));
@@ -123,7 +123,7 @@ describe('walking a feed', () => {
     );
   });
 
-  it('by next_until loses nothing while no second has more posts than the limit', async () => {
+  it('walking by next_until loses nothing while no second has more posts than the limit', async () => {
     await fc.assert(
       fc.asyncProperty(feeds, async (feed) => {
         const { reader } = readerOf(relaysOf(feed), chance(feed.seed));
@@ -134,7 +134,7 @@ describe('walking a feed', () => {
     );
   });
 
-  it('by next_until ends although one second has more posts than the limit', async () => {
+  it('walking by next_until ends although one second has more posts than the limit', async () => {
     const events = Array.from({ length: 15 }, (_, index) => placed(1_000, index + 1));
     const { reader } = readerOf([{ events: [...events, placed(999, 99)], cap: 500 }], chance(1));
     const ids = await walk(byUntil, (start) => reader.page(scopeOf(50), start, 10));
@@ -222,7 +222,7 @@ describe('a window', () => {
     expect((await read([], 500)).partial).toBe(false);
   });
 
-  it('of an empty relay takes one query', async () => {
+  it('a window of an empty relay takes one query', async () => {
     const session = modelSession([], 500, chance(1));
     const reading = await readRelay({ open: () => session }, 'wss://r', scopeOf(10), NOW);
     expect(reading).toMatchObject({ events: [], exhausted: true, end: 'eose' });

@@ -81,7 +81,7 @@ const contents = ({ posts }: FeedAnswer): string[] => posts.map(({ content }) =>
 
 describe('600 posts on two relays, 150 of them in one second', () => {
   it.each([1, 10, 100])(
-    'are each returned once by cursor at limit %i, newest first, while new ones arrive',
+    '600 posts on two relays are each returned once by cursor at limit %i, newest first, while new ones arrive',
     async (limit) => {
       const service = both(large);
       const ids: string[] = [];
@@ -105,7 +105,7 @@ describe('600 posts on two relays, 150 of them in one second', () => {
     },
   );
 
-  it('are also paged by next_until, which repeats the boundary second and loses none', async () => {
+  it('600 posts on two relays are also paged by next_until, which repeats the boundary second and loses none', async () => {
     const service = both(large);
     const ids = new Set<string>();
     let until: number | null = BUSY - 2;
@@ -408,7 +408,7 @@ describe('which notes a feed keeps', () => {
     if (!body.ai_only) expect(body.topic_labels).toBeNull();
   });
 
-  it('until is exclusive, the order is by time and then by id', async () => {
+  it('until is exclusive, and the order is by time and then by id', async () => {
     const tied = Array.from({ length: 8 }, (_, index) => tagged(`tied ${index}`, 100, ...AI));
     const service = nostrService([await relayWith(...tied, tagged('newer', 99, ...AI))]);
     const { body } = await service.get(`feed?until=${NOW - 99}`);
@@ -451,7 +451,7 @@ describe('which notes a feed keeps', () => {
 });
 
 describe('posts of the server identity', () => {
-  it('are the author’s alone, with any labels', async () => {
+  it('posts of the server identity are the author’s alone, with any labels', async () => {
     const mine = note({ created_at: NOW - 1, content: 'mine', tags: [] });
     const other = note({ created_at: NOW - 2, content: 'not mine', secret: generateSecretKey() });
     const liar = await scripted(() => [eventMessage(other), eventMessage(mine), EOSE]);
@@ -477,7 +477,7 @@ describe('posts of the server identity', () => {
     expect(body.posts).toHaveLength(500);
   });
 
-  it('without an identity: 200, ok false, NO_IDENTITY, nulls and no query to a relay', async () => {
+  it('without an identity the response is 200, ok false, NO_IDENTITY, nulls and no query to a relay', async () => {
     const { status, body } = await both().get('posts?until=5');
     expect(status).toBe(200);
     expect(body).toEqual({

@@ -41,7 +41,7 @@ const problem = {
 
 // The checks on which the run over the whole service relies: each of these responses fails it.
 describe('an answer that differs from the document is found', () => {
-  it('and one that does not is passed', () => {
+  it('a response that matches the document is passed', () => {
     expect(answer(200, swap)).toEqual([]);
     expect(answer(404, problem)).toEqual([]);
     expect(answer(304, '')).toEqual([]);

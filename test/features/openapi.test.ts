@@ -33,7 +33,7 @@ const named = operations.map((found) => [`${found.method.toUpperCase()} ${found.
 const OUTSIDE = ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'UNAUTHORIZED', 'PRICE_DIVERGENT', 'RELAYS_FAILED'];
 
 describe('the document', () => {
-  it('is OpenAPI 3.0.3 in version 1.1.0, and names where the service is', () => {
+  it('the document is OpenAPI 3.0.3 in version 1.1.0, and names where the service is', () => {
     expect(document).toMatchObject({
       openapi: '3.0.3',
       info: { version: '1.1.0' },
@@ -42,7 +42,7 @@ describe('the document', () => {
     expect(served.headers.get('content-type')).toBe('application/json');
   });
 
-  it('is made once and served as the same bytes, with an ETag that leads to 304', async () => {
+  it('the document is made once and served as the same bytes, with an ETag that leads to 304', async () => {
     const again = await app.request('/api/openapi.json');
     const etag = again.headers.get('etag') ?? '';
     expect(await again.text()).toBe(await served.clone().text());
@@ -50,7 +50,7 @@ describe('the document', () => {
     expect([unchanged.status, await unchanged.text()]).toEqual([304, '']);
   });
 
-  it('is the same when created again', () => {
+  it('the document is the same when created again', () => {
     const make = () => JSON.stringify(apiDocument(app, ERRORS, EXAMPLES, ORIGIN));
     expect(make()).toBe(make());
     expect(JSON.parse(make())).toEqual(document);
@@ -64,7 +64,7 @@ describe('the document', () => {
     expect(named.map(([name]) => name).sort()).toEqual([...new Set(mounted)].sort());
   });
 
-  it('has relative links and no contact URL where no origin is configured', async () => {
+  it('the document has relative links and no contact URL where no origin is configured', async () => {
     const without = appWith(documentsFor(''));
     const text = await (await without.request('/api/openapi.json')).text();
     expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(apiDocument(app, ERRORS, EXAMPLES, ''))));
@@ -144,7 +144,7 @@ describe('what generators read', () => {
 });
 
 describe.each(named)('%s', (_name, { method, operation }) => {
-  it('has its purpose, its area and its failures', () => {
+  it('each operation has its purpose, its area and its failures', () => {
     expect(operation.summary).toMatch(/^[A-Za-z]\S*( \S+){1,4}$/);
     expect(operation.description).toMatch(/\S{3}.*\.$/s);
     expect(operation.tags).toHaveLength(1);
@@ -182,7 +182,7 @@ describe('examples', () => {
 });
 
 describe('/llms.txt', () => {
-  it('is text that names every route with a link, its parameters and its codes', async () => {
+  it('/llms.txt is text that names every route with a link, its parameters and its codes', async () => {
     const answer = await app.request('/llms.txt');
     expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
     const text = await answer.text();

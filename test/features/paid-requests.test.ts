@@ -158,7 +158,7 @@ describe('reading an invoice again within a second', () => {
 });
 
 describe('waiting for an invoice', () => {
-  it('is returned when its payment is seen', async () => {
+  it('an invoice is returned when its payment is seen', async () => {
     const clock = { ms: 0 };
     const details = ['awaiting_payment', 'awaiting_payment', 'awaiting_payment', 'seen', 'paid'];
     const answer = await service({ details, clock })(PATH, undefined, 'wait=20');
@@ -166,21 +166,24 @@ describe('waiting for an invoice', () => {
     expect(clock.ms).toBe(3_000);
   });
 
-  it('is returned unchanged when the time is over', async () => {
+  it('an invoice is returned unchanged when the time to wait is over', async () => {
     const clock = { ms: 0 };
     const answer = await service({ known: view(), clock })(PATH, undefined, 'wait=20');
     expect(answer).toMatchObject({ status: 200, applied: 'wait=20', body: { detail: 'awaiting_payment' } });
     expect(clock.ms).toBe(20_000);
   });
 
-  it.each(['completed', 'expired', 'refund_due'])('is returned at once when it is %s', async (detail) => {
-    const clock = { ms: 0 };
-    expect(await service({ known: view({ detail }), clock })(PATH, undefined, 'wait=20')).toMatchObject({
-      applied: 'wait=20',
-      body: { detail },
-    });
-    expect(clock.ms).toBe(0);
-  });
+  it.each(['completed', 'expired', 'refund_due'])(
+    'an invoice is returned at once when it is %s',
+    async (detail) => {
+      const clock = { ms: 0 };
+      expect(await service({ known: view({ detail }), clock })(PATH, undefined, 'wait=20')).toMatchObject({
+        applied: 'wait=20',
+        body: { detail },
+      });
+      expect(clock.ms).toBe(0);
+    },
+  );
 });
 
 describe('confirming a payment', () => {
@@ -262,7 +265,7 @@ describe('confirming a payment', () => {
   });
 
   it.each(['PAYMENT_NOT_BOUND', 'PAYMENT_INCOMPLETE', 'REFUND_DUE', 'NOT_FOUND'] as const)(
-    'does not wait for a final refusal: %s',
+    'a confirm does not wait for a final refusal: %s',
     async (code) => {
       const clock = { ms: 0 };
       const answer = await service({ answers: [refused(code)], clock })('/api/invoices/confirm', BODY);

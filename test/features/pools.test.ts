@@ -214,7 +214,7 @@ describe.each(REFUSALS)('the pool API sends %s', (_name, handler, status, expect
   /** Uses a short timeout only where no response will ever arrive. */
   const service = () => upstreams.service({}, handler === NEVER ? 300 : undefined);
 
-  it('and the chain has the pool: the chain’s data, with 200', async () => {
+  it('the chain’s data is returned with 200 when the pool API fails and the chain has the pool', async () => {
     plantPools();
     const response = await service().get(PATH);
     expect(response.status).toBe(200);
@@ -272,7 +272,7 @@ describe('the chain answers for the pool API', () => {
     upstreams.answerWith(send(404, '{}'));
   });
 
-  it('with the whole pool in the upstream’s shape, in two round trips', async () => {
+  it('the chain gives the whole pool in the upstream’s shape, in two round trips', async () => {
     const [vaultA, vaultB] = vaultsOf(FIXED_POOL);
     const peer = getWhirlpoolDecoder().decode(upstreams.chain.get(FIXED_POOL)?.data ?? new Uint8Array());
     const now = Date.parse('2026-11-20T10:00:00.000Z');
@@ -351,7 +351,7 @@ describe('the chain answers for the pool API', () => {
     ]);
   });
 
-  it('with names from a Token-2022 mint and the adaptive fee from its oracle', async () => {
+  it('the chain gives names from a Token-2022 mint and the adaptive fee from its oracle', async () => {
     const { data } = await jsonOf(await upstreams.service().get(`/api/dex/pool/${ADAPTIVE_POOL}`));
     expect(data).toMatchObject({
       tokenA: { address: SPYX, name: 'SP500 xStock', symbol: 'SPYx', decimals: 8 },
@@ -375,20 +375,20 @@ describe('the chain answers for the pool API', () => {
     expect(upstreams.chainReads).toHaveLength(2);
   });
 
-  it('without price history: neither tvlUsdc nor stats is there', async () => {
+  it('a pool from the chain has no price history: neither tvlUsdc nor stats is there', async () => {
     const { data } = await jsonOf(await upstreams.service().get(PATH));
     expect(Object.keys(data as object)).not.toContain('tvlUsdc');
     expect(Object.keys(data as object)).not.toContain('stats');
   });
 
-  it('and never with a zero for a vault it could not read', async () => {
+  it('a pool from the chain never has a zero for a vault that could not be read', async () => {
     upstreams.chain.delete(vaultsOf(FIXED_POOL)[1]);
     const service = upstreams.service();
     expect((await service.get(PATH)).status).toBe(404);
     expect(service.logged).toHaveLength(1);
   });
 
-  it('but not for an account of another program that has the bytes of a pool', async () => {
+  it('no pool is read from an account of another program that has the bytes of one', async () => {
     const pool = upstreams.chain.get(FIXED_POOL);
     if (pool) upstreams.chain.set(FIXED_POOL, { ...pool, owner: USDC });
     expect((await upstreams.service().get(PATH)).status).toBe(404);

@@ -46,7 +46,7 @@ describe('the quote of a token', () => {
     ['Token-2022', {}, {}],
     ['classic with Metaplex', { token_program: 'token', metaplex_metadata: 'true' }, { metaplex: true }],
     ['with the longest name', { name: 'é'.repeat(16) }, { name: 'é'.repeat(16) }],
-  ])('is the price of the invoice and its parts: %s', async (_name, query, order) => {
+  ])('the quote of a token is the price of the invoice and its parts: %s', async (_name, query, order) => {
     const { deps, quote } = service();
     const { fee } = await createInvoice(deps, { ...ORDER, ...order }, '203.0.113.1');
     const { status, body } = await quote({ ...TOKEN, ...query });
@@ -70,7 +70,7 @@ describe('the quote of a token', () => {
     [{ ...TOKEN, name: 'x'.repeat(33) }, 'INVALID_TOKEN_TEXT'],
     [{ ...TOKEN, token_program: 'token-2022', metaplex_metadata: 'true' }, 'CONTRADICTING_OPTIONS'],
     [{ symbol: 'MCAT' }, 'INVALID_INPUT'],
-  ])('of %j is refused with %s', async (query, code) => {
+  ])('the quote of a token of %j is refused with %s', async (query, code) => {
     const { quote } = service();
     expect(await quote(query)).toMatchObject({ status: 400, body: { error_code: code } });
   });

@@ -66,7 +66,7 @@ describe('the newest proof', () => {
     expect(calls).toEqual({ archive: 1, custodian: 0 });
   });
 
-  it('is read from the custodian if the archive has none, or an overdue one', async () => {
+  it('the newest proof is read from the custodian if the archive has none, or an overdue one', async () => {
     const proof = at(NOW);
     for (const archive of [[], [at(NOW - 2 * HOUR_MS)]]) {
       const { d, calls } = service(archive, { type: 'proof', proof });
@@ -78,12 +78,12 @@ describe('the newest proof', () => {
   it.each([
     ['the custodian is down', 'down'],
     ['the custodian refuses', { type: 'refused', refusal: { code: 'UPSTREAM_FAILED', message: 'no' } }],
-  ] as const)('is the overdue one while %s, with its own time', async (_, answer) => {
+  ] as const)('the newest proof is the overdue one while %s, with its own time', async (_, answer) => {
     const { d } = service([at(NOW - 40 * HOUR_MS)], answer);
     expect((await getProof(d)).value.hash).toBe(`hash ${NOW - 40 * HOUR_MS}`);
   });
 
-  it('of a watch-only address without a signature is not configured, with the reason', async () => {
+  it('the newest proof of a watch-only address without a signature is not configured, with the reason', async () => {
     const details = { variables: 'BTC_PRIVATE_KEY_WIF', watchOnly: true };
     const { d } = service([], {
       type: 'refused',
@@ -96,7 +96,7 @@ describe('the newest proof', () => {
     });
   });
 
-  it("while D1 is unavailable is this isolate's last one, marked stale", async () => {
+  it("the newest proof is this isolate's last one, marked stale, while D1 is unavailable", async () => {
     const archive = [at(NOW)];
     const { d, clock } = service(archive);
     await getProof(d);
@@ -110,7 +110,7 @@ describe('the newest proof', () => {
 describe('the archive', () => {
   const archive = Array.from({ length: 5 }, (_, hour) => at(NOW - (4 - hour) * HOUR_MS));
 
-  it('is listed newest first, from before a time', async () => {
+  it('the archive is listed newest first, from before a time', async () => {
     const { d } = service(archive);
     const newest = [...archive].reverse().map(({ hash }) => hash);
     const isDaily = false;

@@ -215,19 +215,22 @@ const list = (...bitcoinSources: PagedSource[]) =>
   }).then(({ value }) => value);
 
 describe('the Bitcoin list', () => {
-  it.each([130, 600])('of %i transactions shows the newest 100, each once, newest first', async (count) => {
-    const pool = [paying(9_001, null), paying(9_002, null)];
-    const { transactions } = await list(index('one', count, { pool }));
-    expect(transactions).toHaveLength(100);
-    expect(new Set(transactions.map((entry) => entry.txid)).size).toBe(100);
-    expect(transactions.slice(0, 3)).toEqual([
-      { txid: txid(9_001), blockTime: null, blockHeight: null, netSatoshis: '10' },
-      { txid: txid(9_002), blockTime: null, blockHeight: null, netSatoshis: '10' },
-      { txid: txid(count), blockTime: 1_700_000_000 + count, blockHeight: count, netSatoshis: '10' },
-    ]);
-    const heights = transactions.slice(2).map(({ blockHeight }) => blockHeight);
-    expect(heights).toEqual(Array.from({ length: 98 }, (_, at) => count - at));
-  });
+  it.each([130, 600])(
+    'the Bitcoin list of %i transactions shows the newest 100, each once, newest first',
+    async (count) => {
+      const pool = [paying(9_001, null), paying(9_002, null)];
+      const { transactions } = await list(index('one', count, { pool }));
+      expect(transactions).toHaveLength(100);
+      expect(new Set(transactions.map((entry) => entry.txid)).size).toBe(100);
+      expect(transactions.slice(0, 3)).toEqual([
+        { txid: txid(9_001), blockTime: null, blockHeight: null, netSatoshis: '10' },
+        { txid: txid(9_002), blockTime: null, blockHeight: null, netSatoshis: '10' },
+        { txid: txid(count), blockTime: 1_700_000_000 + count, blockHeight: count, netSatoshis: '10' },
+      ]);
+      const heights = transactions.slice(2).map(({ blockHeight }) => blockHeight);
+      expect(heights).toEqual(Array.from({ length: 98 }, (_, at) => count - at));
+    },
+  );
 
   it('a transaction that is mined while the list is read is shown once, as mined', async () => {
     const { transactions } = await list(index('one', 3, { pool: [paying(3, null)] }));
@@ -267,7 +270,7 @@ describe('the Solana list', () => {
       sleep: async () => undefined,
     }).then(({ value }) => value);
 
-  it('is the newest node’s, failed transactions with their error', async () => {
+  it('the Solana list is that of the newest node, failed transactions with their error', async () => {
     const err = { InstructionError: [0, { Custom: 1 }] };
     const { transactions, source } = await listOf(
       rpc('rpc-1', [entry(5)]),
@@ -278,7 +281,7 @@ describe('the Solana list', () => {
     expect(transactions[1]?.err).toBeNull();
   });
 
-  it('of an address with 600 transactions holds the newest 100, in one call', async () => {
+  it('the Solana list of an address with 600 transactions holds the newest 100, in one call', async () => {
     const all = Array.from({ length: 600 }, (_, at) => entry(600 - at));
     const pages: unknown[] = [];
     const { transactions } = await listOf({

@@ -76,7 +76,7 @@ const CASES: readonly (readonly [(typeof ALARMS)[number], StatusReport, typeof S
 ];
 
 describe('alarms', () => {
-  it('are silent when all is well, and before the first midnight', () => {
+  it('alarms are silent when all is well, and before the first midnight', () => {
     expect(alarmsOf(CALM, SOL, NOW)).toEqual([]);
     expect(alarmsOf(CALM, { ...SOL, balance: null }, NOW)).toEqual([]);
     expect(alarmsOf(custody({ mirrorBehindSince: iso(5_000), mint: null }), SOL, NOW)).toEqual([]);
@@ -89,7 +89,7 @@ describe('alarms', () => {
     expect(alarm?.reason).not.toMatch(/null|undefined|NaN/);
   });
 
-  it('have a case here for each name', () => {
+  it('each name of an alarm has a case here', () => {
     expect(new Set(CASES.map(([name]) => name))).toEqual(new Set(ALARMS));
   });
 });
@@ -139,7 +139,7 @@ describe('a change of alarms', () => {
   }
   const frozen = custody({ frozen: 'unexpected_debit' });
 
-  it('is one line and one message for its whole duration, and one when it ends', async () => {
+  it('a change of alarms is one line and one message for its whole duration, and one when it ends', async () => {
     const messages: AlarmMessage[] = [];
     const { lines, look } = watched(async (message) => void messages.push(message));
     for (const status of [CALM, frozen, frozen, frozen, CALM, CALM]) await look(status);
@@ -179,7 +179,7 @@ describe('a change of alarms', () => {
     ]);
   });
 
-  it('is sent again when the webhook did not accept it', async () => {
+  it('a change of alarms is sent again when the webhook did not accept it', async () => {
     let failures = 2;
     const messages: AlarmMessage[] = [];
     const { look } = watched(async (message) => {
@@ -199,7 +199,7 @@ describe('a change of alarms', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('can be tried with a message that alarms nobody', () => {
+  it('a change of alarms can be tried with a message that alarms nobody', () => {
     const message = testMessage(reporter, iso(0));
     expect(message).toMatchObject({ alarms: [{ name: 'test_alarm', change: 'test' }], active: [] });
     expect(message.text).toContain('Nothing is wrong.');
@@ -212,7 +212,7 @@ describe('the stored alarms', () => {
     batch: () => Promise.reject(new Error('D1_ERROR')),
   } as never;
 
-  it('are in KV while D1 does not respond, so that an outage is reported once', async () => {
+  it('the stored alarms are in KV while D1 does not respond, so that an outage is reported once', async () => {
     const store = createAlarmStore(down, memory());
     const row = { name: 'status_unreadable', since: iso(60_000), reported: false };
     expect(await store.note(['status_unreadable'], iso(60_000))).toEqual([row]);
@@ -241,7 +241,7 @@ describe('a heartbeat', () => {
 });
 
 describe('the fingerprint of a schema', () => {
-  it('does not depend on the order of columns, but on every name', () => {
+  it('the fingerprint of a schema depends on every name, and not on the order of columns', () => {
     expect(schemaFingerprint(['a.x', 'b.y'])).toBe(schemaFingerprint(['b.y', 'a.x']));
     for (const other of [['a.x'], ['a.x', 'b.z'], ['a.xb.y'], ['a.x', 'b.y', 'c.z']])
       expect(schemaFingerprint(other)).not.toBe(schemaFingerprint(['a.x', 'b.y']));
@@ -249,7 +249,7 @@ describe('the fingerprint of a schema', () => {
 });
 
 describe('the fees of the bridge', () => {
-  it('are over the cap from a quote above it until one below it, with one write per change', async () => {
+  it('the fees of the bridge are over the cap from a quote above it until one below it, with one write per change', async () => {
     const stored = new Map<string, string>();
     const writes: string[] = [];
     const kv: TextStore = {

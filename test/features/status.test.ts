@@ -77,7 +77,7 @@ const look = (over: Partial<StatusReportDeps> = {}) =>
   });
 
 describe('the status', () => {
-  it('is green when everything that money needs works, despite other outages', async () => {
+  it('the status is green when everything that money needs works, despite other outages', async () => {
     const status = await look({
       probeUpstreams: async () => [
         { name: 'rpc', ok: true, needed: true, ms: 1 },

@@ -64,7 +64,7 @@ describe('the smallest amount', () => {
     );
   });
 
-  it('is not larger than needed: the true least amount lies within the allowance for drift', () => {
+  it('the smallest amount is not larger than needed: the true least amount lies within the allowance for drift', () => {
     fc.assert(
       fc.property(bridges, prices, (bridge, price) => {
         fc.pre(outputOf(bridge, SOL, price).minimum > 20_000n && bridge.fee >= 500n);
@@ -81,7 +81,7 @@ describe('the smallest amount', () => {
     );
   });
 
-  it('is plausible at usual terms: 1,500 sats of fee, half a percent of slippage, price drift counted once', () => {
+  it('the smallest amount is plausible at usual terms: 1,500 sats of fee, half a percent of slippage, price drift counted once', () => {
     const bridge = { spreadBps: 20n, fee: 1_500n, slippageBps: 50n };
     const smallest = smallestAmount(termsOf(bridge, MARKET), MARKET, 200);
     expect(smallest).not.toBeNull();
@@ -91,7 +91,7 @@ describe('the smallest amount', () => {
     expect(passes(bridge, lamports((least * 95n) / 100n), MARKET, 200)).toBe(false);
   });
 
-  it('without a fixed fee is the lower bound of the contract, or what the rounding to sats needs', () => {
+  it('the smallest amount without a fixed fee is the lower bound of the contract, or what the rounding to sats needs', () => {
     const free = { spreadBps: 0n, fee: 0n, slippageBps: 50n };
     const dear: PriceReport = { ...MARKET, solUsd: 10_000_000_000n };
     expect(smallestAmount(termsOf(free, dear), dear, 200)).toBe(CONTRACT_MINIMUM);
@@ -101,13 +101,13 @@ describe('the smallest amount', () => {
     expect(smallest).toBeLessThan(2_000_000n);
   });
 
-  it('is null when spread and slippage alone are over the limit', () => {
+  it('the smallest amount is null when spread and slippage alone are over the limit', () => {
     const bridge = { spreadBps: 190n, fee: 10n, slippageBps: 50n };
     expect(smallestAmount(termsOf(bridge, MARKET), MARKET, 200)).toBeNull();
     expect(passes(bridge, lamports(1_000n * SOL), MARKET, 200)).toBe(false);
   });
 
-  it('has at most three significant digits, rounded up', () => {
+  it('the smallest amount has at most three significant digits, rounded up', () => {
     const smallest = smallestAmount(
       termsOf({ spreadBps: 0n, fee: 1_234n, slippageBps: 50n }, MARKET),
       MARKET,

@@ -59,7 +59,7 @@ function setUp(room: () => Promise<SwapRoom> = async () => open) {
 }
 
 describe('an estimate', () => {
-  it('is scaled from the quote of its band, the fixed fee taken once', async () => {
+  it('an estimate is scaled from the quote of its band, the fixed fee taken once', async () => {
     const { deps, bridge } = setUp();
     bridge.nextQuote = (amount) => ({
       ok: true,
@@ -85,7 +85,7 @@ describe('an estimate', () => {
     [2_000_000_000n, 2_000_000_000n],
     [4_999_999_999n, 2_000_000_000n],
     [5_000_000_001n, 5_000_000_000n],
-  ])('of %s lamports uses the band of %s', (amount, band) => {
+  ])('an estimate of %s lamports uses the band of %s', (amount, band) => {
     expect(bandOf(lamports(amount))).toBe(band);
   });
 
@@ -96,7 +96,7 @@ describe('an estimate', () => {
     expect(budget.taken).toBe(bridge.quotes.length);
   });
 
-  it('is quoted for its own amount where the band begins below the smallest amount of the bridge', async () => {
+  it('an estimate is quoted for its own amount where the band begins below the smallest amount of the bridge', async () => {
     const { deps, bridge } = setUp();
     bridge.nextQuote = (amount) =>
       amount < 250_000_000n ? { ok: false, reason: 'amount_too_low' } : { ok: true, quote: quoteFor(amount) };
@@ -126,7 +126,7 @@ describe('an estimate', () => {
     expect(await getEstimate(setUp().deps, lamports(SOL), CLIENT)).toMatchObject({ reason: null });
   });
 
-  it("above any reserve's balance is refused without a quote", async () => {
+  it("an estimate above any reserve's balance is refused without a quote", async () => {
     const { deps, bridge } = setUp();
     await expect(getEstimate(deps, lamports(100_000n * SOL + 1n), CLIENT)).rejects.toMatchObject({
       code: 'AMOUNT_TOO_LARGE',
@@ -137,13 +137,13 @@ describe('an estimate', () => {
 });
 
 describe('a quote for reading', () => {
-  it('is never firm, so it opens no deposit address', async () => {
+  it('a quote for reading is never firm, so it opens no deposit address', async () => {
     const { deps, bridge } = setUp();
     await readQuote(deps, lamports(SOL), CLIENT);
     expect(bridge.quotes.every(({ dry }) => dry)).toBe(true);
   });
 
-  it('with a spent budget shows when a quote is available again, without a call', async () => {
+  it('a quote for reading with a spent budget shows when a quote is available again, without a call', async () => {
     const { deps, bridge, budget } = setUp();
     budget.left = 0;
     await expect(readQuote(deps, lamports(SOL), CLIENT)).rejects.toMatchObject({
@@ -153,7 +153,7 @@ describe('a quote for reading', () => {
     expect(bridge.quotes).toEqual([]);
   });
 
-  it("beyond a client's own share is refused for that client alone, also while others wait for it", async () => {
+  it("a quote for reading beyond a client's own share is refused for that client alone, also while others wait for it", async () => {
     const { deps, bridge, budget } = setUp();
     Object.assign(budget, { left: 0, spentBy: 'client' });
     const refused = readQuote(deps, lamports(SOL), CLIENT);
@@ -168,7 +168,7 @@ describe('a quote for reading', () => {
     expect(bridge.quotes).toHaveLength(1);
   });
 
-  it('is the last good one, marked, while the bridge is down, and an error once that is too old', async () => {
+  it('a quote for reading is the last good one, marked, while the bridge is down, and an error once that is too old', async () => {
     const { deps, bridge, clock } = setUp();
     await readQuote(deps, lamports(SOL), CLIENT);
     bridge.nextQuote = () => Promise.reject(upstreamFailed('near-intents', 'timeout'));
@@ -189,7 +189,7 @@ describe('a quote for reading', () => {
     ['amount_too_high', 'AMOUNT_TOO_LARGE'],
     ['no_route', 'QUOTE_REFUSED'],
     ['quote_signature', 'QUOTE_REFUSED'],
-  ])('that is refused for %s is %s', async (reason, code) => {
+  ])('a quote for reading that is refused for %s is %s', async (reason, code) => {
     const { deps, bridge } = setUp();
     bridge.nextQuote = () => ({ ok: false, reason });
     await expect(readQuote(deps, lamports(SOL), CLIENT)).rejects.toMatchObject({
@@ -200,7 +200,7 @@ describe('a quote for reading', () => {
 });
 
 describe('the bounds of a swap', () => {
-  it('are the smallest from the terms of the bridge and the largest from the custodian', async () => {
+  it('the bounds of a swap are the smallest from the terms of the bridge and the largest from the custodian', async () => {
     const { deps, bridge } = setUp();
     const bounds = await getMinimum(deps);
     expect(bounds).toMatchObject({
@@ -215,7 +215,7 @@ describe('the bounds of a swap', () => {
     expect(bridge.quotes).toEqual([{ amount: SOL, dry: true }]);
   });
 
-  it('are free while they are fresh: 1,000 reads are one quote, one price, one balance', async () => {
+  it('the bounds of a swap are free while they are fresh: 1,000 reads are one quote, one price, one balance', async () => {
     const { deps, bridge, calls } = setUp();
     for (let read = 0; read < 1_000; read++) await getMinimum(deps);
     expect([bridge.quotes.length, calls.prices, calls.room]).toEqual([1, 1, 1]);
@@ -234,7 +234,7 @@ describe('the bounds of a swap', () => {
     });
   });
 
-  it('show that no swap is possible when less is left than the smallest swap', async () => {
+  it('the bounds show that no swap is possible when less is left than the smallest swap', async () => {
     const { deps } = setUp(async () => ({ ...open, maximumLamports: 5n }));
     expect(await getMinimum(deps)).toMatchObject({
       available: false,
@@ -264,7 +264,7 @@ describe('the bounds of a swap', () => {
     });
   });
 
-  it('are an error when no two prices agree and nothing older is known', async () => {
+  it('the bounds of a swap are an error when no two prices agree and nothing older is known', async () => {
     const { deps } = setUp();
     await expect(getMinimum({ ...deps, readPrices: async () => [MARKET] })).rejects.toMatchObject({
       code: 'PRICE_UNAVAILABLE',

@@ -203,7 +203,7 @@ describe('POST /api/swap/create', () => {
     expect(service.asked).toEqual([]);
   });
 
-  it('without configuration is 503 and names the variable, no value', async () => {
+  it('a create without configuration is 503 and names the variable, no value', async () => {
     service.configured = false;
     const response = await create('{"amountSol":1}');
     expect(response.status).toBe(503);

@@ -56,7 +56,7 @@ describe('the state of a swap', () => {
     return { asked, time, get: (signature: string) => getSwapStatus(deps, signature, async () => undefined) };
   };
 
-  it('is read from D1 alone', async () => {
+  it('the state of a swap is read from D1 alone', async () => {
     const { get, asked } = asking(async () => row, view);
     expect(await get(SIGNATURE)).toEqual(row);
     expect(asked.custody).toBe(0);
@@ -74,27 +74,27 @@ describe('the state of a swap', () => {
     });
   });
 
-  it('is read once a second, for any number of callers', async () => {
+  it('the state of a swap is read once a second, for any number of callers', async () => {
     const { get, asked, time } = asking(async () => ({ ...row, status: 'waiting', final: false }), view);
     for (time.now = 0; time.now < 3_000; time.now += 100) await Promise.all([get(SIGNATURE), get(SIGNATURE)]);
     expect(asked).toEqual({ store: 3, custody: 0 });
   });
 
-  it('of an unknown id costs one read of D1 and one of the custodian in two seconds', async () => {
+  it('the state of an unknown swap costs one read of D1 and one of the custodian in two seconds', async () => {
     const { get, asked, time } = asking(async () => undefined, null);
     for (time.now = 0; time.now < 2_000; time.now += 100)
       await expect(get(SIGNATURE)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(asked).toEqual({ store: 1, custody: 1 });
   });
 
-  it('of an unknown id is NOT_FOUND', async () => {
+  it('the state of an unknown swap is NOT_FOUND', async () => {
     await expect(asking(async () => undefined, null).get(SIGNATURE)).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
   });
 
   it.each(['', 'x', '../..', SIGNATURE.slice(1), `${SIGNATURE}1`, '1'.repeat(10_000), "' OR 1=1 --"])(
-    'of %j makes no call',
+    'the state of %j makes no call',
     async (id) => {
       const { get, asked } = asking(async () => row, view);
       await expect(get(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });

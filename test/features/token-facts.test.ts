@@ -86,7 +86,7 @@ const bodyOf = async (token: TokenRow) => (await tokenAnswers({ facts }, [token]
 const rows = [row(MODERN, 'token-2022'), row(CLASSIC, 'token'), row(GONE, 'token')];
 
 describe("the chain's data in a record", () => {
-  it('is supply and authorities of both programs, read in one call, with its time', async () => {
+  it("the chain's data in a record is supply and authorities of both programs, read in one call, with its time", async () => {
     await read(rows);
     expect(calls).toHaveLength(1);
     expect(await bodyOf(row(MODERN, 'token-2022'))).toMatchObject({
@@ -107,7 +107,7 @@ describe("the chain's data in a record", () => {
     expect(await bodyOf(row(GONE, 'token'))).toMatchObject({ supply: '1', as_of: null });
   });
 
-  it('of a token made elsewhere also reads its Metaplex account, which may have its name', async () => {
+  it("the chain's data in a record of a token made elsewhere also reads its Metaplex account, which may have its name", async () => {
     const foreign = wallet(75);
     const beside = metaplexMetadata(foreign, NAMES);
     beside[IS_MUTABLE] = 1;
@@ -122,7 +122,7 @@ describe("the chain's data in a record", () => {
     expect(calls.map((batch) => batch.length)).toEqual([2, 1]);
   });
 
-  it('is remembered for a minute, the absence of a mint as well', async () => {
+  it("the chain's data in a record is remembered for a minute, the absence of a mint as well", async () => {
     await read(rows);
     state.now += 59_000;
     await read(rows);
@@ -132,7 +132,7 @@ describe("the chain's data in a record", () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('is kept with its time while the chain cannot be read, and dropped after a quarter of an hour', async () => {
+  it("the chain's data in a record is kept with its time while the chain cannot be read, and dropped after a quarter of an hour", async () => {
     await read(rows);
     state.down = true;
     state.now += 14 * 60_000;
@@ -151,7 +151,7 @@ describe("the chain's data in a record", () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('of a hundred tokens takes two calls of at most a hundred accounts', async () => {
+  it("the chain's data of a hundred tokens takes two calls of at most a hundred accounts", async () => {
     await read(Array.from({ length: 100 }, (_, n) => row(wallet(1_000 + n), 'token')));
     expect(calls.map((batch) => batch.length)).toEqual([100, 100]);
   });

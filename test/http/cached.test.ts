@@ -169,7 +169,7 @@ describe('KV', () => {
     expect(kv.refused).toEqual([]);
   });
 
-  it('may fail without a consequence', async () => {
+  it('KV may fail without a consequence', async () => {
     const kv = { get: () => Promise.reject(new Error('KV')), put: () => Promise.reject(new Error('KV')) };
     const cache = new Cache({ kv: kv as unknown as KVNamespace, now: () => 0, defer: (work) => void work });
     expect((await cache.read('key', owned(LONG), async () => 1)).value).toBe(1);

@@ -20,7 +20,7 @@ const integers = operationsOf(document).flatMap(({ path, operation }) => {
 });
 
 describe('an integer of a query is plain decimal digits', () => {
-  it('is found on every route that has one', () => {
+  it('an integer of a query is plain decimal digits on every route that has one', () => {
     expect(integers.map(([path, name]) => `${path}?${name}`)).toEqual(
       expect.arrayContaining([
         '/api/proof/history?limit',

@@ -58,7 +58,7 @@ describe('RateLimit headers', () => {
     });
   });
 
-  it('never show fewer than no requests left', async () => {
+  it('RateLimit headers never show fewer than no requests left', async () => {
     const get = service();
     for (let sent = 0; sent < 605; sent++) await get();
     expect((await get()).limit).toBe('"requests_per_minute";r=0;t=10');

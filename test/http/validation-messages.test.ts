@@ -108,7 +108,7 @@ async function send({ operation, field }: Case, value: unknown): Promise<{ statu
 }
 
 describe('the text about a wrong value', () => {
-  it('is tested for every operation that takes input', () => {
+  it('the text about a wrong value is tested for every operation that takes input', () => {
     expect(new Set(cases.map(({ operation }) => operation)).size).toBeGreaterThan(20);
   });
 

@@ -146,7 +146,8 @@ describe('waiting for a change', () => {
     expect((await later).applied).toBe(true);
   });
 
-  it('has room for 500 requests', () => expect(MAX_WAITING).toBeGreaterThanOrEqual(WAITERS));
+  it('waiting for a change has room for 500 requests', () =>
+    expect(MAX_WAITING).toBeGreaterThanOrEqual(WAITERS));
 });
 
 describe('the Prefer header', () => {
@@ -154,13 +155,16 @@ describe('the Prefer header', () => {
   const app = new Hono().get('/', async (c) => c.json(await waiting.read(c, poll)));
   const get = (prefer?: string) => app.request('/', prefer === undefined ? {} : { headers: { prefer } });
 
-  it.each([undefined, 'wait=0', 'respond-async'])('is not waited for when it is %j', async (prefer) => {
-    const response = await get(prefer);
-    expect(await response.json()).toEqual({ state: 'sent' });
-    expect(response.headers.get('preference-applied')).toBeNull();
-  });
+  it.each([undefined, 'wait=0', 'respond-async'])(
+    'the Prefer header is not waited for when it is %j',
+    async (prefer) => {
+      const response = await get(prefer);
+      expect(await response.json()).toEqual({ state: 'sent' });
+      expect(response.headers.get('preference-applied')).toBeNull();
+    },
+  );
 
-  it('is repeated, limited to the longest wait, when the wait was granted', async () => {
+  it('the Prefer header is repeated, limited to the longest wait, when the wait was granted', async () => {
     const call = Promise.resolve(get('wait=600'));
     await runTo(3_000);
     const response = await call;

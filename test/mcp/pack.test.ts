@@ -35,7 +35,7 @@ it('needs no other package and names the licenses of what it contains', () => {
   expect(notices).toContain('zod');
 });
 
-it('has one name and version in package.json and server.json, for the given origin', () => {
+it('the package has one name and version in package.json and server.json, for the given origin', () => {
   const manifest = JSON.parse(packaged('package.json')) as Record<string, unknown>;
   const server = JSON.parse(packaged('server.json')) as Record<string, unknown>;
   expect(manifest).toMatchObject({

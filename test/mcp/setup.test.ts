@@ -159,11 +159,11 @@ describe('an addition to JSON', () => {
     ['[]', 'the file is not a JSON object'],
     ['{"mcpServers":[]}', 'mcpServers is not an object'],
     ['{"mcpServers":{"s":{"a":2}}}', 'mcpServers already has another entry named s'],
-  ])('is refused for %s', (text, reason) => {
+  ])('an addition to JSON is refused for %s', (text, reason) => {
     expect(addToJson(text, 'mcpServers', 's', { a: 1 })).toEqual({ type: 'refused', reason });
   });
 
-  it('is present when the same entry exists', () => {
+  it('an addition to JSON is present when the same entry exists', () => {
     expect(addToJson('{"mcpServers":{"s":{"a":1}}}', 'mcpServers', 's', { a: 1 })).toEqual({
       type: 'present',
     });
@@ -184,11 +184,11 @@ describe('an addition to TOML', () => {
     ['[ mcp_servers . "sluice" . env ]', 'the file already has another table mcp_servers.sluice'],
     ['mcp_servers = { other = {} }', 'mcp_servers is not a table of its own'],
     ['mcp_servers.sluice.url = "z"', 'mcp_servers is not a table of its own'],
-  ])('is refused for %j', (text, reason) => {
+  ])('an addition to TOML is refused for %j', (text, reason) => {
     expect(addToToml(text, 'sluice', TABLE)).toEqual({ type: 'refused', reason });
   });
 
-  it('is present when the same table exists', () => {
+  it('an addition to TOML is present when the same table exists', () => {
     expect(addToToml(`a = 1\n${TABLE}\n`, 'sluice', TABLE)).toEqual({ type: 'present' });
   });
 });

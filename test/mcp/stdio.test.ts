@@ -41,7 +41,7 @@ const toolNames = (answer: Readonly<Record<string, unknown>>) =>
 
 describe('a client of 2025', () => {
   it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
-    'that speaks %s is served',
+    'a client of 2025 that speaks %s is served',
     async (version) => {
       start();
       const opened = await openLegacy(server, version);
@@ -87,7 +87,7 @@ describe('a client of 2026', () => {
 });
 
 describe('stdout contains protocol only', () => {
-  it('while everything goes wrong', async () => {
+  it('stdout contains protocol only while everything goes wrong', async () => {
     start();
     await openLegacy(server);
     server.write('not json\n{"jsonrpc":"2.0"\n\n{}\n[]\nnull\n{"jsonrpc":"2.0","method":7}\n');
@@ -106,15 +106,18 @@ describe('stdout contains protocol only', () => {
     expect(strayOutput(server.stdout())).toEqual([]);
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('and on %s, which ends it with code 0', async (signal) => {
-    start();
-    await openLegacy(server);
-    server.kill(signal);
-    expect(await server.exited).toBe(0);
-    expect(strayOutput(server.stdout())).toEqual([]);
-  });
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'stdout contains protocol only on %s, which ends the server with code 0',
+    async (signal) => {
+      start();
+      await openLegacy(server);
+      server.kill(signal);
+      expect(await server.exited).toBe(0);
+      expect(strayOutput(server.stdout())).toEqual([]);
+    },
+  );
 
-  it('and when the host closes the pipe, also in the middle of a call', async () => {
+  it('stdout contains protocol only when the host closes the pipe, also in the middle of a call', async () => {
     start();
     await openLegacy(server);
     server.notify('tools/call', { name: 'get_reserves', arguments: {} });
@@ -123,7 +126,7 @@ describe('stdout contains protocol only', () => {
     expect(strayOutput(server.stdout())).toEqual([]);
   });
 
-  it('and when a library logs', async () => {
+  it('stdout contains protocol only when a library logs', async () => {
     server = startStdio(
       process.execPath,
       ['--import', `data:text/javascript,setTimeout(()=>console.log('chatter'),300)`, ENTRY],
@@ -134,7 +137,7 @@ describe('stdout contains protocol only', () => {
     expect(strayOutput(server.stdout())).toEqual([]);
   });
 
-  it('through `npm run -s mcp` too', async () => {
+  it('stdout contains protocol only through `npm run -s mcp` too', async () => {
     server = startStdio(
       'npm',
       ['run', '-s', 'mcp'],
@@ -148,7 +151,7 @@ describe('stdout contains protocol only', () => {
     expect(strayOutput(server.stdout())).toEqual([]);
   });
 
-  it('and nothing at all when it cannot start, which stderr explains', async () => {
+  it('stdout contains nothing when the server cannot start, which stderr explains', async () => {
     start({ API_BASE_URL: 'sluice.example' });
     expect(await server.exited).toBe(1);
     expect(server.stdout()).toBe('');
@@ -157,14 +160,14 @@ describe('stdout contains protocol only', () => {
 });
 
 describe('API_BASE_URL', () => {
-  it('may carry a path or a slash: its origin counts', async () => {
+  it('API_BASE_URL may carry a path or a slash: its origin counts', async () => {
     start({ API_BASE_URL: `${api.url}/api/` });
     await openLegacy(server);
     const { result } = await server.request('tools/call', { name: 'get_reserves', arguments: {} });
     expect(result).not.toHaveProperty('isError');
   });
 
-  it('with an unreachable address is an error result that explains it', async () => {
+  it('an unreachable API_BASE_URL is an error result that explains it', async () => {
     start({ API_BASE_URL: 'http://127.0.0.1:9' });
     await openLegacy(server);
     const { result } = await server.request('tools/call', { name: 'get_reserves', arguments: {} });

@@ -124,7 +124,7 @@ describe('the table', () => {
     expect(TOOLS.slice(0, 5).map(({ name }) => name)).toEqual(CONTRACT_TOOLS);
   });
 
-  it('has each tool once, and an answer of the API for each but the proof', () => {
+  it('the table has each tool once, and a recorded response of the API for each but the proof', () => {
     const names = TOOLS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(PASSED_ON.map(([name]) => name).sort()).toEqual(
@@ -287,7 +287,7 @@ describe('arguments', () => {
 
 describe('a failure of the service', () => {
   const actions = [...new Set(Object.values(ERRORS).map(({ action }) => action))];
-  it.each(actions)('with action %s has a next step as text', (action) => {
+  it.each(actions)('a failure with action %s has a next step as text', (action) => {
     expect(nextStep(action)).toMatch(/^[A-Z].*\.$/);
     expect(nextStep(action)).not.toMatch(/advises/);
   });
@@ -306,7 +306,7 @@ describe('a failure of the service', () => {
     expect(body).toEqual({ ...problem, next_step: nextStep('retry_later') });
   });
 
-  it('without a body of this API advises what to check', async () => {
+  it('a failure without a body of this API advises what to check', async () => {
     for (const answer of [
       { status: 502, body: '<html>Bad gateway</html>' },
       { status: 200, body: '[]' },
@@ -320,7 +320,7 @@ describe('a failure of the service', () => {
     }
   });
 
-  it('that succeeds in an unknown shape is not passed on as an answer', async () => {
+  it('a success in an unknown shape is not passed on as a result', async () => {
     const { result, body } = await call(
       'swap_status',
       { id: 'x' },
@@ -394,26 +394,29 @@ describe('swap_create', () => {
       { status: 500, body: { ...PROBLEM, error_code: 'INTERNAL', action: 'report_request_id' } },
     ],
     ['the answer does not name the swap', { body: { initiated: true, status: 'waiting' } }],
-  ])('when %s returns the key, and reuses it even when the model does not', async (_what, lost) => {
-    const amountSol = `0.4${_what.length}`;
-    const { api, sent } = service(lost, lost, { body: CREATED, replayed: true }, { body: CREATED });
-    const ask = async () => {
-      const { content, isError } = await callTool(toolNamed('swap_create'), { amountSol }, contextOf(api));
-      const [part] = content;
-      return {
-        isError,
-        ...(JSON.parse(part?.type === 'text' ? part.text : '{}') as Record<string, unknown>),
+  ])(
+    'a swap_create when %s returns the key, and reuses it even when the model does not',
+    async (_what, lost) => {
+      const amountSol = `0.4${_what.length}`;
+      const { api, sent } = service(lost, lost, { body: CREATED, replayed: true }, { body: CREATED });
+      const ask = async () => {
+        const { content, isError } = await callTool(toolNamed('swap_create'), { amountSol }, contextOf(api));
+        const [part] = content;
+        return {
+          isError,
+          ...(JSON.parse(part?.type === 'text' ? part.text : '{}') as Record<string, unknown>),
+        };
       };
-    };
-    const first = await ask();
-    expect(first).toMatchObject({ isError: true, idempotencyKey: keyOf(sent) });
-    expect(String(Reflect.get(first, 'next_step'))).toContain(String(keyOf(sent)));
-    await ask();
-    expect(await ask()).toMatchObject({ idempotencyKey: keyOf(sent), replayed: true });
-    await ask();
-    expect(new Set([0, 1, 2].map((at) => keyOf(sent, at))).size).toBe(1);
-    expect(keyOf(sent, 3)).not.toBe(keyOf(sent, 2));
-  });
+      const first = await ask();
+      expect(first).toMatchObject({ isError: true, idempotencyKey: keyOf(sent) });
+      expect(String(Reflect.get(first, 'next_step'))).toContain(String(keyOf(sent)));
+      await ask();
+      expect(await ask()).toMatchObject({ idempotencyKey: keyOf(sent), replayed: true });
+      await ask();
+      expect(new Set([0, 1, 2].map((at) => keyOf(sent, at))).size).toBe(1);
+      expect(keyOf(sent, 3)).not.toBe(keyOf(sent, 2));
+    },
+  );
 
   it('recognizes an amount in another notation', async () => {
     const { api, sent } = service(new TypeError('fetch failed'), { body: CREATED, replayed: true });
@@ -438,7 +441,7 @@ describe('swap_create', () => {
     expect(new Set(sent.map((_, at) => keyOf(sent, at))).size).toBe(3);
   });
 
-  it('never gives the unresolved key of one client to another client', async () => {
+  it('swap_create never gives the unresolved key of one client to another client', async () => {
     const lost = serviceFor('198.51.100.1', new TypeError('fetch failed'));
     const other = serviceFor('198.51.100.2', { body: CREATED });
     for (const { api } of [lost, other])
@@ -488,7 +491,7 @@ describe('an equal call within minutes', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('is recognized in another notation, and with dry_run: false', async () => {
+  it('an equal call within minutes is recognized in another notation, and with dry_run: false', async () => {
     const { ask, sent } = caller(recentResults(), { body: CREATED });
     await ask('swap_create', { amountSol: 0.5 });
     expect(await ask('swap_create', { amount_sol: '0.50', dry_run: false })).toMatchObject({
@@ -497,7 +500,7 @@ describe('an equal call within minutes', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('never names a key for a claim, which has none', async () => {
+  it('a repeated call never names a key for a claim, which has none', async () => {
     const { ask } = caller(recentResults(), { body: exampleOf('claimFromDeposit') });
     const claim = { asset: 'USDC', depositTxSignature: SIGNATURE };
     await ask('asry_claim', claim);
@@ -518,7 +521,7 @@ describe('an equal call within minutes', () => {
     expect(JSON.stringify(sent)).not.toContain('idempotencyKey');
   });
 
-  it('is a new one after a dry run, of another client, and after ten minutes', async () => {
+  it('an equal call is a new one after a dry run, of another client, and after ten minutes', async () => {
     const all = recentResults();
     const dry = { body: exampleOf('createSwap', 'dry_run') };
     const one = caller(resultsOf('198.51.100.1', all), dry, { body: CREATED }, { body: CREATED });
@@ -531,7 +534,7 @@ describe('an equal call within minutes', () => {
     expect([one.sent.length, other.sent.length]).toEqual([3, 1]);
   });
 
-  it('is forgotten, the oldest first, when there are more than 500', () => {
+  it('equal calls are forgotten, the oldest first, when there are more than 500', () => {
     const recent = recentResults();
     for (let call = 0; call <= 500; call++) recent.keep(String(call), {});
     expect([recent.find('0'), recent.find('1')]).toEqual([undefined, { result: {}, ageSeconds: 0 }]);
@@ -551,7 +554,7 @@ describe('a state that a tool waits for', () => {
       { ...invoice, status: 'completed', detail: 'completed' },
     ],
   ])(
-    'is returned by %s once it is final, with each earlier one as progress',
+    'a state that a tool waits for is returned by %s once it is final, with each earlier one as progress',
     async (name, given, open, over) => {
       const { api, sent } = service({ body: open }, { body: over });
       const seen: string[] = [];
@@ -563,7 +566,7 @@ describe('a state that a tool waits for', () => {
     },
   );
 
-  it('is returned as it is when the time is over', async () => {
+  it('a state that a tool waits for is returned as it is when the time is over', async () => {
     const { result, body } = await call(
       'swap_status',
       { id: 'x', wait_seconds: 1 },
@@ -573,7 +576,7 @@ describe('a state that a tool waits for', () => {
     expect([result.isError, body.status]).toEqual([undefined, 'waiting']);
   });
 
-  it('is returned at once on request', async () => {
+  it('a state that a tool waits for is returned at once on request', async () => {
     const { body, sent } = await call('swap_status', { id: 'x', wait_seconds: 0 }, { body: waiting });
     expect([body.status, sent.length]).toEqual(['waiting', 1]);
   });
@@ -603,7 +606,7 @@ describe('what is optional in the contract', () => {
     [1, '1'],
     ['1', '1'],
     [ADDRESS, ADDRESS],
-  ])('is a token id %j as number or text, or a mint', async (id, text) => {
+  ])('an optional argument may be a token id %j as number or text, or a mint', async (id, text) => {
     const { sent } = await call('token_get', { id }, { body: exampleOf('getToken') });
     expect(sent[0]?.url).toBe(`http://sluice.test/api/tokens/${text}`);
   });
@@ -631,7 +634,7 @@ describe('asry_claim', () => {
 describe('exchange_create', () => {
   const order = { from: 'sol', to: 'btc', amount: 0.5, payoutAddress: 'bc1qxy' };
 
-  it('only estimates on a dry run, and returns neither an id nor an address to pay', async () => {
+  it('a dry run of exchange_create only estimates, and returns neither an id nor an address to pay', async () => {
     const { sent, body } = await call(
       'exchange_create',
       { ...order, dry_run: true },

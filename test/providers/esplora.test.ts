@@ -38,7 +38,7 @@ const at = (path: string, answer: Recorded | Error | (Recorded | Error)[]) => {
 };
 
 describe('balance', () => {
-  it('is confirmed money only; the mempool is separate and may be negative', async () => {
+  it('a balance is confirmed money only; the mempool is separate and may be negative', async () => {
     const { esplora } = at(`/address/${ADDRESS}`, {
       body: { address: ADDRESS, chain_stats: stats(184_000, 60_000), mempool_stats: stats(0, 1_000) },
     });
@@ -51,7 +51,7 @@ describe('balance', () => {
     });
   });
 
-  it('of an address never used is zero, not an error', async () => {
+  it('the balance of an address never used is zero, not an error', async () => {
     const { esplora } = at(`/address/${ADDRESS}`, {
       body: { address: ADDRESS, chain_stats: stats(0, 0), mempool_stats: stats(0, 0) },
     });
@@ -105,7 +105,7 @@ describe('balance', () => {
 });
 
 describe('tip', () => {
-  it('is bare text', async () => {
+  it('the tip is bare text', async () => {
     expect(await at('/blocks/tip/height', { body: '900001' }).esplora.tipHeight()).toBe(900_001);
     expect(await at('/blocks/tip/hash', { body: 'd'.repeat(64) }).esplora.tipHash()).toBe('d'.repeat(64));
   });
@@ -138,7 +138,7 @@ describe('tip', () => {
 describe('a transaction', () => {
   const read = (answer: Recorded | Error) => at(`/tx/${TXID}`, answer).esplora.tx(TXID);
 
-  it('has its outputs in their order, addresses where there are any, and its block', async () => {
+  it('a transaction has its outputs in their order, addresses where there are any, and its block', async () => {
     expect(await read({ body: tx(TXID) })).toEqual({
       txid: TXID,
       inputs: [{ address: 'bc1qfrom', value: 70_000n }],
@@ -159,7 +159,7 @@ describe('a transaction', () => {
     expect((await read({ body: tx(TXID, { status }) }))?.block).toBeNull();
   });
 
-  it('that is not known is null', async () => {
+  it('a transaction that is not known is null', async () => {
     expect(await read({ status: 404, body: 'Transaction not found' })).toBeNull();
   });
 
@@ -189,7 +189,7 @@ describe('a transaction', () => {
 describe('the history of an address', () => {
   const [A, B] = ['a'.repeat(64), 'b'.repeat(64)];
 
-  it('has each txid once, although one index repeats its mempool part', async () => {
+  it('the history of an address has each txid once, although one index repeats its mempool part', async () => {
     const { esplora } = at(`/address/${ADDRESS}/txs/mempool`, { body: [tx(A), tx(B), tx(A)] });
     expect((await esplora.mempoolTxs(ADDRESS)).map(({ txid }) => txid)).toEqual([A, B]);
   });
@@ -239,7 +239,7 @@ describe('the history of an address', () => {
     await expect(esplora.chainTxs(ADDRESS)).rejects.toMatchObject({ details: { reason: 'too_large' } });
   });
 
-  it('is retried once after an answer that is not JSON', async () => {
+  it('the history of an address is retried once after an answer that is not JSON', async () => {
     const path = `/address/${ADDRESS}/txs/chain`;
     const { esplora, requests } = at(path, [{ body: '<html>' }, { body: [tx(A)] }]);
     expect(await esplora.chainTxs(ADDRESS)).toHaveLength(1);
@@ -250,7 +250,7 @@ describe('the history of an address', () => {
 describe('the hash of a block', () => {
   const read = (answer: Recorded) => at('/block-height/900000', answer).esplora.blockHash(900_000);
 
-  it('is bare text, or null above the tip', async () => {
+  it('the hash of a block is bare text, or null above the tip', async () => {
     expect(await read({ body: 'd'.repeat(64) })).toBe('d'.repeat(64));
     expect(await read({ status: 404, body: 'Block not found' })).toBeNull();
   });

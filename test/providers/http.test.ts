@@ -19,7 +19,7 @@ const get = (answers: Recorded | Error | (Recorded | Error)[]) => {
 };
 
 describe('an answer in the documented shape', () => {
-  it('is read, with our headers on the request', async () => {
+  it('a response in the documented shape is read, with our headers on the request', async () => {
     const { read, requests } = get(GOOD);
     expect(await read).toEqual({ ok: true });
     expect(requests).toHaveLength(1);

@@ -39,7 +39,7 @@ describe('quote', () => {
     expect(requests[0]?.url).not.toContain('secret-token');
   });
 
-  it('without a token sends no such header', async () => {
+  it('a quote without a token sends no such header', async () => {
     const { provider, requests } = quoting({ body: honest });
     await provider.quote(asked);
     expect(requests[0]?.headers.get('authorization')).toBeNull();

@@ -116,7 +116,7 @@ describe('kraken', () => {
     expect(await read({ body })).toEqual({ source: 'kraken', ...PRICE });
   });
 
-  it('is also read under the requested names', async () => {
+  it('a response of Kraken is also read under the requested names', async () => {
     const body = { error: [], result: { XBTUSD: pair('80868.5'), SOLUSD: pair('101.24') } };
     expect(await read({ body })).toMatchObject(PRICE);
   });

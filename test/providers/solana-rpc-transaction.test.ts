@@ -118,7 +118,7 @@ describe('transaction', () => {
 });
 
 describe('a transaction of another version', () => {
-  it('is read in version 1 as production shows it', async () => {
+  it('a transaction of another version is read in version 1 as production shows it', async () => {
     expect(await read(versionOne)).toEqual({
       signature: versionOne.transaction.signatures[0],
       slot: 449_391_489n,
@@ -134,7 +134,7 @@ describe('a transaction of another version', () => {
     });
   });
 
-  it('is read in version 1 without loadedAddresses', async () => {
+  it('a transaction of another version is read in version 1 without loadedAddresses', async () => {
     const { loadedAddresses: _gone, ...meta } = versionOne.meta;
     expect((await read({ ...versionOne, meta }))?.accounts).toHaveLength(3);
   });
@@ -145,7 +145,7 @@ describe('a transaction of another version', () => {
     ['version 2 shown in spite of the maximum', result({ ...FOUND, version: 2 })],
     ['version 2 in a shape that is not known', result({ version: 2, anything: [] })],
     ['a version that is text', result({ ...FOUND, version: 'v2' })],
-  ])('is an unsupported version: %s', async (_name, answer) => {
+  ])('a transaction of an unknown version is unsupported: %s', async (_name, answer) => {
     const { node } = nodeWith({ getTransaction: answer });
     const failure: unknown = await node.transaction('sig-1', 'finalized').catch((error: unknown) => error);
     expect(isUnsupportedVersion(failure)).toBe(true);
@@ -153,7 +153,7 @@ describe('a transaction of another version', () => {
     expect(isUnsupportedVersion(asUpstreamFailure(failure))).toBe(true);
   });
 
-  it('is not assumed for any other failure', async () => {
+  it('a transaction of another version is not assumed for any other failure', async () => {
     for (const answer of [{ status: 400, body: 'bad' }, { status: 500, body: {} }, result({ version: 1 })]) {
       const { node } = nodeWith({ getTransaction: answer });
       const failure: unknown = await node.transaction('sig-1', 'finalized').catch((error: unknown) => error);
@@ -219,7 +219,7 @@ describe('accounts and supplies', () => {
   };
   const inContext = (value: unknown) => result({ context: { slot: 8 }, value });
 
-  it('are read in the given order, null if absent', async () => {
+  it('accounts and supplies are read in the given order, null if absent', async () => {
     const { node } = nodeWith({ getMultipleAccounts: inContext([account, null]) });
     const { slot, accounts } = await node.accounts(['a', 'b'], 'finalized');
     expect(slot).toBe(8n);

@@ -25,7 +25,7 @@ const params = (request: { body: unknown } | undefined): unknown =>
   Reflect.get(Object(request?.body), 'params');
 
 describe('balance', () => {
-  it('is lamports with the slot of the view, the commitment always named', async () => {
+  it('a balance is lamports with the slot of the view, the commitment always named', async () => {
     const { node: rpc, requests } = node('getBalance', inContext(5_000_000_000));
     expect(await rpc.balance('addr', 'finalized', 77n)).toEqual({ lamports: 5_000_000_000n, slot: 100n });
     expect(params(requests[0])).toEqual(['addr', { commitment: 'finalized', minContextSlot: 77 }]);
@@ -216,7 +216,7 @@ describe('choice of the node', () => {
     return { rpc: createSolanaRpc({ urls: [ONE, TWO], fetch }), requests };
   };
 
-  it('the primary alone, while it answers', async () => {
+  it('the primary node alone is asked while it answers', async () => {
     const { rpc, requests } = two(inContext(1), inContext(2));
     expect((await rpc.first((n) => n.balance('a', 'finalized'))).lamports).toBe(1n);
     expect(requests).toHaveLength(1);
@@ -235,7 +235,7 @@ describe('choice of the node', () => {
     expect((await rpc.first((n) => n.balance('a', 'finalized'))).lamports).toBe(2n);
   });
 
-  it("when none answers, the first node's failure is returned, without the URL", async () => {
+  it("the first node's failure is returned, without the URL, when none answers", async () => {
     const { rpc } = two(error(-32016, 'Minimum context slot has not been reached'), new TypeError(TWO));
     const failure: unknown = await rpc.first((n) => n.balance('a', 'finalized')).catch((e: unknown) => e);
     expect(failure).toMatchObject({ code: 'UPSTREAM_FAILED', details: { reason: 'rpc_-32016' } });

@@ -81,7 +81,7 @@ describe('settings that look right at a glance', () => {
       'btc-address-malformed',
     ],
     ['a misspelt name', { RESERVE_SOLANA_ADRESS: HEALTHY.RESERVE_SOLANA_ADDRESS }, 'variable-unknown'],
-  ] as const)('are found: %s', async (_what, change, name) => {
+  ] as const)('settings that look right at a glance are found: %s', async (_what, change, name) => {
     expect(await problems(change)).toContain(name);
   });
 });

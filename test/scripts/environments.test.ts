@@ -88,14 +88,14 @@ it('refuses a staging that inherits the domain of production', () => {
   ).toEqual([]);
 });
 
-it('is a problem for the doctor', async () => {
+it('a shared setting is a problem for the doctor', async () => {
   const wrangler = join(folder, 'wrangler.toml');
   writeFileSync(wrangler, bound.replace(DATABASE, 'database_name = "sluice"'));
   const findings = await examine({ settings: {}, files: { wrangler }, offline: true, fetch });
   expect(findings.map(({ name }) => name)).toContain('environment-shares-production');
 });
 
-it('fails the build of every deployment', async () => {
+it('a shared setting fails the build of every deployment', async () => {
   writeFileSync(
     join(folder, 'wrangler.toml'),
     bound.replace('namespace_id = "2001"', 'namespace_id = "1001"'),

@@ -180,7 +180,7 @@ describe('arguments of a command', () => {
     expect(readCommandLine(line.split(' ').filter(Boolean))).toEqual({ type: 'usage' });
   });
 
-  it('are all listed in the usage', () => {
+  it('all commands are listed in the usage', () => {
     for (const name of [...Object.keys(REMOTE), 'keygen', 'address']) expect(USAGE).toContain(`  ${name}`);
   });
 });

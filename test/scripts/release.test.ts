@@ -119,7 +119,7 @@ describe('npm version minor', () => {
     git('reset', '-q', '--hard', 'HEAD~1');
   });
 
-  it('is refused when nothing is under Unreleased, and changes nothing', () => {
+  it('npm version minor is refused when nothing is under Unreleased, and changes nothing', () => {
     const { status, stderr } = npmVersion('patch');
     expect(status).not.toBe(0);
     expect(stderr).toContain("CHANGELOG.md has no entry under 'Unreleased'");

@@ -64,7 +64,7 @@ describe('the target of a command', () => {
       `of ${ONE.url}`,
     ],
   ] as const)(
-    'is %s',
+    'the target of a command is %s',
     (_what, given, {
       worlds = [],
       ...rest
@@ -92,7 +92,7 @@ describe('the target of a command', () => {
     ],
     ['the origin is no URL', { origin: 'sluice' }, {}, 'API_BASE_URL must be an http or https URL'],
   ] as const)(
-    'is refused when %s',
+    'the target of a command is refused when %s',
     (_what, given, {
       worlds = [],
       ...rest

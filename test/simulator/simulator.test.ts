@@ -34,7 +34,7 @@ const MENDED = [
 ];
 
 it.each(MENDED)(
-  'no longer breaks an invariant in seed %i',
+  'seed %i no longer breaks an invariant',
   { timeout: PATIENCE_MS, tags: ['deep'] },
   async (seed) => {
     const { violations } = await runSeed(seed, await loadProduction(OWN_SOURCE), () => undefined);

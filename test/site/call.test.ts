@@ -55,7 +55,7 @@ it('sends the same key after a reload while the outcome of a creation is unknown
 });
 
 describe('failures are text with a next step', () => {
-  it('no connection', async () => {
+  it('a failed connection is text with a next step', async () => {
     answering(() => Promise.reject(new TypeError('fetch failed')));
     expect(await failed()).toMatchObject({
       text: 'The service cannot be reached.',
@@ -64,7 +64,7 @@ describe('failures are text with a next step', () => {
     });
   });
 
-  it('no answer in time', async () => {
+  it('a response that is late is text with a next step', async () => {
     answering(() => Promise.reject(new DOMException('too slow', 'TimeoutError')));
     expect((await failed()).text).toBe('The service did not respond in time.');
   });
@@ -94,7 +94,7 @@ describe('failures are text with a next step', () => {
     expect(failureOf({ ...refused, retry_after_s: 5 }).next).toContain('5 seconds');
   });
 
-  it('has a next step for every action of the service', () => {
+  it('each action of the service has a next step', () => {
     const unknown = failureOf({ ...refused, action: 'no_such_action' as 'none' }).next;
     for (const { action } of Object.values(ERRORS))
       expect(failureOf({ ...refused, action }).next, action).not.toBe(unknown);

@@ -130,7 +130,7 @@ describe('short amounts', () => {
 });
 
 describe('times', () => {
-  it('are UTC in every locale', () => {
+  it('times are in UTC in every locale', () => {
     expect(instant('2026-11-20T17:44:58.009Z')).toBe('2026-11-20 17:44 UTC');
     expect(fromUnixSeconds(1_795_196_687)).toBe('2026-11-20T17:44:47.000Z');
   });

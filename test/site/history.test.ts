@@ -80,13 +80,13 @@ const PROOFS = archive(4);
 const [newest, second, third, first] = PROOFS as [ArchivedProof, ArchivedProof, ArchivedProof, ArchivedProof];
 
 describe('the chain of all proofs', () => {
-  it('is linked back to the first proof', async () => {
+  it('the chain of all proofs is linked back to the first proof', async () => {
     expect(await check(PROOFS)).toEqual({ type: 'linked', count: 4, first: first.timestamp });
     expect(await check([first])).toEqual({ type: 'linked', count: 1, first: first.timestamp });
     expect(await check([])).toEqual({ type: 'empty' });
   });
 
-  it('is broken where a proof was left out, inserted, or the beginning is missing', async () => {
+  it('the chain of all proofs is broken where a proof was left out, inserted, or the beginning is missing', async () => {
     const unlinked = 'it does not contain the hash of the proof before it';
     expect(await check([newest, third, first])).toEqual({
       type: 'broken',
@@ -97,7 +97,7 @@ describe('the chain of all proofs', () => {
     expect(await check([newest, second])).toMatchObject({ why: 'the proofs before it are missing' });
   });
 
-  it('is broken by one altered byte in any member of a proof', async () => {
+  it('the chain of all proofs is broken by one altered byte in any member of a proof', async () => {
     const figures = { ...second.figures, reserveSatoshis: '9' };
     const altered: Partial<ArchivedProof>[] = [
       { figures },
@@ -124,11 +124,11 @@ describe('the chain of all proofs', () => {
 });
 
 describe('one proof of the archive', () => {
-  it('has no fault as it was signed', async () => {
+  it('one proof of the archive has no fault as it was signed', async () => {
     for (const proof of PROOFS) expect(await proofFault(proof)).toBeNull();
   });
 
-  it('is not as signed with a signature of another key, even if the hash is that of the new text', async () => {
+  it('a proof with a signature of another key is not as signed, even if the hash is that of the new text', async () => {
     const other = ed25519.sign(new TextEncoder().encode(second.message), new Uint8Array(32).fill(1));
     const solana = { ...second.solana, signature: base58.encode(other) };
     const hash = proofHash(second.message, { bitcoin: second.bitcoin.signature, solana: solana.signature });

@@ -46,7 +46,7 @@ describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page
     expect(html).not.toMatch(/\son[a-z]+=/);
   });
 
-  it('has no dead links', () => {
+  it('no page has dead links', () => {
     const paths = PAGES.map((known) => known.path);
     for (const href of hrefs(file(path))) {
       if (href.startsWith('#') || href.startsWith(SOURCE) || SERVED.test(href)) continue;
@@ -199,7 +199,7 @@ describe('the preview of a shared link', () => {
       await pagesApp({ origin, release, style: '/a.css', font: '/a.woff2', scripts }, API).request(path)
     ).text();
 
-  it('has absolute addresses where the build has an origin, as readers of previews require', async () => {
+  it('the preview of a shared link has absolute addresses where the build has an origin, as readers of previews require', async () => {
     const text = await html('/reserves', 'https://sluice.example');
     expect(text).toContain('<meta property="og:image" content="https://sluice.example/card.png"/>');
     expect(text).toContain('<meta property="og:url" content="https://sluice.example/reserves"/>');

@@ -67,11 +67,11 @@ describe('an invoice on its page', () => {
     ['completed', ['done', 'done', 'done', 'done']],
     ['expired', ['failed', 'failed', 'failed', 'failed']],
     ['refund_due', ['done', 'failed', 'failed', 'failed']],
-  ])('that is %s', (detail, states) => {
+  ])('an invoice that is %s shows it on its page', (detail, states) => {
     expect(invoiceSteps(invoice(detail, '0')).map(({ state }) => state)).toEqual(states);
   });
 
-  it('that was paid in part requests the rest, with the same reference', () => {
+  it('an invoice that was paid in part requests the rest, with the same reference', () => {
     const rest = restOf({ ...invoice('seen', '10000000'), fee_lamports: 15_939_841, amount: '0.015939841' });
     expect(rest.amount).toBe('0.005939841');
     expect(rest.solana_pay_url).toBe(made.solana_pay_url.replace(/amount=[^&]*/, 'amount=0.005939841'));

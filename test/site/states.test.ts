@@ -28,7 +28,7 @@ describe('the pay-in address of an exchange', () => {
     ['waiting', null, 'unknown'],
     ['expired', '8LZGbM26bq', 'no longer payable'],
     ['finished', '8LZGbM26bq', 'no longer payable'],
-  ])('while it is %s and is %s: %s', (status, address, text) => {
+  ])('the pay-in address of an exchange that is %s and is %s: %s', (status, address, text) => {
     const html = String(PayInTo({ exchange: exchange(status, address) }));
     expect(html).toContain(text);
     expect(html).not.toContain('>paid<');
@@ -36,7 +36,7 @@ describe('the pay-in address of an exchange', () => {
 });
 
 describe('the service on the overview', () => {
-  it('is not called open while the custodian does not answer', () => {
+  it('the service is not called open while the custodian does not answer', () => {
     const facts = (custody: unknown) =>
       String(ServiceFacts({ status: { ...copy('getStatus'), custody }, lamports: '1' }));
     const { custody } = copy('getStatus');
@@ -170,13 +170,13 @@ describe('the coverage of the overview', () => {
     ['1000000', '0', 'Every ABSR is covered by exactly one sat.', '100.00 %'],
     ['1000000', '-5', 'Not covered: 5 sats are missing.', '99.99 %'],
     ['0', '1000000', 'No ABSR exists yet, so nothing is owed.', '–'],
-  ])('for a supply of %s with a gap of %s shows: %s', (supply, gap, text, ratio) => {
+  ])('the coverage for a supply of %s with a gap of %s shows: %s', (supply, gap, text, ratio) => {
     const covered = coverageOf(summary(supply, gap));
     expect(covered && coverageText(covered)).toBe(text);
     expect(covered && coverageRatio(covered)).toBe(ratio);
   });
 
-  it('is unknown while either side is unknown', () => {
+  it('the coverage is unknown while either side is unknown', () => {
     expect(coverageOf(summary(null, '1'))).toBeNull();
     expect(coverageOf(summary('1', null))).toBeNull();
     expect(coverageOf(null)).toBeNull();

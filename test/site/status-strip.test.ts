@@ -9,7 +9,7 @@ const periods = [
 ];
 
 describe('the last 24 hours of a part', () => {
-  it('are 48 half hours up to the one under way, empty where no check is recorded', () => {
+  it('the last 24 hours of a part are 48 half hours up to the one under way, empty where no check is recorded', () => {
     const blocks = blocksOf(periods, HALF_HOURS, 'kraken', AS_OF);
     expect(blocks).toHaveLength(48);
     expect(blocks[0]).toEqual({ startsAt: '2026-11-19T13:30:00.000Z', checks: 0, failed: 0 });
@@ -19,7 +19,7 @@ describe('the last 24 hours of a part', () => {
     ]);
   });
 
-  it('are summed up in text', () => {
+  it('the last 24 hours of a part are summed up in text', () => {
     const summary = (of: typeof periods, name: string) =>
       summaryOf(blocksOf(of, HALF_HOURS, name, AS_OF), HALF_HOURS);
     expect(summary(periods, 'kraken')).toBe(

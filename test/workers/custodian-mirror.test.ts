@@ -37,7 +37,7 @@ const stored = async (id: string) =>
 const everything = async () => (await env.DB.prepare('SELECT * FROM operations ORDER BY id').all()).results;
 
 describe('a row in D1', () => {
-  it('has the columns that queries need, and the whole row as text', async () => {
+  it('a row in D1 has the columns that queries need, and the whole row as text', async () => {
     const op = done({
       id: 'swap:a',
       seq: 7,
@@ -88,7 +88,7 @@ describe('a row in D1', () => {
 });
 
 describe('an older revision', () => {
-  it('never overwrites a newer one, in any order', async () => {
+  it('an older revision never overwrites a newer one, in any order', async () => {
     const versions = [planned(), signed(), settling(), done()].map((op, at) => ({
       ...op,
       id: 'swap:a',
@@ -106,7 +106,7 @@ describe('an older revision', () => {
     }
   });
 
-  it('of the same number changes nothing either', async () => {
+  it('an older revision of the same number changes nothing either', async () => {
     await apply(signed({ id: 'swap:a', revision: 5 }));
     await apply(planned({ id: 'swap:a', revision: 5 }));
     expect(await stored('swap:a')).toMatchObject({ detail: 'sent' });
@@ -124,7 +124,7 @@ describe('a batch', () => {
     done({ id: `swap:${at}`, seq: at + 1, revision: at + 1, signing: signingOf(`${at}`) }),
   );
 
-  it('that is written again changes nothing', async () => {
+  it('a batch that is written again changes nothing', async () => {
     await apply(...many);
     const before = await everything();
     await apply(...many);
@@ -133,7 +133,7 @@ describe('a batch', () => {
     expect(before).toHaveLength(40);
   });
 
-  it('is written whole or not at all', async () => {
+  it('a batch is written whole or not at all', async () => {
     const broken = {
       ...planned({ id: 'swap:broken', seq: 99, revision: 99 }),
       kind: 'theft' as Operation['kind'],
@@ -151,7 +151,7 @@ describe('a batch', () => {
     expect([await stored('swap:a'), await stored('swap:b')]).toMatchObject([{ seq: 2 }, { seq: 1 }]);
   });
 
-  it('of a probe leaves no row, and fails when the database cannot be written', async () => {
+  it('a probe leaves no row, and fails when the database cannot be written', async () => {
     await mirror.probe();
     expect(await env.DB.prepare('SELECT count(*) AS n FROM mirror_marks').first()).toEqual({ n: 0 });
     await env.DB.exec('DROP TABLE mirror_marks');
@@ -175,14 +175,14 @@ describe('a batch', () => {
 });
 
 describe("the mirror's contents", () => {
-  it('is read by id, as the text of the journal', async () => {
+  it("the mirror's rows are read by id, as the text of the journal", async () => {
     const op = planned({ id: 'swap:a' });
     await apply(op, planned({ id: 'swap:b', seq: 2 }));
     const found = await mirror.journalsOf('operations', ['swap:a', 'swap:none']);
     expect([...found]).toEqual([['swap:a', encodeOperation(op)]]);
   });
 
-  it('is given page by page in the order of the keys, amounts and all', async () => {
+  it("the mirror's rows are given page by page in the order of the keys, amounts and all", async () => {
     const rows = [
       signed({ id: 'swap:b', seq: 1, signing: signingOf('b') }),
       planned({ id: 'asry:a', kind: 'asry', seq: 2 }),
@@ -199,7 +199,7 @@ describe("the mirror's contents", () => {
 describe('swaps as the routes read them', () => {
   const swaps = createSwapStore(env.DB);
 
-  it('by their signature, and no payout under it', async () => {
+  it('a swap is read by its signature, and no payout under it', async () => {
     await apply(
       signed({ id: 'swap:a', seq: 1 }),
       signed({ id: 'asry:b', kind: 'asry', seq: 2, signing: signingOf('b') }),
@@ -215,7 +215,7 @@ describe('swaps as the routes read them', () => {
     expect(await swaps.bySignature("' OR 1=1 --")).toBeUndefined();
   });
 
-  it('every one that landed, newest first, up to a limit', async () => {
+  it('every swap that landed is listed, newest first, up to a limit', async () => {
     await apply(
       settling({ id: 'swap:1', seq: 1, signing: signingOf('1') }),
       signed({ id: 'swap:2', seq: 2, signing: signingOf('2') }),
@@ -237,7 +237,7 @@ describe('the budget of quotes for reading', () => {
   const WINDOW_MS = 2 * 3_600_000;
   const START = Math.floor(NOW / WINDOW_MS) * WINDOW_MS;
 
-  it('is taken by one caller, and shows when one is available again', async () => {
+  it('the budget of quotes for reading is taken by one caller, and shows when one is available again', async () => {
     for (let quote = 0; quote < 80; quote++)
       expect(await store.take(START + 1_000, null)).toEqual({ ok: true });
     const spent = { ok: false, spentBy: 'all' };
@@ -247,7 +247,7 @@ describe('the budget of quotes for reading', () => {
     expect(await store.take(START + WINDOW_MS, null)).toEqual({ ok: true });
   });
 
-  it('never gives concurrent callers more than there are', async () => {
+  it('the budget of quotes for reading never gives concurrent callers more than there are', async () => {
     const answers = await Promise.all(Array.from({ length: 120 }, () => store.take(START, null)));
     expect(answers.filter(({ ok }) => ok)).toHaveLength(80);
   });

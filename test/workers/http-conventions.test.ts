@@ -213,7 +213,7 @@ describe.each(named)('%s', (_name, { path, init }) => {
 });
 
 describe.each(gets)('HEAD of %s', (_name, { path }) => {
-  it('has the headers of GET and no body', async () => {
+  it('a HEAD has the headers of its GET and no body', async () => {
     const headers = { 'x-request-id': 'same' };
     const get = await call(app, path, { headers });
     const head = await call(app, path, { method: 'HEAD', headers });
@@ -281,7 +281,7 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
       },
     });
 
-  it('is refused with 413 over 16 KiB, with an announced, missing or false length', async () => {
+  it('a body over 16 KiB is refused with 413, with an announced, missing or false length', async () => {
     await expectProblem(await post(large), 'BODY_TOO_LARGE');
     expect((await post(large)).status).toBe(413);
     const streamed = await post(chunks(large));
@@ -293,7 +293,7 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
     expect(overstated.status).toBe(413);
   });
 
-  it('is refused with 400 unless it is a JSON object', async () => {
+  it('a body is refused with 400 unless it is a JSON object', async () => {
     for (const [body, code] of [
       ['{"a":', 'INVALID_JSON'],
       ['', 'INVALID_JSON'],
@@ -309,7 +309,7 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
     }
   });
 
-  it('is refused with 400 under another content type', async () => {
+  it('a body under another content type is refused with 400', async () => {
     for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/jsonp', 'image/png']) {
       const response = await post('{}', { 'content-type': type });
       expect(response.status).toBe(400);
@@ -351,7 +351,7 @@ it('a statement that SQLite refuses is an internal error, not an outage', async 
 });
 
 describe('a path that does not exist', () => {
-  it('is a 404 with the error body for every method', async () => {
+  it('a path that does not exist is a 404 with the error body for every method', async () => {
     for (const path of [
       '/api',
       '/api/',

@@ -101,7 +101,7 @@ describe('the deadline', () => {
     expect(await answer).toMatchObject({ end: 'timeout', events: [] });
   });
 
-  it('is the whole delay that hanging relays cause, because all are read at once', async () => {
+  it('the deadline is the whole delay that hanging relays cause, because all are read at once', async () => {
     const memory = new Cache({ now: () => NOW * 1000, defer: () => undefined });
     const feeds = createFeedReader({
       relays: createNostrRelays({
@@ -126,7 +126,7 @@ describe('the deadline', () => {
     expect(relays.map(({ state }) => state)).toEqual(['timeout', 'eose', 'timeout']);
   });
 
-  it('does not delay a relay that has answered', async () => {
+  it('the deadline does not delay a relay that has answered', async () => {
     const session = createNostrRelays({ urls: [], connect: () => connectTo(honest) }).open('ws://relay');
     expect((await session.query(FILTER)).end).toBe('eose');
     session.close();

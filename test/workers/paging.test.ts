@@ -195,7 +195,7 @@ it('finds a token by its mint address', async () => {
 });
 
 describe('CSV', () => {
-  it('has the members of JSON as columns, an empty cell for null, and the next page in Link', async () => {
+  it('CSV has the members of JSON as columns, an empty cell for null, and the next page in Link', async () => {
     await env.DB.exec(INSERTS.operations(1, 5).replaceAll('\n', ' '));
     const headers = { accept: 'text/csv' };
     const response = await get('/api/exchanges/transactions?limit=2', { headers });
@@ -214,7 +214,7 @@ describe('CSV', () => {
   });
 
   it.each(['*/*', 'application/json', 'text/html', 'application/json, text/csv;q=0.5'])(
-    'is not sent to a caller that accepts %s',
+    'CSV is not sent to a caller that accepts %s',
     async (accept) => {
       const response = await get('/api/exchanges/transactions', { headers: { accept } });
       expect(response.headers.get('content-type')).toContain('application/json');

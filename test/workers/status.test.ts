@@ -8,13 +8,13 @@ freshStorageForEachTest();
 const store = createDatabaseStore(env.DB);
 
 describe('the database as the status shows it', () => {
-  it('has the columns of schema.sql and none of the platform', async () => {
+  it('the database as the status shows it has the columns of schema.sql and none of the platform', async () => {
     const columns = await store.columns();
     expect(columns).toEqual(expect.arrayContaining(['operations.seq', 'tokens.name', 'quote_budget.window']));
     expect(columns.filter((column) => /^(sqlite_|_cf_|d1_)/.test(column))).toEqual([]);
   });
 
-  it('gets a different fingerprint with a further column', async () => {
+  it('the database as the status shows it gets a different fingerprint with a further column', async () => {
     const before = schemaFingerprint(await store.columns());
     await env.DB.prepare('ALTER TABLE quote_budget ADD COLUMN more TEXT').run();
     expect(schemaFingerprint(await store.columns())).not.toBe(before);
@@ -155,7 +155,7 @@ describe('a database without a table', () => {
     expect(results.map(({ name }) => name).sort()).toEqual([...TABLES].sort());
   });
 
-  it('is not ready, and names the missing table', async () => {
+  it('a database without a table is not ready, and names the missing table', async () => {
     await drop();
     const response = await exports.default.fetch('https://sluice.test/api/ready');
     expect(response.status).toBe(503);

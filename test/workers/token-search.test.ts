@@ -62,7 +62,7 @@ async function walk(
 }
 
 describe('the order of matches', () => {
-  it('is exact symbol, symbol prefix, name prefix, mint, creator, then substrings newest first', async () => {
+  it('the order of matches is exact symbol, symbol prefix, name prefix, mint, creator, then substrings newest first', async () => {
     await list(
       { id: 1, name: 'A story of cats', symbol: 'XX' },
       { id: 2, name: 'Other', symbol: 'YY', creator: 'CatCreator' },

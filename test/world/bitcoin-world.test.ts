@@ -95,7 +95,7 @@ describe('the two Esplora adapters', () => {
     expect(await get(mempool, '/blocks/tip/height')).toEqual({ status: 200, body: String(node.height()) });
   });
 
-  test('can lie about a balance and about the tip independently', async () => {
+  test('the two Esplora adapters can lie about a balance and about the tip independently', async () => {
     const { address } = createBitcoinKey();
     await pay(address, 5000n);
     await node.mine(1);
@@ -124,7 +124,7 @@ describe('a reorganization', () => {
     expect((await get(mempool, `/tx/${txid}/status`)).body).toMatchObject({ confirmed: true });
   });
 
-  test('can lose a payment permanently', async () => {
+  test('a reorganization can lose a payment permanently', async () => {
     const { address } = createBitcoinKey();
     const [kept, lost] = [await pay(address, 9000n), await pay(address, 8000n)];
     await node.mine(1);

@@ -110,7 +110,7 @@ const PARSED: Readonly<Record<string, readonly [expected: unknown, read: () => P
 };
 
 describe('the parsers', () => {
-  it('have a line for every recorded body', () => {
+  it('the parsers have a line for every recorded body', () => {
     const bodies = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.endsWith('.json'),
     );

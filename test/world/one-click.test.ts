@@ -131,7 +131,7 @@ const received = async (address: string): Promise<number[]> =>
   );
 
 describe('a quote', () => {
-  test('is signed, priced by the world, and names a new deposit address each time', async () => {
+  test('a quote is signed, priced by the world, and names a new deposit address each time', async () => {
     const [first, second] = [await quote(), await quote()];
     expect(first.status).toBe(201);
     expect(signatureIsValid(first.answer)).toBe(true);
@@ -145,20 +145,20 @@ describe('a quote', () => {
     expect(field(first.answer, 'depositAddress')).not.toBe(field(second.answer, 'depositAddress'));
   });
 
-  test('that is dry has no deposit address', async () => {
+  test('a quote that is dry has no deposit address', async () => {
     const { answer } = await quote({ dry: true });
     expect(signatureIsValid(answer)).toBe(true);
     expect(answer.quote.depositAddress).toBeUndefined();
   });
 
-  test('is refused below the minimum, but not at the minimum that the refusal names', async () => {
+  test('a quote is refused below the minimum, but not at the minimum that the refusal names', async () => {
     const low = await quote({ amount: '1000000' });
     expect(low.status).toBe(400);
     const least = /^Amount is too low for bridge, try at least (\d+)$/.exec(low.answer.message ?? '')?.[1];
     expect((await quote({ amount: least })).status).toBe(201);
   });
 
-  test('is refused for a bad recipient, refund address, deadline or missing field', async () => {
+  test('a quote is refused for a bad recipient, refund address, deadline or missing field', async () => {
     const refusal = async (change: Record<string, unknown>) => (await quote(change)).answer.message;
     expect(await refusal({ recipient: 'bc1qnothing' })).toBe('recipient is not valid');
     expect(await refusal({ refundTo: 'nobody' })).toBe('refundTo is not valid');
@@ -175,7 +175,7 @@ describe('a quote', () => {
     ['lowOutput', (lied: QuoteAnswer) => Number(field(lied, 'minAmountOut')) < 60_000],
     ['expiredDeadline', (lied: QuoteAnswer) => Date.parse(field(lied, 'deadline')) < Date.now()],
     ['noDeposit', (lied: QuoteAnswer) => lied.quote.depositAddress === undefined],
-  ])('with the fault %s lies under a valid signature', async (kind, isLie) => {
+  ])('a quote with the fault %s lies under a valid signature', async (kind, isLie) => {
     faults.set('oneclick', { kind, times: 1 });
     const { answer, recipient } = await quote();
     expect(isLie(answer, recipient)).toBe(true);
@@ -183,7 +183,7 @@ describe('a quote', () => {
     expect(isLie((await quote()).answer, '')).toBe(kind === 'wrongRecipient');
   });
 
-  test('with the fault wrongSignature is correct but signed with a different key', async () => {
+  test('a quote with the fault wrongSignature is correct but signed with a different key', async () => {
     faults.set('oneclick', { kind: 'wrongSignature', times: 1 });
     expect(signatureIsValid((await quote()).answer)).toBe(false);
   });
@@ -235,7 +235,7 @@ describe('a swap', () => {
     ['partial', 'SUCCESS', 30_832],
     ['wrongAmount', 'SUCCESS', 60_975],
     ['wrongTx', 'SUCCESS', 0],
-  ] as const)('with the fault settle %s ends %s and pays %i sats', async (mode, end, sats) => {
+  ] as const)('a swap with the fault settle %s ends %s and pays %i sats', async (mode, end, sats) => {
     faults.set('oneclick', { kind: 'settle', mode, times: 1 });
     const { answer, recipient } = await quote();
     await deposit(answer, SOL / 2n);
@@ -244,7 +244,7 @@ describe('a swap', () => {
     expect(await received(recipient)).toEqual([sats, sats]);
   });
 
-  test('with the fault batch is paid together with another by one transaction', async () => {
+  test('a swap with the fault batch is paid together with another by one transaction', async () => {
     faults.set('oneclick', { kind: 'batch', times: 2 });
     const [first, second] = [await quote(), await quote()];
     await deposit(first.answer, SOL / 2n);

@@ -90,7 +90,7 @@ describe('npm start', () => {
     await expect(fetch(/http:\S+/.exec(lines[0] ?? '')?.[0] ?? '')).rejects.toThrow('fetch failed');
   });
 
-  test('with --watch, reloads the Worker after a change during the start', async () => {
+  test('npm start with --watch reloads the Worker after a change during the start', async () => {
     // A separate bundle, because those of the test run are shared by all worlds.
     const started = start({ WORLD_BUNDLES: undefined }, ['--watch']);
     while (readdirSync(folder).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -104,7 +104,7 @@ describe('npm start', () => {
     expect(await end(started, 'SIGTERM')).toBe(0);
   });
 
-  test('can be stopped while it starts', async () => {
+  test('npm start can be stopped while it starts', async () => {
     const started = start();
     while (readdirSync(folder).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(await end(started, 'SIGINT')).toBe(0);

@@ -54,7 +54,7 @@ describe('the Worker under the world', () => {
     expect(response.status).toBe(413);
   });
 
-  test('has the schema in its database, and rows outlive a SIGKILL', async () => {
+  test('the Worker under the world has the schema in its database, and rows outlive a SIGKILL', async () => {
     await world.worker.query('CREATE TABLE marks (name TEXT)');
     await world.worker.query('INSERT INTO marks VALUES (?)', ['kept']);
     await world.worker.kill();
@@ -64,7 +64,7 @@ describe('the Worker under the world', () => {
     expect(tables).toHaveLength(1);
   });
 
-  test('is called by cron on demand', async () => {
+  test('the Worker under the world is called by cron on demand', async () => {
     expect(await world.control.cron()).toMatchObject({ outcome: 'ok' });
   });
 });
@@ -93,7 +93,7 @@ describe('the world', () => {
     expect(world.stats().coinbase).toEqual({ total: 7, byLabel: { 'GET /v2/prices/SOL-USD/spot': 7 } });
   });
 
-  test('is changed through its control endpoint', async () => {
+  test('the world is changed through its control endpoint', async () => {
     const info = await control('GET /info');
     expect(info).toMatchObject({ url: world.url, reserve: world.reserve });
     expect(JSON.stringify(info)).not.toContain(world.bindings.SOLANA_PRIVATE_KEY);

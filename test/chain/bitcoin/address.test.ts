@@ -33,13 +33,13 @@ const KNOWN = [
 ] as const;
 
 describe.each(KNOWN)('%s', (address, type, script) => {
-  it(`is ${type} and pays its known script`, () => {
+  it(`the address is ${type} and pays its known script`, () => {
     const decoded = decodeAddress(address);
     expect(decoded.type).toBe(type);
     expect(hex.encode(decoded.scriptPubKey)).toBe(script);
   });
 
-  it('is the text of its script', () => {
+  it('the address is the text of its script', () => {
     expect(encodeAddress(hexToBytes(script))).toBe(address);
   });
 });

@@ -53,11 +53,14 @@ describe("BIP-322's own vectors", () => {
     }
   });
 
-  it.each(vectors.error)('error vector: $description', ({ address, message, signature }) => {
-    // P2WSH scripts and other forms are not evaluated, so they are neither accepted nor reported as invalid.
-    const isEvaluated = decodeAddress(address).type !== 'p2wsh' && !/^(ful|pof)/.test(signature);
-    expect(verdictOf(address, message, signature).verdict).toBe(isEvaluated ? 'invalid' : 'unsupported');
-  });
+  it.each(vectors.error)(
+    'refuses the published error vector: $description',
+    ({ address, message, signature }) => {
+      // P2WSH scripts and other forms are not evaluated, so they are neither accepted nor reported as invalid.
+      const isEvaluated = decodeAddress(address).type !== 'p2wsh' && !/^(ful|pof)/.test(signature);
+      expect(verdictOf(address, message, signature).verdict).toBe(isEvaluated ? 'invalid' : 'unsupported');
+    },
+  );
 });
 
 const key = { secretKey: new Uint8Array(32).fill(6), compressed: true };
@@ -79,7 +82,7 @@ describe.each(SIMPLE)('simple, %s', (type) => {
     );
   });
 
-  it('is deterministic', () => {
+  it('signs the same text with the same bytes', () => {
     const sign = () => signBip322Simple(key.secretKey, type, 'text');
     expect(sign()).toBe(sign());
   });

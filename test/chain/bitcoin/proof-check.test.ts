@@ -88,7 +88,7 @@ describe('a source that cannot be reached leaves a line unchecked, never red:', 
     return linesWith('unchecked', change);
   };
 
-  it('one explorer of two, or a single explorer', () => {
+  it('leaves a line unchecked, never red, without one explorer of two, or a single explorer', () => {
     const explorers = [explorer('a'), { name: 'b', figures: null }];
     expect(unchecked({ explorers })).toEqual(['reserve', 'freshness']);
     expect(checkProof(evidence({ explorers }))[2]?.text).toContain('b could not be reached');
@@ -101,13 +101,13 @@ describe('a source that cannot be reached leaves a line unchecked, never red:', 
     expect(unchecked({ supply: supply(100_010n) })).toEqual(['supply']);
   });
 
-  it('every source', () => {
+  it('leaves every line unchecked, never red, without any source', () => {
     const explorers = ['a', 'b'].map((name) => ({ name, figures: null }));
     expect(unchecked({ explorers, supply: null })).toEqual(['reserve', 'supply', 'freshness']);
     expect(unchecked({ explorers })).toEqual(['reserve', 'supply', 'freshness']);
   });
 
-  it('a contradiction by the other explorer stays red', () => {
+  it('a line stays red on a contradiction by the other explorer while one is down', () => {
     const explorers = [explorer('a', { satsAtProof: 999n, blockHash: null }), { name: 'b', figures: null }];
     expect(linesWith('contradicted', { explorers })).toEqual(['reserve', 'freshness']);
   });
@@ -117,12 +117,12 @@ describe('a red line for', () => {
   const proof = sign(MESSAGE);
   const edited = { ...proof, message: MESSAGE.replace('Reserve sats: 1000', 'Reserve sats: 1001') };
 
-  it('a figure that was changed after signing, regardless of the explorers', () => {
+  it('shows a red line for a figure that was changed after signing, regardless of the explorers', () => {
     const agreeing = [explorer('a', { satsAtProof: 1_001n }), explorer('b', { satsAtProof: 1_001n })];
     expect(red({ proof: edited, explorers: agreeing })).toEqual(['bitcoin_signature', 'solana_signature']);
   });
 
-  it('swapped signatures, or those of other addresses', () => {
+  it('shows a red line for swapped signatures, or those of other addresses', () => {
     const { bitcoin, solana } = proof;
     const swapped = {
       ...proof,
@@ -137,7 +137,7 @@ describe('a red line for', () => {
     ]);
   });
 
-  it('a Solana signature with another reading of the same number', () => {
+  it('shows a red line for a Solana signature with another reading of the same number', () => {
     // s + L: the group order added, which a lax verifier takes for the same signature.
     const L = 2n ** 252n + 27742317777372353535851937790883648493n;
     const bytes = base58.decode(proof.solana.signature);
@@ -149,11 +149,11 @@ describe('a red line for', () => {
     expect(red({ proof: { ...proof, solana } })).toEqual(['solana_signature']);
   });
 
-  it('an explorer that shows a different balance at the block of the proof', () => {
+  it('shows a red line for an explorer that shows a different balance at the block of the proof', () => {
     expect(red({ explorers: [explorer('a'), explorer('b', { satsAtProof: 999n })] })).toEqual(['reserve']);
   });
 
-  it('one token more than the lower of the two reserves, or other decimals', () => {
+  it('shows a red line for one token more than the lower of the two reserves, or other decimals', () => {
     expect(red({ supply: supply(120_000n, 20_000n) })).toEqual([]);
     expect(red({ supply: supply(120_001n, 20_001n) })).toEqual(['supply']);
     const spent = [explorer('a'), explorer('b', { satsNow: 999n })];
@@ -168,18 +168,18 @@ describe('a red line for', () => {
     expect(red({ supply: supply(99_990n, 10n) })).toEqual(['supply']);
   });
 
-  it('the proof of another service', () => {
+  it('shows a red line for the proof of another service', () => {
     expect(red({ host: 'other.example' })).toEqual(['freshness']);
   });
 
-  it('a proof of 36 hours, or of tomorrow', () => {
+  it('shows a red line for a proof of 36 hours, or of tomorrow', () => {
     const hour = 3_600_000;
     expect(red({ now: NOW + 35 * hour })).toEqual([]);
     expect(red({ now: NOW + 36 * hour })).toEqual(['freshness']);
     expect(red({ now: NOW - 2 * hour })).toEqual(['freshness']);
   });
 
-  it('a proof one millisecond older than 36 hours, or more than five minutes ahead of our clock', () => {
+  it('shows a red line for a proof one millisecond older than 36 hours, or more than five minutes ahead of our clock', () => {
     const signed = NOW - 1_800_000;
     expect(red({ now: signed + 36 * 3_600_000 })).toEqual([]);
     expect(red({ now: signed + 36 * 3_600_000 + 1 })).toEqual(['freshness']);
@@ -187,7 +187,7 @@ describe('a red line for', () => {
     expect(red({ now: signed - 5 * 60_000 - 1 })).toEqual(['freshness']);
   });
 
-  it('a Solana address or signature that does not decode', () => {
+  it('shows a red line for a Solana address or signature that does not decode', () => {
     const { solana } = proof;
     expect(red({ proof: { ...proof, solana: { ...solana, signature: 'abc' } } })).toEqual([
       'solana_signature',
@@ -199,7 +199,7 @@ describe('a red line for', () => {
     expect(red({ proof: forged })).toEqual(['solana_signature']);
   });
 
-  it('a block that is not on the best chain', () => {
+  it('shows a red line for a block that is not on the best chain', () => {
     const forked = [explorer('a', { blockHash: '2'.repeat(64) }), explorer('b', { blockHash: null })];
     expect(red({ explorers: forked })).toEqual(['freshness']);
   });

@@ -75,12 +75,12 @@ const proofs: fc.Arbitrary<ProofMessage> = fc.record({
 });
 
 describe('the text', () => {
-  it('is one line per figure, in a fixed order', () => {
+  it('the text of a proof is one line per figure, in a fixed order', () => {
     expect(buildProofMessage(EXAMPLE)).toBe(TEXT);
     expect(parseProofMessage(TEXT)).toEqual(EXAMPLE);
   });
 
-  it('writes none without a token and without a previous proof', () => {
+  it('the text of a proof says none without a token and without a previous proof', () => {
     const text = buildProofMessage({ ...EXAMPLE, absr: null });
     expect(text).toContain('\nABSR mint: none\nABSR supply atoms: none\nABSR decimals: none\n');
     expect(text.endsWith('\nPrevious proof: none')).toBe(true);
@@ -104,7 +104,7 @@ describe('the text', () => {
     );
   });
 
-  it('is printable ASCII from its first letter on, short enough for the off-chain signing of hardware wallets', () => {
+  it('the text of a proof is printable ASCII from its first letter on, short enough for the off-chain signing of hardware wallets', () => {
     fc.assert(
       fc.property(proofs, (proof) => {
         const message = buildProofMessage(proof);
@@ -115,7 +115,7 @@ describe('the text', () => {
     );
   });
 
-  it('cannot be a Solana transaction: its first byte requires more signatures than one can hold', () => {
+  it('the text of a proof cannot be a Solana transaction: its first byte requires more signatures than one can hold', () => {
     const first = buildProofMessage(EXAMPLE).charCodeAt(0);
     expect(first).toBeLessThan(0x80); // a legacy message, whose first byte counts the signatures
     expect(first * 64).toBeGreaterThan(1232); // the size limit of a packet
@@ -158,7 +158,7 @@ describe('the builder refuses', () => {
     ['time', { time: '+012026-11-20T12:00:00.000Z' }],
     ['previousProof', { previousProof: 'none' }],
     ['previousProof', { previousProof: 'ab' }],
-  ])('a wrong %s (row %#)', (field, change) => {
+  ])('the builder refuses a wrong %s (row %#)', (field, change) => {
     expect(() => buildProofMessage({ ...EXAMPLE, ...change })).toThrow(
       new RangeError(`proof message: ${field}`),
     );
@@ -196,7 +196,7 @@ describe('the parser refuses', () => {
     expect(() => parseProofMessage(changed)).toThrow(RangeError);
   });
 
-  it('or reads a different proof, after any one character is changed', () => {
+  it('the parser refuses the text, or reads a different proof, after any one character is changed', () => {
     fc.assert(
       fc.property(fc.nat({ max: TEXT.length - 1 }), fc.integer({ min: 10, max: 126 }), (at, code) => {
         const changed = TEXT.slice(0, at) + String.fromCharCode(code) + TEXT.slice(at + 1);
@@ -217,7 +217,7 @@ describe('the parser refuses', () => {
 describe('the hash that the next proof names', () => {
   const signatures = { bitcoin: 'AkcwRAIg+/==', solana: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb' };
 
-  it('is the sha256 of the text and the two signatures, which anyone can compute in a shell', () => {
+  it('the hash that the next proof names is the sha256 of the text and the two signatures, which anyone can compute in a shell', () => {
     const preimage = `${TEXT}\nBitcoin signature: AkcwRAIg+/==\nSolana signature: ${signatures.solana}`;
     expect(proofHash(TEXT, signatures)).toBe(hex.encode(sha256(new TextEncoder().encode(preimage))));
     expect(buildProofMessage({ ...EXAMPLE, previousProof: proofHash(TEXT, signatures) })).toContain(

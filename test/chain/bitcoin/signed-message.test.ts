@@ -32,7 +32,7 @@ const signedBy = (key: Uint8Array, type: KeyAddressType, message = MESSAGE): Mes
 };
 
 describe.each(TYPES)('%s', (type) => {
-  it('is signed with the scheme that verifiers expect for it; every peer accepts', () => {
+  it('each message is signed with the scheme that verifiers expect for its address, and every peer accepts it', () => {
     fc.assert(
       fc.property(secretKeys, messages, (key, message) => {
         const address = deriveAddress(key, type);
@@ -236,7 +236,7 @@ describe('the answer', () => {
     });
   });
 
-  it('is unsupported, not invalid, where one key cannot prove ownership', () => {
+  it('the verdict is unsupported, not invalid, where one key cannot prove ownership', () => {
     const p2wsh = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
     const signed = signedBy(secretKey, 'p2wpkh');
     expect(verifyMessage({ ...signed, address: p2wsh }).verdict).toBe('unsupported');
@@ -247,7 +247,7 @@ describe('the answer', () => {
     });
   });
 
-  it('never throws, for any three texts', () => {
+  it('a verdict never throws, for any three texts', () => {
     const text = fc.string({ unit: 'binary' });
     const near = fc.constantFrom(...TYPES.map((type) => signedBy(secretKey, type)));
     const signature = fc.oneof(

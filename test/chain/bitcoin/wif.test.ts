@@ -65,7 +65,7 @@ describe('decoding', () => {
     expect(wifControls(text, WIKI.compressedAddress)).toBe(false);
   });
 
-  it('never quotes the secret in the message of an error', () => {
+  it('decoding never quotes the secret in the message of an error', () => {
     const almost = `${WIKI.compressed.slice(0, -1)}8`;
     expect(() => decodeWif(almost)).toThrow(/^not the WIF of a Bitcoin mainnet key$/);
   });

@@ -76,7 +76,7 @@ describe('base58 of an exact length', () => {
 });
 
 describe('isOnCurve', () => {
-  it("is true for every wallet's key", () => {
+  it("isOnCurve is true for every wallet's key", () => {
     for (let at = 0; at < 20; at++) {
       const { publicKey } = generateKeyPairSync('ed25519');
       const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32);
@@ -84,12 +84,12 @@ describe('isOnCurve', () => {
     }
   });
 
-  it.each(PDAS)('is false for the program-derived address %s', (address) => {
+  it.each(PDAS)('isOnCurve is false for the program-derived address %s', (address) => {
     expect(isAddress(address)).toBe(true);
     expect(isOnCurve(address)).toBe(false);
   });
 
-  it('is false for about half of random bytes and never throws', () => {
+  it('isOnCurve is false for about half of random bytes and never throws', () => {
     let off = 0;
     for (let at = 0; at < 200; at++) {
       const bytes = new Uint8Array(32).fill(at).map((byte, index) => (byte * 31 + index * 17) & 255);
@@ -99,7 +99,7 @@ describe('isOnCurve', () => {
     expect(off).toBeLessThan(160);
   });
 
-  it('is false for a coordinate that is not reduced', () => {
+  it('isOnCurve is false for a coordinate that is not reduced', () => {
     // y = p + 1, which a lax decoder reads as y = 1.
     const bytes = new Uint8Array(32).fill(0xff);
     bytes[0] = 0xee;

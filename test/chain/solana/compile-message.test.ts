@@ -56,7 +56,7 @@ function expectedGroups(list: readonly Instruction[], version: MessageVersion): 
 describe.each([0, 1] as const)('a compiled message of version %i', (version) => {
   const lifetime = { blockhash: BLOCKHASH, version };
 
-  it('has the payer first, each key in the group of its strongest role, and the instructions in order', () => {
+  it('a compiled message has the payer first, each key in the group of its strongest role, and the instructions in order', () => {
     fc.assert(
       fc.property(instructions, (list) => {
         const bytes = compileMessage(PAYER, lifetime, BUDGET, list);

@@ -134,17 +134,20 @@ describe('a metadata account as the client writes it', () => {
       programmableConfig: none(),
     } as Parameters<ReturnType<typeof getMetadataAccountDataSerializer>['serialize']>[0]);
 
-  it.each([0, 1, 5])('with %i creators is read with its names and its update authority', (creators) => {
-    const data = account({ creators });
-    expect(decodeMetaplexMetadata(MINT, data)).toEqual({
-      name: 'Moon Cat',
-      symbol: 'MCAT',
-      uri: 'https://example.org/m.json',
-    });
-    expect(tokenAuthorities(MINT, mint, data).updateAuthority).toBe(CREATOR);
-  });
+  it.each([0, 1, 5])(
+    'a metadata account with %i creators is read with its names and its update authority',
+    (creators) => {
+      const data = account({ creators });
+      expect(decodeMetaplexMetadata(MINT, data)).toEqual({
+        name: 'Moon Cat',
+        symbol: 'MCAT',
+        uri: 'https://example.org/m.json',
+      });
+      expect(tokenAuthorities(MINT, mint, data).updateAuthority).toBe(CREATOR);
+    },
+  );
 
-  it('that can never change has no update authority; neither has a truncated or missing one', () => {
+  it('a metadata account that can never change has no update authority; neither has a truncated or missing one', () => {
     expect(tokenAuthorities(MINT, mint, account({ isMutable: false })).updateAuthority).toBeNull();
     expect(tokenAuthorities(MINT, mint, account().slice(0, 100)).updateAuthority).toBeNull();
     expect(tokenAuthorities(MINT, mint, new Uint8Array(200)).updateAuthority).toBeNull();
@@ -178,7 +181,7 @@ describe('the update authority of a Token-2022 mint', () => {
     ...[0, 0, 0, 0, 1],
   ]);
 
-  it('is in the mint, and all zero bytes mean none', () => {
+  it('the update authority of a Token-2022 mint is in the mint, and all zero bytes mean none', () => {
     expect(tokenAuthorities(MINT, mint(pointer(NOBODY, MINT), names(CREATOR)), undefined)).toEqual({
       mintAuthority: CREATOR,
       freezeAuthority: RESERVE,
@@ -190,12 +193,12 @@ describe('the update authority of a Token-2022 mint', () => {
     expect(tokenAuthorities(MINT, fixed, beside).updateAuthority).toBeNull();
   });
 
-  it('is the authority over the pointer if the metadata itself is immutable', () => {
+  it('the update authority of a Token-2022 mint is the authority over the pointer if the metadata itself is immutable', () => {
     const turned = mint(pointer(TURNER, MINT), names(NOBODY));
     expect(tokenAuthorities(MINT, turned, undefined).updateAuthority).toBe(TURNER);
   });
 
-  it('is that of the metadata by which the token is known, not of other metadata in its mint', () => {
+  it('the update authority of a Token-2022 mint is that of the metadata by which the token is known, not of other metadata in its mint', () => {
     for (const unused of [
       mint(names(NOBODY)),
       mint(pointer(NOBODY, wallet(83)), names(NOBODY)),
@@ -205,7 +208,7 @@ describe('the update authority of a Token-2022 mint', () => {
       expect(tokenAuthorities(MINT, unused, beside).updateAuthority).toBe(KEEPER);
   });
 
-  it('is read from any content of a mint', () => {
+  it('the update authority of a Token-2022 mint is read from any content of a mint', () => {
     const odd = mint([18, Uint8Array.of(1)], [19, Uint8Array.of(1)]);
     expect(tokenAuthorities(MINT, odd, undefined).updateAuthority).toBeNull();
   });

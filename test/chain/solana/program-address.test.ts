@@ -7,7 +7,7 @@ const seedOf = (...bytes: number[]): Uint8Array => Uint8Array.from(bytes);
 const peer = async (program: string, seeds: Uint8Array[]): Promise<string> =>
   (await getProgramDerivedAddress({ programAddress: address(program), seeds }))[0];
 
-it('is the same on a repeated call, after more other calls than the cache holds', async () => {
+it('an address is the same on a repeated call, after more other calls than the cache holds', async () => {
   const asked = Array.from({ length: 150 }, (_none, at) => [seedOf(at, 7)]);
   const first = asked.map((seeds) => programAddress(TOKEN_PROGRAM, seeds));
   const again = asked.map((seeds) => programAddress(TOKEN_PROGRAM, seeds));

@@ -11,7 +11,7 @@ import {
 } from '../../../src/chain/solana/token-text.ts';
 
 describe('a name', () => {
-  it('may be as long as the chain allows, in bytes of UTF-8', () => {
+  it('a name may be as long as the chain allows, in bytes of UTF-8', () => {
     expect([MAX_NAME_BYTES, MAX_SYMBOL_BYTES]).toEqual([32, 10]);
     expect(textFault('a'.repeat(32), MAX_NAME_BYTES)).toBeUndefined();
     expect(textFault('é'.repeat(16), MAX_NAME_BYTES)).toBeUndefined();
@@ -19,7 +19,7 @@ describe('a name', () => {
     expect(textFault('🚀🚀ab', MAX_SYMBOL_BYTES)).toBeUndefined();
   });
 
-  it('that is accepted is shown and stored unchanged: every part of it is visible', () => {
+  it('a name that is accepted is shown and stored unchanged: every part of it is visible', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }), (text) => {
         if (textFault(text, MAX_NAME_BYTES)) return;
@@ -34,7 +34,7 @@ describe('a name', () => {
 });
 
 describe('a description', () => {
-  it('may be absent and may have lines, blanks and empty lines', () => {
+  it('a description may be absent and may have lines, blanks and empty lines', () => {
     for (const text of ['', 'One\n\nTwo  blanks\n', ' indented'])
       expect(descriptionFault(text)).toBeUndefined();
   });

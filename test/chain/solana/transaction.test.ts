@@ -20,7 +20,7 @@ const u32 = (data: Uint8Array, at: number) => new DataView(data.buffer).getUint3
 const u64 = (data: Uint8Array, at: number) => new DataView(data.buffer).getBigUint64(at, true);
 
 describe('transferMessage', () => {
-  it('is one version 0 message with one signer, no lookup table and no extra byte', () => {
+  it('a transfer message is one version 0 message with one signer, no lookup table and no extra byte', () => {
     const message = transfer(500_000_000n);
     expect(message).toMatchObject({
       version: 0,
@@ -41,7 +41,7 @@ describe('transferMessage', () => {
     expect(message.keys.indexOf(TO)).toBe(1);
   });
 
-  it('has exactly three instructions: unit limit, unit price, one System transfer', () => {
+  it('a transfer message has exactly three instructions: unit limit, unit price, one System transfer', () => {
     const [limit, price, pay, ...more] = transfer(1n).instructions;
     expect(more).toEqual([]);
     expect(limit).toMatchObject({ program: COMPUTE_BUDGET, accounts: [] });
@@ -112,7 +112,7 @@ describe('signedTransaction', () => {
   const message = transferMessage({ from: base58.encode(raw), to: TO, amount: lamports(7n), lifetime });
   const { wire, signature } = signedTransaction(message, [new Uint8Array(sign(null, message, key))]);
 
-  it('is one signature, then the message, within the size of a packet', () => {
+  it('a signed transaction is one signature, then the message, within the size of a packet', () => {
     expect(wire[0]).toBe(1);
     expect(wire.slice(65)).toEqual(message);
     expect(wire).toHaveLength(65 + message.length);

@@ -15,16 +15,16 @@ describe('ownMoney', () => {
     ['in the second of the swap', SWAP_AT, 'swap_unsettled'],
     ['a day later', SWAP_AT + DAY, 'swap_unsettled'],
     ['more than a day later', SWAP_AT + DAY + 1, undefined],
-  ])('with one address for treasury and reserve, a deposit %s', (_name, blockTime, reason) => {
+  ])('a deposit %s with one address for treasury and reserve', (_name, blockTime, reason) => {
     expect(ownMoney({ blockTime }, facts)).toBe(reason);
   });
 
-  it('is never assumed for a treasury with a separate address, or without an unsettled swap', () => {
+  it('our own money is never assumed for a treasury with a separate address, or without an unsettled swap', () => {
     expect(ownMoney({ blockTime: SWAP_AT }, { ...facts, sharesAddress: false })).toBeUndefined();
     expect(ownMoney({ blockTime: SWAP_AT }, { ...facts, unsettledSince: [] })).toBeUndefined();
   });
 
-  it('is a deposit from an address that one of our swaps paid', () => {
+  it('our own money is a deposit from an address that one of our swaps paid', () => {
     const fromBridge = { isDepositAddress: true, sharesAddress: false, unsettledSince: [] };
     expect(ownMoney({ blockTime: SWAP_AT }, fromBridge)).toBe('own_movement');
   });

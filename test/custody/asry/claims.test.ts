@@ -94,7 +94,7 @@ describe('a claim', () => {
     expect(run.epochs()).toMatchObject([{ deposits: 99_950_000n, claims: 1, paid: 1_109_323_590_079n }]);
   });
 
-  it('that names the other asset or a different amount is refused with both figures', async () => {
+  it('a claim that names the other asset or a different amount is refused with both figures', async () => {
     const one = deposit(20n, { asset: 'USDT' });
     const run = start([one]);
     expect(await run.ask({ signature: one.signature })).toMatchObject({
@@ -110,7 +110,7 @@ describe('a claim', () => {
     await expectIntact(run, one);
   });
 
-  it('of a deposit from before the programme, or too long ago, is refused by the time of its block', async () => {
+  it('a claim of a deposit from before the programme, or too long ago, is refused by the time of its block', async () => {
     const [early, first, second] = [
       deposit(20n, { at: -1 }),
       deposit(20n, { at: 0 }),
@@ -125,7 +125,7 @@ describe('a claim', () => {
     expect(codeOf(await run.ask({ signature: first.signature }))).toBe('ALREADY_CLAIMED');
   });
 
-  it('of a deposit below the minimum, or one that earns less than a unit, is refused', async () => {
+  it('a claim of a deposit below the minimum, or one that earns less than a unit, is refused', async () => {
     const small = deposit(0n, { atoms: 999_999n });
     const run = start([small]);
     expect(await run.ask({ signature: small.signature })).toMatchObject({
@@ -137,7 +137,7 @@ describe('a claim', () => {
     expect([run.claims(), poor.claims()]).toEqual([[], []]);
   });
 
-  it('of a payment that served another purpose is refused, and consumes the payment permanently', async () => {
+  it('a claim of a payment that served another purpose is refused, and consumes the payment permanently', async () => {
     const [used, own] = [deposit(20n), deposit(30n)];
     const run = start([used, own]);
     run.take(`payment:${used.signature}`, 'token:some-invoice');
@@ -148,7 +148,7 @@ describe('a claim', () => {
     expect(run.take(`payment:${own.signature}`, 'token:other')).toBe(false);
   });
 
-  it('by any signature of the transaction is one claim, known by the first', async () => {
+  it('a claim by any signature of the transaction is one claim, known by the first', async () => {
     const one = deposit(20n);
     const second = depositSignature(1);
     const see: SimulationOptions['see'] = (_node, asked) =>
@@ -167,7 +167,7 @@ describe('a claim', () => {
 });
 
 describe('nodes', () => {
-  it('that see a deposit differently leave it to the operator', async () => {
+  it('nodes that see a deposit differently leave it to the operator', async () => {
     const one = deposit(20n);
     const more = transactionOf({ ...one, atoms: 2_000n * DOLLAR });
     const run = start([one], { see: (node) => (node === 1 ? more : undefined) });
@@ -177,14 +177,14 @@ describe('nodes', () => {
     expect(run.claims()).toEqual([]);
   });
 
-  it('one of which invents a deposit that the other does not have, pay nothing', async () => {
+  it('nodes of which one invents a deposit pay nothing', async () => {
     const one = deposit(20n);
     const run = start([], { see: (node) => (node === 0 ? transactionOf(one) : null) });
     expect(codeOf(await run.ask({ signature: one.signature }))).toBe('DEPOSIT_NOT_FINAL');
     expect(run.claims()).toEqual([]);
   });
 
-  it('that keep too little history or no token balances leave a deposit without a quorum', async () => {
+  it('nodes that keep too little history or no token balances leave a deposit without a quorum', async () => {
     const [old, bare] = [deposit(20n), deposit(20n)];
     const run = start([old, bare], {
       see: (node, signature) => {
@@ -197,7 +197,7 @@ describe('nodes', () => {
     expect(run.claims()).toEqual([]);
   });
 
-  it('that fail leave a deposit without a quorum, and nothing is consumed until they answer', async () => {
+  it('nodes that fail leave a deposit without a quorum, and nothing is consumed until they answer', async () => {
     const [one, two] = [deposit(20n), deposit(20n)];
     let down = 1;
     const run = start([one, two], {
@@ -217,7 +217,7 @@ describe('nodes', () => {
     expect(codeOf(await run.ask({ signature: two.signature }))).toBe('claimed');
   });
 
-  it('with a block time of tomorrow are not accepted', async () => {
+  it('nodes with a block time of tomorrow are not accepted', async () => {
     const one = deposit(20n, { at: 3 * DAY_SECONDS });
     const run = start([one]);
     expect(await run.ask({ signature: one.signature })).toMatchObject({
@@ -232,7 +232,7 @@ describe('rewardUsd', () => {
   const program = { price: 4n * 10n ** 12n };
   const part = (microUsd: bigint): bigint => (microUsd * 10n ** 9n) / 4_000_000n;
 
-  it('without a price is refused, and nothing is consumed', async () => {
+  it('a claim with rewardUsd is refused without a price, and consumes nothing', async () => {
     const one = deposit(100n);
     const run = start([one]);
     expect(codeOf(await run.ask({ signature: one.signature, rewardMicroUsd: 1_000_000n }))).toBe(
@@ -241,7 +241,7 @@ describe('rewardUsd', () => {
     await expectIntact(run, one);
   });
 
-  it('takes what it buys, never more than is left, and the rest stays claimable', async () => {
+  it('a claim with rewardUsd takes what it buys, never more than is left, and the rest stays claimable', async () => {
     const one = deposit(100n);
     const all = reward(one.atoms);
     const run = start([one], { program });
@@ -258,7 +258,7 @@ describe('rewardUsd', () => {
     expect(new Set(run.landed().map(({ order }) => order.receiver))).toEqual(new Set([one.sender]));
   });
 
-  it('of almost nothing, by third parties, delays a claim three times at most and loses none of it', async () => {
+  it('claims of almost nothing by third parties delay a claim three times at most, and it loses nothing', async () => {
     const one = deposit(100n);
     const all = reward(one.atoms);
     const least = (all + 99n) / 100n;
@@ -280,7 +280,7 @@ describe('rewardUsd', () => {
     expect(run.landed().reduce((sum, { order }) => sum + order.atoms, 0n)).toBe(all);
   });
 
-  it('by a third party leaves the rest to the next plain claim', async () => {
+  it('a claim with rewardUsd by a third party leaves the rest to the next plain claim', async () => {
     const one = deposit(100n);
     const run = start([one], { program });
     await run.ask({ signature: one.signature, rewardMicroUsd: 1n, client: 'thirdParty' });
@@ -288,7 +288,7 @@ describe('rewardUsd', () => {
     expect(payoutsOf(rest).reduce((sum, { atoms }) => sum + atoms, 0n)).toBe(reward(one.atoms));
   });
 
-  it('is priced as it was when the epoch began', async () => {
+  it('rewardUsd is priced as it was when the epoch began', async () => {
     const one = deposit(100n);
     const run = start([one], { program });
     await run.epochViews();
@@ -400,7 +400,7 @@ describe('epochs', () => {
     ]);
   });
 
-  it('of a programme that began long ago open with the oldest that can still be claimed', async () => {
+  it('epochs of a programme that began long ago open with the oldest that can still be claimed', async () => {
     const startsAt = (PROGRAM.startsAt ?? 0) - 1_000 * DAY_SECONDS;
     const run = start([], { program: { startsAt } });
     const views = (await run.epochViews()) ?? [];
@@ -410,7 +410,7 @@ describe('epochs', () => {
 });
 
 describe('owed rewards', () => {
-  it('are paid in the background a day later when rent was missing, at most a fixed number of accounts per day', async () => {
+  it('owed rewards are paid in the background a day later when rent was missing, at most a fixed number of accounts per day', async () => {
     const deposits = [deposit(10n), deposit(10n), deposit(10n)];
     const run = start(deposits, { opened: false, rentDay: 2n * 2_039_280n });
     const statuses: (string | undefined)[] = [];
@@ -425,7 +425,7 @@ describe('owed rewards', () => {
     expect(run.claims().map(({ before }) => before)).toEqual([0n, net(10n * DOLLAR), 2n * net(10n * DOLLAR)]);
   });
 
-  it('is paid at once when its sender has opened the account and calls again, or within the hour without a call', async () => {
+  it('an owed reward is paid at once when its sender has opened the account and calls again, or within the hour without a call', async () => {
     const [asks, waits] = [deposit(10n), deposit(10n)];
     const run = start([asks, waits], { opened: false, rentDay: 0n });
     for (const { signature } of [asks, waits])
@@ -478,7 +478,7 @@ describe('owed rewards', () => {
     expect(run.landed().map(({ order }) => order.createsAccount)).toEqual([true, true]);
   });
 
-  it('is not delayed by third parties who call repeatedly', async () => {
+  it('an owed reward is not delayed by third parties who call repeatedly', async () => {
     const one = deposit(10n);
     const run = start([one], { opened: false, rentDay: 0n });
     for (let call = 0; call < 40; call += 1) await run.ask({ signature: one.signature });
@@ -487,7 +487,7 @@ describe('owed rewards', () => {
     expect(run.landed()).toHaveLength(1);
   });
 
-  it('that only the operator can pay raises an alarm, once an hour', async () => {
+  it('an owed reward that only the operator can pay raises an alarm, once an hour', async () => {
     const one = deposit(10n);
     const run = start([one], { reserveAtoms: () => 0n });
     await run.ask({ signature: one.signature });
@@ -544,7 +544,7 @@ describe('owed rewards', () => {
     },
   );
 
-  it('after payouts that fail on the chain is tried again, and paid once', async () => {
+  it('an owed reward is tried again after payouts that failed on the chain, and paid once', async () => {
     const one = deposit(10n);
     let failing = 1;
     const run = start([one], { failing: () => failing });
@@ -558,7 +558,7 @@ describe('owed rewards', () => {
     expect(run.payouts()).toMatchObject([{ state: 'paid', atoms: reward(one.atoms) }]);
   });
 
-  it('that failed on the chain is retried by the clock alone, whatever its claimant asks for', async () => {
+  it('an owed reward whose payout failed on the chain is retried by the clock alone', async () => {
     const [one, parts] = [deposit(10n), deposit(100n)];
     const run = start([one, parts], { failing: () => 1, program: { price: 10n ** 12n } });
     const attempts = () => run.operations().filter(({ signing }) => signing !== null).length;
@@ -634,7 +634,7 @@ describe('an Idempotency-Key', () => {
     expect(run.landed()).toHaveLength(1);
   });
 
-  it('is free again after a refusal, and after a week', async () => {
+  it('an Idempotency-Key is free again after a refusal, and after a week', async () => {
     const [one, two] = [deposit(100n), deposit(100n)];
     const run = start([one, two]);
     expect(codeOf(await run.ask({ signature: one.signature, expectedAtoms: 1n, ...key('k', 'a') }))).toBe(
@@ -645,7 +645,7 @@ describe('an Idempotency-Key', () => {
     expect(codeOf(await run.ask({ signature: two.signature, ...key('k', 'c') }))).toBe('claimed');
   });
 
-  it('may be new a hundred times an hour for one caller', async () => {
+  it('a new Idempotency-Key may be used a hundred times an hour by one caller', async () => {
     const deposits = Array.from({ length: 101 }, () => deposit(10n));
     const run = start(deposits);
     const codes: string[] = [];
@@ -662,7 +662,7 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('claims are paused', () => {
-  it('by the operator, with nothing consumed; existing claims are still shown', async () => {
+  it('claims are paused by the operator, with nothing consumed; existing claims are still shown', async () => {
     const [before, one] = [deposit(10n), deposit(10n)];
     const run = start([before, one]);
     await run.ask({ signature: before.signature });

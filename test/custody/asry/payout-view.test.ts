@@ -14,24 +14,27 @@ describe('a begun payout that is not signed', () => {
     ['limit_payouts_day', 'daily_limit'],
     ['stopped_operator', 'paused'],
     ['held_reconciled', 'paused'],
-  ])('is owed with the reason when its operation waits for %s', (reason, shown) => {
-    expect(payoutView(begun, operation(reason))).toMatchObject({ status: 'owed', reason: shown });
-  });
+  ])(
+    'a begun payout that is not signed is owed with the reason when its operation waits for %s',
+    (reason, shown) => {
+      expect(payoutView(begun, operation(reason))).toMatchObject({ status: 'owed', reason: shown });
+    },
+  );
 
   it.each([null, 'upstream_timeout', 'expired'])(
-    'is pending when it waits for moments only: %s',
+    'a begun payout that is not signed is pending when it waits for moments only: %s',
     (reason) => {
       expect(payoutView(begun, operation(reason))).toMatchObject({ status: 'pending', reason: null });
     },
   );
 
-  it('is pending before D1 has its operation', () => {
+  it('a begun payout that is not signed is pending before D1 has its operation', () => {
     expect(payoutView(begun, undefined)).toMatchObject({ status: 'pending', reason: null });
   });
 });
 
 describe('a payout', () => {
-  it('is sent once its operation is signed, in any later state of it', () => {
+  it('a payout is sent once its operation is signed, in any later state of it', () => {
     expect(payoutView(begun, operation('held_unproven', 'signature'))).toMatchObject({
       status: 'sent',
       signature: 'signature',
@@ -39,7 +42,7 @@ describe('a payout', () => {
     });
   });
 
-  it('that was paid stays sent without its operation', () => {
+  it('a payout that was paid stays sent without its operation', () => {
     expect(payoutView({ ...payout, state: 'paid', paidAt: 7 }, undefined)).toMatchObject({
       status: 'sent',
       signature: null,
@@ -51,7 +54,7 @@ describe('a payout', () => {
     ['unread', 'pending', null],
     ['daily_limit', 'owed', 'daily_limit'],
   ])(
-    'that is owed is shown by its own reason, not by that of its last operation: %s',
+    'a payout that is owed is shown by its own reason, not by that of its last operation: %s',
     (reason, status, shown) => {
       const owed = { ...payout, state: 'owed' as const, reason };
       expect(payoutView(owed, operation('rejected', 'signature'))).toMatchObject({

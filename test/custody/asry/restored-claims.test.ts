@@ -164,7 +164,7 @@ describe('a D1 that received one of several rows of a change', () => {
     return run;
   }
 
-  it('has a begun payout without its operation: it awaits the operator and is then paid', async () => {
+  it('a D1 that received one of several rows of a change has a begun payout without its operation: it awaits the operator and is then paid', async () => {
     const run = await loseOperation();
     const id = `payout:${one.signature}:1`;
     await run.pass(2 * HOUR);
@@ -180,7 +180,7 @@ describe('a D1 that received one of several rows of a change', () => {
     expect(run.payouts()).toMatchObject([{ state: 'paid' }]);
   });
 
-  it('never pays such a payout twice, even if the operator retries it', async () => {
+  it('a D1 that received one of several rows of a change never pays such a payout twice, even if the operator retries it', async () => {
     const run = start();
     await run.ask({ signature: one.signature });
     expect(await inD1(run)).toMatchObject([{ payouts: [{ state: 'begun' }] }]);
@@ -195,7 +195,7 @@ describe('a D1 that received one of several rows of a change', () => {
     expect(run.payouts()).toMatchObject([{ state: 'paid' }]);
   });
 
-  it('has an operation without the change of its claim: the operator cannot pay it again', async () => {
+  it('a D1 that received one of several rows of a change has an operation without the change of its claim: the operator cannot pay it again', async () => {
     const run = start({ opened: false, rentDay: 0n });
     await run.ask({ signature: one.signature });
     const [older] = await run.rowsOf('SELECT journal FROM asry_claims');
@@ -233,7 +233,7 @@ describe('a D1 that received one of several rows of a change', () => {
   });
 
   it.each(['older', 'no'])(
-    'has %s epoch for its claims: the next deposit earns from the end of the last of them',
+    'a D1 that received one of several rows of a change has %s epoch for its claims: the next deposit earns from the end of the last of them',
     async (kept) => {
       const run = start();
       const rows = await run.rowsOf('SELECT id, journal FROM asry_epochs');
@@ -256,7 +256,7 @@ describe('a D1 that received one of several rows of a change', () => {
 });
 
 describe('a journal set back', () => {
-  it('does not pay a claim again that was owed in the older journal and has been paid since', async () => {
+  it('a journal set back does not pay a claim again that was owed in the older journal and has been paid since', async () => {
     const run = start({ opened: false, rentDay: 0n });
     await run.ask({ signature: one.signature });
     await run.pass(MINUTE);
@@ -300,7 +300,7 @@ describe('a D1 that was restored to an older state', () => {
       ),
     );
 
-  it('has every claim, epoch and payout again, and nothing is paid twice', async () => {
+  it('a D1 that was restored to an older state has every claim, epoch and payout again, and nothing is paid twice', async () => {
     const run = start();
     for (const { signature } of [one, two]) await run.ask({ signature });
     await run.pass(MINUTE);
@@ -316,7 +316,7 @@ describe('a D1 that was restored to an older state', () => {
     expect(run.landed()).toHaveLength(3);
   });
 
-  it('has lost nothing when the journal is lost afterwards: it is reconciled, and nothing is paid twice', async () => {
+  it('a D1 that was restored to an older state has lost nothing when the journal is lost afterwards: it is reconciled, and nothing is paid twice', async () => {
     const run = start();
     for (const { signature } of [one, two]) await run.ask({ signature });
     await run.pass(MINUTE);

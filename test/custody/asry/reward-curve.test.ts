@@ -116,7 +116,10 @@ function broken(dice: Dice): string | undefined {
 }
 
 describe('the epoch curve', () => {
-  it(`holds I1 to I10 in ${CASES.toLocaleString('en')} cases`, { tags: ['scaled'], timeout: 300_000 }, () => {
+  it(`the epoch curve holds I1 to I10 in ${CASES.toLocaleString('en')} cases`, {
+    tags: ['scaled'],
+    timeout: 300_000,
+  }, () => {
     const dice = createDice(0x5eed);
     const failures: string[] = [];
     for (let at = 0; at < CASES && failures.length < 5; at += 1) {

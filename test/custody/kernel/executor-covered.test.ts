@@ -50,7 +50,7 @@ describe('a queued creation', () => {
     ['at once', true],
     ['one after another', false],
   ])(
-    'is the only one of five that is signed when the balance covers one and they are driven %s',
+    'a queued creation is the only one of five that is signed when the balance covers one and they are driven %s',
     async (_name, isAtOnce) => {
       const w = selling(COST + FLOOR);
       const ids = w.queue(5);
@@ -62,7 +62,7 @@ describe('a queued creation', () => {
     },
   );
 
-  it('is signed once an earlier one, whose landing the balance shows, is done', async () => {
+  it('a queued creation is signed once an earlier one, whose landing the balance shows, is done', async () => {
     const w = selling(COST + FLOOR);
     const [first = '', second = ''] = w.queue(2);
     await driveAll(w, [first, second]);

@@ -194,7 +194,7 @@ describe('settling', () => {
 });
 
 describe('due operations', () => {
-  it('are run a limited number at a time, the longest overdue first, and none before its time', async () => {
+  it('due operations are run a limited number at a time, the longest overdue first, and none before its time', async () => {
     const asked: string[] = [];
     const w = createKernel({
       async settle({ id }) {

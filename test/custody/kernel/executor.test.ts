@@ -141,7 +141,7 @@ describe('a swap that cannot be signed', () => {
 });
 
 describe('a stop', () => {
-  it('before the preparation causes no upstream call', async () => {
+  it('a stop before the preparation causes no upstream call', async () => {
     let prepared = 0;
     const w = createKernel({
       prepare: async () => {

@@ -109,7 +109,7 @@ describe('the first start of an empty journal', () => {
     await expect(setUp(...nodes).checked()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
-  it('is not frozen by a transaction that one of three nodes invents', async () => {
+  it('the first start of an empty journal is not frozen by a transaction that one of three nodes invents', async () => {
     const hiding = { ...INVENTS, hides: true };
     expect(await setUp(hiding, HIDES, HIDES).checked()).toEqual({ ok: true });
   });

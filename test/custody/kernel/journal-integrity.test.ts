@@ -68,20 +68,20 @@ async function restored() {
 }
 
 describe('a first start', () => {
-  it('of a reserve that has signed nothing begins, and is not checked again', async () => {
+  it('a first start of a reserve that has signed nothing begins, and is not checked again', async () => {
     const w = setUp({ deposit: ['somebody'] });
     expect(await checkJournal(w.ports)).toEqual({ ok: true });
     expect(await checkJournal(w.ports)).toEqual({ ok: true });
     expect(w.asked).toEqual(['deposit']);
   });
 
-  it('does not wait for a transaction of a version that we never sign and that no node shows', async () => {
+  it('a first start does not wait for a transaction of a version that we never sign and that no node shows', async () => {
     const w = setUp({ newer: null, deposit: ['somebody'] });
     expect(await checkJournal(w.ports)).toEqual({ ok: true });
     expect(w.asked).toEqual(['newer', 'deposit']);
   });
 
-  it('of a reserve that has signed is frozen: its journal is lost', async () => {
+  it('a first start of a reserve that has signed is frozen: its journal is lost', async () => {
     const w = setUp({ deposit: ['somebody'], swap: ['reserve'] });
     expect(await checkJournal(w.ports)).toEqual({
       ok: false,
@@ -95,7 +95,7 @@ describe('a first start', () => {
     expect((await checkJournal(setUp({ unknown: null }).ports)).ok).toBe(false);
   });
 
-  it('is frozen if there is so much dust that an older transaction of the reserve may be hidden', async () => {
+  it('a first start is frozen if there is so much dust that an older transaction of the reserve may be hidden', async () => {
     const dust = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`dust-${at}`, ['somebody']]));
     expect((await checkJournal(setUp({ ...dust, swap: ['reserve'] }).ports)).ok).toBe(false);
   });
@@ -129,7 +129,7 @@ describe('a first start', () => {
 });
 
 describe('a later start', () => {
-  it('with the mirror at the same revision, or behind, continues without a read of the chain', async () => {
+  it('a later start with the mirror at the same revision, or behind, continues without a read of the chain', async () => {
     const w = setUp({ swap: ['reserve'] });
     w.write('a');
     await w.deliver();
@@ -138,14 +138,14 @@ describe('a later start', () => {
     expect(w.asked).toEqual([]);
   });
 
-  it('with a mirror that has more is frozen, and stays so', async () => {
+  it('a later start with a mirror that has more is frozen, and stays so', async () => {
     const w = await restored();
     expect(await checkJournal(w.ports)).toEqual({ ok: false, reason: 'journal_behind_mirror' });
     w.ports.mirror = createFakeMirror();
     expect(await checkJournal(w.ports)).toEqual({ ok: false, reason: 'journal_behind_mirror' });
   });
 
-  it('of an emptied journal is frozen by the mirror', async () => {
+  it('a later start of an emptied journal is frozen by the mirror', async () => {
     const w = setUp();
     w.write('a');
     await w.deliver();
@@ -178,7 +178,7 @@ describe('frozen', () => {
     expect(settlesIn(journal, NOW - 55 * MINUTE)).toBe(0);
   });
 
-  it('for another reason is lifted at once', () => {
+  it('a freeze for another reason than a lost journal is lifted at once', () => {
     const { journal } = setUp();
     freeze(journal, 'unexpected_debit', () => {});
     expect(settlesIn(journal, NOW)).toBe(0);

@@ -47,7 +47,7 @@ const at = (id: string, change: Partial<Operation> = {}): Operation => planned({
 const ids = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id).toSorted();
 
 describe('rows', () => {
-  it('get numbers without gaps and ascending revisions, regardless of their input', () => {
+  it('rows get numbers without gaps and ascending revisions, regardless of their input', () => {
     const { journal, add } = setUp();
     const first = add(at('swap:a', { seq: 99, revision: 99 }));
     const second = add(at('swap:b'));
@@ -58,7 +58,7 @@ describe('rows', () => {
     expect(journal.latest(1)).toMatchObject([{ id: 'swap:b' }]);
   });
 
-  it('are read back unchanged', () => {
+  it('rows are read back unchanged', () => {
     const { journal, add } = setUp();
     for (const op of [
       planned({ id: 'a' }),
@@ -130,7 +130,7 @@ describe('rows', () => {
 
 describe('what counts for the sums', () => {
   const old = NOW - 2 * DAY_MS;
-  it('is every open row of any age, and every row of the last day in any state', () => {
+  it('the sums include every open row of any age, and every row of the last day in any state', () => {
     const { journal, add } = setUp();
     const bare = { signing: null };
     add(planned({ id: 'open-old', createdAt: old }));
@@ -161,7 +161,7 @@ describe('what counts for the sums', () => {
     expect(ids(journal.recent('swap', NOW))).toEqual(['waited']);
   });
 
-  it('are the sums over all rows, for every content, history and time', () => {
+  it('the stored sums are the sums over all rows, for every content, history and time', () => {
     const lamportsOf = fc.bigInt({ min: 0n, max: 2n ** 56n }).map(lamports);
     const row = fc.record({
       kind: fc.constantFrom('swap', 'token', 'asry', 'absr', 'refund') as fc.Arbitrary<Operation['kind']>,
@@ -263,7 +263,7 @@ describe('what counts for the sums', () => {
 });
 
 describe('due rows', () => {
-  it('is found by its time, the longest overdue first, and the next one is known', () => {
+  it('a due row is found by its time, the longest overdue first, and the next one is known', () => {
     const { journal, add } = setUp();
     add(at('late', { dueAt: NOW - 5 }));
     add(at('later', { dueAt: NOW - 9 }));
@@ -306,7 +306,7 @@ describe('names', () => {
 });
 
 describe('calls', () => {
-  it('are counted by purpose and client since a time, oldest first', () => {
+  it('calls are counted by purpose and client since a time, oldest first', () => {
     const { journal } = setUp();
     for (const ms of [30, 10, 20]) journal.recordCall('create', 'ip-1', NOW + ms);
     journal.recordCall('create', 'ip-2', NOW);
@@ -315,7 +315,7 @@ describe('calls', () => {
     expect(journal.calls('create', 'ip-1', NOW + 10)).toEqual([NOW + 20, NOW + 30]);
   });
 
-  it('are dropped after a day, rows and names never', () => {
+  it('calls are dropped after a day, rows and names never', () => {
     const { journal, add } = setUp();
     add(closed({ id: 'a', createdAt: 0 }));
     journal.recordCall('create', 'ip', NOW - DAY_MS - 1);
@@ -327,7 +327,7 @@ describe('calls', () => {
 });
 
 describe('the outbox', () => {
-  it('has one row for every change, the oldest change first', () => {
+  it('the outbox has one row for every change, the oldest change first', () => {
     const { journal, add } = setUp();
     const a = add(at('a'));
     add(at('b'));
@@ -341,7 +341,7 @@ describe('the outbox', () => {
     expect(journal.outbox(1).map(({ id }) => id)).toEqual(['b']);
   });
 
-  it('is gone when the mirror has it, unless the row has changed meanwhile', () => {
+  it('an outbox row is gone when the mirror has it, unless the row has changed meanwhile', () => {
     const { journal, add } = setUp();
     const a = add(at('a'));
     add(at('b'));

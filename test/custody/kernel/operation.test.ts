@@ -74,7 +74,7 @@ const rows: fc.Arbitrary<Operation> = fc.record({
 });
 
 describe('a row as text', () => {
-  it('is decoded unchanged, to the atom and to the type', () => {
+  it('a row as text is decoded unchanged, to the atom and to the type', () => {
     fc.assert(
       fc.property(rows, (row) => {
         expect(decodeOperation(encodeOperation(row))).toEqual(row);
@@ -83,7 +83,7 @@ describe('a row as text', () => {
     );
   });
 
-  it('of an older version has neutral values for what did not exist then', () => {
+  it('a row of an older version has neutral values for what did not exist then', () => {
     const old = decodeOperation('{"seq":3,"id":"swap:x","kind":"swap","state":"signed"}');
     expect(old).toMatchObject({
       detail: '',
@@ -103,7 +103,7 @@ describe('a row as text', () => {
     });
   });
 
-  it('of a newer version keeps members unknown to this version', () => {
+  it('a row of a newer version keeps members unknown to this version', () => {
     const newer = `${encodeOperation(planned()).slice(0, -1)},"escrow":"7","state":"melting"}`;
     expect(decodeOperation(newer)).toMatchObject({ escrow: '7', state: 'melting' });
     expect(encodeOperation(decodeOperation(newer))).toContain('"escrow":"7"');

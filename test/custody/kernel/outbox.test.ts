@@ -83,7 +83,7 @@ describe('the outbox', () => {
     expect(order).toEqual(['sync, offered 3', 'apply']);
   });
 
-  it('of a replaced instance sends nothing to the mirror', async () => {
+  it('the outbox of a replaced instance sends nothing to the mirror', async () => {
     const w = setUp(2);
     w.storage.sync = () => Promise.reject(new Error('replaced'));
     await expect(w.flush()).rejects.toThrow('replaced');
@@ -130,7 +130,7 @@ describe('a row that D1 refuses', () => {
     expect([w.mirror.rows.size, waiting(w), tries]).toEqual([94, [], ['swap:0']]);
   });
 
-  it('is retried with growing waits, for ten minutes at most, and raises one alarm', async () => {
+  it('a row that D1 refuses is retried with growing waits, for ten minutes at most, and raises one alarm', async () => {
     const w = setUp(1);
     const { tries } = refusing(w, 'swap:0');
     const times: number[] = [];
@@ -167,7 +167,7 @@ describe('a row that D1 refuses', () => {
     ]);
   });
 
-  it('is delivered once D1 accepts it, also at the request of the operator', async () => {
+  it('a row that D1 refuses is delivered once D1 accepts it, also at the request of the operator', async () => {
     const w = setUp(1);
     const { refused } = refusing(w, 'swap:0');
     for (let tries = 0; tries < 8; tries++) {
@@ -184,7 +184,7 @@ describe('a row that D1 refuses', () => {
     expect([w.journal.setAside(9), w.journal.nextRefusedAt(w.clock.now)]).toEqual([[], undefined]);
   });
 
-  it('is tried in its newest form, and not more often when it changes', async () => {
+  it('a row that D1 refuses is tried in its newest form, and not more often when it changes', async () => {
     const w = setUp(2);
     const { refused, tries } = refusing(w, 'swap:0');
     for (let change = 0; change < 20; change++) {
@@ -200,7 +200,7 @@ describe('a row that D1 refuses', () => {
     expect(w.journal.undeliveredSince()).toBeUndefined();
   });
 
-  it('is tried again when the clock went back by a day', async () => {
+  it('a row that D1 refuses is tried again when the clock went back by a day', async () => {
     const w = setUp(1);
     const { refused } = refusing(w, 'swap:0');
     await w.flush();
@@ -222,7 +222,7 @@ describe('an outage of D1', () => {
     expect([waiting(w), w.journal.setAside(9)]).toEqual([['swap:0'], []]);
   });
 
-  it('does not count as a refusal of a row that was refused before', async () => {
+  it('an outage of D1 does not count as a refusal of a row that was refused before', async () => {
     const w = setUp(1);
     refusing(w, 'swap:0');
     await w.flush();

@@ -82,7 +82,7 @@ describe('a restored journal', () => {
     expect(await w.start(old).report()).toMatchObject({ frozen });
   });
 
-  it('is unverified in every report until D1 responds', async () => {
+  it('a restored journal is unverified in every report until D1 responds', async () => {
     const { w, old } = await restored();
     w.mirror.state = 'down';
     const custody = w.start(old);
@@ -92,7 +92,7 @@ describe('a restored journal', () => {
     expect(await custody.signingState()).toMatchObject({ frozen: 'journal_behind_mirror' });
   });
 
-  it('never overwrites D1, from which its rows will be restored', async () => {
+  it('a restored journal never overwrites D1, from which its rows will be restored', async () => {
     const { w, old, truth } = await restored();
     const custody = w.start(old);
     await ticks(custody, w, 60);
@@ -100,7 +100,7 @@ describe('a restored journal', () => {
     expect(snapshot(w)).toEqual(truth);
   });
 
-  it('is still detected after it has run without the mirror for a while', async () => {
+  it('a restored journal is still detected after it has run without the mirror for a while', async () => {
     const { w, old, truth } = await restored();
     w.mirror.state = 'down';
     const custody = w.start(old);
@@ -120,14 +120,14 @@ describe('a restored journal', () => {
     expect(journal.get('swap:key-first')).toMatchObject({ state: 'signed' });
   });
 
-  it('does not wake itself often while it waits for the operator', async () => {
+  it('a restored journal does not wake itself often while it waits for the operator', async () => {
     const { w, old } = await restored();
     const custody = w.start(old);
     await ticks(custody, w, 2);
     expect((old.alarm ?? Number.POSITIVE_INFINITY) - w.clock.now).toBeGreaterThanOrEqual(30_000);
   });
 
-  it('is reconciled by the operator, stays paused, and continues as before the loss', async () => {
+  it('a restored journal is reconciled by the operator, stays paused, and continues as before the loss', async () => {
     const { w, old } = await restored();
     const custody = w.start(old);
     await custody.alarm();
@@ -151,7 +151,7 @@ describe('a restored journal', () => {
     expect(w.mirror.operation('swap:key-first')).toMatchObject({ state: 'settling', amount: SOL });
   });
 
-  it('is not reconciled before the check has found it suspect', async () => {
+  it('a restored journal is not reconciled before the check has found it suspect', async () => {
     const { w, old } = await restored();
     const custody = w.start(old);
     const { mark } = w.mirror;

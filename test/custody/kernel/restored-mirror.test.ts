@@ -22,7 +22,7 @@ async function swapped() {
 const restorations = (w: CustodianWorld) => w.logged.filter((event) => event === 'mirror_restored').length;
 
 describe('a D1 that was restored to an older state', () => {
-  it('is detected by the next cron, receives its rows again, and causes no signature', async () => {
+  it('a D1 that was restored to an older state is detected by the next cron, receives its rows again, and causes no signature', async () => {
     const { w, restore } = await swapped();
     const signatures = w.signatures();
     restore();
@@ -33,7 +33,7 @@ describe('a D1 that was restored to an older state', () => {
     expect(await w.custody.report()).toMatchObject({ frozen: null, republishing: false });
   });
 
-  it('is detected by the next batch without any cron', async () => {
+  it('a D1 that was restored to an older state is detected by the next batch without any cron', async () => {
     const { w, restore } = await swapped();
     restore();
     await w.custody.createSwap(keyed('b', { client: 'other' }));
@@ -42,7 +42,7 @@ describe('a D1 that was restored to an older state', () => {
     expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
   });
 
-  it('is detected by a new instance, whose journal does not freeze', async () => {
+  it('a D1 that was restored to an older state is detected by a new instance, whose journal does not freeze', async () => {
     const { w, restore } = await swapped();
     restore();
     const next = w.start();
@@ -68,7 +68,7 @@ describe('a D1 that was restored to an older state', () => {
     expect([...w.mirror.rows].toSorted()).toEqual(before.toSorted());
   });
 
-  it('is sent only the rows that it lacks', async () => {
+  it('a D1 that was restored to an older state is sent only the rows that it lacks', async () => {
     const w = createCustodianWorld();
     const insert = (from: number, to: number) =>
       w.storage.transaction(() => {
@@ -91,7 +91,7 @@ describe('a D1 that was restored to an older state', () => {
     expect(sent).toEqual(['swap:300', 'swap:301', 'swap:302']);
   });
 
-  it('again during the comparison is compared from the beginning', async () => {
+  it('a D1 that is restored again during the comparison is compared from the beginning', async () => {
     const { w, restore } = await swapped();
     restore();
     await w.custody.wake();
@@ -109,7 +109,7 @@ describe('a D1 that was restored to an older state', () => {
     expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
   });
 
-  it('never receives an older form of a row that changes during the comparison', async () => {
+  it('a D1 that was restored to an older state never receives an older form of a row that changes during the comparison', async () => {
     const { w, restore } = await swapped();
     restore();
     const { journalsOf } = w.mirror;
@@ -124,7 +124,7 @@ describe('a D1 that was restored to an older state', () => {
     expect(w.mirror.operation('swap:key-a')).toMatchObject({ detail: 'newer' });
   });
 
-  it('while it is unavailable again gets its rows once it is back', async () => {
+  it('a D1 that is unavailable again after its restoration gets its rows once it is back', async () => {
     const { w, restore } = await swapped();
     restore();
     await w.custody.wake();
@@ -137,7 +137,7 @@ describe('a D1 that was restored to an older state', () => {
 });
 
 describe('detects no restoration', () => {
-  it('in batches that are sent at the same time and answered in any order', async () => {
+  it('detects no restoration in batches that are sent at the same time and answered in any order', async () => {
     const w = createCustodianWorld();
     const { apply } = w.mirror;
     const held: (() => void)[] = [];
@@ -156,7 +156,7 @@ describe('detects no restoration', () => {
     expect(restorations(w)).toBe(0);
   });
 
-  it.each(['down', 'loses answers'] as const)('while D1 is %s', async (state) => {
+  it.each(['down', 'loses answers'] as const)('detects no restoration while D1 is %s', async (state) => {
     const w = createCustodianWorld();
     await w.custody.wake();
     w.mirror.state = state;
@@ -167,7 +167,7 @@ describe('detects no restoration', () => {
     expect(restorations(w)).toBe(0);
   });
 
-  it('by more than one read of D1 at the start and one a minute', async () => {
+  it('detects no restoration by more than one read of D1 at the start and one a minute', async () => {
     const w = createCustodianWorld();
     let reads = 0;
     const { mark } = w.mirror;

@@ -59,7 +59,7 @@ describe('work that fails', () => {
     expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn', 'alarm']);
   });
 
-  it('does not delay work of another name or id', () => {
+  it('work that fails does not delay work of another name or id', () => {
     const { retries } = setUp();
     retries.failed('module', 'payments', {});
     expect(retries.waitsUntil('cron', 'payments')).toBeUndefined();
@@ -67,7 +67,7 @@ describe('work that fails', () => {
     expect([retries.count('module'), retries.count('cron')]).toEqual([1, 0]);
   });
 
-  it('is due from its time on, and at once after the clock was set back', () => {
+  it('work that fails is due from its time on, and at once after the clock was set back', () => {
     const { clock, retries } = setUp();
     const until = retries.failed('module', 'payments', {});
     clock.now = until - 1;
@@ -97,14 +97,14 @@ describe('rows that are booked one by one', () => {
     return { ...w, left, rows, run };
   }
 
-  it('do not wait for one whose booking throws', () => {
+  it('rows that are booked one by one do not wait for one whose booking throws', () => {
     const { left, rows, run } = booking();
     for (let runs = 0; runs < 5; runs++) run(2);
     expect(left).toEqual([1, 3, 5, 7, 9]);
     expect(rows.nextAt()).toBe(NOW + 2_000);
   });
 
-  it('are tried again after their wait, and forgotten once booked', () => {
+  it('rows that are booked one by one are tried again after their wait, and forgotten once booked', () => {
     const { clock, left, lines, retries, rows, run } = booking();
     run(10);
     run(10);

@@ -50,7 +50,7 @@ const requests = (peer: VaultPeer, count: number) =>
 const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 20));
 
 describe('a signature of the key service', () => {
-  it('is the one of the message under the reserve address', async () => {
+  it('a signature of the key service is the one of the message under the reserve address', async () => {
     const peer = createVaultPeer();
     const { signer } = signerOver(peer);
     const signature = await signer.sign(MESSAGE);
@@ -65,16 +65,19 @@ describe('a signature of the key service', () => {
     ['sealed', 'status_503'],
     ['forbidden', 'status_403'],
     ['unreachable', 'unreachable'],
-  ] as const)('is refused from a service with a fault: %s', async (mode, reason) => {
-    const peer = createVaultPeer();
-    const { signer, logged } = signerOver(peer);
-    await signer.sign(MESSAGE);
-    peer.mode = mode;
-    await expect(signer.sign(MESSAGE)).rejects.toMatchObject({ details: { reason } });
-    expect(logged.includes('key_service_wrong_signature')).toBe(reason === 'wrong_signature');
-  });
+  ] as const)(
+    'a signature of the key service is refused from a service with a fault: %s',
+    async (mode, reason) => {
+      const peer = createVaultPeer();
+      const { signer, logged } = signerOver(peer);
+      await signer.sign(MESSAGE);
+      peer.mode = mode;
+      await expect(signer.sign(MESSAGE)).rejects.toMatchObject({ details: { reason } });
+      expect(logged.includes('key_service_wrong_signature')).toBe(reason === 'wrong_signature');
+    },
+  );
 
-  it('is not awaited forever, and a late one is discarded', async () => {
+  it('a signature of the key service is not awaited forever, and a late one is discarded', async () => {
     const peer = createVaultPeer();
     const { signer, expire } = signerOver(peer);
     await signer.sign(MESSAGE);
@@ -90,7 +93,7 @@ describe('a signature of the key service', () => {
 });
 
 describe('the key of the service', () => {
-  it('is compared with the reserve address before the first message leaves', async () => {
+  it('the key of the service is compared with the reserve address before the first message leaves', async () => {
     const peer = createVaultPeer();
     const { signer, logged } = signerOver(peer, createVaultPeer(9).address);
     await expect(signer.sign(MESSAGE)).rejects.toMatchObject({ details: { reason: 'other_key' } });
@@ -98,7 +101,7 @@ describe('the key of the service', () => {
     expect(logged).toEqual(['key_service_other_key']);
   });
 
-  it('is compared with the reserve address by the check, which never rejects', async () => {
+  it('the key of the service is compared with the reserve address by the check, which never rejects', async () => {
     const peer = createVaultPeer();
     expect(await signerOver(peer).signer.check?.()).toBe(true);
     const other = signerOver(peer, createVaultPeer(9).address);
@@ -110,7 +113,7 @@ describe('the key of the service', () => {
     expect(sealed.logged).toEqual(['key_service_unchecked']);
   });
 
-  it('must be an ed25519 key', async () => {
+  it('the key of the service must be an ed25519 key', async () => {
     const peer = createVaultPeer();
     peer.type = 'ecdsa-p256';
     const { signer, logged } = signerOver(peer);
@@ -126,7 +129,7 @@ describe('the key of the service', () => {
     expect(ed25519.verify(signature, MESSAGE, base58.decode(peer.address))).toBe(true);
   });
 
-  it('has its token renewed by each check', async () => {
+  it('the key of the service has its token renewed by each check', async () => {
     const peer = createVaultPeer();
     const { signer } = signerOver(peer);
     await signer.sign(MESSAGE);
@@ -163,7 +166,7 @@ describe('a swap whose key is in the service', () => {
     return { ...w, ...remote, clock: w.clock, peer, alarm, op, quotes: bridge.quotes };
   }
 
-  it('is signed and sent once', async () => {
+  it('a swap whose key is in the service is signed and sent once', async () => {
     const w = world();
     expect(await w.custody.createSwap(keyed('a'))).toMatchObject({ type: 'created' });
     expect(w.chain.sent).toEqual([w.op().signing?.wire]);
@@ -228,7 +231,7 @@ describe('a swap whose key is in the service', () => {
     expect(w.op().state).toBe('settling');
   });
 
-  it('is signed for the same message by the next instance when this one crashes while it waits', async () => {
+  it('a swap whose key is in the service is signed for the same message by the next instance when this one crashes while it waits', async () => {
     const w = world();
     await w.signer.check?.();
     w.peer.mode = 'hanging';
@@ -248,7 +251,7 @@ describe('a swap whose key is in the service', () => {
     expect(new Set(w.chain.sent)).toEqual(new Set([signing?.wire]));
   });
 
-  it('gets a new message once the old one can no longer land, and ends after two minutes', async () => {
+  it('a swap whose key is in the service gets a new message once the old one can no longer land, and ends after two minutes', async () => {
     const w = world();
     await w.signer.check?.();
     w.peer.mode = 'sealed';

@@ -75,7 +75,7 @@ describe('a secret key', () => {
     );
   });
 
-  it('cannot be read back from the signer', () => {
+  it('a secret key cannot be read back from the signer', () => {
     const signer = createSigner(base58.encode(secret));
     expect(Object.keys(signer).toSorted()).toEqual(['address', 'sign']);
     expect(JSON.stringify(signer)).not.toContain(base58.encode(secret).slice(0, 8));
@@ -83,7 +83,7 @@ describe('a secret key', () => {
 });
 
 describe('keys of mints', () => {
-  it('are one per invoice, permanently, and sign for it', () => {
+  it('keys of mints are one per invoice, permanently, and sign for it', () => {
     const keys = createMintKeys('a seed of its own');
     const address = keys.address('invoice-1');
     expect(createMintKeys('a seed of its own').address('invoice-1')).toBe(address);

@@ -65,7 +65,7 @@ describe('views', () => {
     ]);
   });
 
-  it('are all finalized, with history search', async () => {
+  it('the views of all nodes are finalized, with history search', async () => {
     const { chain, requests, ids } = setUp(node(1_001, null), node(1_001, null));
     await chain.views(signingOf(ids));
     const of = (method: string) =>
@@ -86,7 +86,7 @@ describe('views', () => {
     expect(views.map((view) => view.firstAvailableSlot)).toEqual([null, null]);
   });
 
-  it("are each node's own: none is completed from another", async () => {
+  it("the views are each node's own: none is completed from another", async () => {
     const { chain, ids } = setUp(
       node(1_001, null, 7),
       node(900, { ...SEEN, err: 'x', confirmationStatus: 'confirmed', confirmations: 1 }),
@@ -121,7 +121,7 @@ describe('views', () => {
     expect((await chain.views(signingOf(ids))).map((view) => view.node)).toEqual([ids[1]]);
   });
 
-  it('are none when every node is down', async () => {
+  it('there are no views when every node is down', async () => {
     const { chain, ids } = setUp({ getEpochInfo: down }, { getEpochInfo: down });
     expect(await chain.views(signingOf(ids))).toEqual([]);
   });
@@ -144,7 +144,7 @@ describe('sending', () => {
 });
 
 describe('balance', () => {
-  it('is finalized and at least as new as requested', async () => {
+  it('a balance is finalized and at least as new as requested', async () => {
     const { chain, requests } = setUp({ getBalance: inContext(5, 300) }, {}, 1);
     expect(await chain.balance(250n)).toEqual({ lamports: 5n, slot: 300n });
     expect(requests[0]?.body).toMatchObject({
@@ -152,7 +152,7 @@ describe('balance', () => {
     });
   });
 
-  it('without a minimum slot requests none', async () => {
+  it('a balance without a minimum slot requests none', async () => {
     const { chain, requests } = setUp({ getBalance: inContext(5) }, {}, 1);
     await chain.balance(0n);
     expect(requests[0]?.body).toEqual(
@@ -160,7 +160,7 @@ describe('balance', () => {
     );
   });
 
-  it('is the lower of two nodes, at the older of their slots', async () => {
+  it('a balance is the lower one of two nodes, at the older of their slots', async () => {
     const { chain } = setUp({ getBalance: inContext(9, 300) }, { getBalance: inContext(5, 310) });
     expect(await chain.balance(250n)).toEqual({ lamports: 5n, slot: 300n });
   });
@@ -228,7 +228,7 @@ describe('landing', () => {
   const landed = { slot: 321n, blockTime: 1_790_000_000, fee: 5_900n, debit: 505_900n };
   const both = (answer: Answer) => setUp({ getTransaction: answer }, { getTransaction: answer });
 
-  it('is the sum that the transaction took from the reserve, fee included', async () => {
+  it('a landing is the sum that the transaction took from the reserve, fee included', async () => {
     const { chain, requests } = both(result(transactionWith()));
     expect(await chain.landing(SIGNATURE)).toEqual(landed);
     expect(requests[0]?.body).toMatchObject({ params: [SIGNATURE, { commitment: 'finalized' }] });
@@ -243,7 +243,7 @@ describe('landing', () => {
     expect(await both(answer).chain.landing(SIGNATURE)).toBeNull();
   });
 
-  it('is null while one of two nodes does not have it', async () => {
+  it('a landing is null while one of two nodes does not have it', async () => {
     const { chain } = setUp({ getTransaction: result(transactionWith()) }, { getTransaction: result(null) });
     expect(await chain.landing(SIGNATURE)).toBeNull();
   });
@@ -276,7 +276,7 @@ describe('a finalized transaction', () => {
     expect(chain.agreement().disagreement).toBeNull();
   });
 
-  it('with different token balances on one node is not accepted, not even in part', async () => {
+  it('a finalized transaction with different token balances on one node is not accepted, not even in part', async () => {
     const row = (amount: string) => ({
       accountIndex: 1,
       mint: 'm',
@@ -299,7 +299,7 @@ describe('a finalized transaction', () => {
     });
   });
 
-  it('that only one of two nodes shows is waited for, with an alarm after ten minutes', async () => {
+  it('a finalized transaction that only one of two nodes shows is waited for, with an alarm after ten minutes', async () => {
     const { chain, logged, clock } = setUp({ getTransaction: found }, { getTransaction: result(null) });
     expect(await chain.transaction(SIGNATURE)).toBeNull();
     clock.now += 600_001;
@@ -309,14 +309,14 @@ describe('a finalized transaction', () => {
     expect(chain.agreement().quorumMissingSince).toBe(clock.now - 600_001);
   });
 
-  it('is unknown while one of two nodes is down', async () => {
+  it('a finalized transaction is unknown while one of two nodes is down', async () => {
     const { chain } = setUp({ getTransaction: found }, { getTransaction: down });
     await expect(chain.transaction(SIGNATURE)).rejects.toMatchObject({
       details: { reason: 'quorum_missing' },
     });
   });
 
-  it('of one node is accepted if only one is configured', async () => {
+  it('a finalized transaction of one node is accepted if only one is configured', async () => {
     const { chain } = setUp({ getTransaction: found }, {}, 1);
     expect(await chain.transaction(SIGNATURE)).toMatchObject({ slot: 321n });
     expect(chain.agreement()).toMatchObject({ nodes: 1, quorum: 1 });
@@ -346,13 +346,13 @@ describe('a transaction that is not final', () => {
     expect(methods()).toEqual(['0 getSignatureStatuses', '1 getSignatureStatuses']);
   });
 
-  it('is read from the node that shows it as confirmed', async () => {
+  it('a transaction that is not final is read from the node that shows it as confirmed', async () => {
     const { chain, methods } = setUp({ ...node(1, confirmed), getTransaction: transactionOf(90) });
     expect(await chain.confirmedTransaction(SIGNATURE)).toMatchObject({ slot: 90n });
     expect(methods()).toEqual(['0 getSignatureStatuses', '0 getTransaction']);
   });
 
-  it('is unknown while the node is down', async () => {
+  it('a transaction that is not final is unknown while the node is down', async () => {
     const { chain } = setUp({ getSignatureStatuses: down }, { ...node(1, confirmed), getTransaction: down });
     expect(await chain.confirmedTransaction(SIGNATURE)).toBeNull();
     expect(await chain.confirmedTransaction(SIGNATURE)).toBeNull();

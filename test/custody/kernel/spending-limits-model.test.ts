@@ -185,7 +185,7 @@ const promised = (w: World): bigint =>
   );
 
 describe('under any order of intents and outcomes', () => {
-  it('no limit is ever exceeded, and reservations never use the floor', () => {
+  it('under any order of intents and outcomes no limit is ever exceeded, and reservations never use the floor', () => {
     fc.assert(
       fc.property(steps, (given) => {
         run(given, (w, verdict, amount) => {
@@ -261,7 +261,7 @@ describe('under any order of intents and outcomes', () => {
     );
   });
 
-  it('no window holds more signed amounts than its limit, however long an intent waited', () => {
+  it('under any order of intents and outcomes no window holds more signed amounts than its limit, however long an intent waited', () => {
     fc.assert(
       fc.property(steps, (given) => {
         for (let length = 1; length <= given.length; length++) {

@@ -80,11 +80,11 @@ describe('the balance', () => {
     expect(check([settling(), done()], { balance: holding(SOL + FEE + LIMITS.floor) }).ok).toBe(true);
   });
 
-  it('is shown as spendable even below zero', () => {
+  it('the balance is shown as spendable even below zero', () => {
     expect(spendable(holding(0n), [planned()], LIMITS.floor)).toBe(-(SOL + FEE) - LIMITS.floor);
   });
 
-  it('that is older than an outcome must be read again', () => {
+  it('a balance that is older than an outcome must be read again', () => {
     const operations = [done({ releasedSlot: 4_000n }), settling({ id: 'b', releasedSlot: 5_001n })];
     expect(check(operations)).toEqual({ ok: false, code: 'BALANCE_OUTDATED', minSlot: 5_001n });
     expect(check(operations, { balance: { ...RICH, slot: 5_001n } }).ok).toBe(true);
@@ -107,7 +107,7 @@ describe('the limit of one operation', () => {
     expect(verdict).toMatchObject(ok ? { ok } : { limit: { name: 'operation', maximum: 2n * SOL } });
   });
 
-  it('of zero refuses every amount', () => {
+  it('a limit of zero refuses every amount', () => {
     expect(check([], { amount: 1n, limits: { operation: 0n } }).ok).toBe(false);
   });
 });
@@ -116,17 +116,24 @@ describe('the windows', () => {
   it.each([
     ['hour', HOUR_MS, LIMITS.hour],
     ['day', DAY_MS, LIMITS.day],
-  ] as const)('of an %s: used up, then free when its first amount has aged out', (limit, window, maximum) => {
-    const count = maximum / (2n * SOL);
-    const inside = Array.from({ length: Number(count) }, (_, at) => earlier(window - 1_000 - at * 60_000));
-    const free = limit === 'day' ? { limits: { hour: 100n * SOL } } : {};
-    const verdict = check(inside, { amount: 1n, ...free });
-    expect(verdict).toMatchObject({ code: 'LIMIT_REACHED', limit: { name: limit, maximum }, used: maximum });
-    if (verdict.ok || verdict.code !== 'LIMIT_REACHED') throw new Error('not refused');
-    expect(verdict.availableAt).toBeLessThanOrEqual(NOW + 1_001);
-    expect(check(inside, { amount: 1n, now: verdict.availableAt, ...free }).ok).toBe(true);
-    expect(check(inside, { amount: 1n, now: verdict.availableAt - 2, ...free }).ok).toBe(false);
-  });
+  ] as const)(
+    'a window of an %s is used up, then free when its first amount has aged out',
+    (limit, window, maximum) => {
+      const count = maximum / (2n * SOL);
+      const inside = Array.from({ length: Number(count) }, (_, at) => earlier(window - 1_000 - at * 60_000));
+      const free = limit === 'day' ? { limits: { hour: 100n * SOL } } : {};
+      const verdict = check(inside, { amount: 1n, ...free });
+      expect(verdict).toMatchObject({
+        code: 'LIMIT_REACHED',
+        limit: { name: limit, maximum },
+        used: maximum,
+      });
+      if (verdict.ok || verdict.code !== 'LIMIT_REACHED') throw new Error('not refused');
+      expect(verdict.availableAt).toBeLessThanOrEqual(NOW + 1_001);
+      expect(check(inside, { amount: 1n, now: verdict.availableAt, ...free }).ok).toBe(true);
+      expect(check(inside, { amount: 1n, now: verdict.availableAt - 2, ...free }).ok).toBe(false);
+    },
+  );
 
   it('a larger amount waits until enough of them have aged out', () => {
     const inside = [earlier(50 * 60_000, SOL), earlier(40 * 60_000, SOL), earlier(30 * 60_000, 2n * SOL)];
@@ -138,7 +145,7 @@ describe('the windows', () => {
     expect([at(SOL), at(SOL + 1n), at(2n * SOL)]).toEqual([10, 20, 20]);
   });
 
-  it('at the edge an amount of exactly one window ago no longer counts', () => {
+  it('an amount of exactly one window ago no longer counts', () => {
     expect(usedBy('hour', [earlier(HOUR_MS)], NOW)).toBe(0n);
     expect(usedBy('hour', [earlier(HOUR_MS - 1)], NOW)).toBe(2n * SOL);
   });
@@ -198,7 +205,7 @@ describe('exposure', () => {
     expect(check([done({ createdAt: 0 }), closed(), planned({ kind: 'asry' })], { limits }).ok).toBe(true);
   });
 
-  it('is summed over all', () => {
+  it('the exposure is summed over all operations', () => {
     expect(reservedLamports([signed(), settling(), done(), planned()])).toBe(2n * (SOL + FEE));
   });
 });

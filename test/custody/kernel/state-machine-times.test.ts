@@ -34,17 +34,20 @@ describe('an operation is due', () => {
     [NOW + 1, false],
     [NOW + 2 * HOUR, false],
     [NOW + 2 * HOUR + 1, true],
-  ])('from its time on, and when its time is too far ahead to be true (%i)', (dueAt, due) => {
-    expect(isDue(planned({ dueAt }), NOW)).toBe(due);
-  });
+  ])(
+    'an operation is due from its time on, and when its time is too far ahead to be true (%i)',
+    (dueAt, due) => {
+      expect(isDue(planned({ dueAt }), NOW)).toBe(due);
+    },
+  );
 
-  it('never without a time', () => {
+  it('an operation without a time is never due', () => {
     expect(isDue(planned({ dueAt: null }), NOW)).toBe(false);
   });
 });
 
 describe('checks', () => {
-  it('at an attempt are 0.7 s apart at first and never more than 2 s while it can land', () => {
+  it('checks at an attempt are 0.7 s apart at first and never more than 2 s while it can land', () => {
     expect(next(signed({ looks: 0 }), NOT_SEEN)).toMatchObject({ looks: 1, dueAt: NOW + 700 });
     expect(next(signed({ looks: 149 }), NOT_SEEN)).toMatchObject({ looks: 150, dueAt: NOW + 2_000 });
     expect(next(signed({ looks: 150 }), NOT_SEEN)).toMatchObject({ looks: 151, dueAt: NOW + 60_000 });
@@ -60,7 +63,7 @@ describe('checks', () => {
     expect(next(signed({ looks: 500 }), NOT_SEEN).reason).toEqual(held('unproven'));
   });
 
-  it('of a settlement alert the operator only after more than six hours', () => {
+  it('checks of a settlement alert the operator only after more than six hours', () => {
     const op = settling({ createdAt: NOW - 6 * HOUR });
     for (const seen of [PENDING, UNREACHABLE]) {
       expect(next(op, seen).reason).toBeNull();
@@ -68,14 +71,14 @@ describe('checks', () => {
     }
   });
 
-  it('for what may still arrive are an hour apart, and counted', () => {
+  it('checks for what may still arrive are an hour apart, and counted', () => {
     const op = outstanding({ looks: 5 });
     expect(effectOf(op)).toBe('settle');
     expect(next(op, PENDING)).toMatchObject({ looks: 6, dueAt: NOW + HOUR });
     expect(next(op, UNREACHABLE)).toMatchObject({ dueAt: NOW + HOUR });
   });
 
-  it('of a search that is not at its end are a second apart, keep its progress, and do not count', () => {
+  it('checks of a search that is not at its end are a second apart, keep its progress, and do not count', () => {
     const settlement = {
       state: 'pending',
       detail: 'settling',
@@ -109,11 +112,11 @@ describe('a preparation that failed', () => {
     return Number(step(planned({ looks }), seen, PAYOUT, NOW).dueAt) - NOW;
   };
 
-  it('is repeated after 2 s at first, and at least once a minute while few wait', () => {
+  it('a preparation that failed is repeated after 2 s at first, and at least once a minute while few wait', () => {
     expect([waitOf(0, 1), waitOf(100, 1), waitOf(100, 6)]).toEqual([2_000, 60_000, 60_000]);
   });
 
-  it('is repeated less often the more wait, 10 s for each and at most an hour', () => {
+  it('a preparation that failed is repeated less often the more wait, 10 s for each and at most an hour', () => {
     expect([waitOf(100, 7), waitOf(100, 360), waitOf(100, 100_000)]).toEqual([70_000, 3_600_000, 3_600_000]);
   });
 });

@@ -13,19 +13,19 @@ const judge = (...views: NodeView[]) => attemptVerdict(signingOf('one'), views, 
 const judgeByTwo = (...views: NodeView[]) => attemptVerdict(signingOf('one'), views, 2);
 
 describe('an attempt has provably expired', () => {
-  it('by the whole sequence of one node', () => {
+  it('an attempt has provably expired by the whole sequence of one node', () => {
     expect(judge(deathProof())).toBe('dead');
   });
 
-  it('when one of several nodes has the whole sequence and none has a status', () => {
+  it('an attempt has provably expired when one of several nodes has the whole sequence and none has a status', () => {
     expect(judge(view(), deathProof(), view())).toBe('dead');
   });
 
-  it('with a status view of exactly the slot of the height', () => {
+  it('an attempt has provably expired with a status view of exactly the slot of the height', () => {
     expect(judge(deathProof({ finalizedSlot: 1_200n, statusSlot: 1_200n }))).toBe('dead');
   });
 
-  it('with a history that begins exactly at the slot of the signing', () => {
+  it('an attempt has provably expired with a history that begins exactly at the slot of the signing', () => {
     expect(judge(deathProof({ firstAvailableSlot: 900n }))).toBe('dead');
   });
 });
@@ -33,7 +33,7 @@ describe('an attempt has provably expired', () => {
 describe('with a quorum of two, an attempt', () => {
   const second = (change: Partial<NodeView> = {}) => deathProof({ node: 'two', ...change });
 
-  it('has expired when both nodes prove it, each with its own height', () => {
+  it('an attempt has expired with a quorum of two when both nodes prove it, each with its own height', () => {
     expect(judgeByTwo(deathProof(), second())).toBe('dead');
   });
 
@@ -42,11 +42,11 @@ describe('with a quorum of two, an attempt', () => {
     ['one node proves it twice', [deathProof(), deathProof()]],
     ['the second node has not passed its own height', [deathProof(), second({ finalizedHeight: 1_000n })]],
     ['the second node is not a witness', [deathProof(), second({ node: 'three' })]],
-  ])('has not provably expired when %s', (_name, views) => {
+  ])('an attempt has not provably expired with a quorum of two when %s', (_name, views) => {
     expect(judgeByTwo(...views)).toBe('unseen');
   });
 
-  it('is rejected only when both nodes show the failure as final', () => {
+  it('an attempt is rejected with a quorum of two only when both nodes show the failure as final', () => {
     const failed = statusOf('finalized', true);
     expect(judgeByTwo(view({ status: failed }), view({ node: 'two' }))).toBe('seen');
     expect(judgeByTwo(view({ status: failed }), view({ node: 'two', status: failed }))).toBe('rejected');
@@ -66,7 +66,7 @@ describe('a witness', () => {
     expect(expiryHeight(signingOf('one'), 'three')).toBeUndefined();
   });
 
-  it('of a row without stored heights is a node whose finalized view has reached the signing', () => {
+  it('a witness of a row without stored heights is a node whose finalized view has reached the signing', () => {
     const views = [
       view({ finalizedSlot: 900n, finalizedHeight: 870n }),
       view({ node: 'two', finalizedSlot: 899n }),
@@ -86,7 +86,7 @@ describe('a witness', () => {
 });
 
 describe('a late witness', () => {
-  it('must have reached the highest slot of the known witnesses, and the slot of the signing', () => {
+  it('a late witness must have reached the highest slot of the known witnesses, and the slot of the signing', () => {
     const { witnesses, ...bare } = signingOf('one');
     const signing = {
       ...bare,
@@ -105,12 +105,12 @@ describe('a late witness', () => {
 describe('a node has pruned the history of an attempt', () => {
   const pruned = (...views: NodeView[]) => prunedNodes(signingOf('one'), views);
 
-  it('when its history begins after its slot at the signing', () => {
+  it('a node has pruned the history of an attempt when its history begins after its slot at the signing', () => {
     expect(pruned(view({ firstAvailableSlot: 900n }))).toEqual([]);
     expect(pruned(view({ firstAvailableSlot: 901n }))).toEqual(['one']);
   });
 
-  it('by its own slot, not by that of another witness', () => {
+  it('each node prunes the history by its own slot, not by that of another witness', () => {
     const { witnesses, ...bare } = signingOf('one');
     const signing = { ...bare, witnesses: witnesses.map((one, at) => ({ ...one, slot: 900n + BigInt(at) })) };
     const views = ['one', 'two'].map((node) => view({ node, firstAvailableSlot: 901n }));
@@ -136,7 +136,7 @@ describe('an attempt has not provably expired', () => {
     expect(judge(deathProof(missing))).toBe('unseen');
   });
 
-  it('by pieces of different nodes in any combination', () => {
+  it('an attempt has not provably expired by pieces of different nodes in any combination', () => {
     const height = deathProof({ firstAvailableSlot: null });
     const history = deathProof({ node: 'two', finalizedHeight: 1_000n });
     const status = deathProof({ node: 'two', finalizedHeight: 900n, finalizedSlot: 900n });
@@ -144,7 +144,7 @@ describe('an attempt has not provably expired', () => {
     expect(judge(deathProof({ statusSlot: 1_199n }), view({ statusSlot: 5_000n }))).toBe('unseen');
   });
 
-  it('without any view', () => {
+  it('an attempt has not provably expired without any view', () => {
     expect(judge()).toBe('unseen');
   });
 
@@ -153,7 +153,7 @@ describe('an attempt has not provably expired', () => {
     ['confirmed', 'seen'],
     ['finalized', 'landed'],
   ] as const)(
-    'when any node has seen it %s, regardless of the proof by the others',
+    'an attempt has not provably expired when any node has seen it %s, regardless of the proof by the others',
     (commitment, verdict) => {
       const seen = view({ status: statusOf(commitment) });
       expect(judge(deathProof(), seen)).toBe(verdict);
@@ -161,14 +161,14 @@ describe('an attempt has not provably expired', () => {
     },
   );
 
-  it('by a failure that is not final: a fork may take it back', () => {
+  it('an attempt has not provably expired by a failure that is not final: a fork may take it back', () => {
     expect(judge(view({ status: statusOf('confirmed', true) }))).toBe('seen');
     expect(judge(view({ status: statusOf('processed', true) }), deathProof())).toBe('seen');
   });
 });
 
 describe('a finalized status decides', () => {
-  it('success is landed, failure is rejected', () => {
+  it('a finalized success is a landing, and a finalized failure a rejection', () => {
     expect(judge(view({ status: statusOf('finalized') }))).toBe('landed');
     expect(judge(view({ status: statusOf('finalized', true) }))).toBe('rejected');
   });
@@ -190,13 +190,13 @@ describe('a finalized status decides', () => {
     expect(judgeByTwo(...views.toReversed())).toBe(verdict.split(' ').at(-1));
   });
 
-  it('over what other nodes have not finalized yet', () => {
+  it('a finalized status decides over what other nodes have not finalized yet', () => {
     expect(
       judge(view({ status: statusOf('confirmed', true) }), view({ status: statusOf('finalized') })),
     ).toBe('landed');
   });
 
-  it('but two nodes that contradict each other decide nothing', () => {
+  it('two nodes whose finalized statuses contradict each other decide nothing', () => {
     const yes = view({ node: 'a', status: statusOf('finalized') });
     const no = view({ node: 'b', status: statusOf('finalized', true) });
     expect(judge(yes, no)).toBe('seen');

@@ -142,7 +142,7 @@ describe('on any walk', () => {
     });
   });
 
-  it('never more signings than the kind may use', () => {
+  it('a walk never has more signings than the kind may use', () => {
     for (const rules of [SWAP, PAYOUT]) {
       fc.assert(
         fc.property(walks, (steps) => {

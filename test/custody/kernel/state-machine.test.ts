@@ -177,7 +177,7 @@ describe('while an attempt is on its way', () => {
     expect(waits.toSorted((a, b) => a - b)).toEqual(waits);
   });
 
-  it('without a proof become rare after 150 checks, and the operator is alerted after 500', () => {
+  it('checks without a proof become rare after 150, and the operator is alerted after 500', () => {
     const look = (looks: number) => step(signed({ looks }), SEEN.viewed, SWAP, LATER);
     expect([look(149), look(150)].map((row) => (row.dueAt ?? 0) - LATER)).toEqual([2_000, 60_000]);
     expect([look(499).reason, look(500).reason]).toEqual([null, held('unproven')]);
@@ -264,7 +264,7 @@ describe('while an attempt is on its way', () => {
   it.each([
     ['a proven death', deathProof(), code('expired')],
     ['a final failure', view({ status: statusOf('finalized', true) }), code('rejected')],
-  ])('after %s a payout is planned again, up to its maximum of attempts', (_name, proof, reason) => {
+  ])('a payout is planned again after %s, up to its maximum of attempts', (_name, proof, reason) => {
     let row = signed({ kind: 'asry', unsettled: lamports(0n) });
     for (let attempt = 2; attempt <= PAYOUT.maxAttempts; attempt++) {
       row = step(row, { type: 'viewed', quorum: 1, views: [proof], landing: null }, PAYOUT, LATER);

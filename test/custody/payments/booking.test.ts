@@ -60,7 +60,7 @@ function setUp() {
 }
 
 describe('a transaction that no quorum returns', () => {
-  it('is retried after 2 s, then after twice as long each time, at most hourly, and reported at the seventh try', async () => {
+  it('a transaction that no quorum returns is retried after 2 s, then after twice as long each time, at most hourly, and reported at the seventh try', async () => {
     const { booking, payments, state, logged } = setUp();
     await booking.read('one', 'node');
     const waits: number[] = [];
@@ -86,7 +86,7 @@ describe('a transaction that no quorum returns', () => {
     ['a day', 'no node has it', DAY_MS, null],
     ['thirty days', 'the nodes fail', 30 * DAY_MS, new Error('the node is down')],
   ])(
-    'is deleted after more than %s in which %s, at the eighth try or later',
+    'a transaction that no quorum returns is deleted after more than %s in which %s, at the eighth try or later',
     async (_days, _why, life, failure) => {
       const { booking, payments, state } = setUp();
       if (failure)
@@ -104,7 +104,7 @@ describe('a transaction that no quorum returns', () => {
     },
   );
 
-  it('is due at once when its time is more than an hour ahead: the clock went back', async () => {
+  it('a transaction that no quorum returns is due at once when its time is more than an hour ahead: the clock went back', async () => {
     const { booking, payments, state } = setUp();
     await booking.read('one', 'node');
     state.now += 2_000 - HOUR_MS;
@@ -127,7 +127,7 @@ describe('a listed transaction', () => {
     expect(await booking.read('one more', 'another node')).toBe('read');
   });
 
-  it('without a payment is known until five thousand others were read', async () => {
+  it('a listed transaction without a payment is remembered until five thousand others were read', async () => {
     const { booking, state } = setUp();
     state.transaction = (signature) => transactionOf(signature, { payer: -FEE, treasury: 0n });
     for (let number = 0; number < 5_000; number++) await booking.read(`own ${number}`, 'node');
@@ -136,7 +136,7 @@ describe('a listed transaction', () => {
     expect([booking.isKnown('own 0'), booking.isKnown('own 5000')]).toEqual([false, true]);
   });
 
-  it('is booked with its purpose, which a later reading keeps', async () => {
+  it('a listed transaction is booked with its purpose, which a later reading keeps', async () => {
     const { booking, payments, state, logged } = setUp();
     state.transaction = (signature) => paying(signature, 20_000n);
     expect(await booking.read('one', 'node')).toBe('read');
@@ -153,7 +153,7 @@ describe('a listed transaction', () => {
     expect(logged).toEqual([]);
   });
 
-  it('that cannot be booked is reported with the first 200 characters of the error', async () => {
+  it('a listed transaction that cannot be booked is reported with the first 200 characters of the error', async () => {
     const { booking, state, logged } = setUp();
     state.transaction = (signature) => paying(signature, 20_000n);
     state.error = 'x'.repeat(300);
@@ -162,14 +162,17 @@ describe('a listed transaction', () => {
     expect(logged).toEqual([{ level: 'alarm', event: 'payment_unbooked', signature: 'one', error }]);
   });
 
-  it.each(['treasury', 'reserve'])('has no purpose when the %s signed it', async (own) => {
-    const { booking, payments, state, logged } = setUp();
-    const changes = { payer: -1n - FEE, treasury: 1n };
-    state.transaction = (signature) => transactionOf(signature, changes, ['payer', own]);
-    await booking.read('one', 'node');
-    expect(payments.get('one')?.purpose).toBeNull();
-    expect(logged).toEqual([]);
-  });
+  it.each(['treasury', 'reserve'])(
+    'a listed transaction has no purpose when the %s signed it',
+    async (own) => {
+      const { booking, payments, state, logged } = setUp();
+      const changes = { payer: -1n - FEE, treasury: 1n };
+      state.transaction = (signature) => transactionOf(signature, changes, ['payer', own]);
+      await booking.read('one', 'node');
+      expect(payments.get('one')?.purpose).toBeNull();
+      expect(logged).toEqual([]);
+    },
+  );
 
   it.each([
     ['logs nothing', 'dust', 10_000n, []],
@@ -189,30 +192,30 @@ describe('the payer', () => {
   const payer = (changes: Readonly<Record<string, bigint>>, signers: readonly string[]) =>
     payerOf(transactionOf('one', changes, signers), 'treasury');
 
-  it('is the only signer that lost more than the fee', () => {
+  it('the payer is the only signer that lost more than the fee', () => {
     expect(payer({ a: -FEE, b: -9n, treasury: 9n }, ['a', 'b'])).toBe('b');
     expect(payer({ a: -FEE - 9n, b: 0n, treasury: 9n }, ['a', 'b'])).toBe('a');
   });
 
-  it('is unknown when two signers paid, or none', () => {
+  it('the payer is unknown when two signers paid, or none', () => {
     expect(payer({ a: -FEE - 5n, b: -4n, treasury: 9n }, ['a', 'b'])).toBeNull();
     expect(payer({ a: -FEE - 9n, b: -4n, treasury: 9n }, ['a', 'b'])).toBeNull();
     expect(payer({ a: -FEE, c: -9n, treasury: 9n }, ['a'])).toBeNull();
   });
 
-  it('is unknown when an account that did not sign paid a part of it', () => {
+  it('the payer is unknown when an account that did not sign paid a part of it', () => {
     expect(payer({ a: -FEE - 8n, c: -1n, treasury: 9n }, ['a'])).toBeNull();
     expect(payer({ a: -FEE - 9n, c: 0n, treasury: 9n }, ['a'])).toBe('a');
   });
 
-  it('is unknown when a vault paid and its executor lost as much to another account', () => {
+  it('the payer is unknown when a vault paid and its executor lost as much to another account', () => {
     expect(payer({ executor: -FEE - 9n, vault: -9n, opened: 9n, treasury: 9n }, ['executor'])).toBeNull();
     expect(
       payer({ relay: -FEE, member: -9n, vault: -9n, opened: 9n, treasury: 9n }, ['relay', 'member']),
     ).toBeNull();
   });
 
-  it('is never the treasury', () => {
+  it('the payer is never the treasury', () => {
     expect(payer({ treasury: -FEE - 9n }, ['treasury'])).toBeNull();
   });
 });

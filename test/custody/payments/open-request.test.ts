@@ -17,16 +17,19 @@ describe('a unique fee', () => {
     // 9,998 is the last remainder; 9,999 is the first that starts at zero again.
     [20_000n, [39, 14], 29_999n],
     [20_000n, [39, 15], 20_001n],
-  ] as const)('of %d lamports is the next ten thousands plus the drawn digits (%j)', (base, bytes, fee) => {
-    expect(ownFee(base, { randomBytes: drawn(bytes), isTaken: free })).toBe(fee);
-  });
+  ] as const)(
+    'a unique fee of %d lamports is the next ten thousands plus the drawn digits (%j)',
+    (base, bytes, fee) => {
+      expect(ownFee(base, { randomBytes: drawn(bytes), isTaken: free })).toBe(fee);
+    },
+  );
 
-  it('is never one that another open request has', () => {
+  it('a unique fee is never one that another open request has', () => {
     const randomBytes = drawn([0, 0], [0, 0], [0, 7]);
     expect(ownFee(10_000n, { randomBytes, isTaken: (lamports) => lamports === '10001' })).toBe(10_008n);
   });
 
-  it('is undefined when fifty draws meet only taken ones', () => {
+  it('a unique fee is undefined when fifty draws meet only taken ones', () => {
     let asked = 0;
     const isTaken = () => {
       asked += 1;
@@ -58,7 +61,7 @@ describe('the number of open requests', () => {
     expect(mayOpen(CLIENT, openInAll(total, 0))).toBe(may);
   });
 
-  it('above 500 counts the requests of a neighbour in the same /24 as those of the client', () => {
+  it('counts the requests of a neighbour in the same /24 as those of the client, above 500 open ones', () => {
     expect(mayOpen(CLIENT, openInAll(500, 1, '203.0.113.8'))).toBe(false);
     expect(mayOpen(CLIENT, openInAll(500, 1, '203.0.114.8'))).toBe(true);
   });
@@ -83,7 +86,7 @@ describe('a payment that serves something else', () => {
     expect([refusal.code, refusal.details]).toEqual([code, details]);
   });
 
-  it('or came too late is owed back', () => {
+  it('a payment that came too late, or serves something else, is owed back', () => {
     expect(refundDue().code).toBe('REFUND_DUE');
   });
 });

@@ -24,7 +24,7 @@ async function mirrored(world: PaymentWorld, key: string) {
 }
 
 describe('the time in which a request can be paid', () => {
-  it('is shown as thirty minutes', () => {
+  it('the time in which a request can be paid is shown as thirty minutes', () => {
     const { createdAt, expiresAt } = createPaymentWorld().open();
     expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(30 * MINUTE);
   });
@@ -86,7 +86,7 @@ describe('the time in which a request can be paid', () => {
     expect(expired()).toBe(201);
   });
 
-  it('does not end before a search that began half a minute after it closed', async () => {
+  it('the time in which a request can be paid does not end before a search that began half a minute after it closed', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     world.state.now += CLOSES + 10_000;
@@ -98,7 +98,7 @@ describe('the time in which a request can be paid', () => {
     expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
-  it('does not end while the nodes do not list their transactions', async () => {
+  it('the time in which a request can be paid does not end while the nodes do not list their transactions', async () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     const [node] = world.ports.nodes;
@@ -121,7 +121,7 @@ describe('an exact amount without a reference', () => {
     ['longer before it', -30_001, 'PAYMENT_NOT_BOUND'],
     ['at the last moment', CLOSES, 'confirmed'],
     ['after it: nothing else ties it to the request', CLOSES + 1, 'PAYMENT_NOT_BOUND'],
-  ])('counts or not, paid %s', async (_name, after, outcome) => {
+  ])('an exact amount without a reference counts or not, paid %s', async (_name, after, outcome) => {
     const world = createPaymentWorld();
     const request = world.open();
     world.state.now += after;
@@ -134,16 +134,19 @@ describe('an exact amount without a reference', () => {
     [-31, 'PAYMENT_NOT_BOUND'],
     [2_400, 'confirmed'],
     [2_401, 'PAYMENT_NOT_BOUND'],
-  ])('is placed by its block, %d seconds after the request', async (seconds, outcome) => {
-    const world = createPaymentWorld();
-    const request = world.open();
-    const blockTime = world.state.now / 1_000 + seconds;
-    world.state.now += MINUTE;
-    const paid = world.pay(fee(request), [], { blockTime });
-    expect(codeOf(await world.confirm(request.id, paid))).toBe(outcome);
-  });
+  ])(
+    'an exact amount without a reference is placed by its block, %d seconds after the request',
+    async (seconds, outcome) => {
+      const world = createPaymentWorld();
+      const request = world.open();
+      const blockTime = world.state.now / 1_000 + seconds;
+      world.state.now += MINUTE;
+      const paid = world.pay(fee(request), [], { blockTime });
+      expect(codeOf(await world.confirm(request.id, paid))).toBe(outcome);
+    },
+  );
 
-  it('that two open requests have, as only after a restore, pays neither', async () => {
+  it('an exact amount that two open requests have, as only after a restore, pays neither', async () => {
     const world = createPaymentWorld();
     const [first, second] = [world.open(), world.open()];
     world.storage.exec('UPDATE requests SET fee = ? WHERE id = ?', first.feeLamports, second.id);
@@ -178,7 +181,7 @@ describe('a payment with the references of two requests', () => {
 });
 
 describe('a payment that names no request', () => {
-  it('is in the log once, unless it is dust', async () => {
+  it('a payment that names no request is in the log once, unless it is dust', async () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     const paid = world.pay(10_001n);
@@ -234,7 +237,7 @@ describe('amounts above or below the fee', () => {
     expect(await payPart(fee(request) - 550_000n)).toBe('confirmed');
   });
 
-  it('is refunded once: a second run on an ended request adds nothing', async () => {
+  it('an amount above the fee is refunded once: a second run on an ended request adds nothing', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const part = world.pay(11_000n, [request.reference]);
@@ -249,7 +252,7 @@ describe('amounts above or below the fee', () => {
 });
 
 describe('a payment that is claimed before it is booked', () => {
-  it('by the same request, in a journal that was restored, is not counted a second time', async () => {
+  it('a payment that the same request consumed in a restored journal is not counted a second time', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -266,7 +269,7 @@ describe('a payment that is claimed before it is booked', () => {
     ]);
   });
 
-  it('by another purpose buys nothing and stays without one here', async () => {
+  it('a payment that another purpose has consumed buys nothing and has no purpose here', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -313,7 +316,7 @@ describe('confirm', () => {
     expect(owed(world, request.id)).toEqual([['failed', request.feeLamports]]);
   });
 
-  it('of a listing waits for nothing: it is listed with its payment', async () => {
+  it('a confirm of a listing waits for nothing: it is listed with its payment', async () => {
     const world = createPaymentWorld();
     const request = world.open({ kind: 'listing' });
     const paid = world.pay(fee(request), [request.reference]);
@@ -323,7 +326,7 @@ describe('confirm', () => {
     expect(world.created).toEqual([]);
   });
 
-  it('without a wait books the payment and leaves the creation to the next run', async () => {
+  it('a confirm without a wait books the payment and leaves the creation to the next run', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const signature = world.pay(fee(request), [request.reference]);
@@ -344,7 +347,7 @@ describe('confirm', () => {
     expect(codeOf(await world.confirm(request.id, paid))).toBe('INVOICE_IN_PROGRESS');
   });
 
-  it('does not find a request of the other kind', async () => {
+  it('a confirm does not find a request of the other kind', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const signature = world.pay(fee(request), [request.reference]);
@@ -364,7 +367,7 @@ describe('confirm', () => {
     expect([row?.completedAt, row?.paidAt]).toEqual([row?.createdAt, row?.createdAt]);
   });
 
-  it('of a completed request refuses the payments of others', async () => {
+  it('a confirm of a completed request refuses the payments of others', async () => {
     const world = createPaymentWorld();
     const [done, other] = [world.open(), world.open()];
     await world.confirm(done.id, world.pay(fee(done), [done.reference]));
@@ -373,7 +376,7 @@ describe('confirm', () => {
     expect(codeOf(await world.confirm(done.id, world.pay(5n)))).toBe('PAYMENT_NOT_BOUND');
   });
 
-  it('of a second payment leaves the record unchanged, and owes all of it back', async () => {
+  it('a confirm of a second payment leaves the record unchanged, and owes all of it back', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -391,14 +394,14 @@ describe('confirm', () => {
       });
   });
 
-  it('of a transaction that is not final names the time of the next call', async () => {
+  it('a confirm of a transaction that is not final names the time of the next call', async () => {
     const world = createPaymentWorld();
     expect(await world.confirm(world.open().id, signature(99))).toMatchObject({
       refusal: { code: 'PAYMENT_NOT_FINAL', retryAfterSeconds: 5 },
     });
   });
 
-  it('of a late payment shows the refund, before and after the request has ended', async () => {
+  it('a confirm of a late payment shows the refund, before and after the request has ended', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     world.state.now += CLOSES + MINUTE;
@@ -414,7 +417,7 @@ describe('confirm', () => {
 describe('the time of the next run', () => {
   const MINUTES_OF_A_DAY = 24 * 60;
 
-  it('never runs for requests that are not paid and not read, while the cron runs', async () => {
+  it('the search never runs for requests that are not paid and not read, while the cron runs', async () => {
     const world = createPaymentWorld();
     expect(world.payments.nextRunAt()).toBeUndefined();
     world.open();
@@ -439,7 +442,7 @@ describe('the time of the next run', () => {
     expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
-  it('is soon after a caller has read an open request, at most once in four seconds', async () => {
+  it('the next run is soon after a caller has read an open request, at most once in four seconds', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     await world.payments.onCron();
@@ -455,7 +458,7 @@ describe('the time of the next run', () => {
     expect(world.payments.askFor(request.id)).toBe(false);
   });
 
-  it('is each minute by the cron while a request is open, ten minutes for a day, then an hour', async () => {
+  it('the next run is each minute by the cron while a request is open, ten minutes for a day, then an hour', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     world.pay(fee(request), [request.reference]);
@@ -476,7 +479,7 @@ describe('the time of the next run', () => {
     expect(await searches(MINUTES_OF_A_DAY)).toBe(24);
   });
 
-  it('is not earlier while paid creations wait for money, and at once when one has ended', async () => {
+  it('the next run is not earlier while paid creations wait for money, and at once when one has ended', async () => {
     const world = createPaymentWorld({ creates: 'never' });
     const request = world.open();
     await world.confirm(request.id, world.pay(fee(request), [request.reference]));
@@ -488,7 +491,7 @@ describe('the time of the next run', () => {
     expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
-  it('is at once when a refund has ended', async () => {
+  it('the next run is at once when a refund has ended', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request) + 50_000n, [request.reference]);
@@ -530,7 +533,7 @@ describe('finding payments', () => {
     expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
-  it('does not let a request expire after an outage while its payment lies below newer transactions', async () => {
+  it('no request expires after an outage while its payment lies below newer transactions', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     await world.payments.run();
@@ -546,7 +549,7 @@ describe('finding payments', () => {
     expect(world.payments.find(request.id)?.paidAt).not.toBeNull();
   });
 
-  it('does not let a request expire while its payment may wait to be read', async () => {
+  it('no request expires while its payment may wait to be read', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     world.pay(fee(request));
@@ -603,7 +606,7 @@ describe('finding payments', () => {
     expect(requests.filter(({ reference }) => !asked.has(reference))).toEqual([]);
   });
 
-  it('does not let a flooded reference delay the payment of another request', async () => {
+  it('a flooded reference does not delay the payment of another request', async () => {
     const world = createPaymentWorld();
     const [flooded, other] = [world.open(), world.open()];
     for (let n = 0; n < 400; n++) world.pay(1n, [flooded.reference]);
@@ -627,7 +630,7 @@ describe('the creation that a payment buys', () => {
     });
   });
 
-  it('is reserved together with the booking of the payment', async () => {
+  it('the creation that a payment buys is reserved together with the booking of the payment', async () => {
     const world = createPaymentWorld({ creates: 'never' });
     const request = world.open();
     const signature = world.pay(fee(request), [request.reference]);
@@ -649,7 +652,7 @@ describe('the creation that a payment buys', () => {
     expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', reason: null, tokenId: 1 });
   });
 
-  it('is booked once when the background ends it during a confirm', async () => {
+  it('the creation that a payment buys is booked once when the background ends it during a confirm', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -668,7 +671,7 @@ describe('the creation that a payment buys', () => {
     expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', reason: null, tokenId: 1 });
   });
 
-  it('is owed back once when two runs find together that it cannot be made', async () => {
+  it('the creation that a payment buys is owed back once when two runs find together that it cannot be made', async () => {
     const world = createPaymentWorld({ creates: 'failed' });
     const request = world.open();
     world.pay(fee(request), [request.reference]);
@@ -676,7 +679,7 @@ describe('the creation that a payment buys', () => {
     expect(owed(world, request.id)).toEqual([['failed', request.feeLamports]]);
   });
 
-  it('is booked although any number of older paid requests waits for money', async () => {
+  it('the creation that a payment buys is booked although any number of older paid requests waits for money', async () => {
     const world = createPaymentWorld({ creates: 'never' });
     const waiting = Array.from({ length: 150 }, () => world.open());
     for (const request of waiting)
@@ -689,7 +692,7 @@ describe('the creation that a payment buys', () => {
     expect(world.payments.find(waiting[0]?.id ?? '')?.detail).toBe('creating');
   });
 
-  it('is planned by the next run for a paid request of an older version', async () => {
+  it('the creation that a payment buys is planned by the next run for a paid request of an older version', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     await world.payments.confirm(
@@ -712,7 +715,7 @@ describe('the creation that a payment buys', () => {
     return requests;
   }
 
-  it('is planned for at most ten paid requests in one run', async () => {
+  it('the creation that a payment buys is planned for at most ten paid requests in one run', async () => {
     const world = createPaymentWorld();
     await paidRequests(world, 11);
     world.storage.exec('DELETE FROM operations');
@@ -722,7 +725,7 @@ describe('the creation that a payment buys', () => {
     expect(world.journal.ofKind('token', -1)).toHaveLength(11);
   });
 
-  it('is booked for at most a hundred ended ones in one run', async () => {
+  it('the creation that a payment buys is booked for at most a hundred ended ones in one run', async () => {
     const world = createPaymentWorld();
     const requests = await paidRequests(world, 101);
     for (const { id } of requests) world.finish(`token:${id}`, 'done');
@@ -747,7 +750,7 @@ describe('the creation that a payment buys', () => {
     });
   });
 
-  it('is listed with it at no cost, while the record of a paid listing stays its own', async () => {
+  it('a listing is listed with its payment at no cost, while the record of a paid listing stays its own', async () => {
     const world = createPaymentWorld();
     const [token, listing] = [world.open(), world.open({ kind: 'listing' })];
     for (const request of [token, listing])
@@ -764,7 +767,7 @@ describe('the creation that a payment buys', () => {
 });
 
 describe('a request', () => {
-  it('has a reference that is an address of Solana, and a mint that only it can make', () => {
+  it('a request has a reference that is an address of Solana, and a mint that only it can make', () => {
     const { reference, mintAddress, id, tokenId } = createPaymentWorld().open();
     expect(isAddress(reference)).toBe(true);
     expect([mintAddress, tokenId]).toEqual([`mint of ${id}`, null]);
@@ -795,7 +798,7 @@ describe('a request', () => {
     expect(world.open().feeLamports).toBe('20000008');
   });
 
-  it('is refused for ten minutes at the eleventh of one client', () => {
+  it('a request is refused for ten minutes at the eleventh of one client', () => {
     const world = createPaymentWorld();
     for (let n = 0; n < 10; n++) world.open({ client: 'same' });
     const asked = { kind: 'token', subject: {}, baseFeeLamports: 20_000_000n, client: 'same' } as const;
@@ -867,7 +870,7 @@ describe('money that a bridge may have returned, where treasury and reserve shar
 });
 
 describe('what was sold and not reserved yet', () => {
-  it('is the cost of open token requests, and of paid ones without an operation', async () => {
+  it('the sum of what was sold is the cost of open token requests, and of paid ones without an operation', async () => {
     const world = createPaymentWorld();
     const paid = [world.open(), world.open()];
     for (const request of paid) await world.confirm(request.id, world.pay(fee(request), [request.reference]));

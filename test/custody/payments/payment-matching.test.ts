@@ -8,7 +8,7 @@ describe('a payment may be a sum that a bridge returned', () => {
   const returned = (lamports: bigint, sent: { unsettled: bigint; createdAt: number }, now = NOW) =>
     mayBeReturned({ lamports, blockTime: null }, [sent], now);
 
-  it('from nine tenths of what an operation sent up to the whole', () => {
+  it('a payment may be a returned sum from nine tenths of what an operation sent up to the whole', () => {
     expect([899n, 900n, 1_000n, 1_001n].map((lamports) => returned(lamports, SENT))).toEqual([
       false,
       true,
@@ -17,12 +17,12 @@ describe('a payment may be a sum that a bridge returned', () => {
     ]);
   });
 
-  it('when it is at most two minutes older than the operation', () => {
+  it('a payment may be a returned sum when it is at most two minutes older than the operation', () => {
     const ages = [120_000, 120_001].map((age) => returned(1_000n, SENT, NOW - age));
     expect(ages).toEqual([true, false]);
   });
 
-  it('never for an operation with nothing outstanding', () => {
+  it('a payment is never a returned sum of an operation with nothing outstanding', () => {
     expect(returned(0n, { ...SENT, unsettled: 0n })).toBe(false);
     expect(returned(1n, { ...SENT, unsettled: 1n })).toBe(true);
   });

@@ -5,7 +5,7 @@ import { cases } from '../../cases.ts';
 import { address, createPaymentWorld, fee, type PaymentWorld, signature } from './payment-world.ts';
 
 describe('which request a payment belongs to', () => {
-  it('the one whose reference it contains', async () => {
+  it('a payment belongs to the request whose reference it contains', async () => {
     const { payments, open, pay, created } = createPaymentWorld();
     const [first, second] = [open(), open()];
     pay(fee(second), [second.reference]);
@@ -15,7 +15,7 @@ describe('which request a payment belongs to', () => {
     expect(created).toEqual([`token:${second.id}`]);
   });
 
-  it('the one whose exact amount it moves, while that is open', async () => {
+  it('a payment belongs to the request whose exact amount it moves, while that is open', async () => {
     const { payments, open, pay } = createPaymentWorld();
     const request = open();
     pay(fee(request));
@@ -32,7 +32,7 @@ describe('which request a payment belongs to', () => {
   it.each([
     ['one lamport more without a reference', (lamports: bigint) => lamports + 1n, []],
     ['two references', (lamports: bigint) => lamports, ['first', 'second']],
-  ])('none, with %s', async (_name, amount, references) => {
+  ])('a payment belongs to no request with %s', async (_name, amount, references) => {
     const { payments, open, pay, confirm } = createPaymentWorld();
     const requests = { first: open(), second: open() };
     const named = references.map((name) => requests[name as 'first' | 'second'].reference);
@@ -75,7 +75,7 @@ it.each([
 describe('a payment that a caller has sent and that is not final', () => {
   const MINUTE = 60_000;
 
-  it('is shown for three minutes, then the request awaits a payment again', async () => {
+  it('a payment that a caller has sent and that is not final is shown for three minutes, then the request awaits a payment again', async () => {
     const { open, confirm, payments, send, state } = createPaymentWorld();
     const request = open();
     const sent = send(fee(request), [request.reference]);
@@ -128,7 +128,7 @@ describe('a payment that a caller has sent and that is not final', () => {
     expect(JSON.stringify(rows())).not.toContain(signature(99));
   });
 
-  it('is not kept for a request that has ended', async () => {
+  it('a reported payment is not kept for a request that has ended', async () => {
     const { open, confirm, payments, pay, send } = createPaymentWorld();
     const request = open();
     await confirm(request.id, pay(fee(request), [request.reference]));
@@ -172,7 +172,7 @@ describe('refunds that are owed', () => {
   const refunds = (world: PaymentWorld, id: string) =>
     world.payments.find(id)?.refunds.map(({ reason, lamports }) => [reason, lamports]);
 
-  it('the excess, and all of a second payment', async () => {
+  it('owes back the excess, and all of a second payment', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     world.pay(fee(request) + 50_000n, [request.reference]);
@@ -186,7 +186,7 @@ describe('refunds that are owed', () => {
     ]);
   });
 
-  it('a late payment, and the parts of one that was never completed', async () => {
+  it('owes back a late payment, and the parts of one that was never completed', async () => {
     const world = createPaymentWorld();
     const [late, part] = [world.open(), world.open()];
     world.pay(11_000n, [part.reference]);
@@ -203,7 +203,7 @@ describe('refunds that are owed', () => {
     expect(world.created).toEqual([]);
   });
 
-  it('the payment of a creation that the chain refuses for good', async () => {
+  it('owes back the payment of a creation that the chain permanently refuses', async () => {
     const world = createPaymentWorld({ creates: 'failed' });
     const request = world.open();
     world.pay(fee(request), [request.reference]);
@@ -218,21 +218,24 @@ describe('one payment, one purpose', () => {
   const purposes = ['token', 'listing', 'claim'] as const;
   const pairs = purposes.flatMap((first) => purposes.map((second) => [first, second] as const));
 
-  it.each(pairs)('%s first, then %s: the loser sees the purpose of the payment', async (first, second) => {
-    const world = createPaymentWorld();
-    const requests = { token: world.open(), listing: world.open({ kind: 'listing' }) };
-    const rival = { token: world.open(), listing: world.open({ kind: 'listing' }) };
-    const of = (purpose: 'token' | 'listing', rank: number) => (rank === 0 ? requests : rival)[purpose];
-    const bound = first === 'claim' ? (second === 'claim' ? requests.token : of(second, 1)) : of(first, 0);
-    const paid = world.pay(fee(bound), [bound.reference]);
-    const take = (purpose: (typeof purposes)[number], rank: number): Promise<boolean> | boolean =>
-      purpose === 'claim'
-        ? world.journal.consumeOnce(`payment:${paid}`, `asry:${rank}`, world.state.now)
-        : world.confirm(of(purpose, rank).id, paid).then(({ type }) => type === 'confirmed');
-    const outcomes = [await take(first, 0), await take(second, 1)];
-    expect(outcomes.filter(Boolean)).toHaveLength(1);
-    expect(world.created.length).toBeLessThanOrEqual(1);
-  });
+  it.each(pairs)(
+    '%s first, then %s: the second one sees the purpose of the payment',
+    async (first, second) => {
+      const world = createPaymentWorld();
+      const requests = { token: world.open(), listing: world.open({ kind: 'listing' }) };
+      const rival = { token: world.open(), listing: world.open({ kind: 'listing' }) };
+      const of = (purpose: 'token' | 'listing', rank: number) => (rank === 0 ? requests : rival)[purpose];
+      const bound = first === 'claim' ? (second === 'claim' ? requests.token : of(second, 1)) : of(first, 0);
+      const paid = world.pay(fee(bound), [bound.reference]);
+      const take = (purpose: (typeof purposes)[number], rank: number): Promise<boolean> | boolean =>
+        purpose === 'claim'
+          ? world.journal.consumeOnce(`payment:${paid}`, `asry:${rank}`, world.state.now)
+          : world.confirm(of(purpose, rank).id, paid).then(({ type }) => type === 'confirmed');
+      const outcomes = [await take(first, 0), await take(second, 1)];
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      expect(world.created.length).toBeLessThanOrEqual(1);
+    },
+  );
 
   it('any order of payments, confirms, runs and time makes each token at most once and loses no lamport', {
     tags: ['scaled'],
@@ -312,7 +315,7 @@ describe('how many may wait', () => {
     return opened;
   }
 
-  it('ten of one address, twenty of its /24 or /56, forty of its /48', () => {
+  it('at most ten requests of one address wait, twenty of its /24 or /56, forty of its /48', () => {
     const world = createPaymentWorld();
     expect(fill(world, ['198.51.100.1'])).toBe(10);
     expect(fill(world, ['198.51.100.2', '198.51.100.3'])).toBe(10);

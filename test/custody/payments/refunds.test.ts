@@ -35,7 +35,7 @@ describe('a refund', () => {
     ]);
   });
 
-  it('is paid once for any number of commands, by its request or by its payment', async () => {
+  it('a refund is paid once for any number of commands, by its request or by its payment', async () => {
     const world = createPaymentWorld();
     world.state.refunds = 'never';
     const { request, paid } = await overpaid(world, 50_000n);
@@ -52,7 +52,7 @@ describe('a refund', () => {
     expect(world.refunded).toHaveLength(1);
   });
 
-  it('is paid once if another command begins it while the chain is read', async () => {
+  it('a refund is paid once if another command begins it while the chain is read', async () => {
     const world = createPaymentWorld();
     world.state.refunds = 'never';
     const { request, paid } = await overpaid(world, 50_000n);
@@ -83,7 +83,7 @@ describe('a refund', () => {
     expect(world.payments.find(request.id)?.refunds.map(({ status }) => status)).toEqual(['due', 'paid']);
   });
 
-  it('whose operation moved nothing is due again, and a new operation pays it', async () => {
+  it('a refund whose operation moved nothing is due again, and a new operation pays it', async () => {
     const world = createPaymentWorld();
     world.state.refunds = 'failed';
     const { request, paid } = await overpaid(world, 50_000n);
@@ -122,7 +122,7 @@ describe('a refund', () => {
     }
   });
 
-  it('of a request paid by several payers returns each part to its payer', async () => {
+  it('a refund of a request paid by several payers returns each part to its payer', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     for (const payer of ['alice', 'bob']) {
@@ -139,7 +139,7 @@ describe('a refund', () => {
   });
 });
 
-it('is held after a loss, and due again once the operator retries it', async () => {
+it('a refund is held after a loss, and due again once the operator retries it', async () => {
   const world = createPaymentWorld();
   const { request, paid } = await overpaid(world, 50_000n);
   const { held } = world.payments;
@@ -154,7 +154,7 @@ it('is held after a loss, and due again once the operator retries it', async () 
   expect(world.refunded).toEqual([`refund:${paid}:1`]);
 });
 
-it('is not held after a loss while its operation may still pay it', async () => {
+it('a refund is not held after a loss while its operation may still pay it', async () => {
   const world = createPaymentWorld();
   world.state.refunds = 'never';
   const { request, paid } = await overpaid(world, 50_000n);
@@ -166,7 +166,7 @@ it('is not held after a loss while its operation may still pay it', async () => 
   expect(await outcomes(world, request.id)).toEqual(['paid']);
 });
 
-it('cannot be retried if a transaction of the reserve names its payment', async () => {
+it('a refund cannot be retried if a transaction of the reserve names its payment', async () => {
   const world = createPaymentWorld();
   const { request, paid } = await overpaid(world, 50_000n);
   world.journal.block(`refund:${paid}:3`, 'signature', world.state.now);
@@ -178,7 +178,7 @@ it('cannot be retried if a transaction of the reserve names its payment', async 
   expect(world.refunded).toEqual([]);
 });
 
-it('is not owed again for a payment that a transaction of the reserve names', async () => {
+it('a refund is not owed again for a payment that a transaction of the reserve names', async () => {
   const world = createPaymentWorld();
   const request = world.open();
   world.pay(fee(request), [request.reference]);
@@ -247,7 +247,7 @@ describe('nothing is paid back', () => {
       'not paid: the recorded refund is larger than the payment',
     ],
     ['another payment', { signature: signature(77) }, 'not paid: the chain does not show this payment'],
-  ])('by a row with %s than the chain shows', async (_name, forged, outcome) => {
+  ])('nothing is paid back by a row with %s than the chain shows', async (_name, forged, outcome) => {
     const world = createPaymentWorld();
     const { request, paid } = await overpaid(world, 50_000n);
     const [stored] = world.storage.exec('SELECT row FROM refunds WHERE signature = ?', paid);
@@ -257,7 +257,7 @@ describe('nothing is paid back', () => {
     expect(world.refunded).toEqual([]);
   });
 
-  it('while nothing may begin or the chain cannot be read, and afterwards it is', async () => {
+  it('nothing is paid back while nothing may begin or the chain cannot be read, and it is paid afterwards', async () => {
     const world = createPaymentWorld();
     const { request } = await overpaid(world, 50_000n);
     world.state.stopped = 'operator';
@@ -269,7 +269,7 @@ describe('nothing is paid back', () => {
     expect(await outcomes(world, request.id)).toEqual(['paid']);
   });
 
-  it('for an unknown id', async () => {
+  it('nothing is paid back for an unknown id', async () => {
     expect(await createPaymentWorld().payments.commands.refund('unknown')).toMatchObject({ ok: false });
   });
 });

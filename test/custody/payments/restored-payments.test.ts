@@ -24,7 +24,7 @@ const refundsOnChain = (run: RequestSimulation) =>
   run.landed().filter(({ order }) => order.memo?.startsWith('refund:'));
 
 describe('an emptied journal', () => {
-  it('has every request, token, payment and refund again once it is reconciled, and takes none before', async () => {
+  it('an emptied journal has every request, token, payment and refund again once it is reconciled, and takes none before', async () => {
     const run = await start();
     const made = await run.open('token');
     const listed = await run.open('listing');
@@ -110,7 +110,7 @@ const refundOf = (paid: string) => expect.objectContaining({ memo: `refund:${pai
 
 describe('a refund that only the chain records', () => {
   it.each(['its operation', 'its operation and that it was begun'])(
-    'is not paid again: D1 lacks %s',
+    'a refund that only the chain records is not paid again: D1 lacks %s',
     async (what) => {
       const run = await start();
       const made = await run.open('token');
@@ -137,7 +137,7 @@ describe('a refund that only the chain records', () => {
     },
   );
 
-  it('is not paid again while it is still on its way', async () => {
+  it('a refund that only the chain records is not paid again while it is still on its way', async () => {
     const run = await start();
     const made = await run.open('token');
     const paid = pay(run, made, fee(made) + 70_000n);
@@ -155,7 +155,7 @@ describe('a refund that only the chain records', () => {
     expect(refundsOnChain(run)).toHaveLength(1);
   });
 
-  it('is not owed again for a payment whose request D1 has only in an older state', async () => {
+  it('a refund that only the chain records is not owed again for a payment whose request D1 has only in an older state', async () => {
     const run = await start();
     const made = await run.open('token');
     const [older] = await run.rowsOf('SELECT journal FROM invoices');

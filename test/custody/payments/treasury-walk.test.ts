@@ -213,13 +213,13 @@ describe('the walk over the treasury', () => {
     ['a day and two minutes before it, because our clock may be ahead', T0 - 86_520, ['s1']],
     ['a second longer before it', T0 - 86_521, []],
     ['at a time that the node does not give', null, ['s1']],
-  ])('on its first walk handles a payment %s', async (_name, blockTime, taken) => {
+  ])('the first walk over the treasury handles a payment %s', async (_name, blockTime, taken) => {
     world.chain.unshift(payment('s1', 100n, { blockTime }));
     await world.runAll();
     expect(names(world.taken)).toEqual(taken);
   });
 
-  it('on its first walk omits a payment that is a single millisecond too old', async () => {
+  it('the first walk over the treasury omits a payment that is a single millisecond too old', async () => {
     world.state.since += 1;
     world.chain.unshift(payment('s1', 100n, { blockTime: T0 - 86_520 }));
     await world.runAll();
@@ -286,7 +286,7 @@ describe('the walk over the treasury', () => {
     },
   );
 
-  it('never moves its head back when a node lags', async () => {
+  it('the walk over the treasury never moves its head back when a node lags', async () => {
     for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.runAll();
     const newest = world.chain.splice(0, 5);
@@ -478,7 +478,7 @@ describe('the walk over the treasury', () => {
     ]);
   });
 
-  it('is not reported as behind in its first ten minutes', async () => {
+  it('the walk over the treasury is not reported as behind in its first ten minutes', async () => {
     for (const n of range(1, 300)) world.chain.unshift(payment(`s${n}`, 7n));
     await world.run();
     world.state.now += 10 * 60_000;
@@ -628,7 +628,7 @@ describe('a transaction that cannot be read', () => {
     expect(world.payments.unread('s1')).toBeUndefined();
   });
 
-  it('is tried again at once when the clock was set back', async () => {
+  it('a transaction that cannot be read is tried again at once when the clock was set back', async () => {
     world.chain.unshift(payment('s1', 100n));
     world.state.missing.add('s1');
     await world.runAll();
@@ -638,7 +638,7 @@ describe('a transaction that cannot be read', () => {
     expect(names(world.taken)).toEqual(['s1']);
   });
 
-  it('is tried again less and less often, and dropped after a day in which no node had it', async () => {
+  it('a transaction that cannot be read is tried again less and less often, and dropped after a day in which no node had it', async () => {
     world.chain.unshift(payment('s1', 100n));
     world.state.missing.add('s1');
     await world.runAll();
@@ -653,7 +653,7 @@ describe('a transaction that cannot be read', () => {
     expect(world.payments.unread('s1')).toBeUndefined();
   });
 
-  it('of an unknown version raises one alarm and is kept for a release that reads it', async () => {
+  it('a transaction of an unknown version raises one alarm and is kept for a release that reads it', async () => {
     for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
     world.state.unreadable = 's25';
     await world.runAll();
@@ -667,7 +667,7 @@ describe('a transaction that cannot be read', () => {
     expect(world.taken).toHaveLength(30);
   });
 
-  it('whose booking fails raises an alarm, and a confirm books it once the cause is repaired', async () => {
+  it('a transaction whose booking fails raises an alarm, and a confirm books it once the cause is repaired', async () => {
     world.chain.unshift(payment('s2', 100n), payment('s1', 100n));
     world.state.poison = 's1';
     await world.runAll();
@@ -679,7 +679,7 @@ describe('a transaction that cannot be read', () => {
     expect(names(world.taken)).toEqual(['s1', 's2']);
   });
 
-  it('because no node responds keeps the place of the walk', async () => {
+  it('a transaction that cannot be read because no node responds keeps the place of the walk', async () => {
     for (const n of range(1, 50)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.run();
     world.state.down = true;
@@ -734,7 +734,7 @@ describe('what counts as a payment', () => {
     expect(names(world.taken)).toEqual(['s1']);
   });
 
-  it('is the same for a confirmed transaction', async () => {
+  it('the rules for a payment are the same for a confirmed transaction', async () => {
     world.chain.unshift(
       payment('s1', 100n, { failed: true }),
       payment('s2', -100n),
@@ -864,7 +864,7 @@ describe('what counts as a payment', () => {
       payment('s1', 100n, { accounts: ['a', TREASURY] }),
       null,
     ],
-  ])('the payer of %s', (_name, transaction, expected) => {
+  ])('finds the payer of %s', (_name, transaction, expected) => {
     expect(payerOf(transaction, TREASURY)).toBe(expected);
   });
 });

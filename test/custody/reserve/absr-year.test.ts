@@ -7,7 +7,7 @@ import { simulateYear } from './absr-year.ts';
 const MINUTES = 60_000;
 
 describe('365 days of the reserve', () => {
-  it('no token is uncovered by the service, no day has two mints, and in the end supply equals reserve', {
+  it('in 365 days no token is uncovered by the service, no day has two mints, and in the end supply equals reserve', {
     tags: ['deep'],
     timeout: 300_000,
   }, async () => {
@@ -70,7 +70,7 @@ const LEFT_OUT: [string, (ports: AbsrPorts) => AbsrPorts][] = [
 ];
 
 describe('40 days of the reserve', () => {
-  it('leave no token uncovered and end with supply equal to reserve', async () => {
+  it('40 days of the reserve leave no token uncovered and end with supply equal to reserve', async () => {
     const days = await simulateYear({ seed: 2026, days: 40 });
     expect(days.uncoveredMs.service).toBe(0);
     expect(days.mostMintsInADay).toBe(1);

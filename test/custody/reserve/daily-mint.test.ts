@@ -138,14 +138,14 @@ describe('a day', () => {
     expect(w.memos).toEqual([null]);
   });
 
-  it('does not begin before five past midnight', async () => {
+  it('a day does not begin before five past midnight', async () => {
     const w = start({ at: DUE - 1 });
     await w.wake();
     expect(await w.report()).toEqual({ day: DAY, state: 'scheduled', reason: null, ok: true });
     expect(await w.service.custody().listMints(10)).toEqual([]);
   });
 
-  it('with nothing to mint ends without an alarm', async () => {
+  it('a day with nothing to mint ends without an alarm', async () => {
     const w = start();
     await w.wake();
     await w.wait(DAY_MS);
@@ -160,7 +160,7 @@ describe('a day', () => {
     expect(w.mints).toHaveLength(1);
   });
 
-  it('with more tokens than sats mints nothing and alerts', async () => {
+  it('a day with more tokens than sats mints nothing and alerts', async () => {
     const w = start();
     await w.wake();
     await w.wait(60_000);
@@ -240,7 +240,7 @@ describe('while something is wrong', () => {
     expect(w.mints).toEqual([FUNDED * 100n, 1_000n]);
   });
 
-  it('without SOL for the fees nothing begins and the report has the reason; the next tick finds added SOL', async () => {
+  it('nothing begins without SOL for the fees, and the report has the reason; the next tick finds added SOL', async () => {
     const w = start({ lamports: 1_000_000n });
     await w.wake();
     expect(await w.report()).toEqual({

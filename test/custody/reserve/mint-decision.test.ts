@@ -101,7 +101,7 @@ describe('the reserve at depth', () => {
     expect(both(view({ tip: 900 }), view({ tip: 903 }))).toEqual({ ok: false, reason: 'tips_apart' });
   });
 
-  it('is not agreed with one sat of difference, or by one index alone', () => {
+  it('the reserve at depth is not agreed with one sat of difference, or by one index alone', () => {
     const other = view({ confirmed: sats(1_001n) });
     expect(both(view(), other)).toEqual({ ok: false, reason: 'sources_disagree' });
     for (const configured of [1, 2, 3]) {
@@ -117,7 +117,7 @@ describe('the reserve at depth', () => {
     ['a spend in the mempool', { pendingSpent: sats(1n) }],
     ['a tip far ahead', { tip: 9_000 }],
     ['a tip far behind', { tip: 2 }],
-  ])('is the one of two indexes when the third of three shows %s', (_, lie) => {
+  ])('the reserve at depth is the one of two indexes when the third of three shows %s', (_, lie) => {
     const views = [view(), view({ source: 'two' })];
     for (const all of [
       [...views, view(lie)],
@@ -126,7 +126,7 @@ describe('the reserve at depth', () => {
       expect(agreeAtDepth(all, 3, 3)).toMatchObject({ ok: true, sats: 1_000n, tip: { height: 900 } });
   });
 
-  it('never exceeds the confirmed balance, nor the balance before the young blocks', () => {
+  it('the reserve at depth never exceeds the confirmed balance, nor the balance before the young blocks', () => {
     const txs = fc.array(
       fc.record({
         height: fc.integer({ min: 895, max: 900 }),
@@ -149,7 +149,7 @@ describe('the reserve at depth', () => {
 });
 
 describe('the reserve at the tip, for a proof', () => {
-  it('needs the same tip and the same balance', () => {
+  it('the reserve at the tip needs the same tip and the same balance', () => {
     expect(agreeAtTip([view(), view()], 2)).toMatchObject({ ok: true, sats: 1_000n });
     expect(agreeAtTip([view(), view({ tip: 901 })], 2)).toEqual({ ok: false, reason: 'tips_apart' });
     expect(agreeAtTip([view(), view({ confirmed: sats(1n) })], 2)).toEqual({
@@ -158,7 +158,7 @@ describe('the reserve at the tip, for a proof', () => {
     });
   });
 
-  it('is the one of two indexes when the third of three shows another balance or tip', () => {
+  it('the reserve at the tip is the one of two indexes when the third of three shows another balance or tip', () => {
     for (const lie of [view({ confirmed: sats(9n) }), view({ tip: 9_000 })])
       for (const all of [
         [view(), view(), lie],
@@ -167,7 +167,7 @@ describe('the reserve at the tip, for a proof', () => {
         expect(agreeAtTip(all, 3)).toMatchObject({ ok: true, sats: 1_000n, tip: { height: 900 } });
   });
 
-  it('one of two configured indexes is not enough; the only one configured is', () => {
+  it('one of two configured indexes is not enough, and the only one configured is', () => {
     expect(agreeAtTip([view()], 2)).toEqual({ ok: false, reason: 'one_source' });
     expect(agreeAtTip([view()], 1)).toMatchObject({ ok: true });
     expect(agreeAtTip([], 1)).toEqual({ ok: false, reason: 'one_source' });
@@ -175,7 +175,7 @@ describe('the reserve at the tip, for a proof', () => {
 });
 
 describe('the decision', () => {
-  it('is the difference, scaled by the decimals', () => {
+  it('the amount to mint is the difference, scaled by the decimals', () => {
     expect(decideMint(facts())).toMatchObject({ verdict: 'mint', atoms: 600n });
     const scaled = supply({ atoms: 40_001n, decimals: 2 });
     expect(decideMint(facts({ supplies: [scaled, scaled] }))).toMatchObject({
@@ -203,7 +203,7 @@ describe('the decision', () => {
     ['not_mint_authority', { mintAuthority: 'somebody' }],
     ['not_mint_authority', { mintAuthority: null }],
     ['supply_overflow', { decimals: 18, atoms: 0n }],
-  ] as const)('is nothing today: %s', (reason, change) => {
+  ] as const)('nothing is minted today: %s', (reason, change) => {
     const seen = supply(change);
     expect(decideMint(facts({ supplies: [seen, seen] }))).toMatchObject({ verdict: 'none', reason });
   });
@@ -225,7 +225,7 @@ describe('the decision', () => {
     ['other decimals', { decimals: 8 }],
     ['another authority', { mintAuthority: null }],
     ['a slot far ahead', { atoms: 0n, slot: 10n ** 12n }],
-  ])('is made on the figures of two nodes when the third of three shows %s', (_, lie) => {
+  ])('a mint is decided on the figures of two nodes when the third of three shows %s', (_, lie) => {
     const honest = [supply(), supply({ source: 'rpc-2' })];
     for (const supplies of [
       [...honest, supply(lie)],
@@ -240,7 +240,7 @@ describe('the decision', () => {
     expect(decideMint(facts({ supplies: [supply()], nodes: 1 }))).toMatchObject({ verdict: 'mint' });
   });
 
-  it('does not accept a supply that is older than the last mint', () => {
+  it('a mint is not decided with a supply that is older than the last mint', () => {
     const earlier: PreviousMints = { open: false, last: { slot: 100n, day: '2026-01-01' } };
     const late = supply({ slot: 99n, source: 'rpc-2' });
     expect(decideMint(facts({ earlier }))).toMatchObject({ verdict: 'mint' });
@@ -276,7 +276,7 @@ describe('earlier mints', () => {
     debit: lamports(0n),
   });
 
-  it('are the newest that landed, by its block time, and whether one is undecided', () => {
+  it('the earlier mint is the newest that landed, by its block time, and whether one is undecided', () => {
     const rows = [
       row('2026-01-01', { state: 'done', landing: landed(5n, Date.UTC(2026, 0, 1, 0, 6) / 1_000) }),
       row('2026-01-02', { state: 'done', landing: landed(9n, Date.UTC(2026, 0, 3, 0, 1) / 1_000) }),
@@ -429,7 +429,7 @@ describe('one view of the reserve', () => {
     );
   });
 
-  it('is read again after a new block, and given up after several', async () => {
+  it('one view of the reserve is read again after a new block, and given up after several', async () => {
     const hashes = ['a', 'b', 'b', 'b'];
     const source = index([paying(1, 900), paying(2, 1)], { tipHash: async () => hashes.shift() ?? 'b' });
     expect((await read(source)).tip.hash).toBe('b');
@@ -454,7 +454,7 @@ describe('one view of the reserve', () => {
     expect((await read(index([paying(1, 900)]))).young).toHaveLength(1);
   });
 
-  it('without a depth reads no list', async () => {
+  it('one view of the reserve without a depth reads no list', async () => {
     const source = index([paying(1, 900)]);
     expect((await read(source, 0)).young).toEqual([]);
     expect(source.pages).toBe(0);

@@ -54,7 +54,7 @@ function proofOf(answer: ProofAnswer): ProofRecord {
 }
 
 describe('an hour', () => {
-  it('has a proof although a block arrived between the reads of the two indexes', async () => {
+  it('an hour has a proof although a block arrived between the reads of the two indexes', async () => {
     const w = start();
     w.indexes[0].set({ kind: 'stale' });
     w.bitcoin.mine(w.clock.now);
@@ -71,7 +71,7 @@ describe('an hour', () => {
     expect(w.archive()).toHaveLength(1);
   });
 
-  it('has a proof at once although the clock was set back by a day after a failure', async () => {
+  it('an hour has a proof at once although the clock was set back by a day after a failure', async () => {
     const w = start();
     w.clock.now += 24 * 60 * MINUTE;
     w.indexes[0].set({ kind: 'stale' });
@@ -83,7 +83,7 @@ describe('an hour', () => {
     expect((await w.custody().proof()).type).toBe('proof');
   });
 
-  it('has one proof, signed by both keys over the figures of both chains', async () => {
+  it('an hour has one proof, signed by both keys over the figures of both chains', async () => {
     const w = start();
     await w.tick();
     const proof = proofOf(await w.custody().proof());
@@ -112,7 +112,7 @@ describe('an hour', () => {
     expect(w.archive()).toEqual([proof]);
   });
 
-  it('does not end a millisecond early, for any number of calls', async () => {
+  it('an hour does not end a millisecond early, for any number of calls', async () => {
     const w = start();
     await Promise.all(Array.from({ length: 100 }, () => w.custody().proof()));
     await w.tick(HOUR_MS - 1);
@@ -157,7 +157,7 @@ describe('nothing is signed', () => {
   it.each([
     ['two indexes contradict each other', { kind: 'wrong', by: 1n }, 'sources_disagree'],
     ['one index is down', { kind: 'down' }, 'one_source'],
-  ] as const)('while %s', async (_, fault, reason) => {
+  ] as const)('nothing is signed while %s', async (_, fault, reason) => {
     const w = start();
     w.indexes[1].set(fault);
     await w.tick();
@@ -171,7 +171,7 @@ describe('nothing is signed', () => {
     expect(w.archive()).toHaveLength(1);
   });
 
-  it('while the tips differ, and the last proof stays', async () => {
+  it('nothing is signed while the tips differ, and the last proof stays', async () => {
     const w = start();
     await w.tick();
     w.indexes[0].set({ kind: 'stale' });
@@ -180,14 +180,14 @@ describe('nothing is signed', () => {
     expect(proofOf(await w.custody().proof()).timestamp).toBe(new Date(START).toISOString());
   });
 
-  it('while no Solana node answers', async () => {
+  it('nothing is signed while no Solana node answers', async () => {
     const w = start();
     for (const node of [0, 1]) w.solana.setNode(node, { down: true, lagSlots: 0 });
     await w.tick();
     expect(w.archive()).toEqual([]);
   });
 
-  it('while the operator has paused', async () => {
+  it('nothing is signed while the operator has paused', async () => {
     const w = start();
     await w.tick();
     await w.custody().ops({ name: 'pause' });
@@ -242,7 +242,7 @@ describe('a Bitcoin key that is kept elsewhere', () => {
   }
   const watchOnly = () => start(null);
 
-  it('is reported when no proof has been signed yet', async () => {
+  it('a Bitcoin key that is kept elsewhere is reported when no proof has been signed yet', async () => {
     const w = watchOnly();
     await w.tick();
     expect(await w.custody().proof()).toMatchObject({
@@ -266,7 +266,7 @@ describe('a Bitcoin key that is kept elsewhere', () => {
     expect(parseProofMessage(await draftOf(w)).previousProof).toBe(proof.hash);
   });
 
-  it('may be used by an older wallet, without the prefix; both spellings are published', async () => {
+  it('a Bitcoin key that is kept elsewhere may be used by an older wallet, without the prefix; both spellings are published', async () => {
     const w = watchOnly();
     const signed = sign(await draftOf(w));
     const proof = proofOf(await w.custody().submitProof(signed.signatureUnprefixed ?? ''));
@@ -354,7 +354,7 @@ describe('the signer', () => {
     await expect(signer.sign(text)).rejects.toThrow(RangeError);
   });
 
-  it('is not made with the key of another address, and does not quote it', () => {
+  it('no signature is made with the key of another address, and the refusal does not quote it', () => {
     const wrong = () =>
       createProofSigner({
         solana,

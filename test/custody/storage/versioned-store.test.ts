@@ -74,7 +74,7 @@ it('marks an empty storage with the current version', () => {
   expect(versionOf(storage)).toBe(String(STORAGE_VERSION));
 });
 
-it('has a snapshot of every earlier version', () => {
+it('there is a snapshot of the storage of every earlier version', () => {
   const versions = SNAPSHOTS.map(({ version }) => version).sort();
   expect(versions).toEqual(Array.from({ length: STORAGE_VERSION - 1 }, (_none, at) => at + 1));
 });
@@ -82,14 +82,14 @@ it('has a snapshot of every earlier version', () => {
 describe.each(SNAPSHOTS.map((snapshot) => [snapshot.version, snapshot] as const))(
   'a storage of version %i',
   (_version, snapshot) => {
-    it('has rows in every table and open operations of several kinds', () => {
+    it('a storage of an earlier version has rows in every table and open operations of several kinds', () => {
       expect(snapshot.tables.filter(({ rows }) => rows.length === 0)).toEqual([]);
       const operations = snapshot.tables.find(({ table }) => table === 'operations')?.rows ?? [];
       const open = operations.filter(({ due_at }) => due_at !== null);
       expect(new Set(open.map(({ kind }) => kind)).size).toBeGreaterThan(1);
     });
 
-    it('gets the layout of a new storage and keeps every row', () => {
+    it('a storage of an earlier version gets the layout of a new storage and keeps every row', () => {
       const storage = storageOf(snapshot);
       const before = contentsOf(storage, snapshot);
       upgrade(storage);
@@ -168,7 +168,7 @@ describe('a storage of a newer version', () => {
     expect(w.signatures()).toBe(1);
   });
 
-  it('is reported as frozen, with an alarm, and refuses operator commands with the reason', async () => {
+  it('a storage of a newer version is reported as frozen, with an alarm, and refuses operator commands with the reason', async () => {
     const w = await rolledBack();
     const custody = w.start();
     expect(w.logged).toContain('storage_newer');

@@ -38,7 +38,7 @@ describe('one key', () => {
     expect([w.signatures(), rows(w).length]).toEqual([1, 1]);
   });
 
-  it.each([2, 20])('in %i calls at once, with a slow balance, makes one swap', async (calls) => {
+  it.each([2, 20])('one key in %i calls at once, with a slow balance, makes one swap', async (calls) => {
     const w = createCustodianWorld();
     const balance = slowBalance(w);
     const pending = Array.from({ length: calls }, () => w.custody.createSwap(keyed('a')));
@@ -49,7 +49,7 @@ describe('one key', () => {
     expect([w.signatures(), rows(w).length, w.bridge.quotes.length]).toEqual([1, 1, 1]);
   });
 
-  it('with a second call that joins the running read of the balance makes one swap as well', async () => {
+  it('one key with a second call that joins the running read of the balance makes one swap as well', async () => {
     const w = createCustodianWorld();
     const balance = slowBalance(w);
     // The first read belongs to another key; two equal keys share it and go on in the same instant.
@@ -61,7 +61,7 @@ describe('one key', () => {
     expect(rows(w)).toHaveLength(2);
   });
 
-  it('with another body is refused, before and after the swap exists', async () => {
+  it('one key with another body is refused, before and after the swap exists', async () => {
     const w = createCustodianWorld();
     const other = keyed('a', { key: { keyHash: 'key-a', bodyHash: 'another body' } });
     const answers = await Promise.all([w.custody.createSwap(keyed('a')), w.custody.createSwap(other)]);
@@ -82,7 +82,7 @@ describe('one key', () => {
     expect(w.bridge.quotes).toHaveLength(1);
   });
 
-  it('is free again after a refusal before the intent', async () => {
+  it('a key is free again after a refusal before the intent', async () => {
     const w = createCustodianWorld();
     const poor = async () => ({ lamports: lamports(0n), slot: 100n });
     const { nextBalance } = w.chain;
@@ -105,7 +105,7 @@ describe('one key', () => {
     });
   });
 
-  it('whose swap takes longer than a caller may wait gets a time to retry, and is not begun twice', async () => {
+  it('a swap that takes longer than a caller may wait gets a time to retry, and is not begun twice', async () => {
     const w = createCustodianWorld({ within: async () => undefined });
     const answer = await w.custody.createSwap(keyed('a'));
     expect(answer).toMatchObject({ type: 'refused', replayed: false });
@@ -118,7 +118,7 @@ describe('one key', () => {
 });
 
 describe('calls without a key', () => {
-  it('are a swap each', async () => {
+  it('calls without a key make a swap each', async () => {
     const w = createCustodianWorld();
     const answers = await Promise.all([w.custody.createSwap(request()), w.custody.createSwap(request())]);
     expect(new Set(codes(answers)).size).toBe(2);
@@ -149,7 +149,7 @@ describe('calls without a key', () => {
 });
 
 describe('limits per client', () => {
-  it('six swaps an hour and client; the seventh waits until the first has left the hour', async () => {
+  it("refuses a client's seventh swap within an hour", async () => {
     const w = createCustodianWorld({
       limits: {
         ...createCustodianWorld().deps.limits,
@@ -175,7 +175,7 @@ describe('limits per client', () => {
     expect((await w.custody.createSwap(request({ amountLamports: SOL / 10n }))).type).toBe('created');
   });
 
-  it('20 calls of one client at once are six swaps at most', async () => {
+  it('20 calls of one client at once make six swaps at most', async () => {
     const w = createCustodianWorld();
     const calls = Array.from({ length: 20 }, () =>
       w.custody.createSwap(request({ amountLamports: SOL / 10n })),
@@ -243,7 +243,7 @@ describe('limits per client', () => {
 });
 
 describe('the balance', () => {
-  it('that cannot be read refuses the swap, with one read for all concurrent calls', async () => {
+  it('a balance that cannot be read refuses the swap, with one read for all concurrent calls', async () => {
     const w = createCustodianWorld();
     w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout'));
     const calls = Array.from({ length: 20 }, (_, at) => w.custody.createSwap(request({ client: `c${at}` })));
@@ -257,7 +257,7 @@ describe('the balance', () => {
     expect(rows(w)).toEqual([]);
   });
 
-  it('that never shows the outcome of the last swap is read three times, then refused', async () => {
+  it('a balance that never shows the outcome of the last swap is read three times, then refused', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     const row = w.journal.get('swap:key-a');
@@ -273,7 +273,7 @@ describe('the balance', () => {
     expect(w.chain.reads.balance).toBe(3);
   });
 
-  it('that another swap outdates while it is read is read again', async () => {
+  it('re-reads the balance if another swap settles meanwhile', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     const { nextBalance } = w.chain;

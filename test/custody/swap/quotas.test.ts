@@ -210,7 +210,7 @@ describe("the bridge's quota", () => {
     );
   });
 
-  it('is available again when its oldest call has left the window', async () => {
+  it("the bridge's quota is available again when its oldest call has left the window", async () => {
     const w = rich();
     for (let call = 0; call < 5; call++) {
       await preview(w);
@@ -237,7 +237,7 @@ describe('an amount that was too small for the bridge', () => {
       amount < below ? { ok: false, reason: 'amount_too_low' } : nextQuote(amount, dry);
   };
 
-  it('is remembered for ten minutes, and for all smaller amounts, so that it costs one quote', async () => {
+  it('an amount that was too small for the bridge is remembered for ten minutes, and for all smaller amounts, so that it costs one quote', async () => {
     const w = rich();
     tooLow(w, SOL);
     const first = refusalOf(await w.custody.createSwap(small(0)));
@@ -256,7 +256,7 @@ describe('an amount that was too small for the bridge', () => {
     expect(w.bridge.quotes).toHaveLength(3);
   });
 
-  it('is not remembered after the clock was set back by a day', async () => {
+  it('an amount that was too small for the bridge is not remembered after the clock was set back by a day', async () => {
     const w = rich();
     tooLow(w, SOL);
     await w.custody.createSwap(small(0));
@@ -296,7 +296,7 @@ describe('an amount that was too small for the bridge', () => {
 });
 
 describe('room for swaps', () => {
-  it('is the largest amount that every limit allows now', async () => {
+  it('the maximum of a swap is the largest amount that every limit allows now', async () => {
     const w = createCustodianWorld();
     expect(await w.custody.swapRoom()).toEqual({
       balanceLamports: 10n * SOL,
@@ -328,7 +328,7 @@ describe('room for swaps', () => {
     expect((await w.custody.createSwap(request({ amountLamports: maximumLamports }))).type).toBe('created');
   });
 
-  it('is zero while swaps are stopped, with the balance still shown', async () => {
+  it('the maximum of a swap is zero while swaps are stopped, with the balance still shown', async () => {
     const w = createCustodianWorld({ swapsDisabled: true });
     expect(await w.custody.swapRoom()).toMatchObject({
       balanceLamports: 10n * SOL,

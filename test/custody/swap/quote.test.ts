@@ -139,7 +139,7 @@ describe('quoteSwap', () => {
 describe('preparing a swap', () => {
   const intent = planned({ id: 'swap:k', amount: oneSol });
 
-  it('is one transfer of the whole amount to the one-time address, on a blockhash read last', async () => {
+  it('a prepared swap is one transfer of the whole amount to the one-time address, on a blockhash read last', async () => {
     const bridge = createFakeBridge();
     const ports = createSwapPorts(bridge);
     const order: string[] = [];

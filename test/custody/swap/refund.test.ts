@@ -111,7 +111,7 @@ describe('a refund', () => {
     expect((await settle()).settlement).toMatchObject({ arrived: true, cost });
   });
 
-  it('that keeps two percent uses up the daily limit on costs, however cheap the quotes were', async () => {
+  it('a refund that keeps two percent uses up the daily limit on costs, however cheap the quotes were', async () => {
     const w = createCustodianWorld();
     w.bridge.nextReport = () => refunded((2n * SOL * 98n) / 100n);
     for (const name of ['a', 'b', 'c']) {
@@ -128,7 +128,7 @@ describe('a refund', () => {
   });
 
   it.each([100n, (SOL * 98n) / 100n - 1n])(
-    'of a small part, announced as such, leaves the swap unsettled: %i lamports',
+    'a refund of a small part, announced as such, leaves the swap unsettled: %i lamports',
     async (part) => {
       const { settle, ports } = settleSwap(refunded(part));
       credit(ports, 'refund', part);
@@ -136,7 +136,7 @@ describe('a refund', () => {
     },
   );
 
-  it('of a hundred lamports makes no room for further swaps, raises the count of held ones, and may be completed', async () => {
+  it('a refund of a hundred lamports makes no room for further swaps, raises the count of held ones, and may be completed', async () => {
     const w = createCustodianWorld();
     w.bridge.nextReport = () => refunded(100n);
     for (const name of ['a', 'b']) {
@@ -167,7 +167,7 @@ describe('a refund', () => {
     expect((await w.custody.report()).heldOperations).toBe(1);
   });
 
-  it('is found behind a transaction of a version that no node returns and that any party can send', async () => {
+  it('a refund is found behind a transaction of a version that no node returns and that any party can send', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'newer', 5n);
     credit(ports, 'refund', 990_000_000n);
@@ -179,7 +179,7 @@ describe('a refund', () => {
     expect(await settle()).toEqual(found('refund', 990_000_000n));
   });
 
-  it('is found below 2,500 transactions of dust that came after it', async () => {
+  it('a refund is found below 2,500 transactions of dust that came after it', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'refund', 990_000_000n);
     for (let at = 0; at < 2_500; at++) credit(ports, `dust-${at}`, 1n);
@@ -205,19 +205,19 @@ describe('a refund', () => {
         ports.transactions.clear();
       },
     ],
-  ])('that %s keeps it waiting', async (_name, arrange) => {
+  ])('a refund that %s keeps it waiting', async (_name, arrange) => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
     arrange(ports);
     expect(await settle()).toEqual(pending('refunding'));
   });
 
-  it('that serves another swap keeps it waiting', async () => {
+  it('a refund that serves another swap keeps it waiting', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n), ['payment:refund']);
     credit(ports, 'refund', 990_000_000n);
     expect(await settle()).toEqual(pending('refunding'));
   });
 
-  it('from before the swap does not count', async () => {
+  it('a refund from before the swap does not count', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'old', 990_000_000n);
     credit(ports, 'signature-one', -SOL);
@@ -228,20 +228,20 @@ describe('a refund', () => {
     [990_000_000n - 5_000n, true],
     [990_000_000n - 9_899_999n, true],
     [990_000_000n - 9_900_000n, false],
-  ])('may fall short of the announced sum by the fee of the bridge: %s', async (change, ok) => {
+  ])('a refund may fall short of the announced sum by the fee of the bridge: %s', async (change, ok) => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'refund', change);
     expect(await settle()).toEqual(ok ? found('refund', change) : pending('refunding'));
   });
 
-  it('of exactly the announced sum is preferred to a similar one', async () => {
+  it('a refund of exactly the announced sum is preferred to a similar one', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'of another swap', 989_000_000n);
     credit(ports, 'refund', 990_000_000n);
     expect(await settle()).toEqual(found('refund', 990_000_000n));
   });
 
-  it('of no announced sum is left to other swaps for an hour', async () => {
+  it('a refund of no announced sum is left to other swaps for an hour', async () => {
     const { settle, ports } = settleSwap(refunded(null));
     credit(ports, 'refund', 989_000_000n);
     ports.now = () => NOW + HOUR_MS - 1;
@@ -255,13 +255,13 @@ describe('a refund', () => {
     [SOL + 1n, false],
     [(SOL * 9n) / 10n + 1n, true],
     [(SOL * 9n) / 10n, false],
-  ])('that was not announced is nearly the amount: %s', async (change, ok) => {
+  ])('a refund that was not announced is nearly the amount: %s', async (change, ok) => {
     const { settle, ports } = settleSwap(refunded(null));
     credit(ports, 'refund', change);
     expect(await settle()).toEqual(ok ? found('refund', change) : pending('refunding'));
   });
 
-  it('is found behind any number of other transactions, a few per check', async () => {
+  it('a refund is found behind any number of other transactions, a few per check', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
     for (let at = 0; at < 140; at++) credit(ports, `dust-${at}`, 1n);
     credit(ports, 'refund', 990_000_000n);
@@ -333,7 +333,7 @@ describe('a refund', () => {
     expect(largest()).toBeGreaterThan(2 * 1024 * 1024);
   });
 
-  it('that arrives after the search has reached its end is found by the next check', async () => {
+  it('a refund that arrives after the search has reached its end is found by the next check', async () => {
     const w = await sent();
     for (let at = 0; at < 500; at++) credit(w.swap, `dust-${at}`, 1n);
     await w.pass(3_600_000);
@@ -341,7 +341,7 @@ describe('a refund', () => {
     expect(await delay(w)).toBeLessThan(61_000);
   });
 
-  it('that no quorum shows at first is found although 500 transactions came after it', async () => {
+  it('a refund that no quorum shows at first is found although 500 transactions came after it', async () => {
     const w = await sent();
     credit(w.swap, 'refund', 990_000_000n);
     for (let at = 0; at < 500; at++) credit(w.swap, `dust-${at}`, 1n);
@@ -360,7 +360,7 @@ describe('a refund', () => {
     [299, true],
     [300, false],
   ])(
-    'behind many others is searched on at once after %i quick checks: %s',
+    'a refund behind many others is searched on at once after %i quick checks: %s',
     async (refundChecks, continues) => {
       const { settle, ports } = settleSwap(refunded(990_000_000n));
       for (let at = 0; at < 60; at++) credit(ports, `invented-${at}`, 1n);

@@ -19,18 +19,18 @@ const paidBy = (txid: string, vout: number, sats: bigint) => ({
 });
 
 describe('the bridge only indicates where to check', () => {
-  it.each(['landed', 'settling'])('pending is shown as %s', async (detail) => {
+  it.each(['landed', 'settling'])('a pending bridge status is shown as %s', async (detail) => {
     const { settle, bridge } = settleSwap({ state: 'pending', detail });
     expect(await settle()).toEqual(pending(detail));
     expect(bridge.reports).toEqual(['deposit']);
   });
 
-  it('delivered without a transaction on our side waits', async () => {
+  it('a delivery without a transaction on our side waits', async () => {
     expect(await settleSwap(delivered(TXID)).settle()).toEqual(pending('settling'));
     expect(await settleSwap(delivered()).settle()).toEqual(pending('settling'));
   });
 
-  it('failed keeps the exposure: no return is proven', async () => {
+  it('a failed bridge status keeps the exposure: no return is proven', async () => {
     const { settle } = settleSwap({ state: 'failed', reason: 'bridge_failed' });
     expect(await settle()).toEqual({
       settlement: { state: 'incomplete', reason: 'bridge_failed', arrived: false, outcome: {} },
@@ -60,19 +60,19 @@ describe('the bridge only indicates where to check', () => {
 describe('delivery', () => {
   const both = (tx: BitcoinTx) => [() => tx, () => tx];
 
-  it('is the confirmed output to our address', async () => {
+  it('a delivery is the confirmed output to our address', async () => {
     const { settle, ports } = settleSwap(delivered(TXID));
     ports.indexes = both(bitcoinTx(TXID, [{ address: 'bc1qchange', value: 9n }, { value: 124_500n }]));
     expect(await settle()).toEqual(paidBy(TXID, 1, 124_500n));
   });
 
-  it('is found in any of several transactions', async () => {
+  it('a delivery is found in any of several transactions', async () => {
     const { settle, ports } = settleSwap(delivered(OTHER, TXID));
     ports.indexes = [(txid) => (txid === TXID ? bitcoinTx(TXID, [{ value: 124_500n }]) : null)];
     expect(await settle()).toEqual(paidBy(TXID, 0, 124_500n));
   });
 
-  it('of exactly the minimum is enough', async () => {
+  it('a delivery of exactly the minimum is enough', async () => {
     const { settle, ports } = settleSwap(delivered(TXID));
     ports.indexes = both(bitcoinTx(TXID, [{ value: 124_000n }]));
     expect((await settle()).settlement.state).toBe('complete');
@@ -85,7 +85,7 @@ describe('delivery', () => {
       { arrived: true, cost: 30_000_000n },
     ],
     ['leaves the swap unsettled when more is missing', 121_519n, { arrived: false }],
-  ])('of less is partial, no success, and %s', async (_name, value, end) => {
+  ])('a delivery of less is partial, no success, and %s', async (_name, value, end) => {
     const { settle, ports } = settleSwap(delivered(TXID));
     ports.indexes = both(bitcoinTx(TXID, [{ value }]));
     expect(await settle()).toEqual({
@@ -125,7 +125,7 @@ describe('delivery', () => {
     ['the larger output first', [200_000n, 124_500n], 1],
     ['the smaller output first', [60_000n, 124_500n], 1],
     ['three of them', [60_000n, 200_000n, 124_500n], 2],
-  ])('in a batch with %s, each swap takes the one that fits it', async (_name, values, vout) => {
+  ])('each of the swaps in a batch with %s takes the output that fits it', async (_name, values, vout) => {
     const { settle, ports } = settleSwap(delivered(TXID));
     ports.indexes = both(
       bitcoinTx(
@@ -136,7 +136,7 @@ describe('delivery', () => {
     expect(await settle()).toEqual(paidBy(TXID, vout, 124_500n));
   });
 
-  it('when none of a batch is enough, the largest that is left is the partial payment', async () => {
+  it('the largest output that is left is the partial payment when none of a batch is enough', async () => {
     const { settle, ports } = settleSwap(delivered(TXID));
     ports.indexes = both(bitcoinTx(TXID, [{ value: 10n }, { value: 90_000n }, { value: 20n }]));
     expect((await settle()).settlement).toMatchObject({ reason: 'partial', outcome: { btcVout: 1 } });
@@ -213,7 +213,7 @@ describe('two indexes', () => {
     expect(confirmedOutputs(views, BTC_ADDRESS, SINCE)).toEqual(expected);
   });
 
-  it('without any index there is no payment', () => {
+  it('there is no payment without any index', () => {
     expect(confirmedOutputs([], BTC_ADDRESS, SINCE)).toBeUndefined();
   });
 });
