@@ -142,6 +142,10 @@ async function runCell(world: World, caller: SwapCaller, cell: Cell, number: num
     bitcoinPayment: caller.bitcoinPayment,
     estimate: await estimate,
   });
+  // The custodian remembers upstreams that have just failed; the next cell begins with an instance that has seen no failure.
+  await world.worker.evict();
+  await world.control.cron();
+  await sleep(2_000);
   return { cell, ...verdict };
 }
 
