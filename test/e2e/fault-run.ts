@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PRICE_VENUES } from '../../src/providers/price-venues.ts';
 import type { UpstreamName } from '../world/bindings.ts';
 import { startWorld, type World } from '../world/world.ts';
 import type { Cell } from './fault-cells.ts';
@@ -13,8 +14,8 @@ const AMOUNT_LAMPORTS = 300_000_000n;
 const CELLS_A_WORLD = 50;
 /** After this number of status requests to the bridge, a waiting swap counts as permanently waiting. */
 const LOOKS_IN_VAIN = 3;
-/** Milliseconds for which the custodian shares one answer about the balance, a failure too. */
-const BALANCE_SHARED_MS = 1_000;
+/** Milliseconds for which the custodian shares one read of the balance or of the prices, a failure too. */
+const READ_SHARED_MS = 1_000;
 /** Milliseconds that a send is held while a fault of another upstream begins. */
 const SEND_HELD_MS = 300;
 const RPCS: readonly UpstreamName[] = ['rpc1', 'rpc2'];
@@ -53,6 +54,8 @@ function arm(world: World, { upstreams, faults }: Cell): void {
 }
 
 const isNodes = ({ upstreams }: Cell): boolean => upstreams.some((name) => RPCS.includes(name));
+
+const isVenues = ({ upstreams }: Cell): boolean => upstreams.some((name) => name in PRICE_VENUES);
 
 /** The calls that a cell's fault is about. */
 const labelOf = (cell: Cell): string => (cell.phase === 'during' && isNodes(cell) ? 'sendTransaction' : '');
@@ -142,10 +145,6 @@ async function runCell(world: World, caller: SwapCaller, cell: Cell, number: num
     bitcoinPayment: caller.bitcoinPayment,
     estimate: await estimate,
   });
-  // The custodian remembers upstreams that have just failed; the next cell begins with an instance that has seen no failure.
-  await world.worker.evict();
-  await world.control.cron();
-  await sleep(2_000);
   return { cell, ...verdict };
 }
 
@@ -171,7 +170,7 @@ export async function runCells(
         (error: unknown): Outcome => ({ cell, result: 'broke off', violations: [String(error)] }),
       );
       outcomes.set(cell, outcome);
-      if (isNodes(cell)) await sleep(BALANCE_SHARED_MS + 1);
+      if (isNodes(cell) || isVenues(cell)) await sleep(READ_SHARED_MS + 1);
       options.onOutcome?.(outcome);
       // An aborted cell may have left any state behind.
       if (outcome.result === 'broke off') return;
