@@ -188,11 +188,6 @@ export const VARIABLES = {
     about:
       'Token of that service, required with `VAULT_URL`. It may sign with the one key and read its public part.',
   },
-  VAULT_NAMESPACE: {
-    schema: pathName,
-    areas: ['custody'],
-    about: 'Its namespace, for Vault Enterprise and HCP.',
-  },
   RESERVE_SOLANA_ADDRESS: {
     schema: address,
     areas: ['custody'],

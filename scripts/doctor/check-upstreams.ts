@@ -110,7 +110,6 @@ async function checkKeyService(
     ...key,
     token,
     address,
-    namespace: config.VAULT_NAMESPACE,
     fetch,
   });
   const [answer] = await askAll([{ name: hostOf(key.baseUrl) }], () => keychain.addresses());

@@ -38,24 +38,16 @@ const Key = z.object({
 });
 const Signed = z.object({ data: z.object({ signature: z.string() }) });
 
-/**
- * @param mount     path of the transit engine
- * @param namespace of Vault Enterprise or HCP; undefined elsewhere
- */
+/** @param mount path of the transit engine */
 export function createVaultTransit(p: {
   readonly baseUrl: string;
   readonly token: string;
   readonly mount: string;
   readonly key: string;
-  readonly namespace: string | undefined;
   readonly address: string;
   readonly fetch: Fetch;
 }): VaultTransit {
-  const headers = {
-    'x-vault-token': p.token,
-    'x-vault-request': 'true',
-    ...(p.namespace === undefined ? {} : { 'x-vault-namespace': p.namespace }),
-  };
+  const headers = { 'x-vault-token': p.token, 'x-vault-request': 'true' };
   const request = (path: string) => ({
     fetch: p.fetch,
     upstream: UPSTREAM,

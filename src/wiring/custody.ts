@@ -87,7 +87,6 @@ const keyServiceOf = (config: Wired) =>
     ? undefined
     : {
         ...config.VAULT_URL,
-        namespace: config.VAULT_NAMESPACE,
         fetch: fetchFor(config, 'VAULT_URL'),
       };
 

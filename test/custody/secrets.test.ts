@@ -18,7 +18,7 @@ type Secrets = Readonly<Record<string, string>>;
 
 function open(env: Secrets, { reserve = RESERVE, vault = false } = {}) {
   const peer = createVaultPeer(SEED);
-  const service = { baseUrl: 'https://vault.example', mount: 'transit', key: 'sluice', namespace: undefined };
+  const service = { baseUrl: 'https://vault.example', mount: 'transit', key: 'sluice' };
   return openKeys(env, {
     reserve,
     keyService: vault ? { ...service, fetch: peer.fetch } : undefined,

@@ -23,7 +23,6 @@ function signerOver(peer: VaultPeer, address = peer.address) {
       token: 'hvs.test',
       mount: 'transit',
       key: 'sluice',
-      namespace: undefined,
       address,
       fetch: peer.fetch,
     }),
