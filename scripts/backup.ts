@@ -6,11 +6,11 @@
  * `--restore FILE.page-views` puts the page views of such a file back.
  */
 import { execFile } from 'node:child_process';
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import * as z from 'zod';
 import { dumpRows, type Row, tablesOf } from './backup/dump.ts';
-import { dumpPageViews, restorePageViews, type Service } from './backup/page-views.ts';
+import { askForPageViews, dumpPageViews, restorePageViews, type Service } from './backup/page-views.ts';
 import { argumentsOrUsage, oneLine, readArguments, UsageError } from './command-line.ts';
 import { chooseTarget, type Target, targetLine } from './target.ts';
 
@@ -107,6 +107,8 @@ async function readFromWorld(controlUrl: string, queries: readonly string[]): Pr
 async function backUp({ file, without, where, target, service }: Extract<typeof asked, { file: string }>) {
   const world = where === undefined ? target?.world : undefined;
   const byWrangler = where ?? ['--remote'];
+  // The database takes minutes, so that a service which refuses is found first.
+  if (service) await askForPageViews(service);
   const statements = await dumpRows(
     {
       schema,
@@ -121,7 +123,12 @@ async function backUp({ file, without, where, target, service }: Extract<typeof 
   if (!service) return;
   const path = `${file}.${PAGE_VIEWS}`;
   writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
-  const rows = await dumpPageViews(service, (lines) => appendFileSync(path, lines));
+  const rows = await dumpPageViews(service, (lines) => appendFileSync(path, lines)).catch(
+    (error: unknown) => {
+      rmSync(path);
+      throw error;
+    },
+  );
   console.log(`${rows} rows of page views in ${path}`);
 }
 

@@ -59,15 +59,16 @@ if (config.invalid.length > 0) {
   process.exit(1);
 }
 const { solanaAddress, bitcoinAddress } = freshKeys(randomBytes);
+const ownReserve = values.solana ?? config.RESERVE_SOLANA_ADDRESS;
 const reserve = {
-  solanaAddress: values.solana ?? config.RESERVE_SOLANA_ADDRESS ?? solanaAddress,
+  solanaAddress: ownReserve ?? solanaAddress,
   bitcoinAddress: values.bitcoin ?? config.RESERVE_BTC_ADDRESS ?? bitcoinAddress,
 };
 
 const source = world ? `the offline world at ${world.url}` : existsSync(file) ? file : 'the defaults';
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 console.log(
-  `Target: upstreams of ${source}, release ${releaseText(version, currentCommit())}, reserve ${reserve.solanaAddress}`,
+  `Target: upstreams of ${source}, release ${releaseText(version, currentCommit())}, reserve ${ownReserve ?? 'not set, so a new address is used'}`,
 );
 
 /** Exchanges by host. */

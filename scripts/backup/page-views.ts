@@ -42,6 +42,12 @@ async function ask({ url, secret }: Service, command: object): Promise<z.output<
   }
 }
 
+/** @throws Error unless the service would give its page views */
+export async function askForPageViews(service: Service): Promise<void> {
+  const [[table] = ['']] = BACKUP_TABLES;
+  await ask(service, { name: 'export-page-views', object: 0, table, after: [] });
+}
+
 /**
  * Walks each table along its key, so that views that arrive meanwhile move no row to another page.
  * @param write receives the lines of a page

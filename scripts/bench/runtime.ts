@@ -42,6 +42,7 @@ export function sluiceBundle(): string {
       stdio: 'ignore',
       env: {
         ...process.env,
+        SECRETS_CHECKED: 'not-deployed',
         WRANGLER_SEND_METRICS: 'false',
         CLOUDFLARE_CF_FETCH_ENABLED: 'false',
         WRANGLER_HIDE_BANNER: 'true',
@@ -63,7 +64,7 @@ export async function ownBundle(name: 'counting' | 'page-views' | 'limit' | 'sea
       minify: true,
       format: 'esm',
       conditions: ['workerd', 'worker', 'browser'],
-      external: ['cloudflare:*', './worker.js'],
+      external: ['cloudflare:*', 'node:*', './worker.js'],
     });
   return outfile;
 }
@@ -99,7 +100,7 @@ export async function startRuntime(
       contents: readFileSync(module, 'utf8'),
     })),
     bindings: ['sluice', ...AROUND_SERVICE].includes(name) ? { ...config.vars, ...bindings } : {},
-    ...(name === 'counting'
+    ...(name === 'counting' && 'sluice' in bundles
       ? {
           durableObjects: {
             CUSTODIAN: { className: 'Custodian', scriptName: 'sluice' },

@@ -22,6 +22,17 @@ export function checkSettings(settings: Settings): Finding[] {
   ];
 }
 
+/** Required settings of the service, the custodian and the payments that no given name covers. */
+export function missingSecrets(names: readonly string[]): string[] {
+  const has = (name: string): boolean => names.includes(name);
+  const required = DECLARATIONS.flatMap(([name, { areas, required }]) =>
+    required && areas.some((area) => area === 'custody' || area === 'payments') ? [name] : [],
+  );
+  return ['OPS_SECRET', ...required, ...(has('VAULT_URL') ? ['VAULT_TOKEN'] : [])].filter(
+    (name) => !has(name) && !(name === 'SOLANA_PRIVATE_KEY' && has('VAULT_URL')),
+  );
+}
+
 const given = (settings: Settings, name: string): string | undefined => settings[name] || undefined;
 
 function checkNames(settings: Settings): Finding[] {

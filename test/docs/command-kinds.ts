@@ -20,6 +20,7 @@ const ROWS: readonly (readonly [pattern: RegExp, kind: Kind, why: string])[] = [
   [/^npm run doctor -- (?!--settings \.staging)/, 'run', 'the doctor on settings of the world'],
   [/^npm run doctor -- --settings \.staging/, 'resolved', 'run by test/scripts/environments.test.ts'],
   [/^npm run -s ops -- keygen --out /, 'resolved', 'run by test/scripts/ops.test.ts'],
+  [/^npm run deploy -- /, 'resolved', 'run by test/scripts/deploy.test.ts, as far as no account is needed'],
   [/^npm run ops -- proof submit /, 'resolved', 'run by test/e2e/ops.test.ts, which has a key'],
   [
     /^npm run (probe|backup|verify) -- /,

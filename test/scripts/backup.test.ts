@@ -81,6 +81,13 @@ it.each([
   ['no service is named', {}, [], 2, 'API_BASE_URL'],
   ['its page views need a secret', { API_BASE_URL: 'http://127.0.0.1:9' }, [], 2, 'OPS_SECRET'],
   [
+    'the service does not respond',
+    { API_BASE_URL: 'http://127.0.0.1:9', OPS_SECRET: 'secret' },
+    [],
+    1,
+    'http://127.0.0.1:9 does not respond.\n',
+  ],
+  [
     'wrangler is not logged in',
     { API_BASE_URL: 'http://127.0.0.1:9', CLOUDFLARE_API_TOKEN: '' },
     ['--without', 'page-views'],

@@ -21,6 +21,7 @@ export async function bundleWorker(
     cwd: root,
     env: {
       ...process.env,
+      SECRETS_CHECKED: 'not-deployed',
       WRANGLER_SEND_METRICS: 'false',
       CLOUDFLARE_CF_FETCH_ENABLED: 'false',
       WRANGLER_LOG_PATH: join(tempDir, 'logs'),

@@ -136,12 +136,15 @@ export async function getEstimate(
   amount: AttoCoins,
 ): Promise<Cached<Estimate | null>> {
   const pair = await getPair(d, from, to);
+  const estimate = d.memory.read(`estimate:${nameOf(pair)}:${amount}`, QUOTE_POLICY, async () =>
+    orInactive(await d.changenow.estimate(pair, amount)),
+  );
+  // The range explains a refused amount with both bounds, so its refusal goes first.
+  estimate.catch(() => undefined);
   const range = await cachedRange(d, pair);
   if (range.value === null) return { ...range, value: null };
   assertInRange(amount, range.value, from);
-  return d.memory.read(`estimate:${nameOf(pair)}:${amount}`, QUOTE_POLICY, async () =>
-    orInactive(await d.changenow.estimate(pair, amount)),
-  );
+  return estimate;
 }
 
 /** The range without a cache, for a create. @throws AppError EXCHANGE_PAIR_INACTIVE */

@@ -62,10 +62,27 @@ const TRIGRAM = 3;
 const END = '\u{10FFFF}';
 
 /**
- * A page takes up to three round trips, up to these steps, each only if the earlier ones leave room. A later step skips
- * the rows of the earlier ones one by one, so it is bounded only once they are known to be few.
+ * Steps before which the rows of the earlier ones must be few: a later step skips those one by one. It therefore returns
+ * nothing if they fill a page, and the rest of that page is read in another round trip.
  */
-const TRIPS = [2, SUBSTRING, STEPS.length];
+const BOUNDARIES = [2, SUBSTRING] as const;
+
+/** Rows of the prefix steps before a boundary, at most a page of each. */
+const earlierRows = (boundary: number): string =>
+  `(SELECT count(*) FROM (${(boundary === SUBSTRING ? [SYMBOL, NAME, MINT, CREATOR] : [SYMBOL])
+    .map(
+      (rows) =>
+        `SELECT * FROM (SELECT t.token_id FROM tokens t WHERE t.listed_at IS NOT NULL AND ${rows} LIMIT ?7)`,
+    )
+    .join(' UNION ')}))`;
+
+const COUNTS = `SELECT ${BOUNDARIES.map((boundary) => `${earlierRows(boundary)} AS before_${boundary}`).join(', ')}`;
+
+/** The step, with a limit of 0 unless the earlier rows are few. As a condition it would be tested for each row. */
+function guarded(sql: string, step: number): string {
+  const boundary = BOUNDARIES.findLast((start) => step >= start);
+  return boundary === undefined ? sql : sql.replace(/\?7$/, `?7 * (${earlierRows(boundary)} < ?7)`);
+}
 
 type Query = { readonly folded: string; readonly exact: string };
 
@@ -113,15 +130,19 @@ export const createSearchStore = (db: D1Reads) => {
       const steps = isShort(query.folded) ? SHORT_STEPS : STEPS;
       const tokens: TokenRow[] = [];
       let at = from ?? startOf(0, query);
-      for (const end of TRIPS) {
-        const starts = steps
-          .slice(at.step, end)
-          .map((_, index) => (index === 0 ? at : startOf(at.step + index, query)));
-        if (starts.length === 0) continue;
-        const found = await db.batch<Row>(
-          starts.map((start) => statement(steps[start.step] ?? '', start, query, limit)),
-        );
-        for (const [index, { results }] of found.entries()) {
+      while (at.step < steps.length) {
+        const later = BOUNDARIES.filter((start) => start > at.step);
+        const [counts, ...found] = await db.batch<Row & Readonly<Record<string, unknown>>>([
+          statement(COUNTS, startOf(0, query), query, limit),
+          ...steps.slice(at.step).map((sql, index) => {
+            const start = index === 0 ? at : startOf(at.step + index, query);
+            const isLater = later.some((boundary) => start.step >= boundary);
+            return statement(isLater ? guarded(sql, start.step) : sql, start, query, limit);
+          }),
+        ]);
+        const isFull = (boundary: number) => Number(counts?.results[0]?.[`before_${boundary}`]) >= limit;
+        const end = later.find(isFull) ?? steps.length;
+        for (const [index, { results }] of found.slice(0, end - at.step).entries()) {
           const rows = results.slice(0, limit - tokens.length);
           tokens.push(...rows.map(({ journal }) => tokenRow(journal)));
           const last = rows.at(-1);

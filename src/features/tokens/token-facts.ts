@@ -59,11 +59,15 @@ async function readFacts(
     program === 'token' || requestId === null ? [mint, metaplexAddress(mint)] : [mint],
   );
   const found = new Map<string, { owner: string; data: Uint8Array } | null>();
-  for (let from = 0; from < addresses.length; from += BATCH) {
-    const batch = addresses.slice(from, from + BATCH);
-    const { accounts } = await readAccounts(batch);
-    for (const [index, address] of batch.entries()) found.set(address, accounts[index] ?? null);
-  }
+  const batches = Array.from({ length: Math.ceil(addresses.length / BATCH) }, (_, at) =>
+    addresses.slice(at * BATCH, (at + 1) * BATCH),
+  );
+  await Promise.all(
+    batches.map(async (batch) => {
+      const { accounts } = await readAccounts(batch);
+      for (const [index, address] of batch.entries()) found.set(address, accounts[index] ?? null);
+    }),
+  );
   return new Map(
     tokens.map(({ mint: address }) => {
       const account = found.get(address);

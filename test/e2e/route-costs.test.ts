@@ -1,0 +1,167 @@
+/** @module-tag deep */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Call, Calls, VerbCalls } from '../../scripts/bench/counting-worker.ts';
+import { everyRead } from '../../scripts/bench/every-read.ts';
+import { ownBundle, sluiceBundle, startRuntime } from '../../scripts/bench/runtime.ts';
+import type { Cost, RouteCosts } from '../../scripts/scale-page.ts';
+import { startWorld, type World } from '../world/world.ts';
+import { until } from './swap-caller.ts';
+
+/** What docs/scale.md is made of. After a change that is meant: run this file with `-u`, then `npm run docs`. */
+const TABLE = '../fixtures/route-costs.json';
+
+let world: World;
+let runtime: Awaited<ReturnType<typeof startRuntime>>;
+let origin: string;
+let costs: RouteCosts;
+
+beforeAll(async () => {
+  world = await startWorld({ cron: false });
+  // Only the world's upstreams are needed.
+  await world.worker.kill();
+  sluiceBundle();
+  runtime = await startRuntime({ counting: await ownBundle('counting') }, world.bindings);
+  origin = runtime.url('counting');
+  costs = await measure();
+});
+afterAll(async () => {
+  await runtime?.stop();
+  await world?.stop();
+});
+
+type Asked = { readonly status: number; readonly body: string; readonly calls: Calls };
+
+async function ask(path: string, init: RequestInit = {}, isNewIsolate = false): Promise<Asked> {
+  const headers = new Headers(init.headers);
+  headers.set('cf-connecting-ip', '10.77.0.1');
+  if (isNewIsolate) headers.set('x-new-isolate', '1');
+  const response = await fetch(`${origin}${path}`, { ...init, headers, redirect: 'manual' });
+  const body = await response.text();
+  return {
+    status: response.status,
+    body,
+    calls: JSON.parse(response.headers.get('x-calls') ?? '') as Calls,
+  };
+}
+
+const post = (path: string, body: object, headers = {}) =>
+  ask(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+
+function costOf({ calls, read, written, json }: Calls): Cost {
+  const counts: Partial<Record<string, number>> = {};
+  for (const { backend, what } of calls) {
+    const key = what === 'put' ? 'kvWrites' : backend;
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  // Rounded, because the text contains ports and times.
+  const used = Object.entries({ ...counts, read, written, json: 20 * Math.floor(json / 20_000) });
+  return {
+    steps: Math.max(0, ...calls.map(({ step }) => step)),
+    ...Object.fromEntries(used.filter(([, value]) => Number(value) > 0)),
+  };
+}
+
+/** What a call is named in docs/scale.md. */
+function nameOf({ backend, what }: Call): string {
+  if (backend !== 'upstream')
+    return { d1: 'D1', kv: 'KV', pageViews: 'page-view object' }[String(backend)] ?? backend;
+  if (what.endsWith('/v0/quote')) return 'quote of the bridge';
+  return /\/info$|\/v2\/prices|\/Ticker/.test(what) ? 'prices' : what;
+}
+
+const stepsOf = (calls: readonly Call[]): string[] => {
+  const steps = Map.groupBy(
+    calls.filter(({ step }) => step > 0),
+    ({ step }) => step,
+  );
+  const names = [...steps.values()].map((step) => [...new Set(step.map(nameOf))].sort().join(', '));
+  // A node that lags is asked again at once.
+  return names.filter((name, at) => name !== names[at - 1]);
+};
+
+/** The custodian's own steps in place of the call of its verb. */
+async function wholeSteps({ calls }: Pick<Calls, 'calls'>): Promise<string[]> {
+  const verbs = (await (await fetch(`${origin}/verbs`)).json()) as VerbCalls[];
+  const [called] = calls.filter(({ backend }) => backend === 'custodian');
+  const inner = stepsOf(verbs.find(({ verb }) => verb === called?.what)?.calls ?? []);
+  return stepsOf(calls).flatMap((step) =>
+    step === 'custodian' ? inner.splice(0).map((own) => `custodian: ${own}`) : [step],
+  );
+}
+
+const pools = () => world.bindings.POOL_ADDRESSES;
+
+const createSwap = () =>
+  post('/api/swap/create', { amountSol: 0.5 }, { 'idempotency-key': 'route-costs-create' });
+
+const viewPage = () => post('/api/analytics/pageview', { path: '/' });
+
+async function invoice(): Promise<Asked> {
+  return post('/api/invoices', {
+    name: 'Moon Cat',
+    symbol: 'MCAT',
+    decimals: 6,
+    supply: '5000000',
+    creator_address: world.users[0]?.address,
+  });
+}
+
+/** Pays an invoice. @returns its confirmation, once the payment is final */
+async function confirm(): Promise<Asked> {
+  const [from] = world.users;
+  if (!from) throw new Error('the world has no user');
+  const open = JSON.parse((await invoice()).body) as Record<string, unknown>;
+  const signature = await world.control.transfer({
+    from,
+    to: String(open.treasury_address),
+    asset: 'sol',
+    amount: BigInt(Number(open.fee_lamports)),
+    references: [String(open.reference)],
+  });
+  const { ledger } = world.solana;
+  await until('a final payment', () => {
+    const slot = ledger.transaction(signature)?.slot ?? Number.POSITIVE_INFINITY;
+    return ledger.clock.slot('finalized') >= slot || undefined;
+  });
+  return post('/api/invoices/confirm', { invoice_id: open.invoice_id, tx_signature: signature });
+}
+
+const WRITES: readonly (readonly [route: string, run: () => Promise<Asked>])[] = [
+  ['/api/swap/create', createSwap],
+  ['/api/invoices', invoice],
+  ['/api/invoices/confirm', confirm],
+  ['/api/analytics/pageview', viewPage],
+];
+
+async function measure(): Promise<RouteCosts> {
+  // The run after the day's first one, which signs the proof.
+  await ask('/cron');
+  const { steps: _steps, ...cron } = costOf((await ask('/cron')).calls);
+  const reads: RouteCosts['reads'][number][] = [];
+  for (const { route, path } of await everyRead(origin, await runtime.database('counting'), pools())) {
+    // Fills KV, as another isolate of the location has.
+    await ask(path, {}, true);
+    const cold = costOf((await ask(path, {}, true)).calls);
+    const warm = costOf((await ask(path)).calls);
+    reads.push({ route: `GET ${route}`, cold, warm });
+  }
+  const writes: RouteCosts['writes'][number][] = [];
+  for (const [route, run] of WRITES) {
+    const { status, body, calls } = await run();
+    expect(status, body).toBeLessThan(300);
+    writes.push({ route: `POST ${route}`, steps: await wholeSteps(calls) });
+  }
+  return { reads, writes, cron };
+}
+
+it('takes at most one call in sequence for a warm read and two for a cold one', () => {
+  expect(costs.reads.filter(({ warm, cold }) => warm.steps > 1 || cold.steps > 2)).toEqual([]);
+});
+
+it('costs per request what docs/scale.md says', async () => {
+  await expect(`${JSON.stringify(costs, null, 2)}\n`).toMatchFileSnapshot(TABLE);
+});

@@ -1,0 +1,115 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeEach, expect, it } from 'vitest';
+import { missingSecrets } from '../../scripts/doctor/check-settings.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-deploy-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const ALL = [
+  'OPS_SECRET',
+  'SOLANA_PRIVATE_KEY',
+  'RESERVE_SOLANA_ADDRESS',
+  'RESERVE_BTC_ADDRESS',
+  'PUBLIC_BASE_URL',
+  'MINT_KEY_SEED',
+];
+const without = (name: string) => ALL.filter((other) => other !== name);
+const called = join(folder, 'called');
+
+beforeEach(() => rmSync(called, { force: true }));
+
+/** Runs the command with an npx that records its arguments and answers `secret list` with this text. */
+function deploy(args: readonly string[], listed = '[]', code = 0) {
+  const npx = join(folder, 'npx');
+  const answer = join(folder, 'answer');
+  writeFileSync(answer, listed);
+  writeFileSync(
+    npx,
+    `#!/bin/sh\necho "$SECRETS_CHECKED $*" >> ${called}\ncase "$*" in *secret*) cat ${answer} ${code ? '>&2' : ''}; exit ${code};; esac\n`,
+  );
+  chmodSync(npx, 0o755);
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/deploy.ts', ...args], {
+    encoding: 'utf8',
+    env: { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}` },
+  });
+  return {
+    status,
+    stderr,
+    calls: existsSync(called) ? readFileSync(called, 'utf8').trim().split('\n') : [],
+  };
+}
+
+function settings(...names: string[]): string {
+  const file = join(folder, 'settings.vars');
+  writeFileSync(file, names.map((name) => `${name}=value\n`).join(''));
+  return file;
+}
+const listOf = (...names: string[]): string =>
+  JSON.stringify(names.map((name) => ({ name, type: 'secret_text' })));
+
+it.each([
+  ['nothing is set', [], ALL],
+  ['all are set', ALL, []],
+  ['a key service has the key', [...without('SOLANA_PRIVATE_KEY'), 'VAULT_URL', 'VAULT_TOKEN'], []],
+  ['a key service has no token', [...without('SOLANA_PRIVATE_KEY'), 'VAULT_URL'], ['VAULT_TOKEN']],
+] as const)('names the missing settings when %s', (_case, names, missing) => {
+  expect(missingSecrets(names).toSorted()).toEqual([...missing].sort());
+});
+
+it('deploys with a complete file, and asks the account for nothing', () => {
+  const file = settings(...ALL);
+  const { status, calls } = deploy(['--secrets-file', file, '--domain', 'sluice.example']);
+  expect([status, calls]).toEqual([
+    0,
+    [`true wrangler deploy --env= --secrets-file ${file} --domain sluice.example`],
+  ]);
+});
+
+it('deploys staging with the secrets that its Worker has', () => {
+  const { status, calls } = deploy(['--env', 'staging'], listOf(...ALL));
+  expect(status).toBe(0);
+  expect(calls.at(-1)).toBe('true wrangler deploy --env=staging');
+});
+
+it.each(ALL)('does not deploy without %s', (name) => {
+  const file = settings(...without(name));
+  const { status, stderr, calls } = deploy(['--secrets-file', file], listOf('NEAR_INTENTS_JWT'));
+  expect(status).toBe(1);
+  expect(stderr).toBe(
+    `Not deployed. Missing in ${file}: ${name}. Pass a complete file with --secrets-file.\n`,
+  );
+  expect(calls.filter((call) => call.includes('wrangler deploy'))).toEqual([]);
+});
+
+it.each([
+  [
+    'no Worker exists',
+    'Worker "sluice" not found. [code: 10007]',
+    /^Not deployed\. Missing in the deployed Worker/,
+  ],
+  [
+    'wrangler is not logged in',
+    'You are not logged in: set CLOUDFLARE_API_TOKEN',
+    /^wrangler is not logged in/,
+  ],
+  ['wrangler fails', 'socket hang up', /^The secrets of the deployed Worker cannot be read: socket hang up/],
+])('ends in one line when %s', (_case, text, message) => {
+  const { status, stderr } = deploy([], text, 1);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(message);
+  expect(stderr.trim()).not.toContain('\n');
+});
+
+it('fails the build of a deployment that did not check the secrets', () => {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/prepare-worker.ts'], {
+    encoding: 'utf8',
+    env: { ...process.env, WRANGLER_COMMAND: 'deploy', SECRETS_CHECKED: undefined },
+  });
+  expect([status, stderr]).toEqual([
+    1,
+    'Deploy with `npm run deploy`, which checks the secrets first; `npm run build` only builds.\n',
+  ]);
+});
