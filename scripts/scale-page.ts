@@ -161,7 +161,7 @@ Reads are stateless and cached; one custodian orders all movements of money.
 ## What a read costs
 
 Counted on the offline world with 1,000 swaps, tokens and proofs (\`test/e2e/route-costs.test.ts\`). The first number is the critical path: calls of
-a backend that wait for each other, at most 2 on a new isolate and 1 later. The limiter answers in the location and is no step. \`D1\` are
+a backend that wait for each other, at most 2 on a new isolate and 1 later (the status: 3, because five of its sources are asked at a time). The limiter answers in the location and is no step. \`D1\` are
 statements or batches, \`read\` and \`written\` the rows that D1 bills, \`KB JSON\` the text that is parsed and written, from 20 on.
 
 | route | first read of an isolate | further reads |

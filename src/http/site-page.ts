@@ -7,8 +7,6 @@ import { html, raw } from 'hono/html';
 type Html = ReturnType<typeof html>;
 
 export type SitePage = {
-  /** Path of the built page, whose hashed scripts belong to the same deployment. */
-  readonly path: string;
   readonly status?: 200 | 404 | 503;
   /** Replaces title, description and preview; the built ones stay if absent. */
   readonly head?: PageHead;
@@ -53,12 +51,19 @@ const answersHtml = (answers: NonNullable<SitePage['answers']>): Html => {
   return html`<script type="application/json" id="first-answers">${raw(json)}</script>`;
 };
 
-/** @throws Error when the site does not have the page */
+/**
+ * @param path of the built page, whose hashed scripts belong to the same deployment
+ * @throws Error when the site does not have the page
+ */
 export async function sitePage(
   assets: Pick<Fetcher, 'fetch'>,
-  { path, status = 200, head, islands = {}, figures = {}, answers = [] }: SitePage,
+  path: string,
+  content: SitePage | Promise<SitePage>,
 ): Promise<Response> {
-  const built = await assets.fetch(`https://assets${path}`);
+  const [built, { status = 200, head, islands = {}, figures = {}, answers = [] }] = await Promise.all([
+    assets.fetch(`https://assets${path}`),
+    content,
+  ]);
   if (!built.ok) throw new Error(`the site has no ${path}: ${built.status}`);
   const rewriter = new HTMLRewriter();
   const append = async (selector: string, added: Html): Promise<void> => {

@@ -113,22 +113,25 @@ const answersOf = ({ reserves, summary, proof }: Figures) => [
 const figuresNow = async (d: ReservePageDeps): Promise<Figures> =>
   (await d.memory.read('pages:figures', POLICY, () => readFigures(d))).value;
 
+async function overview(d: ReservePageDeps): Promise<SitePage> {
+  const figures = await figuresNow(d);
+  return { figures: overviewFigures(figures), answers: answersOf(figures) };
+}
+
+async function reservesPage(d: ReservePageDeps): Promise<SitePage> {
+  const figures = await figuresNow(d);
+  return {
+    islands: figures.reserves ? { wallets: wallets(figures.reserves) } : {},
+    answers: answersOf(figures),
+  };
+}
+
 export const reservePageRoutes = newRouter<{ readonly reserves: ReservePageDeps }>()
   .get('/', async (c) => {
     const deps = c.var.deps.reserves;
-    const figures = await figuresNow(deps);
-    return sitePage(deps.assets, {
-      path: '/',
-      figures: overviewFigures(figures),
-      answers: answersOf(figures),
-    });
+    return sitePage(deps.assets, '/', overview(deps));
   })
   .get('/reserves', async (c) => {
     const deps = c.var.deps.reserves;
-    const figures = await figuresNow(deps);
-    return sitePage(deps.assets, {
-      path: '/reserves',
-      islands: figures.reserves ? { wallets: wallets(figures.reserves) } : {},
-      answers: answersOf(figures),
-    });
+    return sitePage(deps.assets, '/reserves', reservesPage(deps));
   });

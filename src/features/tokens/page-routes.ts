@@ -104,14 +104,13 @@ export const tokenPageRoutes = newRouter<{ readonly tokens: TokenPageDeps }>().g
     const id = c.req.path.slice(PATH.length, isCard ? -CARD.length : undefined);
     const row = await findToken(deps.tokens, id).catch(() => null);
     // The page's own script reads again and reports the outage.
-    if (row === null) return sitePage(deps.assets, { path: '/token', status: 503 });
-    if (row === undefined) return sitePage(deps.assets, { path: '/404', status: 404 });
+    if (row === null) return sitePage(deps.assets, '/token', { status: 503 });
+    if (row === undefined) return sitePage(deps.assets, '/404', { status: 404 });
     if (isCard) return c.body(await cardOf(deps, row), 200, CARD_HEADERS);
     if (!isAddress(id)) return c.redirect(`${PATH}${row.mint}`);
     const [token] = await tokenAnswers(deps, [row]);
     if (token === undefined) throw new Error(`no facts of ${row.mint}`);
-    return sitePage(deps.assets, {
-      path: '/token',
+    return sitePage(deps.assets, '/token', {
       head: headOf(token, deps.publicBaseUrl || new URL(c.req.url).origin),
       islands: { token: firstState(token) },
       answers: [{ name: 'getToken', input: { id }, value: token }],
