@@ -62,7 +62,7 @@ const MINUTES = DAYS * 1_440;
 const SECONDS = 86_400;
 /** One in this many reads is the first one of its isolate for that value. */
 const READS_PER_COLD = 100;
-/** Above the median that docs/benchmarks.md measures, the runtime's share included. */
+/** Assumed: the platform bills no time in which a request waits. */
 const CPU_MS = 1;
 const LINES_PER_REQUEST = 1 / 100;
 /** An object that is never evicted: 128 MB for a month. */
@@ -168,8 +168,7 @@ statements or batches, \`read\` and \`written\` the rows that D1 bills, \`KB JSO
 |---|---|---|
 ${costs.reads.map(({ route, cold, warm }) => `| \`${route.replaceAll('|', '\\|')}\` | ${cell(cold)} | ${cell(warm)} |`).join('\n')}
 
-"First" finds what other isolates of the location keep in KV. A value that none has is loaded from its source: an estimate then takes 5 steps,
-3 of them in D1 for a share of the quota. One run of the minute's trigger: ${costText(costs.cron)}.
+An estimate whose quote the isolate lacks takes a share of the bridge's quota in D1 first, 3 steps. One run of the minute's trigger: ${costText(costs.cron)}.
 
 ## The steps of a write
 
@@ -182,7 +181,7 @@ All nodes, venues and indexes of a step are called at once. The last \`D1\` of a
 ## A month
 
 At list prices of Workers Paid in 2026 (${BASE_USD} USD a month); check them. Each read is equally frequent, one of ${READS_PER_COLD} is the first of its isolate, and a
-request takes ${CPU_MS} ms of processor time. Both objects never sleep. One of 100 successful requests is logged.
+request is assumed to take ${CPU_MS} ms of processor time. Both objects never sleep. One of 100 successful requests is logged.
 
 | a day | rows read, million | rows written, million | KV writes, million | above what is included, USD | sum |
 |---|---|---|---|---|---|

@@ -143,27 +143,25 @@ export class QuoteBudget implements QuoteBudgetStore {
       if (client !== null) this.#remember(window, client, Math.max(least - 1, 0));
       if (used < MAXIMUM && least <= 0) return { ok: false, spentBy: 'client', retryAfterSeconds };
     }
-    const taken = await db
-      .prepare(
-        `INSERT INTO quote_budget (window, used) VALUES (?, 1)
-         ON CONFLICT (window) DO UPDATE SET used = used + 1 WHERE used < ? RETURNING used`,
-      )
-      .bind(window, MAXIMUM)
-      .first<{ used: number }>();
-    if (!taken) return { ok: false, spentBy: 'all', retryAfterSeconds };
-    if (levels.length > 0) {
-      await db.batch([
-        ...levels.map(({ network }) =>
-          db
-            .prepare(
-              `INSERT INTO quote_shares (window, client, used) VALUES (?, ?, 1)
-               ON CONFLICT (window, client) DO UPDATE SET used = used + 1`,
-            )
-            .bind(window, network),
-        ),
-        db.prepare('DELETE FROM quote_shares WHERE window < ?').bind(window),
-      ]);
-    }
+    // A share that is counted although the budget is used up changes nothing: no client gets more in this window.
+    const [taken] = await db.batch<{ used: number }>([
+      db
+        .prepare(
+          `INSERT INTO quote_budget (window, used) VALUES (?, 1)
+           ON CONFLICT (window) DO UPDATE SET used = used + 1 WHERE used < ? RETURNING used`,
+        )
+        .bind(window, MAXIMUM),
+      ...levels.map(({ network }) =>
+        db
+          .prepare(
+            `INSERT INTO quote_shares (window, client, used) VALUES (?, ?, 1)
+             ON CONFLICT (window, client) DO UPDATE SET used = used + 1`,
+          )
+          .bind(window, network),
+      ),
+      db.prepare('DELETE FROM quote_shares WHERE window < ?').bind(window),
+    ]);
+    if (taken?.results.length === 0) return { ok: false, spentBy: 'all', retryAfterSeconds };
     return { ok: true };
   }
 }
