@@ -52,7 +52,7 @@ export function networksOf(client: string): NetworkLevel[] {
 }
 
 /** Number of concurrent clients that a shared budget is sized for. */
-const SHARES = 8;
+export const SHARES = 8;
 const LEAST_SHARE = 2;
 
 /**
@@ -62,3 +62,63 @@ const LEAST_SHARE = 2;
  */
 export const fairShare = (maximum: number, used: number, own: number): number =>
   Math.max(LEAST_SHARE, Math.floor((maximum - used + own) / SHARES));
+
+/**
+ * Whether each network of a client has some of its share in a common budget left.
+ * @param total used by all clients
+ * @param usedBy used by one network
+ * @param most  the largest share of one client
+ */
+export function hasShare(
+  client: string,
+  maximum: number,
+  total: number,
+  usedBy: (network: string) => number,
+  most: number = Number.POSITIVE_INFINITY,
+): boolean {
+  return networksOf(client).every(({ network, times }) => {
+    const own = usedBy(network);
+    return own < times * Math.min(most, fairShare(maximum, total, own));
+  });
+}
+
+/** A common budget in memory, of which each network of a client gets a fair share. */
+export class SharedBudget {
+  readonly #maximum: number;
+  readonly #windowMs: number | undefined;
+  readonly #used = new Map<string, number>();
+  #total = 0;
+  #window = 0;
+
+  /** @param windowMs after this time all of it is free again; absent if users give it back */
+  constructor(maximum: number, windowMs?: number) {
+    this.#maximum = maximum;
+    this.#windowMs = windowMs;
+  }
+
+  /** Takes one unit for a client; false if its share is used up. @param now Unix milliseconds */
+  take(client: string, now: number): boolean {
+    const window = this.#windowMs === undefined ? 0 : Math.floor(now / this.#windowMs);
+    if (window !== this.#window) {
+      this.#window = window;
+      this.#total = 0;
+      this.#used.clear();
+    }
+    const isLeft = hasShare(client, this.#maximum, this.#total, (network) => this.#used.get(network) ?? 0);
+    if (isLeft) this.#add(client, 1);
+    return isLeft;
+  }
+
+  giveBack(client: string): void {
+    this.#add(client, -1);
+  }
+
+  #add(client: string, units: number): void {
+    this.#total += units;
+    for (const { network } of networksOf(client)) {
+      const used = (this.#used.get(network) ?? 0) + units;
+      if (used > 0) this.#used.set(network, used);
+      else this.#used.delete(network);
+    }
+  }
+}

@@ -227,8 +227,10 @@ export type ConfirmRequest = {
   readonly kind: RequestView['kind'];
   /** Signature of the payment. */
   readonly signature: string;
+  readonly client: string;
   /**
-   * Longest wait for the creation to begin, in milliseconds. With 0 the creation begins in the background.
+   * Longest wait for the payment to be final and the creation to begin, in milliseconds. With 0 the creation begins in
+   * the background.
    */
   readonly waitMs: number;
 };
@@ -249,6 +251,8 @@ export type ClaimRequest = {
   readonly skipReward: boolean;
   readonly key?: RequestKey;
   readonly client: string;
+  /** Longest wait for the deposit to be final, in milliseconds; 0 if absent. */
+  readonly waitMs?: number;
 };
 
 export type ClaimPayoutView = {

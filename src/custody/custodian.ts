@@ -48,6 +48,7 @@ import type { Log, Mirror, Signer, Storage, Within } from './kernel/ports.ts';
 import { reasonText } from './kernel/reason.ts';
 import { reconcile } from './kernel/reconcile.ts';
 import { Retries } from './kernel/retries.ts';
+import type { LookUp } from './kernel/signature-lookups.ts';
 import { type ChainPort, createBalanceReader } from './kernel/solana-view.ts';
 import { areLimits } from './kernel/spending-limits.ts';
 import { CustodyBounds, type CustodyLimits, NOTHING_SOLD, type Sold } from './limits.ts';
@@ -69,11 +70,13 @@ export type CustodyDeps = {
   /** Token creations; absent if payments are. Rows of a kind without its module await the operator. */
   readonly tokenKind?: OperationKind;
   /** Payment requests; absent if no treasury or mint seed is configured. */
-  readonly payments?: Omit<PaymentPorts, 'latestBlockhash'>;
+  readonly payments?: Omit<PaymentPorts, 'latestBlockhash' | 'lookUp'>;
   /** The daily mint; absent if no mint is configured. */
   readonly absr?: AbsrPorts;
   /** Rewards for deposits; absent if no ASRY mint is configured. */
-  readonly asry?: AsryPorts;
+  readonly asry?: Omit<AsryPorts, 'lookUp'>;
+  /** Looks up signatures that callers name. */
+  readonly lookUp: LookUp;
   /** The ownership proof; absent if the service has no public name. */
   readonly proof?: Omit<ProofPorts, 'stop' | 'lastMintSlot'>;
   readonly limits: CustodyLimits;
@@ -155,9 +158,10 @@ export class Custodian implements CustodianApi {
     const { mirror, within } = d;
     const { maxCreatesPerClientHour, randomId } = d;
     this.#swaps = new Swaps(tools, { quotes: d.swap, maxCreatesPerClientHour, randomId, within });
+    const { lookUp } = d;
     const { latestBlockhash } = d.swap;
     const tokens = new Tokens(tools);
-    this.#payments = d.payments && new Payments(tools, { ...d.payments, latestBlockhash, tokens });
+    this.#payments = d.payments && new Payments(tools, { ...d.payments, latestBlockhash, lookUp, tokens });
     this.#mints = d.absr && new DailyMint(tools, d.absr);
     this.#proofs =
       d.proof &&
@@ -167,7 +171,7 @@ export class Custodian implements CustodianApi {
         lastMintSlot: () => this.#mints?.lastSlot() ?? 0n,
       });
     const stop = () => gate.stopBeginning('asry');
-    this.#claims = d.asry && new Claims(tools, { ...d.asry, stop, within });
+    this.#claims = d.asry && new Claims(tools, { ...d.asry, lookUp, stop, within });
     const memory = tools.journal.getMeta(QUORUM_MEMORY);
     if (memory !== undefined) d.chain.recall(memory);
     this.#modules = this.#composeModules();

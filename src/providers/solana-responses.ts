@@ -31,7 +31,7 @@ const Status = z.object({
   confirmations: z.number().nullish(),
 });
 /** One row per requested signature. An empty list does not prove that the signature is unknown. */
-export const Statuses = withContext(z.array(Status.nullable()).length(1));
+export const Statuses = withContext(z.array(Status.nullable()));
 export const Signatures = z.array(
   z.object({
     signature: z.string(),

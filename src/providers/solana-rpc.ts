@@ -263,13 +263,19 @@ type SignaturePage = {
 
 /** Statuses, contents and lists of transactions. */
 const transactionReads = (name: string, call: Call) => ({
-  /** Searches the whole history: the recent cache covers only about 150 blocks. */
-  async signatureStatus(signature: string): Promise<{ slot: bigint; status: SignatureStatus | null }> {
+  /** At most 256. Searches the whole history: the recent cache covers only about 150 blocks. */
+  async signatureStatuses(
+    signatures: readonly string[],
+  ): Promise<{ slot: bigint; statuses: (SignatureStatus | null)[] }> {
     const options = { searchTransactionHistory: true };
-    const { context, value } = await call('getSignatureStatuses', [[signature], options], Statuses);
-    const row = value[0] ?? null;
-    const commitment = row?.confirmationStatus ?? (row?.confirmations === null ? 'finalized' : 'processed');
-    return { slot: context.slot, status: row && { slot: row.slot, err: row.err ?? null, commitment } };
+    const { context, value } = await call('getSignatureStatuses', [signatures, options], Statuses);
+    if (value.length !== signatures.length)
+      throw upstreamFailed(name, 'unexpected_shape_getSignatureStatuses');
+    const statuses = value.map((row) => {
+      const commitment = row?.confirmationStatus ?? (row?.confirmations === null ? 'finalized' : 'processed');
+      return row && { slot: row.slot, err: row.err ?? null, commitment };
+    });
+    return { slot: context.slot, statuses };
   },
 
   /**

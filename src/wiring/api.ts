@@ -10,8 +10,9 @@ import { signedTransaction } from '../chain/solana/transaction.ts';
 import type { Config } from '../config.ts';
 import { lamports } from '../core/amount.ts';
 import { CALL_LIMITS } from '../core/call-limits.ts';
+import { SHARES, SharedBudget } from '../core/client-network.ts';
 import { HOUR_MS } from '../core/durations.ts';
-import { failureReason, notConfigured } from '../core/errors.ts';
+import { AppError, failureReason, notConfigured } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
 import { createAsryMirror } from '../features/asry/asry-store.ts';
 import { ExchangeStore } from '../features/exchange/exchange-store.ts';
@@ -33,7 +34,6 @@ import { replicatedReads } from '../http/read-session.ts';
 import { createWaiting } from '../http/wait.ts';
 import { atPriority } from '../providers/admission.ts';
 import { ChangeNow } from '../providers/changenow.ts';
-import { transactionStatus } from '../providers/finality.ts';
 import { createOrca } from '../providers/orca.ts';
 import { createWebhook } from '../providers/webhook.ts';
 import { clients, relaysOf } from './clients.ts';
@@ -67,6 +67,7 @@ function sourcesOf(env: Env) {
     /** Facts of tokens by mint: a page of a list has a hundred. */
     facts: newCache(),
     waiting: createWaiting({ memory: newCache(), now: Date.now, sleep }),
+    takeChainRead: chainReads(),
     sleep,
     ...clients(config),
     reserve,
@@ -81,6 +82,19 @@ function sourcesOf(env: Env) {
   };
 }
 
+/** Counts the reads of this isolate that unpaid requests cause; each client network has a share. */
+function chainReads(): (client: string) => void {
+  const { quota, windowSeconds } = CALL_LIMITS.chain_reads;
+  const reads = new SharedBudget(SHARES * quota, windowSeconds * 1_000);
+  return (client) => {
+    if (reads.take(client, Date.now())) return;
+    throw new AppError('RATE_LIMITED', 'This network has used its share of reads of the chain.', {
+      retryAfterSeconds: windowSeconds,
+      details: { limit: 'chain_reads' },
+    });
+  };
+}
+
 function analyticsDeps({ env, config }: Sources): Deps['analytics'] {
   return {
     pageViews: () => pageViewObjects(env),
@@ -89,11 +103,10 @@ function analyticsDeps({ env, config }: Sources): Deps['analytics'] {
   };
 }
 
-function asryDeps({ reads, config, rpc, custody, sleep, treasuryAddress }: Sources): Deps['asry'] {
+function asryDeps({ reads, config, custody, sleep, treasuryAddress }: Sources): Deps['asry'] {
   return {
     custody,
     claims: createAsryMirror(reads),
-    transactionStatus: (signature) => transactionStatus(rpc, signature),
     treasuryAddress,
     depositMints: config.DOLLAR_MINTS,
     requireAsry: () => {
@@ -261,6 +274,9 @@ function swapDeps(sources: Sources): Deps['swap'] {
   };
 }
 
+/** Rents and programs change rarely. A creation that costs more than its invoice has set aside is not signed. */
+const RENT_POLICY = { freshMs: 60_000, revalidateMs: 0, staleMs: 0 };
+
 function tokensDeps(sources: Sources): Deps['tokens'] {
   const { env, config, custody, memory, treasuryAddress, rpc } = sources;
   const readAccounts = accountReader(sources);
@@ -272,7 +288,15 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
     facts: { memory: sources.facts, readAccounts },
     search: createSearchStore(sources.reads),
     readAccounts,
-    rentExemption: (bytes) => rpc.first((node) => node.rentExemption(bytes)),
+    takeChainRead: sources.takeChainRead,
+    rentExemption: async (bytes) =>
+      BigInt(
+        (
+          await memory.read(`rent:${bytes}`, RENT_POLICY, () =>
+            rpc.first((node) => node.rentExemption(bytes)),
+          )
+        ).value,
+      ),
     messageVersion: config.SOLANA_TRANSACTION_VERSION,
     simulate: async (message, signers) => {
       const blank = new Uint8Array(64);
@@ -280,7 +304,9 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
       const { err } = await rpc.first((node) => node.simulate(btoa(String.fromCharCode(...wire))));
       return err === null ? null : stringifyJson(err).slice(0, 200);
     },
-    isProgram: async (address) => (await readAccounts([address])).accounts[0] !== null,
+    isProgram: async (address) =>
+      (await memory.read(`program:${address}`, RENT_POLICY, () => readAccounts([address]))).value
+        .accounts[0] !== null,
     randomAddress: () => encodeBase58(crypto.getRandomValues(new Uint8Array(32))),
     reserve: sources.reserve,
     invoiceMargin: config.INVOICE_MARGIN_SOL,
@@ -290,7 +316,6 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
       if (absent.length > 0 || treasuryAddress === null) throw notConfigured(absent);
       return treasuryAddress;
     },
-    transactionStatus: (signature) => transactionStatus(rpc, signature),
     publicBaseUrl: sources.publicBaseUrl,
     memory,
     waiting: sources.waiting,

@@ -14,6 +14,7 @@ import { PROGRAM_TERMS } from '../custody/asry/epochs.ts';
 import { createAsryPorts } from '../custody/asry/payout-operation.ts';
 import type { CustodyDeps } from '../custody/custodian.ts';
 import { createD1Mirror } from '../custody/kernel/outbox.ts';
+import { SignatureLookups } from '../custody/kernel/signature-lookups.ts';
 import type { MintKeys } from '../custody/kernel/signer.ts';
 import { SolanaView } from '../custody/kernel/solana-view.ts';
 import type { PaymentPorts } from '../custody/payments/payment-requests.ts';
@@ -121,8 +122,14 @@ export function composeCustody(
     log: platform.log,
     messageVersion: config.SOLANA_TRANSACTION_VERSION,
   });
+  const lookups = new SignatureLookups({
+    chain: solana,
+    now,
+    sleep: (ms) => platform.within(new Promise(() => undefined), ms),
+  });
   return {
     chain: solana,
+    lookUp: (lookup) => lookups.find(lookup),
     mirror: createD1Mirror(platform.database),
     signer,
     swap: {
@@ -260,7 +267,6 @@ function paidRequests(
         firstAvailableBlock: () => node.firstAvailableBlock(),
       })),
       transaction: (signature) => solana.transaction(signature),
-      confirmedTransaction: (signature) => solana.confirmedTransaction(signature),
       randomBytes,
       randomId,
       mintAddress: mintKeys.address,

@@ -21,7 +21,6 @@ function selling(balance: bigint, change: Partial<typeof limits> = {}) {
       heldPayers: new Set(),
       nodes: [{ name: 'node', signatures: async () => [], firstAvailableBlock: async () => 0n }],
       transaction: async () => null,
-      confirmedTransaction: async () => null,
       randomBytes: (length) => Uint8Array.from({ length }, (_, at) => (made * 31 + at * 7) % 256),
       randomId: () => `request-${++made}`,
       mintAddress: () => encodeBase58(new Uint8Array(32).fill(made)),

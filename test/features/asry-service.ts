@@ -8,7 +8,6 @@ import { AppError } from '../../src/core/errors.ts';
 import type { AsryEpochView, ClaimAnswer, ClaimRequest, ClaimView } from '../../src/custody/api.ts';
 import { createAsryMirror } from '../../src/features/asry/asry-store.ts';
 import { type AsryDeps, asryRoutes } from '../../src/features/asry/routes.ts';
-import type { TransactionStatus } from '../../src/providers/finality.ts';
 import { openD1 } from '../kit/d1.ts';
 import { routerOver } from '../kit/router.ts';
 
@@ -65,9 +64,6 @@ export const TREASURY = '7dYB1c7akmzEoLwdmh1NXV9gN4zvhc2oWmxJKTGSJ22k';
 
 export type Service = ReturnType<typeof openD1> & {
   clock: number;
-  /** The nodes' results, one per poll; the last one repeats. */
-  statuses: (TransactionStatus | AppError)[];
-  polls: number;
   asked: ClaimRequest[];
   /** The custodian's results, one per call; the last one repeats. */
   answers: ClaimAnswer[];
@@ -79,8 +75,6 @@ export type Service = ReturnType<typeof openD1> & {
 export function newService(): Service {
   return {
     clock: NOW,
-    statuses: ['final'],
-    polls: 0,
     asked: [],
     answers: [{ type: 'claimed', replayed: false, claim: view, part: 1 }],
     found: null,
@@ -104,11 +98,6 @@ function depsOf(service: Service): AsryDeps {
       listAsryEpochs: async () => service.epochs,
     },
     claims: createAsryMirror(service.d1),
-    async transactionStatus() {
-      const status = next(service.statuses, service.polls++);
-      if (status instanceof AppError) throw status;
-      return status;
-    },
     now: () => service.clock,
     async sleep(ms) {
       service.clock += ms;

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { canonicalSignature } from '../../src/chain/solana/address.ts';
 import type { ErrorCode } from '../../src/core/errors.ts';
-import { upstreamFailed } from '../../src/core/errors.ts';
 import type { ClaimAnswer } from '../../src/custody/api.ts';
 import {
   asryApp,
@@ -84,7 +83,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     const { status, body, headers } = await claim();
     expect([status, body, headers.get('idempotency-replayed')]).toEqual([200, contractBody, null]);
     expect(service.asked).toEqual([
-      { signature: SIGNATURE, asset: 'USDC', skipReward: false, client: expect.any(String) },
+      { signature: SIGNATURE, asset: 'USDC', skipReward: false, client: expect.any(String), waitMs: 5_000 },
     ]);
   });
 
@@ -150,7 +149,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
       `{"asset":"USDC","depositTxSignature":"${SIGNATURE}","rewardUsd":${text}}`,
     );
     expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT']);
-    expect([service.asked, service.polls]).toEqual([[], 0]);
+    expect(service.asked).toEqual([]);
   });
 
   it.each<Record<string, unknown>>([
@@ -167,7 +166,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
   ])('ignores %j', async (extra) => {
     expect((await claim(extra)).status).toBe(200);
     expect(service.asked).toEqual([
-      { signature: SIGNATURE, asset: 'USDC', skipReward: false, client: expect.any(String) },
+      { signature: SIGNATURE, asset: 'USDC', skipReward: false, client: expect.any(String), waitMs: 5_000 },
     ]);
   });
 
@@ -294,14 +293,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
 });
 
 describe('the wait for finality', () => {
-  it('continues until the deposit is final, then claims once', async () => {
-    service.statuses = ['unknown', 'unknown', 'pending', 'pending', 'pending', 'final'];
-    expect((await claim()).status).toBe(200);
-    expect([service.polls, service.asked.length]).toEqual([6, 1]);
-  });
-
   it('ends after about twenty seconds with 409, Retry-After and nothing consumed', async () => {
-    service.statuses = ['pending'];
     service.answers = [
       refused('DEPOSIT_NOT_FINAL', {
         refusal: { code: 'DEPOSIT_NOT_FINAL', message: 'no', retryAfterSeconds: 5 },
@@ -321,29 +313,17 @@ describe('the wait for finality', () => {
     expect(service.asked).toHaveLength(4);
   });
 
-  it('the wait for finality is short for an unknown transaction', async () => {
-    service.statuses = ['unknown'];
+  it('is short for an unknown transaction', async () => {
+    service.answers = [refused('DEPOSIT_NOT_FOUND')];
     const { status, body } = await claim();
     expect([status, body.error_code]).toEqual([400, 'DEPOSIT_NOT_FOUND']);
     expect(service.clock - NOW).toBeLessThan(7_000);
-    expect(service.asked).toEqual([]);
   });
 
-  it('ends with 500 when no node answers, and outlives nodes that fail for a moment', async () => {
-    const down = upstreamFailed('solana-rpc', 'timeout');
-    service.statuses = [down];
-    const failed = await claim();
-    expect([failed.status, failed.body.error_code]).toEqual([500, 'UPSTREAM_FAILED']);
-    service.polls = 0;
-    service.statuses = [down, down, 'final'];
-    expect((await claim()).status).toBe(200);
-  });
-
-  it('the wait for finality is skipped for a claimed deposit: its record needs no chain', async () => {
-    service.found = view;
-    service.statuses = [upstreamFailed('solana-rpc', 'timeout')];
-    expect((await claim()).status).toBe(200);
-    expect(service.polls).toBe(0);
+  it('is absent when no node can be read', async () => {
+    service.answers = [refused('UPSTREAM_FAILED')];
+    const { status, body } = await claim();
+    expect([status, body.error_code, service.clock]).toEqual([500, 'UPSTREAM_FAILED', NOW]);
   });
 });
 

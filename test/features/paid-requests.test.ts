@@ -8,7 +8,6 @@ import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoi
 import { type ListingDeps, listingRoutes } from '../../src/features/tokens/listing-routes.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { createWaiting } from '../../src/http/wait.ts';
-import type { TransactionStatus } from '../../src/providers/finality.ts';
 import { routerOver } from '../kit/router.ts';
 import { invoiceDeps, newTokenService, viewOf } from './token-service.ts';
 
@@ -27,8 +26,6 @@ type Parts = {
   /** Of the custodian, in order; the last one repeats. */
   answers?: readonly PaymentConfirmed[];
   asked?: ConfirmRequest[];
-  /** Of the transaction, in order; the last one repeats. */
-  statuses?: readonly TransactionStatus[];
   clock?: { ms: number };
 };
 
@@ -37,7 +34,6 @@ const next = <T>(items: T[]): T | undefined => (items.length > 1 ? items.shift()
 function service(parts: Parts) {
   const { clock = { ms: 0 } } = parts;
   const answers = [...(parts.answers ?? [])];
-  const statuses = [...(parts.statuses ?? [])];
   const details = [...(parts.details ?? [])];
   const base = invoiceDeps(newTokenService());
   const now = () => clock.ms;
@@ -75,7 +71,6 @@ function service(parts: Parts) {
     sleep,
     waiting: createWaiting({ memory: newCache(), now, sleep }),
     memory: newCache(),
-    transactionStatus: async () => next(statuses) ?? 'final',
     custody,
     tokens,
     search: { search: async () => ({ tokens: [], next: null }) },
@@ -222,21 +217,13 @@ describe('confirming a payment', () => {
       refused('INVOICE_IN_PROGRESS'),
       completed,
     ];
-    const call = service({ answers, clock, statuses: ['unknown', 'pending', 'pending', 'final'] });
+    const call = service({ answers, clock });
     expect(await call('/api/invoices/confirm', BODY)).toMatchObject({
       status: 200,
       body: { status: 'completed', token_id: 7 },
     });
     expect(clock.ms).toBeGreaterThan(0);
     expect(clock.ms).toBeLessThan(10_000);
-  });
-
-  it('calls the custodian once more when the payment is confirmed, so that it shows the payment as seen', async () => {
-    const asked: ConfirmRequest[] = [];
-    const answers = [refused('PAYMENT_NOT_FINAL'), refused('PAYMENT_NOT_FINAL'), completed];
-    const call = service({ answers, statuses: ['pending', 'confirmed', 'confirmed', 'final'], asked });
-    expect(await call('/api/invoices/confirm', BODY)).toMatchObject({ status: 200 });
-    expect(asked).toHaveLength(3);
   });
 
   it.each([
@@ -246,7 +233,7 @@ describe('confirming a payment', () => {
   ])('waits %s, then returns the missing amount or step', async (_name, prefer, seconds) => {
     for (const code of ['PAYMENT_NOT_FINAL', 'INVOICE_IN_PROGRESS'] as const) {
       const clock = { ms: 0 };
-      const call = service({ answers: [refused(code)], clock, statuses: ['pending'] });
+      const call = service({ answers: [refused(code)], clock });
       const answer = await call('/api/invoices/confirm', BODY, prefer);
       const applied = prefer ?? null;
       expect(answer).toMatchObject({ status: 409, applied, body: { error_code: code } });
@@ -257,7 +244,8 @@ describe('confirming a payment', () => {
 
   it('stops after 15 seconds for a transaction that no node has', async () => {
     const clock = { ms: 0 };
-    const call = service({ answers: [refused('PAYMENT_NOT_FINAL')], clock, statuses: ['unknown'] });
+    const refusal = { code: 'PAYMENT_NOT_FINAL', message: '', details: { chain: 'unknown' } } as const;
+    const call = service({ answers: [{ type: 'refused', refusal }], clock });
     expect(await call('/api/invoices/confirm', BODY)).toMatchObject({
       body: { error_code: 'PAYMENT_NOT_FINAL', details: { chain: 'unknown' } },
     });

@@ -34,6 +34,7 @@ it.each([
           { owner: METAPLEX_PROGRAM, data: metadata },
         ],
       }),
+      takeChainRead: () => undefined,
       listingFee: 1n,
     },
     { mint: address },

@@ -48,6 +48,7 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
   messageVersion: 0,
   isProgram: async () => service.metaplex,
   reserve: { solanaAddress: RESERVE },
+  takeChainRead: () => undefined,
   invoiceMargin: 10_000_000n,
   randomAddress: () => encodeBase58(new Uint8Array(32).fill(9)),
   publicBaseUrl: 'https://sluice.test',
@@ -55,7 +56,6 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
   memory: new Cache({ now: () => 0, defer: () => undefined }),
   waiting: newWaiting(),
   requirePayments: () => TREASURY,
-  transactionStatus: async () => 'final',
   now: () => 0,
   sleep: async () => undefined,
 });

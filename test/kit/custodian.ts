@@ -2,6 +2,7 @@
  * The one composition of a custodian for tests: the production modules over fakes, which a test may replace. Unit
  * tests and the simulations of claims, payments and mints build on it.
  */
+
 import { base64 } from '@scure/base';
 import { signedTransaction } from '../../src/chain/solana/transaction.ts';
 import type { SwapRequest } from '../../src/custody/api.ts';
@@ -9,6 +10,8 @@ import { Custodian, type CustodyDeps } from '../../src/custody/custodian.ts';
 import { Journal } from '../../src/custody/kernel/journal.ts';
 import type { Operation } from '../../src/custody/kernel/operation.ts';
 import type { Storage } from '../../src/custody/kernel/ports.ts';
+import type { LookUp } from '../../src/custody/kernel/signature-lookups.ts';
+import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
 import { createFakeBridge, createSwapPorts, RESERVE } from './fake-bridge.ts';
 import { createFakeChain } from './fake-chain.ts';
 import { createFakeMirror } from './fake-mirror.ts';
@@ -21,6 +24,14 @@ export const assembleTransaction: CustodyDeps['assemble'] = (message, signature,
   const { wire, signature: text } = signedTransaction(message, [signature, ...cosignatures]);
   return { wire: base64.encode(wire), signature: text };
 };
+
+/** Looks up without a wait: each transaction is final or pending. */
+export const lookUpOf =
+  (transaction: (signature: string) => Promise<ChainTransaction | null>): LookUp =>
+  async ({ signature }) => {
+    const found = await transaction(signature);
+    return found ? { type: 'final', transaction: found } : { type: 'pending' };
+  };
 
 /** Every dependency of a custodian, and the custodian that has them over any storage. */
 export function createCustodyFakes(change: Partial<CustodyDeps> = {}) {
@@ -48,6 +59,7 @@ export function createCustodyFakes(change: Partial<CustodyDeps> = {}) {
     randomId: () => `random-${++keys}`,
     openCircuits: () => [],
     within: (work) => work,
+    lookUp: lookUpOf((signature) => (change.payments ?? change.swap ?? swap).transaction(signature)),
     log: (line) => logged.push(String(line.event)),
     ...change,
   };

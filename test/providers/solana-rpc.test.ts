@@ -58,13 +58,13 @@ describe('balance', () => {
   });
 });
 
-describe('signatureStatus', () => {
+describe('signatureStatuses', () => {
   const status = (row: unknown) => node('getSignatureStatuses', inContext([row]));
   const row = { slot: 90, confirmations: null, err: null, confirmationStatus: 'finalized' };
 
   it('searches the whole history, because the cache covers only recent slots', async () => {
     const { node: rpc, requests } = status(row);
-    await rpc.signatureStatus(SIGNATURE);
+    await rpc.signatureStatuses([SIGNATURE]);
     expect(params(requests[0])).toEqual([[SIGNATURE], { searchTransactionHistory: true }]);
   });
 
@@ -102,7 +102,10 @@ describe('signatureStatus', () => {
     ],
     ['an unknown signature', null, null],
   ])('%s', async (_name, given, expected) => {
-    expect(await status(given).node.signatureStatus(SIGNATURE)).toEqual({ slot: 100n, status: expected });
+    expect(await status(given).node.signatureStatuses([SIGNATURE])).toEqual({
+      slot: 100n,
+      statuses: [expected],
+    });
   });
 
   it.each([
@@ -117,7 +120,7 @@ describe('signatureStatus', () => {
     ['no context', result({ value: [null] })],
   ])('%s proves nothing and is an error', async (_name, answer) => {
     const { node: rpc } = node('getSignatureStatuses', answer);
-    await expect(rpc.signatureStatus(SIGNATURE)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    await expect(rpc.signatureStatuses([SIGNATURE])).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 });
 

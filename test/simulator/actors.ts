@@ -258,6 +258,7 @@ export function startActors(world: World): Actors {
         id: request.id,
         kind: request.kind,
         signature: payment.signature,
+        client: 'customer',
         waitMs: 10_000,
       }),
     );

@@ -91,8 +91,11 @@ export function createNodes(p: {
         latestBlockhash: (commitment: string) => t('blockhash', () => node.latestBlockhash(commitment)),
         isBlockhashValid: (hash: string) => t('isBlockhashValid', () => node.isBlockhashValid(hash)),
         epochInfo: (commitment: string) => t('epochInfo', () => node.epochInfo(commitment)),
-        signatureStatus: (signature: string) =>
-          t(`status(${signature.slice(0, 8)})`, () => node.signatureStatus(signature)),
+        signatureStatuses: (signatures: readonly string[]) =>
+          t(`statuses(${signatures.map((signature) => signature.slice(0, 8))})`, async () => {
+            const seen = signatures.map(node.signatureStatus);
+            return { slot: seen[0]?.slot ?? 0n, statuses: seen.map(({ status }) => status) };
+          }),
         firstAvailableBlock: () => t('firstBlock', () => node.firstAvailableBlock()),
         send: (wire: string) => t('send', () => node.send(wire)),
         accounts: (addresses: readonly string[], commitment: string) =>
@@ -208,7 +211,7 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
       return { slot: BigInt(slot + ahead), blockHeight: BigInt(ledger.height(slot, seen) + ahead) };
     },
 
-    async signatureStatus(signature: string) {
+    signatureStatus(signature: string) {
       const seen = view();
       const slot = BigInt(seen);
       const entry = entryOf(signature, seen);

@@ -248,6 +248,9 @@ export const notFinal = (): Refusal =>
     },
   );
 
+export const notFound = (): Refusal =>
+  refusal('DEPOSIT_NOT_FOUND', 'No node has this transaction.', { retryAfterSeconds: 5 });
+
 const WHY_REFUSED = {
   transaction_failed: ['DEPOSIT_FAILED', 'This transaction failed on the chain; nothing was transferred.'],
   no_credit: [

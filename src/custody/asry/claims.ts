@@ -42,6 +42,7 @@ import {
   keyReused,
   noPrice,
   notFinal,
+  notFound,
   type Opened,
   ownMoney,
   type Refused,
@@ -229,9 +230,7 @@ export class Claims implements CustodyModule {
       const replayed = this.#replay(request);
       if (replayed) return replayed;
       const stored = this.#store.claim(request.signature);
-      const read = stored
-        ? { type: 'deposit' as const, deposit: stored }
-        : await this.#readDeposit(request.signature);
+      const read = stored ? { type: 'deposit' as const, deposit: stored } : await this.#readDeposit(request);
       if (read.type === 'refused') return refuse(read.refusal);
       const { deposit } = read;
       const wrong = mismatch(request, deposit);
@@ -367,14 +366,18 @@ export class Claims implements CustodyModule {
     }
   }
 
-  /** The deposit with this signature on the chain. */
-  async #readDeposit(
-    signature: string,
-  ): Promise<{ readonly type: 'deposit'; readonly deposit: Deposit } | Refused> {
+  /** The deposit of a request on the chain. */
+  async #readDeposit({
+    signature,
+    client,
+    waitMs = 0,
+  }: ClaimRequest): Promise<{ readonly type: 'deposit'; readonly deposit: Deposit } | Refused> {
     const refused = (refusal: Refusal): Refused => ({ type: 'refused', refusal });
     try {
-      const transaction = await this.#once(`deposit ${signature}`, () => this.#p.transaction(signature));
-      if (!transaction) return refused(notFinal());
+      const found = await this.#p.lookUp({ signature, client, waitMs, until: 'final' });
+      if (found.type === 'refused') return found;
+      if (found.type !== 'final') return refused(found.type === 'unknown' ? notFound() : notFinal());
+      const { transaction } = found;
       const verdict = checkDeposit(transaction, this.#p.terms);
       if (verdict.type !== 'deposit') return refused(this.#declined(verdict, signature));
       const { asset, sender, slot, blockTime, creditedAtoms: credited } = verdict;

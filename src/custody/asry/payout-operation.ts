@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { DepositTerms, DepositTransaction } from '../../chain/solana/deposit.ts';
+import type { DepositTerms } from '../../chain/solana/deposit.ts';
 import { findAta } from '../../chain/solana/token-instructions.ts';
 import {
   type TokenTransfer,
@@ -20,6 +20,7 @@ import {
   plainlyPrepared,
   settlesByLanding,
 } from '../kernel/operation.ts';
+import type { LookUp } from '../kernel/signature-lookups.ts';
 import type { Blockhash, SolanaView } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 import type { AsryProgram } from './epochs.ts';
@@ -59,8 +60,8 @@ export type AsryPayoutPorts = {
 export type AsryPorts = AsryPayoutPorts & {
   /** Undefined if the mint does not exist. @throws AppError UPSTREAM_FAILED */
   readMint(): Promise<Mint | undefined>;
-  /** The finalized transaction shown by a quorum of nodes, or null without a quorum. @throws AppError UPSTREAM_FAILED */
-  transaction(signature: string): Promise<DepositTransaction | null>;
+  /** Looks up a deposit that a caller names. */
+  readonly lookUp: LookUp;
   readonly terms: DepositTerms;
   readonly program: AsryProgram;
 };
@@ -131,8 +132,8 @@ export type Mint = { readonly program: string; readonly decimals: number };
 /** The chain reads of claims and payouts. */
 export function createAsryPorts(
   solana: SolanaView,
-  p: { reserveAddress: string; mint: string; source?: string; terms: DepositTerms; program: AsryProgram },
-): AsryPorts {
+  p: Pick<AsryPorts, 'reserveAddress' | 'mint' | 'source' | 'terms' | 'program'>,
+): Omit<AsryPorts, 'lookUp'> {
   let known: Mint | undefined;
 
   /** The program and decimals of a mint never change. */
@@ -149,7 +150,6 @@ export function createAsryPorts(
 
   return {
     ...p,
-    transaction: (signature) => solana.transaction(signature),
     latestBlockhash: () => solana.latestBlockhash(),
     readMint,
 

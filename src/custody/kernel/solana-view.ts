@@ -9,6 +9,7 @@ import { isTimeOver } from '../../core/due-time.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
 import {
+  asUpstreamFailure,
   type ChainTransaction,
   isAlreadyProcessed,
   isUnsupportedVersion,
@@ -30,6 +31,7 @@ import {
   transactionsDiffer,
   valuesOf,
 } from './quorum.ts';
+import type { SignatureState } from './signature-lookups.ts';
 import type { Balance } from './spending-limits.ts';
 import { expiryHeight, type NodeView } from './state-machine.ts';
 
@@ -170,15 +172,25 @@ export class SolanaView implements ChainPort {
     return answer.agreed;
   }
 
-  /**
-   * A transaction that one node, each in turn, shows as confirmed, or null. Any caller can ask for any signature, so an
-   * unknown one costs a single call. It may still be dropped and the node may invent it, so it must move no money.
-   */
+  /** A transaction that one node, each in turn, shows as confirmed. It may still be dropped, so it must move no money. */
   async confirmedTransaction(signature: string): Promise<ChainTransaction | null> {
     const node = this.#nodes[this.#turn++ % this.#nodes.length];
-    const status = await node?.signatureStatus(signature).catch(() => undefined);
-    if (!node || !status?.status || status.status.commitment === 'processed') return null;
-    return node.transaction(signature, 'confirmed').catch(() => null);
+    return node ? node.transaction(signature, 'confirmed').catch(() => null) : null;
+  }
+
+  /** The most advanced state of each signature that any node shows. @throws AppError UPSTREAM_FAILED when no node answers */
+  async signatureStates(signatures: readonly string[]): Promise<SignatureState[]> {
+    const reads = await Promise.allSettled(this.#nodes.map((node) => node.signatureStatuses(signatures)));
+    const seen = reads.flatMap((read) => (read.status === 'fulfilled' ? [read.value.statuses] : []));
+    const failed = reads.find((read) => read.status === 'rejected');
+    if (failed && seen.length === 0) throw asUpstreamFailure(failed.reason);
+    return signatures.map((_, at) => {
+      const shown = seen.flatMap((statuses) => statuses[at]?.commitment ?? []);
+      if (shown.includes('finalized')) return 'final';
+      if (shown.includes('confirmed')) return 'confirmed';
+      // A failed node may have the transaction.
+      return failed || shown.length > 0 ? 'pending' : 'unknown';
+    });
   }
 
   /**
@@ -285,7 +297,8 @@ export async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable
 /** The order matters: the status is read after the heights, so that it cannot be older than they are. */
 async function viewOf(node: SolanaNode, signing: Signing, reserveAddress: string): Promise<NodeView> {
   const { slot, blockHeight } = await node.epochInfo('finalized');
-  const { slot: statusSlot, status } = await node.signatureStatus(signing.signature);
+  const { slot: statusSlot, statuses } = await node.signatureStatuses([signing.signature]);
+  const status = statuses[0] ?? null;
   const expiry = expiryHeight(signing, node.id);
   const past = status === null && expiry !== undefined && blockHeight > expiry;
   return {

@@ -166,16 +166,9 @@ export class Booking {
     }
   }
 
-  /**
-   * Books the transaction that a caller names. @throws AppError UPSTREAM_FAILED, or when it cannot be
-   * booked
-   */
-  async confirm(signature: string): Promise<ChainTransaction | null> {
-    const transaction = await this.#p.transaction(signature);
-    if (transaction) {
-      if (this.#book(transaction) === undefined) this.#p.payments.deleteUnread(signature);
-    }
-    return transaction;
+  /** Books a finalized transaction that a caller names. @throws when it cannot be booked */
+  confirm(transaction: ChainTransaction): void {
+    if (this.#book(transaction) === undefined) this.#p.payments.deleteUnread(transaction.signature);
   }
 }
 

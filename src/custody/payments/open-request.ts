@@ -4,7 +4,7 @@
  */
 import { encodeBase58 } from '../../chain/solana/address.ts';
 import { CALL_LIMITS } from '../../core/call-limits.ts';
-import { fairShare, networksOf } from '../../core/client-network.ts';
+import { hasShare, networksOf } from '../../core/client-network.ts';
 import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { TokenPort } from './payment-requests.ts';
@@ -110,11 +110,10 @@ export function mayOpen(client: string, open: readonly { client: string; count: 
     for (const { network } of networksOf(each.client))
       used.set(network, (used.get(network) ?? 0) + each.count);
   }
-  const levels = networksOf(client).map((level) => ({ ...level, own: used.get(level.network) ?? 0 }));
-  if (total >= MAX_OPEN_REQUESTS) return total < OPEN_WITH_NEWCOMERS && levels.every(({ own }) => own === 0);
-  return levels.every(
-    ({ times, own }) => own < times * Math.min(OPEN_PER_CLIENT, fairShare(MAX_OPEN_REQUESTS, total, own)),
-  );
+  const usedBy = (network: string): number => used.get(network) ?? 0;
+  if (total >= MAX_OPEN_REQUESTS)
+    return total < OPEN_WITH_NEWCOMERS && networksOf(client).every(({ network }) => usedBy(network) === 0);
+  return hasShare(client, MAX_OPEN_REQUESTS, total, usedBy, OPEN_PER_CLIENT);
 }
 
 /** The last four digits of a fee identify the request. */

@@ -20,6 +20,7 @@ import type {
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
 import { reasonText } from '../kernel/reason.ts';
+import type { LookedUp, LookUp, Lookup } from '../kernel/signature-lookups.ts';
 import type { Sold } from '../limits.ts';
 import { Booking, type BookingPorts, treasuryPayment } from './booking.ts';
 import { type OpeningPorts, openRequest } from './open-request.ts';
@@ -66,8 +67,8 @@ export type PaymentPorts = Pick<RefundPorts, 'heldPayers'> &
     readonly nodes: readonly TreasuryNode[];
     /** The finalized transaction shown by a quorum of nodes, or null without a quorum. @throws AppError UPSTREAM_FAILED */
     transaction(signature: string): Promise<ChainTransaction | null>;
-    /** A transaction that some node shows as confirmed, or null. It moves no money. */
-    confirmedTransaction(signature: string): Promise<ChainTransaction | null>;
+    /** Looks up a payment that a caller names. */
+    readonly lookUp: LookUp;
     /** Lamports that a creation may take from the reserve: rent and fees. */
     readonly creationCost: (subject: Readonly<Record<string, unknown>>) => bigint;
   };
@@ -173,13 +174,16 @@ export class Payments implements CustodyModule {
   }
 
   /** Books the payment of a request and begins the work that it pays for. */
-  async confirm({ id, kind, signature, waitMs }: ConfirmRequest, within: Within): Promise<PaymentConfirmed> {
+  async confirm(asked: ConfirmRequest, within: Within): Promise<PaymentConfirmed> {
+    const { id, kind, waitMs } = asked;
+    const deadline = this.#tools.now() + waitMs;
     const request = this.#store.get(id);
     if (request?.kind !== kind) return refuse({ code: 'NOT_FOUND', message: 'No request has this id.' });
-    const refusal = await this.#bind(request, signature);
+    const refusal = await this.#bind(request, asked);
     if (refusal) return refuse(refusal);
     const paid = this.#store.get(id);
-    if (waitMs > 0 && paid?.state === 'paid') await within(this.#carryOn(paid), waitMs);
+    const left = deadline - this.#tools.now();
+    if (left > 0 && paid?.state === 'paid') await within(this.#carryOn(paid), left);
     const end = this.#store.get(id);
     if (end?.state === 'completed') {
       await this.#tools.storage.sync();
@@ -193,19 +197,20 @@ export class Payments implements CustodyModule {
   }
 
   /**
-   * Keeps a confirmed payment of the request until it is final, so that another reader is not asked to pay again. Any
-   * caller may name any signature: one that no node shows, or that pays for something else, changes nothing.
+   * Keeps a confirmed payment of the request until it is final, so that another reader is not asked to pay again. One
+   * that pays for something else changes nothing.
    */
-  async #keepReported(id: string, signature: string): Promise<void> {
-    const isNew = ({ state, reported }: PaymentRequest) =>
-      state === 'open' && reported?.signature !== signature;
-    const known = this.#store.get(id);
-    if (!known || !isNew(known)) return;
-    const transaction = await this.#p.confirmedTransaction(signature);
-    const payment = transaction && treasuryPayment(transaction, this.#p.treasuryAddress);
-    if (!payment) return;
-    const paid = matchRequest(payment, transaction, this.#store, this.#tools.now());
-    if (paid && paid !== 'several' && paid.id === id && isNew(paid))
+  #keepReported(id: string, transaction: ChainTransaction): void {
+    const { signature } = transaction;
+    const payment = treasuryPayment(transaction, this.#p.treasuryAddress);
+    const paid = payment && matchRequest(payment, transaction, this.#store, this.#tools.now());
+    if (
+      paid &&
+      paid !== 'several' &&
+      paid.id === id &&
+      paid.state === 'open' &&
+      paid.reported?.signature !== signature
+    )
       this.#store.put({ ...paid, reported: { signature, at: this.#tools.now() } });
   }
 
@@ -216,22 +221,27 @@ export class Payments implements CustodyModule {
   }
 
   /** Reason why a payment does not pay for a request, or undefined. @throws AppError UPSTREAM_FAILED */
-  async #bind(request: PaymentRequest, signature: string): Promise<Refusal | undefined> {
+  async #bind(
+    request: PaymentRequest,
+    { signature, client, waitMs }: ConfirmRequest,
+  ): Promise<Refusal | undefined> {
+    const { journal } = this.#tools;
     if (!isSignature(signature))
       return { code: 'INVALID_SIGNATURE', message: 'tx_signature is not a Solana signature.' };
+    const consumer = journal.consumerOf(`payment:${signature}`);
+    if (consumer !== undefined && consumer !== purposeOf(request)) return usedElsewhere(consumer);
     // A booked payment was final when it was booked.
-    const isBooked = this.#tools.journal.consumerOf(`payment:${signature}`) === purposeOf(request);
-    if (isBooked && (request.state === 'paid' || request.state === 'completed')) return undefined;
-    const transaction = await this.#booking.confirm(signature);
-    if (!transaction) {
-      await this.#keepReported(request.id, signature);
-      const message = 'This transaction is not final yet, or it does not exist.';
-      return { code: 'PAYMENT_NOT_FINAL', message, retryAfterSeconds: 5 };
-    }
+    if (consumer !== undefined && (request.state === 'paid' || request.state === 'completed'))
+      return undefined;
+    const found = await this.#lookUp(request, { signature, client, waitMs });
+    if (found.type === 'refused') return found.refusal;
+    if (found.type !== 'final') return notFinal(found.type);
+    const { transaction } = found;
+    this.#booking.confirm(transaction);
     this.#forgetReported(request.id, signature);
     if (transaction.failed)
       return { code: 'PAYMENT_FAILED', message: 'This transaction failed on the chain.' };
-    const consumerOf = this.#tools.journal.consumerOf(`payment:${transaction.signature}`);
+    const consumerOf = journal.consumerOf(`payment:${transaction.signature}`);
     if (consumerOf !== purposeOf(request)) return usedElsewhere(consumerOf);
     const current = this.#store.get(request.id);
     // The response to the caller follows from the state.
@@ -240,6 +250,18 @@ export class Payments implements CustodyModule {
     const missing = BigInt(current.fee) - BigInt(current.received);
     const message = `${missing} lamports are missing. Pay them to the same reference.`;
     return { code: 'PAYMENT_INCOMPLETE', message, details: { missingLamports: missing.toString() } };
+  }
+
+  /** Waits for a payment to be final. Once it is confirmed, an open request shows it. */
+  async #lookUp(request: PaymentRequest, asked: Omit<Lookup, 'until'>): Promise<LookedUp> {
+    const isNew = request.state === 'open' && request.reported?.signature !== asked.signature;
+    if (!isNew) return this.#p.lookUp({ ...asked, until: 'final' });
+    const deadline = this.#tools.now() + asked.waitMs;
+    const found = await this.#p.lookUp({ ...asked, until: 'confirmed' });
+    if (found.type !== 'confirmed' || !found.transaction) return found;
+    this.#keepReported(request.id, found.transaction);
+    const waitMs = deadline - this.#tools.now();
+    return waitMs > 0 ? this.#p.lookUp({ ...asked, waitMs, until: 'final' }) : found;
   }
 
   /** While a paid creation waits, its operation has the reason. */
@@ -274,6 +296,13 @@ export class Payments implements CustodyModule {
 }
 
 const refuse = (refusal: Refusal): PaymentConfirmed => ({ type: 'refused', refusal });
+
+const notFinal = (chain: 'confirmed' | 'pending' | 'unknown'): Refusal => ({
+  code: 'PAYMENT_NOT_FINAL',
+  message: 'This transaction is not final yet, or it does not exist.',
+  retryAfterSeconds: 5,
+  ...(chain === 'unknown' ? { details: { chain } } : {}),
+});
 
 /**
  * Purposes that payments to the treasury serve: the prefixes of the names that they consume. The last two are payments

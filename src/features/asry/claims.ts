@@ -4,7 +4,7 @@
  */
 
 import { canonicalSignature } from '../../chain/solana/address.ts';
-import { AppError, upstreamFailed } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import type {
   ClaimAnswer,
   ClaimPayoutView,
@@ -12,7 +12,6 @@ import type {
   ClaimView,
   CustodianApi,
 } from '../../custody/api.ts';
-import { type FinalityPorts, POLL_MS, waitForFinality } from '../../providers/finality.ts';
 import type { AsryMirror } from './asry-store.ts';
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -85,8 +84,10 @@ export const recordOf = (claim: ClaimView, mint: string) => ({
   claimed_at: claim.claimedAtMs === null ? null : iso(claim.claimedAtMs),
 });
 
-export type ClaimFromDepositDeps = FinalityPorts & {
-  readonly custody: Pick<CustodianApi, 'claimDeposit' | 'findClaim'>;
+export type ClaimFromDepositDeps = {
+  readonly custody: Pick<CustodianApi, 'claimDeposit'>;
+  readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
 };
 
 /**
@@ -96,40 +97,21 @@ export type ClaimFromDepositDeps = FinalityPorts & {
 const FINALITY_WAIT_MS = 20_000;
 /** Nodes show a transaction within a second or two after it was sent. */
 const UNKNOWN_WAIT_MS = 5_000;
+/** Longest wait of one call to the custodian. */
+const CALL_WAIT_MS = 5_000;
+const POLL_MS = 800;
 
-/**
- * Claims a deposit once it is final.
- * @throws AppError DEPOSIT_NOT_FOUND, or UPSTREAM_FAILED when the chain cannot be read
- */
+/** Claims a deposit once it is final. */
 export async function claimFromDeposit(d: ClaimFromDepositDeps, request: ClaimRequest): Promise<ClaimAnswer> {
   const started = d.now();
-  // A claimed deposit is final: its record is enough.
-  if (!(await d.custody.findClaim(request.signature))) {
-    const waits = { unknownMs: UNKNOWN_WAIT_MS, pendingMs: FINALITY_WAIT_MS };
-    const status = await waitForFinality(d, request.signature, waits).catch((error: unknown) => {
-      throw unreadable(error);
-    });
-    if (status === 'unknown')
-      throw new AppError('DEPOSIT_NOT_FOUND', 'No node has this transaction.', { retryAfterSeconds: 5 });
-  }
   for (;;) {
-    const answer = await d.custody.claimDeposit(request);
-    const early = answer.type === 'refused' && answer.refusal.code === 'DEPOSIT_NOT_FINAL';
-    // A transaction that is final on one node may not be final on every node that the custodian reads.
-    if (!early || d.now() - started >= FINALITY_WAIT_MS) return answer;
+    const answer = await d.custody.claimDeposit({ ...request, waitMs: CALL_WAIT_MS });
+    const code = answer.type === 'refused' ? answer.refusal.code : undefined;
+    const isEarly = code === 'DEPOSIT_NOT_FINAL' || code === 'DEPOSIT_NOT_FOUND';
+    const longest = code === 'DEPOSIT_NOT_FOUND' ? UNKNOWN_WAIT_MS : FINALITY_WAIT_MS;
+    if (!isEarly || d.now() - started >= longest) return answer;
     await d.sleep(POLL_MS);
   }
-}
-
-/** The contract requires status 500 when the chain cannot be read. */
-export function unreadable(cause: unknown): AppError {
-  const { message, details } = cause instanceof AppError ? cause : upstreamFailed('solana-rpc', 'unexpected');
-  return new AppError('UPSTREAM_FAILED', message, {
-    status: 500,
-    retryAfterSeconds: 5,
-    details,
-    cause,
-  });
 }
 
 export type GetClaimDeps = {

@@ -30,6 +30,8 @@ export type AsryDeps = ClaimFromDepositDeps &
     readonly depositMints: { readonly USDC: string; readonly USDT: string };
   };
 
+const { keys_per_client_hour, signature_lookups, chain_reads } = CALL_LIMITS;
+
 const DOLLAR_DECIMALS = 6;
 
 const notConfigured = ['NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE'] as const;
@@ -115,7 +117,7 @@ const claimRoute = createRoute({
   description:
     'Rewards a USDC or USDT deposit to the treasury with ASRY, once, at its sender. Waits up to about 20 seconds for the deposit to be final.',
   middleware: [
-    rateLimit('claim', { keys_per_client_hour: CALL_LIMITS.keys_per_client_hour }),
+    rateLimit('claim', { keys_per_client_hour, signature_lookups, chain_reads }),
     jsonBody,
   ] as const,
   request: {

@@ -14,6 +14,8 @@ import { checkTokenRequest, faultWords, type TokenRequest } from './token-reques
 
 export type CreateInvoiceDeps = {
   readonly custody: Pick<CustodianApi, 'openRequest'>;
+  /** Counts reads of the chain for an unpaid request. @throws AppError RATE_LIMITED for the client's own share */
+  readonly takeChainRead: (client: string) => void;
   /** Lamports that exempt an account of this size in bytes from rent. */
   rentExemption(bytes: number): Promise<bigint>;
   /** The chain's reason to reject an unsigned message; null when it would pass. */
@@ -44,6 +46,7 @@ export async function createInvoice(
   client: string,
 ): Promise<Invoice> {
   const design = designOf(d, order);
+  d.takeChainRead(client);
   const fee = await creationFee(design, d.invoiceMargin, d.rentExemption);
   await simulateCreation(d, design, fee);
   const opened = await d.custody.openRequest({

@@ -1,7 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { MAX_DESCRIPTION_BYTES, MAX_URI_BYTES } from '../../chain/solana/token-text.ts';
 import { parseWrittenAmount } from '../../core/amount.ts';
-import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { AppError } from '../../core/errors.ts';
 import { numberText } from '../../core/json.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
@@ -20,7 +19,9 @@ import {
   confirmErrors,
   confirmPayment,
   instant,
+  LOOKUP_LIMITS,
   nameFields,
+  OPENING_LIMITS,
   PaymentRequest,
   paymentAnswer,
   paymentSignature,
@@ -97,7 +98,7 @@ const createInvoiceRoute = createRoute({
   tags: ['tokens'],
   summary: 'Order a token',
   description: 'Orders a token; returns the amount to pay and the address.',
-  middleware: [rateLimit('invoices', { open_requests: CALL_LIMITS.open_requests }), jsonBody] as const,
+  middleware: [rateLimit('invoices', OPENING_LIMITS), jsonBody] as const,
   request: {
     body: jsonRequest(
       component('InvoiceCreate', {
@@ -179,7 +180,7 @@ const confirmRoute = createRoute({
   summary: 'Confirm a token payment',
   description:
     'Confirms the payment and waits for the token. The service also finds payments without this call.',
-  middleware: [rateLimit('invoices'), jsonBody] as const,
+  middleware: [rateLimit('invoices', LOOKUP_LIMITS), jsonBody] as const,
   request: {
     headers: preferHeaders,
     body: jsonRequest(
@@ -254,6 +255,7 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
       kind: 'token',
       id,
       signature,
+      client: clientKey(c),
       waitMs: grantedWaitMs(c),
     });
     if (tokenId === null || mintAddress === null)

@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { SOL_DECIMALS, toNumber } from '../../core/amount.ts';
-import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
@@ -16,6 +15,8 @@ import {
   confirmErrors,
   confirmPayment,
   instant,
+  LOOKUP_LIMITS,
+  OPENING_LIMITS,
   PaymentRequest,
   paymentAnswer,
   paymentSignature,
@@ -125,7 +126,7 @@ const requestRoute = createRoute({
   tags: ['tokens'],
   summary: 'Request a listing',
   description: 'Requests the listing of a token made elsewhere; returns the amount to pay and the address.',
-  middleware: [rateLimit('invoices', { open_requests: CALL_LIMITS.open_requests }), jsonBody] as const,
+  middleware: [rateLimit('invoices', OPENING_LIMITS), jsonBody] as const,
   request: {
     body: jsonRequest(
       snakeCased(
@@ -168,7 +169,7 @@ const confirmRoute = createRoute({
   summary: 'Confirm a listing payment',
   description:
     'Confirms the payment of a listing and waits for it. The service also finds payments without this call.',
-  middleware: [rateLimit('invoices'), jsonBody] as const,
+  middleware: [rateLimit('invoices', LOOKUP_LIMITS), jsonBody] as const,
   request: {
     headers: preferHeaders,
     body: jsonRequest(
@@ -247,6 +248,7 @@ export const listingRoutes = newRouter<{ readonly tokens: ListingDeps }>()
       kind: 'listing',
       id,
       signature,
+      client: clientKey(c),
       waitMs: grantedWaitMs(c),
     });
     return c.json(

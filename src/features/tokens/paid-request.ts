@@ -9,11 +9,11 @@ import { z } from '@hono/zod-openapi';
 import { isAddress } from '../../chain/solana/address.ts';
 import { MAX_NAME_BYTES, MAX_SYMBOL_BYTES } from '../../chain/solana/token-text.ts';
 import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
+import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { BODY_ERRORS, refusalError } from '../../core/errors.ts';
-import type { CustodianApi, RequestView } from '../../custody/api.ts';
+import type { ConfirmRequest, CustodianApi, Refusal, RequestView } from '../../custody/api.ts';
 import { ADDRESS, SIGNATURE } from '../../http/params.ts';
 import { component } from '../../http/router.ts';
-import { type FinalityPorts, POLL_MS, waitForFinality } from '../../providers/finality.ts';
 
 export const instant = z.iso.datetime();
 
@@ -48,6 +48,11 @@ export function paymentAnswer(request: RequestView, treasury: string, purpose: s
     expires_at: request.expiresAt,
   };
 }
+
+const { open_requests, chain_reads, signature_lookups } = CALL_LIMITS;
+/** Limits on calls that open a request, and on calls that name a signature. */
+export const OPENING_LIMITS = { open_requests, chain_reads };
+export const LOOKUP_LIMITS = { signature_lookups, chain_reads };
 
 /** Errors of every call that opens or confirms a request. */
 export const requestErrors = [
@@ -91,8 +96,10 @@ export const paymentSignature = z.string().openapi({ ...SIGNATURE, description: 
 /** The id of an invoice or a listing request, in either case; any other text is not found. */
 export const requestId = z.string().toLowerCase().openapi({ format: 'uuid' });
 
-export type ConfirmPaymentDeps = FinalityPorts & {
+export type ConfirmPaymentDeps = {
   readonly custody: Pick<CustodianApi, 'confirmPayment'>;
+  readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
 };
 
 /**
@@ -100,8 +107,12 @@ export type ConfirmPaymentDeps = FinalityPorts & {
  * this.
  */
 const UNKNOWN_WAIT_MS = 15_000;
-/** Longest wait of one call to the custodian, so that the next poll sees the progress of background work. */
-const BEGIN_WAIT_MS = 5_000;
+/** Longest wait of one call to the custodian, so that the next one sees the progress of background work. */
+const CALL_WAIT_MS = 5_000;
+const POLL_MS = 800;
+
+const isUnknown = ({ code, details }: Refusal): boolean =>
+  code === 'PAYMENT_NOT_FINAL' && details?.chain === 'unknown';
 
 /**
  * Confirms the payment of a request: waits until the payment is final and the purchased work is done.
@@ -112,37 +123,17 @@ const BEGIN_WAIT_MS = 5_000;
  */
 export async function confirmPayment(
   d: ConfirmPaymentDeps,
-  p: {
-    readonly kind: RequestView['kind'];
-    readonly id: string;
-    readonly signature: string;
-    readonly waitMs: number;
-  },
+  { waitMs, ...request }: ConfirmRequest,
 ): Promise<RequestView> {
-  const { kind, id, signature } = p;
-  const deadline = d.now() + p.waitMs;
-  let until: 'confirmed' | 'final' = 'confirmed';
+  const started = d.now();
   for (;;) {
-    const left = Math.max(deadline - d.now(), 0);
-    const answer = await d.custody.confirmPayment({
-      id,
-      kind,
-      signature,
-      waitMs: Math.min(left, BEGIN_WAIT_MS),
-    });
+    const left = Math.max(started + waitMs - d.now(), 0);
+    const answer = await d.custody.confirmPayment({ ...request, waitMs: Math.min(left, CALL_WAIT_MS) });
     if (answer.type === 'confirmed') return answer.request;
     const { refusal } = answer;
-    const pendingMs = deadline - d.now();
-    if (pendingMs <= 0) throw refusalError(refusal);
-    if (refusal.code === 'PAYMENT_NOT_FINAL') {
-      const unknownMs = Math.min(UNKNOWN_WAIT_MS, pendingMs);
-      const status = await waitForFinality(d, signature, { unknownMs, pendingMs, until });
-      if (status === 'unknown') throw refusalError({ ...refusal, details: { chain: 'unknown' } });
-      // The custodian has to read a confirmed payment once, to show the request as seen.
-      until = 'final';
-    } else if (refusal.code !== 'INVOICE_IN_PROGRESS') {
-      throw refusalError(refusal);
-    }
+    const longest = isUnknown(refusal) ? Math.min(waitMs, UNKNOWN_WAIT_MS) : waitMs;
+    const mayChange = refusal.code === 'PAYMENT_NOT_FINAL' || refusal.code === 'INVOICE_IN_PROGRESS';
+    if (!mayChange || d.now() - started >= longest) throw refusalError(refusal);
     await d.sleep(POLL_MS);
   }
 }

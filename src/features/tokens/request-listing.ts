@@ -14,6 +14,8 @@ import type { TokenRow, TokenStore } from './token-store.ts';
 
 export type RequestListingDeps = {
   readonly custody: Pick<CustodianApi, 'openRequest'>;
+  /** Counts reads of the chain for an unpaid request. @throws AppError RATE_LIMITED for the client's own share */
+  readonly takeChainRead: (client: string) => void;
   readonly tokens: Pick<TokenStore, 'byId' | 'byMint' | 'listings'>;
   readonly readAccounts: (
     addresses: readonly string[],
@@ -40,8 +42,8 @@ export async function requestListing(
   const token = 'mint' in listed ? await d.tokens.byMint(listed.mint) : await knownToken(d, listed.tokenId);
   const listing = token?.listedAt == null ? undefined : await listingOf(d, token.tokenId);
   if (listing) return listing;
-  const subject =
-    'mint' in listed || !token ? await readToken(d, 'mint' in listed ? listed.mint : '') : subjectOf(token);
+  if (!token) d.takeChainRead(client);
+  const subject = token ? subjectOf(token) : await readToken(d, 'mint' in listed ? listed.mint : '');
   const opened = await d.custody.openRequest({
     kind: 'listing',
     subject,

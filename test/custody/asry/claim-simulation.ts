@@ -1,4 +1,5 @@
 /** Simulates the production custodian with its claims. */
+
 import type { DepositTransaction } from '../../../src/chain/solana/deposit.ts';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
@@ -9,6 +10,7 @@ import type { AsryProgram } from '../../../src/custody/asry/epochs.ts';
 import { decodeOperation, type Operation } from '../../../src/custody/kernel/operation.ts';
 import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
+import { lookUpOf } from '../../kit/custodian.ts';
 import { LIMITS } from '../../kit/limits.ts';
 import {
   ASRY,
@@ -118,12 +120,12 @@ export function createAsrySimulation(options: SimulationOptions) {
           rent_day: options.rentDay ?? LIMITS.rent_day,
           failed_payouts_day: options.failedDay ?? LIMITS.failed_payouts_day,
         },
+        lookUp: lookUpOf((signature) => view.transaction(signature)),
         asry: {
           reserveAddress: RESERVE,
           mint: ASRY,
           terms,
           program: { ...PROGRAM, ...options.program, ...reconfigured },
-          transaction: (signature) => view.transaction(signature),
           readMint: () =>
             flaky('mint', () => ({ program: TOKEN_PROGRAM, decimals: options.mintDecimals ?? 9 })),
           readAccounts: (recipients) =>
@@ -212,7 +214,7 @@ export function createAsrySimulation(options: SimulationOptions) {
 }
 
 /** A deposit as returned by a node; its lamports do not matter. */
-const asChainTransaction = (deposit: DepositTransaction | null): ChainTransaction | null =>
+export const asChainTransaction = (deposit: DepositTransaction | null): ChainTransaction | null =>
   deposit && {
     ...deposit,
     fee: 5_000n,

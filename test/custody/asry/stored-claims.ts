@@ -6,10 +6,11 @@ import { Claims } from '../../../src/custody/asry/claims.ts';
 import type { AsryPorts } from '../../../src/custody/asry/payout-operation.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
+import { lookUpOf } from '../../kit/custodian.ts';
 import { createTools } from '../../kit/kernel.ts';
 import { terms } from '../../kit/simulated-custodian.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
-import { PROGRAM, transactionOf } from './claim-simulation.ts';
+import { asChainTransaction, PROGRAM, transactionOf } from './claim-simulation.ts';
 
 export const DEPOSIT = {
   signature: depositSignature(90_001),
@@ -40,7 +41,7 @@ export function createStoredClaims(change: Partial<AsryPorts> = {}) {
     mint: wallet(900_005),
     terms,
     program: PROGRAM,
-    transaction: async () => transactionOf(DEPOSIT),
+    lookUp: lookUpOf(async () => asChainTransaction(transactionOf(DEPOSIT))),
     readMint: async () => ({ program: TOKEN_PROGRAM, decimals: 9 }),
     readAccounts: async (recipients) => {
       if (state.unread) throw new Error('the nodes are down');

@@ -336,26 +336,35 @@ describe('a transaction that is not final', () => {
     });
   const confirmed = { ...SEEN, confirmations: 3, confirmationStatus: 'confirmed' };
 
-  it('costs one call, of one node in turn, while that node does not know it', async () => {
-    const { chain, methods } = setUp(
-      node(1, null),
-      node(1, { ...confirmed, confirmationStatus: 'processed' }),
-    );
-    expect(await chain.confirmedTransaction(SIGNATURE)).toBeNull();
-    expect(await chain.confirmedTransaction(SIGNATURE)).toBeNull();
-    expect(methods()).toEqual(['0 getSignatureStatuses', '1 getSignatureStatuses']);
-  });
-
-  it('a transaction that is not final is read from the node that shows it as confirmed', async () => {
-    const { chain, methods } = setUp({ ...node(1, confirmed), getTransaction: transactionOf(90) });
+  it('is read from one node, each in turn', async () => {
+    const shown = { ...node(1, confirmed), getTransaction: transactionOf(90) };
+    const { chain, methods } = setUp(shown, shown);
     expect(await chain.confirmedTransaction(SIGNATURE)).toMatchObject({ slot: 90n });
-    expect(methods()).toEqual(['0 getSignatureStatuses', '0 getTransaction']);
+    await chain.confirmedTransaction(SIGNATURE);
+    expect(methods()).toEqual(['0 getTransaction', '1 getTransaction']);
   });
 
-  it('a transaction that is not final is unknown while the node is down', async () => {
-    const { chain } = setUp({ getSignatureStatuses: down }, { ...node(1, confirmed), getTransaction: down });
+  it('is unknown while the node is down', async () => {
+    const { chain } = setUp({ ...node(1, confirmed), getTransaction: down });
     expect(await chain.confirmedTransaction(SIGNATURE)).toBeNull();
-    expect(await chain.confirmedTransaction(SIGNATURE)).toBeNull();
+  });
+});
+
+describe('the state of a signature', () => {
+  const row = (commitment: string) => ({ ...SEEN, confirmations: 3, confirmationStatus: commitment });
+  const states = async (...nodes: Parameters<typeof setUp>) =>
+    (await setUp(...nodes).chain.signatureStates([SIGNATURE]))[0];
+
+  it('is the most advanced that any node shows', async () => {
+    expect(await states(node(1, row('processed')), node(1, row('finalized')))).toBe('final');
+    expect(await states(node(1, null), node(1, row('confirmed')))).toBe('confirmed');
+    expect(await states(node(1, null), node(1, row('processed')))).toBe('pending');
+  });
+
+  it('is unknown only if every node answers and none has it', async () => {
+    expect(await states(node(1, null), node(1, null))).toBe('unknown');
+    expect(await states(node(1, null), { getSignatureStatuses: down })).toBe('pending');
+    await expect(states({ getSignatureStatuses: down })).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 });
 

@@ -56,7 +56,11 @@ function setUp() {
     now: () => state.now,
     log: (line) => void logged.push(line),
   });
-  return { booking, payments, state, logged };
+  const confirm = (signature: string): void => {
+    const found = state.transaction(signature);
+    if (found) booking.confirm(found);
+  };
+  return { booking, confirm, payments, state, logged };
 }
 
 describe('a transaction that no quorum returns', () => {
@@ -136,12 +140,12 @@ describe('a listed transaction', () => {
     expect([booking.isKnown('own 0'), booking.isKnown('own 5000')]).toEqual([false, true]);
   });
 
-  it('a listed transaction is booked with its purpose, which a later reading keeps', async () => {
-    const { booking, payments, state, logged } = setUp();
+  it('is booked with its purpose, which a later reading keeps', async () => {
+    const { booking, confirm, payments, state, logged } = setUp();
     state.transaction = (signature) => paying(signature, 20_000n);
     expect(await booking.read('one', 'node')).toBe('read');
     state.taken = 'token:2';
-    await booking.confirm('one');
+    confirm('one');
     expect(payments.get('one')).toEqual({
       signature: 'one',
       slot: 7n,
@@ -178,11 +182,11 @@ describe('a listed transaction', () => {
     ['logs nothing', 'dust', 10_000n, []],
     ['warns once', 'more than dust', 10_001n, ['no_request']],
   ])('%s when it matches no request and pays %s', async (_effect, _name, lamports, reasons) => {
-    const { booking, state, logged } = setUp();
+    const { confirm, state, logged } = setUp();
     state.taken = null;
     state.transaction = (signature) => paying(signature, lamports);
     for (let calls = 0; calls < 2; calls++) {
-      await booking.confirm('one');
+      confirm('one');
       expect(logged.map(({ reason }) => reason)).toEqual(reasons);
     }
   });

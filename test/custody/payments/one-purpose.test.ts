@@ -28,7 +28,7 @@ const ask =
   (signature: string, { request }: Party) =>
   (custody: Parameters<Parameters<RequestSimulation['call']>[0]>[0]): Promise<Answer> =>
     request
-      ? custody.confirmPayment({ id: request.id, kind: request.kind, signature, waitMs: 5_000 })
+      ? custody.confirmPayment({ id: request.id, kind: request.kind, signature, client: 'ip', waitMs: 5_000 })
       : custody.claimDeposit({ signature, asset: 'USDC', skipReward: false, client: 'ip' });
 
 /** Two purposes compete for one payment; returns the winner and the result of the other. */

@@ -287,7 +287,7 @@ describe('confirm', () => {
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
     const waits: number[] = [];
-    const asked = { id: request.id, kind: 'token', signature: paid, waitMs: 5_000 } as const;
+    const asked = { id: request.id, kind: 'token', signature: paid, client: 'ip', waitMs: 5_000 } as const;
     const answer = await world.payments.confirm(asked, async (work, ms) => {
       waits.push(ms);
       await work;
@@ -304,7 +304,7 @@ describe('confirm', () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
-    const asked = { id: request.id, kind: 'token', signature: paid, waitMs: 1 } as const;
+    const asked = { id: request.id, kind: 'token', signature: paid, client: 'ip', waitMs: 1 } as const;
     expect(codeOf(await world.payments.confirm(asked, (work) => work))).toBe('confirmed');
   });
 
@@ -320,7 +320,7 @@ describe('confirm', () => {
     const world = createPaymentWorld();
     const request = world.open({ kind: 'listing' });
     const paid = world.pay(fee(request), [request.reference]);
-    const asked = { id: request.id, kind: 'listing', signature: paid, waitMs: 5_000 } as const;
+    const asked = { id: request.id, kind: 'listing', signature: paid, client: 'ip', waitMs: 5_000 } as const;
     const answer = await world.payments.confirm(asked, () => Promise.reject(new Error('waited')));
     expect(codeOf(answer)).toBe('confirmed');
     expect(world.created).toEqual([]);
@@ -330,7 +330,7 @@ describe('confirm', () => {
     const world = createPaymentWorld();
     const request = world.open();
     const signature = world.pay(fee(request), [request.reference]);
-    const asked = { id: request.id, kind: 'token', signature, waitMs: 0 } as const;
+    const asked = { id: request.id, kind: 'token', signature, client: 'ip', waitMs: 0 } as const;
     const answer = await world.payments.confirm(asked, () => Promise.reject(new Error('waited')));
     expect(codeOf(answer)).toBe('INVOICE_IN_PROGRESS');
     expect(world.payments.find(request.id)).toMatchObject({ detail: 'creating' });
@@ -351,7 +351,7 @@ describe('confirm', () => {
     const world = createPaymentWorld();
     const request = world.open();
     const signature = world.pay(fee(request), [request.reference]);
-    const asked = { id: request.id, kind: 'listing', signature, waitMs: 0 } as const;
+    const asked = { id: request.id, kind: 'listing', signature, client: 'ip', waitMs: 0 } as const;
     expect(codeOf(await world.payments.confirm(asked, (work) => work))).toBe('NOT_FOUND');
   });
 
@@ -634,7 +634,10 @@ describe('the creation that a payment buys', () => {
     const world = createPaymentWorld({ creates: 'never' });
     const request = world.open();
     const signature = world.pay(fee(request), [request.reference]);
-    await world.payments.confirm({ id: request.id, kind: 'token', signature, waitMs: 0 }, (work) => work);
+    await world.payments.confirm(
+      { id: request.id, kind: 'token', signature, client: 'ip', waitMs: 0 },
+      (work) => work,
+    );
     expect(world.journal.get(`token:${request.id}`)).toMatchObject({ state: 'planned', reserved: 5_000n });
   });
 
@@ -696,7 +699,13 @@ describe('the creation that a payment buys', () => {
     const world = createPaymentWorld();
     const request = world.open();
     await world.payments.confirm(
-      { id: request.id, kind: 'token', signature: world.pay(fee(request), [request.reference]), waitMs: 0 },
+      {
+        id: request.id,
+        kind: 'token',
+        signature: world.pay(fee(request), [request.reference]),
+        client: 'ip',
+        waitMs: 0,
+      },
       (work) => work,
     );
     world.storage.exec('DELETE FROM operations');
@@ -710,7 +719,7 @@ describe('the creation that a payment buys', () => {
     const requests = Array.from({ length: count }, () => world.open());
     for (const { id, reference, feeLamports } of requests) {
       const signature = world.pay(BigInt(feeLamports), [reference]);
-      await world.payments.confirm({ id, kind: 'token', signature, waitMs: 0 }, (work) => work);
+      await world.payments.confirm({ id, kind: 'token', signature, client: 'ip', waitMs: 0 }, (work) => work);
     }
     return requests;
   }

@@ -130,7 +130,13 @@ export function createPaymentWorld(
       await state.reading?.();
       return chain.find((transaction) => transaction.signature === text) ?? null;
     },
-    confirmedTransaction: async (text) => confirmed.find(({ signature: own }) => own === text) ?? null,
+    async lookUp({ signature: text, until }) {
+      const found = await ports.transaction(text);
+      if (found) return { type: 'final', transaction: found };
+      const transaction =
+        until === 'confirmed' ? confirmed.find((each) => each.signature === text) : undefined;
+      return transaction ? { type: 'confirmed', transaction } : { type: 'unknown' };
+    },
     randomBytes: (length) =>
       Uint8Array.from(
         { length },
@@ -206,7 +212,7 @@ export function createPaymentWorld(
   const within = <T>(work: Promise<T>) => work;
   const confirm = (id: string, text: string) =>
     payments.confirm(
-      { id, kind: payments.find(id)?.kind ?? 'token', signature: text, waitMs: 5_000 },
+      { id, kind: payments.find(id)?.kind ?? 'token', signature: text, client: 'ip', waitMs: 5_000 },
       within,
     );
   /** Writes the waiting rows to D1. */

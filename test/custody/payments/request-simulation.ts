@@ -1,4 +1,5 @@
 /** Simulates the production custodian with its payments and claims. */
+
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { encodeBase58 } from '../../../src/chain/solana/address.ts';
@@ -9,6 +10,7 @@ import type { PaymentRequest, RefundDue } from '../../../src/custody/payments/re
 import { createTokenKind } from '../../../src/custody/tokens/creation-operation.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
+import { lookUpOf } from '../../kit/custodian.ts';
 import {
   ASRY,
   MINTS,
@@ -76,7 +78,6 @@ export function createRequestSimulation(options: RunOptions) {
             }),
         })),
         transaction: (signature) => flaky('payment', () => received(signature)),
-        confirmedTransaction: (signature) => flaky('payment', () => received(signature)),
         randomBytes: (length) => Uint8Array.from({ length }, () => run.random.between(0, 255)),
         randomId: () => `request-${options.seed}-${++made}`,
         mintAddress: (id) => encodeBase58(sha256(utf8ToBytes(id))),
@@ -99,12 +100,12 @@ export function createRequestSimulation(options: RunOptions) {
             return found ? { owner: TOKEN_PROGRAM, supply: 1n, decimals: 9 } : null;
           }),
       }),
+      lookUp: lookUpOf((signature) => flaky('payment', () => received(signature))),
       asry: {
         reserveAddress: RESERVE,
         mint: ASRY,
         terms,
         program: PROGRAM,
-        transaction: (signature) => flaky('deposit', () => received(signature)),
         readMint: () => flaky('mint', () => ({ program: TOKEN_PROGRAM, decimals: 9 })),
         readAccounts: (recipients) =>
           flaky('recipients', () =>

@@ -95,6 +95,12 @@ function setUp(nodeCount = 1) {
     now,
     log,
   });
+  /** Books a transaction that a caller names. */
+  async function confirm(signature: string): Promise<ChainTransaction | null> {
+    const found = chain.find((tx) => tx.signature === signature) ?? null;
+    if (found) booking.confirm(found);
+    return found;
+  }
   const nodes = Array.from(
     { length: nodeCount },
     (_, index): TreasuryNode => ({
@@ -133,6 +139,7 @@ function setUp(nodeCount = 1) {
     storage,
     payments,
     booking,
+    confirm,
     run,
     behind: () => walk.readUntil(),
     restart() {
@@ -173,9 +180,9 @@ describe('the walk over the treasury', () => {
   it('keeps its place when a confirm books a transaction in the middle of a long walk', async () => {
     for (const n of range(1, 190)) world.chain.unshift(payment(`s${n}`, n === 10 ? 100n : 1n));
     await world.run();
-    await world.booking.confirm('s150');
+    await world.confirm('s150');
     world.chain.unshift(payment('s191', 1n));
-    await world.booking.confirm('s191');
+    await world.confirm('s191');
     await world.runAll();
     expect(names(world.taken)).toEqual(['s10']);
   });
@@ -673,9 +680,9 @@ describe('a transaction that cannot be read', () => {
     await world.runAll();
     expect(names(world.taken)).toEqual(['s2']);
     expect(world.state.said).toMatchObject([{ level: 'alarm', event: 'payment_unbooked', signature: 's1' }]);
-    await expect(world.booking.confirm('s1')).rejects.toThrow('cannot be booked');
+    await expect(world.confirm('s1')).rejects.toThrow('cannot be booked');
     world.state.poison = '';
-    await world.booking.confirm('s1');
+    await world.confirm('s1');
     expect(names(world.taken)).toEqual(['s1', 's2']);
   });
 
@@ -742,10 +749,10 @@ describe('what counts as a payment', () => {
       payment('s4', 100n, { accounts: ['payer', 'another account'] }),
     );
     for (const signature of ['s1', 's2', 's3', 's4']) {
-      expect(await world.booking.confirm(signature)).toMatchObject({ signature });
+      expect(await world.confirm(signature)).toMatchObject({ signature });
       expect(world.payments.get(signature)).toBeUndefined();
     }
-    expect(await world.booking.confirm('s5')).toBeNull();
+    expect(await world.confirm('s5')).toBeNull();
   });
 
   it.each(['reserve', TREASURY])('excludes our own movement, signed by the %s', async (own) => {
@@ -762,7 +769,7 @@ describe('what counts as a payment', () => {
     await world.runAll();
     expect(world.payments.get('s1')?.purpose).toBeNull();
     world.chain[0] = payment('s1', 100n);
-    for (let calls = 0; calls < 2; calls++) await world.booking.confirm('s1');
+    for (let calls = 0; calls < 2; calls++) await world.confirm('s1');
     expect(world.payments.get('s1')?.purpose).toBe('token:s1');
     expect(world.taken).toHaveLength(1);
   });

@@ -28,7 +28,8 @@ it('a creation that crashes, is replaced and is deployed over at any step ends i
       const when = start + run.random.between(0, 30 * SECOND);
       run.at(
         when,
-        (custody) => custody.confirmPayment({ id: request.id, kind: 'token', signature, waitMs: 5_000 }),
+        (custody) =>
+          custody.confirmPayment({ id: request.id, kind: 'token', signature, client: 'ip', waitMs: 5_000 }),
         () => undefined,
       );
     }

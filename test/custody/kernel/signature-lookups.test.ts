@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import { SignatureLookups, type SignatureState } from '../../../src/custody/kernel/signature-lookups.ts';
+import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
+import { createScheduler } from '../../simulator/scheduler.ts';
+
+const SECOND = 1_000;
+const OWN = '203.0.113.7';
+const OTHER = '198.51.100.9';
+
+const transactionOf = (signature: string): ChainTransaction => ({
+  signature,
+  slot: 1n,
+  blockTime: 1,
+  failed: false,
+  fee: 5_000n,
+  accounts: [],
+  signers: [],
+  preLamports: [],
+  postLamports: [],
+  preTokens: [],
+  postTokens: [],
+});
+
+/** Lookups on a virtual clock; a node answers each call after a tenth of a second. */
+function setUp() {
+  const scheduler = createScheduler();
+  const states = new Map<string, SignatureState>();
+  const state = { down: false, polls: [] as (readonly string[])[], reads: [] as string[] };
+  const now = () => 1_800_000_000_000 + scheduler.now();
+  const lookups = new SignatureLookups({
+    now,
+    sleep: scheduler.sleep,
+    async signatureStates(signatures) {
+      state.polls.push(signatures);
+      await scheduler.sleep(100);
+      if (state.down) throw new Error('no node answers');
+      return signatures.map((signature) => states.get(signature) ?? 'unknown');
+    },
+    async transaction(signature) {
+      state.reads.push(signature);
+      await scheduler.sleep(100);
+      return states.get(signature) === 'final' ? transactionOf(signature) : null;
+    },
+    confirmedTransaction: async (signature) => transactionOf(signature),
+  });
+  /** The results of lookups that begin together. */
+  async function find(
+    asked: readonly { signature: string; client?: string; waitMs?: number; until?: 'confirmed' | 'final' }[],
+  ) {
+    let ended = 0;
+    const found = asked.map(async ({ signature, client = OWN, waitMs = 0, until = 'final' }) => {
+      try {
+        return await lookups.find({ signature, client, waitMs, until });
+      } finally {
+        ended++;
+      }
+    });
+    const settled = Promise.allSettled(found);
+    await scheduler.run(scheduler.now() + 60 * SECOND, () => ended === asked.length);
+    return (await settled).map((each) =>
+      each.status === 'fulfilled'
+        ? each.value.type === 'refused'
+          ? each.value.refusal.details?.limit
+          : each.value.type
+        : 'failed',
+    );
+  }
+  return { scheduler, lookups, states, state, find };
+}
+
+describe('the poll of signatures that callers name', () => {
+  it('asks the nodes once for all signatures that wait together', async () => {
+    const { find, state } = setUp();
+    const asked = Array.from({ length: 20 }, (_, at) => ({ signature: `s${at}`, client: `198.51.${at}.1` }));
+    expect(new Set(await find(asked))).toEqual(new Set(['unknown']));
+    // The first poll began with the first signature.
+    expect(state.polls.map((signatures) => signatures.length)).toEqual([1, 19]);
+  });
+
+  it('asks ever more rarely for a signature that no node has', async () => {
+    const { find, state } = setUp();
+    expect(await find([{ signature: 'invented', waitMs: 50 * SECOND }])).toEqual(['unknown']);
+    expect(state.polls.length).toBeLessThan(9);
+    const { length } = state.polls;
+    expect(await find(Array.from({ length: 20 }, () => ({ signature: 'invented' })))).toContain('unknown');
+    expect(state.polls).toHaveLength(length);
+  });
+
+  it('makes six polls in four seconds for a client at 600 calls a minute', async () => {
+    const { scheduler, lookups, state } = setUp();
+    for (let call = 0; call < 40; call++)
+      scheduler.after(call * 100, () => {
+        const signature = `invented ${call}`;
+        void lookups.find({ signature, client: OWN, waitMs: 15 * SECOND, until: 'final' });
+      });
+    await scheduler.run(scheduler.now() + 4 * SECOND, () => false);
+    expect(state.polls).toHaveLength(6);
+    expect(state.reads).toEqual([]);
+  });
+
+  it('continues while the nodes fail for a moment, and fails when the time is up', async () => {
+    const { scheduler, find, state, states } = setUp();
+    states.set('paid', 'final');
+    state.down = true;
+    expect(await find([{ signature: 'paid' }])).toEqual(['failed']);
+    scheduler.after(3 * SECOND, () => {
+      state.down = false;
+    });
+    expect(await find([{ signature: 'paid', waitMs: 10 * SECOND }])).toEqual(['final']);
+  });
+});
+
+describe('a wait for a payment', () => {
+  it('ends when it is confirmed or final, as the caller asks', async () => {
+    const { scheduler, find, states } = setUp();
+    scheduler.after(SECOND, () => states.set('paid', 'confirmed'));
+    expect(await find([{ signature: 'paid', waitMs: 10 * SECOND, until: 'confirmed' }])).toEqual([
+      'confirmed',
+    ]);
+    scheduler.after(12 * SECOND, () => states.set('paid', 'final'));
+    expect(await find([{ signature: 'paid', waitMs: 20 * SECOND }])).toEqual(['final']);
+  });
+
+  it('reads a finalized transaction once for all its callers', async () => {
+    const { find, states, state } = setUp();
+    states.set('paid', 'final');
+    expect(await find([{ signature: 'paid' }, { signature: 'paid' }])).toEqual(['final', 'final']);
+    expect(await find([{ signature: 'paid', client: OTHER }])).toEqual(['final']);
+    expect(state.reads).toEqual(['paid']);
+  });
+});
+
+describe('the share of one network', () => {
+  const many = (client: string, count: number) =>
+    Array.from({ length: count }, (_, at) => ({ signature: `${client} ${at}`, client, waitMs: SECOND }));
+
+  it('bounds the signatures that it waits for, and leaves the others theirs', async () => {
+    const { find } = setUp();
+    const found = await find([...many(OWN, 100), ...many(OTHER, 3)]);
+    expect(found.slice(0, 100).filter((each) => each === 'signature_lookups')).toHaveLength(68);
+    expect(found.slice(100)).toEqual(['unknown', 'unknown', 'unknown']);
+    expect(await find(many(OWN, 1))).toEqual(['unknown']);
+  });
+
+  it('bounds the finalized transactions that it has read in a minute', async () => {
+    const { scheduler, find, states, state } = setUp();
+    const found: unknown[] = [];
+    for (let at = 0; at < 40; at++) {
+      states.set(`foreign ${at}`, 'final');
+      found.push(...(await find([{ signature: `foreign ${at}` }])));
+    }
+    expect(found.filter((each) => each === 'chain_reads').length).toBeGreaterThan(0);
+    expect(state.reads.length).toBeLessThanOrEqual(30);
+    states.set('paid', 'final');
+    expect(await find([{ signature: 'paid', client: OTHER }])).toEqual(['final']);
+    scheduler.after(60 * SECOND, () => undefined);
+    await scheduler.run(scheduler.now() + 60 * SECOND, () => false);
+    expect(await find([{ signature: 'foreign 39' }])).toEqual(['final']);
+  });
+});
