@@ -6,6 +6,7 @@
 import { depositTerms } from '../../src/chain/solana/deposit.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { lamports } from '../../src/core/amount.ts';
+import { upstreamFailed } from '../../src/core/errors.ts';
 import type { Custodian, CustodyDeps } from '../../src/custody/custodian.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
 import type { SqlRow } from '../../src/custody/kernel/ports.ts';
@@ -141,6 +142,8 @@ export function simulateCustodian(p: {
   readonly modules: (reach: Reach) => Partial<CustodyDeps>;
   /** Whether nothing is under way in the tables of those modules. */
   readonly isQuiet: () => boolean;
+  /** Calls that a node answers in a second; it refuses further ones. Unlimited if absent. */
+  readonly nodeRate?: number;
   /** Whether a call may fail, because its caller receives the error. An alarm may not. */
   readonly callsFail?: boolean;
 }) {
@@ -203,6 +206,19 @@ export function simulateCustodian(p: {
     onSend: () => undefined,
   });
   const netRandom = random.fork();
+  /** Calls to the nodes since the last reading of this count, and those of each node in this second. */
+  const nodeCalls = { count: 0, second: 0, inSecond: new Map<string, number>() };
+
+  function askNode(label: string): void {
+    const [node = ''] = label.split('.');
+    const second = Math.floor(scheduler.now() / 1_000);
+    if (second !== nodeCalls.second) nodeCalls.inSecond.clear();
+    nodeCalls.second = second;
+    nodeCalls.count++;
+    const calls = (nodeCalls.inSecond.get(node) ?? 0) + 1;
+    nodeCalls.inSecond.set(node, calls);
+    if (calls > (p.nodeRate ?? Number.POSITIVE_INFINITY)) throw upstreamFailed(node, 'rate_limited');
+  }
 
   function effectsOf({ actions, memo }: Transaction): Effects {
     const created = actions.find(({ type }) => type === 'create');
@@ -244,7 +260,13 @@ export function simulateCustodian(p: {
       });
     const within = <T>(work: Promise<T>, ms: number): Promise<T | undefined> =>
       Promise.race([work, scheduler.sleep(ms).then((): undefined => undefined)]);
-    const asked = nodes.rpcOver((label) => (ask) => net(label, ask)).nodes;
+    const asked = nodes.rpcOver(
+      (label) => (ask) =>
+        net(label, async () => {
+          askNode(label);
+          return ask();
+        }),
+    ).nodes;
     const mirror = createD1Mirror(d1.database as never);
     const solana = new SolanaView({
       nodes: asked,
@@ -320,6 +342,7 @@ export function simulateCustodian(p: {
     scheduler,
     random,
     chain,
+    nodeCalls,
     host,
     errors,
     /** Names of the alarms, in their order. */

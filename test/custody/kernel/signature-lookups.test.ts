@@ -30,18 +30,20 @@ function setUp() {
   const lookups = new SignatureLookups({
     now,
     sleep: scheduler.sleep,
-    async signatureStates(signatures) {
-      state.polls.push(signatures);
-      await scheduler.sleep(100);
-      if (state.down) throw new Error('no node answers');
-      return signatures.map((signature) => states.get(signature) ?? 'unknown');
+    chain: {
+      async signatureStates(signatures) {
+        state.polls.push(signatures);
+        await scheduler.sleep(100);
+        if (state.down) throw new Error('no node answers');
+        return signatures.map((signature) => states.get(signature) ?? 'unknown');
+      },
+      async transaction(signature) {
+        state.reads.push(signature);
+        await scheduler.sleep(100);
+        return states.get(signature) === 'final' ? transactionOf(signature) : null;
+      },
+      confirmedTransaction: async (signature) => transactionOf(signature),
     },
-    async transaction(signature) {
-      state.reads.push(signature);
-      await scheduler.sleep(100);
-      return states.get(signature) === 'final' ? transactionOf(signature) : null;
-    },
-    confirmedTransaction: async (signature) => transactionOf(signature),
   });
   /** The results of lookups that begin together. */
   async function find(
