@@ -109,8 +109,9 @@ export class SharedBudget {
     return isLeft;
   }
 
+  /** Gives back a unit of this window. */
   giveBack(client: string): void {
-    this.#add(client, -1);
+    if (this.#used.has(client)) this.#add(client, -1);
   }
 
   #add(client: string, units: number): void {

@@ -6,7 +6,7 @@
 import type { SwapRoute } from '../bridges/route.ts';
 import { depositTerms, EXCHANGE_WALLETS } from '../chain/solana/deposit.ts';
 import { decodeMint } from '../chain/solana/token-program.ts';
-import { signedTransaction } from '../chain/solana/transaction.ts';
+import { lamportsChange, signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, limitsOf } from '../config.ts';
 import { isTimeOver } from '../core/due-time.ts';
 import { AppError, notConfigured } from '../core/errors.ts';
@@ -122,8 +122,12 @@ export function composeCustody(
     log: platform.log,
     messageVersion: config.SOLANA_TRANSACTION_VERSION,
   });
+  const treasury = config.TREASURY_SOLANA_ADDRESS ?? reserveAddress;
   const lookups = new SignatureLookups({
     chain: solana,
+    isPayment: (transaction) =>
+      (lamportsChange(transaction, treasury) ?? 0n) > 0n ||
+      (transaction.postTokens ?? []).some(({ owner }) => owner === treasury),
     now,
     sleep: (ms) => platform.within(new Promise(() => undefined), ms),
   });

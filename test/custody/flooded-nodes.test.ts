@@ -42,7 +42,12 @@ function setUp(nodeRate?: number) {
     rates: { crashing: [0], failingSends: [0] },
     ...(nodeRate === undefined ? {} : { nodeRate }),
     modules: ({ nodes, solana, now }) => {
-      const lookups = new SignatureLookups({ chain: solana, now, sleep: (ms) => run.scheduler.sleep(ms) });
+      const lookups = new SignatureLookups({
+        chain: solana,
+        isPayment: () => false,
+        now,
+        sleep: (ms) => run.scheduler.sleep(ms),
+      });
       return {
         lookUp: (lookup) => lookups.find(lookup),
         payments: {

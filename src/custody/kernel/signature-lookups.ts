@@ -35,6 +35,8 @@ export type LookUp = (lookup: Lookup) => Promise<LookedUp>;
 
 export type LookupPorts = {
   readonly chain: Pick<SolanaView, 'signatureStates' | 'transaction' | 'confirmedTransaction'>;
+  /** Whether a transaction pays the service: such a read is no free work. */
+  readonly isPayment: (transaction: ChainTransaction) => boolean;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
 };
@@ -43,22 +45,32 @@ export type LookupPorts = {
 const MAX_SIGNATURES = 256;
 /** Interval between two polls of the nodes, whatever waits. */
 const POLL_MS = 800;
-/** Intervals between two questions for a signature that no node has. */
-const UNKNOWN_CHECKS: Backoff = { first: POLL_MS, most: 10_000 };
+/** Intervals between two questions for a signature that no node has, and between two reads of one without a quorum. */
+const CHECKS: Backoff = { first: POLL_MS, most: 10_000 };
 /** Maximum remembered signatures; the oldest are forgotten first. */
 const MAX_KNOWN = 1_000;
 
+/** What is known of a signature. Times in Unix milliseconds. */
 type Known = {
   state: SignatureState;
-  /** Unix milliseconds. */
+  /** When the nodes are next asked for its state. */
   nextAt: number;
   /** Times that no node had it. */
   misses: number;
-  /** The finalized transaction with all its members, which never change. */
-  transaction?: ChainTransaction;
-  /** The read that is running. */
+  /** Reads in this state, and when the next one may begin. */
+  reads: number;
+  readAt: number;
+  /** The read that is running, and the failure of the last one. */
   reading?: Promise<ChainTransaction | null>;
+  failure?: unknown;
+  /** Whether its reads count in the share of a client. They no longer do once it is seen to pay the service. */
+  charge: 'none' | 'taken' | 'returned';
+  /** As one node shows it, and as a quorum does, which never changes. */
+  confirmed?: ChainTransaction;
+  transaction?: ChainTransaction;
 };
+
+const isAhead = (at: number, now: number): boolean => at > now && at <= now + CHECKS.most;
 
 export class SignatureLookups {
   readonly #p: LookupPorts;
@@ -67,6 +79,8 @@ export class SignatureLookups {
     SHARES * CALL_LIMITS.chain_reads.quota,
     CALL_LIMITS.chain_reads.windowSeconds * 1_000,
   );
+  /** Callers that wait for each signature. They count as one, in the share of the first. */
+  readonly #callers = new Map<string, { readonly payer: string; count: number }>();
   readonly #known = new Map<string, Known>();
   /** Signatures of the next poll. */
   readonly #asked = new Set<string>();
@@ -80,7 +94,7 @@ export class SignatureLookups {
   /** Waits until a signature has reached a state or the time is up. @throws AppError UPSTREAM_FAILED */
   async find(lookup: Lookup): Promise<LookedUp> {
     const { now, sleep } = this.#p;
-    if (!this.#waiting.take(lookup.client, now())) return refused('signature_lookups', 5);
+    if (!this.#enter(lookup)) return refused('signature_lookups', 5);
     try {
       for (const deadline = now() + lookup.waitMs; ; ) {
         const found = await this.#current(lookup).catch((error: unknown): LookedUp => {
@@ -93,31 +107,72 @@ export class SignatureLookups {
         await sleep(Math.min(POLL_MS, left));
       }
     } finally {
-      this.#waiting.giveBack(lookup.client);
+      this.#leave(lookup);
     }
+  }
+
+  #enter({ client, signature }: Lookup): boolean {
+    const callers = this.#callers.get(signature);
+    if (callers) callers.count++;
+    else if (this.#waiting.take(client, this.#p.now()))
+      this.#callers.set(signature, { payer: client, count: 1 });
+    else return false;
+    return true;
+  }
+
+  #leave({ signature }: Lookup): void {
+    const callers = this.#callers.get(signature);
+    if (!callers || --callers.count > 0) return;
+    this.#callers.delete(signature);
+    this.#waiting.giveBack(callers.payer);
   }
 
   async #current({ signature, client, until }: Lookup): Promise<LookedUp> {
     const known = await this.#stateOf(signature);
     if (known.transaction) return { type: 'final', transaction: known.transaction };
-    const isRead = known.state === 'final' || (known.state === 'confirmed' && until === 'confirmed');
-    if (!isRead)
-      return known.state === 'confirmed' ? { type: 'confirmed', transaction: null } : { type: waits(known) };
-    if (!known.reading && !this.#reads.take(client, this.#p.now()))
-      return refused('chain_reads', READS_RETRY_SECONDS);
-    if (known.state === 'confirmed')
-      return { type: 'confirmed', transaction: await this.#p.chain.confirmedTransaction(signature) };
-    const transaction = await this.#read(signature, known);
-    return transaction ? { type: 'final', transaction } : { type: 'pending' };
+    if (known.state === 'unknown' || known.state === 'pending') return { type: known.state };
+    const shown = (): LookedUp =>
+      known.state === 'final'
+        ? { type: 'pending' }
+        : { type: 'confirmed', transaction: known.confirmed ?? null };
+    if (known.state === 'confirmed' && (known.confirmed || until === 'final')) return shown();
+    if (!known.reading) {
+      if (isAhead(known.readAt, this.#p.now())) {
+        if (known.failure !== undefined) throw known.failure;
+        return shown();
+      }
+      if (known.charge === 'none' && !this.#reads.take(client, this.#p.now()))
+        return refused('chain_reads', 60);
+      if (known.charge === 'none') known.charge = 'taken';
+      known.reading = this.#read(signature, client, known).finally(() => {
+        delete known.reading;
+      });
+    }
+    const isFinal = known.state === 'final';
+    const transaction = await known.reading;
+    return isFinal && transaction ? { type: 'final', transaction } : shown();
   }
 
-  /** Callers of one signature share a read. */
-  async #read(signature: string, known: Known): Promise<ChainTransaction | null> {
-    known.reading ??= this.#p.chain.transaction(signature).finally(() => {
-      delete known.reading;
+  /** Callers of one signature share a read. @throws AppError UPSTREAM_FAILED */
+  async #read(signature: string, client: string, known: Known): Promise<ChainTransaction | null> {
+    const { chain, isPayment, now } = this.#p;
+    const isFinal = known.state === 'final';
+    known.readAt = now() + backoff(++known.reads, CHECKS);
+    delete known.failure;
+    const transaction = await (isFinal
+      ? chain.transaction(signature)
+      : chain.confirmedTransaction(signature)
+    ).catch((error: unknown) => {
+      known.failure = error;
+      throw error;
     });
-    const transaction = await known.reading;
-    if (transaction && transaction.blockTime !== null && transaction.preTokens !== null)
+    if (!transaction) return null;
+    if (known.charge === 'taken' && isPayment(transaction)) {
+      known.charge = 'returned';
+      this.#reads.giveBack(client);
+    }
+    if (!isFinal) known.confirmed = transaction;
+    else if (transaction.blockTime !== null && transaction.preTokens !== null)
       known.transaction = transaction;
     return transaction;
   }
@@ -125,8 +180,7 @@ export class SignatureLookups {
   /** What is known of a signature, after the next poll if it is due. @throws AppError UPSTREAM_FAILED */
   async #stateOf(signature: string): Promise<Known> {
     const known = this.#known.get(signature);
-    if (known && known.nextAt > this.#p.now() && known.nextAt <= this.#p.now() + UNKNOWN_CHECKS.most)
-      return known;
+    if (known && isAhead(known.nextAt, this.#p.now())) return known;
     this.#asked.add(signature);
     // A signature that does not fit into the next poll is in a later one.
     while (this.#asked.has(signature)) {
@@ -135,7 +189,7 @@ export class SignatureLookups {
       });
       await this.#poll;
     }
-    return this.#known.get(signature) ?? { state: 'pending', nextAt: 0, misses: 0 };
+    return this.#known.get(signature) ?? newlyKnown('pending');
   }
 
   /** One call to each node for all signatures that wait. */
@@ -154,11 +208,12 @@ export class SignatureLookups {
   }
 
   #note(signature: string, state: SignatureState): void {
-    const before = this.#known.get(signature);
-    const misses = state === 'unknown' ? (before?.misses ?? 0) + 1 : 0;
-    const wait = state === 'unknown' ? backoff(misses, UNKNOWN_CHECKS) : POLL_MS;
+    const known = this.#known.get(signature) ?? newlyKnown(state);
+    if (known.state !== state) Object.assign(known, { state, reads: 0, readAt: 0 });
+    known.misses = state === 'unknown' ? known.misses + 1 : 0;
+    known.nextAt = this.#p.now() + (state === 'unknown' ? backoff(known.misses, CHECKS) : POLL_MS);
     this.#known.delete(signature);
-    this.#known.set(signature, { ...before, state, misses, nextAt: this.#p.now() + wait });
+    this.#known.set(signature, known);
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= MAX_KNOWN) break;
       this.#known.delete(oldest);
@@ -166,10 +221,14 @@ export class SignatureLookups {
   }
 }
 
-const waits = ({ state }: Known): 'pending' | 'unknown' => (state === 'unknown' ? 'unknown' : 'pending');
-
-/** The longest wait for a new share of the reads. */
-const READS_RETRY_SECONDS = CALL_LIMITS.chain_reads.windowSeconds;
+const newlyKnown = (state: SignatureState): Known => ({
+  state,
+  nextAt: 0,
+  misses: 0,
+  reads: 0,
+  readAt: 0,
+  charge: 'none',
+});
 
 const refused = (limit: keyof typeof CALL_LIMITS, retryAfterSeconds: number): LookedUp => ({
   type: 'refused',

@@ -25,9 +25,10 @@ const transactionOf = (signature: string): ChainTransaction => ({
 function setUp() {
   const scheduler = createScheduler();
   const states = new Map<string, SignatureState>();
-  const state = { down: false, polls: [] as (readonly string[])[], reads: [] as string[] };
+  const state = { down: false, quorum: true, polls: [] as (readonly string[])[], reads: [] as string[] };
   const now = () => 1_800_000_000_000 + scheduler.now();
   const lookups = new SignatureLookups({
+    isPayment: ({ signature }) => signature.startsWith('paid'),
     now,
     sleep: scheduler.sleep,
     chain: {
@@ -40,7 +41,7 @@ function setUp() {
       async transaction(signature) {
         state.reads.push(signature);
         await scheduler.sleep(100);
-        return states.get(signature) === 'final' ? transactionOf(signature) : null;
+        return states.get(signature) === 'final' && state.quorum ? transactionOf(signature) : null;
       },
       confirmedTransaction: async (signature) => transactionOf(signature),
     },
@@ -158,5 +159,35 @@ describe('the share of one network', () => {
     scheduler.after(60 * SECOND, () => undefined);
     await scheduler.run(scheduler.now() + 60 * SECOND, () => false);
     expect(await find([{ signature: 'foreign 39' }])).toEqual(['final']);
+  });
+
+  it('counts many callers of one signature once', async () => {
+    const { find } = setUp();
+    const found = await find(
+      Array.from({ length: 500 }, (_, at) => ({
+        signature: 'one',
+        client: `10.1.1.${at % 250}`,
+        waitMs: SECOND,
+      })),
+    );
+    expect(new Set(found)).toEqual(new Set(['unknown']));
+  });
+
+  it('is not used up by reads that are repeated while the quorum is missing', async () => {
+    const { find, states, state } = setUp();
+    states.set('foreign', 'final');
+    state.quorum = false;
+    expect(await find([{ signature: 'foreign', waitMs: 55 * SECOND }])).toEqual(['pending']);
+    expect(state.reads.length).toBeLessThan(10);
+    state.quorum = true;
+    expect(await find([{ signature: 'foreign', waitMs: 20 * SECOND }])).toEqual(['final']);
+  });
+
+  it('is not used up by transactions that pay the service', async () => {
+    const { find, states } = setUp();
+    for (let at = 0; at < 50; at++) {
+      states.set(`paid ${at}`, 'final');
+      expect(await find([{ signature: `paid ${at}` }])).toEqual(['final']);
+    }
   });
 });
