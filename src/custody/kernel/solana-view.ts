@@ -180,16 +180,16 @@ export class SolanaView implements ChainPort {
 
   /** The most advanced state of each signature that any node shows. @throws AppError UPSTREAM_FAILED when no node answers */
   async signatureStates(signatures: readonly string[]): Promise<SignatureState[]> {
-    const reads = await Promise.allSettled(this.#nodes.map((node) => node.signatureStatuses(signatures)));
-    const seen = reads.flatMap((read) => (read.status === 'fulfilled' ? [read.value.statuses] : []));
+    const reads = await this.#fromMost((node) => node.signatureStatuses(signatures));
+    const seen = valuesOf(reads);
     const failed = reads.find((read) => read.status === 'rejected');
-    if (failed && seen.length === 0) throw asUpstreamFailure(failed.reason);
+    if (seen.length === 0) throw failed ? asUpstreamFailure(failed.reason) : quorumMissing();
     return signatures.map((_, at) => {
-      const shown = seen.flatMap((statuses) => statuses[at]?.commitment ?? []);
+      const shown = seen.flatMap(({ statuses }) => statuses[at]?.commitment ?? []);
       if (shown.includes('finalized')) return 'final';
       if (shown.includes('confirmed')) return 'confirmed';
-      // A failed node may have the transaction.
-      return failed || shown.length > 0 ? 'pending' : 'unknown';
+      // A node that has not responded may have the transaction.
+      return seen.length < this.#nodes.length || shown.length > 0 ? 'pending' : 'unknown';
     });
   }
 
