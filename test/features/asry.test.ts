@@ -313,7 +313,7 @@ describe('the wait for finality', () => {
     expect(service.asked).toHaveLength(4);
   });
 
-  it('is short for an unknown transaction', async () => {
+  it('the wait for finality is short for an unknown transaction', async () => {
     service.answers = [refused('DEPOSIT_NOT_FOUND')];
     const { status, body } = await claim();
     expect([status, body.error_code]).toEqual([400, 'DEPOSIT_NOT_FOUND']);

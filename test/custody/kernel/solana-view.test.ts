@@ -344,7 +344,7 @@ describe('a transaction that is not final', () => {
     expect(methods()).toEqual(['0 getTransaction', '1 getTransaction']);
   });
 
-  it('is unknown while the node is down', async () => {
+  it('a transaction that is not final is unknown while the node is down', async () => {
     const { chain } = setUp({ ...node(1, confirmed), getTransaction: down });
     expect(await chain.confirmedTransaction(SIGNATURE)).toBeNull();
   });

@@ -140,7 +140,7 @@ describe('a listed transaction', () => {
     expect([booking.isKnown('own 0'), booking.isKnown('own 5000')]).toEqual([false, true]);
   });
 
-  it('is booked with its purpose, which a later reading keeps', async () => {
+  it('a listed transaction is booked with its purpose, which a later reading keeps', async () => {
     const { booking, confirm, payments, state, logged } = setUp();
     state.transaction = (signature) => paying(signature, 20_000n);
     expect(await booking.read('one', 'node')).toBe('read');
