@@ -321,7 +321,10 @@ export const refusalError = ({
   retryAfterSeconds,
   details,
 }: Pick<AppError, 'code' | 'message'> & Pick<Options, 'retryAfterSeconds' | 'details'>): AppError =>
-  new AppError(code, message, { retryAfterSeconds, details });
+  // During a deployment the custodian may be of a newer release, whose codes this one does not know.
+  code in ERRORS
+    ? new AppError(code, message, { retryAfterSeconds, details })
+    : new AppError('CUSTODIAN_UNAVAILABLE', message, { retryAfterSeconds: retryAfterSeconds ?? 30 });
 
 /** An error that an upstream's own protocol returned: its answer, not an outage. */
 export class UpstreamRefusal extends Error {

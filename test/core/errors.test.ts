@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { AppError, ERRORS, upstreamFailed } from '../../src/core/errors.ts';
+import { AppError, ERRORS, refusalError, upstreamFailed } from '../../src/core/errors.ts';
 
 it.each(Object.entries(ERRORS))('%s has an HTTP status that fits its meaning', (code, entry) => {
   expect(code).toMatch(/^[A-Z][A-Z_]+$/);
@@ -23,6 +23,14 @@ it('an expected failure has its code, status and details, and a separate cause',
   expect(error.cause).toBe(cause);
   expect(error.message).toBe('No such thing.');
   expect(error).toBeInstanceOf(Error);
+});
+
+it('answers a refusal of a newer custodian, whose code is not known here, as one to be repeated', () => {
+  const code = 'CODE_OF_THE_NEXT_RELEASE' as 'NOT_FOUND';
+  expect(refusalError({ code, message: 'No.' })).toMatchObject({
+    code: 'CUSTODIAN_UNAVAILABLE',
+    retryAfterSeconds: 30,
+  });
 });
 
 it('a failed upstream names itself and the reason, nothing else', () => {

@@ -52,8 +52,16 @@ async function optionsOf(
   return readWorkerOptions(configPath, schemaPath);
 }
 
+/** The Worker of the custodian's object if it is of another release. */
+const OBJECT = 'sluice-object';
+const custodianOf = ({ objectBundlePath }: WorkerSetup) => ({
+  className: 'Custodian',
+  scriptName: objectBundlePath === undefined ? 'sluice' : OBJECT,
+  useSQLite: true,
+});
+
 /** Listens on a port of its own. */
-const inside = ({ compatibilityDate, databases }: WorkerOptions) => ({
+const inside = (setup: WorkerSetup, { compatibilityDate, databases }: WorkerOptions) => ({
   name: 'inside',
   ...(compatibilityDate === undefined ? {} : { compatibilityDate }),
   // Without it a binding's `scheduled` is a method like any other, not the handler.
@@ -64,7 +72,7 @@ const inside = ({ compatibilityDate, databases }: WorkerOptions) => ({
   serviceBindings: { SLUICE: 'sluice' },
   durableObjects: {
     PAGE_VIEWS: { className: 'PageViews', scriptName: 'sluice', useSQLite: true },
-    CUSTODIAN: { className: 'Custodian', scriptName: 'sluice', useSQLite: true },
+    CUSTODIAN: custodianOf(setup),
   },
   unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
 });
@@ -91,8 +99,24 @@ const versionOf = (bundlePath: string) => ({
   timestamp: new Date(statSync(bundlePath).mtimeMs).toISOString(),
 });
 
+/** The service's Worker. */
+const serviceWorker = (setup: WorkerSetup, options: WorkerOptions, name: string, bundlePath: string) => ({
+  ...options.worker,
+  name,
+  // workerd refuses a module whose path leads out of this folder.
+  modulesRoot: dirname(bundlePath),
+  modules: [
+    ...AROUND_BUNDLE.map((file) => moduleIn(dirname(bundlePath), file)),
+    { type: 'ESModule' as const, path: bundlePath, contents: readFileSync(bundlePath, 'utf8') },
+  ],
+  // Only the file's own variables: a developer's .dev.vars contains real secrets, which must not be used here.
+  bindings: { ...options.vars, ...setup.bindings, VERSION: versionOf(bundlePath) },
+  versionMetadata: undefined,
+});
+
 async function start(setup: WorkerSetup): Promise<Miniflare> {
   const options = await optionsOf(setup, setup.schemaPath);
+  const { objectBundlePath } = setup;
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       host: '127.0.0.1',
@@ -106,21 +130,21 @@ async function start(setup: WorkerSetup): Promise<Miniflare> {
       },
       workers: [
         {
-          ...options.worker,
-          name: 'sluice',
+          ...serviceWorker(setup, options, 'sluice', setup.bundlePath),
           ...withSite(options.worker, setup.sitePath),
-          // workerd refuses a module whose path leads out of this folder.
-          modulesRoot: dirname(setup.bundlePath),
-          modules: [
-            ...AROUND_BUNDLE.map((name) => moduleIn(dirname(setup.bundlePath), name)),
-            { type: 'ESModule', path: setup.bundlePath, contents: readFileSync(setup.bundlePath, 'utf8') },
-          ],
-          // Only the file's own variables: a developer's .dev.vars contains real secrets, which must not be
-          // used here.
-          bindings: { ...options.vars, ...setup.bindings, VERSION: versionOf(setup.bundlePath) },
-          versionMetadata: undefined,
+          ...(objectBundlePath === undefined
+            ? {}
+            : {
+                durableObjects: {
+                  ...(Reflect.get(options.worker, 'durableObjects') as Record<string, unknown>),
+                  CUSTODIAN: custodianOf(setup),
+                },
+              }),
         },
-        inside(options),
+        ...(objectBundlePath === undefined
+          ? []
+          : [{ ...serviceWorker(setup, options, OBJECT, objectBundlePath), assets: undefined }]),
+        inside(setup, options),
         ...(setup.mcp === undefined ? [] : [await mcpWorker(setup.mcp)]),
       ],
     }),

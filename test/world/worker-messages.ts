@@ -29,6 +29,8 @@ export interface WorkerFiles {
 }
 
 export interface WorkerSetup extends WorkerFiles {
+  /** Bundle of the custodian's object if it is of another release, as for minutes after a deployment. */
+  readonly objectBundlePath?: string;
   /** Applied to D1 where the file exists. */
   readonly schemaPath: string;
   /** Statements for D1 instead of that file. */

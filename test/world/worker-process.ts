@@ -11,7 +11,7 @@ const START_MS = 90_000;
 const STOP_MS = 15_000;
 
 /** The parts that a deployment replaces. */
-export type Release = Pick<WorkerSetup, 'bundlePath' | 'schema'>;
+export type Release = Pick<WorkerSetup, 'bundlePath' | 'objectBundlePath' | 'schema'>;
 
 export interface WorkerProcess {
   /** Where the running Worker listens; null while it is down. */
