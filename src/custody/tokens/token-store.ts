@@ -88,13 +88,19 @@ export class Tokens {
     return token?.listedAt ? token.tokenId : undefined;
   }
 
-  /** Lists a created or external token and returns its number. Call inside a transaction. */
+  /**
+   * Lists a created or external token with the facts of the paid request, and returns its number. Call inside a
+   * transaction.
+   */
   list({ id: requestId, subject }: Bought, now: number): number {
     const store = this.#store;
     const mint = String(subject.mint);
-    const created = () => ({ ...subject, tokenId: store.nextId(), mint, requestId, createdAt: now });
-    const token: TokenEntry = store.byMint(mint) ?? created();
-    return this.#save({ ...token, listedAt: token.listedAt ?? now }, now).tokenId;
+    const known = store.byMint(mint);
+    if (known?.listedAt) return known.tokenId;
+    const token: TokenEntry = known
+      ? { ...known, ...subject, mint, tokenId: known.tokenId, listedAt: now }
+      : { ...subject, tokenId: store.nextId(), mint, requestId, createdAt: now, listedAt: now };
+    return this.#save(token, now).tokenId;
   }
 
   /** A token created elsewhere gets its number with the first request to list it. */

@@ -357,6 +357,18 @@ describe('how many may wait', () => {
     await world.payments.run();
     expect(() => world.open({ kind: 'listing', subject })).toThrow('ALREADY_LISTED');
   });
+
+  it('a listed token has the facts of the request that was paid, not of an earlier unpaid one', async () => {
+    const world = createPaymentWorld();
+    const subject = { mint: address(1), symbol: 'MOON', decimals: 9, supply: '1', program: 'token' };
+    const unpaid = world.open({ kind: 'listing', subject: { ...subject, name: 'Before' } });
+    const request = world.open({ kind: 'listing', subject: { ...subject, name: 'Now' } });
+    world.pay(fee(request), [request.reference]);
+    await world.payments.run();
+    const [{ row }] = world.storage.exec('SELECT row FROM tokens') as [{ row: string }];
+    expect(JSON.parse(row)).toMatchObject({ name: 'Now', tokenId: unpaid.subject.tokenId });
+    expect(JSON.parse(row)).not.toHaveProperty('requestId');
+  });
 });
 
 it('rows of an older version are read, and their refunds are paid once', async () => {
