@@ -53,6 +53,7 @@ import { type ChainPort, createBalanceReader } from './kernel/solana-view.ts';
 import { areLimits } from './kernel/spending-limits.ts';
 import { CustodyBounds, type CustodyLimits, NOTHING_SOLD, type Sold } from './limits.ts';
 import { type PaymentPorts, Payments } from './payments/payment-requests.ts';
+import { creationCost } from './payments/request-store.ts';
 import { type AbsrPorts, DailyMint } from './reserve/daily-mint.ts';
 import { type ProofPorts, Proofs } from './reserve/proof.ts';
 import { Swaps } from './swap/create-swap.ts';
@@ -232,7 +233,7 @@ export class Custodian implements CustodianApi {
     const { bounds, tools } = this.#kernel;
     const { payments } = this.#d;
     if (!payments || kind !== 'token') return undefined;
-    const cost = lamports(payments.creationCost(subject));
+    const cost = lamports(creationCost(subject));
     try {
       const balance = await tools.readBalance(tools.journal.releasedSlot());
       return bounds.saleRefusal(cost, balance, tools.journal.counting(tools.now()), tools.now());

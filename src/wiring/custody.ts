@@ -275,7 +275,6 @@ function paidRequests(
       randomId,
       mintAddress: mintKeys.address,
       metadataUri: (mint) => `${publicBaseUrl}/api/tokens/${mint}/metadata.json`,
-      creationCost: (subject) => BigInt(String(subject.costLamports)),
     },
     tokenKind: createTokenKind({
       reserveAddress,

@@ -25,14 +25,18 @@ function selling(balance: bigint, change: Partial<typeof limits> = {}) {
       randomId: () => `request-${++made}`,
       mintAddress: () => encodeBase58(new Uint8Array(32).fill(made)),
       metadataUri: (mint) => mint,
-      creationCost: () => COST,
       balanceOf: async () => SOL,
       leastBalance: async () => 0n,
     },
   });
   w.chain.nextBalance = async () => ({ lamports: lamports(balance), slot: 100n });
   const open = (kind: OpenRequest['kind'] = 'token') =>
-    w.custody.openRequest({ kind, subject: { mint: 'm' }, baseFeeLamports: SOL / 5n, client: `c${made}` });
+    w.custody.openRequest({
+      kind,
+      subject: { mint: 'm', costLamports: COST.toString() },
+      baseFeeLamports: SOL / 5n,
+      client: `c${made}`,
+    });
   return { ...w, open };
 }
 

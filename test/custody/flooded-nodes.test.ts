@@ -21,6 +21,7 @@ const MALLORY = '203.0.113.7';
 const clientOf = (n: number): string => `198.51.${n}.1`;
 
 const SUBJECT = {
+  costLamports: '5020000',
   program: 'token',
   metaplex: false,
   name: 'Moon',
@@ -66,7 +67,6 @@ function setUp(nodeRate?: number) {
           randomId: () => `request-${++made}`,
           mintAddress: (id) => encodeBase58(sha256(utf8ToBytes(id))),
           metadataUri: (mint) => `https://sluice.test/${mint}`,
-          creationCost: () => 5_020_000n,
         },
         tokenKind: createTokenKind({
           reserveAddress: RESERVE,

@@ -69,8 +69,6 @@ export type PaymentPorts = Pick<RefundPorts, 'heldPayers'> &
     transaction(signature: string): Promise<ChainTransaction | null>;
     /** Looks up a payment that a caller names. */
     readonly lookUp: LookUp;
-    /** Lamports that a creation may take from the reserve: rent and fees. */
-    readonly creationCost: (subject: Readonly<Record<string, unknown>>) => bigint;
   };
 
 const KEPT_MS = 7 * DAY_MS;
@@ -140,17 +138,9 @@ export class Payments implements CustodyModule {
 
   /** Creations of paid and open requests for which no operation has reserved SOL yet. */
   sold(): Sold {
-    const cost = (requests: readonly PaymentRequest[]): bigint =>
-      requests.reduce((sum, { subject }) => sum + this.#p.creationCost(subject), 0n);
-    const isToken = ({ kind }: PaymentRequest): boolean => kind === 'token';
-    const paid = this.#store.creationsMissing(-1);
-    const open = this.#store.inState('open', -1).filter(isToken);
-    return {
-      paid: cost(paid),
-      paidCount: BigInt(paid.length),
-      open: cost(open),
-      openCount: BigInt(open.length),
-    };
+    const paid = this.#store.costOfMissingCreations();
+    const open = this.#store.costOfOpenCreations();
+    return { paid: paid.lamports, paidCount: paid.count, open: open.lamports, openCount: open.count };
   }
 
   open(asked: OpenRequest): RequestOpened {

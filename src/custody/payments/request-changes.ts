@@ -10,9 +10,10 @@ import { reasonText } from '../kernel/reason.ts';
 import type { RowRetries } from '../kernel/retries.ts';
 import type { BookingResult, MayBeReturned } from './booking.ts';
 import { checkPayment, DUST, matchRequest } from './payment-matching.ts';
-import type { PaymentPorts, TokenPort } from './payment-requests.ts';
+import type { TokenPort } from './payment-requests.ts';
 import type { Refunds } from './refunds.ts';
 import {
+  creationCost,
   mirrorCreatedListing,
   mirrorRequest,
   type PaymentRequest,
@@ -23,7 +24,7 @@ import type { TreasuryPayment } from './treasury-store.ts';
 
 const UNMATCHED: BookingResult = { purpose: null };
 
-export type RequestChangesPorts = Pick<PaymentPorts, 'creationCost'> & {
+export type RequestChangesPorts = {
   readonly store: RequestStore;
   readonly refunds: Pick<Refunds, 'owe' | 'owedOf'>;
   readonly tokens: Pick<TokenPort, 'creationId' | 'queueCreation' | 'list'>;
@@ -138,7 +139,7 @@ export class RequestChanges {
 
   /** Plans a creation and reserves its cost. Call inside a storage transaction. */
   plan(request: PaymentRequest): void {
-    this.#p.tokens.queueCreation(request, this.#p.creationCost(request.subject));
+    this.#p.tokens.queueCreation(request, creationCost(request.subject));
   }
 
   /** Applies a payment that was consumed for this request. Call inside a storage transaction. */

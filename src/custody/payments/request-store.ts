@@ -25,6 +25,8 @@ const SCHEMA = [
   'CREATE INDEX IF NOT EXISTS requests_by_fee ON requests (fee, state)',
   'CREATE INDEX IF NOT EXISTS requests_closing ON requests (closes_at)',
   'CREATE INDEX IF NOT EXISTS requests_created ON requests (created_at)',
+  // Sums of costs read this index alone, however long the texts of the requests are.
+  `CREATE INDEX IF NOT EXISTS requests_cost ON requests (state, kind, id, json_extract(row, '$.subject.costLamports'))`,
   `CREATE TABLE IF NOT EXISTS refunds (
     signature TEXT PRIMARY KEY,
     request_id TEXT NOT NULL,
@@ -69,6 +71,10 @@ export type PaymentRequest = {
   /** Incremented with every change. */
   readonly changes: number;
 };
+
+/** Lamports that a creation may take from the reserve: rent and fees. */
+export const creationCost = (subject: PaymentRequest['subject']): bigint =>
+  BigInt(String(subject.costLamports));
 
 /** The name under which a payment is consumed for this request. */
 export const purposeOf = ({ kind, id }: Pick<PaymentRequest, 'kind' | 'id'>): string => `${kind}:${id}`;
@@ -144,6 +150,17 @@ function timeOf(exec: Storage['exec'], query: string): number | undefined {
   return at === null || at === undefined ? undefined : Number(at);
 }
 
+/** The number of creations, and the lamports that they may take from the reserve. */
+export type CreationCosts = { readonly count: bigint; readonly lamports: bigint };
+
+const COSTS = `COUNT(*) AS count,
+  CAST(COALESCE(SUM(CAST(json_extract(r.row, '$.subject.costLamports') AS INTEGER)), 0) AS TEXT) AS lamports`;
+
+const costsOf = ([row]: SqlRow[]): CreationCosts => ({
+  count: BigInt(Number(row?.count)),
+  lamports: BigInt(String(row?.lamports)),
+});
+
 export class RequestStore {
   readonly #exec: Storage['exec'];
 
@@ -181,15 +198,6 @@ export class RequestStore {
   /** Open requests of exactly this fee. */
   openByFee(fee: string): PaymentRequest[] {
     return this.#exec("SELECT row FROM requests WHERE fee = ? AND state = 'open'", fee).map(requestOf);
-  }
-
-  /** @param limit negative: no limit */
-  inState(state: RequestState, limit: number): PaymentRequest[] {
-    return this.#exec(
-      'SELECT row FROM requests WHERE state = ? ORDER BY created_at LIMIT ?',
-      state,
-      limit,
-    ).map(requestOf);
   }
 
   /** Open requests that closed before a time, in Unix milliseconds. */
@@ -250,6 +258,21 @@ export class RequestStore {
        WHERE r.state = 'paid' AND o.id IS NULL ORDER BY r.created_at LIMIT ?`,
       limit,
     ).map(requestOf);
+  }
+
+  /** Creations that open token requests may buy. */
+  costOfOpenCreations(): CreationCosts {
+    return costsOf(this.#exec(`SELECT ${COSTS} FROM requests r WHERE r.state = 'open' AND r.kind = 'token'`));
+  }
+
+  /** Creations of paid token requests that are not planned. */
+  costOfMissingCreations(): CreationCosts {
+    return costsOf(
+      this.#exec(
+        `SELECT ${COSTS} FROM requests r WHERE r.state = 'paid' AND r.kind = 'token'
+         AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.id = 'token:' || r.id)`,
+      ),
+    );
   }
 
   /** Open requests of each client. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { isAddress } from '../../../src/chain/solana/address.ts';
 import { lamports } from '../../../src/core/amount.ts';
-import type { PaymentRequest } from '../../../src/custody/payments/request-store.ts';
+import { type PaymentRequest, RequestStore } from '../../../src/custody/payments/request-store.ts';
 import { settling } from '../../kit/sample-operations.ts';
 import { createPaymentWorld, fee, type PaymentWorld, signature, TREASURY } from './payment-world.ts';
 
@@ -795,7 +795,12 @@ describe('a request', () => {
     world.state.drawn = [0, 7];
     const request = world.open();
     expect(request.feeLamports).toBe('20000008');
-    const asked = { kind: 'token', subject: {}, baseFeeLamports: 20_000_000n, client: 'another' } as const;
+    const asked = {
+      kind: 'token',
+      subject: { costLamports: '5000' },
+      baseFeeLamports: 20_000_000n,
+      client: 'another',
+    } as const;
     expect(world.payments.open(asked)).toMatchObject({
       refusal: {
         code: 'TOO_MANY_OPEN_REQUESTS',
@@ -810,7 +815,12 @@ describe('a request', () => {
   it('a request is refused for ten minutes at the eleventh of one client', () => {
     const world = createPaymentWorld();
     for (let n = 0; n < 10; n++) world.open({ client: 'same' });
-    const asked = { kind: 'token', subject: {}, baseFeeLamports: 20_000_000n, client: 'same' } as const;
+    const asked = {
+      kind: 'token',
+      subject: { costLamports: '5000' },
+      baseFeeLamports: 20_000_000n,
+      client: 'same',
+    } as const;
     expect(world.payments.open(asked)).toMatchObject({
       refusal: { code: 'TOO_MANY_OPEN_REQUESTS', retryAfterSeconds: 600 },
     });
@@ -891,5 +901,24 @@ describe('what was sold and not reserved yet', () => {
       WHERE state = 'completed'`);
     world.storage.exec('DELETE FROM operations');
     expect(world.payments.sold()).toEqual({ paid: 10_000n, paidCount: 2n, ...open });
+  });
+
+  it('the sum of what was sold reads no text of a request', () => {
+    const { storage } = createPaymentWorld();
+    const plans: string[] = [];
+    const store = new RequestStore({
+      ...storage,
+      exec(query, ...params) {
+        const plan = query.startsWith('SELECT') ? storage.exec(`EXPLAIN QUERY PLAN ${query}`, ...params) : [];
+        plans.push(...plan.map(({ detail }) => String(detail)));
+        return storage.exec(query, ...params);
+      },
+    });
+    store.costOfOpenCreations();
+    store.costOfMissingCreations();
+    expect(plans.filter((plan) => plan.startsWith('SEARCH r '))).toEqual([
+      'SEARCH r USING COVERING INDEX requests_cost (state=? AND kind=?)',
+      'SEARCH r USING COVERING INDEX requests_cost (state=? AND kind=?)',
+    ]);
   });
 });

@@ -145,7 +145,6 @@ export function createPaymentWorld(
     randomId: () => `request-${++state.random}`,
     mintAddress: (id) => `mint of ${id}`,
     metadataUri: (mint) => `https://sluice.test/${mint}`,
-    creationCost: () => 5_000n,
     // Refunds begin here and are not executed.
     balanceOf: async () => 0n,
     leastBalance: async () => 0n,
@@ -174,6 +173,7 @@ export function createPaymentWorld(
       supply: '1',
       program: 'token',
       mint: `thirdParty ${++state.random}`,
+      costLamports: '5000',
     };
     const opened = payments.open({
       kind: 'token',

@@ -82,7 +82,6 @@ export function createRequestSimulation(options: RunOptions) {
         randomId: () => `request-${options.seed}-${++made}`,
         mintAddress: (id) => encodeBase58(sha256(utf8ToBytes(id))),
         metadataUri: (mint) => `https://sluice.test/${mint}`,
-        creationCost: () => 5_020_000n,
       },
       tokenKind: createTokenKind({
         reserveAddress: RESERVE,
@@ -136,6 +135,7 @@ export function createRequestSimulation(options: RunOptions) {
   const refunds = () => stored<RefundDue>('refunds');
 
   const subject = (mint: string) => ({
+    costLamports: '5020000',
     program: 'token',
     metaplex: false,
     name: 'Moon',

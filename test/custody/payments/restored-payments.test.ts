@@ -41,7 +41,12 @@ describe('an emptied journal', () => {
     };
     run.loseJournal();
     const refused = await run.call((custody) =>
-      custody.openRequest({ kind: 'token', subject: {}, baseFeeLamports: 1n, client: 'ip' }),
+      custody.openRequest({
+        kind: 'token',
+        subject: { costLamports: '1' },
+        baseFeeLamports: 1n,
+        client: 'ip',
+      }),
     );
     expect(refused).toBeUndefined();
     expect(await run.reconcile()).toMatchObject({ ok: true });
