@@ -15,6 +15,7 @@ import { raiseAlarms } from '../features/status/check-alarms.ts';
 import { createDatabaseStore } from '../features/status/database-store.ts';
 import { createHeartbeat, failedParts, getStatus, type StatusReport } from '../features/status/get-status.ts';
 import { prewarmMinimum } from '../features/swap/get-minimum.ts';
+import { purgeUnpaid } from '../features/tokens/unpaid-store.ts';
 import { alarmWebhook, apiDeps, reporterOf, sourcesFor } from './api.ts';
 import { areFeesOverCap } from './swap-route.ts';
 import type { Wired } from './telemetry.ts';
@@ -83,6 +84,7 @@ export function scheduledDeps(env: Env): ScheduledDeps {
       { name: 'heartbeat', run: () => heartbeat.beat('daily', now()) },
       { name: 'wake', run: () => custody.wake() },
       { name: 'purge_exchange', run: () => purgeExchange({ exchanges, now }) },
+      { name: 'purge_unpaid', run: () => purgeUnpaid(env.DB, now()) },
     ],
   };
 }

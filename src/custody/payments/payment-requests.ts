@@ -55,6 +55,8 @@ export type TokenPort = {
   list(request: PaymentRequest, now: number): number;
   /** The subject of a listing with the token's number. */
   numbered(subject: Subject, now: number): Subject;
+  /** Deletes tokens that nothing has listed, and that no request has named since a time. */
+  purge(before: number): void;
   readonly mirrored: MirrorSource;
 };
 
@@ -72,6 +74,8 @@ export type PaymentPorts = Pick<RefundPorts, 'heldPayers'> &
   };
 
 const KEPT_MS = 7 * DAY_MS;
+/** Longer than the last request that may still list the token. */
+const TOKEN_KEPT_MS = 8 * DAY_MS;
 /** Requests per kind of change in one run. */
 const BATCH = 10;
 /** Requests that one run may expire: as many as can close at the same time. */
@@ -282,6 +286,7 @@ export class Payments implements CustodyModule {
     // A payment that is not read yet may still be in time; one failing node does not keep requests open forever.
     this.#changes.expire(Math.max(this.#search.readUntil(), this.#tools.now() - DAY_MS), EXPIRE_BATCH);
     this.#store.purge(this.#tools.now() - KEPT_MS);
+    this.#p.tokens.purge(this.#tools.now() - TOKEN_KEPT_MS);
   }
 }
 

@@ -15,6 +15,9 @@ type Bought = { readonly id: string; readonly subject: Subject };
 
 const entryOf = (row: SqlRow): TokenEntry => JSON.parse(String(row.row)) as TokenEntry;
 
+const CREATED_AT = "json_extract(row, '$.createdAt')";
+const IS_UNLISTED = "json_extract(row, '$.listedAt') IS NULL";
+
 export class TokenStore {
   readonly #exec: Storage['exec'];
 
@@ -22,6 +25,7 @@ export class TokenStore {
     exec(
       'CREATE TABLE IF NOT EXISTS tokens (token_id INTEGER PRIMARY KEY, mint TEXT NOT NULL UNIQUE, row TEXT NOT NULL)',
     );
+    exec(`CREATE INDEX IF NOT EXISTS tokens_unlisted ON tokens (${CREATED_AT}) WHERE ${IS_UNLISTED}`);
     this.#exec = exec;
   }
 
@@ -36,6 +40,11 @@ export class TokenStore {
       token.mint,
       JSON.stringify(token),
     );
+  }
+
+  /** Deletes tokens that no payment has listed and no request has named since a time. */
+  purge(before: number): void {
+    this.#exec(`DELETE FROM tokens WHERE ${IS_UNLISTED} AND ${CREATED_AT} < ?`, before);
   }
 
   byMint(mint: string): TokenEntry | undefined {
@@ -103,13 +112,17 @@ export class Tokens {
     return this.#save(token, now).tokenId;
   }
 
-  /** A token created elsewhere gets its number with the first request to list it. */
+  /** A token created elsewhere gets its number with the first request to list it, and keeps it while requests follow. */
   numbered(subject: Subject, now: number): Subject {
     const store = this.#store;
     const mint = String(subject.mint);
-    const fresh = () => ({ ...subject, mint, tokenId: store.nextId(), createdAt: now, listedAt: null });
-    const { tokenId } = store.byMint(mint) ?? this.#save(fresh(), now);
-    return { ...subject, tokenId };
+    const known = store.byMint(mint) ?? { ...subject, mint, tokenId: store.nextId(), listedAt: null };
+    if (!known.listedAt) this.#save({ ...known, createdAt: now }, now);
+    return { ...subject, tokenId: known.tokenId };
+  }
+
+  purge(before: number): void {
+    this.#store.purge(before);
   }
 
   #save(token: TokenEntry, now: number): TokenEntry {

@@ -75,6 +75,21 @@ describe('the time in which a request can be paid', () => {
     expect(world.payments.find(id)).toBeNull();
   });
 
+  it('leaves the token that an unpaid listing has named for eight days after its newest request', async () => {
+    const world = createPaymentWorld();
+    const tokens = () => world.storage.exec('SELECT token_id FROM tokens');
+    const listing = { kind: 'listing', subject: { mint: 'mint', name: 'Moon' } } as const;
+    world.open(listing);
+    world.state.now += 5 * 24 * 60 * MINUTE;
+    expect(world.open(listing).subject).toMatchObject({ tokenId: 1 });
+    world.state.now += 8 * 24 * 60 * MINUTE;
+    await world.payments.onCron();
+    expect(tokens()).toHaveLength(1);
+    world.state.now += 1;
+    await world.payments.onCron();
+    expect(tokens()).toEqual([]);
+  });
+
   it('ends for at most 200 requests in one run, so that a run stays short', async () => {
     const world = createPaymentWorld();
     const requests = Array.from({ length: 201 }, () => world.open());

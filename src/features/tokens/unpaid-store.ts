@@ -1,0 +1,23 @@
+/**
+ * Deletes what unpaid requests have left in D1.
+ * @module
+ */
+import { DAY_MS } from '../../core/durations.ts';
+
+/** The custodian deletes its own rows earlier, so a comparison of D1 with them writes none again. */
+const KEPT_MS = 9 * DAY_MS;
+
+/** Deletes expired requests without a payment, and tokens that only they have named. Safe to repeat. */
+export async function purgeUnpaid(db: D1Database, now: number): Promise<void> {
+  const before = new Date(now - KEPT_MS).toISOString();
+  const unpaid =
+    "status = 'pending' AND created_at < ?1 AND json_extract(journal, '$.view.detail') = 'expired'";
+  await db.batch(
+    [
+      `DELETE FROM invoices WHERE ${unpaid}`,
+      `DELETE FROM listings WHERE ${unpaid}`,
+      `DELETE FROM tokens WHERE listed_at IS NULL AND created_at < ?1
+       AND NOT EXISTS (SELECT 1 FROM listings WHERE listings.token_id = tokens.token_id)`,
+    ].map((statement) => db.prepare(statement).bind(before)),
+  );
+}
