@@ -186,8 +186,7 @@ export type KindRules = {
 };
 
 /** Milliseconds between checks: short at first, then longer, at most `most`. */
-const spaced = (looks: number, first: number, most: number): number =>
-  Math.min(first * 1.3 ** Math.min(looks, 60), most);
+const spaced = (looks: number, first: number, most: number): number => Math.min(first * 1.3 ** looks, most);
 
 const WATCH_MS = [700, 2_000] as const;
 const SETTLE_MS = [1_500, 60_000] as const;

@@ -247,6 +247,45 @@ describe('while an attempt is on its way', () => {
     });
   });
 
+  const failure = view({ status: statusOf('finalized', true) });
+  const ends = (row: Operation, proof = failure, rules = SWAP) =>
+    step(row, { type: 'viewed', quorum: 1, views: [proof], landing: null }, rules, LATER);
+
+  it.each([
+    ['its fee', SOL + FEE, 10_000_000n, FEE],
+    ['its cost when that is less', SOL + FEE, FEE - 1n, FEE - 1n],
+    ['its fee and priority fee', SOL + 2n * FEE, 10_000_000n, 2n * FEE],
+  ])('a rejected swap costs %s', (_name, reserved, cost, lost) => {
+    expect(ends(signed({ reserved: lamports(reserved), cost: lamports(cost) }))).toMatchObject({
+      cost: lost,
+    });
+  });
+
+  it('an expired swap costs nothing', () => {
+    expect(ends(signed(), deathProof())).toMatchObject({ cost: 0n });
+  });
+
+  it('a kind that ends when it is rejected is signed again only after an expiry', () => {
+    const rules = { ...PAYOUT, endsWhenRejected: true } as const;
+    expect(ends(signed({ kind: 'asry' }), failure, rules)).toMatchObject({ state: 'failed', attempt: 1 });
+    expect(ends(signed({ kind: 'asry' }), deathProof(), rules)).toMatchObject({
+      state: 'planned',
+      attempt: 2,
+    });
+  });
+
+  it('an operation of a lost journal stays held after its last attempt, unless its kind has only one', () => {
+    const reason = held('reconciled');
+    const last = signed({ kind: 'asry', reason, attempt: PAYOUT.maxAttempts });
+    expect(ends(last, deathProof(), PAYOUT)).toMatchObject({ state: 'planned', reason });
+    expect(ends(last, deathProof(), { ...PAYOUT, maxAttempts: 2 })).toMatchObject({
+      state: 'planned',
+      reason,
+    });
+    expect(ends(signed({ reason }), deathProof())).toMatchObject({ state: 'failed' });
+    expect(ends(last, failure, { ...PAYOUT, maxAttempts: 1 })).toMatchObject({ state: 'failed' });
+  });
+
   it('a proven expiry ends a swap: nothing was spent', () => {
     expect(
       step(signed(), { type: 'viewed', quorum: 1, views: [deathProof()], landing: null }, SWAP, LATER),
