@@ -176,7 +176,7 @@ An estimate whose quote the isolate lacks takes a share of the bridge's quota in
 |---|---|
 ${costs.writes.map(({ route, steps }) => `| \`${route}\` | ${steps.map((step, at) => `${at + 1}. ${step}`).join('<br>')} |`).join('\n')}
 
-All nodes, venues and indexes of a step are called at once. The last \`D1\` of a write finds the bookmark of [read replicas](deploy.md#read-replicas).
+All nodes, venues and indexes of a step are called at once. The last \`D1\` of a write finds the bookmark of [read replicas](options.md#read-replicas).
 
 ## A month
 
@@ -221,6 +221,6 @@ const GROWTH = `## What grows
 ## Ten times the load
 
 Up to 100,000 requests a day nothing changes. From then on use your own Solana node, and read replication of \`DB\`
-([deploy.md](deploy.md#read-replicas)) for callers on several continents. For more swaps than the caps allow, raise \`SWAP_MAX_*\` and the
+([deploy.md](options.md#read-replicas)) for callers on several continents. For more swaps than the caps allow, raise \`SWAP_MAX_*\` and the
 bridge's quota first; beyond one custodian, run a second reserve with its own key, bindings and name.
 `;

@@ -178,7 +178,7 @@ export const VARIABLES = {
     schema: vaultKey,
     areas: ['custody'],
     about:
-      'The key in the transit engine of a HashiCorp Vault or OpenBao, instead of `SOLANA_PRIVATE_KEY`: `https://vault.example/v1/transit/keys/sluice` ([key service](custody.md#a-key-outside-cloudflare)).',
+      'The key in the transit engine of a HashiCorp Vault or OpenBao, instead of `SOLANA_PRIVATE_KEY`: `https://vault.example/v1/transit/keys/sluice` ([key service](options.md#a-key-outside-cloudflare)).',
   },
   VAULT_TOKEN: {
     schema: secret,
