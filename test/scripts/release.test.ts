@@ -53,6 +53,12 @@ const versionsIn = (root: string): Record<string, unknown> => ({
 
 beforeAll(() => {
   for (const file of FILES) cpSync(file, join(folder, file), { recursive: true });
+  // Right after a release the section is empty.
+  const changelog = join(folder, 'CHANGELOG.md');
+  writeFileSync(
+    changelog,
+    readFileSync(changelog, 'utf8').replace('## [Unreleased]\n', '## [Unreleased]\n\n- A new entry.\n'),
+  );
   git('init', '-q');
   git('add', '.');
   git('commit', '-q', '-m', 'start');
