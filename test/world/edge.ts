@@ -29,7 +29,8 @@ const IDLE_MS = 60_000;
  * Worker is down. Everything else passes through unchanged.
  */
 export async function startEdge(options: { port: number; target: () => string | null }): Promise<Edge> {
-  const agent = new Agent({ keepAlive: true });
+  // Each request has a connection of its own: workerd may close an idle one in the moment of its reuse.
+  const agent = new Agent({ keepAlive: false });
 
   function pass(incoming: IncomingMessage, out: ServerResponse): void {
     const target = options.target();
