@@ -1,5 +1,5 @@
 /** @module-tag deep */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
 import { createAsryStage } from './asry-stage.ts';
 import { createSwapCaller } from './swap-caller.ts';
@@ -13,29 +13,35 @@ type Status = {
   readonly alarms: readonly string[] | null;
 };
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld({ nodes: 3, cron: false, slotMs: 20, blockMs: 500, settleDelayMs: 200 });
-  await world.control.cron();
+const worlds: World[] = [];
+afterAll(async () => {
+  for (const world of worlds) await world.stop();
 });
-afterAll(() => world?.stop());
 
-/** What the Worker's clock shows, Unix milliseconds. */
-let clock = 0;
+async function startNodes(): Promise<World> {
+  const world = await startWorld({ nodes: 3, cron: false, slotMs: 20, blockMs: 500, settleDelayMs: 200 });
+  worlds.push(world);
+  await world.control.cron();
+  return world;
+}
 
-/** The status after each of some cron runs a minute apart. The custodian is evicted before each run. */
-async function* minutes(count: number): AsyncGenerator<Status> {
+/**
+ * The status after each of some cron runs a minute apart by the Worker's clock. The custodian is evicted
+ * before each run.
+ */
+async function* minutes(world: World, from: number, count: number): AsyncGenerator<Status> {
   for (let minute = 1; minute <= count; minute += 1) {
     await world.worker.evict();
-    clock = Math.max(clock, Date.now()) + MINUTE_MS;
-    await world.control.cron(undefined, clock);
+    await world.control.cron(undefined, from + minute * MINUTE_MS);
     yield (await (await world.fetch('/api/status')).json()) as Status;
   }
 }
 
 const red = ({ upstreams }: Status): string[] => upstreams.flatMap(({ name, ok }) => (ok ? [] : [name]));
 
-it('completes a swap, a paid request and a claim while one of three nodes hangs for ten minutes', async () => {
+// The tests wait for timeouts most of the time, so each has a world of its own at the same time.
+it.concurrent('completes a swap, a paid request and a claim while one of three nodes hangs for ten minutes', async () => {
+  const world = await startNodes();
   world.faults.set('rpc1', { kind: 'hang' });
   const swaps = createSwapCaller(world);
   const tokens = createTokenCaller(world);
@@ -54,7 +60,7 @@ it('completes a swap, a paid request and a claim while one of three nodes hangs 
   expect((await stage.paid(deposit)).payouts).toMatchObject([{ part: 1 }]);
 
   let last: Status | undefined;
-  for await (const shown of minutes(10)) {
+  for await (const shown of minutes(world, Date.now(), 10)) {
     expect(red(shown)).toEqual(['solana-rpc-1']);
     expect(shown.custody?.nodes.quorumMissingSince).toBeNull();
     expect(shown.alarms).not.toContain('quorum_missing');
@@ -65,10 +71,12 @@ it('completes a swap, a paid request and a claim while one of three nodes hangs 
   ]);
 });
 
-it('raises quorum_missing 10 to 15 minutes after two of three nodes began to hang', async () => {
+it.concurrent('raises quorum_missing 10 to 15 minutes after two of three nodes began to hang', async () => {
+  const world = await startNodes();
+  const began = Date.now();
   for (const node of ['rpc1', 'rpc2'] as const) world.faults.set(node, { kind: 'hang' });
   const raised: boolean[] = [];
-  for await (const { alarms } of minutes(15)) {
+  for await (const { alarms } of minutes(world, began, 15)) {
     raised.push(alarms?.includes('quorum_missing') === true);
     if (raised.at(-1)) break;
   }
@@ -76,6 +84,7 @@ it('raises quorum_missing 10 to 15 minutes after two of three nodes began to han
   expect(raised.length).toBeGreaterThan(10);
   world.faults.clear();
   const end: unknown[] = [];
-  for await (const shown of minutes(3)) end.push([red(shown), shown.alarms]);
+  for await (const shown of minutes(world, began + raised.length * MINUTE_MS, 3))
+    end.push([red(shown), shown.alarms]);
   expect(end.at(-1)).toEqual([[], []]);
 });
