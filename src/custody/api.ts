@@ -5,6 +5,7 @@
  */
 import type { Remaining } from '../core/call-limits.ts';
 import type { ErrorCode } from '../core/errors.ts';
+import type { Finality } from './kernel/finality.ts';
 import type { NodeAgreement } from './kernel/quorum.ts';
 import type { LimitUse } from './kernel/spending-limits.ts';
 
@@ -148,7 +149,7 @@ export type CustodyReport = {
   /** True without the Bitcoin key: the operator signs proofs offline. */
   readonly watchOnly: boolean;
   /** The agreement of the Solana nodes. */
-  readonly solana: NodeAgreement;
+  readonly solana: NodeAgreement & Finality;
   /** Names of the upstreams that the custodian skips because they hang. */
   readonly openCircuits: readonly string[];
   /** Null when no mint is configured. */

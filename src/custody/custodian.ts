@@ -113,6 +113,7 @@ function openKernel(platform: Storage, d: CustodyDeps, sold: () => Sold) {
     history: d.swap.history,
     transaction: d.swap.transaction,
     balance: async () => (await chain.balance(0n)).lamports,
+    isChainStalled: () => chain.agreement().stalledSince !== null,
     isNewerStorage: newerStorage !== undefined,
     hasLimits: areLimits(d.limits) && typeof d.swapsDisabled === 'boolean',
     isDisabled: (kind) => kind === 'swap' && d.swapsDisabled,

@@ -140,6 +140,7 @@ export class RpcRefusal extends UpstreamRefusal {
 
 /** The error code for a transaction whose version is above the requested maximum. */
 const UNSUPPORTED_VERSION = -32_015;
+const METHOD_NOT_FOUND = -32_601;
 /** The newest transaction version whose JSON form this file reads (SIMD-0385). */
 const NEWEST_VERSION = 1;
 
@@ -227,6 +228,16 @@ const stateReads = (name: string, call: Call) => ({
   async epochInfo(commitment: Commitment) {
     const info = await call('getEpochInfo', [{ commitment }], EpochInfo);
     return { slot: info.absoluteSlot, blockHeight: info.blockHeight };
+  },
+
+  /** Which consensus made its blocks: an Alpenglow cluster has a genesis certificate. Agave before 4.3 cannot tell. */
+  async consensus(): Promise<'towerbft' | 'alpenglow' | 'unknown'> {
+    try {
+      return (await call('getAgGenesisCert', [], z.unknown())) === null ? 'towerbft' : 'alpenglow';
+    } catch (error) {
+      if (error instanceof RpcRefusal && error.code === METHOD_NOT_FOUND) return 'unknown';
+      throw error;
+    }
   },
 
   firstAvailableBlock: () => call('getFirstAvailableBlock', [], uint),

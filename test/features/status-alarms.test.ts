@@ -15,7 +15,14 @@ const NOW = Date.UTC(2026, 10, 20, 12);
 const iso = (agoMs: number) => new Date(NOW - agoMs).toISOString();
 const SOL = { balance: 10_000_000_000n, floor: 100_000_000n, feesOverCap: false };
 
-const NODES = { configured: 2, quorum: 2, disagreementAt: null, quorumMissingSince: null };
+const NODES = {
+  configured: 2,
+  quorum: 2,
+  disagreementAt: null,
+  quorumMissingSince: null,
+  stalledSince: null,
+  consensus: 'unknown' as const,
+};
 
 const CALM: StatusReport = {
   ok: true,
@@ -72,6 +79,7 @@ const CASES: readonly (readonly [(typeof ALARMS)[number], StatusReport, typeof S
   ['status_unreadable', { ...CALM, custody: null }, SOL],
   ['nodes_disagree', custody({ nodes: { ...NODES, disagreementAt: iso(60_000) } }), SOL],
   ['bridge_fees_over_cap', CALM, { ...SOL, feesOverCap: true }],
+  ['solana_stalled', custody({ nodes: { ...NODES, stalledSince: iso(180_000) } }), SOL],
   ['quorum_missing', custody({ nodes: { ...NODES, quorumMissingSince: iso(900_000) } }), SOL],
 ];
 

@@ -23,7 +23,14 @@ const HEALTHY: StatusReportDeps = {
   custody: {
     report: async () => ({
       watchOnly: false,
-      solana: { nodes: 2, quorum: 2, disagreement: null, quorumMissingSince: null },
+      solana: {
+        nodes: 2,
+        quorum: 2,
+        disagreement: null,
+        quorumMissingSince: null,
+        stalledSince: null,
+        consensus: 'unknown',
+      },
       openCircuits: [],
       mint: null,
       frozen: null,

@@ -18,13 +18,21 @@ export type FakeChain = ChainPort & {
 };
 
 /** A single node, so there are no contradictions. */
-export const AGREEMENT = { nodes: 1, quorum: 1, disagreement: null, quorumMissingSince: null };
+export const AGREEMENT = {
+  nodes: 1,
+  quorum: 1,
+  disagreement: null,
+  quorumMissingSince: null,
+  stalledSince: null,
+  consensus: 'unknown',
+} as const;
 
 export function createFakeChain(): FakeChain {
   const chain: FakeChain = {
     quorum: 1,
     sent: [],
     agreement: () => AGREEMENT,
+    checkFinality: async () => undefined,
     memory: () => '',
     recall: () => undefined,
     reads: { balance: 0, views: 0, landing: 0 },

@@ -70,6 +70,8 @@ export type Status = {
       /** Nodes that must agree before money moves */ quorum: number;
       /** When two nodes last returned different finalized data, within the last hour */ disagreementAt: string | null;
       quorumMissingSince: string | null;
+      /** When Solana last finalized a slot, if long ago */ stalledSince: string | null;
+      /** Read while it is stalled */ consensus: 'towerbft' | 'alpenglow' | 'unknown';
     };
   } | null;
   /** The reserve and the ABSR supply */ backing: {

@@ -13,7 +13,7 @@ import type { CustodyModule } from './module.ts';
 import { flushOutbox } from './outbox.ts';
 import type { Log, Mirror, Storage } from './ports.ts';
 import { type Backoff, backoff, type Retries } from './retries.ts';
-import type { BalanceReader, ChainPort } from './solana-view.ts';
+import type { ChainPort } from './solana-view.ts';
 
 /** Operations per alarm. Each makes up to four calls to each of two nodes, and a run may make 40 calls. */
 const DUE_PER_ALARM = 5;
@@ -33,10 +33,9 @@ export type BackgroundPorts = {
   readonly journal: Journal;
   readonly storage: Storage;
   readonly mirror: Mirror;
-  readonly chain: Pick<ChainPort, 'memory'>;
+  readonly chain: Pick<ChainPort, 'memory' | 'checkFinality'>;
   readonly gate: SigningGate;
   readonly executor: Executor;
-  readonly readBalance: BalanceReader;
   readonly retries: Retries;
   /** By name, which appears in the log. */
   readonly modules: Readonly<Record<string, CustodyModule>>;
@@ -69,16 +68,16 @@ export class Background {
 
   wake(): Promise<void> {
     return this.working(async () => {
-      const { gate, journal, modules, readBalance, now } = this.#p;
-      // Each minute asks the nodes at least one question, so that a missing quorum shows although nothing moves.
-      const balance = readBalance(0n).catch(() => undefined);
+      const { gate, journal, modules, chain, now } = this.#p;
+      // A failure shows in the agreement of the nodes.
+      const checked = chain.checkFinality().catch(() => undefined);
       // Rows of an unverified journal are not processed.
-      if (!gate.isVerified()) return void (await balance);
+      if (!gate.isVerified()) return void (await checked);
       journal.purge(now());
       const ticks = Object.entries(modules).map(([name, module]) =>
         this.#attempt('cron', name, module.onCron?.()),
       );
-      await Promise.all([balance, ...ticks]);
+      await Promise.all([checked, ...ticks]);
     });
   }
 

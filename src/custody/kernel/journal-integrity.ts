@@ -150,6 +150,8 @@ export type SigningGatePorts = JournalCheckPorts & {
   readonly isNewerStorage: boolean;
   /** Whether every limit is a number. */
   readonly hasLimits: boolean;
+  /** Whether the chain finalizes no slots: what is signed now could be undecided for hours. */
+  isChainStalled(): boolean;
   /** Whether the configuration disables this kind. */
   isDisabled(kind: Kind): boolean;
 };
@@ -208,6 +210,7 @@ export class SigningGate {
     await this.verify();
     const why = this.stop(kind);
     if (why) return why;
+    if (this.#p.isChainStalled()) return 'solana_stalled';
     const since = journal.undeliveredSince();
     // A start in the future means that the clock went back, so the true wait is unknown.
     const isLate = since !== undefined && Math.abs(now() - since) > MIRROR_PATIENCE_MS;

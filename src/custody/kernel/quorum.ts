@@ -55,7 +55,8 @@ const MAX_WAITING = 100;
 /** A question without a quorum. Unix milliseconds. */
 type Waiting = { since: number; askedAt: number; alarmed: boolean };
 
-type Memory = {
+/** What the next instance must know: the platform evicts an idle object sooner than any alarm is due. */
+export type QuorumMemory = {
   readonly disagreement: NodeAgreement['disagreement'];
   readonly waiting: readonly (readonly [question: string, Waiting])[];
 };
@@ -148,14 +149,12 @@ export class Quorum<N extends { readonly name: string }> {
     };
   }
 
-  /** What the next instance must know: the platform evicts an idle object sooner than any alarm is due. JSON. */
-  memory(): string {
-    return JSON.stringify({ disagreement: this.#disagreement, waiting: [...this.#waiting] } satisfies Memory);
+  memory(): QuorumMemory {
+    return { disagreement: this.#disagreement, waiting: [...this.#waiting] };
   }
 
   /** Continues from the memory of an earlier instance. */
-  recall(text: string): void {
-    const { disagreement, waiting } = JSON.parse(text) as Memory;
+  recall({ disagreement, waiting }: QuorumMemory): void {
     this.#disagreement ??= disagreement;
     for (const [question, entry] of waiting)
       if (!this.#waiting.has(question)) this.#waiting.set(question, entry);

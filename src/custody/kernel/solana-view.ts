@@ -16,6 +16,7 @@ import {
   type SignatureEntry,
   type SolanaNode,
 } from '../../providers/solana-rpc.ts';
+import { type Consensus, type Finality, type FinalityMemory, FinalityWatch } from './finality.ts';
 import type { Landing, SignedAt, Signing, Witness } from './operation.ts';
 import type { Log, Within } from './ports.ts';
 import {
@@ -24,6 +25,7 @@ import {
   type History,
   type NodeAgreement,
   Quorum,
+  type QuorumMemory,
   quorumOf,
   sameByKey,
   settled,
@@ -50,9 +52,15 @@ export type ChainPort = {
   views(signing: Signing): Promise<NodeView[]>;
   /** How the finalized transaction changed the reserve, or null without a quorum. */
   landing(signature: string): Promise<Landing | null>;
-  /** Quorum size and the newest disagreement of the nodes, for the status. */
-  agreement(): NodeAgreement;
-  /** What the next instance must know of the nodes' agreement; JSON. */
+  /**
+   * Asks each node for its newest finalized slot. The cron does so each minute: a missing quorum and a stalled chain show
+   * although nothing moves.
+   * @throws AppError UPSTREAM_FAILED
+   */
+  checkFinality(): Promise<void>;
+  /** Quorum size, the newest disagreement of the nodes, and whether the chain stands still. */
+  agreement(): NodeAgreement & Finality;
+  /** What the next instance must know of the nodes' agreement and of the chain; JSON. */
   memory(): string;
   recall(text: string): void;
 };
@@ -82,6 +90,8 @@ export class SolanaView implements ChainPort {
   readonly #messageVersion: MessageVersion;
   readonly #within: Within;
   readonly #asked: Quorum<SolanaNode>;
+  readonly #now: () => number;
+  readonly #finality = new FinalityWatch();
   #turn = 0;
 
   constructor({ messageVersion = 0, reserveAddress, ...p }: SolanaViewPorts) {
@@ -90,6 +100,7 @@ export class SolanaView implements ChainPort {
     this.#reserveAddress = reserveAddress;
     this.#messageVersion = messageVersion;
     this.#within = p.within;
+    this.#now = p.now;
     this.#asked = new Quorum({ ...p, nodes });
     this.quorum = this.#asked.size;
     this.history = {
@@ -102,16 +113,50 @@ export class SolanaView implements ChainPort {
     };
   }
 
-  agreement(): NodeAgreement {
-    return this.#asked.agreement();
+  agreement(): NodeAgreement & Finality {
+    return { ...this.#asked.agreement(), ...this.#finality.current() };
   }
 
   memory(): string {
-    return this.#asked.memory();
+    const memory: QuorumMemory & { finality: FinalityMemory } = {
+      ...this.#asked.memory(),
+      finality: this.#finality.memory(),
+    };
+    return JSON.stringify(memory);
   }
 
   recall(text: string): void {
-    this.#asked.recall(text);
+    // An earlier release stored no finality.
+    const { finality, ...memory } = JSON.parse(text) as QuorumMemory & { finality?: FinalityMemory };
+    this.#asked.recall(memory);
+    this.#finality.recall(finality);
+  }
+
+  async checkFinality(): Promise<void> {
+    const read = async (node: SolanaNode) => (await node.epochInfo('finalized')).slot;
+    const answer = await this.#asked.ask('finalized slot', read, (given, isComplete) => {
+      const covered = this.#covered(given.map(({ value }) => value));
+      // A node that stands still must not decide that the chain does.
+      const isEnough = covered !== undefined && (isComplete || covered > this.#finality.slot);
+      return isEnough ? { agreed: covered } : undefined;
+    });
+    if (!answer) throw quorumMissing();
+    const now = this.#now();
+    if (answer.agreed > this.#finality.slot) this.#finality.advanced(answer.agreed, now);
+    else if (this.#finality.stands(now)) this.#finality.runs(await this.#consensus());
+  }
+
+  async #consensus(): Promise<Consensus> {
+    const given = valuesOf(await this.#fromMost((node) => node.consensus()));
+    const agreed = (['towerbft', 'alpenglow'] as const).find(
+      (consensus) => given.filter((each) => each === consensus).length >= this.quorum,
+    );
+    return agreed ?? 'unknown';
+  }
+
+  /** The highest of these figures that a quorum has reached. */
+  #covered(figures: readonly bigint[]): bigint | undefined {
+    return figures.toSorted((a, b) => (a > b ? -1 : 1))[this.quorum - 1];
   }
 
   balance(minSlot: bigint): Promise<Balance> {
@@ -131,11 +176,12 @@ export class SolanaView implements ChainPort {
     };
     const answer = await this.#asked.ask(`balance ${address}`, read, (given) => {
       // A quorum has at least this balance: a single node can neither raise nor lower it.
-      const falling = given.map(({ value }) => value.lamports).toSorted((a, b) => (a > b ? -1 : 1));
-      const covered = falling[this.quorum - 1];
-      return covered === undefined ? undefined : { agreed: { lamports: covered, slot: lowestSlot(given) } };
+      const covered = this.#covered(given.map(({ value }) => value.lamports));
+      if (covered === undefined) return undefined;
+      return { agreed: { lamports: lamports(covered), slot: lowestSlot(given) } };
     });
     if (!answer) throw quorumMissing();
+    this.#finality.advanced(answer.agreed.slot, this.#now());
     return answer.agreed;
   }
 

@@ -13,6 +13,7 @@ export const ALARMS = [
   'operation_stuck',
   'nodes_disagree',
   'quorum_missing',
+  'solana_stalled',
   'mint_skipped',
   'supply_above_reserve',
   'sol_low',
@@ -96,7 +97,7 @@ export function alarmsOf(status: StatusReport, measured: Measured, nowMs: number
 
 function custodyAlarms(custody: NonNullable<StatusReport['custody']>, nowMs: number): Alarm[] {
   const { frozen, heldOperations, nodes, mint, mirrorBehindSince: behind, mirrorRefusedRows } = custody;
-  const { disagreementAt, quorumMissingSince, configured, quorum } = nodes;
+  const { disagreementAt, quorumMissingSince, stalledSince, consensus, configured, quorum } = nodes;
   return [
     ...when(Boolean(frozen), 'signing_frozen', `Nothing is signed: ${frozen}.`, {
       openOperations: custody.openOperations,
@@ -116,6 +117,9 @@ function custodyAlarms(custody: NonNullable<StatusReport['custody']>, nowMs: num
       `Since ${quorumMissingSince} too few Solana nodes agree on a read that moves money.`,
       { nodes: configured, quorum },
     ),
+    ...when(stalledSince !== null, 'solana_stalled', `Solana has finalized no slot since ${stalledSince}.`, {
+      consensus,
+    }),
     ...when(mint?.ok === false, 'mint_skipped', `The daily mint of ABSR waits: ${mint?.reason}.`, {
       day: mint?.day ?? null,
     }),

@@ -84,6 +84,9 @@ const custodyStatus = (report: CustodyReport) => ({
     quorum: report.solana.quorum,
     disagreementAt: isoOrNull(report.solana.disagreement?.at ?? null),
     quorumMissingSince: isoOrNull(report.solana.quorumMissingSince),
+    // An object of the previous release does not tell them.
+    stalledSince: isoOrNull(report.solana.stalledSince ?? null),
+    consensus: report.solana.consensus ?? 'unknown',
   },
 });
 
@@ -118,6 +121,7 @@ const isCustodyOk = (custody: ReturnType<typeof custodyStatus> | null): boolean 
   !custody.paused &&
   custody.nodes.disagreementAt === null &&
   custody.nodes.quorumMissingSince === null &&
+  custody.nodes.stalledSince === null &&
   custody.heldOperations === 0 &&
   custody.mirrorRefusedRows === 0 &&
   custody.mint?.ok !== false;

@@ -169,6 +169,8 @@ const status = createRoute({
                   .nullable()
                   .describe('When two nodes last returned different finalized data, within the last hour'),
                 quorumMissingSince: asOf.nullable(),
+                stalledSince: asOf.nullable().describe('When Solana last finalized a slot, if long ago'),
+                consensus: z.enum(['towerbft', 'alpenglow', 'unknown']).describe('Read while it is stalled'),
               })
               .describe('The agreement of the Solana nodes'),
           })

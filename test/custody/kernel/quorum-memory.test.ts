@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Quorum } from '../../../src/custody/kernel/quorum.ts';
+import { Quorum, type QuorumMemory } from '../../../src/custody/kernel/quorum.ts';
 import { NOW } from '../../kit/sample-operations.ts';
 
 const MINUTE_MS = 60_000;
@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 function evicted() {
   const clock = { now: NOW };
   const logged: unknown[] = [];
-  let memory: string | undefined;
+  let memory: QuorumMemory | undefined;
   const nodes = [{ name: 'a' }, { name: 'b' }];
   function next() {
     const quorum = new Quorum({ nodes, now: () => clock.now, log: (line) => void logged.push(line.event) });
@@ -26,7 +26,7 @@ function evicted() {
         (one, other) => one !== other,
       )
       .catch(() => 'failed');
-    memory = quorum.memory();
+    memory = structuredClone(quorum.memory());
     return answer;
   }
   return { clock, logged, ask, agreement: () => next().agreement() };

@@ -256,7 +256,7 @@ describe('a finalized transaction', () => {
     const { chain, logged } = setUp({ getTransaction: found }, { getTransaction: found });
     expect(await chain.transaction(SIGNATURE)).toMatchObject({ signature: SIGNATURE, slot: 321n });
     expect(logged).toEqual([]);
-    expect(chain.agreement()).toEqual({ nodes: 2, quorum: 2, disagreement: null, quorumMissingSince: null });
+    expect(chain.agreement()).toMatchObject({ disagreement: null, quorumMissingSince: null });
   });
 
   it.each<[string, Recorded]>([

@@ -18,6 +18,7 @@ import { type Lamports, lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { Blockhash, ChainPort } from '../../../src/custody/kernel/solana-view.ts';
 import type { ReserveSources } from '../../../src/custody/reserve/reserve-views.ts';
+import { AGREEMENT } from '../../kit/fake-chain.ts';
 
 export const SLOT_MS = 400;
 const FINAL_SLOTS = 32;
@@ -208,7 +209,8 @@ export function createSolanaModel(p: {
 
   const chain: ChainPort = {
     quorum: 1,
-    agreement: () => ({ nodes: names.length, quorum: 1, disagreement: null, quorumMissingSince: null }),
+    agreement: () => ({ ...AGREEMENT, nodes: names.length }),
+    checkFinality: async () => undefined,
     memory: () => '',
     recall: () => undefined,
     balance: (minSlot) =>
