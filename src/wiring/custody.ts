@@ -29,6 +29,7 @@ import { type Keys, openKeys } from '../custody/secrets.ts';
 import type { SwapPorts } from '../custody/swap/operation.ts';
 import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import { within } from '../http/within.ts';
+import { atPriority } from '../providers/admission.ts';
 import type { Esplora } from '../providers/esplora.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients } from './clients.ts';
@@ -133,7 +134,8 @@ export function composeCustody(
   });
   return {
     chain: solana,
-    lookUp: (lookup) => lookups.find(lookup),
+    // Anyone may ask for any signature, so work on the reserve goes first.
+    lookUp: (lookup) => atPriority('user', () => lookups.find(lookup)),
     mirror: createD1Mirror(platform.database),
     signer,
     swap: {

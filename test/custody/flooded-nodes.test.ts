@@ -187,7 +187,7 @@ it('an invented signature costs a confirm five calls to each node, and a claim t
   expect([ofConfirm, w.nodeCalls.count]).toEqual([10, 6]);
 });
 
-it('ten swaps and ten sales of others complete while one client calls 600 times a minute each', async () => {
+it('ten swaps and ten sales of others complete while one client confirms, claims and opens invoices 600 times a minute each', async () => {
   const w = setUp(NODE_RATE);
   const [opened] = await w.finish([w.open(MALLORY)]);
   if (opened?.status !== 'fulfilled' || opened.value.type === 'refused') throw new Error('not opened');
@@ -198,6 +198,7 @@ it('ten swaps and ten sales of others complete while one client calls 600 times 
       flood.push(
         w.confirmInvented(id).catch(() => undefined),
         w.claimInvented().catch(() => undefined),
+        w.open(MALLORY).catch(() => undefined),
       );
     });
   await w.pass(5 * SECOND);
