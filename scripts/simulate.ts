@@ -1,6 +1,7 @@
 /**
  * Runs the whole custodian against seeded schedules: `npm run simulate -- --seeds 100000 --from 1`.
  * `--previous folder` rehearses upgrades and rollbacks: every second instance runs that earlier release.
+ * `--liar` gives every seed three nodes, of which one lies in every response.
  * `--trace` prints one seed event by event; `--src folder` takes the code from elsewhere; `--workers N` threads.
  * A failing seed is reduced before it is shown. The exit code is 1 for a violation, 2 for wrong arguments.
  * @module
@@ -10,8 +11,8 @@ import { join } from 'node:path';
 import { COVERED_FROM, missing } from '../test/simulator/coverage.ts';
 import { loadProduction, OWN_SOURCE, type Production } from '../test/simulator/production.ts';
 import { describe, reduce } from '../test/simulator/reduce.ts';
-import { runScenario, runSeed } from '../test/simulator/run-seed.ts';
-import { scenarioOf } from '../test/simulator/scenario.ts';
+import { runScenario } from '../test/simulator/run-seed.ts';
+import { type Scenario, scenarioOf, withLiar } from '../test/simulator/scenario.ts';
 import { add, type Finding, type RangeResult, runRange } from '../test/simulator/seed-range.ts';
 import type { Violation } from '../test/simulator/witness.ts';
 import { argumentsOrUsage, readArguments, UsageError, wholeNumber } from './command-line.ts';
@@ -23,10 +24,11 @@ type Share = {
   readonly from: number;
   readonly to: number;
   readonly step: number;
+  readonly liar: boolean;
 };
 
 const USAGE =
-  'npm run simulate -- [--seeds N] [--from N] [--workers N] [--src folder] [--previous folder] [--trace]';
+  'npm run simulate -- [--seeds N] [--from N] [--workers N] [--src folder] [--previous folder] [--liar] [--trace]';
 /** Lines of a reduced seed that are shown; `--trace` prints all of the seed. */
 const LAST_LINES = 120;
 
@@ -37,6 +39,7 @@ const values = argumentsOrUsage(USAGE, (args) => {
     workers: { type: 'string', default: '2' },
     src: { type: 'string', default: OWN_SOURCE },
     previous: { type: 'string' },
+    liar: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
   }).values;
   for (const name of ['src', 'previous'] as const) {
@@ -52,11 +55,16 @@ const values = argumentsOrUsage(USAGE, (args) => {
   };
 });
 
+function scenarioFor(seed: number): Scenario {
+  const scenario = scenarioOf(seed);
+  return values.liar ? withLiar(scenario) : scenario;
+}
+
 async function main(): Promise<void> {
-  const { from, seeds, workers: step, src: source, previous, trace } = values;
+  const { from, seeds, workers: step, src: source, previous, liar, trace } = values;
   if (trace) {
     const production = await loadProduction(source, previous);
-    const { violations } = await runSeed(from, production, (line) => console.log(line()));
+    const { violations } = await runScenario(scenarioFor(from), production, (line) => console.log(line()));
     printBroken(violations);
     return;
   }
@@ -64,7 +72,7 @@ async function main(): Promise<void> {
   const started = performance.now();
   const results = await Promise.all(
     Array.from({ length: step }, (_none, index) =>
-      inThread<Share, RangeResult>(import.meta.url, { source, previous, from: from + index, to, step }),
+      inThread<Share, RangeResult>(import.meta.url, { source, previous, from: from + index, to, step, liar }),
     ),
   );
   const seconds = (performance.now() - started) / 1_000;
@@ -96,7 +104,7 @@ function report(findings: readonly Finding[]): void {
 
 /** The smallest scenario that still breaks the same invariant, and its trace. */
 async function show({ seed, invariant }: Finding, production: Production): Promise<void> {
-  const smallest = await reduce(scenarioOf(seed), production, invariant);
+  const smallest = await reduce(scenarioFor(seed), production, invariant);
   const lines: string[] = [];
   const { violations } = await runScenario(smallest, production, (line) => lines.push(line()));
   console.log(`\nseed ${seed}, reduced (--from ${seed} --trace prints the whole seed):`);

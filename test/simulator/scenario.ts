@@ -76,6 +76,7 @@ const SALTS = {
   early: 0x6561_7278,
   outage: 0x6f75_7461,
   noops: 0x6e6f_6f70,
+  liar: 0x6c69_6172,
 };
 const later = (seed: number, salt: number, chance: number): boolean =>
   createRandom(seed ^ salt).chance(chance);
@@ -171,6 +172,10 @@ function slotMsOf(r: Random, remoteKey: boolean): number {
   return remoteKey ? 400 : fast;
 }
 
+const LIAR_NODES: readonly NodeSpec[] = Array.from({ length: 3 }, () => ({
+  retention: Number.POSITIVE_INFINITY,
+}));
+
 /** One of three may keep little history; of two, both are needed and keep all of it. */
 function nodesOf(r: Random): NodeSpec[] {
   const count = r.pick([1, 2, 2, 3, 3]);
@@ -186,6 +191,14 @@ function liesOf(r: Random, nodes: number): Lies | undefined {
   const about = r.chance(0.5) ? [r.pick(drawn)] : drawn.filter(() => r.chance(0.4));
   // Most often the first, which is called before the others.
   return { node: r.chance(0.7) ? 0 : r.between(1, nodes - 1), about, rate: r.pick([1, 1, 0.5, 0.1]) };
+}
+
+/** The same with three nodes, of which one lies in every response about its subjects. */
+export function withLiar(scenario: Scenario): Scenario {
+  const random = createRandom(scenario.seed ^ SALTS.liar);
+  const about = random.chance(0.5) ? [random.pick(LIES)] : LIES.filter(() => random.chance(0.4));
+  const nodes = scenario.nodes.length === 3 ? scenario.nodes : LIAR_NODES;
+  return { ...scenario, nodes, lies: { node: random.between(0, 2), about, rate: 1 } };
 }
 
 function reserveOf(r: Random, crowd: string): bigint {

@@ -3,7 +3,8 @@
  * @module
  */
 import type { Production } from './production.ts';
-import { runSeed } from './run-seed.ts';
+import { runScenario } from './run-seed.ts';
+import { scenarioOf, withLiar } from './scenario.ts';
 
 export type Finding = { readonly seed: number; readonly invariant: string; readonly detail: string };
 
@@ -16,7 +17,7 @@ export type RangeResult = {
 /** Seeds `from`, `from + step`, ... below `to`. */
 export async function runRange(
   production: Production,
-  p: { from: number; to: number; step: number },
+  p: { from: number; to: number; step: number; liar?: boolean },
 ): Promise<RangeResult> {
   const { stackTraceLimit } = Error;
   // Upstreams fail all the time here, and their stacks are not needed.
@@ -25,7 +26,8 @@ export async function runRange(
   const counts: Record<string, number> = {};
   let seeds = 0;
   for (let seed = p.from; seed < p.to; seed += p.step) {
-    const result = await runSeed(seed, production, () => undefined);
+    const scenario = scenarioOf(seed);
+    const result = await runScenario(p.liar ? withLiar(scenario) : scenario, production, () => undefined);
     seeds++;
     add(counts, result.counts);
     for (const violation of result.violations) findings.push({ seed, ...violation });

@@ -27,6 +27,17 @@ it('breaks no invariant in the first seeds', { timeout: PATIENCE_MS, tags: ['sca
   expect(code).toBe(0);
 });
 
+it('breaks no invariant while one of three nodes lies in every response', {
+  timeout: PATIENCE_MS,
+  tags: ['scaled'],
+}, async () => {
+  const seeds = cases(60, 4);
+  const { text, code } = await run('simulate.ts', '--liar', '--seeds', String(seeds), '--from', '1');
+  expect(text).toMatch(new RegExp(`${seeds} seeds from 1 in .* 0 violations`));
+  expect(Number(/(\d+) {2}lie: /.exec(text)?.[1])).toBeGreaterThan(0);
+  expect(code).toBe(0);
+});
+
 /** Each of these broke an invariant or ended with an error on an earlier commit. */
 const MENDED = [
   101033, 101328, 100491, 501935, 503491, 505563, 507132, 529787, 530876, 535715, 536829, 539084, 556114,
