@@ -6,6 +6,7 @@
 import { waitUntil } from 'cloudflare:workers';
 import type { Deps } from '../app.ts';
 import { encodeBase58 } from '../chain/solana/address.ts';
+import { movableAtoms } from '../chain/solana/token-program.ts';
 import { signedTransaction } from '../chain/solana/transaction.ts';
 import type { Config } from '../config.ts';
 import { lamports } from '../core/amount.ts';
@@ -103,7 +104,9 @@ function analyticsDeps({ env, config }: Sources): Deps['analytics'] {
   };
 }
 
-function asryDeps({ reads, config, custody, sleep, treasuryAddress }: Sources): Deps['asry'] {
+function asryDeps(sources: Sources): Deps['asry'] {
+  const { reads, config, custody, memory, sleep, treasuryAddress } = sources;
+  const { ASRY_MINT_ADDRESS: asry, ASRY_SOURCE_ACCOUNT: source, RESERVE_SOLANA_ADDRESS: reserve } = config;
   return {
     custody,
     claims: createAsryMirror(reads),
@@ -115,6 +118,15 @@ function asryDeps({ reads, config, custody, sleep, treasuryAddress }: Sources): 
       if (absent.length > 0 || mint === undefined) throw notConfigured(absent);
       return mint;
     },
+    memory,
+    ...(asry && source && reserve
+      ? {
+          async readAllowance() {
+            const [account] = (await accountReader(sources)([source])).accounts;
+            return account ? movableAtoms(account.owner, account.data, asry, reserve) : 0n;
+          },
+        }
+      : {}),
     sleep,
     now: Date.now,
   };

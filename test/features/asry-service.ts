@@ -8,6 +8,7 @@ import { AppError } from '../../src/core/errors.ts';
 import type { AsryEpochView, ClaimAnswer, ClaimRequest, ClaimView } from '../../src/custody/api.ts';
 import { createAsryMirror } from '../../src/features/asry/asry-store.ts';
 import { type AsryDeps, asryRoutes } from '../../src/features/asry/routes.ts';
+import { Cache } from '../../src/http/cached.ts';
 import { openD1 } from '../kit/d1.ts';
 import { routerOver } from '../kit/router.ts';
 
@@ -70,6 +71,8 @@ export type Service = ReturnType<typeof openD1> & {
   found: ClaimView | null;
   epochs: AsryEpochView[];
   configured: boolean;
+  /** Atoms of the cold account's allowance, or the failure of its read; absent without such an account. */
+  allowance?: bigint | Error;
 };
 
 export function newService(): Service {
@@ -104,6 +107,15 @@ function depsOf(service: Service): AsryDeps {
     },
     treasuryAddress: TREASURY,
     depositMints: { USDC: 'usdc-mint', USDT: 'usdt-mint' },
+    memory: new Cache({ now: () => service.clock, defer: () => undefined }),
+    ...('allowance' in service
+      ? {
+          async readAllowance() {
+            if (typeof service.allowance === 'bigint') return service.allowance;
+            throw service.allowance;
+          },
+        }
+      : {}),
     requireAsry() {
       if (service.configured) return MINT;
       throw new AppError('NOT_CONFIGURED', 'ASRY_MINT_ADDRESS', {

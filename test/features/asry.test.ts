@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { canonicalSignature } from '../../src/chain/solana/address.ts';
 import type { ErrorCode } from '../../src/core/errors.ts';
+import { upstreamFailed } from '../../src/core/errors.ts';
 import type { ClaimAnswer } from '../../src/custody/api.ts';
 import {
   asryApp,
@@ -461,6 +462,17 @@ describe('GET /api/asry/epoch', () => {
       mints: { USDC: 'usdc-mint', USDT: 'usdt-mint' },
       decimals: 6,
     });
+  });
+
+  it.each<[string, object, string | null]>([
+    ['the allowance of the cold account', { allowance: 5_000_000_000n }, '5000000000'],
+    ['a used-up allowance as zero', { allowance: 0n }, '0'],
+    ['null while the allowance cannot be read', { allowance: upstreamFailed('solana-rpc', 'timeout') }, null],
+    ['null without a cold account', {}, null],
+  ])('shows %s', async (_name, change, shownAllowance) => {
+    Object.assign(service, change);
+    const { status, body } = await get('/api/asry/epoch');
+    expect([status, body.allowanceAtomic]).toEqual([200, shownAllowance]);
   });
 
   it('the epoch is null before the first one', async () => {

@@ -661,6 +661,7 @@ export type AsryEpochs = {
     mints: { USDC: string; USDT: string };
     decimals: number;
   };
+  /** ASRY that the cold account lets the reserve pay; null without one, or unread */ allowanceAtomic: string | null;
   as_of: string;
 };
 

@@ -5,6 +5,7 @@ import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { AppError, BODY_ERRORS } from '../../core/errors.ts';
 import type { AsryEpochView, ClaimAnswer, CustodianApi } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
+import type { Cache } from '../../http/cached.ts';
 import { idempotencyHeaders, idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
 import { amountParam, SIGNATURE } from '../../http/params.ts';
 import { clientKey, limitReads, rateLimit } from '../../http/rate-limit.ts';
@@ -28,7 +29,12 @@ export type AsryDeps = ClaimFromDepositDeps &
     readonly treasuryAddress: string | null;
     /** Mints of the dollar tokens that earn rewards. */
     readonly depositMints: { readonly USDC: string; readonly USDT: string };
+    readonly memory: Cache;
+    /** ASRY atoms that the reserve may move out of ASRY_SOURCE_ACCOUNT; absent without one. @throws AppError UPSTREAM_FAILED */
+    readonly readAllowance?: () => Promise<bigint>;
   };
+
+const ALLOWANCE_POLICY = { freshMs: 60_000, revalidateMs: 60_000, staleMs: 10 * 60_000 };
 
 const { keys_per_client_hour, signature_lookups, chain_reads } = CALL_LIMITS;
 
@@ -222,6 +228,10 @@ const epochRoute = createRoute({
             decimals: z.int(),
           })
           .describe('Data that a wallet needs to send a deposit'),
+        allowanceAtomic: z
+          .string()
+          .nullable()
+          .describe('ASRY that the cold account lets the reserve pay; null without one, or unread'),
         as_of: z.iso.datetime(),
       }),
       'Up to 100 epochs',
@@ -274,13 +284,26 @@ export const asryRoutes = newRouter<{ readonly asry: AsryDeps }>()
   })
   .openapi(epochRoute, async (c) => {
     c.var.deps.asry.requireAsry();
-    const { current, past } = await listEpochs(c.var.deps.asry);
+    const [{ current, past }, allowanceAtomic] = await Promise.all([
+      listEpochs(c.var.deps.asry),
+      allowanceText(c.var.deps.asry),
+    ]);
     c.header('Cache-Control', 'public, max-age=5');
     const as_of = new Date(c.var.deps.asry.now()).toISOString();
     const { treasuryAddress: address, depositMints: mints } = c.var.deps.asry;
     const deposit = { address, mints, decimals: DOLLAR_DECIMALS };
-    return c.json({ current: current && epochOf(current), past: past.map(epochOf), deposit, as_of }, 200);
+    const epochs = { current: current && epochOf(current), past: past.map(epochOf) };
+    return c.json({ ...epochs, deposit, allowanceAtomic, as_of }, 200);
   });
+
+async function allowanceText({ memory, readAllowance }: AsryDeps): Promise<string | null> {
+  if (!readAllowance) return null;
+  const read = memory.read('asry-allowance', ALLOWANCE_POLICY, readAllowance);
+  return read.then(
+    ({ value }) => value.toString(),
+    () => null,
+  );
+}
 
 function refusalError({ refusal, claim }: Extract<ClaimAnswer, { type: 'refused' }>, mint: string): AppError {
   const { code, message, retryAfterSeconds, details } = refusal;
