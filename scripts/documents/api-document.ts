@@ -35,7 +35,7 @@ and their listing, and reads pools and Nostr feeds. No request needs credentials
 - **Errors** have one body. \`error_code\` is stable, \`action\` names the next step, and \`retryable\` shows whether the same request can succeed later, after the seconds of \`retry_after_s\` and \`Retry-After\`. A failed upstream causes an error or a value marked \`stale\`, never an empty list.
 - **Waiting.** The state of a swap, an invoice and an exchange can be waited for with \`Prefer: wait=N\`: the response comes when the state
   changes.
-- **Limits** on calls are in \`RateLimit\` and \`RateLimit-Policy\` (IETF draft 10) of every response of a route that lists a 429.
+- **Limits** on calls are in \`RateLimit\` and \`RateLimit-Policy\` (IETF draft 10) of every response that counts against one.
 - **Age.** \`as_of\` is the time when figures were read. \`Cache-Control: no-cache\` on a read of the reserve includes the changes of the newest operations.
 - **Support.** Every response has \`X-Request-Id\`: the one that was sent, or a new one.
 - **Money moves once.** Send an \`Idempotency-Key\` wherever one is described: a repeat returns the first response.

@@ -104,5 +104,9 @@ const READS = 'reads';
 /** For reads that the memory of an isolate does not answer. */
 export const limitReads = rateLimit(READS);
 
-/** Counts a read that memory did not answer. @throws AppError RATE_LIMITED */
-export const admitRead = (c: Context): Promise<void> => admit(c, READS);
+/** Counts a read that memory did not answer, and shows what is left. @throws AppError RATE_LIMITED */
+export async function admitRead(c: Context): Promise<void> {
+  await admit(c, READS);
+  c.header('RateLimit-Policy', REQUESTS_ONLY);
+  c.header('RateLimit', remaining(`${READS}:${clientKey(c)}`));
+}

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { CALL_LIMITS } from '../../src/core/call-limits.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { asAppError, problemResponse } from '../../src/http/problem.ts';
-import { type CallLimits, rateLimit } from '../../src/http/rate-limit.ts';
+import { admitRead, type CallLimits, rateLimit } from '../../src/http/rate-limit.ts';
 import { newRouter } from '../../src/http/router.ts';
 
 type Deps = { readonly quota: number };
@@ -29,10 +29,14 @@ function service(further?: CallLimits | ((deps: Deps) => CallLimits), handler?: 
   });
   app.use('/limited', rateLimit<Deps>('test', further));
   app.get('/limited', (c) => handler?.() ?? c.json({}));
+  app.get('/read', async (c) => {
+    await admitRead(c);
+    return c.json({});
+  });
   app.onError((error, c) => problemResponse(c, asAppError(error)));
   const env = { LIMITER: { limit: async () => ({ success: granted }) } };
-  return async (client = `198.51.100.${clients}`) => {
-    const response = await app.request('/limited', { headers: { 'cf-connecting-ip': client } }, env);
+  return async (client = `198.51.100.${clients}`, path = '/limited') => {
+    const response = await app.request(path, { headers: { 'cf-connecting-ip': client } }, env);
     const { headers, status } = response;
     return { status, limit: headers.get('ratelimit'), policy: headers.get('ratelimit-policy') };
   };
@@ -56,6 +60,13 @@ describe('RateLimit headers', () => {
       policy: '"requests_per_minute";q=600;w=60',
       limit: '"requests_per_minute";r=0;t=60',
     });
+  });
+
+  it('show the requests that are left to a caller of a read that memory did not answer', async () => {
+    const get = service();
+    const policy = '"requests_per_minute";q=600;w=60';
+    const limit = '"requests_per_minute";r=599;t=10';
+    expect(await get(undefined, '/read')).toEqual({ status: 200, policy, limit });
   });
 
   it('RateLimit headers never show fewer than no requests left', async () => {
