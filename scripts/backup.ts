@@ -6,12 +6,12 @@
  * `--restore FILE.page-views` puts the page views of such a file back.
  */
 import { execFile } from 'node:child_process';
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import * as z from 'zod';
 import { dumpRows, type Row, tablesOf } from './backup/dump.ts';
 import { askForPageViews, dumpPageViews, restorePageViews, type Service } from './backup/page-views.ts';
-import { argumentsOrUsage, oneLine, readArguments, UsageError } from './command-line.ts';
+import { argumentsOrUsage, createFile, oneLine, readArguments, UsageError } from './command-line.ts';
 import { chooseTarget, type Target, targetLine } from './target.ts';
 
 /** Rows of one query. A row has at most a few kilobytes, and each call of wrangler takes seconds. */
@@ -118,17 +118,11 @@ async function backUp({ file, without, where, target, service }: Extract<typeof 
     },
     (queries) => (world ? readFromWorld(world.controlUrl, queries) : readByWrangler(queries, byWrangler)),
   );
-  writeFileSync(file, `${statements.join('\n')}\n`, { flag: 'wx', mode: 0o600 });
+  await createFile(file, (append) => append(`${statements.join('\n')}\n`));
   console.log(`${statements.length} rows in ${file}`);
   if (!service) return;
   const path = `${file}.${PAGE_VIEWS}`;
-  writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
-  const rows = await dumpPageViews(service, (lines) => appendFileSync(path, lines)).catch(
-    (error: unknown) => {
-      rmSync(path);
-      throw error;
-    },
-  );
+  const rows = await createFile(path, (append) => dumpPageViews(service, append));
   console.log(`${rows} rows of page views in ${path}`);
 }
 

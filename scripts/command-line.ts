@@ -3,6 +3,7 @@
  * work.
  * @module
  */
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 export class UsageError extends Error {
@@ -69,4 +70,28 @@ export function argumentsOrUsage<T>(usage: string, read: (args: readonly string[
 export function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.split('\n').find((line) => line.trim() !== '') ?? 'failed without a message';
+}
+
+/**
+ * Creates a file that only its owner can read. After a failure the file is removed, because a part of it would look
+ * complete.
+ */
+export async function createFile<T>(
+  path: string,
+  fill: (append: (text: string) => void) => T | Promise<T>,
+): Promise<T> {
+  writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
+  const append = (text: string): void => {
+    try {
+      appendFileSync(path, text);
+    } catch (error) {
+      throw new Error(`${path} cannot be written: ${oneLine(error)}`);
+    }
+  };
+  try {
+    return await fill(append);
+  } catch (error) {
+    rmSync(path);
+    throw error;
+  }
 }

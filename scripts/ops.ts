@@ -4,9 +4,9 @@
  * stderr.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { addressOfSecret } from '../src/custody/kernel/signer.ts';
-import { UsageError } from './command-line.ts';
+import { createFile, oneLine, UsageError } from './command-line.ts';
 import { readSettings } from './doctor/read-settings.ts';
 import { readCommandLine, USAGE } from './ops/command-line.ts';
 import { freshKeys, YOURS } from './ops/keygen.ts';
@@ -27,15 +27,11 @@ function fail(text: string, code = 1): never {
   process.exit(code);
 }
 
-function keygen(out: string | undefined): void {
+async function keygen(out: string | undefined): Promise<void> {
   const { solanaAddress, bitcoinAddress, settings } = freshKeys(randomBytes);
   if (out === undefined) return void process.stdout.write(settings);
   if (existsSync(out)) fail(`${out} exists already. Nothing was written, so that no key is lost.`);
-  try {
-    writeFileSync(out, settings, { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    fail(error instanceof Error ? error.message : String(error));
-  }
+  await createFile(out, (append) => append(settings)).catch((error) => fail(oneLine(error)));
   console.log(
     `Solana  ${solanaAddress}\nBitcoin ${bitcoinAddress}\n${out} holds the keys. Left for you to fill in there:`,
   );
@@ -94,7 +90,7 @@ function print({ message = '', rows, tables = [], text }: Answer): void {
 
 const command = readCommandLine(process.argv.slice(2));
 if (command.type === 'usage') fail(USAGE, 2);
-if (command.type === 'keygen') keygen(command.out);
+if (command.type === 'keygen') await keygen(command.out);
 else if (command.type === 'address') printAddress(command.settings);
 else {
   const { body, world, changes, prints } = command;

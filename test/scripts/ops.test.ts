@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -93,6 +93,17 @@ describe('keygen', () => {
     for (const secret of Object.values(secrets)) expect(stdout).not.toContain(secret);
     await expect(keygen('--out', file)).rejects.toMatchObject({ code: 1, stdout: '' });
     expect(readFileSync(file, 'utf8')).toBe(written);
+  });
+
+  it('leaves no file when there is no space for it, and names it in one line', async () => {
+    const file = join(folder, 'full.vars');
+    const limited = `ulimit -f 0; exec "$0" scripts/ops.ts keygen --out ${file}`;
+    await expect(run('sh', ['-c', limited, process.execPath])).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(new RegExp(`^${file} cannot be written: .+\\n$`)),
+    });
+    expect(existsSync(file)).toBe(false);
   });
 
   it('uses all the randomness that it is given', () => {
