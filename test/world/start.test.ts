@@ -120,13 +120,15 @@ describe('npm start', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('names PORT in one line when the port is taken', async () => {
+  test('names PORT in one line when the port is taken, and leaves no file', async () => {
     const first = start();
     await first.ready;
     const port = /:(\d+)$/.exec(first.lines[0] ?? '')?.[1] ?? '';
-    const second = start({ PORT: port });
+    // A separate bundle, because the bundler may still run when the port is tried.
+    const second = start({ PORT: port, WORLD_BUNDLES: undefined });
     await expect(second.ready).rejects.toThrow(`Port ${port} is taken`);
     expect(second.lines).toHaveLength(1);
     await end(first, 'SIGTERM');
+    expect(readdirSync(folder)).toEqual([]);
   });
 });

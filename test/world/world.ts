@@ -198,6 +198,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         : Promise.resolve(join(bundles, 'mcp-bundle/worker.js'));
     const mcpBundle = options.mcp ? bundleMcp() : undefined;
     mcpBundle?.catch(() => undefined);
+    // A bundler that still runs would create the discarded folder again.
+    stops.push(async () => void (await Promise.allSettled([bundle, mcpBundle])));
     const optionsOf = (name: string) => (bundles === folder ? {} : { optionsPath: join(bundles, name) });
     const solana = await startSolanaWorld({
       slotMs: options.slotMs ?? 50,
