@@ -31,14 +31,30 @@ const NAMES: readonly (readonly [keyof Uses, string])[] = [
   ['pageViews', 'page-view object'],
   ['upstream', 'upstream'],
   ['assets', 'assets'],
-  ['limiter', 'limiter'],
   ['json', 'KB JSON'],
 ];
 
 const costText = (cost: Uses): string =>
   NAMES.flatMap(([key, name]) => (cost[key] ? [`${cost[key]} ${name}`] : [])).join(', ') || 'nothing';
 
-const cell = (cost: Cost): string => `${cost.steps}: ${costText(cost)}`;
+function cell(cost: Cost): string {
+  const text = costText(cost);
+  return text === 'nothing' ? text : `${cost.steps}: ${text}`;
+}
+
+/** One row for all routes with the same costs. */
+function readRows(reads: RouteCosts['reads']): string[] {
+  const routes = new Map<string, string[]>();
+  for (const { route, cold, warm } of reads) {
+    const [first, later] = [cell(cold), cell(warm)];
+    const costs = `${first} | ${later === first ? 'the same' : later}`;
+    routes.set(costs, [
+      ...(routes.get(costs) ?? []),
+      `\`${route.replace('GET ', '').replaceAll('|', '\\|')}\``,
+    ]);
+  }
+  return [...routes].map(([costs, names]) => `| ${names.join(', ')} | ${costs} |`);
+}
 
 /** USD a million, and what a month includes. Workers Paid, 2026. */
 const PRICES = {
@@ -160,15 +176,16 @@ Reads are stateless and cached; one custodian orders all movements of money.
 
 ## What a read costs
 
-Counted on the offline world with 1,000 swaps, tokens and proofs (\`test/e2e/route-costs.test.ts\`). The first number is the critical path: calls of
-a backend that wait for each other, at most 2 on a new isolate and 1 later (the status: 3, because five of its sources are asked at a time). The limiter answers in the location and is no step. \`D1\` are
-statements or batches, \`read\` and \`written\` the rows that D1 bills, \`KB JSON\` the text that is parsed and written, from 20 on.
+\`test/e2e/route-costs.test.ts\` counts these calls on the offline world with 1,000 swaps, tokens and proofs. The first number is the critical
+path: calls that wait for each other. \`D1\` counts statements or batches, \`read\` and \`written\` the rows that D1 bills, and \`KB JSON\` the
+text that is parsed and written, if it is at least 20 KB. The rate limiter runs in the same location and is not counted.
 
-| route | first read of an isolate | further reads |
+| \`GET\` | first read of an isolate | further reads |
 |---|---|---|
-${costs.reads.map(({ route, cold, warm }) => `| \`${route.replaceAll('|', '\\|')}\` | ${cell(cold)} | ${cell(warm)} |`).join('\n')}
+${readRows(costs.reads).join('\n')}
 
-An estimate whose quote the isolate lacks takes a share of the bridge's quota in D1 first, 3 steps. One run of the minute's trigger: ${costText(costs.cron)}.
+The status asks five of its sources at a time. An estimate without a stored quote first takes a share of the bridge's quota in D1. One run
+of the minute's trigger costs ${costText(costs.cron)}.
 
 ## The steps of a write
 
@@ -176,32 +193,34 @@ An estimate whose quote the isolate lacks takes a share of the bridge's quota in
 |---|---|
 ${costs.writes.map(({ route, steps }) => `| \`${route}\` | ${steps.map((step, at) => `${at + 1}. ${step}`).join('<br>')} |`).join('\n')}
 
-All nodes, venues and indexes of a step are called at once. The last \`D1\` of a write finds the bookmark of [read replicas](options.md#read-replicas).
+All nodes, venues and indexes of a step are called at once. The last \`D1\` reads the bookmark of [read replicas](options.md#read-replicas).
 
 ## A month
 
-At list prices of Workers Paid in 2026 (${BASE_USD} USD a month); check them. Each read is equally frequent, one of ${READS_PER_COLD} is the first of its isolate, and a
-request is assumed to take ${CPU_MS} ms of processor time. Both objects never sleep. One of 100 successful requests is logged.
+At list prices of Workers Paid in 2026 (${BASE_USD} USD a month); check them. Assumed: each read is equally frequent, one of ${READS_PER_COLD} is the first of its
+isolate, a request takes ${CPU_MS} ms of processor time, and neither object sleeps.
 
 | a day | rows read, million | rows written, million | KV writes, million | above what is included, USD | sum |
 |---|---|---|---|---|---|
 ${LOADS.map(monthRow(costs, viewRows)).join('\n')}
 
-The page-view object writes the views that arrive within 200 ms in one transaction, at most 100. A view of a known visitor therefore costs
-${viewRows.map(({ views, known }) => `${(known / views).toFixed(1)} rows in a group of ${views}`).join(', ')}; a new visitor costs one more, and its deletion from the log another. From ${VIEWS_PER_OBJECT / 1_000_000} million views a
-day, raise \`PAGE_VIEW_OBJECTS\` in \`src/features/analytics/page-views-store.ts\`: the row above has ${Math.ceil(100_000_000 / VIEWS_PER_OBJECT)} objects.
+The page-view object writes the views of 200 ms, at most 100, in one transaction. A view of a known visitor costs
+${viewRows.map(({ views, known }) => `${(known / views).toFixed(1)} rows in a group of ${views}`).join(', ')}; a new visitor and the deletion of the view add one row each. From ${VIEWS_PER_OBJECT / 1_000_000} million
+views a day, raise \`PAGE_VIEW_OBJECTS\` in \`src/features/analytics/page-views-store.ts\`: the row above has ${Math.ceil(100_000_000 / VIEWS_PER_OBJECT)} objects.
 
 ${GROWTH}`;
 }
 
 const GROWTH = `## What grows
 
+[storage.md](storage.md) has the lifetime of each table.
+
 | data | growth | bound |
 |---|---|---|
-| \`views\`, the log of the page views | about 120 bytes a view, at most 0.6 KB with the longest path, referrer and visitor key | 90 days and 1,000,000 views: 0.1 GB, at most 0.6 GB. The object's alarm deletes the oldest, up to 5,000 a second; the sums still include them |
-| \`names\` | a row for each path and referrer, at most 256 and 253 bytes | 1,000 new paths and 1,000 new referrers a day, at most 1.1 MB; further ones count as \`other\` |
-| \`visitors\` | a row per visitor and day | 1,000,000 a day; emptied the day after |
-| \`operations\`, \`invoices\`, \`tokens\`, \`listings\`, \`asry_claims\` | one to two KB each | thousands a year: negligible |
+| \`views\`, the log of the page views | about 120 bytes a view, at most 0.6 KB | 0.1 GB, at most 0.6 GB; 5,000 deletions a second |
+| \`names\` | a row for each path and referrer | 1,000 new paths and 1,000 new referrers a day, at most 1.1 MB; further ones count as \`other\` |
+| \`visitors\` | a row per visitor | 1,000,000 a day |
+| \`operations\`, \`invoices\`, \`tokens\`, \`listings\`, \`asry_claims\` | 1 to 2 KB each | thousands a year |
 | \`proofs\` | 24 a day, 2 KB | 18 MB a year |
 | the custodian's journal | the same operations, 2 KB each | 10 GB per object |
 
@@ -209,18 +228,17 @@ const GROWTH = `## What grows
 
 | limit | what reaches it first |
 |---|---|
-| D1: one writer, some hundreds of small transactions a second | nothing: the custodian writes in batches |
-| D1: 10 GB per database | none of the tables above |
+| D1: one writer, some hundreds of small transactions a second; 10 GB | nothing |
 | KV: one write per second and key; a change is visible elsewhere within a minute | nothing: the cron alone writes cached values, at most once a minute |
-| Durable Object: one thread, 500 to 1,000 calls a second | page views, from 20 million a day. \`/api/swap/min\` and \`/api/swap/create\` at hundreds per second; the caps are reached much earlier |
-| 6 connections at once, 10,000 calls per request | at most 5 upstream calls of a request or of the custodian in flight, 2 of each host; others wait up to 15 seconds. 40 in one run of the custodian |
+| Durable Object: one thread, 500 to 1,000 calls a second | page views, from 20 million a day. Swaps at hundreds per second; the caps are reached much earlier |
+| 6 connections at once, 10,000 calls per request | at most 5 upstream calls of a request or of the custodian run at once, 2 to each host; others wait up to 15 seconds. 40 in one run of the custodian |
 | bundle: 10 MB gzipped | 0.33 MB; a test allows at most 0.6 |
-| outside: 75 to 200 bridge quotes in two hours | 60 for creates, 40 for dry runs, 80 for reads, which share one quote within each amount band (1, 2 or 5 times a power of ten). Then 503 \`QUOTE_BUDGET_SPENT\`, or 429 \`RATE_LIMITED\` for a client's own share |
-| outside: public explorers and nodes return 429 | not at 20 calls a minute; put your own node first in \`SOLANA_RPC_URL\` |
+| outside: 75 to 200 bridge quotes in two hours | 80 for reads, which share one quote within each amount band (1, 2 or 5 times a power of ten); creates and dry runs have [their own](custody.md#limits) |
+| outside: public explorers and nodes return 429 | not at 20 calls a minute |
 
 ## Ten times the load
 
-Up to 100,000 requests a day nothing changes. From then on use your own Solana node, and read replication of \`DB\`
-([deploy.md](options.md#read-replicas)) for callers on several continents. For more swaps than the caps allow, raise \`SWAP_MAX_*\` and the
-bridge's quota first; beyond one custodian, run a second reserve with its own key, bindings and name.
+Up to 100,000 requests a day nothing changes. Above that, use your own Solana node, and [read replicas](options.md#read-replicas) for callers on
+several continents. For more swaps than the caps allow, raise \`SWAP_MAX_*\` and the bridge's quota. Beyond one custodian, run a second
+reserve with its own key, bindings and name.
 `;
