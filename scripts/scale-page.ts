@@ -91,7 +91,6 @@ const NEW_VISITORS = 0.2;
 type Load = { readonly reads: number; readonly views: number };
 
 const LOADS: readonly (readonly [string, Load])[] = [
-  ['1,000 requests', { reads: 1_000, views: 0 }],
   ['100,000 requests', { reads: 100_000, views: 0 }],
   ['10 million requests', { reads: 10_000_000, views: 0 }],
   ['100 million page views', { reads: 0, views: 100_000_000 }],
@@ -172,8 +171,6 @@ export function scalePage(): string {
   const viewRows = fixture<[ViewRows, ViewRows]>('page-view-rows.json');
   return `# Scale: costs, growth and the first limits
 
-Reads are stateless and cached; one custodian orders all movements of money.
-
 ## What a read costs
 
 \`test/e2e/route-costs.test.ts\` counts these calls on the offline world with 1,000 swaps, tokens and proofs. The first number is the critical
@@ -220,21 +217,15 @@ const GROWTH = `## What grows
 | \`views\`, the log of the page views | about 120 bytes a view, at most 0.6 KB | 0.1 GB, at most 0.6 GB; 5,000 deletions a second |
 | \`names\` | a row for each path and referrer | 1,000 new paths and 1,000 new referrers a day, at most 1.1 MB; further ones count as \`other\` |
 | \`visitors\` | a row per visitor | 1,000,000 a day |
-| \`operations\`, \`invoices\`, \`tokens\`, \`listings\`, \`asry_claims\` | 1 to 2 KB each | thousands a year |
-| \`proofs\` | 24 a day, 2 KB | 18 MB a year |
-| the custodian's journal | the same operations, 2 KB each | 10 GB per object |
+| all other rows, in D1 and in the custodian's journal | 1 to 2 KB each: thousands a year, and 24 proofs a day | 10 GB for each |
 
-## Limits of the platform
+## Limits that are reached first
 
-| limit | what reaches it first |
+| limit | what reaches it |
 |---|---|
-| D1: one writer, some hundreds of small transactions a second; 10 GB | nothing |
-| KV: one write per second and key; a change is visible elsewhere within a minute | nothing: the cron alone writes cached values, at most once a minute |
 | Durable Object: one thread, 500 to 1,000 calls a second | page views, from 20 million a day. Swaps at hundreds per second; the caps are reached much earlier |
 | 6 connections at once, 10,000 calls per request | at most 5 upstream calls of a request or of the custodian run at once, 2 to each host; others wait up to 15 seconds. 40 in one run of the custodian |
-| bundle: 10 MB gzipped | 0.33 MB; a test allows at most 0.6 |
-| outside: 75 to 200 bridge quotes in two hours | 80 for reads, which share one quote within each amount band (1, 2 or 5 times a power of ten); creates and dry runs have [their own](custody.md#limits) |
-| outside: public explorers and nodes return 429 | not at 20 calls a minute |
+| 75 to 200 bridge quotes in two hours | 80 for reads, which share one quote within each amount band (1, 2 or 5 times a power of ten); creates and dry runs have [their own](custody.md#limits) |
 
 ## Ten times the load
 

@@ -171,8 +171,7 @@ export const VARIABLES = {
     required: true,
     secret: true,
     custodyOnly: true,
-    about:
-      'The only key that signs on Solana: base58 of 64 bytes, or the JSON array of a key file. Without it a key service must hold the key.',
+    about: 'The only key that signs on Solana: base58 of 64 bytes, or the JSON array of a key file.',
   },
   VAULT_URL: {
     schema: vaultKey,
@@ -185,8 +184,7 @@ export const VARIABLES = {
     areas: ['custody'],
     secret: true,
     custodyOnly: true,
-    about:
-      'Token of that service, required with `VAULT_URL`. It may sign with the one key and read its public part.',
+    about: 'Token of that service, required with `VAULT_URL`.',
   },
   RESERVE_SOLANA_ADDRESS: {
     schema: address,
