@@ -7,7 +7,7 @@
 export type Sources = {
   /** Base URLs of two or more Esplora APIs with different operators. */
   readonly explorers: readonly string[];
-  /** JSON-RPC nodes, tried in order until one answers. */
+  /** JSON-RPC nodes, tried in order until one responds. */
   readonly rpcUrls: readonly string[];
 };
 

@@ -62,7 +62,7 @@ const CALLS = [
   ['swap_estimate', () => call('getSwapEstimate', { amountSol: 0.5 })],
 ] as const;
 
-/** Read-only tools to try: the page shows the answer that an agent gets. */
+/** Read-only tools to try: the page shows the response that an agent gets. */
 export function TryIt() {
   const [shown, setShown] = useState<{ readonly name: string; readonly text: string } | null>(null);
   const { busy, failure, attempt } = useAttempt<'call'>();

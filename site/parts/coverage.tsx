@@ -12,7 +12,7 @@ export type Covered = { readonly reserve: bigint; readonly supply: bigint };
 
 export function coverageOf(summary: AbsrSummary | null): Covered | null {
   if (summary === null || summary.gapSatoshis === null || summary.absrTokenSupplyAtoms === null) return null;
-  // The gap is reserve minus supply in sats: both sides of the bar come from the same answer.
+  // The gap is reserve minus supply in sats: both sides of the bar come from the same response.
   const supply = BigInt(summary.absrTokenSupplyAtoms) / 10n ** BigInt(summary.absrDecimals ?? 0);
   return { reserve: supply + BigInt(summary.gapSatoshis), supply };
 }

@@ -6,7 +6,7 @@ import { AsOf } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
 import { Foreign } from './token-text.tsx';
 
-/** The pool API forwards the provider's answer; the page reads only these fields, and any of them may be missing. */
+/** The pool API forwards the provider's response; the page reads only these fields, and any of them may be missing. */
 type PoolToken = { readonly symbol?: unknown; readonly name?: unknown; readonly decimals?: unknown };
 type Pool = {
   readonly data?: {

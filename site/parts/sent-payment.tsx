@@ -76,7 +76,7 @@ export function SentPayment({
   );
 }
 
-/** A wallet was asked to pay, and this page does not know its answer. */
+/** A wallet was asked to pay, and this page does not know its response. */
 export function AskedPayment({ orderId, payment }: { orderId: string; payment: OwnPayment }) {
   return (
     <Notice kind="warn" title="Your wallet was asked to pay this order.">

@@ -4,7 +4,7 @@
  * The signed message is the UTF-8 text base58(SHA-256(J)). J is the flat JSON of the fields below, keys sorted, without
  * white space. The signature does not cover the request's deadline, appFees, confidentiality and depositMode.
  *
- * BTC has two asset ids, and the id in the answer may differ from the signed one: see `BTC_ASSET_IDS`.
+ * BTC has two asset ids, and the id in the response may differ from the signed one: see `BTC_ASSET_IDS`.
  * @see defuse-protocol/one-click-sdk-typescript src/quote-signature
  * @module
  */

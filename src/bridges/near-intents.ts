@@ -101,7 +101,7 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
   };
 }
 
-/** Compares an answer with the request field by field. Each difference has its own reason. */
+/** Compares a response with the request field by field. Each difference has its own reason. */
 export async function checkQuote(
   answer: OneClickQuote,
   request: OneClickRequest,

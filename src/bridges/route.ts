@@ -1,5 +1,5 @@
 /**
- * A swap route: a source of quotes and of swap states. Each answer is compared with our request before it is returned.
+ * A swap route: a source of quotes and of swap states. Each response is compared with our request before it is returned.
  * @module
  */
 import type { Lamports, Sats } from '../core/amount.ts';

@@ -74,7 +74,7 @@ export function formatAmount(atoms: bigint, decimals: number): string {
 }
 
 /**
- * The nearest JSON number, for the contract's numeric fields. The string of atoms in the same answer is
+ * The nearest JSON number, for the contract's numeric fields. The string of atoms in the same response is
  * exact.
  */
 export const toNumber = (atoms: bigint, decimals: number): number => Number(formatAmount(atoms, decimals));

@@ -326,7 +326,7 @@ export const refusalError = ({
     ? new AppError(code, message, { retryAfterSeconds, details })
     : new AppError('CUSTODIAN_UNAVAILABLE', message, { retryAfterSeconds: retryAfterSeconds ?? 30 });
 
-/** An error that an upstream's own protocol returned: its answer, not an outage. */
+/** An error that an upstream's own protocol returned: its response, not an outage. */
 export class UpstreamRefusal extends Error {
   readonly reason: string;
 

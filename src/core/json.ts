@@ -17,7 +17,7 @@ type ReviverContext = { readonly source?: string };
 export const parseJson = (text: string): unknown =>
   parseKeeping(text, (value, source) => source !== String(value));
 
-/** Parses an upstream's answer; only integers that a double would change keep their text. @throws SyntaxError */
+/** Parses an upstream's response; only integers that a double would change keep their text. @throws SyntaxError */
 export const parseUpstreamJson = (text: string): unknown =>
   parseKeeping(text, (value, source) => !Number.isSafeInteger(value) && /^-?\d+$/.test(source));
 

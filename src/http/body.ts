@@ -1,5 +1,5 @@
 /**
- * Request bodies: counted while they are read, JSON only, numbers kept in their source form.
+ * Reads request bodies: JSON of a limited size, with each number in its source form.
  * @module
  */
 import type { Context, MiddlewareHandler } from 'hono';
@@ -24,7 +24,7 @@ export const jsonBody: MiddlewareHandler = async function jsonBody(c, next) {
     throw new AppError('UNSUPPORTED_CONTENT_TYPE', 'Send the body as application/json.');
   }
   const parsed = withoutNulls(parse(text));
-  // The validator checks the content type and reads through `json()`, so both are provided.
+  // The validator checks the content type and calls `json()`, so this sets both.
   c.req.raw = new Request(c.req.raw.url, { method: 'POST', headers: jsonHeaders(c.req.raw.headers) });
   c.req.json = async <T>() => parsed as T;
   await next();
@@ -36,7 +36,7 @@ function jsonHeaders(headers: Headers): Headers {
   return copy;
 }
 
-/** A member that is null counts as absent: forms send null for empty fields. */
+/** A member that is null is treated as absent: forms send null for empty fields. */
 function withoutNulls(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof ExactNumber)
     return value;

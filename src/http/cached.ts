@@ -81,7 +81,7 @@ export class Cache {
     const { freshMs, revalidateMs, staleMs, notBefore = 0 } = policy;
     const ageOf = (entry: Entry | undefined): number =>
       entry && entry.asOf >= notBefore ? now() - entry.asOf : Number.POSITIVE_INFINITY;
-    // A value that must be read again in any case is not looked up: KV would serve its absence for a minute.
+    // KV caches the absence of a key for a minute, so a value that must be read again is not looked up.
     const isInKv = policy.kv !== undefined && notBefore <= now();
     if (isInKv && ageOf(this.#memory.get(key)) >= freshMs) await this.#readKv(key);
     const known = this.#memory.get(key);
@@ -233,14 +233,14 @@ export const prewarmed = (staleMs: number, everyMs = 0): CachePolicy => ({
   kv: 'read',
 });
 
-/** The policy of the cron, which reads a value from before `notBefore` again and writes it to KV. */
+/** The policy of the cron: values older than `notBefore` are read again and written to KV. */
 export const owned = (policy: CachePolicy, notBefore = Number.POSITIVE_INFINITY): CachePolicy => ({
   ...policy,
   notBefore,
   kv: 'write',
 });
 
-/** True: read again by the cron. A time in Unix ms: read again if the value is from before it. */
+/** True: the cron reads the value again. A time in Unix ms: a value from before it is read again. */
 export type Refresh = boolean | number;
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Reads of D1 that a replica may serve. All reads of one request share a session, so that no later read sees
- * older rows than an earlier one. A request can continue from the bookmark of an earlier answer; its reads
+ * older rows than an earlier one. A request can continue from the bookmark of an earlier response; its reads
  * then see at least the changes that the earlier request made.
  * @module
  */
@@ -9,13 +9,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** A database, for reads only: a later request might not see a row written through it. */
 export type D1Reads = Pick<D1Database, 'prepare' | 'batch'>;
 
-/** Header of an answer to a request that changed D1, and of a later request that must see the change. */
+/** Header of a response to a request that changed D1, and of a later request that must see the change. */
 export const BOOKMARK_HEADER = 'X-Data-Bookmark';
 
 /** D1 compares bookmarks as text. Other text would cause an error, or be taken for a session constraint. */
 const BOOKMARK = /^[0-9a-f]+(?:-[0-9a-f]+)*$/;
 const MAX_BOOKMARK_LENGTH = 200;
-/** Longest wait for a bookmark. The change is already written, so its answer is then sent without one. */
+/** Longest wait for a bookmark. The change is already written, so its response is then sent without one. */
 const BOOKMARK_TIMEOUT_MS = 1_000;
 
 type RequestReads = {
@@ -45,13 +45,13 @@ export function replicatedReads(db: D1Database): D1Reads {
   };
 }
 
-/** Records that the current request changed D1, so that its answer carries a bookmark. */
+/** Records that the current request changed D1, so that its response carries a bookmark. */
 export function noteCausedRows(): void {
   const request = requests.getStore();
   if (request !== undefined) request.causedRows = true;
 }
 
-/** Runs a request with its own session. Adds a bookmark to a successful answer if the request changed D1. */
+/** Runs a request with its own session. Adds a bookmark to a successful response if the request changed D1. */
 export async function inReadSession(
   request: Request,
   db: D1Database,
@@ -66,7 +66,7 @@ export async function inReadSession(
   return response;
 }
 
-/** The primary's bookmark; null if D1 does not return it in time, because the answer must not depend on it. */
+/** The primary's bookmark; null if D1 does not return it in time, because the response must not depend on it. */
 function latestBookmark(db: D1Database): Promise<string | null> {
   const session = db.withSession('first-primary');
   return new Promise((resolve) => {

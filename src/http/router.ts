@@ -1,5 +1,5 @@
 /**
- * Shared by all features' routers: typed dependencies, one shape for refused input, error answers in OpenAPI.
+ * Shared by all features' routers: typed dependencies, one shape for refused input, error responses in OpenAPI.
  * @module
  */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
@@ -9,7 +9,7 @@ import { validationMessage, valueAt, withGiven } from './validation-messages.ts'
 export type Variables<Deps> = { deps: Deps; requestId: string; errorCode?: string };
 export type RouterEnv<Deps> = { Bindings: Env; Variables: Variables<Deps> };
 
-/** Maximum issues in one answer, because a body may have thousands of invalid members. */
+/** Maximum issues in one response, because a body may have thousands of invalid members. */
 const MAX_ISSUES = 10;
 
 /** The subject of an issue without a path. */

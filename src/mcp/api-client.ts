@@ -79,7 +79,7 @@ export const invalidArguments = (error: string, repair: string): ToolFailure =>
     retryable: false,
   });
 
-/** An operation whose answer is a JSON object. */
+/** An operation whose response is a JSON object. */
 export type JsonOperation = {
   [Name in OperationName]: ApiAnswer<Name> extends object ? Name : never;
 }[OperationName];
@@ -92,7 +92,7 @@ export type Api = {
     options?: CallOptions,
   ): Promise<{ readonly value: ApiAnswer<Name>; readonly headers: Headers }>;
   /**
-   * A creation that happens at most once: the answer, with its key and whether it is a stored answer.
+   * Creates something at most once. Returns the response, its key, and whether the response was stored before.
    * @throws ToolFailure, with the key when the outcome is not known
    */
   create<Name extends JsonOperation>(

@@ -174,7 +174,7 @@ const errorResult = (failure: Failure): CallToolResult => ({
   content: [{ type: 'text', text: JSON.stringify(failure) }],
 });
 
-/** @param answered the answer of a creation; it contains the key that returns the outcome again */
+/** @param answered the response of a creation; it contains the key that returns the outcome again */
 function unexpected(error: string, answered: Readonly<Record<string, unknown>> = {}): ToolFailure {
   const { idempotencyKey: key } = answered;
   const withKey = typeof key === 'string' ? `idempotencyKey "${key}"` : 'the same idempotencyKey';

@@ -109,7 +109,7 @@ function chosen(clients: readonly Client[], names: readonly string[]): readonly 
   );
 }
 
-/** @param origin scheme and host of the service. @param ask shows a question and returns whether the answer is yes. @throws Error */
+/** @param origin scheme and host of the service. @param ask shows a question and returns whether the response is yes. @throws Error */
 export async function setup(
   args: readonly string[],
   origin: string,

@@ -63,7 +63,7 @@ function start(): void {
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
-  // When the host closes stdin it has ended, and no one receives pending answers.
+  // When the host closes stdin it has ended, and no one receives pending responses.
   process.stdin.once('end', stop);
 }
 

@@ -28,7 +28,7 @@ export type ProofSources = {
 export const PUBLIC_EXPLORERS = 'https://mempool.space/api,https://blockstream.info/api';
 export const PUBLIC_RPC = 'https://api.mainnet-beta.solana.com';
 
-/** Of about 25 transactions. Proofs are signed every hour, so more would mean a hostile explorer. */
+/** Each page has about 25 transactions. Proofs are signed every hour, so only a hostile explorer has more pages. */
 const MAX_PAGES = 40;
 
 /** Reads every source in parallel. A source that does not answer is part of the evidence, not an error. */
@@ -48,7 +48,7 @@ export async function collectEvidence(
   return { explorers: reports, supply };
 }
 
-/** Transactions that are read to explain another supply than the signed one. A transfer may name the mint as well. */
+/** Maximum transactions read to explain a supply that differs from the signed one. Transfers may be among them. */
 const MAX_SUPPLY_READS = 50;
 
 async function supplyOf(

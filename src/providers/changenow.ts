@@ -12,7 +12,7 @@ import { isUnsent } from './admission.ts';
 import { type Answer, ask, type Fetch } from './http.ts';
 
 const UPSTREAM = 'changenow';
-/** Slow wallets of the provider delay the answer to a create; its clients wait 15 to 20 s. */
+/** Slow wallets of the provider delay the response to a create; its clients wait 15 to 20 s. */
 const CREATE_TIMEOUT_MS = 15_000;
 
 const code = z.string().regex(/^[\w.-]{1,40}$/);
@@ -146,7 +146,7 @@ export class ChangeNow {
     return this.#read('/exchange/by-id', { id: exchangeId }, Status);
   }
 
-  /** Opens an exchange. Never throws on network failures: a missing answer is an outcome. */
+  /** Opens an exchange. Never throws on network failures: a missing response is an outcome. */
   async create(order: ExchangeOrder): Promise<CreateOutcome> {
     const body = {
       ...assetsOf(order),
@@ -202,7 +202,7 @@ function refusalOf(answer: Answer): string | undefined {
 
 const Refusal = z.object({ error: z.string().min(1), id: z.undefined().optional() });
 
-/** @throws AppError UPSTREAM_FAILED unless the answer is a 2xx with JSON */
+/** @throws AppError UPSTREAM_FAILED unless the response is a 2xx with JSON */
 function bodyOf(answer: Answer): unknown {
   if (answer.status < 200 || answer.status > 299) throw upstreamFailed(UPSTREAM, `status_${answer.status}`);
   const body = tryJson(answer.text, parseJson);

@@ -73,7 +73,7 @@ export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetc
     name: opts.name,
 
     /**
-     * Confirmed balance and number of confirmed transactions, in one answer. `pendingDelta` is the mempool's
+     * Confirmed balance and number of confirmed transactions, in one response. `pendingDelta` is the mempool's
      * net effect and may be negative; `pendingSpent` is the sum that it spends, with change not deducted.
      */
     async balance(address: string) {

@@ -39,7 +39,7 @@ type Ask = {
 };
 
 /**
- * The HTTP answer as text, with any status. The time limit begins when the call is admitted.
+ * The HTTP response as text, with any status. The time limit begins when the call is admitted.
  * @throws AppError UPSTREAM_FAILED if it is late or too large; `busy` or `circuit_open` if it was not sent
  */
 export async function ask(p: Ask): Promise<Answer> {
@@ -106,7 +106,7 @@ async function readCapped(
   }
 }
 
-/** The body of an answer in the documented shape. @throws AppError UPSTREAM_FAILED on anything else. */
+/** The body of a response in the documented shape. @throws AppError UPSTREAM_FAILED on anything else. */
 export function shaped<T>(upstream: string, answer: Answer, schema: ZodType<T>): T {
   if (answer.status === 429) throw upstreamFailed(upstream, 'rate_limited');
   if (answer.status < 200 || answer.status > 299) throw upstreamFailed(upstream, `status_${answer.status}`);
@@ -145,7 +145,7 @@ export async function postJson<T>(p: Omit<Ask, 'method'>, schema: ZodType<T>): P
 const PATIENCE_MS = 1_500;
 
 /**
- * The first answer of several equivalent sources. Each source starts once the previous one has failed or is slow. Only for
+ * The first response of several equivalent sources. Each source starts once the previous one has failed or is slow. Only for
  * reads, since a slow source is not cancelled.
  * @throws the first source's error if all fail; undefined if there is no source
  */
@@ -161,7 +161,7 @@ export async function hedged<S, T>(sources: readonly S[], read: (source: S) => P
   });
 }
 
-/** Undefined if the answer fails or is slow. */
+/** Undefined if the response fails or is slow. */
 async function withPatience<T>(answer: Promise<T>): Promise<{ value: T } | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const slow = new Promise<undefined>((resolve) => {

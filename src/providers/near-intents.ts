@@ -1,6 +1,6 @@
 /**
  * NEAR Intents 1Click: quotes and swap states as the service returns them, unchecked. Amounts are integer text in atoms.
- * @see https://docs.near-intents.org (OpenAPI 0.1.10); recorded answers in test/fixtures/recorded/one-click
+ * @see https://docs.near-intents.org (OpenAPI 0.1.10); recorded responses in test/fixtures/recorded/one-click
  * @module
  */
 import * as z from 'zod';
@@ -105,7 +105,7 @@ const Refusal = z.object({ message: z.union([text, z.array(text)]) });
 export type NoQuoteReason = 'amount_too_low' | 'amount_too_high' | 'no_route';
 
 /**
- * Messages of 400 answers. Seen in clients: "Amount is too low for bridge, try at least 1264000", "Temporary swap
+ * Messages of 400 responses. Seen in clients: "Amount is too low for bridge, try at least 1264000", "Temporary swap
  * limits: minimum swap amount is $1,000", "No liquidity available", "Failed to get quote".
  */
 const NO_QUOTE: readonly (readonly [NoQuoteReason, RegExp])[] = [

@@ -8,9 +8,9 @@ import { type Filter, matchFilter } from 'nostr-tools/filter';
 import { getEventHash, type NostrEvent, validateEvent, verifyEvent } from 'nostr-tools/pure';
 import type { Admission } from './admission.ts';
 
-/** From the handshake to the last answer. */
+/** From the handshake to the last message. */
 export const RELAY_DEADLINE_MS = 4_000;
-/** Maximum number of relays: as many as there are calls at once. */
+/** Maximum number of relays: as many as a request may call at once. */
 const MAX_RELAYS = 5;
 const MAX_RELAY_BYTES = 2 * 1024 * 1024;
 const MAX_EVENT_BYTES = 64 * 1024;
@@ -20,10 +20,9 @@ const MAX_VERIFIED = 5_000;
 const MAX_REJECTED = 20;
 
 /**
- * How an answer ended. `eose`: the relay has no more events, or the limit was reached; only this answer is
- * complete. `closed`: the relay refused. `skipped`: it was not called, because it hung before or too many
- * calls wait. The others: no connection, a broken one, the deadline, the byte limit, too many events that were forged or
- * did not match.
+ * How a query ended. `eose`: the relay has no more events, or the limit was reached; only this response is complete.
+ * `closed`: the relay refused. `skipped`: it was not called, because it hung before or too many calls wait.
+ * `unreachable`, `lost`: no connection, or a broken one. `forged`: too many events were forged or did not match.
  */
 export const RELAY_ENDS = [
   'eose',
@@ -51,7 +50,7 @@ export type RelayAnswer = {
 export type RelayFilter = Filter & { limit: number };
 
 export type RelaySession = {
-  /** One query at a time. Never throws: a failure is the answer's end. */
+  /** One query at a time. Never throws: `end` shows a failure. */
   query(filter: RelayFilter): Promise<RelayAnswer>;
   close(): void;
 };

@@ -16,8 +16,8 @@ type Options = { baseUrl: string; fetch: Fetch; timeoutMs?: number };
 export function createOrca({ baseUrl, fetch, timeoutMs = TIMEOUT_MS }: Options) {
   return {
     /**
-     * Orca's answer about a pool, with any status.
-     * @throws AppError UPSTREAM_FAILED when the answer is late or too large
+     * Orca's response about a pool, with any status.
+     * @throws AppError UPSTREAM_FAILED when the response is late or too large
      * @throws RangeError for a malformed address: only re-encoded bytes enter the path
      */
     async pool(address: string): Promise<Answer> {

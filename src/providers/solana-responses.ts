@@ -1,5 +1,5 @@
 /**
- * Schemas for the members of Solana nodes' answers that are used here. Integers become bigint, regardless of their
+ * Schemas for the members of Solana nodes' responses that are used here. Integers become bigint, regardless of their
  * form.
  * @see https://solana.com/docs/rpc
  * @module

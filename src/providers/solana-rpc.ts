@@ -1,6 +1,6 @@
 /**
  * Solana JSON-RPC over a list of nodes. Plain reads use the first node that answers. The evidence that a
- * transaction landed or expired is read from each node separately, because answers of different nodes do not
+ * transaction landed or expired is read from each node separately, because responses of different nodes do not
  * combine into a proof. Amounts are bigint, and the commitment is always explicit.
  * @see https://solana.com/docs/rpc
  * @module
@@ -126,7 +126,7 @@ export type SignatureEntry = {
 export type SolanaRpc = ReturnType<typeof createSolanaRpc>;
 export type SolanaNode = SolanaRpc['nodes'][number];
 
-/** A JSON-RPC error answer, with a code from anza-xyz/agave `custom_error.rs`. */
+/** A JSON-RPC error response, with a code from anza-xyz/agave `custom_error.rs`. */
 export class RpcRefusal extends UpstreamRefusal {
   override readonly name = 'RpcRefusal';
   readonly code: number;
@@ -156,7 +156,7 @@ function refusalUnderHttpError({ status, text }: Answer): z.infer<typeof ErrorEn
 export function createSolanaRpc(opts: { urls: readonly string[]; fetch: Fetch }) {
   const nodes = opts.urls.map((url, index) => createNode(url, `solana-rpc-${index + 1}`, opts.fetch));
 
-  /** The answer of the first node that returns one. @throws the first node's failure if all fail */
+  /** The response of the first node that returns one. @throws the first node's failure if all fail */
   async function first<T>(read: (node: (typeof nodes)[number]) => Promise<T>): Promise<T> {
     if (nodes.length === 0) throw upstreamFailed('solana-rpc', 'no_node');
     return hedged(nodes, read).catch((failure: unknown) => {
@@ -224,7 +224,7 @@ const stateReads = (name: string, call: Call) => ({
     return { valid: value, slot: context.slot };
   },
 
-  /** Slot and block height of one view of the chain, in one answer. */
+  /** Slot and block height of one view of the chain, in one response. */
   async epochInfo(commitment: Commitment) {
     const info = await call('getEpochInfo', [{ commitment }], EpochInfo);
     return { slot: info.absoluteSlot, blockHeight: info.blockHeight };

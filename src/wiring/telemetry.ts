@@ -10,10 +10,10 @@ import type { Fetch } from '../providers/http.ts';
 
 export type Line = Readonly<Record<string, unknown>>;
 
-/** A configuration with what its clients share. */
+/** A configuration, with the admission of calls that its clients share. */
 export type Wired = Config & { readonly admission?: Admission };
 
-/** Of this many requests without an error, one is written to the log, because the platform charges for each line. */
+/** The log has one of this many successful requests, because the platform charges for each line. */
 const REQUESTS_PER_LINE = 100;
 
 /** Writes every failure, alarm and event, and a share of the successful requests. No line has a client's address. */

@@ -15,7 +15,7 @@ export type UpstreamProbe = {
   readonly name: string;
   /** Whether money depends on it. */
   readonly needed: boolean;
-  /** @throws when the answer is not as expected */
+  /** @throws when the response is not as expected */
   ask(): Promise<unknown>;
 };
 

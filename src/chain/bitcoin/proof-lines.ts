@@ -7,14 +7,14 @@ import { formatAmount } from '../../core/amount.ts';
 import type { ProofMessage } from './proof-message.ts';
 import { verifyMessage } from './signed-message.ts';
 
-/** The checked members of the answer of GET /api/proof. */
+/** The checked members of the response of GET /api/proof. */
 export type PublishedProof = {
   readonly message: string;
   readonly bitcoin: { readonly address: string; readonly signature: string };
   readonly solana: { readonly address: string; readonly signature: string };
 };
 
-/** One Bitcoin explorer's answer about the address in the proof. */
+/** One Bitcoin explorer's response about the address in the proof. */
 export type ExplorerReport = {
   readonly name: string;
   /** Null when it could not be reached. */

@@ -103,7 +103,7 @@ export type Payout = {
   /** Checks and attempts that failed. More of them mean longer waits between retries. */
   readonly tries: number;
   readonly dueAt: number | null;
-  /** The Idempotency-Key of the call that requested the payout, and the answer to that call. */
+  /** The Idempotency-Key of the call that requested the payout, and the response to that call. */
   readonly keyHash: string | null;
   readonly bodyHash: string | null;
   readonly createdAt: number;
@@ -132,10 +132,10 @@ function numberOf(exec: Storage['exec'], query: string, ...params: number[]): nu
   return value === null || value === undefined ? undefined : Number(value);
 }
 
-/** The longest wait for a check of an owed payout, in milliseconds: after a failed operation, and for another reason. */
+/** Longest milliseconds until an owed payout is checked: after a failed operation, or for any other reason. */
 export type LongestWaits = { readonly failed: number; readonly other: number };
 
-/** When an owed payout is due, as `dueTime` has it: a time too far ahead was stored before the clock went back. */
+/** When an owed payout is due, as in `dueTime`. A time too far ahead was stored before the clock went back, so it is due now. */
 const DUE_AT = `IIF(due_at > ? + IIF(json_extract(row, '$.reason') = 'payout_failed', ?, ?), ?, due_at)`;
 const dueParams = (now: number, { failed, other }: LongestWaits) => [now, failed, other, now] as const;
 
@@ -311,7 +311,7 @@ export class AsryStore {
   }
 }
 
-/** A new epoch and what stored claims have taken of it: after a loss of the journal, D1 may have had a claim without its epoch. */
+/** A new epoch less its stored claims: after a loss of the journal, D1 may have had a claim without its epoch. */
 export function withItsClaims(store: AsryStore, epoch: Epoch): Epoch {
   const claims = store.claimsOf(epoch.number);
   const paid = claims.flatMap(({ signature }) =>

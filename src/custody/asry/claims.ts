@@ -122,7 +122,7 @@ export class Claims implements CustodyModule {
     this.#payouts.hold();
   }
 
-  /** The stored answer to a claim that leaves nothing to do, such as a repeat; undefined for any other claim. */
+  /** The stored response to a claim that leaves nothing to do, such as a repeat; undefined for any other claim. */
   async storedAnswer(request: ClaimRequest): Promise<ClaimAnswer | undefined> {
     const answer = this.#settled(request);
     if (answer) await this.#tools.storage.sync();
@@ -131,7 +131,7 @@ export class Claims implements CustodyModule {
 
   async claim(request: ClaimRequest): Promise<ClaimAnswer> {
     const answer = await this.#decide(request);
-    // Durable before the answer: a crash must not undo it.
+    // Durable before the response: a crash must not undo it.
     await this.#tools.storage.sync();
     return answer;
   }
@@ -174,7 +174,7 @@ export class Claims implements CustodyModule {
     return claim ? { type: 'claimed', replayed, claim, part } : refuse(inProgress());
   }
 
-  /** The stored answer of this request's key. */
+  /** The stored response of this request's key. */
   #replay(request: ClaimRequest): ClaimAnswer | undefined {
     const payout = this.#earlier(request);
     if (!payout) return undefined;

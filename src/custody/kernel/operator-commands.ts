@@ -32,7 +32,7 @@ export type OpsPorts = {
   readonly now: () => number;
 };
 
-/** Rows in one answer. */
+/** Rows in one response. */
 const LIST = 50;
 /** In SQLite a negative limit means no limit. */
 const ALL = -1;

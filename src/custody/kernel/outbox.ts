@@ -15,7 +15,7 @@ import { reasonText } from './reason.ts';
 
 /** Rows of one D1 batch. */
 const BATCH = 40;
-/** Rejected batches of one flush while D1 accepts other writes. Each costs two calls to D1. */
+/** A flush ends after this many rejected batches while D1 accepts other writes. Each costs two calls to D1. */
 const MAX_REJECTIONS = 16;
 
 type OutboxPorts = {
@@ -235,7 +235,7 @@ function compareMark(
 ): void {
   if (found >= acknowledged) return;
   log({ level: 'alarm', event: 'mirror_restored', acknowledged, found });
-  // Otherwise each read until the next batch would find the same difference again.
+  // Without this, each read before the next batch would find the same difference again.
   journal.acknowledge(found);
   startRepublishing(journal);
 }

@@ -16,11 +16,11 @@ import type { Log, Within } from './ports.ts';
 
 export const quorumOf = (nodes: number): number => Math.floor(nodes / 2) + 1;
 
-/** One node's answer. */
+/** One node's response. */
 export type Given<T> = { readonly node: string; readonly value: T };
 
 /**
- * Decides from the answers so far; undefined while there are too few or they do not agree.
+ * Decides from the responses so far; undefined while there are too few or they do not agree.
  * @param complete whether every node has answered or failed
  */
 type Decide<T, R> = (given: readonly Given<T>[], complete: boolean) => { readonly agreed: R } | undefined;
@@ -81,10 +81,10 @@ export class Quorum<N extends { readonly name: string }> {
   }
 
   /**
-   * The answer of a quorum, returned as soon as enough nodes agree. A later answer that contradicts it still
+   * The response of a quorum, returned as soon as enough nodes agree. A later response that contradicts it still
    * raises the alarm.
    *
-   * @param differ compares answers that can never differ between honest nodes; absent where nodes at different slots may
+   * @param differ compares responses that can never differ between honest nodes; absent where nodes at different slots may
    * differ
    * @returns undefined when all nodes have answered without a quorum, but more of them may agree later
    * @throws AppError UPSTREAM_FAILED `quorum_missing` when too few answered, `nodes_disagree` when they contradict each
@@ -123,7 +123,7 @@ export class Quorum<N extends { readonly name: string }> {
       return decided;
     }
     const shared = sharedFailure(failures, this.size);
-    // A refusal by a quorum is an answer of working nodes.
+    // A refusal by a quorum is a response of working nodes.
     if (shared instanceof RpcRefusal) throw asUpstreamFailure(shared);
     const answered = given.map(({ node }) => node);
     this.#waits(question, answered);
@@ -199,7 +199,7 @@ const sharedFailure = (failures: readonly unknown[], quorum: number): unknown =>
   );
 };
 
-/** The largest group of answers with the same key, if it is a quorum. */
+/** The largest group of responses with the same key, if it is a quorum. */
 export function sameByKey<T>(
   given: readonly Given<T>[],
   quorum: number,
@@ -212,7 +212,7 @@ export function sameByKey<T>(
 
 const essences = new WeakMap<ChainTransaction, string>();
 
-/** Members of a finalized transaction that every node stores. Cached, because a decision compares every pair of answers. */
+/** Members of a finalized transaction that every node stores. Cached, because a decision compares every pair of responses. */
 function essence(transaction: ChainTransaction): string {
   const known = essences.get(transaction);
   if (known !== undefined) return known;

@@ -201,7 +201,7 @@ export class SolanaView implements ChainPort {
   }
 
   /**
-   * The answers of a quorum that agrees on `keyOf`. Other members may differ, because nodes are at different slots.
+   * The responses of a quorum that agrees on `keyOf`. Other members may differ, because nodes are at different slots.
    * @throws AppError UPSTREAM_FAILED
    */
   async agreed<T>(

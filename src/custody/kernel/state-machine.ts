@@ -16,7 +16,7 @@ import { code, held, isHeld, isReconciled, type Reason } from './reason.ts';
 export type NodeView = {
   /** The node's `id`. */
   readonly node: string;
-  /** One answer of getEpochInfo at finalized. */
+  /** One response of getEpochInfo at finalized. */
   readonly finalizedSlot: bigint;
   readonly finalizedHeight: bigint;
   /** getSignatureStatuses with history search, called after getEpochInfo. */
@@ -36,11 +36,11 @@ export type AttemptVerdict = 'landed' | 'rejected' | 'seen' | 'unseen' | 'dead';
 
 /** A transaction can land within this number of blocks after the one of its blockhash (Agave, MAX_PROCESSING_AGE). */
 const BLOCKHASH_LIFE = 150n;
-/** Additional blocks, for a node whose answers come from several machines. */
+/** Additional blocks, for a node whose responses come from several machines. */
 const LIFE_MARGIN = 32n;
 
 /**
- * The finalized height that a node must exceed before its answer counts as proof that an attempt expired. It is derived
+ * The finalized height that a node must exceed before its response counts as proof that an attempt expired. It is derived
  * from the node's own height after it had seen the blockhash. A node's prediction for a blockhash
  * (`lastValidBlockHeight`) is not evidence. Undefined for a node that is not a witness yet.
  */

@@ -113,7 +113,7 @@ export class Booking {
     const tries = (known?.tries ?? 0) + 1;
     const firstAt = known?.firstAt ?? this.#p.now();
     const life = reason === 'absent' ? ABSENT_LIFE_MS : UNREAD_LIFE_MS;
-    // The tries count as well: a clock that jumps ahead by a day makes every row old at once.
+    // Age alone is not enough: a clock that jumps ahead by a day makes every row old at once.
     if (this.#p.now() - firstAt > life && tries > TRIES_BEFORE_ALARM) {
       this.#p.payments.deleteUnread(signature);
       return;

@@ -20,7 +20,7 @@ export type OpeningPorts = {
 };
 
 const LIFE_MS = 30 * 60_000;
-/** A payment this late still counts: wallets and finality take time. */
+/** A payment is accepted until this long after the request closed: wallets and finality take time. */
 const GRACE_MS = 10 * 60_000;
 
 export type OpeningContext = OpeningPorts &
@@ -93,7 +93,7 @@ const tooManyOpen = (message: string): Refusal => ({
 const OPEN_PER_CLIENT = CALL_LIMITS.open_requests.quota;
 /** Shared by all clients. */
 const MAX_OPEN_REQUESTS = 500;
-/** Above it, a network without an open request may still open one, up to this total. */
+/** Total up to which a network without an open request may still open one, past MAX_OPEN_REQUESTS. */
 const OPEN_WITH_NEWCOMERS = 2_000;
 
 /**

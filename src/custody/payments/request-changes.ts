@@ -157,8 +157,8 @@ export class RequestChanges {
   }
 
   /**
-   * A payment that its request has consumed: the journal was lost, and with it the booking. D1 may have had the refund
-   * of a part of it without the request's change. Such a payment is counted by hand, because it may have been used.
+   * A payment that its request has consumed, although the lost journal took the booking with it. If D1 had a refund of a
+   * part of it without the request's change, the operator counts it by hand, because it may have been used.
    */
   #takenBefore(request: PaymentRequest, { signature, lamports }: TreasuryPayment): BookingResult {
     const isCounted = request.parts.some((part) => part.signature === signature);

@@ -37,8 +37,8 @@ export async function supplyViews({ nodes, absrMint }: ReserveSources): Promise<
 }
 
 /**
- * The newest finalized tip that a quorum has reached: as many slots are at least as high, so one node can neither raise
- * it nor lower it below the others. A quorum has seen its blockhash.
+ * The newest finalized tip that a quorum of nodes has reached and whose blockhash a quorum has seen. One node can neither
+ * raise it nor lower it below the tips of the others.
  */
 async function commonTip(nodes: readonly Node[]) {
   const quorum = quorumOf(nodes.length);
@@ -88,7 +88,7 @@ export type BitcoinIndex = Pick<Esplora, 'name' | 'tipHash' | 'tipHeight' | 'bal
 
 /** Three tries: a new block may interrupt one of them. */
 const TRIES = 3;
-/** Pages of one to 25 rows: the blocks that are read hold at most 40 transactions of 100,000 virtual bytes. */
+/** Pages of 1 to 25 rows: the young blocks have at most 40 transactions so large that a page has only one. */
 const MAX_PAGES = 50;
 
 /**

@@ -19,7 +19,7 @@ const SWAP_RULES: KindRules = {
 };
 
 export type SwapPorts = SettlementPorts & {
-  /** The answers of all sources in time; never a cached price. */
+  /** The responses of all sources in time; never a cached price. */
   readPrices(): Promise<PriceReport[]>;
   latestBlockhash(): Promise<Blockhash>;
 };

@@ -21,7 +21,7 @@ export type SettlementPorts = {
   /** Most that a swap may cost, in basis points of its amount. */
   readonly maxCostBps: number;
   readonly route: SwapRoute;
-  /** One answer per Bitcoin index: the transaction, null when it has none, or its failure. */
+  /** One response per Bitcoin index: the transaction, null when it has none, or its failure. */
   bitcoinViews(txid: string): Promise<readonly (BitcoinTx | null | Error)[]>;
   readonly history: History;
   transaction(signature: string): Promise<ChainTransaction | null>;
@@ -41,13 +41,13 @@ const BLOCK_TIME_SKEW = 7_200;
 
 /**
  * Limits of the search for a refund: signatures per page, pages per check, transactions read per check, and those read at
- * the same time. A check lists all that is left, so few checks with many reads cost less than many with few.
+ * the same time. Each check lists all that is left, so a few checks with many reads cost less than many small ones.
  */
 const REFUND_LIST = 1_000;
 const REFUND_PAGES = 100;
 const REFUND_READS = 50;
 const READS_AT_ONCE = 10;
-/** Checks in quick succession. A node that invents transactions can return a list of any length. */
+/** Maximum quick checks: a node that invents transactions can return a list of any length. */
 const MOST_QUICK_CHECKS = 300;
 /** Entries of each list that no quorum showed: how many are kept, and how many of them a check reads again. */
 const MOST_RETRIED = 20;
@@ -137,7 +137,7 @@ async function readTransactions(ports: SettlementPorts, signatures: readonly str
   return read;
 }
 
-/** The finalized credit to the reserve that the bridge reports. Without an announced sum only an old one counts. */
+/** The finalized credit to the reserve that the bridge reports. Without an announced sum, only an old credit is accepted. */
 async function findRefund(
   ports: SettlementPorts,
   report: Extract<BridgeReport, { state: 'refunded' }>,
@@ -284,16 +284,16 @@ type RefundList = {
   readonly retry: readonly string[];
   /** Entries that no check has read, oldest first. */
   readonly fresh: readonly SignatureEntry[];
-  /** All entries since the swap, if none is fresh. */
+  /** If no entry is fresh: all entries since the swap, to be read again. */
   readonly old: readonly string[];
   /** Fresh entries that this check reads. */
   passed: number;
 };
 
 /**
- * The transactions that a check reads: of each list some that no quorum showed before, then the lists' fresh ones in turn.
- * An entry that an earlier list contributed is passed without a turn. Honest lists are the same, so a list of invented
- * transactions takes only its own turns from them.
+ * The transactions that a check reads: first some of each list that no quorum showed before, then fresh ones of each list
+ * in turn. An entry that an earlier list has added costs no turn. Honest lists are equal, so a list of invented transactions
+ * uses only its own turns.
  */
 function chooseReads(lists: readonly RefundList[], looks: number): ReadonlySet<string> {
   const chosen = new Set(lists.flatMap(({ retry }) => turn(retry, RETRIES_PER_CHECK, looks)));
@@ -370,8 +370,8 @@ const largest = <T extends Paid>(outputs: readonly T[]): T | undefined =>
   outputs.reduce<T | undefined>((best, one) => (best && best.value >= one.value ? best : one), undefined);
 
 /**
- * Milliseconds for which a credit is left to other swaps when the bridge announced no sum. It may be what it announced
- * to one of them, which could never end without it.
+ * Milliseconds for which a swap without an announced sum leaves a credit to other swaps. The credit may be the sum that the
+ * bridge announced to one of them, and that swap could never end without it.
  */
 const REFUND_WAIT = HOUR_MS;
 

@@ -1,6 +1,6 @@
 /**
- * The public answers about a swap's row. The answer to a create is a function of the row alone, so a repeated
- * call gets the same answer for as long as the row exists.
+ * The public view of a swap's row. The response to a create is a function of the row alone, so a repeated
+ * call gets the same response for as long as the row exists.
  * @module
  */
 import { withoutQuoteRefusal } from '../../bridges/route.ts';
@@ -41,7 +41,7 @@ export function swapView(op: Operation): SwapView | null {
   };
 }
 
-/** The answer to the create call that made this row; undefined while the outcome is open. */
+/** The response to the create call that made this row; undefined while the outcome is open. */
 export function createAnswer(op: Operation, replayed: boolean): SwapAnswer | undefined {
   const swap = swapView(op);
   // The swap as it was at creation, regardless of later changes.
@@ -78,7 +78,7 @@ const isLimit = (name: string): name is LimitName => Object.hasOwn(OPERATION_LIM
 export const costDayRefusal = (availableAt: number, now: number): Refusal =>
   reachedRefusal('cost_day', availableAt, now);
 
-/** The refusal of a quote, for the code of a check that it did not pass. */
+/** The refusal of a quote that did not pass a check. @param reason names the check */
 export function refusalOf(reason: string): Refusal {
   const withoutQuote = withoutQuoteRefusal(reason);
   if (withoutQuote) return { ...withoutQuote, details: { reason } };

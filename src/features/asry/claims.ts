@@ -67,7 +67,7 @@ const payoutOf = (payout: ClaimPayoutView) => ({
   paid_at: payout.paidAtMs === null ? null : iso(payout.paidAtMs),
 });
 
-/** The answer to a claim. */
+/** The response to a claim. */
 export const claimOf = (claim: ClaimView, payout: ClaimPayoutView | undefined, mint: string) => ({
   asset: claim.asset,
   senderPubkey: claim.sender,

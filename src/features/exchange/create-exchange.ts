@@ -34,7 +34,7 @@ export type CreateExchange = Omit<ExchangeOrder, 'from' | 'to'> & {
 /** The client, and the Idempotency-Key's fingerprint; without a key each call is a separate request. */
 export type Caller = { readonly client: string; readonly guard: RequestFingerprint | undefined };
 
-/** `unknown`: the provider may have acted, but no trustworthy answer arrived. */
+/** `unknown`: the provider may have acted, but no trustworthy response arrived. */
 export type CreateResult =
   | { outcome: 'created'; answer: ExchangeAnswer; replayed: boolean }
   | { outcome: 'unknown'; replayed: boolean };
@@ -83,7 +83,7 @@ async function send(
     await record(d, () => d.exchanges.release(keyHash));
     throw refusal(result.code);
   }
-  // An answer with a different payout is rejected, so that no caller pays into it.
+  // A response with a different payout is rejected, so that no caller pays into it.
   const wrong = result.outcome === 'created' ? mismatch(order, result.exchange) : undefined;
   if (result.outcome === 'unknown' || wrong) {
     const reason = result.outcome === 'unknown' ? result.reason : `mismatch_${wrong}`;
@@ -104,7 +104,7 @@ async function record(d: Pick<CreateExchangeDeps, 'log'>, write: () => Promise<v
   }
 }
 
-/** The stored answer of the request that holds the key; waits while that request runs. */
+/** The stored response of the request that holds the key; waits while that request runs. */
 async function replay(d: CreateExchangeDeps, guard: RequestFingerprint): Promise<CreateResult> {
   const until = d.now() + MAX_WAIT_MS;
   for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {

@@ -6,8 +6,8 @@ import type { RequestFingerprint } from '../../http/idempotency.ts';
 import type { ExchangeAnswer } from './create-exchange.ts';
 
 /**
- * A create that may have reached the provider. `in_progress` before it was sent, `done` with the answer,
- * `unknown` when no trustworthy answer arrived.
+ * A create that may have reached the provider. `in_progress` before it was sent, `done` with the response,
+ * `unknown` when no trustworthy response arrived.
  */
 export type ExchangeRequest =
   | { state: 'in_progress'; bodyHash: string; createdAt: number }
@@ -71,7 +71,7 @@ export class ExchangeStore {
     );
   }
 
-  /** A late answer also replaces `unknown`. */
+  /** A late response also replaces `unknown`. */
   async finish(keyHash: string, answer: ExchangeAnswer, now: number): Promise<void> {
     await reach(() =>
       this.#db

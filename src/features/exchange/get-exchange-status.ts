@@ -65,7 +65,7 @@ export const publicStatus = (state: string): PublicStatus => STATUSES.get(state)
 /** An exchange is read once in this time, regardless of the number of polling callers. */
 const POLL_POLICY = { freshMs: 5_000, revalidateMs: 0, staleMs: 60_000 };
 
-/** The provider's answer for an unknown id is undocumented; only the id can be wrong here. */
+/** The provider's response for an unknown id is undocumented; only the id can be wrong here. */
 const UNKNOWN_ID = /^status_40[04]$|not_found|not_valid|not_exist|invalid_id|unknown/;
 
 /** @throws AppError NOT_FOUND when the provider does not have the id */

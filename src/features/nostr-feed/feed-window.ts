@@ -53,7 +53,7 @@ export function parsePosition(text: string): Position | undefined {
 
 export type RelayStatus = {
   readonly relay: string;
-  /** The answer contains this relay's posts without a gap. */
+  /** The response contains this relay's posts without a gap. */
   readonly ok: boolean;
   readonly state: RelayReading['end'];
   readonly events: number;

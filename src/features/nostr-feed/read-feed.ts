@@ -109,7 +109,7 @@ export function createFeedReader({ relays, memory, now }: Options) {
 
     /**
      * One page after `start`, or the top of the feed.
-     * @throws AppError RELAYS_FAILED when no relay answers and no window is stored
+     * @throws AppError RELAYS_FAILED when no relay responds and no window is stored
      */
     async page(scope: FeedScope, start: Position | undefined, limit: number): Promise<FeedPage> {
       const known = start ? startsOver(scope, start) : [];

@@ -17,18 +17,18 @@ export type RelayReading = {
   readonly end: RelayEnd;
   /** Accepted events, in no particular order. */
   readonly events: readonly NostrEvent[];
-  /** Unix second from which nothing is missing; undefined when the relay never completed an answer. */
+  /** Unix second from which nothing is missing; undefined when the relay never completed a response. */
   readonly completeFrom: number | undefined;
   /** There is nothing older. */
   readonly exhausted: boolean;
   /**
-   * Something is missing: a second with more events than the relay sends at once, or an unreadable answer.
+   * Something is missing: a second with more events than the relay sends at once, or an unreadable response.
    */
   readonly partial: boolean;
   readonly rejected: number;
 };
 
-/** A second that fills an answer is read separately; relays limit that answer as well. */
+/** A second that fills a response is read separately; relays limit that response as well. */
 const SECOND_LIMIT = 1_000;
 /** Every known relay sends at least this many at a time. */
 const LOWEST_CAP = 20;
@@ -38,8 +38,8 @@ const MAX_QUERIES = 12;
  * Events of one relay from `upper` (Unix second, inclusive) downwards, until the target is reached or nothing
  * is left.
  *
- * A relay limits its answers without stating the limit, so a short answer proves nothing. The end counts when
- * an answer is empty, or shorter than an earlier one of the same relay. A second at the edge of an answer may
+ * A relay limits its responses without stating the limit, so a short response proves nothing. The end counts when
+ * a response is empty, or shorter than an earlier one of the same relay. A second at the edge of a response may
  * be incomplete: it counts only after it was requested again.
  */
 export async function readRelay(
@@ -93,7 +93,7 @@ export async function readRelay(
       mayBeCut = false;
       if (page.isLast) return reading('eose', true);
       if (page.oldest === Number.POSITIVE_INFINITY) {
-        // The answer had no usable event, so there is no older time to continue from.
+        // The response had no usable event, so there is no older time to continue from.
         partial = true;
         return reading('eose', true);
       }

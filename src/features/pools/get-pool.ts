@@ -19,7 +19,7 @@ export type PoolDeps = ChainReads & {
 export type PoolAnswer = {
   readonly status: number;
   readonly text: string;
-  /** Source of the answer; absent for an error of the upstream. */
+  /** Source of the response; absent for an error of the upstream. */
   readonly source?: 'orca' | 'chain_rpc';
   /** Unix milliseconds. */
   readonly asOf?: number;
@@ -31,11 +31,11 @@ export type PoolAnswer = {
 type Kept = { readonly text: string; readonly source: 'orca' | 'chain_rpc' };
 
 const POLICY = { freshMs: 10_000, revalidateMs: 50_000, staleMs: 900_000 };
-/** A pool is about 6 KB; a larger answer is passed on but not cached. */
+/** A pool is about 6 KB; a larger response is passed on but not cached. */
 const MAX_KEPT_CHARS = 256 * 1024;
 const PREVIEW_CHARS = 500;
 
-/** An answer that may be returned but not cached: an error, or balances that could not be corrected. */
+/** A response that may be returned but not cached: an error, or balances that could not be corrected. */
 class NotKept extends Error {
   readonly answer: PoolAnswer;
   constructor(answer: PoolAnswer) {
@@ -99,7 +99,7 @@ async function askUpstream(d: PoolDeps, address: string): Promise<Answer | { fai
   }
 }
 
-/** The chain is the second choice: if it fails too, the caller gets the upstream's answer. */
+/** The chain is the second choice: if it fails too, the caller gets the upstream's response. */
 async function orLog<T>(d: PoolDeps, address: string, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

@@ -46,7 +46,7 @@ const Pool = z
   })
   .openapi('Pool');
 
-/** The pool API's own error with its own status: any JSON. An object has our code as well. */
+/** The pool API's own error, any JSON, with its own status. Our `error_code` is added to an object. */
 const UpstreamPoolError = z.looseObject({ error_code: z.string().optional() }).openapi('UpstreamPoolError');
 const NonJsonBody = Problem.extend({
   error: z.literal('dex_non_json'),

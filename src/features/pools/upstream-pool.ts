@@ -37,7 +37,7 @@ export function readUpstreamPool(text: string, address: string): UpstreamPool | 
   return (pool.address ?? address) === address ? pool : undefined;
 }
 
-/** Both balances are present and zero: the upstream's answer for pools whose vaults it does not follow. */
+/** Both balances are present and zero: the upstream's response for pools whose vaults it does not follow. */
 export const hasZeroBalances = (pool: UpstreamPool): boolean =>
   isZero(pool.tokenBalanceA) && isZero(pool.tokenBalanceB);
 

@@ -11,7 +11,7 @@ export type GetProofDeps = {
   readonly now: () => number;
 };
 
-/** A proof contains its own time. */
+/** A proof contains its own time, so an old one misleads nobody. */
 const POLICY = prewarmed(DAY_MS);
 /** A proof is due each hour. If it is older, the custodian is called, in case its own alarm was lost. */
 const OVERDUE_MS = HOUR_MS + 5 * 60_000;
@@ -25,7 +25,7 @@ export async function getProof(d: GetProofDeps, refresh = false): Promise<Cached
   return d.cache.read('proof:newest', refreshing(POLICY, refresh), async () => {
     const archived = await fromArchive(d.proofs.newest());
     if (archived && d.now() - Date.parse(archived.timestamp) < OVERDUE_MS) return archived;
-    // When the custodian fails for any reason, an old proof still shows its own time.
+    // If the custodian fails, the old proof is returned: it shows its own time.
     const answer = archived ? await d.custody.proof().catch(() => undefined) : await d.custody.proof();
     if (answer?.type === 'proof') return answer.proof;
     if (archived) return archived;

@@ -139,7 +139,7 @@ export async function readSummary(d: SummaryDeps, refresh: Refresh = false): Pro
   const { absrMint, readReserve } = d;
   // An operation does not change prices, so a refresh with a time concerns only the other parts.
   const prices = refresh === true;
-  // The venues are read first: the price is chosen from their newest answers.
+  // The venues are read first: the price is chosen from their newest responses.
   const venuesRead = readVenues(d, prices).catch(() => null);
   const [venues, price, reserve, supply] = await Promise.all([
     venuesRead,

@@ -11,11 +11,11 @@ export type SourceAnswer<T> = { readonly name: string } & (
   | { readonly ok: false; readonly error: unknown }
 );
 
-/** How long slower sources may take after the first answer. */
+/** How long slower sources may take after the first response. */
 const GRACE_MS = 1_500;
 
 /**
- * The answers of all sources, queried in parallel, in their order. After the first answer the others have
+ * The responses of all sources, queried in parallel, in their order. After the first response the others have
  * `GRACE_MS` left; before that, all are awaited.
  */
 export async function querySources<S extends { readonly name: string }, T>(
@@ -43,7 +43,7 @@ export const failureOf = (answers: readonly SourceAnswer<unknown>[]): unknown =>
   answers.map((answer) => (answer.ok ? undefined : answer.error)).find((error) => error !== undefined);
 
 /**
- * The first node's answer that no other node's answer exceeds.
+ * The first node's response that no other node's response exceeds.
  * @param exceeds whether `a` is to be used rather than `b`
  * @throws AppError UPSTREAM_FAILED when no node answered
  */
@@ -57,13 +57,13 @@ export function bestOf<T>(
   return known.reduce((best, answer) => (exceeds(answer.value, best.value) ? answer : best), first);
 }
 
-/** Compares answers by slot. */
+/** Compares responses by slot. */
 export const isNewer = (a: { readonly slot: bigint }, b: { readonly slot: bigint }): boolean =>
   a.slot > b.slot;
 
 export type PartError<Part extends string> = { readonly part: Part; readonly error_code: string };
 
-/** A part of an answer; null with the reason if it could not be read. */
+/** A part of a response; null with the reason if it could not be read. */
 export type Attempt<Part extends string, T> = {
   readonly value: T | null;
   readonly error?: PartError<Part>;

@@ -1,6 +1,6 @@
 /**
- * The active alarms. D1 has them, so that locations whose copies of KV differ do not report one alarm twice. While D1 does
- * not respond, KV has those of the outage; the first run after it moves them to D1.
+ * Stores the active alarms in D1, because locations with different copies of KV would report one alarm twice. While D1 does
+ * not respond, KV stores new alarms; the first run after the outage moves them to D1.
  * @module
  */
 import * as z from 'zod';
@@ -17,7 +17,7 @@ const AlarmRow = z.object({
 export type AlarmRow = z.output<typeof AlarmRow>;
 
 export type AlarmStore = {
-  /** Stores the names that have no row yet, and returns every row: also of alarms that are over and not reported as such. */
+  /** Stores the names that have no row yet. Returns every row, including alarms whose end was not reported yet. */
   note(names: readonly string[], at: string): Promise<AlarmRow[]>;
   /** Marks reported alarms, and removes those whose end was reported. */
   settle(reported: readonly string[], ended: readonly string[]): Promise<void>;

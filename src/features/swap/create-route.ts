@@ -144,7 +144,7 @@ export const createSwapRoutes = newRouter<{ readonly swap: CreateSwapDeps }>().o
   },
 );
 
-/** The common part of the answers to a create and its dry run. */
+/** The common part of the responses to a create and its dry run. */
 const created = (
   amount: bigint,
   quote: { readonly expectedSats: bigint; readonly minimumSats: bigint; readonly route: string },

@@ -49,7 +49,7 @@ export function smallestAmount(terms: Terms, price: PriceReport, maxCostBps: num
 
 export type SwapMinimumDeps = ReadQuoteDeps & {
   readonly custody: Pick<CustodianApi, 'swapRoom'>;
-  /** The answers of all available price sources. */
+  /** The responses of all available price sources. */
   readPrices(): Promise<PriceReport[]>;
   readonly maxCostBps: number;
 };

@@ -143,7 +143,7 @@ export class QuoteBudget implements QuoteBudgetStore {
       if (client !== null) this.#remember(window, client, Math.max(least - 1, 0));
       if (used < MAXIMUM && least <= 0) return { ok: false, spentBy: 'client', retryAfterSeconds };
     }
-    // A share that is counted although the budget is used up changes nothing: no client gets more in this window.
+    // The client's share is counted even if the budget is used up: no client gets a quote in this window anyway.
     const [taken] = await db.batch<{ used: number }>([
       db
         .prepare(

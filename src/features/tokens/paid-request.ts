@@ -17,7 +17,7 @@ import { component } from '../../http/router.ts';
 
 export const instant = z.iso.datetime();
 
-/** Members of every answer that requests a payment; `paymentAnswer` fills them. */
+/** Members of every response that requests a payment; `paymentAnswer` fills them. */
 export const PaymentRequest = component('PaymentRequest', {
   treasury_address: z.string(),
   fee_sol: z.number().describe('SOL to pay; the last four digits of fee_lamports identify this request'),
@@ -82,7 +82,7 @@ const textMember = (maxLength: number, example: string) =>
     .string()
     .openapi({ minLength: 1, maxLength, description: `At most ${maxLength} bytes of UTF-8`, example });
 
-/** What every order of a token has; `checkTokenRequest` checks the texts. */
+/** Members of each request for a token; `checkTokenRequest` checks the texts. */
 export const nameFields = {
   name: textMember(MAX_NAME_BYTES, 'Moon Cat'),
   symbol: textMember(MAX_SYMBOL_BYTES, 'MCAT'),
@@ -102,10 +102,7 @@ export type ConfirmPaymentDeps = {
   readonly sleep: (ms: number) => Promise<void>;
 };
 
-/**
- * Nodes show a transaction within a second or two after it was sent; a dropped one is awaited no longer than
- * this.
- */
+/** Longest wait for a transaction that no node shows. Nodes show one within two seconds after it was sent. */
 const UNKNOWN_WAIT_MS = 15_000;
 /** Longest wait of one call to the custodian, so that the next one sees the progress of background work. */
 const CALL_WAIT_MS = 5_000;
