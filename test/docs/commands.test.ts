@@ -34,6 +34,17 @@ it.each(commands)('“%s” is run, resolved, or known to need an account', (com
   expect(['run', 'resolved', 'account', 'elsewhere']).toContain(kindOf(command));
 });
 
+it.each([
+  '.live.vars',
+  '.staging.vars',
+  'backup-today.sql',
+  'backup-today.sql.page-views',
+  'proof.txt',
+  'test/fixtures/probe/node.example.json',
+])('git ignores %s, which a command writes', async (file) => {
+  expect((await run('git', ['check-ignore', '--no-index', file])).stdout).toBe(`${file}\n`);
+});
+
 it('an unclassified command is found', () => {
   for (const command of ['rm -rf build', 'npm run unheard-of', 'npm run ops -- send 5 SOL'])
     expect(() => kindOf(command)).toThrow('0 kinds');
