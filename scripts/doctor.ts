@@ -76,7 +76,7 @@ const lines = values.json
         ({ level, name, what, fix }) =>
           `${level === 'problem' ? 'PROBLEM' : 'note   '} ${name}: ${what}\n        ${fix}`,
       ),
-      problems.length === 0 ? 'No problem found.' : `${problems.length} problems.`,
+      problems.length === 0 ? 'No problem found.' : `Problems: ${problems.length}.`,
     ];
 for (const line of lines) console.log(hideSecrets(line, settings));
 process.exitCode = problems.length === 0 ? 0 : 1;

@@ -187,7 +187,7 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
       found.push(
         problem(
           'cron-late',
-          `The ${trigger} trigger ran last ${lastRunAt === null ? 'never' : `at ${lastRunAt}`}.`,
+          `The ${trigger} trigger ${lastRunAt === null ? 'has never run' : `ran last at ${lastRunAt}`}.`,
           "Check the Worker's triggers in the dashboard, and its log.",
         ),
       );
