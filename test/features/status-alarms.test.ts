@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type AlarmRow, createAlarmStore } from '../../src/features/status/alarm-store.ts';
 import {
@@ -167,7 +168,12 @@ describe('a change of alarms', () => {
     const { look } = watched(async (message) => void messages.push(message));
     await look(frozen);
     await look(custody({ frozen: null }), NOW + 60_000);
-    const runbook = 'https://github.com/sluice-example/sluice/blob/main/docs/runbook.md#signing_frozen';
+    // The two URLs change together.
+    const { repository } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      repository: { url: string };
+    };
+    const origin = repository.url.replace(/^git\+|\.git$/g, '');
+    const runbook = `${origin}/blob/main/docs/runbook.md#signing_frozen`;
     expect(messages[0]?.text.split('\n')).toEqual([
       'Sluice https://sluice.example (staging)',
       'RAISED signing_frozen: Nothing is signed: unexpected_debit.',
