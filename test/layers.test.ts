@@ -102,7 +102,7 @@ it.each(files.filter((file) => !MAY_HOLD_SQL.test(file)))('%s contains no SQL', 
   expect(read(file)).not.toMatch(SQL);
 });
 
-it('files are named for their thing or verb', () => {
+it('the name of a file is the thing or the verb that it contains', () => {
   expect(files.filter((file) => VAGUE.test(file))).toEqual([]);
 });
 

@@ -46,7 +46,7 @@ describe('an honest quote', () => {
     });
   });
 
-  it('that is dry has no deposit address and no deadline', async () => {
+  it('a dry quote has no deposit address and no deadline', async () => {
     expect(await judge({}, dry)).toMatchObject({
       ok: true,
       quote: { depositAddress: null, expiresAt: null },
@@ -228,13 +228,13 @@ describe('the signature', () => {
     expect(await checkQuote(answer, firm, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_signature' });
   });
 
-  it('of the pinned key only', async () => {
+  it('a signature is valid only under the pinned key', async () => {
     const other = `ed25519:${base58.encode(new Uint8Array(32).fill(9))}`;
     expect(await checkQuote(honest, firm, other, NOW)).toEqual({ ok: false, reason: 'quote_signature' });
     expect((await checkQuote(resign(honest), firm, QUOTE_KEY, NOW)).ok).toBe(true);
   });
 
-  it('refuses the answer to a different request', async () => {
+  it('refuses the response to a different request', async () => {
     const theirs = answerTo({ ...firm, recipient: 'bc1qtheirs' }, DEPOSIT);
     expect(await checkQuote(theirs, firm, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_recipient' });
   });

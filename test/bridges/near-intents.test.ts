@@ -143,7 +143,7 @@ describe('a quote', () => {
 });
 
 describe('a deposit', () => {
-  it('is announced with its transaction, and a refusal is an error', async () => {
+  it('announces a deposit with its transaction, and a refusal is an error', async () => {
     const path = `POST ${BASE}/v0/deposit/submit`;
     const { route, requests } = setUp({
       [path]: [
@@ -206,7 +206,7 @@ describe('a report', () => {
     expect(await statusWith('REFUNDED', details)).toEqual({ state: 'refunded', amount });
   });
 
-  it('keeps what the bridge shows, at most 500 characters of it', async () => {
+  it("keeps at most 500 characters of the bridge's report", async () => {
     const refund = await shownWith('REFUNDED', { refundedAmount: '5', other: 'x' });
     expect(refund.shown).toBe('{"status":"REFUNDED","refundedAmount":"5"}');
     expect((await shownWith('x'.repeat(9_000))).shown).toHaveLength(500);
@@ -248,7 +248,7 @@ describe('a report', () => {
   });
 });
 
-it('an unexpected failure of the provider is passed on unchanged', async () => {
+it('passes on an unexpected failure of the provider unchanged', async () => {
   const failing = { quote: () => Promise.reject(upstreamFailed('near-intents', 'timeout')) };
   const { route } = setUp({});
   const broken = createNearIntentsRoute({

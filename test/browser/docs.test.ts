@@ -48,7 +48,7 @@ it('finds an operation by a word and sends a read from the page', async () => {
   await visited.close();
 });
 
-it('a link to an operation opens it, and a call that moves money is only shown', async () => {
+it('a link to an operation opens it, and the page does not send a call that moves money', async () => {
   const visited = await visit('/docs#createSwap');
   const { page } = visited;
   const shown = page.locator('#createSwap');

@@ -146,7 +146,7 @@ describe.each(LISTED_PAGES)('%s on a desktop', (path) => {
   });
   afterAll(() => load?.visited.close());
 
-  it('is complete, accessible, within the screen, and sends no request to other sites', () =>
+  it('the page is complete, accessible, within the screen, and sends no request to other sites', () =>
     expectComplete(load.visited, path, ['light', 'dark']));
 
   it('each page can be used by keyboard, starting with the skip link', async () => {
@@ -196,7 +196,7 @@ describe.each(LISTED_PAGES)('%s on a phone', (path) => {
   });
   afterAll(() => visited?.close());
 
-  it('is complete, accessible, within the screen, and sends no request to other sites', () =>
+  it('the page is complete, accessible, within the screen, and sends no request to other sites', () =>
     expectComplete(visited, path, ['dark', 'light']));
 
   it('no page has a button or field lower than 44 pixels on a phone', async () => {

@@ -101,7 +101,7 @@ it.each(['/', '/reserves'])(
   },
 );
 
-it('one digit more in the message: both signatures are red', async () => {
+it('both signatures are red when the message has one digit more', async () => {
   const found = await checked(
     proofWith((proof) => ({
       ...proof,
@@ -116,7 +116,7 @@ it('one digit more in the message: both signatures are red', async () => {
   expect(await visited?.page.locator('.verify').innerText()).toContain('Do not rely on the figures');
 });
 
-it('a message that is not in the form of a proof is red everywhere', async () => {
+it('every line is red for a message that is not in the form of a proof', async () => {
   const found = await checked(
     proofWith((proof) => ({ ...proof, message: String(proof.message).replace('Service', 'service') })),
   );
@@ -137,7 +137,7 @@ it.each(['bitcoin', 'solana'])('one byte of the %s signature altered: its line i
   });
 });
 
-it('one sat less at an explorer: the reserve is red', async () => {
+it('the reserve is red when an explorer shows one sat less', async () => {
   let altered = 0;
   const found = await checked((page) =>
     page.route(/\/api\/address\/[a-z0-9]+$/, (route) => {
@@ -209,7 +209,7 @@ const HASTE = `const { timeout } = AbortSignal;
 window.patience = [];
 AbortSignal.timeout = (ms) => { window.patience.push(ms); return timeout.call(AbortSignal, ms > 8000 ? ms : 300); };`;
 
-it('sources that never respond are given up after 8 seconds', async () => {
+it('the check ends after 8 seconds when sources never respond', async () => {
   const found = await checked(async (page) => {
     await page.addInitScript(HASTE);
     await page.route(foreign, () => undefined);

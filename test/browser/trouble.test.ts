@@ -112,7 +112,7 @@ const swap = {
   ...{ btcSats: null, btcSatoshis: null },
 };
 
-it('a final answer is not requested again', async () => {
+it('a final response is not requested again', async () => {
   let isFinal = false;
   let finals = 0;
   visited = await visit(`/swap?swap=${id}`, {}, async (page) => {
@@ -135,7 +135,7 @@ it('a final answer is not requested again', async () => {
   expect(finals).toBe(1);
 });
 
-it('a wait that usually takes hours is not announced as long', async () => {
+it('a wait that usually takes hours is not announced as a long one', async () => {
   visited = await visit(`/swap?swap=${id}`, {}, async (page) => {
     await page.clock.install();
     await page.route('**/api/swap/status/**', (route) => route.fulfill({ json: swap }));

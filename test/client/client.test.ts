@@ -112,7 +112,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('requests a wait only from operations that support it, and of a confirmation always', async () => {
+  it('requests a wait only from operations that support it, and always from a confirmation', async () => {
     const { sluice, sent } = service({}, {}, {}, {});
     await sluice.confirmInvoice({ invoice_id: 'x', tx_signature: 'y' }, { wait: 20 });
     await sluice.getReserves({}, { wait: 20 });
@@ -126,7 +126,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('returns text where the service answers text, and null for an empty answer', async () => {
+  it('returns text for a text response, and null for an empty response', async () => {
     const { sluice } = service({ body: '# Sluice' }, { status: 204 });
     expect(await sluice.call('getLlmsText', {})).toMatchObject({ ok: true, value: '# Sluice' });
     const pageview = { path: '/', referrer: '' } as Parameters<typeof sluice.call<'addPageview'>>[1];
@@ -210,7 +210,7 @@ describe('a failure is a value', () => {
     expect(sent).toEqual([]);
   });
 
-  it('narrows by kind and by error code', async () => {
+  it('TypeScript narrows a failure by kind and by error code', async () => {
     const { sluice } = service({ status: 404, body: problem('NOT_FOUND', 'check_id') });
     const result = await sluice.call('getSwapStatus', { id: ID });
     if (result.ok || result.failure.kind !== 'refused') throw new Error('it was not refused');
@@ -229,7 +229,7 @@ describe('a repeat', () => {
     body: problem('CUSTODIAN_UNAVAILABLE', 'retry_later', { retryable: true, retry_after_s: 0, ...more }),
   });
 
-  it('a repeat of a read follows two failures that can pass, and no third', async () => {
+  it('repeats a read after two temporary failures, and not after a third', async () => {
     const { sluice, sent } = serviceFor({}, LOST, busy(), { body: WAITING });
     expect(await sluice.getSwapStatus({ id: ID })).toMatchObject({ ok: true, value: { status: 'waiting' } });
     expect(sent).toHaveLength(3);
@@ -284,7 +284,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('ends with the page that failed', async () => {
+  it('a list ends with the page that failed', async () => {
     const { sluice } = service(LOST);
     const read: boolean[] = [];
     for await (const { ok } of sluice.pages('listSwaps')) read.push(ok);
@@ -310,7 +310,7 @@ describe('a creation', () => {
     expect(sent.map(({ init }) => init.body)).toEqual(Array(2).fill(JSON.stringify({ amountSol })));
   });
 
-  it('a creation is the same order with its members in another order, and with absent ones', async () => {
+  it('sends the same key for equal members in another order, and for absent ones', async () => {
     const { sluice, sent } = service(LOST, { body: exampleOf('createExchange') });
     await sluice.createExchange({ from: 'sol', to: 'btc', amount: 0.8, payoutAddress: ADDRESS });
     const again = { payoutAddress: ADDRESS, refundAddress: undefined, amount: '0.8', to: 'btc', from: 'sol' };
@@ -328,14 +328,14 @@ describe('a creation', () => {
     expect(sent[0]?.init.body).toContain('"payoutExtraId":"0123"');
   });
 
-  it('sends an own key again while its outcome is unknown', async () => {
+  it('sends a caller’s own key again while its outcome is unknown', async () => {
     const { sluice, sent } = service(LOST, { body: CREATED });
     await sluice.createSwap(input, { idempotencyKey: 'my-own-key-0123456789' });
     await sluice.createSwap(input);
     expect([keyOf(sent), keyOf(sent, 1)]).toEqual(Array(2).fill('my-own-key-0123456789'));
   });
 
-  it('returns its outcome although the store cannot forget the key', async () => {
+  it('a creation returns its outcome although the store cannot forget the key', async () => {
     const keys = new Map<string, string>();
     keys.delete = () => {
       throw new Error('storage is broken');
@@ -439,7 +439,7 @@ describe('until', () => {
     expect(seen).toEqual([Object(WAITING).detail, 'settling']);
   });
 
-  it('reads, after the first time, at most once a second when a state is final to the service and not to the caller', async () => {
+  it('reads at most once a second when a state is final for the service and not for the caller', async () => {
     const stuck = { body: WAITING, headers: { 'preference-applied': 'wait=25' } };
     const { sluice, sent } = service(...Array.from({ length: 20 }, () => stuck));
     const stop = new AbortController();
@@ -492,7 +492,7 @@ describe('until', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('until returns an invalid failure when its predicate throws', async () => {
+  it('`until` returns an invalid failure when its predicate throws', async () => {
     const { sluice } = service({ body: WAITING });
     const cause = new Error('mine');
     const throwing = (): boolean => {
@@ -504,7 +504,7 @@ describe('until', () => {
     });
   });
 
-  it('until never repeats an operation that creates', async () => {
+  it('`until` never repeats an operation that creates', async () => {
     const { sluice, sent } = service();
     const create = 'createSwap' as 'getSwapStatus';
     expect(await sluice.until(create, { id: ID }, () => false)).toMatchObject({
@@ -562,7 +562,7 @@ describe('a limit of 2 s', () => {
     await stop();
   });
 
-  it('the limit of 2 s applies to the limit of the caller, too', async () => {
+  it('the limit of 2 s also ends a call with a longer limit of the caller', async () => {
     const { sluice, stop } = await hangingAfter();
     expect(await sluice.getReserves({}, { signal: AbortSignal.timeout(50) })).toMatchObject({
       failure: { kind: 'unreachable', reason: 'timeout' },

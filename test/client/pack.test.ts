@@ -33,7 +33,7 @@ it('the package has no dependency, and its license', () => {
   expect(read('dist/LICENSE')).toContain('MIT');
 });
 
-it('takes at most 4 KB, gzipped, of a program that swaps', async () => {
+it('the package adds at most 4 KB, gzipped, to a program that swaps', async () => {
   const program = `import { createClient } from 'sluice-client';
 const sluice = createClient({ baseUrl: 'https://sluice.example' });
 const preview = await sluice.previewSwap({ amountSol: '0.5' });
@@ -50,7 +50,7 @@ console.log(preview, swap.ok ? await sluice.waitForSwap(swap.value.id, { timeout
   expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeLessThanOrEqual(4_096);
 });
 
-it('runs in Node and type-checks under the strictest settings, from its tarball, with its README', async () => {
+it('the tarball and its README run in Node and type-check under the strictest settings', async () => {
   writeFileSync(
     join(folder, 'program.ts'),
     `import { createClient } from 'sluice-client';

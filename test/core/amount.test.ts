@@ -172,7 +172,7 @@ describe('rounding', () => {
     expect(ceilSignificant(atoms, digits)).toBe(ceil);
   });
 
-  it('both roundings keep at most so many digits and stay within one of the last kept digit', () => {
+  it('both roundings keep the given digits and differ by less than one of the last digit', () => {
     fc.assert(
       fc.property(anyAtoms, fc.integer({ min: 1, max: 6 }), (atoms, digits) => {
         const [floor, ceil] = [floorSignificant(atoms, digits), ceilSignificant(atoms, digits)];

@@ -9,7 +9,7 @@ async function keyOf(headers: Record<string, string>) {
   return (await app.request('/', { headers })).text();
 }
 
-it('an IPv4 caller counts by the whole address', async () => {
+it('an IPv4 caller is counted by the whole address', async () => {
   expect(await keyOf({ 'cf-connecting-ip': '203.0.113.9' })).toBe('203.0.113.9');
 });
 
@@ -24,7 +24,7 @@ it.each([
   expect(await keyOf({ 'cf-connecting-ip': ip })).toBe(key);
 });
 
-it('an IPv4 address written as IPv6 counts as that address, not with all others', async () => {
+it('an IPv4 address written as IPv6 is counted as that address, not with all others', async () => {
   expect(await keyOf({ 'cf-connecting-ip': '::ffff:203.0.113.9' })).toBe('203.0.113.9');
 });
 

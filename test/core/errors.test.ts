@@ -25,7 +25,7 @@ it('an expected failure has its code, status and details, and a separate cause',
   expect(error).toBeInstanceOf(Error);
 });
 
-it('answers a refusal of a newer custodian, whose code is not known here, as one to be repeated', () => {
+it('a refusal of a newer custodian with an unknown code is retryable', () => {
   const code = 'CODE_OF_THE_NEXT_RELEASE' as 'NOT_FOUND';
   expect(refusalError({ code, message: 'No.' })).toMatchObject({
     code: 'CUSTODIAN_UNAVAILABLE',

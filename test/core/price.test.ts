@@ -141,7 +141,7 @@ describe('fair values', () => {
     expect(fairLamports(sats(125_000n), MARKET)).toBe(1_000_000_000n);
   });
 
-  it('sats are rounded up and lamports down, so both lean against a quote', () => {
+  it('sats are rounded up and lamports down, so that a quote never looks better than it is', () => {
     expect(fairSats(lamports(1n), MARKET)).toBe(1n);
     expect(fairLamports(sats(1n), report('m', 80_000, 99.999999))).toBe(8_000n);
     expect(fairLamports(sats(1n), report('m', 79_999.999999, 100))).toBe(7_999n);

@@ -67,7 +67,7 @@ describe('after the clock went back by a day', () => {
     expect(found(NOW - 1)).toEqual([1, 1]);
   });
 
-  it('a request that a caller reads has its reference checked early', async () => {
+  it("a reader's request has its reference checked early after the clock went back", async () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     await world.payments.onCron();
@@ -95,7 +95,7 @@ describe('after the clock went back by a day', () => {
     expect(world.payments.find(id)?.detail).toBe('expired');
   });
 
-  it('a balance that was read before is read again', async () => {
+  it('a balance that was read before the clock went back is read again', async () => {
     const clock = { now: NOW };
     let reads = 0;
     const balance = async () => ({ lamports: BigInt(++reads) as never, slot: 1n });
@@ -108,7 +108,7 @@ describe('after the clock went back by a day', () => {
     expect((await read(1n)).lamports).toBe(2n);
   });
 
-  it('nothing new begins while changes wait for D1 since an unknown time', async () => {
+  it('nothing new begins after the clock went back while changes wait for D1', async () => {
     const w = createCustodianWorld();
     await w.custody.wake();
     w.mirror.state = 'down';

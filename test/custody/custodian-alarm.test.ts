@@ -43,7 +43,7 @@ describe('one swap from request to end', () => {
     expect(w.mirror.operation('swap:key-a')).toEqual(w.journal.get('swap:key-a'));
   });
 
-  it('a caller who was answered finds the row in the mirror', async () => {
+  it('a caller finds the row in the mirror after the response', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     expect(w.mirror.operation('swap:key-a')).toMatchObject({
@@ -64,7 +64,7 @@ describe('one swap from request to end', () => {
     expect((alarmAtQuote ?? 0) - NOW).toBeLessThanOrEqual(30_000);
   });
 
-  it('an instance that crashed after the signature: the next one sends the same bytes', async () => {
+  it('the next instance sends the same bytes after a crash that followed the signature', async () => {
     const w = createCustodianWorld();
     const { send } = w.chain;
     w.chain.send = () => Promise.reject(new Error('the process ends here'));
@@ -193,7 +193,7 @@ describe('without D1', () => {
     expect((await w.custody.findSwap('signature-1'))?.status).toBe('waiting');
   });
 
-  it('a batch whose answer was lost is written again, with the same result', async () => {
+  it('a batch whose response was lost is written again, with the same result', async () => {
     const w = createCustodianWorld();
     w.mirror.state = 'loses answers';
     await w.custody.createSwap(keyed('a'));
@@ -259,7 +259,7 @@ describe('rows that D1 refuses while it accepts others', () => {
     expect(w.logged).toContain('mirror_row_refused');
   });
 
-  it('wake the object about once in ten minutes', async () => {
+  it('rows that D1 refuses wake the object about once in ten minutes', async () => {
     const { w } = refusing('a');
     await w.custody.createSwap(keyed('a'));
     land(w.chain);
@@ -281,7 +281,7 @@ describe('rows that D1 refuses while it accepts others', () => {
     expect((await w.custody.report()).refusedRows).toBe(0);
   });
 
-  it('stop new operations when there are twenty of them', async () => {
+  it('twenty rows that D1 refuses stop new operations', async () => {
     const { w } = refusing();
     w.storage.transaction(() => {
       for (let at = 0; at < 20; at++) w.journal.publish('invoices', `i${at}`, { journal: '{}' }, NOW);

@@ -121,7 +121,7 @@ describe('reading a payment request', () => {
     return { w, find, inMirror };
   }
 
-  it('a request that has ended is flushed to D1 first, where the caller reads next', async () => {
+  it('a request that has ended is delivered to D1 before the caller reads it there', async () => {
     const { w, find, inMirror } = await paid();
     w.mirror.state = 'down';
     await w.custody.wake();
@@ -141,7 +141,7 @@ describe('reading a payment request', () => {
     expect(await find()).toMatchObject({ status: 'completed' });
   });
 
-  it('makes no D1 call while it is open, nor after everything was delivered', async () => {
+  it('reading a request makes no D1 call while it is open, nor after everything was delivered', async () => {
     const { w, find } = await paid();
     const { applied } = w.mirror;
     expect(await find()).toMatchObject({ status: 'pending' });
@@ -193,7 +193,7 @@ describe('the report', () => {
     expect((await w.custody.report()).paused).toBe('disabled');
   });
 
-  it('needs no upstream', async () => {
+  it('the report needs no upstream', async () => {
     const w = createCustodianWorld();
     await w.custody.report();
     expect([w.chain.reads, w.mirror.reads, w.bridge.quotes.length]).toEqual([
@@ -205,7 +205,7 @@ describe('the report', () => {
 });
 
 describe("the operator's commands", () => {
-  it('pause and resume new operations; signed ones continue', async () => {
+  it('the operator pauses and resumes new operations; signed ones continue', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     expect(await w.custody.ops({ name: 'pause' })).toMatchObject({ ok: true });
@@ -218,7 +218,7 @@ describe("the operator's commands", () => {
     expect((await w.custody.createSwap(keyed('b'))).type).toBe('created');
   });
 
-  it('list the newest and the held operations, and retry only open ones', async () => {
+  it('the operator lists the newest and the held operations, and retries only open ones', async () => {
     const w = createCustodianWorld();
     w.add(
       planned({ id: 'asry:held', kind: 'asry', reason: held('unproven'), dueAt: w.clock.now + 3_000_000 }),
@@ -270,7 +270,7 @@ describe("the operator's commands", () => {
       },
     );
 
-    it('frees the unsettled limit, and stops swaps for the rest of the day of the signature', async () => {
+    it('a write-off frees the unsettled limit, and stops swaps for the rest of the day of the signature', async () => {
       const w = add(outstanding({ signedAt: NOW }));
       await writeOff(w);
       const limits = (await w.custody.report()).limits.filter(({ name }) => /unsettled|cost_day/.test(name));
@@ -297,7 +297,7 @@ describe("the operator's commands", () => {
       expect(w.journal.get('swap:one')).toEqual(before);
     });
 
-    it('refuses an id that no operation has', async () => {
+    it('refuses to write off an id that no operation has', async () => {
       const w = createCustodianWorld();
       expect(await w.custody.ops({ name: 'write-off' })).toMatchObject({ ok: false });
     });

@@ -56,7 +56,7 @@ describe('operations that are due', () => {
   });
 
   it.each([[12, cases(DAY_MS, DAY_MS / 8)] as const, [100, DAY_MS / 8] as const].slice(0, cases(2, 1)))(
-    'wake the object less than once in 5 s while %i of them wait',
+    'due operations wake the object less than once in 5 s while %i of them wait',
     { tags: ['scaled'] },
     async (rows, time) => {
       const fired = await pass(waiting(rows, refusing), time);
@@ -69,7 +69,7 @@ describe('operations that are due', () => {
     [1, 60_000],
     [150, 1_500_000],
     [10_000, 3_600_000],
-  ])('wait, once they are old, %i together %i ms between two tries, an hour at most', (rows, wait) => {
+  ])('old due operations, %i of them, wait %i ms between two tries, at most an hour', (rows, wait) => {
     const seen = { type: 'unprepared', reason: code('short_of_sol'), waiting: rows } as const;
     const next = step(planned({ looks: 100 }), seen, CREATION, NOW);
     expect((next.dueAt ?? 0) - NOW).toBe(wait);
@@ -104,7 +104,7 @@ describe('the outbox', () => {
     expect(w.journal.isQueued()).toBe(false);
   });
 
-  it('calls an unavailable mirror once each time, and delivers everything at once afterwards', async () => {
+  it('the outbox calls an unavailable mirror once per run, and delivers everything at once afterwards', async () => {
     let isDown = true;
     const w = setUp(120, () => isDown);
     for (let tries = 0; tries < 60; tries++) await w.flush();

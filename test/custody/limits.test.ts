@@ -37,7 +37,7 @@ describe('the operating float', () => {
     expect(ask(kind, least - 1n)).toMatchObject({ code: 'INSUFFICIENT_BALANCE', available: 9n });
   });
 
-  it('grows for swaps with the cost of paid requests, and payouts leave that cost as well', () => {
+  it('the float for swaps grows with the cost of paid requests, which payouts also leave', () => {
     const sold = { paid: 500n };
     expect([ask('swap', 610n, sold).ok, ask('swap', 609n, sold).ok]).toEqual([true, false]);
     expect([ask('asry', 610n, sold).ok, ask('asry', 609n, sold).ok]).toEqual([true, false]);
@@ -85,7 +85,7 @@ const DECLARED = Object.entries(OPERATION_LIMITS) as [LimitName, OperationLimit]
 describe.each(DECLARED)('the limit %s', (name, { kind, counts, windowMs, unit, setting }) => {
   const unlimited = { ...TEST_LIMITS, ...Object.fromEntries(DECLARED.map(([other]) => [other, 10n ** 15n])) };
 
-  it('bounds the operations that are signed in its window', async () => {
+  it('limits the operations that are signed in its window', async () => {
     const call = fc.record({ value: fc.bigInt({ min: 1n, max: 9n }), waits: fc.boolean() });
     const reached = { times: 0 };
     await fc.assert(

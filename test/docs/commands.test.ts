@@ -30,7 +30,7 @@ it.each(named)('%s has a language with a test', (_name, { language }) => {
   expect(['sh', 'console', 'json', 'ini', 'toml', 'sql', '']).toContain(language);
 });
 
-it.each(commands)('“%s” is run, resolved, or known to need an account', (command) => {
+it.each(commands)('“%s” has a kind: run, resolved, or in need of an account', (command) => {
   expect(['run', 'resolved', 'account', 'elsewhere']).toContain(kindOf(command));
 });
 

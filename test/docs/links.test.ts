@@ -14,7 +14,7 @@ describe.each(local)('%s: %s', (file, target) => {
   const [path = '', anchor] = target.split('#');
   const page = path === '' ? file : normalize(join(dirname(file), path));
 
-  it('the target of each link is there', () => {
+  it('the target of each link exists', () => {
     expect(existsSync(page), page).toBe(true);
     if (anchor !== undefined) expect(anchorsOf(readFileSync(page, 'utf8'))).toContain(anchor);
   });
@@ -26,7 +26,7 @@ it('every other link is a known page elsewhere', () => {
   for (const url of ELSEWHERE) expect(new URL(url).protocol).toBe('https:');
 });
 
-it('every file that a page names in code is there', () => {
+it('every file that a page names in code exists', () => {
   const named = [...PAGES, 'CONTRIBUTING.md'].flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/`((?:src|test|scripts|site|docs)\/[\w./[\]-]+)`/g)].map(
       ([, path = '']) => [file, path] as const,
@@ -38,7 +38,7 @@ it('every file that a page names in code is there', () => {
   expect(named.filter(([, path]) => !existsSync(path) && !made.includes(path))).toEqual([]);
 });
 
-it('the map in CONTRIBUTING names files and folders of src, each where it is', () => {
+it('the map in CONTRIBUTING names each file and folder of src at its place', () => {
   const map = blocksOf('CONTRIBUTING.md').find(
     ({ language, text }) => language === '' && text.startsWith('src/'),
   );

@@ -186,7 +186,7 @@ it('creates the treasury’s account if it is missing, and a reorganization only
   }
 });
 
-it('without SOL for the fees nothing is signed and the status shows it', async () => {
+it('signs nothing without SOL for the fees, and the status shows it', async () => {
   const world = await startWorld({ cron: false, blockMs: 0, slotMs: 20, reserveLamports: 1_000_000n });
   try {
     await world.control.cron(DAILY);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-it('without a rent budget a reward is owed until its sender has an account, and is sent when the call is repeated', async () => {
+it('a reward without a rent budget is owed until its sender has an account, and is sent when the call is repeated', async () => {
   const user = await stage.user();
   const signature = await stage.deposit(user, 25n);
   const { reward } = curve.next(25n * DOLLAR);

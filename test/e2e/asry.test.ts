@@ -351,7 +351,7 @@ describe('500 claims of one deposit at once', () => {
     },
   );
 
-  it('paid nothing that was not earned', async () => {
+  it('pays nothing that was not earned', async () => {
     const { deposits } = curve;
     const earned = rewardsAt(CURVE, deposits());
     const epoch = await currentEpoch();

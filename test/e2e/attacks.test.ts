@@ -151,7 +151,7 @@ async function shownBy(signature: string): Promise<Shown> {
 }
 
 describe('one lying and one honest node', () => {
-  it('invents three payments: no token is made, and nothing is owed', async () => {
+  it('three payments that one node invents make no token, and nothing is owed', async () => {
     const model = await caller.invoice();
     const paid = await caller.pay(model);
     expect((await caller.confirm(model, paid)).status).toBe(200);
@@ -181,7 +181,7 @@ describe('one lying and one honest node', () => {
     expect(await tokenOperations()).toBe(operations);
   });
 
-  it('invents an overpayment of 0.3 SOL: nothing is refunded, the status shows it, and an alarm is raised', async () => {
+  it('an overpayment of 0.3 SOL that one node invents is not refunded, is shown in the status, and raises an alarm', async () => {
     const invoice = await caller.invoice();
     const from = caller.user(1);
     const paid = await caller.pay(invoice, { from });
@@ -200,7 +200,7 @@ describe('one lying and one honest node', () => {
   });
 
   it.each([60, 100, 140])(
-    'lowers lastValidBlockHeight by %i and hides statuses: nothing is paid twice, and no swap that landed is expired',
+    'nothing is paid twice and no landed swap expires when one node lowers lastValidBlockHeight by %i and hides statuses',
     DEEP,
     async (by) => {
       const user = await stage.user();

@@ -250,7 +250,7 @@ describe.each(operations)('%s', (operation, _listed, fields) => {
   });
 });
 
-it('the samples of each pattern are on the right side of it', () => {
+it('each pattern accepts its valid samples and rejects its invalid ones', () => {
   const lengths = new Set(['^/', '^https://[\\x21-\\x7e]+$']);
   for (const [pattern, { inside, outside }] of Object.entries(PATTERNS)) {
     const matches = (text: unknown) => new RegExp(pattern).test(String(text));
@@ -259,7 +259,7 @@ it('the samples of each pattern are on the right side of it', () => {
   }
 });
 
-it('every text of a request has a bound, or its description says what it may be', () => {
+it('every text of a request has a length limit, or its description says what it may be', () => {
   const unbounded = operations.flatMap(([operation, , fields]) =>
     fields
       .filter(

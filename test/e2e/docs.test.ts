@@ -71,7 +71,7 @@ const answerTo = (said: readonly Said[], part: string): Said | undefined =>
   said.find(({ command }) => command.includes(part));
 
 describe('SKILL.md', () => {
-  it('followed step by step in a shell ends with the BTC at the reserve', async () => {
+  it('SKILL.md followed step by step in a shell ends with the BTC at the reserve', async () => {
     const said = await runPage(toRun('SKILL.md'));
     expect(said.filter(({ code }) => code !== 0)).toEqual([]);
     expect(json(answerTo(said, '/swap/min')?.stdout)).toMatchObject({ available: true });

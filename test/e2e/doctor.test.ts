@@ -83,7 +83,7 @@ describe('on a healthy service', () => {
     expect(problems).toEqual([]);
   });
 
-  it('reports it from a terminal with exit code 0', async () => {
+  it('reports a healthy service from a terminal with exit code 0', async () => {
     write(healthy);
     const args = [
       'scripts/doctor.ts',
@@ -184,7 +184,7 @@ describe('finds faults planted in the files', () => {
     expect((await look({}, wranglerWith(edit))).problems).toEqual([name]);
   });
 
-  it('settings-readable, settings-tracked and settings-missing', async () => {
+  it('finds settings-readable, settings-tracked and settings-missing', async () => {
     const settings = healthy;
     const check = async (path: string) =>
       (await examine({ settings, files: { settings: path }, offline: true, fetch })).map(({ name }) => name);
@@ -208,7 +208,7 @@ describe('finds what goes wrong outside', () => {
     expect((await look()).problems).toContain(name);
   });
 
-  it('notes what callers without a token pay, and a bridge without liquidity', async () => {
+  it('notes the fee of callers without a token, and a bridge without liquidity', async () => {
     const noted = async (change: Readonly<Record<string, string | undefined>> = {}) =>
       (await look(change)).findings.filter(({ level }) => level === 'note').map(({ name }) => name);
     expect(await noted()).not.toContain('bridge-keyless');
@@ -218,13 +218,13 @@ describe('finds what goes wrong outside', () => {
     expect((await look()).problems).toEqual([]);
   });
 
-  it('esplora-apart', async () => {
+  it('finds esplora-apart', async () => {
     await world.control.mine(6);
     world.faults.set('esplora2', { kind: 'staleTip', by: 6 });
     expect((await look()).problems).toContain('esplora-apart');
   });
 
-  it('price-divergent', async () => {
+  it('finds price-divergent', async () => {
     for (const [at, venue] of VENUE_NAMES.entries()) world.prices.set({ SOL: String(50 + 50 * at) }, venue);
     expect((await look()).problems).toContain('price-divergent');
     world.prices.set({ SOL: '100' });
@@ -232,12 +232,12 @@ describe('finds what goes wrong outside', () => {
 });
 
 describe('finds faults of the running service', () => {
-  it('service-unreachable', async () => {
+  it('finds service-unreachable', async () => {
     const findings = await examine({ settings: healthy, files: {}, service: 'http://127.0.0.1:9', fetch });
     expect(findings.map(({ name }) => name)).toContain('service-unreachable');
   });
 
-  it('schema-outdated', async () => {
+  it('finds schema-outdated', async () => {
     await world.worker.query('ALTER TABLE quote_budget ADD COLUMN planted TEXT');
     await until('the status knows', async () =>
       (await look()).problems.includes('schema-outdated') ? true : undefined,
@@ -295,7 +295,7 @@ describe('from a terminal', () => {
     for (const part of ['secret-node-key', 'abcdef123', 'very-secret-hook']) expect(said).not.toContain(part);
   });
 
-  it('gives the same as JSON', async () => {
+  it('prints the same findings as JSON', async () => {
     write({ ...healthy, RESERVE_FLOOR_SOL: '0' });
     const args = [
       'scripts/doctor.ts',

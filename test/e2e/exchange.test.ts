@@ -93,7 +93,7 @@ it.each(['0.1', '0.00000001', '123456789.12345678', '100000000', '0.123456789012
   },
 );
 
-it('an answer lost after the provider acted: one exchange exists, the caller gets an unknown outcome, and no repeat calls again', async () => {
+it('a response lost after the provider acted leaves one exchange and an unknown outcome, and no repeat calls again', async () => {
   const key = freshKey();
   world.faults.set('changenow', { kind: 'lost', match: 'POST /v2/exchange', times: 1 });
   const answers: Awaited<ReturnType<typeof create>>[] = [];
@@ -140,7 +140,7 @@ it.each([
   },
 );
 
-it('twenty creates at once with one key make one exchange and twenty equal answers', async () => {
+it('twenty creates at once with one key make one exchange and twenty equal responses', async () => {
   const key = freshKey();
   let answers: Awaited<ReturnType<typeof create>>[] = [];
   const made = await newExchanges(async () => {
@@ -237,7 +237,7 @@ it('a coin whose payments need a tag returns it, and explains it', async () => {
   expect(body.message).toContain(`with the memo ${body.payinExtraId}`);
 });
 
-it('minimum and estimate answer for a pair, and null when it is inactive', async () => {
+it('minimum and estimate return figures for a pair, and null when it is inactive', async () => {
   const minimum = await get('/api/exchange/min?from=sol&to=btc');
   expect(minimum.body).toMatchObject({ from: 'sol', to: 'btc', minAmount: 0.05, minAmountExact: '0.05' });
   const estimate = await get('/api/exchange/estimate?from=sol&to=btc&amount=0.8');
@@ -301,7 +301,7 @@ it.each([
   },
 );
 
-it('the key is in no answer and no log line', async () => {
+it('the key is in no response and no log line', async () => {
   const key = world.bindings.CHANGENOW_API_KEY ?? '';
   expect(key).toMatch(/^[0-9a-f]{32}$/);
   world.faults.set('changenow', { kind: '429' });

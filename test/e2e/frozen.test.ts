@@ -64,7 +64,7 @@ it.each([
   expect(findings.map(({ name }) => name)).toContain('signing-frozen');
 });
 
-it('is ready again with its journal after D1 was restored to an older state, and writes the lost rows again', async () => {
+it('the custodian is ready again after D1 was restored to an older state, and writes the lost rows again', async () => {
   await startAfter({ object: 'full', database: 'before' });
   await until('ready', async () => (await ready()).status === 200 || undefined);
   await until('the row in D1', async () => {

@@ -63,7 +63,7 @@ beforeAll(async () => {
 afterAll(() => world?.stop());
 
 describe('a generated client', () => {
-  it('compiles without edits', async () => {
+  it('a generated client compiles without edits', async () => {
     expect(await tool('typescript/bin/tsc', ['-p', '.'])).toBe('');
   });
 

@@ -49,7 +49,7 @@ const header = (answer: string, name: string): string | undefined =>
   new RegExp(`^${name}: (.*)\\r$`, 'im').exec(answer.split('\r\n\r\n')[0] ?? '')?.[1];
 
 describe('the stated answer to', () => {
-  it.each(SHAPES)('$name is $answer', async ({ bytes, answer }) => {
+  it.each(SHAPES)('$name gets $answer', async ({ bytes, answer }) => {
     const given = await ask(bytes);
     expect(statusOf(given)).toBe(answer);
     expect(given).not.toMatch(/\bat \w+ \(|\.ts:\d|hunter2/);
@@ -95,7 +95,7 @@ describe('a cache in front of the service', () => {
   ];
 
   it.each(gets.map(({ path }) => [path] as const))(
-    "stores nothing from a caller's headers of %s",
+    "a cache stores nothing from a caller's headers of %s",
     async (path) => {
       const host = ['host: evil.test', 'connection: close'];
       const answer = await ask([`GET ${path} HTTP/1.1`, ...host, ...poison, '', ''].join('\r\n'));
@@ -165,7 +165,7 @@ it('no header changes the caller for the limits', async () => {
 describe('an idempotency key', () => {
   const key = 'attack-0123456789abcdef';
 
-  it('moves money once for every caller, and is neither logged nor stored', async () => {
+  it('an idempotency key moves money once for every caller, and is neither logged nor stored', async () => {
     const caller = createSwapCaller(world);
     const before = caller.payments().length;
     const first = await caller.create(0.3, { key, ip: '203.0.113.1' });
@@ -247,7 +247,7 @@ describe('a slow client', () => {
     expect(world.worker.logs().filter((line) => line.includes('"unexpected"'))).toEqual([]);
   });
 
-  it('a slow client gets two answers in order for two requests at once', async () => {
+  it('a slow client gets two responses in order for two requests at once', async () => {
     const both = `${head.replace('connection: close\r\n', '')}\r\n${GOOD}GET /api/health HTTP/1.1\r\nhost: sluice.test\r\nconnection: close\r\n\r\n`;
     expect([...(await ask(both)).matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1])).toEqual([
       '204',

@@ -91,7 +91,7 @@ const headers = fc.record(
 );
 const verb = fc.constantFrom('POST', 'POST', 'POST', 'POST', 'PUT', 'DELETE', 'PATCH');
 
-it('serves 200 clients at once, each with its own answers', { timeout: 600_000 }, async () => {
+it('serves 200 clients at once, each with its own responses', { timeout: 600_000 }, async () => {
   // Nodes may be slow on a busy machine: the balances are known before the clients come.
   await until('the balances', async () => {
     const response = await world.fetch('/api/reserves');

@@ -140,7 +140,7 @@ it.each([
 );
 
 describe.each(['stdio', 'http'] as const)('a swap over %s', (over) => {
-  it('ends finished, with progress, and its key returns its outcome instead of a second swap', async () => {
+  it('a swap ends finished, with progress, and its key returns its outcome instead of a second swap', async () => {
     const client = await (over === 'http' ? modernClient(world, over) : olderClient(world, over));
     try {
       const { structured: dry } = await client.call('swap_create', { amountSol: 0.3, dry_run: true });

@@ -87,7 +87,7 @@ it('the served document equals the one that the routes define', () => {
   expect(operationsOf(document).map(({ operation }) => operation.operationId)).toEqual(operations);
 });
 
-it('every answer of a tour through the service matches the document', () => {
+it('every response of a tour through the service matches the document', () => {
   const wrong = visits
     .filter(({ body }) => typeof body === 'object')
     .flatMap(({ operationId, path, status, body }) =>

@@ -104,7 +104,7 @@ it('shows how the shape of a quote differs from the recorded one', async () => {
   expect(keyless.said).toContain('shape POST /v0/quote: as recorded');
 });
 
-it('compares every answer with the recorded ones, and names the calls that were never recorded', async () => {
+it('compares every response with the recorded ones, and names the calls that were never recorded', async () => {
   for (const front of ['rpc1', 'rpc2'] as const) world.faults.set(front, { kind: 'version' });
   const { said } = await probe();
   expect(said).toContain('shape GET /v0/tokens: as recorded');

@@ -303,7 +303,7 @@ describe('warm reads', () => {
   const PATHS = ['/api/reserves', '/api/proof', '/api/arbitrage/summary'];
   const readAll = () => Promise.all(PATHS.map((path) => get(path)));
 
-  it("make no upstream call, and a new isolate uses the cron's values in KV", {
+  it("warm reads make no upstream call, and a new isolate uses the cron's values in KV", {
     tags: ['deep'],
   }, async () => {
     await world.control.cron('* * * * *');
@@ -325,7 +325,7 @@ describe('warm reads', () => {
     expect(asked()).toEqual({});
   });
 
-  it('1,000 cold ones at once make one call to each source', { tags: ['deep'] }, async () => {
+  it('1,000 cold reads at once make one call to each source', { tags: ['deep'] }, async () => {
     const cold = await startWorld({ cron: false, blockMs: 0 });
     try {
       // The first call of the custodian compares its journal with the chain.

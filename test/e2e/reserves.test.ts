@@ -79,7 +79,7 @@ test('1,000 reads cost the upstreams no more than the refresh of the cache', asy
     expect(world.stats()[upstream]?.total ?? 0).toBeLessThanOrEqual(refreshes);
 });
 
-test('a read can be repeated with its ETag for nothing', async () => {
+test('a repeated read with the ETag gets 304 without a body', async () => {
   const first = await world.fetch('/api/reserves');
   const etag = first.headers.get('etag') ?? '';
   expect(etag).toMatch(/^(W\/)?"[^"]+"$/);
@@ -88,7 +88,7 @@ test('a read can be repeated with its ETag for nothing', async () => {
   expect(again.headers.get('access-control-allow-origin')).toBe('*');
 });
 
-test('a payment shows once a cron tick has read the chains again, and the lower of two views counts', async () => {
+test('shows a payment once a cron tick has read the chains again, as the lower of two views', async () => {
   const before = caller.sats();
   await world.control.sendBitcoin(world.reserve.bitcoin, 4_321n);
   await world.control.mine(1);

@@ -104,7 +104,7 @@ it('shows when the cron ran', async () => {
   ]);
 });
 
-it('shows the reserve against the supply, as the summary has them', async () => {
+it('shows the reserve and the supply that the summary shows', async () => {
   const { body } = await caller.get('/api/arbitrage/summary');
   expect((await read()).backing).toEqual({
     ok: true,
@@ -119,7 +119,7 @@ const usedOf = ({ limits }: { limits: readonly { name: string; used: string }[] 
   limits.find((limit) => limit.name === name)?.used;
 
 describe('of a swap whose BTC has not come', () => {
-  it('shows the exposure, the used limits, and the operation without its key', async () => {
+  it('shows the exposure, the used limits, and the open operation without its key', async () => {
     world.faults.set('oneclick', { kind: 'settle', mode: 'never' });
     const { body } = await caller.create(0.5, { key: 'status-0123456789abcdef' });
     // Custodian and database are read each at its own time.
@@ -183,7 +183,7 @@ it('the status is red while an upstream needed for money is down, and green whil
 });
 
 describe('an alarm', () => {
-  it('arrives for a test, with the service and a link to the runbook', async () => {
+  it('a test alarm arrives with the service and a link to the runbook', async () => {
     const before = messages.length;
     await ops('test-alarm');
     expect(messages.slice(before)).toMatchObject([

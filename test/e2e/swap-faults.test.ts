@@ -126,7 +126,7 @@ describe('the verdict of a cell', () => {
     expect(judge({ ...good, ...change }).violations.join('; ')).toContain(violation);
   });
 
-  it('describe the outcome', () => {
+  it('summarizes the outcome of a swap under a fault', () => {
     const word = (change: Partial<Observation>): string => judge({ ...good, ...change }).result;
     const ended = (status: string, reason: string | null, btcSats: number | null = null) => [
       { ...end, status, reason, btcSats, detail: 'settling' },

@@ -85,7 +85,7 @@ test('a Worker killed right after the create answered finishes that swap after i
   expect(caller.payments()).toHaveLength(before.payments + 1);
 });
 
-test('killed while the quote is pending, it swaps once, and the repeated call gets the id', {
+test('a Worker killed while the quote is pending swaps once, and the repeated call gets the id', {
   tags: ['deep'],
 }, async () => {
   const key = randomUUID();
@@ -97,7 +97,7 @@ test('killed while the quote is pending, it swaps once, and the repeated call ge
   await expectPaidOnce(String(repeated.body.id));
 });
 
-test('killed while the quote is pending, without another call, it still ends the swap that it began', {
+test('a Worker killed while the quote is pending ends the swap that it began, without another call', {
   tags: ['deep'],
 }, async () => {
   world.faults.set('oneclick', { kind: 'hang', match: '/v0/quote' });
@@ -142,7 +142,7 @@ test.each([
   await expectEnd(String(repeated.body.id));
 });
 
-test('killed during the settlement, twice, it finishes with one payment on each chain', {
+test('a Worker killed twice during the settlement finishes with one payment on each chain', {
   tags: ['deep'],
 }, async () => {
   const { body } = await create();

@@ -25,7 +25,7 @@ describe('a swap', () => {
   afterEach(() => world.faults.clear());
   afterAll(() => world.stop());
 
-  test('moves exactly amount and network fee on Solana and exactly btcSats on Bitcoin', async () => {
+  test('a swap moves exactly amount and network fee on Solana and exactly btcSats on Bitcoin', async () => {
     const [lamports, sats] = [await caller.lamports(), caller.sats()];
     const { status, body, headers } = await caller.create(0.5);
     expect(status).toBe(200);
@@ -96,7 +96,7 @@ describe('a swap', () => {
     ]);
   });
 
-  test('called 20 times at once with one key is one transaction and 20 equal answers', async () => {
+  test('20 creates at once with one key are one transaction and 20 equal responses', async () => {
     const key = randomUUID();
     const before = caller.payments().length;
     const answers = await Promise.all(times(20, () => caller.create(AMOUNT, { key })));
@@ -133,7 +133,7 @@ describe('a swap', () => {
     expect(again.headers.get('idempotency-replayed')).toBe('true');
   });
 
-  test('differs from a dry run, which takes no key, no deposit address and no lamport', async () => {
+  test('a dry run takes no key, no deposit address and no lamport', async () => {
     const [rows, payments] = [await caller.rows(), caller.payments()];
     const key = randomUUID();
     world.resetStats();
@@ -169,7 +169,7 @@ describe('a swap', () => {
     }
   });
 
-  test('costs nothing to poll: 1,000 reads of its status reach no upstream', async () => {
+  test("1,000 reads of a swap's status reach no upstream", async () => {
     const [row] = await caller.rows();
     world.resetStats();
     for (let round = 0; round < 20; round += 1) {
@@ -230,7 +230,7 @@ describe('a swap', () => {
     ];
 
     it.each(bodies)(
-      '%s: create refuses it with its code',
+      '%s: a create refuses it with its code',
       async (_what, body, status, code, headers = json) => {
         const answer = await read(await world.fetch('/api/swap/create', { method: 'POST', headers, body }));
         expect([answer.status, answer.body.error_code]).toEqual([status, code]);
@@ -254,12 +254,12 @@ describe('a swap', () => {
       ['twice', '?amountSol=0.3&amountSol=0.4'],
     ];
 
-    it.each(queries)('%s: estimate refuses it', async (_what, query) => {
+    it.each(queries)('%s: an estimate refuses it', async (_what, query) => {
       const { status, body } = await caller.get(`/api/swap/estimate${query}`);
       expect([status, body.error_code, body.action]).toEqual([400, 'INVALID_INPUT', 'fix_request']);
     });
 
-    test('leaves nothing behind: no row, no quote, no limit used', async () => {
+    test('a bad amount leaves no row, takes no quote and uses no limit', async () => {
       const state = async () => ({
         rows: await caller.rows(),
         payments: caller.payments(),

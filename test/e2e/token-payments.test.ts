@@ -168,7 +168,7 @@ describe('listings of tokens made elsewhere', () => {
 });
 
 describe('refunds', () => {
-  it("goes back to the payer once, on the operator's command, and within the daily limit", async () => {
+  it("a refund goes back to the payer once, on the operator's command, and within the daily limit", async () => {
     const payer = caller.user(1);
     const request = await caller.invoice();
     const excess = 90_000_000n;

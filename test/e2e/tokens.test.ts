@@ -164,7 +164,7 @@ describe('from a form to a token', () => {
     },
   );
 
-  it('confirm sent 20 times at once makes one token and 20 equal answers', async () => {
+  it('a confirm sent 20 times at once makes one token and 20 equal responses', async () => {
     const { body } = await invoice({ token_program: 'token' });
     const signature = await pay(body);
     const request = { invoiceId: body.invoice_id, txSignature: signature };
@@ -241,7 +241,7 @@ describe('a payment belongs to one request', () => {
     expect(refused.body.details).toEqual({ purpose: 'token' });
   });
 
-  it('too little waits and shows the missing sum, and the rest completes it', async () => {
+  it('an incomplete payment waits and shows the missing sum, and the rest completes it', async () => {
     const { body } = await invoice();
     const fee = BigInt(String(body.fee_lamports));
     const part = fee / 2n;
@@ -253,7 +253,7 @@ describe('a payment belongs to one request', () => {
     expect((await completed(body.invoice_id)).body.received_lamports).toBe(fee.toString());
   });
 
-  it('too much, and a second payment, are owed back with amount and payer', async () => {
+  it('an excess and a second payment are owed back with amount and payer', async () => {
     const { body } = await invoice();
     const payer = world.users[1]?.address;
     await pay(body, { lamports: 100_000_000n, user: 1 });

@@ -107,7 +107,7 @@ describe('the summary', () => {
     expect((await service({ supplies: [null, behind] }).read()).absrTokenSupply).toBe(900_000);
   });
 
-  it('a part that is down and was never read is null and named; all of them are 503', async () => {
+  it('a part that is down and was never read is null and named; 503 is returned if all are', async () => {
     const { upstreams, read } = service({ supplies: [null] });
     expect(await read()).toMatchObject({
       absrTokenSupply: null,

@@ -171,7 +171,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     ]);
   });
 
-  it('ignores __proto__', async () => {
+  it('ignores a member named __proto__', async () => {
     const body = `{"asset":"USDC","depositTxSignature":"${SIGNATURE}","__proto__":{"skipReward":true,"rewardUsd":1}}`;
     expect((await post(body)).status).toBe(200);
     expect(service.asked[0]).toMatchObject({ skipReward: false });
@@ -216,7 +216,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     expect(others.map(canonicalSignature)).toEqual(others.map(() => undefined));
   });
 
-  it('hashes an Idempotency-Key with the request, and marks a stored answer', async () => {
+  it('hashes an Idempotency-Key with the request, and marks a stored response', async () => {
     service.answers = [{ type: 'claimed', replayed: true, claim: view, part: 1 }];
     const { headers } = await claim({}, { 'idempotency-key': KEY });
     expect(headers.get('idempotency-replayed')).toBe('true');
@@ -294,7 +294,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
 });
 
 describe('the wait for finality', () => {
-  it('ends after about twenty seconds with 409, Retry-After and nothing consumed', async () => {
+  it('the wait for finality ends after about twenty seconds with 409, Retry-After and nothing consumed', async () => {
     service.answers = [
       refused('DEPOSIT_NOT_FINAL', {
         refusal: { code: 'DEPOSIT_NOT_FINAL', message: 'no', retryAfterSeconds: 5 },
@@ -307,7 +307,7 @@ describe('the wait for finality', () => {
     expect(waited).toBeLessThan(22_000);
   });
 
-  it('continues while the deposit is final for one node only', async () => {
+  it('the wait for finality continues while the deposit is final for one node only', async () => {
     const early = refused('DEPOSIT_NOT_FINAL');
     service.answers = [early, early, early, { type: 'claimed', replayed: false, claim: view, part: 1 }];
     expect((await claim()).status).toBe(200);
@@ -321,7 +321,7 @@ describe('the wait for finality', () => {
     expect(service.clock - NOW).toBeLessThan(7_000);
   });
 
-  it('is absent when no node can be read', async () => {
+  it('a claim does not wait when no node can be read', async () => {
     service.answers = [refused('UPSTREAM_FAILED')];
     const { status, body } = await claim();
     expect([status, body.error_code, service.clock]).toEqual([500, 'UPSTREAM_FAILED', NOW]);

@@ -50,7 +50,7 @@ describe('the price of an invoice', () => {
     }
   });
 
-  it("counts the chain's own rents: nothing for parts that are not created, and Metaplex's own fee", async () => {
+  it("adds the chain's rents of the created parts only, and Metaplex's own fee", async () => {
     const plain = await create(newTokenService(), { program: 'token', supply: 0n });
     expect(plain.fee).toMatchObject({
       mintRent: rentOf(82),
@@ -70,7 +70,7 @@ describe('the price of an invoice', () => {
     expect(modern.fee.mintRent).toBeGreaterThan(rentOf(234));
   });
 
-  it('grows with the bytes of the texts, not with their letters', async () => {
+  it('the price grows with the bytes of the texts, not with their letters', async () => {
     const design = { ...asked(), program: 'token-2022' as const, uri: 'https://example.org' };
     const rent = async (bytes: number) => BigInt(bytes);
     const short = await creationFee({ ...design, name: 'a' }, 0n, rent);
@@ -80,7 +80,7 @@ describe('the price of an invoice', () => {
 });
 
 describe('before anything is charged', () => {
-  it('the whole creation is simulated as it will be made, with the longest uri', async () => {
+  it('simulates the whole creation with the longest uri', async () => {
     const service = newTokenService();
     await create(service, { revokeMint: true, revokeUpdate: true });
     expect(service.simulated).toHaveLength(1);

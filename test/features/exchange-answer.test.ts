@@ -62,7 +62,7 @@ it.each([
   expect(mismatch(order(BECH32), created(BECH32, over))).toBe(member);
 });
 
-it('an amount that went through a double is the same', () => {
+it('an amount that a double has rounded is treated as equal', () => {
   const exact = { ...order(BECH32), amount: 123_456_789_012_345_678n };
   const rounded = { fromAmount: 123_456_789_012_345_680n };
   expect(mismatch(exact, created(BECH32, rounded))).toBeUndefined();

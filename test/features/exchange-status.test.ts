@@ -57,7 +57,7 @@ it.each([
   expect(publicStatus(state)).toBe(status);
 });
 
-it('a hold is pending and marked', async () => {
+it('a hold by the provider is shown as pending and marked', async () => {
   expect(await withState({ status: 'verifying' })).toMatchObject({
     status: 'pending',
     providerStatus: 'verifying',
@@ -73,7 +73,7 @@ it('a malformed state is not passed on', async () => {
   });
 });
 
-it('SOL is the received sum, before that the expected one; sats are only the sum paid out', async () => {
+it('shows the received SOL, or the expected sum before, and only sats that were paid out', async () => {
   expect(await withState({})).toMatchObject({ amountSol: 0.5, btcSats: null, expectedAmountTo: '0.001' });
   expect(await withState({ amountFrom: COIN / 4n, amountTo: 62_112_345_678_901n })).toMatchObject({
     amountSol: 0.25,
@@ -112,7 +112,7 @@ it.each([
   await expect(over(() => ({ ok: false, code })).read()).rejects.toMatchObject({ code: errorCode });
 });
 
-it('an answer about another exchange is a failure of the provider', async () => {
+it('a response about another exchange is a failure of the provider', async () => {
   await expect(over(() => ({ ok: true, value: STATE })).read('other')).rejects.toMatchObject({
     code: 'UPSTREAM_FAILED',
   });

@@ -56,7 +56,7 @@ describe('figures of the reserve', () => {
     expect(counts.chain).toBe(2);
   });
 
-  it('cause no upstream call, for any number of requests, while no operation changes', async () => {
+  it('figures of the reserve cause no upstream call while no operation changes, for any number of requests', async () => {
     const { clock, change, counts, read } = isolate();
     change();
     clock.ms += 3_000;
@@ -91,7 +91,7 @@ describe('figures of the reserve', () => {
     expect((await read(NO_CACHE)).value).toBe(clock.ms);
   });
 
-  it('keep their usual freshness while the database is down', async () => {
+  it('figures of the reserve keep their usual freshness while the database is down', async () => {
     const { clock, breakDatabase, read } = isolate();
     await read();
     breakDatabase();

@@ -142,7 +142,7 @@ describe('walking a feed', () => {
     expect(ids.at(-1)).toBe(placed(999, 99).id);
   });
 
-  it('continues behind a stretch without accepted posts', async () => {
+  it('continues after a range without accepted posts', async () => {
     const events = Array.from({ length: 400 }, (_, index) => placed(10_000 - index, index + 1));
     const { reader } = readerOf([{ events, cap: 20 }], chance(1));
     const scope = scopeOf(20, ({ created_at }) => created_at < 9_610);
@@ -189,7 +189,7 @@ describe('walking a feed', () => {
 });
 
 describe('a window', () => {
-  it('ends at the newest "oldest event" of the relays that have more', async () => {
+  it('a window ends at the newest "oldest event" of the relays that have more', async () => {
     const slow = Array.from({ length: 100 }, (_, index) => placed(10_000 - index * 10, index + 1));
     const busy = Array.from({ length: 100 }, (_, index) => placed(10_000 - index, 1_000 + index));
     const { reader } = readerOf(

@@ -56,7 +56,7 @@ describe('the document', () => {
     expect(JSON.parse(make())).toEqual(document);
   });
 
-  it('has every mounted route but the operator’s and the pages, and no other', () => {
+  it('the document has every mounted route except the operator’s and the pages, and no other', () => {
     const pages = ['/', '/reserves', '/status.atom'];
     const mounted = app.routes
       .filter(({ method, path }) => method !== 'ALL' && !path.includes('*') && !pages.includes(path))
@@ -70,7 +70,7 @@ describe('the document', () => {
     expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(apiDocument(app, ERRORS, EXAMPLES, ''))));
   });
 
-  it('returns an error and reads again if the site did not have it', async () => {
+  it('returns an error, and reads again, if the site does not have the document', async () => {
     let failures = 1;
     let now = 0;
     const fetch = async () =>
@@ -114,7 +114,7 @@ describe('what generators read', () => {
       expect(found.description).toContain(`\`${value}\`: ${text}`);
   });
 
-  it('error_code and action of every error refer to these lists', () => {
+  it('error_code and action of every error refer to the lists of codes and actions', () => {
     expect(schemas.Problem).toMatchObject({
       properties: {
         error_code: { $ref: '#/components/schemas/ErrorCode' },
@@ -176,7 +176,7 @@ describe('examples', () => {
     expect(responses.map(({ name }) => name)).toContain('ok');
   });
 
-  it('contain no address of the machine that recorded them', () => {
+  it('the examples contain no address of the machine that recorded them', () => {
     expect(JSON.stringify(EXAMPLES)).not.toMatch(/127\.0\.0\.1|localhost|\/tmp\//);
   });
 });

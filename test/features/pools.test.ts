@@ -48,7 +48,7 @@ const POOL = poolText('"1"', '"2"');
 const jsonOf = async (response: Response) => (await response.json()) as Record<string, unknown>;
 
 describe('the pool API answers', () => {
-  it('its JSON is returned byte for byte', async () => {
+  it('returns the JSON of the pool API byte for byte', async () => {
     upstreams.answerWith(send(200, POOL));
     const response = await upstreams.service().get(PATH);
     expect(response.status).toBe(200);
@@ -59,7 +59,7 @@ describe('the pool API answers', () => {
     expect(upstreams.chainReads).toEqual([]);
   });
 
-  it('both balances zero are overwritten from the vaults, and every other byte stays', async () => {
+  it('overwrites two zero balances from the vaults, and keeps every other byte', async () => {
     plantPools();
     upstreams.answerWith(send(200, poolText('"0"', '"0"')));
     const response = await upstreams.service().get(PATH);
@@ -123,7 +123,7 @@ describe('the pool API answers', () => {
     expect(service.logged).toHaveLength(1);
   });
 
-  it('an answer that could not be corrected is not cached, but the next one is', async () => {
+  it('a response that could not be corrected is not cached, but the next one is', async () => {
     let now = Date.now();
     plantPools();
     upstreams.breakChain();
@@ -397,7 +397,7 @@ describe('the chain answers for the pool API', () => {
 });
 
 describe('invalid addresses', () => {
-  it('there are 50 shapes of them, each once', () => {
+  it('the list of invalid addresses has 50 different shapes', () => {
     expect(new Set(SSRF_ADDRESSES).size).toBe(50);
   });
 
@@ -409,7 +409,7 @@ describe('invalid addresses', () => {
     expect(upstreams.chainReads).toEqual([]);
   });
 
-  it.each(SSRF_ADDRESSES)('%j sent unchanged requests at most the pool before it', async (text) => {
+  it.each(SSRF_ADDRESSES)('%j, sent without encoding, requests at most the pool before it', async (text) => {
     upstreams.answerWith(send(200, POOL));
     await upstreams.service().get(`/api/dex/pool/${text}`);
     const allowed = `${upstreams.host}/v2/solana/pools/${FIXED_POOL}`;
@@ -429,7 +429,7 @@ describe('invalid addresses', () => {
     expect(asked).toEqual([]);
   });
 
-  it('400 is the error body and names the parameter', async () => {
+  it('returns 400 with the error body and the name of the parameter', async () => {
     const response = await upstreams.service().get('/api/dex/pool/nope');
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({

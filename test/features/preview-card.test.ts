@@ -52,7 +52,7 @@ const isInked = (rows: readonly Buffer[], x: number): boolean => rows.some((row)
 const NAME_ROWS = [170, 266] as const;
 
 describe('the preview picture of a token', () => {
-  it('is a PNG of 1200 by 630 pixels with the name in it', async () => {
+  it('the preview picture is a PNG of 1200 by 630 pixels with the name in it', async () => {
     const { rows } = await pixelsOf({});
     const named = rows.slice(...NAME_ROWS);
     expect([isInked(named, 100), isInked(named, 1100)]).toEqual([true, false]);

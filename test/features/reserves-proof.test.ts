@@ -52,7 +52,7 @@ function service(archive: ProofRecord[] | null, answer: ProofAnswer | 'down' = '
 }
 
 describe('the newest proof', () => {
-  it('comes from the archive without a call to the custodian, and from memory when warm', async () => {
+  it('the newest proof comes from the archive without a call to the custodian, and from memory when warm', async () => {
     const { d, calls } = service([at(NOW - 2 * HOUR_MS), at(NOW - HOUR_MS)]);
     for (let read = 0; read < 100; read++) {
       expect((await getProof(d)).value.hash).toBe(`hash ${NOW - HOUR_MS}`);
@@ -60,7 +60,7 @@ describe('the newest proof', () => {
     expect(calls).toEqual({ archive: 1, custodian: 0 });
   });
 
-  it('a thousand at once read the archive once', async () => {
+  it('a thousand reads of the proof at once read the archive once', async () => {
     const { d, calls } = service([at(NOW)]);
     await Promise.all(Array.from({ length: 1_000 }, () => getProof(d)));
     expect(calls).toEqual({ archive: 1, custodian: 0 });

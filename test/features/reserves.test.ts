@@ -96,7 +96,7 @@ describe('balances', () => {
     expect(solana?.value).toMatchObject({ lamports: '2', source: 'rpc-2', slot: '99' });
   });
 
-  it('one chain down is half a report that names its error', async () => {
+  it('the report has one half and names the error while one chain is down', async () => {
     const refused = async (): Promise<never> => {
       throw new RpcRefusal(-32005, 'node is behind', undefined);
     };
@@ -237,7 +237,7 @@ describe('the Bitcoin list', () => {
     expect(transactions.map((entry) => entry.blockHeight)).toEqual([3, 2, 1]);
   });
 
-  it('an empty address has an empty list; one that breaks off is an error, never a shorter list', async () => {
+  it('an empty address has an empty list; a list that breaks off is an error', async () => {
     expect((await list(index('one', 0))).transactions).toEqual([]);
     await expect(list(index('one', 130, { cutAfter: 50 }))).rejects.toMatchObject({
       code: 'UPSTREAM_FAILED',
@@ -245,7 +245,7 @@ describe('the Bitcoin list', () => {
     });
   });
 
-  it('comes from the source with more transactions, and from the other when that one fails', async () => {
+  it('the Bitcoin list comes from the source with more transactions, and from the other when that one fails', async () => {
     const behind = index('one', 40);
     expect((await list(behind, index('two', 41))).source).toBe('two');
     expect((await list(behind, index('two', 41, { cutAfter: 25 }))).source).toBe('one');
@@ -363,7 +363,7 @@ describe('esplora', () => {
     }
   });
 
-  it('a block that is not there yet is null', async () => {
+  it('a block above the tip is null', async () => {
     const esplora = answering({ '/block-height/5': new Response('Block not found', { status: 404 }) });
     expect(await esplora.blockHash(5)).toBeNull();
   });

@@ -163,7 +163,7 @@ describe('a change of alarms', () => {
     ]);
   });
 
-  it('says where, why, since when, how much, and what to read', async () => {
+  it('a message of an alarm says where, why, since when, how much, and what to read', async () => {
     const messages: AlarmMessage[] = [];
     const { look } = watched(async (message) => void messages.push(message));
     await look(frozen);
@@ -207,7 +207,7 @@ describe('a change of alarms', () => {
     expect(messages).toHaveLength(1);
   });
 
-  it('needs no webhook', async () => {
+  it('a change of alarms is logged without a webhook', async () => {
     const { lines, look } = watched();
     await look(frozen);
     expect(lines).toHaveLength(1);

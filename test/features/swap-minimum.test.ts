@@ -53,7 +53,7 @@ const prices = fc.record({
 });
 
 describe('the smallest amount', () => {
-  it('passes the check of a create at the same terms, for any bridge and prices', () => {
+  it('the smallest amount passes the check of a create at the same terms, for any bridge and prices', () => {
     fc.assert(
       fc.property(bridges, prices, (bridge, price) => {
         fc.pre(outputOf(bridge, SOL, price).minimum > 0n);

@@ -215,13 +215,13 @@ describe('the bounds of a swap', () => {
     expect(bridge.quotes).toEqual([{ amount: SOL, dry: true }]);
   });
 
-  it('the bounds of a swap are free while they are fresh: 1,000 reads are one quote, one price, one balance', async () => {
+  it('1,000 reads of the bounds of a swap cost one quote, one price and one balance while they are fresh', async () => {
     const { deps, bridge, calls } = setUp();
     for (let read = 0; read < 1_000; read++) await getMinimum(deps);
     expect([bridge.quotes.length, calls.prices, calls.room]).toEqual([1, 1, 1]);
   });
 
-  it("show the custodian's refusal and its time", async () => {
+  it("the bounds of a swap show the custodian's refusal and its time", async () => {
     const nextAvailableAt = '2026-11-20T11:00:00.000Z';
     const details = { limit: 'hour', nextAvailableAt };
     const refusal = { code: 'SWAP_LIMIT_REACHED', message: 'x', details } as const;
@@ -243,7 +243,7 @@ describe('the bounds of a swap', () => {
     });
   });
 
-  it('show the smallest even while the custodian does not answer', async () => {
+  it('the bounds of a swap show the smallest even while the custodian does not respond', async () => {
     const { deps } = setUp(() => Promise.reject(new AppError('CUSTODIAN_UNAVAILABLE', 'x')));
     expect(await getMinimum(deps)).toMatchObject({
       balance: null,
@@ -254,7 +254,7 @@ describe('the bounds of a swap', () => {
     });
   });
 
-  it('report when no amount can pass at these terms', async () => {
+  it('the bounds of a swap say when no amount can pass at these terms', async () => {
     const { deps, bridge } = setUp();
     bridge.nextQuote = (amount) => ({ ok: true, quote: quoteFor(amount, { minimumSats: sats(100_000n) }) });
     expect(await getMinimum(deps)).toMatchObject({

@@ -97,7 +97,7 @@ describe('POST /api/swap/create', () => {
     expect([service.asked, service.previewed]).toEqual([[], []]);
   });
 
-  it('passes the key on as hashes only: the same key and amount are the same in any notation of the amount', async () => {
+  it('passes the key on as hashes only, which are equal for any notation of the same amount', async () => {
     for (const body of ['{"amountSol":0.5}', '{ "amountSol": "0.50" }', '{"amountSol":0.500000000}']) {
       await create(body, { 'idempotency-key': KEY });
     }

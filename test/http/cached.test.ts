@@ -89,7 +89,7 @@ describe('while the upstream fails', () => {
     await expect(read(SHORT)).rejects.toThrow('down');
   });
 
-  it('contacts it again only after a pause', async () => {
+  it('contacts a failed upstream again only after a pause', async () => {
     const { time, upstream, isolate } = platform();
     const read = isolate();
     upstream.fails = true;
@@ -102,7 +102,7 @@ describe('while the upstream fails', () => {
 });
 
 describe('KV', () => {
-  it('has the values of the cron, for all isolates of the release', async () => {
+  it('KV has the values of the cron, for all isolates of the release', async () => {
     const { time, upstream, stored, lifetimes, isolate } = platform();
     const { asOf } = await isolate()(owned(LONG));
     expect([...stored.keys()]).toEqual(['cache:r1:key']);
@@ -114,7 +114,7 @@ describe('KV', () => {
     expect(upstream.calls).toBe(2);
   });
 
-  it('has no value that a request loaded', async () => {
+  it('KV has no value that a request loaded', async () => {
     const { upstream, stored, isolate } = platform();
     await isolate()(prewarmed(900_000));
     await isolate()(refreshing(prewarmed(900_000), 1));
@@ -130,7 +130,7 @@ describe('KV', () => {
     expect(upstream.calls).toBe(1);
   });
 
-  it('asks the source once a minute and writes once a second, a minute behind and in two locations', async () => {
+  it('calls the source once a minute and writes at most once a second, also with KV a minute behind in two locations', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });
     const stored = new Map<string, string>();
     const kv = new PlatformKv({
@@ -169,7 +169,7 @@ describe('KV', () => {
     expect(kv.refused).toEqual([]);
   });
 
-  it('KV may fail without a consequence', async () => {
+  it('a failure of KV has no effect on reads', async () => {
     const kv = { get: () => Promise.reject(new Error('KV')), put: () => Promise.reject(new Error('KV')) };
     const cache = new Cache({ kv: kv as unknown as KVNamespace, now: () => 0, defer: (work) => void work });
     expect((await cache.read('key', owned(LONG), async () => 1)).value).toBe(1);

@@ -44,7 +44,7 @@ it('the key is kept as SHA-256 of route and key', () => {
   expect(requestFingerprint('exchange/create', KEY, {}).keyHash).toBe(expected);
 });
 
-it('one key on two routes is two keys', () => {
+it('one key on two routes is treated as two keys', () => {
   const [a, b] = ['exchange/create', 'swap/create'].map((route) => requestFingerprint(route, KEY, {}));
   expect(a?.keyHash).not.toBe(b?.keyHash);
   expect(a?.bodyHash).toBe(b?.bodyHash);

@@ -33,7 +33,7 @@ describe('an integer of a query is plain decimal digits', () => {
     );
   });
 
-  it.each(integers)('%s?%s=', async (path, name, needed) => {
+  it.each(integers)('rejects %s?%s=', async (path, name, needed) => {
     for (const text of [
       '0x1',
       '0b1',

@@ -43,7 +43,7 @@ function service(further?: CallLimits | ((deps: Deps) => CallLimits), handler?: 
 }
 
 describe('RateLimit headers', () => {
-  it('show the requests that are left to each client until the minute ends', async () => {
+  it('RateLimit headers show the requests that are left to each client until the minute ends', async () => {
     const get = service();
     const policy = '"requests_per_minute";q=600;w=60';
     expect(await get()).toEqual({ status: 200, policy, limit: '"requests_per_minute";r=599;t=10' });
@@ -53,7 +53,7 @@ describe('RateLimit headers', () => {
     expect((await get()).limit).toBe('"requests_per_minute";r=599;t=60');
   });
 
-  it('show that nothing is left when the platform refuses', async () => {
+  it('RateLimit headers show that nothing is left when the platform refuses', async () => {
     granted = false;
     expect(await service()()).toEqual({
       status: 429,
@@ -62,20 +62,20 @@ describe('RateLimit headers', () => {
     });
   });
 
-  it('show the requests that are left to a caller of a read that memory did not answer', async () => {
+  it('RateLimit headers show the requests that are left to a caller of a read that memory did not answer', async () => {
     const get = service();
     const policy = '"requests_per_minute";q=600;w=60';
     const limit = '"requests_per_minute";r=599;t=10';
     expect(await get(undefined, '/read')).toEqual({ status: 200, policy, limit });
   });
 
-  it('RateLimit headers never show fewer than no requests left', async () => {
+  it('RateLimit headers never show a negative number of requests left', async () => {
     const get = service();
     for (let sent = 0; sent < 605; sent++) await get();
     expect((await get()).limit).toBe('"requests_per_minute";r=0;t=10');
   });
 
-  it('name the limits of the route, also those from the configuration', async () => {
+  it('RateLimit headers name the limits of the route, also those from the configuration', async () => {
     const { open_requests, keys_per_client_hour } = CALL_LIMITS;
     const { policy } = await service(({ quota }) => ({
       open_requests,
@@ -99,7 +99,7 @@ describe('RateLimit headers', () => {
     },
   );
 
-  it('leave limits of money to the body', async () => {
+  it('RateLimit headers do not show limits of money', async () => {
     const { limit } = await service({}, () => {
       throw new AppError('SWAP_LIMIT_REACHED', 'No more.', {
         retryAfterSeconds: 1_800,

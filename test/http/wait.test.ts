@@ -56,7 +56,7 @@ function scene(changes: readonly (readonly [atMs: number, state: string])[], max
 }
 
 describe('waiting for a change', () => {
-  it('answers 500 requests within a second of the change with one read in each interval', async () => {
+  it('ends 500 waits within a second of the change with one read in each interval', async () => {
     const { waiting, poll, reads, now, runTo } = scene([[10_150, 'finished']]);
     const answeredAt: number[] = [];
     const calls = [];
@@ -117,7 +117,7 @@ describe('waiting for a change', () => {
     });
   });
 
-  it('answers at once without a wait when too many requests wait, until their time is over', async () => {
+  it('returns at once when too many requests wait, until their time is over', async () => {
     const { waiting, poll, runTo } = scene([], 2);
     const first = [waiting.nextChange(poll, 5_000), waiting.nextChange(poll, 20_000)];
     await runTo(1_000);

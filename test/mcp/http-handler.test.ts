@@ -75,7 +75,7 @@ describe('origins', () => {
     expect((await handler({ allowedOrigins: ['*'] })(post(PING, { origin: 'null' }))).status).toBe(403);
   });
 
-  it('answers a preflight with the headers that the protocol needs', async () => {
+  it('returns the headers that the protocol needs to a preflight', async () => {
     const request = new Request(`${ORIGIN}/mcp`, { method: 'OPTIONS', headers: { origin: ORIGIN } });
     const response = await handler()(request);
     expect(response.status).toBe(204);
@@ -135,7 +135,7 @@ describe('requests', () => {
     expect(logged.length).toBeGreaterThan(0);
   });
 
-  it('any other path is not found', async () => {
+  it('returns 404 for any other path', async () => {
     const response = await handler()(new Request(`${ORIGIN}/mcp/other`, { method: 'POST' }));
     expect(response.status).toBe(404);
   });

@@ -26,7 +26,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const packaged = (file: string): string => readFileSync(join(folder, 'package', file), 'utf8');
 
-it('needs no other package and names the licenses of what it contains', () => {
+it('the package needs no other package and names the licenses of what it contains', () => {
   const manifest = JSON.parse(packaged('package.json')) as object;
   expect(manifest).toMatchObject({ name: 'sluice-mcp', bin: { 'sluice-mcp': 'sluice-mcp.mjs' } });
   expect(manifest).not.toHaveProperty('dependencies');

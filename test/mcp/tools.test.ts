@@ -188,7 +188,7 @@ describe('the table', () => {
     expect(documented).toEqual(expect.arrayContaining(named));
   });
 
-  it.each(PASSED_ON)('%s passes on a recorded answer of %s', async (name, operationId, given) => {
+  it.each(PASSED_ON)('%s passes on a recorded response of %s', async (name, operationId, given) => {
     const { result, body } = await call(name, given, { body: exampleOf(operationId) });
     expect(result.isError, JSON.stringify(body)).toBeUndefined();
     expect(body).toMatchObject(exampleOf(operationId) as object);
@@ -292,7 +292,7 @@ describe('a failure of the service', () => {
     expect(nextStep(action)).not.toMatch(/advises/);
   });
 
-  it('reaches the model completely: code, text, wait, request id, details', async () => {
+  it('a failure reaches the model completely: code, text, wait, request id, details', async () => {
     const problem = {
       ...PROBLEM,
       error_code: 'SWAP_LIMIT_REACHED',
@@ -351,7 +351,7 @@ describe('swap_create', () => {
     expect(keyOf(first.sent)).not.toBe(keyOf(second.sent));
   });
 
-  it('sends the given key and marks a stored answer', async () => {
+  it('sends the given key and marks a stored response', async () => {
     for (const name of ['idempotencyKey', 'idempotency_key']) {
       const given = { amountSol: 0.5, [name]: 'my-own-key-0123456789' };
       const { sent, body } = await call('swap_create', given, { body: CREATED, replayed: true });
@@ -647,7 +647,7 @@ describe('exchange_create', () => {
     for (const member of ['id', 'payinAddress', 'status']) expect(body).not.toHaveProperty(member);
   });
 
-  it('sends the key of the dry run, and marks a stored answer', async () => {
+  it('sends the key of the dry run, and marks a stored response', async () => {
     const dry = await call(
       'exchange_create',
       { ...order, dry_run: true },

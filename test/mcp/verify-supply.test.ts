@@ -56,13 +56,13 @@ const transfer = { slot: 60, before: [500, 0], after: [400, 100] };
 const minted = { slot: 60, before: [500], after: [540] };
 
 describe('the supply that a proof is compared with', () => {
-  it('counts what was minted and burned after the slot of the proof, and no transfer', async () => {
+  it('counts tokens minted and burned after the slot of the proof, and no transfer', async () => {
     const burned = { slot: 70, before: [40], after: [10] };
     const supply = await supplyWith(1_010, [burned, transfer, minted, { ...minted, slot: 50 }]);
     expect(supply).toEqual({ atoms: 1_010n, decimals: 0, slot: 90n, changed: 10n });
   });
 
-  it('has no change that could not be read', async () => {
+  it('the change is null when not all transactions can be read', async () => {
     const many = Array.from({ length: 51 }, () => transfer);
     expect((await supplyWith(1_010, many))?.changed).toBeNull();
   });

@@ -129,7 +129,7 @@ describe('the calls of one invocation', () => {
     expect(asked).toEqual(['first', 'first', 'own', 'user', 'probe']);
   });
 
-  it('takes back the slots of calls that the runtime has cancelled', async () => {
+  it('frees the slots of calls that the runtime has cancelled', async () => {
     const slots = new CallSlots();
     // A cancelled request never ends its calls.
     await Promise.all([slots.enter('host', 'own'), slots.enter('host', 'own')]);

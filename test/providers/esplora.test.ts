@@ -203,7 +203,7 @@ describe('the history of an address', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('has the first rows of a page that is above 2 MiB, and a cursor for the others', async () => {
+  it('returns the first rows of a page above 2 MiB, and a cursor for the others', async () => {
     const many = Array.from({ length: 11_000 }, () => ({
       scriptpubkey_address: 'bc1pfeessrawgf',
       value: 240,
@@ -217,7 +217,7 @@ describe('the history of an address', () => {
     expect(rows[2]?.outputs).toHaveLength(11_000);
   });
 
-  it('has every row of a page whose scripts are megabytes, because no script is kept', async () => {
+  it('returns every row of a page whose scripts are megabytes, because no script is kept', async () => {
     const witness = ['ff'.repeat(390_000)];
     const script = 'OP_CHECKMULTISIGVERIFY '.repeat(200_000);
     const vin = [
@@ -233,13 +233,13 @@ describe('the history of an address', () => {
     expect((await one.tx(A))?.txid).toBe(A);
   });
 
-  it('is a failure if its first row alone is too large', async () => {
+  it('a page fails if its first row alone is too large', async () => {
     const vout = Array.from({ length: 50_000 }, () => ({ scriptpubkey_address: ADDRESS, value: 1 }));
     const { esplora } = at(`/address/${ADDRESS}/txs/chain`, { body: [tx(A, { vout })] });
     await expect(esplora.chainTxs(ADDRESS)).rejects.toMatchObject({ details: { reason: 'too_large' } });
   });
 
-  it('the history of an address is retried once after an answer that is not JSON', async () => {
+  it('the history of an address is retried once after a response that is not JSON', async () => {
     const path = `/address/${ADDRESS}/txs/chain`;
     const { esplora, requests } = at(path, [{ body: '<html>' }, { body: [tx(A)] }]);
     expect(await esplora.chainTxs(ADDRESS)).toHaveLength(1);

@@ -30,32 +30,32 @@ describe('of several sources', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('the first is enough when it answers', async () => {
+  it('the first source is enough when it responds', async () => {
     expect(await ask([says('a'), says('b')])).toEqual({ asked: [0], outcome: { value: 'a' } });
   });
 
-  it('the next starts at once when one fails', async () => {
+  it('the next source starts at once when one fails', async () => {
     expect(await ask([fails('a'), fails('b'), says('c')])).toEqual({
       asked: [0, 1, 2],
       outcome: { value: 'c' },
     });
   });
 
-  it('a hanging one delays the result only by the hedging interval', async () => {
+  it('a hanging source delays the result only by the hedging interval', async () => {
     expect(await ask([() => never, says('b')])).toEqual({ asked: [0, 1], outcome: { value: 'b' } });
   });
 
-  it('a slow one still counts when those after it fail', async () => {
+  it('a slow source still wins when those after it fail', async () => {
     expect(await ask([late('a', SLOW_MS), fails('b')])).toEqual({ asked: [0, 1], outcome: { value: 'a' } });
   });
 
-  it('the first failure is returned when all fail', async () => {
+  it('returns the first failure when all sources fail', async () => {
     expect(await ask([fails('a'), fails('b')])).toMatchObject({ outcome: { error: { message: 'a' } } });
     const slowly = () => late('', SLOW_MS)().then(fails('a'));
     expect(await ask([slowly, fails('b')])).toMatchObject({ outcome: { error: { message: 'a' } } });
   });
 
-  it('none is a failure', async () => {
+  it('an empty list of sources is a failure', async () => {
     expect(await ask([])).toMatchObject({ asked: [], outcome: { error: undefined } });
   });
 });

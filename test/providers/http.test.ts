@@ -147,7 +147,7 @@ describe('size', () => {
     expect(cancelled).toBe(true);
   });
 
-  it('a character that is split between chunks is read whole', async () => {
+  it('reads a character that is split between chunks', async () => {
     const bytes = new TextEncoder().encode('"€"');
     const answer = await ask({
       fetch: stream([...bytes].map((b) => Uint8Array.of(b))),

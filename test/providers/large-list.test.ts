@@ -32,7 +32,7 @@ describe('the shortener', () => {
 });
 
 describe('the complete rows of a cut list', () => {
-  it('are a prefix of the list, wherever it is cut', () => {
+  it('the complete rows of a cut list are a prefix of it, wherever it is cut', () => {
     fc.assert(
       fc.property(fc.array(fc.dictionary(fc.string(), fc.json({ maxDepth: 2 }))), fc.nat(), (rows, cut) => {
         const text = JSON.stringify(rows);

@@ -92,7 +92,7 @@ describe('quote', () => {
     });
   });
 
-  it('the same text with another status does not', async () => {
+  it('gives no specific reason for the same text with another status', async () => {
     await expect(quoting({ status: 500, body: 'too low' }).provider.quote(asked)).rejects.toMatchObject({
       details: { reason: 'status_500' },
     });
@@ -110,7 +110,7 @@ describe('status', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('reads the unused fields as null, as status answers send them', async () => {
+  it('reads the unused fields as null, as status responses send them', async () => {
     const recorded = vectors.staging_status_quote_response;
     const swapDetails = {
       amountOut: null,

@@ -54,7 +54,7 @@ describe('hyperliquid', () => {
     return { price: readFrom('hyperliquid', fetch), requests };
   };
 
-  it('takes the perpetual mids of both coins out of hundreds', async () => {
+  it('reads the perpetual mids of both coins among hundreds', async () => {
     const { price, requests } = read({
       body: { BTC: '80868.5', SOL: '101.24', '@142': '1', 'PURR/USDC': '0.0671' },
     });
@@ -111,7 +111,7 @@ describe('kraken', () => {
   });
   const read = (answer: Recorded | Error) => readFrom('kraken', replay({ [KRAKEN]: answer }).fetch);
 
-  it('answers XBTUSD under another name', async () => {
+  it('reads XBTUSD, which the response names differently', async () => {
     const body = { error: [], result: { XXBTZUSD: pair('80868.50000'), SOLUSD: pair('101.24') } };
     expect(await read({ body })).toEqual({ source: 'kraken', ...PRICE });
   });

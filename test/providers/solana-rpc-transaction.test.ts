@@ -88,11 +88,11 @@ describe('transaction', () => {
     expect((await read({ ...FOUND, meta: { ...FOUND.meta, err } }))?.failed).toBe(true);
   });
 
-  it('null is a transaction that this node does not have', async () => {
+  it('a transaction that this node does not have is null', async () => {
     expect(await read(null)).toBeNull();
   });
 
-  it('a block time and token balances that the node does not keep are null, not zero', async () => {
+  it('a block time and token balances that the node lacks are null, not zero', async () => {
     const {
       preTokenBalances: _pre,
       postTokenBalances: _post,
@@ -172,7 +172,7 @@ describe('signaturesFor', () => {
     confirmationStatus: 'finalized',
   };
 
-  it('passes the page on and keeps failed ones', async () => {
+  it('passes the page parameters on and keeps failed transactions', async () => {
     const failed = { ...entry, signature: 'f', err: 'x', blockTime: null };
     const { node, requests } = nodeWith({ getSignaturesForAddress: result([entry, failed]) });
     const rows = await node.signaturesFor('addr', { limit: 50, until: 'u', commitment: 'finalized' });

@@ -62,7 +62,7 @@ describe('signatureStatuses', () => {
   const status = (row: unknown) => node('getSignatureStatuses', inContext([row]));
   const row = { slot: 90, confirmations: null, err: null, confirmationStatus: 'finalized' };
 
-  it('searches the whole history, because the cache covers only recent slots', async () => {
+  it('searches the whole history for a signature, because the cache covers only recent slots', async () => {
     const { node: rpc, requests } = status(row);
     await rpc.signatureStatuses([SIGNATURE]);
     expect(params(requests[0])).toEqual([[SIGNATURE], { searchTransactionHistory: true }]);
@@ -174,7 +174,7 @@ describe('sending', () => {
 });
 
 describe('heights', () => {
-  it('slot and block height are from one answer', async () => {
+  it('slot and block height are from one response', async () => {
     const { node: rpc, requests } = node(
       'getEpochInfo',
       result({ absoluteSlot: 500, blockHeight: 450, epoch: 1 }),
@@ -183,7 +183,7 @@ describe('heights', () => {
     expect(params(requests[0])).toEqual([{ commitment: 'finalized' }]);
   });
 
-  it('an answer without a block height is an error, not zero', async () => {
+  it('a response without a block height is an error, not zero', async () => {
     const { node: rpc } = node('getEpochInfo', result({ absoluteSlot: 500 }));
     await expect(rpc.epochInfo('finalized')).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
@@ -245,7 +245,7 @@ describe('choice of the node', () => {
     expect(String(failure)).not.toContain('two.test');
   });
 
-  it('no node at all is a failed upstream', async () => {
+  it('an empty list of nodes is a failed upstream', async () => {
     const rpc = createSolanaRpc({ urls: [], fetch: replay({}).fetch });
     await expect(rpc.first((n) => n.balance('a', 'finalized'))).rejects.toMatchObject({
       details: { reason: 'no_node' },

@@ -26,7 +26,7 @@ const d1 = async (name: string, ...args: string[]): Promise<{ results: unknown[]
 /** Texts that break a dump without proper escaping. */
 const HOSTILE = ["O'Brien; DROP TABLE tokens; --", 'two\nlines "quoted" \\ back', '漢字 🪙', ''];
 
-it('a database is the same after its backup went into a new one, search index included', async () => {
+it('a new database filled from a backup equals the old one, search index included', async () => {
   const seed = [
     ...HOSTILE.map((name, at) =>
       insertOf('tokens', {

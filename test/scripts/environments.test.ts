@@ -110,7 +110,7 @@ it('a shared setting fails the build of every deployment', async () => {
   expect(stderr).toContain('[env.staging] uses namespace_id "1001" of production');
 });
 
-it('finds keys and names that the settings of two environments share', () => {
+it('finds keys and names that two environments share', () => {
   const live = { SOLANA_PRIVATE_KEY: 'a', OPS_SECRET: 'b', PUBLIC_BASE_URL: 'c', SWAP_MAX_SOL: '1' };
   expect(
     checkSettingsApart({ ...live, SOLANA_PRIVATE_KEY: 'x', OPS_SECRET: 'y', PUBLIC_BASE_URL: 'z' }, live),

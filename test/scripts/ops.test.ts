@@ -61,7 +61,7 @@ describe('keygen', () => {
     expect(readConfig(settings).invalid).toEqual([]);
   });
 
-  it('would end if it used a network', async () => {
+  it('the guard of these tests ends a command that uses a network', async () => {
     const env = { PATH: '', OPS_SECRET: 'x', API_BASE_URL: 'http://127.0.0.1:9' };
     const asking = run(process.execPath, ['--import', CUT, 'scripts/ops.ts', 'pause'], { env });
     await expect(asking).rejects.toMatchObject({ code: 99, stderr: 'network' });
@@ -191,7 +191,7 @@ describe('arguments of a command', () => {
     expect(readCommandLine(line.split(' ').filter(Boolean))).toEqual({ type: 'usage' });
   });
 
-  it('all commands are listed in the usage', () => {
+  it('the usage lists all commands', () => {
     for (const name of [...Object.keys(REMOTE), 'keygen', 'address']) expect(USAGE).toContain(`  ${name}`);
   });
 });

@@ -17,14 +17,14 @@ it.each(['linux-arm64', 'win32-x64', 'linux-riscv64'])(
   },
 );
 
-it('another platform with a package: the line names the package and the command that installs it', () => {
+it('names the package and the command that installs it on another platform that has one', () => {
   const other = process.platform === 'darwin' ? 'linux-x64' : 'darwin-arm64';
   expect(surfpoolMissing(other)).toMatch(
     /^The offline world needs @solana\/surfpool-\S+, which is not installed\. Run `npm ci`/,
   );
 });
 
-it('the platforms that are not refused are those of package.json', () => {
+it('accepts exactly the platforms of package.json', () => {
   const packages = Object.keys(optionalDependencies).filter((name) => name.startsWith('@solana/surfpool-'));
   const platforms = packages.map((name) => name.replace(/^@solana\/surfpool-|-gnu$/g, ''));
   for (const platform of platforms)

@@ -124,7 +124,7 @@ describe('the first line', () => {
     expect(await targetLine({ origin, world: worldAt(origin) })).toContain(`${origin} (offline world), `);
   });
 
-  it('says what an origin without a service is', async () => {
+  it('says that an origin does not respond, or serves something else', async () => {
     expect(await line('http://127.0.0.1:9')).toBe('Target: http://127.0.0.1:9, which does not respond');
     const other = await serve('<html>');
     expect(await line(other)).toBe(`Target: ${other}, which is not a Sluice service (status 200)`);
@@ -137,7 +137,7 @@ describe('the files of worlds', () => {
   /** No process has this id. */
   const DEAD = 2 ** 22 + 1;
 
-  it('show only worlds that run, and are removed once their process was killed', () => {
+  it('the files of worlds show only running worlds, and are removed once their process was killed', () => {
     const forget = announceWorld(ONE, folder);
     writeFileSync(join(folder, `${DEAD}.json`), JSON.stringify(TWO));
     writeFileSync(join(folder, `sluice-world-${DEAD}-abcdef`), '');

@@ -55,7 +55,7 @@ it('sends the same key after a reload while the outcome of a creation is unknown
 });
 
 describe('failures are text with a next step', () => {
-  it('a failed connection is text with a next step', async () => {
+  it('shows a failed connection as text with a next step', async () => {
     answering(() => Promise.reject(new TypeError('fetch failed')));
     expect(await failed()).toMatchObject({
       text: 'The service cannot be reached.',
@@ -64,7 +64,7 @@ describe('failures are text with a next step', () => {
     });
   });
 
-  it('a response that is late is text with a next step', async () => {
+  it('shows a late response as text with a next step', async () => {
     answering(() => Promise.reject(new DOMException('too slow', 'TimeoutError')));
     expect((await failed()).text).toBe('The service did not respond in time.');
   });

@@ -60,7 +60,7 @@ describe('amounts', () => {
     expect(significant(text, digits)).toBe(want);
   });
 
-  it('rounding is down', () => {
+  it('amounts are rounded down', () => {
     expect(rounded('1.999', 2)).toBe('1.99');
     expect(rounded('1.999', 0)).toBe('1');
     expect(rounded('1.000', 2)).toBe('1');
@@ -87,7 +87,7 @@ describe('amounts', () => {
     expect(isAmount('1000000001', 6, 'USDC', 10n ** 15n)).toBe(false);
   });
 
-  it('an empty field is neither wrong nor an amount', () => {
+  it('an empty field is neither an error nor an amount', () => {
     expect(amountFault(' ', 9, 'SOL')).toBeNull();
     expect(isAmount(' ', 9, 'SOL')).toBe(false);
   });

@@ -57,7 +57,7 @@ describe('the site’s functions, built as for the platform', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('run for exactly the paths of the two Workers; every other request is a file', () => {
+  it('the site’s functions run for exactly the paths of the two Workers; every other request is a file', () => {
     const worker = /run_worker_first = (\[.*\])/.exec(readFileSync('wrangler.toml', 'utf8'))?.[1] ?? '[]';
     // At Pages the two pages with first figures are files, so that they do not depend on the Worker.
     const forwarded = (JSON.parse(worker) as string[]).filter((path) => !['/', '/reserves'].includes(path));
@@ -81,7 +81,7 @@ describe('the site’s functions, built as for the platform', () => {
     },
   );
 
-  it('keep method, body, key and the caller’s address', async () => {
+  it('the site’s functions keep method, body, key and the caller’s address', async () => {
     const response = await pages.dispatchFetch('https://site.test/api/swap/create', {
       method: 'POST',
       headers: { 'idempotency-key': 'key-0123456789abcdef', 'cf-connecting-ip': '203.0.113.7' },
@@ -111,7 +111,7 @@ it('a Worker that cannot be reached is an error of the usual shape', async () =>
   expect(text).not.toContain('secret');
 });
 
-it('answers a JSON-RPC error when the MCP server cannot be reached', async () => {
+it('returns a JSON-RPC error when the MCP server cannot be reached', async () => {
   const MCP = { fetch: () => Promise.reject(new Error('internal error; reference = secret')) };
   const response = await onMcpRequest({ request: new Request('https://site.test/mcp'), env: { MCP } });
   const text = await response.text();

@@ -124,11 +124,11 @@ describe('the chain of all proofs', () => {
 });
 
 describe('one proof of the archive', () => {
-  it('one proof of the archive has no fault as it was signed', async () => {
+  it('a proof of the archive is valid as it was signed', async () => {
     for (const proof of PROOFS) expect(await proofFault(proof)).toBeNull();
   });
 
-  it('a proof with a signature of another key is not as signed, even if the hash is that of the new text', async () => {
+  it('a proof with a signature of another key is invalid, even if the hash is that of the new text', async () => {
     const other = ed25519.sign(new TextEncoder().encode(second.message), new Uint8Array(32).fill(1));
     const solana = { ...second.solana, signature: base58.encode(other) };
     const hash = proofHash(second.message, { bitcoin: second.bitcoin.signature, solana: solana.signature });
@@ -136,7 +136,7 @@ describe('one proof of the archive', () => {
   });
 });
 
-it('says what was found in the chain', () => {
+it('summarizes the check of the chain in a sentence', () => {
   const linked = String(ChainVerdict({ result: { type: 'linked', count: 1204, first: first.timestamp } }));
   expect(linked).toContain('All 1,204 proofs form one chain.');
   const broken = String(

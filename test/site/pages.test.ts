@@ -30,7 +30,7 @@ const { repository } = JSON.parse(readFileSync('package.json', 'utf8'));
 const SOURCE = repository.url.slice('git+'.length, -'.git'.length);
 
 describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page) => {
-  it('states its purpose in one title and one sentence', () => {
+  it('a page states its purpose in one title and one sentence', () => {
     const html = file(path);
     expect(html.match(/<title>[^<]{8,80}<\/title>/g)).toHaveLength(1);
     expect(page.description.length).toBeGreaterThan(20);
@@ -38,7 +38,7 @@ describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page
     expect(html.match(/<main /g)).toHaveLength(1);
   });
 
-  it('contains no inline script, style or handler: the policy would refuse them', () => {
+  it('a page contains no inline script, style or handler, which the policy would refuse', () => {
     const html = file(path);
     expect(html).not.toMatch(/<script(?![^>]*\ssrc=)/);
     expect(html).not.toMatch(/<style/);
@@ -130,7 +130,7 @@ it('copied snippets contain the origin of the page and can be parsed', () => {
   for (const { text } of curlLines(origin)) expect(text).toContain(`${origin}/api/`);
 });
 
-it('a command that spends uses an existing key, so that a repeat moves nothing twice', () => {
+it('a command that spends uses a stored key, so that a repeat moves nothing twice', () => {
   const spending = curlLines('https://reserve.example').filter(
     ({ text }) => text.includes('/swap/create') && !text.includes('dry_run'),
   );
@@ -206,7 +206,7 @@ describe('the preview of a shared link', () => {
     expect(text).toContain('<link rel="canonical" href="https://sluice.example/reserves"/>');
   });
 
-  it('names no origin where the build has none', async () => {
+  it('the preview of a shared link names no origin where the build has none', async () => {
     const text = await html('/reserves', '');
     expect(text).toContain('<meta property="og:image" content="/card.png"/>');
     expect(text).not.toContain('canonical');

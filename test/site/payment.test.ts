@@ -10,7 +10,7 @@ const attribute = (html: string, name: string): string =>
 const drawn = (html: string): string =>
   readCode(attribute(html, 'viewBox'), html.split('<path').at(-1) ?? '');
 
-it.each([1, 40, 200, 400])('a code of %i characters is read back as it was', (length) => {
+it.each([1, 40, 200, 400])('a QR code of %i characters is read back unchanged', (length) => {
   const text = `solana:${'A1'.repeat(200).slice(0, length)}`;
   expect(drawn(String(QrCode({ text, label: 'x' })))).toBe(text);
 });
@@ -34,7 +34,7 @@ it('a URL that does not start as a payment is not a link to a wallet', () => {
   expect(html).not.toContain('href=');
 });
 
-it('once the time is over nothing is left to scan, open or copy', () => {
+it('shows nothing to scan, open or copy once the time is over', () => {
   const payment = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
   const late = String(PaymentTerms({ lock: 'x', payment, left: 0 }));
   expect(late).toContain('Do not pay it any more');
@@ -42,7 +42,7 @@ it('once the time is over nothing is left to scan, open or copy', () => {
   for (const left of [1, null]) expect(String(PaymentTerms({ lock: 'x', payment, left }))).toContain('<svg');
 });
 
-it('a payment identified only by its reference is not offered to be paid by hand', () => {
+it('offers no payment by hand that only its reference identifies', () => {
   const payment = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
   const html = String(PaymentTerms({ lock: 'x', payment, byHand: false, left: 60 }));
   expect(html).toContain('<svg');

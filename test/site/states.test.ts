@@ -47,7 +47,7 @@ describe('the service on the overview', () => {
   });
 });
 
-it('combined figures are as old as the oldest, and as uncertain as the most uncertain', () => {
+it('combined figures have the age of the oldest and the state of the most uncertain one', () => {
   const failure = failureOf({ kind: 'unreadable', status: 502 });
   const answer = (as_of: string | null, more = {}, failed = false) => ({
     value: as_of === '' ? null : { as_of, stale: false, ...more },

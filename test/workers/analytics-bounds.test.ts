@@ -188,7 +188,7 @@ it('makes a random salt for each day', async () => {
   expect(keys).toHaveLength(2);
 });
 
-it('keeps the purge going after one that failed', async () => {
+it('purges again after a purge that failed', async () => {
   await inStorage(({ sql }) => sql.exec('ALTER TABLE views RENAME TO away'));
   expect(await purge()).toBe(IDLE);
   await inStorage(({ sql }) => sql.exec('ALTER TABLE away RENAME TO views'));

@@ -5,7 +5,7 @@ import { billed, HOUR, inStorage, moveClock, NOON, pageViewService, rows } from 
 
 const { limited, view, views, readStats, stats } = pageViewService();
 
-it('a page view is 204 without a body, and is logged with its time and address', async () => {
+it('returns 204 without a body for a page view, and logs it with its time and address', async () => {
   const response = await view({ path: '/reserves', referrer: 'https://example.com/a?q=1' });
   expect([response.status, await response.text()]).toEqual([204, '']);
   expect(await rows('SELECT at_ms, path, referrer, ip FROM views')).toEqual([
@@ -13,7 +13,7 @@ it('a page view is 204 without a body, and is logged with its time and address',
   ]);
 });
 
-it('stats answer totals, paths, referrer hosts, the last views and both series, and are not stored by caches', async () => {
+it('stats return totals, paths, referrer hosts, the last views and both series, and no cache stores them', async () => {
   await view({ path: '/a', referrer: 'https://example.com/x' });
   moveClock(1_000);
   await view({ path: '/b' }, { 'cf-connecting-ip': '2001:db8:1:2::9' });

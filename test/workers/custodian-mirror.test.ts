@@ -112,7 +112,7 @@ describe('an older revision', () => {
     expect(await stored('swap:a')).toMatchObject({ detail: 'sent' });
   });
 
-  it('keeps number, kind and creation time of the first', async () => {
+  it('a newer revision keeps number, kind and creation time of the first', async () => {
     await apply(planned({ id: 'swap:a', seq: 3, revision: 1 }));
     await apply(signed({ id: 'swap:a', seq: 3, revision: 2, createdAt: NOW + 5 }));
     expect(await stored('swap:a')).toMatchObject({ seq: 3, created_at: new Date(NOW).toISOString() });
@@ -158,7 +158,7 @@ describe('a batch', () => {
     await expect(mirror.probe()).rejects.toThrow(/mirror_marks/);
   });
 
-  it('leaves its mark and returns the one before; an older batch does not lower it', async () => {
+  it('a batch stores its mark and returns the one before; an older batch does not lower it', async () => {
     const row = rowOf(planned({ id: 'swap:a', revision: 1 }));
     expect(await mirror.mark()).toBe(0);
     expect(await mirror.apply([row], 7)).toBe(0);
@@ -182,7 +182,7 @@ describe("the mirror's contents", () => {
     expect([...found]).toEqual([['swap:a', encodeOperation(op)]]);
   });
 
-  it("the mirror's rows are given page by page in the order of the keys, amounts and all", async () => {
+  it("reads the mirror's rows page by page in the order of the keys, with their exact amounts", async () => {
     const rows = [
       signed({ id: 'swap:b', seq: 1, signing: signingOf('b') }),
       planned({ id: 'asry:a', kind: 'asry', seq: 2 }),

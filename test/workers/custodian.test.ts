@@ -145,7 +145,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(refused[0]).toMatchObject({ code: 'CUSTODIAN_UNAVAILABLE', retryAfterSeconds: 5 });
   });
 
-  it('signs a swap that the chain accepts, and its row is in D1 before the caller is answered', async () => {
+  it('signs a swap that the chain accepts, and its row is in D1 before the response', async () => {
     const answer = await createSwap(request('c1'));
     if (answer.type !== 'created') throw new Error(JSON.stringify(answer));
     expect(answer.swap).toMatchObject({
@@ -166,7 +166,7 @@ describe('the custodian in the Workers runtime', () => {
     ).not.toBeNull();
   });
 
-  it('finishes it by alarms alone, and the history shows it', async () => {
+  it('finishes a swap by alarms alone, and the history shows it', async () => {
     await createSwap(request('c1'));
     upstreams.isFinal = true;
     await alarms(stateIs('settling'));
@@ -199,7 +199,7 @@ describe('the custodian in the Workers runtime', () => {
     await alarms(stateIs('done'));
   });
 
-  it('20 calls at once with one key are one signature and 20 equal answers', async () => {
+  it('20 calls at once with one key are one signature and 20 equal responses', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => createSwap(request('c1', 'key'))));
     const signatures = answers.map((answer) =>
       answer.type === 'created' ? answer.swap.signature : answer.refusal.code,

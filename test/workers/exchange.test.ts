@@ -189,7 +189,7 @@ it('without an API key every route is 503 and names the variable', async () => {
   }
 });
 
-it('a repeat gets the first answer and marks it', async () => {
+it('a repeat gets the first response, marked as a repeat', async () => {
   const first = await create(order, keyed());
   const second = await create(
     { payoutAddress: 'bc1qpayout', to: 'BTC', from: 'SOL', amount: '0.50' },
@@ -209,13 +209,13 @@ it('the key is not stored, only its hash', async () => {
   expect(results[0]?.key_hash).toMatch(/^[0-9a-f]{64}$/);
 });
 
-it('without a key each request is its own, and is recorded', async () => {
+it('without a key each request is separate, and is recorded', async () => {
   const [a, b] = [await create(order), await create(order)];
   expect(a.body.id).not.toBe(b.body.id);
   expect(await states()).toHaveLength(2);
 });
 
-it('a repeat that arrives while the first runs waits for its answer', async () => {
+it('a repeat that arrives while the first runs waits for its response', async () => {
   const answer = holdAnswer();
   const first = create(order, keyed());
   await expect.poll(() => asked.length).toBe(1);
@@ -251,7 +251,7 @@ it('a create whose Worker was lost is unknown once its timeouts are over, and is
   expect(await states()).toEqual([{ state: 'unknown', exchange_id: null, reason: 'abandoned' }]);
 });
 
-it('a late answer replaces the unknown outcome', async () => {
+it('a late response replaces the unknown outcome', async () => {
   const answer = holdAnswer();
   const first = create(order, keyed());
   await expect.poll(() => asked.length).toBe(1);
@@ -291,7 +291,7 @@ it.each([
   expect(await states()).toEqual([]);
 });
 
-it('one address opens at most 100 exchanges in any hour, exactly, with any number of concurrent calls', async () => {
+it('concurrent calls of one address open exactly 100 exchanges in an hour', async () => {
   const from = (ip: string) => ({ 'cf-connecting-ip': ip });
   const answers = await Promise.all(
     Array.from({ length: 130 }, () => create(order, from('2001:db8:1:2::1'))),
@@ -319,7 +319,7 @@ it('a repeat is served from the store even when the address has used up its hour
   expect((await create(order, keyed())).status).toBe(200);
 });
 
-it('while D1 fails nothing is created: 503', async () => {
+it('returns 503 and creates nothing while D1 fails', async () => {
   await env.DB.prepare('DROP TABLE exchange_requests').run();
   for (const headers of [{}, keyed()]) {
     const { status, body } = await create(order, headers);

@@ -51,7 +51,7 @@ it('a query is sent, answered and closed over the platform’s socket', async ()
   ]);
 });
 
-it('rejects other content under an id and signature that were verified before', async () => {
+it('rejects changed content under an id and signature that were verified before', async () => {
   const changed: Relay = (send, subscription) => {
     send('EVENT', subscription, { ...NOTE, content: 'changed' });
     send('EOSE', subscription);
@@ -135,7 +135,7 @@ describe('the deadline', () => {
 });
 
 describe('a relay that is admitted like any upstream', () => {
-  it('is skipped after it hung twice', async () => {
+  it('skips a relay after it hung twice', async () => {
     const relays = createNostrRelays({
       urls: ['ws://hanging.test'],
       connect: () => connectTo(silent),
@@ -146,7 +146,7 @@ describe('a relay that is admitted like any upstream', () => {
     expect([await end(), await end(), await end()]).toEqual(['timeout', 'timeout', 'skipped']);
   });
 
-  it('is not called if its session is closed before it is admitted', async () => {
+  it('does not call a relay if its session is closed before it is admitted', async () => {
     const slots = new CallSlots();
     let connections = 0;
     const relays = createNostrRelays({

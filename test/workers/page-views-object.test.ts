@@ -108,7 +108,7 @@ it('rejects every view of a group that cannot be written, and writes the next gr
   expect(await rows('SELECT path FROM views')).toEqual([{ path: '/4' }]);
 });
 
-it('keeps what was acknowledged through evictions', async () => {
+it('an eviction loses no acknowledged view', async () => {
   for (let n = 0; n < 3; n++) {
     await views(2, (m) => view({ path: `/${n}` }, { 'user-agent': `browser ${m}` }));
     await evictDurableObject(object());

@@ -8,13 +8,13 @@ freshStorageForEachTest();
 const store = createDatabaseStore(env.DB);
 
 describe('the database as the status shows it', () => {
-  it('the database as the status shows it has the columns of schema.sql and none of the platform', async () => {
+  it('the status compares the columns of schema.sql and none of the platform', async () => {
     const columns = await store.columns();
     expect(columns).toEqual(expect.arrayContaining(['operations.seq', 'tokens.name', 'quote_budget.window']));
     expect(columns.filter((column) => /^(sqlite_|_cf_|d1_)/.test(column))).toEqual([]);
   });
 
-  it('the database as the status shows it gets a different fingerprint with a further column', async () => {
+  it('a further column changes the fingerprint of the schema', async () => {
     const before = schemaFingerprint(await store.columns());
     await env.DB.prepare('ALTER TABLE quote_budget ADD COLUMN more TEXT').run();
     expect(schemaFingerprint(await store.columns())).not.toBe(before);
@@ -33,7 +33,7 @@ describe('the database as the status shows it', () => {
   const MINUTE = 60_000;
   const DAY = 86_400_000;
 
-  it('adds up the checks of half an hour and of a day, and keeps a day and 90 days of them', async () => {
+  it('keeps half-hourly sums of the checks for a day, and daily ones for 90 days', async () => {
     const half = 1_800_000;
     for (const [at, ...failed] of [
       [NOW - 91 * DAY, 'rpc'],
@@ -84,7 +84,7 @@ describe('the database as the status shows it', () => {
     ]);
   });
 
-  it('shows an incident that lasts from its second check on', async () => {
+  it('shows an incident from its second failed check on', async () => {
     const failed = { custody: 'Payouts waited.' };
     await store.recordCheck(NOW, failed);
     expect(await store.incidents(NOW + 1_000)).toEqual([]);
@@ -167,7 +167,7 @@ describe('a database without a table', () => {
     });
   });
 
-  it('refuses a read of that table with DATABASE_UNAVAILABLE', async () => {
+  it('refuses a read of a missing table with DATABASE_UNAVAILABLE', async () => {
     await drop();
     const response = await exports.default.fetch('https://sluice.test/api/proof/history');
     expect([response.status, await response.json()]).toMatchObject([

@@ -44,7 +44,7 @@ test('payments that begin together spend different coins', async () => {
 });
 
 describe('the two Esplora adapters', () => {
-  test('show a payment unconfirmed, then confirmed, under its mainnet address', async () => {
+  test('the Esplora adapters show a payment unconfirmed, then confirmed, under its mainnet address', async () => {
     const { address } = createBitcoinKey();
     const txid = await pay(address, 62_386n);
     const before = await get(mempool, `/address/${address}`);
@@ -65,7 +65,7 @@ describe('the two Esplora adapters', () => {
     }
   });
 
-  test('page their history as the public services do', async () => {
+  test('the Esplora adapters page their history as the public services do', async () => {
     const { address } = createBitcoinKey();
     for (let count = 0; count < 30; count += 1) await pay(address, 1000n + BigInt(count));
     await node.mine(1);
@@ -82,7 +82,7 @@ describe('the two Esplora adapters', () => {
     });
   });
 
-  test('refuse in plain text with the right status', async () => {
+  test('the Esplora adapters refuse in plain text with the right status', async () => {
     expect(await get(mempool, '/address/nonsense')).toEqual({ status: 400, body: 'Invalid Bitcoin address' });
     expect(await get(mempool, '/address/tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx')).toEqual({
       status: 400,

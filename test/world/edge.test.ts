@@ -33,7 +33,7 @@ const headersSeen = async (headers: Record<string, string>): Promise<IncomingHtt
   (await (await fetch(edge.url, { headers })).json()) as IncomingHttpHeaders;
 
 describe("the world's edge", () => {
-  test("alone determines the caller's address", async () => {
+  test("only the edge determines the caller's address", async () => {
     const seen = await headersSeen({ 'cf-connecting-ip': '198.51.100.1' });
     expect(seen['cf-connecting-ip']).toBe('127.0.0.1');
     const named = await headersSeen({ 'x-world-client-ip': '203.0.113.9' });
@@ -47,7 +47,7 @@ describe("the world's edge", () => {
     expect((await headersSeen({})).host).toBe(`127.0.0.1:${edge.port}`);
   });
 
-  test('streams, and notifies the Worker when the caller has disconnected', async () => {
+  test('the edge streams, and notifies the Worker when the caller has disconnected', async () => {
     const caller = new AbortController();
     const response = await fetch(`${edge.url}/slow`, { signal: caller.signal });
     const first = await response.body?.getReader().read();

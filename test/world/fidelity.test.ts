@@ -218,7 +218,7 @@ describe('the fakes', () => {
     });
   });
 
-  it('1Click answers a dry quote as production does', async () => {
+  it('1Click returns a dry quote as production does', async () => {
     const { body } = await quoteFrom({ dry: true });
     expect(shapeDifferences(parsed('one-click/quote-dry-sol-zec.json'), body)).toEqual([]);
     expect(body).not.toHaveProperty('quote.depositAddress');
@@ -253,7 +253,7 @@ describe('the fakes', () => {
     }
   });
 
-  it('ChangeNOW answers as production does', async () => {
+  it('ChangeNOW responds as production does', async () => {
     const key = { 'x-changenow-api-key': 'k' };
     const pair = 'fromCurrency=btc&fromNetwork=btc&toCurrency=sol&toNetwork=sol&flow=standard';
     const range = await get(`${changeNow.url}/v2/exchange/range?${pair}`, key);

@@ -14,14 +14,14 @@ const bytes = (text: string): Uint8Array => base58.decode(text.replace('ed25519:
 
 describe('the message that 1Click signs', () => {
   test.each(answers)(
-    'verifies under the published key, answer %#',
+    'the signature of recorded response %# verifies under the published key',
     ({ quoteRequest, quote, timestamp, signature }) => {
       const message = quoteMessage(quoteRequest, quote, timestamp);
       expect(ed25519.verify(bytes(signature), message, bytes(vectors.publicKey))).toBe(true);
     },
   );
 
-  test('covers the recipient, the refund address, the deposit address and the least output', () => {
+  test('the signature covers the recipient, the refund address, the deposit address and the least output', () => {
     const { quoteRequest, quote, timestamp } = vectors.staging_non_dry_quote;
     const right = quoteMessage(quoteRequest, quote, timestamp);
     expect(quoteMessage({ ...quoteRequest, recipient: 'x' }, quote, timestamp)).not.toEqual(right);

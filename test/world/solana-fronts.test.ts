@@ -147,7 +147,7 @@ describe('sending', () => {
     expect(error).toMatchObject({ code: -32002, data: { err: 'BlockhashNotFound' } });
   });
 
-  test('the same bytes again are already processed', async () => {
+  test('the same bytes sent again are reported as already processed', async () => {
     const { signature, wire } = await signedTransfer(SOL);
     await send(one, wire);
     expect((await send(two, wire)).error).toMatchObject({ code: -32002, data: { err: 'AlreadyProcessed' } });
@@ -233,14 +233,14 @@ describe('faults of a front', () => {
     expect(await status(two, signature)).toMatchObject({ slot: expect.any(Number) });
   });
 
-  test('a lost answer leaves the transaction landed', async () => {
+  test('a lost response leaves the transaction landed', async () => {
     const { signature, wire } = await signedTransfer(SOL);
     faults.set('rpc1', { kind: 'lost', match: 'sendTransaction' });
     await expect(send(one, wire)).rejects.toThrow('fetch failed');
     expect(await status(two, signature)).toMatchObject({ slot: expect.any(Number) });
   });
 
-  test('a lagging server and an empty server disagree with the other', async () => {
+  test('a lagging front and an empty front show other states than a healthy one', async () => {
     const { signature, wire, to } = await signedTransfer(SOL);
     await send(one, wire);
     await solana.ledger.clock.reached(slotOf(signature) + 1);

@@ -116,7 +116,7 @@ describe('the world', () => {
     });
   });
 
-  test('runs together with another one, and leaves nothing behind after its stop', {
+  test('two worlds run together, and a stopped one leaves nothing behind', {
     tags: ['deep'],
   }, async () => {
     const other = await startWorld({ blockMs: 0, cron: false });

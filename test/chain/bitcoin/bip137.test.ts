@@ -63,7 +63,7 @@ describe.each(TYPES)('%s', (type) => {
     }
   });
 
-  it('of all 256 headers only the one that was signed is accepted', () => {
+  it('accepts only the signed one of all 256 headers', () => {
     const own = base64.decode(signed('text'))[0] ?? 0;
     const accepted = Array.from({ length: 256 }, (_, header) => header).filter(
       (header) =>
@@ -168,7 +168,7 @@ describe('an uncompressed key', () => {
   });
 });
 
-it('addresses with a scheme of their own are not read as BIP-137', () => {
+it('addresses with a scheme of their own are not verified as BIP-137', () => {
   const key = { secretKey: new Uint8Array(32).fill(3), compressed: true };
   const signature = signBip137(key, 'p2pkh', 'text');
   for (const type of ['p2wpkh', 'p2tr'] as const) {

@@ -95,7 +95,7 @@ describe('a source that cannot be reached leaves a line unchecked, never red:', 
     expect(unchecked({ explorers: [explorer('a')] })).toEqual(['reserve']);
   });
 
-  it('the Solana node, or one that is behind the proof, or a difference that it does not explain', () => {
+  it('the supply line is unchecked, never red, without a Solana node, with one behind the proof, or with an unexplained difference', () => {
     expect(unchecked({ supply: null })).toEqual(['supply']);
     expect(unchecked({ supply: supply(100_000n, 0n, 6n) })).toEqual(['supply']);
     expect(unchecked({ supply: supply(100_010n) })).toEqual(['supply']);
@@ -137,7 +137,7 @@ describe('a red line for', () => {
     ]);
   });
 
-  it('shows a red line for a Solana signature with another reading of the same number', () => {
+  it('shows a red line for a Solana signature in another encoding of the same number', () => {
     // s + L: the group order added, which a lax verifier takes for the same signature.
     const L = 2n ** 252n + 27742317777372353535851937790883648493n;
     const bytes = base58.decode(proof.solana.signature);
@@ -161,7 +161,7 @@ describe('a red line for', () => {
     expect(red({ supply: { ...supply(1n), decimals: 3 } })).toEqual(['supply']);
   });
 
-  it('a signed supply that the chain did not have at that slot', () => {
+  it('shows a red line for a signed supply that the chain did not have at that slot', () => {
     expect(red({ supply: supply(100_010n, 10n) })).toEqual([]);
     expect(red({ supply: supply(99_990n, -10n) })).toEqual([]);
     expect(red({ supply: supply(100_010n, 0n) })).toEqual(['supply']);

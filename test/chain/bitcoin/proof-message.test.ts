@@ -95,7 +95,7 @@ describe('the text', () => {
     );
   });
 
-  it('differs for different proofs', () => {
+  it('the text differs for different proofs', () => {
     fc.assert(
       fc.property(proofs, proofs, (one, other) => {
         fc.pre(JSON.stringify(one, text) !== JSON.stringify(other, text));
@@ -225,7 +225,7 @@ describe('the hash that the next proof names', () => {
     );
   });
 
-  it('changes with the text, with either signature, and when they are swapped or missing', () => {
+  it('the hash changes with the text, with either signature, and when they are swapped or missing', () => {
     const { bitcoin, solana } = signatures;
     const all = [
       proofHash(TEXT, signatures),
@@ -245,7 +245,7 @@ describe('the hash that the next proof names', () => {
   });
 });
 
-it('a proof is signed and checked whole', () => {
+it('a complete proof is signed and checked', () => {
   const secretKey = new Uint8Array(32).fill(4);
   const address = deriveAddress(secretKey, 'p2wpkh');
   const message = buildProofMessage({ ...EXAMPLE, bitcoinAddress: address });

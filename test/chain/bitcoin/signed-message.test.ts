@@ -46,7 +46,7 @@ describe.each(TYPES)('%s', (type) => {
     );
   });
 
-  it('the WIF and the bare key sign the same', () => {
+  it('the WIF and the bare key produce the same signature', () => {
     const address = deriveAddress(secretKey, type);
     const wif = wifOf({ secretKey, compressed: true });
     expect(signMessage({ wif, address, message: MESSAGE })).toEqual(
@@ -156,12 +156,12 @@ const TAMPERED: [string, Tamper][] = [
 describe.each(TYPES)('tampered, %s', (type) => {
   const signed = signedBy(secretKey, type);
 
-  it('untouched, all accept', () => {
+  it('we and the peers accept an untouched signature', () => {
     expect(verifyMessage(signed).verdict).toBe('valid');
     expect(Object.values(askPeers(signed))).not.toContain(false);
   });
 
-  it.each(TAMPERED)('%s: refused by ours and by the peers', (_name, tamper) => {
+  it.each(TAMPERED)('we and the peers refuse: %s', (_name, tamper) => {
     const input = tamper(signed, type);
     expect(input).not.toEqual(signed);
     expect(verifyMessage(input).verdict).not.toBe('valid');
@@ -207,7 +207,7 @@ function reencode(signature: string, change: (bytes: Uint8Array) => Iterable<num
 }
 
 describe.each(TYPES)('stricter than the peers, %s', (type) => {
-  it.each(STRICTER)('%s: refused', (_name, tamper) => {
+  it.each(STRICTER)('refuses what the peers accept: %s', (_name, tamper) => {
     const signed = signedBy(secretKey, type);
     expect(tamper(signed, type)).not.toEqual(signed);
     expect(verifyMessage(tamper(signed, type)).verdict).toBeOneOf(['invalid', 'unsupported']);
@@ -215,7 +215,7 @@ describe.each(TYPES)('stricter than the peers, %s', (type) => {
 });
 
 describe('the answer', () => {
-  it('names the scheme that was tried and the reason', () => {
+  it('the verdict names the scheme that was tried and the reason', () => {
     const signed = signedBy(secretKey, 'p2wpkh');
     expect(verifyMessage({ ...signed, message: 'other' })).toEqual({
       verdict: 'invalid',
@@ -236,7 +236,7 @@ describe('the answer', () => {
     });
   });
 
-  it('the verdict is unsupported, not invalid, where one key cannot prove ownership', () => {
+  it('the verdict is unsupported, not invalid, when one key cannot prove ownership', () => {
     const p2wsh = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
     const signed = signedBy(secretKey, 'p2wpkh');
     expect(verifyMessage({ ...signed, address: p2wsh }).verdict).toBe('unsupported');

@@ -43,7 +43,7 @@ describe('NIP-22 root', () => {
       expect(commentRoot(noted(['I', value], ['K', 'x']))).toMatchObject({ value, url: null });
   });
 
-  it('lower-case and empty tags are not a root', () => {
+  it('lower-case and empty tags do not make a root', () => {
     expect(commentRoot(noted(['i', 'https://a.test/'], ['k', 'web']))).toBeUndefined();
     expect(commentRoot(noted(['I'], ['K', 'web']))).toBeUndefined();
     expect(commentRoot(noted(['I', '']))).toBeUndefined();

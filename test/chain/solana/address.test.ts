@@ -26,7 +26,7 @@ describe('base58 of an exact length', () => {
     }
   });
 
-  it('the largest bytes still fit the bound on the text', () => {
+  it('the text of the largest bytes is within the length limit', () => {
     for (const length of [32, 64]) {
       const bytes = new Uint8Array(length).fill(255);
       expect(decodeBase58(encodeBase58(bytes), length)).toEqual(bytes);
@@ -66,7 +66,7 @@ describe('base58 of an exact length', () => {
     expect(isOnCurve(text)).toBe(false);
   });
 
-  it('one more leading 1 changes the length', () => {
+  it('an additional leading 1 changes the decoded length', () => {
     expect(isAddress(USDC)).toBe(true);
     expect(isAddress(`1${USDC}`)).toBe(false);
     expect(isAddress(SYSTEM)).toBe(true);

@@ -76,7 +76,7 @@ describe.each([0, 1] as const)('a compiled message of version %i', (version) => 
     );
   });
 
-  it('contains its budget, with the fee rounded up', () => {
+  it('a compiled message contains its compute budget, with the fee rounded up', () => {
     const { config, instructions: budget } = decodeMessage(compileMessage(PAYER, lifetime, BUDGET, []));
     if (version === 1) {
       expect(config).toEqual({ priorityFee: 1n, units: 5, loadedBytes: 67_108_864, heapBytes: null });

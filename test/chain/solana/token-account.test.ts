@@ -76,7 +76,7 @@ it('extensions of Token-2022 change the length and not the base', () => {
   expect(minted?.extensions.get(10)).toEqual(value);
 });
 
-it('a list of extensions that runs out of the data is read up to the last complete one', () => {
+it('reads a truncated list of extensions up to the last complete one', () => {
   const bytes = extended(mint, 1, [
     [10, Uint8Array.of(9)],
     [11, new Uint8Array(40)],

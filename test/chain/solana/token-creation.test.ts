@@ -75,7 +75,7 @@ function read(design: TokenDesign) {
 const some = (key: string) => ({ __option: 'Some', value: key });
 const NONE = { __option: 'None' };
 
-it('a creation is one transaction of two signers that fits, with exactly the requested effects, for every design', () => {
+it('a creation of any design is one transaction of two signers within the size limit, with exactly the requested effects', () => {
   fc.assert(
     fc.property(designs, (design) => {
       const { bytes, header, keys, instructions } = read(design);
@@ -177,7 +177,7 @@ describe('metadata inside a Token-2022 mint', () => {
     expect(startingWith({}, UPDATE_AUTHORITY)).toEqual([]);
   });
 
-  it('pays for every byte of its final size', () => {
+  it('a creation pays rent for every byte of the final account', () => {
     const texts = 'Moon Cat'.length + 'MCAT'.length + design.uri.length;
     expect(creationSpaces(design)).toEqual({
       mint: 234 + 4 + 64 + 12 + 4 + texts,

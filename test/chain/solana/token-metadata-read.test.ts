@@ -41,12 +41,12 @@ it('wrong seeds are refused', () => {
   expect(() => addressSeed('nope')).toThrow(RangeError);
 });
 
-it('a Token-2022 mint that points at itself names itself', () => {
+it('reads the names of a Token-2022 mint that points at itself', () => {
   const mint = mintWith([18, metadataPointer(USDC)], [19, tokenMetadata(USDC, NAMES)]);
   expect(metadataInMint(USDC, mint)).toEqual(NAMES);
 });
 
-it('a pointer to elsewhere, names of another mint, and missing or cut extensions name nothing', () => {
+it('reads no names from a pointer to elsewhere, from another mint, or from missing or cut extensions', () => {
   const metadata = tokenMetadata(USDC, NAMES);
   const pointer = metadataPointer(USDC);
   expect(metadataInMint(USDC, mintWith([18, metadataPointer(OTHER)], [19, metadata]))).toBeUndefined();
@@ -68,7 +68,7 @@ it('Metaplex’s account names its mint without the padding, and no other mint',
   expect(decodeMetaplexMetadata(USDC, otherKey)).toBeUndefined();
 });
 
-it('a wrong length of the rest is not a failure', () => {
+it('reads the names although the length of the remaining data is wrong', () => {
   const bytes = metaplexMetadata(USDC, NAMES);
   new DataView(bytes.buffer).setUint32(65, 0xffff_ffff, true);
   expect(decodeMetaplexMetadata(USDC, bytes)).toBeUndefined();

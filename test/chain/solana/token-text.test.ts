@@ -84,7 +84,7 @@ describe('well-known names', () => {
     },
   );
 
-  it('one letter of another script does not hide a name that looks the same', () => {
+  it('detects a well-known name in which one letter is of another script', () => {
     const others = { A: 'АΑ', B: 'ВΒ', C: 'С', E: 'ЕΕ', H: 'НΗ', I: 'ІΙ', J: 'Ј', K: 'КΚ', M: 'МΜ', N: 'Ν' };
     const more = { O: 'ОΟ', P: 'РΡ', S: 'Ѕ', T: 'ТΤ', W: 'Ԝ', Y: 'Υ', U: 'Ս' };
     const alike: Readonly<Record<string, string>> = { ...others, ...more };
@@ -114,7 +114,7 @@ describe('well-known names', () => {
     expect(tried).toBeGreaterThan(70);
   });
 
-  it('folding is idempotent', () => {
+  it('folding a name twice changes nothing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => foldText(foldText(text)) === foldText(text)),
     );

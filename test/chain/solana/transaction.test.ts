@@ -84,7 +84,7 @@ describe('transferMessage', () => {
     expect(() => transfer(amount, addresses)).toThrow();
   });
 
-  it('payer, receiver and sum are the given ones, for every address and amount', () => {
+  it('a transfer message has the given payer, receiver and sum, for every address and amount', () => {
     const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => base58.encode(bytes));
     fc.assert(
       fc.property(key, key, fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), (from, to, amount) => {
@@ -119,7 +119,7 @@ describe('signedTransaction', () => {
     expect(wire.length).toBeLessThanOrEqual(1_232);
   });
 
-  it('the id is the base58 of the first 64 bytes, and they sign what follows them', () => {
+  it('the id is the base58 of the first 64 bytes, which are a signature of the rest', () => {
     expect(base58.decode(signature)).toEqual(wire.slice(1, 65));
     expect(verify(null, wire.slice(65), publicKey, wire.slice(1, 65))).toBe(true);
   });

@@ -5,7 +5,7 @@ import snapshot from '../../fixtures/whirlpool-sol-usdc.json' with { type: 'json
 
 const Q128 = 1n << 128n;
 
-it('the recorded SOL/USDC pool has its price to 15 digits and beyond', () => {
+it('computes the price of the recorded SOL/USDC pool to at least 15 digits', () => {
   const price = priceFromSqrtPrice(BigInt(snapshot.sqrtPrice), snapshot.decimalsA, snapshot.decimalsB);
   // Computed with 60 decimal digits from the same integers; the recording gives 103.271133.
   expect(price).toBe('103.2711331341979095963154');
@@ -29,14 +29,14 @@ it.each([
   expect(price.slice(0, start.length)).toBe(start);
 });
 
-it('equal amounts cost one, and twice the root is four times the price', () => {
+it('the price of equal amounts is one, and twice the root is four times the price', () => {
   expect(priceFromSqrtPrice(1n << 64n, 6, 6)).toBe('1');
   expect(priceFromSqrtPrice(1n << 65n, 9, 9)).toBe('4');
   expect(priceFromSqrtPrice(1n << 64n, 9, 6)).toBe('1000');
   expect(priceFromSqrtPrice(1n << 64n, 6, 9)).toBe('0.001');
 });
 
-it('any price is at most the exact one, and short of it by less than its last digit', () => {
+it('a price is at most the exact one, and below it by less than its last digit', () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: 1n, max: Q128 - 1n }),

@@ -96,7 +96,7 @@ it.each(real.accounts)('the real account $address decodes as in the exchange’s
   expect(toPeer(decoded(bytes))).toEqual(peer);
 });
 
-it('real pools have their fee tier and rewards', () => {
+it('decodes the fee tier and rewards of real pools', () => {
   const [fixed, , adaptive] = real.accounts.map(({ data }) => decoded(base64.decode(data)));
   expect(fixed && hasAdaptiveFee(fixed)).toBe(false);
   expect(adaptive && hasAdaptiveFee(adaptive)).toBe(true);
@@ -107,7 +107,7 @@ it('real pools have their fee tier and rewards', () => {
   ]);
 });
 
-it('a tick spacing out of reach of any tick is a splash pool', () => {
+it('a pool with a tick spacing beyond all ticks is a splash pool', () => {
   const bytes = base64.decode(real.accounts[0]?.data ?? '');
   new DataView(bytes.buffer).setUint16(41, 32_896, true);
   expect(isSplashPool(decoded(bytes))).toBe(true);

@@ -61,7 +61,7 @@ async function expectIntact(run: Simulation, one: SimulatedDeposit): Promise<voi
 }
 
 describe('a claim', () => {
-  it('takes the fee, the step of the curve, and the payment, and sends the reward to the sender', async () => {
+  it('a claim takes the fee, advances the curve, consumes the payment, and sends the reward to the sender', async () => {
     const one = deposit(100n);
     const run = start([one]);
     const answer = await run.ask({ signature: one.signature, expectedAtoms: one.atoms });
@@ -148,7 +148,7 @@ describe('a claim', () => {
     expect(run.take(`payment:${own.signature}`, 'token:other')).toBe(false);
   });
 
-  it('a claim by any signature of the transaction is one claim, known by the first', async () => {
+  it('claims by any signature of one transaction are one claim, named by the first signature', async () => {
     const one = deposit(20n);
     const second = depositSignature(1);
     const see: SimulationOptions['see'] = (_node, asked) =>
@@ -167,7 +167,7 @@ describe('a claim', () => {
 });
 
 describe('nodes', () => {
-  it('nodes that see a deposit differently leave it to the operator', async () => {
+  it('a deposit that nodes show differently awaits the operator', async () => {
     const one = deposit(20n);
     const more = transactionOf({ ...one, atoms: 2_000n * DOLLAR });
     const run = start([one], { see: (node) => (node === 1 ? more : undefined) });
@@ -177,7 +177,7 @@ describe('nodes', () => {
     expect(run.claims()).toEqual([]);
   });
 
-  it('nodes of which one invents a deposit pay nothing', async () => {
+  it('a deposit that one node invents earns nothing', async () => {
     const one = deposit(20n);
     const run = start([], { see: (node) => (node === 0 ? transactionOf(one) : null) });
     expect(codeOf(await run.ask({ signature: one.signature }))).toBe('DEPOSIT_NOT_FINAL');
@@ -258,7 +258,7 @@ describe('rewardUsd', () => {
     expect(new Set(run.landed().map(({ order }) => order.receiver))).toEqual(new Set([one.sender]));
   });
 
-  it('claims of almost nothing by third parties delay a claim three times at most, and it loses nothing', async () => {
+  it('tiny claims by third parties delay a claim at most three times, and it loses nothing', async () => {
     const one = deposit(100n);
     const all = reward(one.atoms);
     const least = (all + 99n) / 100n;
@@ -299,7 +299,7 @@ describe('rewardUsd', () => {
 });
 
 describe('skipReward', () => {
-  it('validates and consumes nothing, on every call', async () => {
+  it('a claim with skipReward is only validated and consumes nothing, on every call', async () => {
     const one = deposit(100n);
     const run = start([one]);
     for (let call = 0; call < 3; call += 1)
@@ -349,7 +349,7 @@ describe('epochs', () => {
     ]);
   });
 
-  it('follow each other without a gap, each with the parameters of the day on which it began', async () => {
+  it('epochs follow each other without a gap, each with the parameters of the day on which it began', async () => {
     const late = deposit(100n);
     const run = start([late]);
     await run.epochViews();
@@ -374,7 +374,7 @@ describe('epochs', () => {
     expect(run.claims()).toMatchObject([{ epoch: 0, entitlement: reward(late.atoms) }]);
   });
 
-  it('begin once the decimals of the mint are known; until then a claim is refused and consumes nothing', async () => {
+  it('epochs begin once the decimals of the mint are known; until then a claim is refused and consumes nothing', async () => {
     const one = deposit(1n);
     const w = createStoredClaims({ readMint: () => Promise.reject(upstreamFailed('solana-rpc', 'timeout')) });
     expect(await w.claims.claim(CLAIM)).toMatchObject({
@@ -391,7 +391,7 @@ describe('epochs', () => {
     ]);
   });
 
-  it('begin at midnight UTC of the first day when no start is configured', async () => {
+  it('epochs begin at midnight UTC of the first day when no start is configured', async () => {
     const run = start([], { program: { startsAt: null } });
     const [view] = (await run.epochViews()) ?? [];
     expect([view?.startsAt, view?.number]).toEqual([
@@ -498,7 +498,7 @@ describe('owed rewards', () => {
     expect(run.alarms.length).toBeLessThan(4);
   });
 
-  it('keep their place on the curve when ASRY or SOL is missing, and are paid once there is enough', async () => {
+  it('owed rewards keep their place on the curve when ASRY or SOL is missing, and are paid once there is enough', async () => {
     const [first, second] = [deposit(10n), deposit(10n)];
     let atoms = reward(first.atoms) - 1n;
     const run = start([first, second], { reserveAtoms: () => atoms });
@@ -601,7 +601,7 @@ describe('an Idempotency-Key', () => {
     key: { keyHash: name, bodyHash: body },
   });
 
-  it('returns the response of its own call again, with the current state', async () => {
+  it('an Idempotency-Key returns the response of its own call again, with the current state', async () => {
     const one = deposit(100n);
     const run = start([one], { program: { price: 10n ** 12n } });
     const ask = { signature: one.signature, rewardMicroUsd: 1n, ...key('k') };
@@ -618,7 +618,7 @@ describe('an Idempotency-Key', () => {
     expect(codeOf(await run.ask({ ...ask, ...key('k', 'other body') }))).toBe('IDEMPOTENCY_KEY_REUSED');
   });
 
-  it('takes one part, even with many concurrent calls', async () => {
+  it('an Idempotency-Key takes one part of a claim, even with many concurrent calls', async () => {
     const one = deposit(100n);
     const run = start([one], { program: { price: 10n ** 12n } });
     const answers: (ClaimAnswer | undefined)[] = [];

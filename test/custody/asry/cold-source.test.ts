@@ -97,7 +97,7 @@ const payout = (atoms: bigint) =>
   });
 
 describe('a source account of a cold key', () => {
-  it('gives the allowance of the reserve, not its balance or the balance of the reserve', async () => {
+  it('a cold source gives the allowance of the reserve, not its own balance or that of the reserve', async () => {
     expect((await portsWith(50n).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(50n);
     expect((await portsWith(50n, COLD).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(0n);
   });

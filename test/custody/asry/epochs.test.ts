@@ -15,7 +15,7 @@ const placesOf = (epochs: ReturnType<typeof missingEpochs>) =>
   epochs.map(({ number, startsAt, endsAt }) => [number, startsAt, endsAt]);
 
 describe('the missing epochs', () => {
-  it('begin at the start of the programme, with its parameters and without claims', () => {
+  it('the missing epochs begin at the start of the programme, with its parameters and without claims', () => {
     expect(missingEpochs(undefined, PROGRAM, START, START, 2)).toEqual([
       {
         number: 0,
@@ -34,7 +34,7 @@ describe('the missing epochs', () => {
     expect(missingEpochs(undefined, PROGRAM, START - 1, START - 1, 2)).toEqual([]);
   });
 
-  it('follow the newest stored epoch up to the one that contains the time', () => {
+  it('the missing epochs follow the newest stored epoch up to the one that contains the time', () => {
     const last = { number: 4, endsAt: START + 500 };
     const untilSecond = (second: number) =>
       placesOf(missingEpochs(last, PROGRAM, START + second, START + second, 2));
@@ -48,13 +48,13 @@ describe('the missing epochs', () => {
     expect(untilSecond(700)).toEqual([fifth, sixth, [7, START + 700, START + 800]]);
   });
 
-  it('begin with the oldest epoch whose deposits can still be claimed when the start is long past', () => {
+  it('the missing epochs begin with the oldest whose deposits can still be claimed when the start is long past', () => {
     const begin = (now: number) => placesOf(missingEpochs(undefined, PROGRAM, now, now, 2)).slice(0, 1);
     expect(begin(START + 1_049)).toEqual([[7, START + 700, START + 800]]);
     expect(begin(START + 1_050)).toEqual([[8, START + 800, START + 900]]);
   });
 
-  it('begin at midnight UTC of the current day when the programme names no start', () => {
+  it('the missing epochs begin at midnight UTC of the current day when the programme names no start', () => {
     const midnight = 20_000 * 86_400;
     const program = { ...PROGRAM, startsAt: null, epochSeconds: 7 * 86_400 };
     const now = midnight + 86_399;

@@ -58,7 +58,7 @@ const codeOf = (answer: ClaimAnswer | undefined): string =>
 const claimOf = (answer: ClaimAnswer | undefined) => (answer?.type === 'refused' ? answer.claim : null);
 
 describe('an emptied journal', () => {
-  it('takes no claim until it is reconciled, and then has every claim and its position on the curve', async () => {
+  it('an emptied journal takes no claim until it is reconciled, and then has every claim and its position on the curve', async () => {
     const run = start();
     for (const { signature } of [one, two]) await run.ask({ signature });
     await run.pass(MINUTE);
@@ -98,7 +98,7 @@ describe('an emptied journal', () => {
     expect(run.landed()).toHaveLength(2);
   });
 
-  it('pays no reward twice that was on its way at the loss, because it is reconciled after that is final or expired', async () => {
+  it('pays no reward twice that was on its way at the loss, because reconciling waits until it is final or expired', async () => {
     const run = start();
     await run.ask({ signature: one.signature });
     await run.forget(one.signature);

@@ -116,7 +116,7 @@ function broken(dice: Dice): string | undefined {
 }
 
 describe('the epoch curve', () => {
-  it(`the epoch curve holds I1 to I10 in ${CASES.toLocaleString('en')} cases`, {
+  it(`the epoch curve holds its ten invariants in ${CASES.toLocaleString('en')} cases`, {
     tags: ['scaled'],
     timeout: 300_000,
   }, () => {
@@ -161,7 +161,7 @@ describe('the epoch curve', () => {
     ]);
   });
 
-  it('costs the depth to take half of the cap, and nine times that for nine tenths', () => {
+  it('deposits of the depth earn half of the cap, and nine times the depth nine tenths', () => {
     const curve: Curve = { cap: 1_000_000n, depth: 90_000n };
     expect(rewardsAt(curve, 90_000n)).toBe(500_000n);
     expect(rewardsAt(curve, 810_000n)).toBe(900_000n);

@@ -106,7 +106,7 @@ const REASONS: readonly [string, (w: KernelRig) => void, object][] = [
 
 describe('a refusal', () => {
   it.each(REASONS.map(([name], first) => [name, first] as const))(
-    'names %s before every later reason',
+    'a refusal names %s before every later reason',
     async (_name, first) => {
       const w = createKernel({}, { refunds_day: SOL });
       const isObjecting = first <= 2;
@@ -120,7 +120,7 @@ describe('a refusal', () => {
     },
   );
 
-  it('leaves the operation free to begin once nothing prevents it', async () => {
+  it('a refused operation begins once nothing prevents it', async () => {
     const w = createKernel({}, { refunds_day: SOL });
     w.state.stopped = 'operator';
     expect(await w.begin(REFUND, { amount: lamports(SOL) })).toMatchObject({ type: 'refused' });

@@ -83,7 +83,7 @@ describe('a queued creation', () => {
     expect(w.row(id)).toMatchObject({ state: 'planned', reason: code('short_of_sol') });
   });
 
-  it('waits if an outcome was released after its balance was read', async () => {
+  it('a queued creation waits if an outcome was released after its balance was read', async () => {
     const w = selling(10n * COST);
     const paying = w.add(planned({ id: 'refund:1', kind: 'refund', state: 'signed', dueAt: null }));
     const [id = ''] = w.queue(1);
@@ -97,7 +97,7 @@ describe('a queued creation', () => {
     expect(w.order).toEqual([]);
   });
 
-  it('waits while the balance cannot be read, without a preparation', async () => {
+  it('a queued creation is not prepared while the balance cannot be read', async () => {
     const w = selling(10n * COST);
     const [id = ''] = w.queue(1);
     w.chain.nextBalance = () => Promise.reject(new Error('down'));
@@ -106,7 +106,7 @@ describe('a queued creation', () => {
     expect(w.prepared).toEqual([]);
   });
 
-  it('waits beyond the creations of the day, and is signed on a later one', async () => {
+  it("a queued creation above the day's limit is signed on a later day", async () => {
     const w = selling(1_000n * COST, 2n);
     const ids = w.queue(5);
     land(w.chain, { debit: COST });
@@ -124,7 +124,7 @@ describe('a queued creation', () => {
     expect(done).toEqual([2, 4, 5]);
   });
 
-  it('counts against the day from its signature, and a failed one does not count', async () => {
+  it('a creation counts against the day from its signature, and a failed one does not count', async () => {
     const w = selling(1_000n * COST, 1n);
     const old = { kind: 'token', createdAt: NOW - 2 * DAY_MS, dueAt: null, reserved: lamports(0n) };
     w.add(planned({ ...old, id: 'token:failed', state: 'failed', signedAt: NOW - 1 }));

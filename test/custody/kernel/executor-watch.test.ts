@@ -116,7 +116,7 @@ describe('watching', () => {
     expect(w.chain.sent).toEqual([]);
   });
 
-  it('a landing goes straight on to the settlement', async () => {
+  it('a landing starts the settlement at once', async () => {
     const w = watching();
     land(w.chain);
     await w.executor.driveDue(5);
@@ -147,14 +147,14 @@ describe('settling', () => {
     claims: ['output:t:0'],
   };
 
-  it('takes the output in the same transaction as the row', async () => {
+  it('consumes the output in the same transaction as the row', async () => {
     const w = settleWith(async () => paid);
     await w.executor.driveDue(5);
     expect(w.row()).toMatchObject({ state: 'done', unsettled: 0n, outcome: { btcSats: '124500' } });
     expect(w.journal.consumerOf('output:t:0')).toBe('swap:one');
   });
 
-  it('an output that another swap consumed meanwhile keeps it waiting', async () => {
+  it('a swap waits when another swap has consumed its output', async () => {
     const w = settleWith(async () => {
       w.journal.consumeOnce('output:t:0', 'swap:other', NOW);
       return paid;
@@ -164,7 +164,7 @@ describe('settling', () => {
     expect(w.journal.consumerOf('output:t:0')).toBe('swap:other');
   });
 
-  it('two swaps that are paid by one output at the same time: one of them is done', async () => {
+  it('one of two swaps that one output pays at the same time is done', async () => {
     const w = settleWith(async () => paid);
     w.add(settling({ id: 'swap:two', signing: null }));
     await w.executor.driveDue(5);
@@ -172,7 +172,7 @@ describe('settling', () => {
     expect(states.toSorted()).toEqual(['done', 'settling']);
   });
 
-  it('an upstream that fails keeps it waiting', async () => {
+  it('a settlement waits while an upstream fails', async () => {
     const w = settleWith(() => Promise.reject(upstreamFailed('near-intents', 'timeout')));
     await w.executor.driveDue(5);
     expect(w.row()).toMatchObject({ state: 'settling', looks: 1, unsettled: SOL });

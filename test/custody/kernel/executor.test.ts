@@ -156,7 +156,7 @@ describe('a stop', () => {
     expect(prepared).toBe(0);
   });
 
-  it('during the read of the quote still takes effect', async () => {
+  it('a stop during the read of the quote still takes effect', async () => {
     const w = createKernel({
       prepare: async () => {
         w.state.stopped = 'unexpected_debit';
@@ -170,7 +170,7 @@ describe('a stop', () => {
     expect(w.chain.sent).toEqual([]);
   });
 
-  it('leaves a payout planned, which is tried later', async () => {
+  it('a stop leaves a payout planned, and it is tried later', async () => {
     const w = createKernel();
     w.state.stopped = 'operator';
     w.add(planned({ id: 'asry:1', kind: 'asry' }));

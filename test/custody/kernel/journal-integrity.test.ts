@@ -118,7 +118,7 @@ describe('a first start', () => {
     expect(await checkJournal(setUp(signers, chain).ports)).toEqual({ ok: true });
   });
 
-  it('decides nothing if the mirror or the chain cannot be read', async () => {
+  it('a first start decides nothing if the mirror or the chain cannot be read', async () => {
     const w = setUp();
     w.mirror.state = 'down';
     await expect(checkJournal(w.ports)).rejects.toThrow('D1_ERROR');
@@ -155,7 +155,7 @@ describe('a later start', () => {
 });
 
 describe('frozen', () => {
-  it('ends with the reconciliation, which also confirms a new journal', async () => {
+  it('a freeze ends with the reconciliation, which also confirms a new journal', async () => {
     const w = setUp({ swap: ['reserve'] });
     await checkJournal(w.ports);
     unfreeze(w.journal);
@@ -163,7 +163,7 @@ describe('frozen', () => {
     expect(await checkJournal(w.ports)).toEqual({ ok: true });
   });
 
-  it('stays suspect until signed transactions are final or expired: ten minutes, restarted by a clock that went back', async () => {
+  it('the journal stays suspect for ten minutes, until signed transactions are final or expired; a clock set back restarts them', async () => {
     const MINUTE = 60_000;
     const { journal, ports } = await restored();
     expect(settlesIn(journal, NOW)).toBe(0);
@@ -184,7 +184,7 @@ describe('frozen', () => {
     expect(settlesIn(journal, NOW)).toBe(0);
   });
 
-  it('survives a restart', () => {
+  it('a freeze survives a restart', () => {
     const storage = createSqliteStorage();
     freeze(new Journal(storage), 'unexpected_debit', () => {});
     expect(frozenReason(new Journal(storage))).toBe('unexpected_debit');

@@ -232,7 +232,7 @@ describe('what counts for the sums', () => {
     expect(reservedLamports(journal.counting(NOW))).toBe(3n * (2n ** 53n + 1n));
   });
 
-  it('rows of an older version count from the first day', () => {
+  it('counts rows of an older version', () => {
     const { storage, journal, add } = setUp();
     add(planned({ id: 'swap:old', createdAt: old }));
     storage.exec('DROP INDEX operations_sums');
@@ -293,7 +293,7 @@ describe('due rows', () => {
 });
 
 describe('names', () => {
-  it('serve one purpose permanently; the same purpose may consume them again', () => {
+  it('a name serves one purpose permanently; the same purpose may consume it again', () => {
     const { journal } = setUp();
     expect(journal.consumeOnce('output:t:0', 'swap:a', NOW)).toBe(true);
     expect(journal.consumeOnce('output:t:0', 'swap:b', NOW + DAY_MS)).toBe(false);
@@ -354,7 +354,7 @@ describe('the outbox', () => {
     expect(journal.undeliveredSince()).toBeUndefined();
   });
 
-  it('waits since the first undelivered change, not the last', () => {
+  it('the outbox has waited since the first undelivered change, not the last', () => {
     const { journal, add } = setUp();
     const a = add(at('a', { createdAt: NOW }));
     const newer = journal.update(a, { ...a, detail: 'x' }, NOW + 50_000);

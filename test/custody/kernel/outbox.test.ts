@@ -56,7 +56,7 @@ describe('the outbox', () => {
     expect(w.logged).toEqual([expect.objectContaining({ event: 'mirror_failed', waiting: 3 })]);
   });
 
-  it('delivers again what the mirror stored without an answer, to the same rows', async () => {
+  it('delivers rows again to the same place after a lost response of the mirror', async () => {
     const w = setUp(3);
     w.mirror.state = 'loses answers';
     expect(await w.flush()).toBe(false);
@@ -123,7 +123,7 @@ describe('the outbox', () => {
 });
 
 describe('a row that D1 refuses', () => {
-  it('leaves the queue at once, and every other row is delivered in the same flush', async () => {
+  it('a refused row leaves the queue at once, and every other row is delivered in the same flush', async () => {
     const w = setUp(95);
     const { tries } = refusing(w, 'swap:0');
     expect(await w.flush()).toBe(true);
@@ -153,7 +153,7 @@ describe('a row that D1 refuses', () => {
     ]);
   });
 
-  it('counts as waiting until its third refusal, and is listed from then on', async () => {
+  it('a refused row counts as waiting until its third refusal, and is listed from then on', async () => {
     const w = setUp(1);
     refusing(w, 'swap:0');
     for (const wait of [0, 5_000, 10_000]) {

@@ -60,7 +60,7 @@ it.each<[string, Reason]>([
   expect(parseReason(text)).toEqual(reason);
 });
 
-it('tells holds, and the hold after a lost journal, from other reasons', () => {
+it('distinguishes holds, and the hold after a lost journal, from other reasons', () => {
   expect([held('reconciled'), held('unproven'), code('held'), null].map(isHeld)).toEqual([
     true,
     true,

@@ -45,7 +45,7 @@ async function ticks(custody: Custodian, w: CustodianWorld, count: number): Prom
 }
 
 describe('a restored journal', () => {
-  it('signs nothing, and shows the reason', async () => {
+  it('a restored journal signs nothing, and shows the reason', async () => {
     const { w, old } = await restored();
     const custody = w.start(old);
     const before = w.signatures();
@@ -111,7 +111,7 @@ describe('a restored journal', () => {
     expect(snapshot(w)).toEqual(truth);
   });
 
-  it('consumes no output and no refund', async () => {
+  it('a restored journal consumes no output and no refund', async () => {
     const { w, old } = await restored();
     w.bridge.nextReport = () => ({ state: 'failed', reason: 'bridge_failed' });
     const custody = w.start(old);

@@ -53,7 +53,7 @@ describe('a D1 that was restored to an older state', () => {
     expect((await next.report()).frozen).toBeNull();
   });
 
-  it('receives every row again when it is empty', async () => {
+  it('an empty D1 receives every row again', async () => {
     const w = createCustodianWorld();
     const empty = w.mirror.remember();
     w.storage.transaction(() => {

@@ -50,7 +50,7 @@ describe('work that fails', () => {
     expect(lines).toEqual(['warn', 'warn', 'alarm', 'warn', 'warn'].map((level) => ({ level, ...line })));
   });
 
-  it('keeps its wait and its count in the next instance', () => {
+  it('failed work keeps its wait and its count in the next instance', () => {
     const { lines, open, retries } = setUp();
     retries.failed('module', 'payments', {});
     expect(open().waitsUntil('module', 'payments')).toBe(NOW + 2_000);

@@ -101,7 +101,7 @@ describe('the poll of signatures that callers name', () => {
     expect(state.reads).toEqual([]);
   });
 
-  it('continues while the nodes fail for a moment, and fails when the time is up', async () => {
+  it('the poll continues while the nodes fail for a moment, and fails when the time is up', async () => {
     const { scheduler, find, state, states } = setUp();
     states.set('paid', 'final');
     state.down = true;
@@ -114,7 +114,7 @@ describe('the poll of signatures that callers name', () => {
 });
 
 describe('a wait for a payment', () => {
-  it('ends when it is confirmed or final, as the caller asks', async () => {
+  it('a wait ends when the payment is confirmed or final, as the caller asks', async () => {
     const { scheduler, find, states } = setUp();
     scheduler.after(SECOND, () => states.set('paid', 'confirmed'));
     expect(await find([{ signature: 'paid', waitMs: 10 * SECOND, until: 'confirmed' }])).toEqual([
@@ -137,7 +137,7 @@ describe('the share of one network', () => {
   const many = (client: string, count: number) =>
     Array.from({ length: count }, (_, at) => ({ signature: `${client} ${at}`, client, waitMs: SECOND }));
 
-  it('bounds the signatures that it waits for, and leaves the others theirs', async () => {
+  it('limits the signatures that one network waits for, and leaves the share of others', async () => {
     const { find } = setUp();
     const found = await find([...many(OWN, 100), ...many(OTHER, 3)]);
     expect(found.slice(0, 100).filter((each) => each === 'signature_lookups')).toHaveLength(68);
@@ -145,7 +145,7 @@ describe('the share of one network', () => {
     expect(await find(many(OWN, 1))).toEqual(['unknown']);
   });
 
-  it('bounds the finalized transactions that it has read in a minute', async () => {
+  it('limits the finalized transactions that one network reads in a minute', async () => {
     const { scheduler, find, states, state } = setUp();
     const found: unknown[] = [];
     for (let at = 0; at < 40; at++) {
@@ -173,7 +173,7 @@ describe('the share of one network', () => {
     expect(new Set(found)).toEqual(new Set(['unknown']));
   });
 
-  it('is not used up by reads that are repeated while the quorum is missing', async () => {
+  it('repeated reads without a quorum do not use up the share of a network', async () => {
     const { find, states, state } = setUp();
     states.set('foreign', 'final');
     state.quorum = false;
@@ -183,7 +183,7 @@ describe('the share of one network', () => {
     expect(await find([{ signature: 'foreign', waitMs: 20 * SECOND }])).toEqual(['final']);
   });
 
-  it('is not used up by transactions that pay the service', async () => {
+  it('transactions that pay the service do not use up the share of a network', async () => {
     const { find, states } = setUp();
     for (let at = 0; at < 50; at++) {
       states.set(`paid ${at}`, 'final');

@@ -49,7 +49,7 @@ const requests = (peer: VaultPeer, count: number) =>
 const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 20));
 
 describe('a signature of the key service', () => {
-  it('a signature of the key service is the one of the message under the reserve address', async () => {
+  it('a signature of the key service verifies for the message under the reserve address', async () => {
     const peer = createVaultPeer();
     const { signer } = signerOver(peer);
     const signature = await signer.sign(MESSAGE);
@@ -76,7 +76,7 @@ describe('a signature of the key service', () => {
     },
   );
 
-  it('a signature of the key service is not awaited forever, and a late one is discarded', async () => {
+  it('stops waiting for a signature of the key service, and discards a late one', async () => {
     const peer = createVaultPeer();
     const { signer, expire } = signerOver(peer);
     await signer.sign(MESSAGE);
@@ -100,7 +100,7 @@ describe('the key of the service', () => {
     expect(logged).toEqual(['key_service_other_key']);
   });
 
-  it('the key of the service is compared with the reserve address by the check, which never rejects', async () => {
+  it('the periodic check compares the key of the service with the reserve address, and never rejects', async () => {
     const peer = createVaultPeer();
     expect(await signerOver(peer).signer.check?.()).toBe(true);
     const other = signerOver(peer, createVaultPeer(9).address);
@@ -120,7 +120,7 @@ describe('the key of the service', () => {
     expect(logged).toEqual(['key_service_other_key', 'key_service_unchecked']);
   });
 
-  it('stays the version of the address when the key is rotated', async () => {
+  it('requests the key version of the reserve address after a rotation', async () => {
     const peer = createVaultPeer();
     const { signer } = signerOver(peer);
     peer.rotate();
@@ -128,7 +128,7 @@ describe('the key of the service', () => {
     expect(ed25519.verify(signature, MESSAGE, base58.decode(peer.address))).toBe(true);
   });
 
-  it('the key of the service has its token renewed by each check', async () => {
+  it('each check renews the token of the key service', async () => {
     const peer = createVaultPeer();
     const { signer } = signerOver(peer);
     await signer.sign(MESSAGE);
@@ -208,7 +208,7 @@ describe('a swap whose key is in the service', () => {
     },
   );
 
-  it('sends one transaction when a late answer and a repeated request both bring a signature', async () => {
+  it('sends one transaction when a late response and a repeated request both return a signature', async () => {
     const w = world();
     await w.signer.check?.();
     w.peer.mode = 'hanging';
@@ -230,7 +230,7 @@ describe('a swap whose key is in the service', () => {
     expect(w.op().state).toBe('settling');
   });
 
-  it('a swap whose key is in the service is signed for the same message by the next instance when this one crashes while it waits', async () => {
+  it('the next instance requests a signature of the same message when one crashes while it waits for the key service', async () => {
     const w = world();
     await w.signer.check?.();
     w.peer.mode = 'hanging';

@@ -65,7 +65,7 @@ describe('a secret key', () => {
     if (text.length > 5) expect(said).not.toContain(text.slice(0, 6));
   });
 
-  it('detects any change of one byte', () => {
+  it('refuses a secret key in which any byte is changed', () => {
     fc.assert(
       fc.property(fc.nat({ max: 63 }), fc.integer({ min: 1, max: 255 }), (at, change) => {
         const broken = Buffer.from(secret);
@@ -83,7 +83,7 @@ describe('a secret key', () => {
 });
 
 describe('keys of mints', () => {
-  it('keys of mints are one per invoice, permanently, and sign for it', () => {
+  it('each invoice has one permanent mint key, which signs for its address', () => {
     const keys = createMintKeys('a seed of its own');
     const address = keys.address('invoice-1');
     expect(createMintKeys('a seed of its own').address('invoice-1')).toBe(address);

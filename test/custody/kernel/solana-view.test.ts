@@ -217,7 +217,7 @@ describe('a finalized failure', () => {
     expect(await charge(failed, answer)).toBe(charged);
   });
 
-  it('alone is read for its fee', async () => {
+  it('reads the fee of a finalized failure alone', async () => {
     const answer = shown({ post: 994_100 });
     expect(await charge(SEEN, answer)).toBeNull();
     expect(await charge({ ...failed, confirmationStatus: 'confirmed' }, answer)).toBeNull();
@@ -252,7 +252,7 @@ describe('landing', () => {
 describe('a finalized transaction', () => {
   const found = result(transactionWith());
 
-  it('counts when both nodes give the same', async () => {
+  it('a finalized transaction is accepted when both nodes give the same', async () => {
     const { chain, logged } = setUp({ getTransaction: found }, { getTransaction: found });
     expect(await chain.transaction(SIGNATURE)).toMatchObject({ signature: SIGNATURE, slot: 321n });
     expect(logged).toEqual([]);
@@ -336,7 +336,7 @@ describe('a transaction that is not final', () => {
     });
   const confirmed = { ...SEEN, confirmations: 3, confirmationStatus: 'confirmed' };
 
-  it('is read from one node, each in turn', async () => {
+  it('reads a transaction that is not final from one node, each in turn', async () => {
     const shown = { ...node(1, confirmed), getTransaction: transactionOf(90) };
     const { chain, methods } = setUp(shown, shown);
     expect(await chain.confirmedTransaction(SIGNATURE)).toMatchObject({ slot: 90n });
@@ -355,13 +355,13 @@ describe('the state of a signature', () => {
   const states = async (...nodes: Parameters<typeof setUp>) =>
     (await setUp(...nodes).chain.signatureStates([SIGNATURE]))[0];
 
-  it('is the most advanced that any node shows', async () => {
+  it('the state of a signature is the most advanced that any node shows', async () => {
     expect(await states(node(1, row('processed')), node(1, row('finalized')))).toBe('final');
     expect(await states(node(1, null), node(1, row('confirmed')))).toBe('confirmed');
     expect(await states(node(1, null), node(1, row('processed')))).toBe('pending');
   });
 
-  it('is unknown only if every node answers and none has it', async () => {
+  it('the state of a signature is unknown only if every node responds and none has it', async () => {
     expect(await states(node(1, null), node(1, null))).toBe('unknown');
     expect(await states(node(1, null), { getSignatureStatuses: down })).toBe('pending');
     await expect(states({ getSignatureStatuses: down })).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
@@ -375,7 +375,7 @@ describe('a blockhash', () => {
     getEpochInfo: result({ absoluteSlot: slot, blockHeight: height }),
   });
 
-  it('counts with the own height of each node after that node has seen it', async () => {
+  it('a blockhash has the height of each node after that node has seen it', async () => {
     const { chain, ids } = setUp(
       { getLatestBlockhash: tip('a', 100), ...witness(true, 101, 71) },
       { getLatestBlockhash: tip('b', 103), ...witness(true, 104, 74) },

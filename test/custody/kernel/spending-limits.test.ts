@@ -76,7 +76,7 @@ describe('the balance', () => {
     });
   });
 
-  it('released sums are not spendable either: the balance shows them', () => {
+  it('released sums are not spendable until the balance shows them', () => {
     expect(check([settling(), done()], { balance: holding(SOL + FEE + LIMITS.floor) }).ok).toBe(true);
   });
 
@@ -145,20 +145,20 @@ describe('the windows', () => {
     expect([at(SOL), at(SOL + 1n), at(2n * SOL)]).toEqual([10, 20, 20]);
   });
 
-  it('an amount of exactly one window ago no longer counts', () => {
+  it('an amount signed exactly one window ago no longer counts', () => {
     expect(usedBy('hour', [earlier(HOUR_MS)], NOW)).toBe(0n);
     expect(usedBy('hour', [earlier(HOUR_MS - 1)], NOW)).toBe(2n * SOL);
   });
 
-  it('refunded, partial and failed bridges count: they were spent', () => {
+  it('refunded, partial and bridge-failed operations count, because their SOL was spent', () => {
     expect(usedBy('hour', [outstanding(), done({ id: 'b' })], NOW)).toBe(2n * SOL);
   });
 
-  it('refused, expired and rejected operations do not', () => {
+  it('refused, expired and rejected operations do not count in a window', () => {
     expect(usedBy('hour', [closed()], NOW)).toBe(0n);
   });
 
-  it('a clock that went back still counts what lies ahead', () => {
+  it('operations dated after the clock was set back still count', () => {
     const ahead = [earlier(-DAY_MS), earlier(-DAY_MS)];
     expect(check(ahead, { amount: 1n })).toMatchObject({ code: 'LIMIT_REACHED', limit: { name: 'hour' } });
   });
@@ -224,7 +224,7 @@ describe('cost of the day', () => {
     expect(check([costly(1, LIMITS.cost_day + 1n)])).toMatchObject({ limit: { name: 'cost_day' } });
   });
 
-  it('shows when enough of it has left the window', () => {
+  it('the refusal of a cost shows when enough cost has left the window', () => {
     const half = LIMITS.cost_day / 2n;
     const used = [costly(DAY_MS - 60_000, half), costly(DAY_MS - 120_000, half)];
     const verdict = checkCost(used, half, LIMITS, NOW);

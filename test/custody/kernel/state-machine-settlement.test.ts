@@ -93,7 +93,7 @@ describe('after the landing', () => {
     expect(step(row, returned, SWAP, LATER).cost).toBe(cost);
   });
 
-  it("the bridge's failure keeps the exposure, and one check per hour", () => {
+  it('a failure of the bridge keeps the exposure, and is checked once an hour', () => {
     const after = step(settling(), failure, SWAP, LATER);
     expect(after).toMatchObject({ state: 'failed', unsettled: SOL, dueAt: LATER + 3_600_000 });
     expect(step(after, failure, SWAP, LATER + 9)).toMatchObject({
@@ -106,7 +106,7 @@ describe('after the landing', () => {
     });
   });
 
-  it('what arrives after a failure is booked, and failed stays failed', () => {
+  it('books an arrival after a failure, and the swap stays failed', () => {
     expect(step(outstanding(), PAID, SWAP, LATER)).toMatchObject({
       state: 'failed',
       detail: 'late',
@@ -123,7 +123,7 @@ describe('after the landing', () => {
     });
   });
 
-  it('one lamport outstanding is waited for, nothing is not', () => {
+  it('a swap waits while one lamport is outstanding, and ends when none is', () => {
     expect(effectOf(outstanding({ unsettled: lamports(1n) }))).toBe('settle');
     expect(effectOf(outstanding({ unsettled: lamports(0n) }))).toBe('none');
   });
@@ -134,7 +134,7 @@ describe('after an attempt that can no longer land', () => {
   const sent = (change: Partial<Operation> = {}) =>
     signed({ kind: 'token', attempt: 1, looks: 7, ...change });
 
-  it('another may be signed, and is checked like a new one', () => {
+  it('signs another attempt after one that can no longer land, and checks it like a first one', () => {
     const next = { state: 'planned', attempt: 2, signing: null, unsettled: 0n, looks: 0, dueAt: LATER };
     expect(step(sent(), dead, PAYOUT, LATER)).toMatchObject({ ...next, reason: code('expired') });
   });

@@ -53,7 +53,7 @@ describe('checks', () => {
     expect(next(signed({ looks: 150 }), NOT_SEEN)).toMatchObject({ looks: 151, dueAt: NOW + 60_000 });
   });
 
-  it('take 1.3 times longer each time, up to their maximum', () => {
+  it('the interval of the checks grows by a factor of 1.3 up to its maximum', () => {
     const waits = [0, 1, 2, 10].map((looks) => Number(next(signed({ looks }), NOT_SEEN).dueAt) - NOW);
     expect(waits.map(Math.round)).toEqual([700, 910, 1_183, 2_000]);
   });
@@ -89,7 +89,7 @@ describe('checks', () => {
     expect(after).toMatchObject({ looks: 5, dueAt: NOW + 1_000, outcome: { page: 2 } });
   });
 
-  it('start again after a landing and after an incomplete settlement', () => {
+  it('the interval of the checks is reset by a landing and by an incomplete settlement', () => {
     const landing = { slot: 940n, blockTime: null, fee: signed().cost, debit: signed().amount };
     const landed = next(signed({ looks: 9 }), {
       type: 'viewed',
@@ -116,7 +116,7 @@ describe('a preparation that failed', () => {
     expect([waitOf(0, 1), waitOf(100, 1), waitOf(100, 6)]).toEqual([2_000, 60_000, 60_000]);
   });
 
-  it('a preparation that failed is repeated less often the more wait, 10 s for each and at most an hour', () => {
+  it('a preparation that failed is repeated less often the more operations wait: 10 s for each, at most an hour', () => {
     expect([waitOf(100, 7), waitOf(100, 360), waitOf(100, 100_000)]).toEqual([70_000, 3_600_000, 3_600_000]);
   });
 });
@@ -129,7 +129,7 @@ it.each([
   expect(next(op, { type: 'unsigned', reason: upstream('timeout') }).state).toBe(state);
 });
 
-it('an operation that retries its preparation awaits its signature for any time, 2 s apart at first', () => {
+it('an operation that retries its preparation may wait any time for its signature, 2 s between the first tries', () => {
   const op = planned({ createdAt: NOW - 24 * HOUR });
   const after = step(op, { type: 'unsigned', reason: upstream('timeout') }, PAYOUT, NOW);
   expect(after).toMatchObject({ state: 'planned', reason: upstream('timeout'), dueAt: NOW + 2_000 });

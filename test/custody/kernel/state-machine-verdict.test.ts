@@ -13,7 +13,7 @@ const judge = (...views: NodeView[]) => attemptVerdict(signingOf('one'), views, 
 const judgeByTwo = (...views: NodeView[]) => attemptVerdict(signingOf('one'), views, 2);
 
 describe('an attempt has provably expired', () => {
-  it('an attempt has provably expired by the whole sequence of one node', () => {
+  it('the whole sequence of one node proves that an attempt has expired', () => {
     expect(judge(deathProof())).toBe('dead');
   });
 
@@ -52,7 +52,7 @@ describe('with a quorum of two, an attempt', () => {
     expect(judgeByTwo(view({ status: failed }), view({ node: 'two', status: failed }))).toBe('rejected');
   });
 
-  it('stops being signed again when one node shows a finalized success', () => {
+  it('an attempt is not signed again when one node shows a finalized success', () => {
     expect(judgeByTwo(view({ status: statusOf('finalized') }), second())).toBe('landed');
   });
 });
@@ -61,7 +61,7 @@ describe('a witness', () => {
   const { slot, witnesses, ...bare } = signingOf('one');
   const old = { ...bare, slot, witnesses: [] };
 
-  it('expires an attempt 150 blocks and the margin after its own height', () => {
+  it('a witness proves expiry 150 blocks and the margin after its own height', () => {
     expect(expiryHeight(signingOf('one'), 'one')).toBe(818n + 150n + 32n);
     expect(expiryHeight(signingOf('one'), 'three')).toBeUndefined();
   });
@@ -78,7 +78,7 @@ describe('a witness', () => {
     expect(attemptVerdict(witnessed, [deathProof({ finalizedHeight: 1_053n })], 1)).toBe('dead');
   });
 
-  it('keeps the height that it had first', () => {
+  it('a witness keeps the height that it had first', () => {
     expect(withLateWitnesses(signingOf('one'), [view({ finalizedHeight: 5_000n })])).toEqual(
       signingOf('one'),
     );
@@ -242,7 +242,7 @@ describe('for any views', () => {
     );
   });
 
-  it('their order changes nothing', () => {
+  it('the order of the views changes nothing', () => {
     fc.assert(
       fc.property(fc.array(anyView, { maxLength: 4 }), (views) => {
         expect(judge(...views.toReversed())).toBe(judge(...views));

@@ -186,7 +186,7 @@ describe('on any walk', () => {
     });
   });
 
-  it('done means landed and delivered, or landed for a kind that awaits nothing, or found on the chain', () => {
+  it('a done operation has landed and was delivered, has landed and awaits nothing, or was found on the chain', () => {
     eachStep(({ before, seen, after }, rules) => {
       if (after.state !== 'done' || before.state === 'done') return;
       expect(after).toMatchObject({ reserved: 0n, unsettled: 0n, dueAt: null });
@@ -196,7 +196,7 @@ describe('on any walk', () => {
     });
   });
 
-  it('a row that is not over is due at some time, within an hour', () => {
+  it('a row that has not ended is due within an hour', () => {
     eachStep(({ after }) => {
       const over = after.state === 'done' || (after.state === 'failed' && after.unsettled === 0n);
       if (over) expect(after.dueAt).toBeNull();
@@ -204,7 +204,7 @@ describe('on any walk', () => {
     });
   });
 
-  it('the requested effect fits the row: no preparation during a live signing, no send without bytes', () => {
+  it('the next effect fits the row: no preparation during a live signing, no send without bytes', () => {
     eachStep(({ after }) => {
       const effect = effectOf(after);
       if (effect === 'prepare') expect(after.signing).toBeNull();

@@ -105,7 +105,7 @@ describe('before anything is signed', () => {
     expect(after.releasedSlot).toBeNull();
   });
 
-  it('a kind that retries keeps its reservation and retries after longer and longer waits', () => {
+  it('an operation of a retried kind keeps its reservation and is retried after growing waits', () => {
     let row = planned({ kind: 'asry' });
     let last = 0;
     for (let look = 1; look <= 30; look++) {
@@ -134,7 +134,7 @@ describe('before anything is signed', () => {
     });
   });
 
-  it('signing stores the bytes and counts the exposure from here on', () => {
+  it('signing stores the bytes and starts to count the exposure', () => {
     const after = step(planned(), SEEN.signed, SWAP, LATER);
     expect(after).toMatchObject({
       state: 'signed',
@@ -233,7 +233,7 @@ describe('while an attempt is on its way', () => {
     expect(after).toMatchObject({ state: 'done', reserved: 0n, releasedSlot: 940n, dueAt: null });
   });
 
-  it('a final failure frees all of it from that slot on', () => {
+  it('a final failure releases the whole reservation from that slot on', () => {
     const views = [view(), view({ status: statusOf('finalized', true) })];
     expect(step(signed(), { type: 'viewed', quorum: 1, views, landing: null }, SWAP, LATER)).toMatchObject({
       state: 'failed',

@@ -53,7 +53,7 @@ describe('the time in which a request can be paid', () => {
     expect(codeOf(await world.confirm(request.id, paid))).toBe(outcome);
   });
 
-  it('ends in a search that begins half a minute after its last millisecond', async () => {
+  it('a request expires in a search that begins half a minute after its last millisecond', async () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     world.state.now += CLOSES + 30_000;
@@ -64,7 +64,7 @@ describe('the time in which a request can be paid', () => {
     expect(world.payments.find(id)?.detail).toBe('expired');
   });
 
-  it('leaves an unpaid row for seven days more, to the millisecond', async () => {
+  it('keeps an unpaid row for exactly seven more days', async () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     world.state.now += CLOSES + 7 * 24 * 60 * MINUTE;
@@ -75,7 +75,7 @@ describe('the time in which a request can be paid', () => {
     expect(world.payments.find(id)).toBeNull();
   });
 
-  it('leaves the token that an unpaid listing has named for eight days after its newest request', async () => {
+  it('keeps the token of an unpaid listing for eight days after its newest request', async () => {
     const world = createPaymentWorld();
     const tokens = () => world.storage.exec('SELECT token_id FROM tokens');
     const listing = { kind: 'listing', subject: { mint: 'mint', name: 'Moon' } } as const;
@@ -90,7 +90,7 @@ describe('the time in which a request can be paid', () => {
     expect(tokens()).toEqual([]);
   });
 
-  it('ends for at most 200 requests in one run, so that a run stays short', async () => {
+  it('expires at most 200 requests in one run', async () => {
     const world = createPaymentWorld();
     const requests = Array.from({ length: 201 }, () => world.open());
     world.state.now += CLOSES + MINUTE;
@@ -173,7 +173,7 @@ describe('an exact amount without a reference', () => {
 });
 
 describe('a payment with the references of two requests', () => {
-  it('pays neither, and the operator is alerted once', async () => {
+  it('a payment with two references pays neither request, and the operator is alerted once', async () => {
     const world = createPaymentWorld();
     const [a, b] = [world.open(), world.open()];
     const paid = world.pay(fee(a) + fee(b), [a.reference, b.reference]);
@@ -222,7 +222,7 @@ describe('amounts above or below the fee', () => {
     expect(owed(world, request.id)).toEqual(refunds);
   });
 
-  it('waits for the last lamport, and shows the missing sum', async () => {
+  it('an incomplete payment waits for the last lamport, and shows the missing sum', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const part = world.pay(fee(request) - 1n, [request.reference]);
@@ -239,7 +239,7 @@ describe('amounts above or below the fee', () => {
     });
   });
 
-  it('arrives in fifty parts at most: the next is refunded at once, unless it completes the fee', async () => {
+  it('accepts at most fifty parts of a payment, and refunds the next at once unless it completes the fee', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const payPart = async (lamports: bigint) =>
@@ -297,7 +297,7 @@ describe('a payment that is claimed before it is booked', () => {
 });
 
 describe('confirm', () => {
-  it('waits for the creation to begin as long as the caller allows, then names the time of the next call', async () => {
+  it('a confirm waits for the creation to begin as long as the caller allows, then names the time of the next call', async () => {
     const world = createPaymentWorld({ creates: 'never' });
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -315,7 +315,7 @@ describe('confirm', () => {
     expect(world.created).toEqual([`token:${request.id}`]);
   });
 
-  it('waits when the caller allows a single millisecond', async () => {
+  it('a confirm waits when the caller allows a single millisecond', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -370,7 +370,7 @@ describe('confirm', () => {
     expect(codeOf(await world.payments.confirm(asked, (work) => work))).toBe('NOT_FOUND');
   });
 
-  it('returns the same record permanently, without a node, and changes nothing', async () => {
+  it('a repeated confirm returns the same record without a node, and changes nothing', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -444,7 +444,7 @@ describe('the time of the next run', () => {
     }
   });
 
-  it('runs within eleven minutes when the cron does not run', async () => {
+  it('the search runs within eleven minutes when the cron does not run', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     await world.payments.onCron();
@@ -634,7 +634,7 @@ describe('finding payments', () => {
 });
 
 describe('the creation that a payment buys', () => {
-  it('moves nothing itself and reserves exactly its cost', async () => {
+  it('a creation moves nothing itself and reserves exactly its cost', async () => {
     const world = createPaymentWorld({ creates: 'never' });
     const request = world.open();
     await world.confirm(request.id, world.pay(fee(request), [request.reference]));
@@ -656,7 +656,7 @@ describe('the creation that a payment buys', () => {
     expect(world.journal.get(`token:${request.id}`)).toMatchObject({ state: 'planned', reserved: 5_000n });
   });
 
-  it('waits with the reason shown, and is made when nothing stops it', async () => {
+  it('a creation waits with its reason shown, and begins when nothing stops it', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     world.state.stopped = 'operator';
@@ -761,7 +761,7 @@ describe('the creation that a payment buys', () => {
     expect(completed()).toBe(101);
   });
 
-  it('leaves the reason of its operation with the request when it fails', async () => {
+  it('a failed creation stores its reason with the request', async () => {
     const world = createPaymentWorld();
     world.state.stopped = 'operator';
     const request = world.open();
@@ -797,7 +797,7 @@ describe('a request', () => {
     expect([mintAddress, tokenId]).toEqual([`mint of ${id}`, null]);
   });
 
-  it('counts its changes from one, which shows D1 and a restored journal the newer row', async () => {
+  it('a request counts its changes from one, so that D1 and a restored journal know the newer row', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     expect((await mirrored(world, `invoices ${request.id}`)).row?.changes).toBe(1);
@@ -805,7 +805,7 @@ describe('a request', () => {
     expect((await mirrored(world, `invoices ${request.id}`)).row?.changes).toBe(2);
   });
 
-  it('uses no amount of another open request, and uses it again when that request is done', async () => {
+  it('a request uses no amount of another open request; a closed request frees its amount', async () => {
     const world = createPaymentWorld();
     world.state.drawn = [0, 7];
     const request = world.open();
@@ -860,7 +860,7 @@ describe('money that a bridge may have returned, where treasury and reserve shar
   const isPaid = ({ world, request }: Awaited<ReturnType<typeof arrival>>) =>
     world.payments.find(request.id)?.paidAt !== null;
 
-  it('buys nothing, and the operator is alerted once when that lasts for minutes', async () => {
+  it('money that a bridge may have returned buys nothing, and the operator is alerted once after some minutes', async () => {
     const arrived = await arrival({ unsettled: (sum) => sum + 20_000n });
     expect(arrived.world.alarms).toEqual([]);
     for (let minutes = 0; minutes < 10; minutes++) {

@@ -43,7 +43,7 @@ describe('which request a payment belongs to', () => {
     expect(refused).toMatchObject({ type: 'refused', refusal: { code: 'PAYMENT_NOT_BOUND' } });
   });
 
-  it('a failed transaction and one that is not there pay nothing', async () => {
+  it('a transaction that failed or does not exist pays nothing', async () => {
     const { open, pay, confirm, payments } = createPaymentWorld();
     const request = open();
     const failed = pay(fee(request), [request.reference], { failed: true });
@@ -91,7 +91,7 @@ describe('a payment that a caller has sent and that is not final', () => {
     expect(payments.find(request.id)).toMatchObject(awaiting);
   });
 
-  it('makes room for another one, and ends when it turns out to pay nothing', async () => {
+  it('a reported payment is replaced by another one, and ends when it turns out to pay nothing', async () => {
     const { open, confirm, payments, pay, send } = createPaymentWorld();
     const request = open();
     send(1n, [request.reference], { signature: signature(98) });
@@ -104,7 +104,7 @@ describe('a payment that a caller has sent and that is not final', () => {
     expect(payments.find(request.id)).toMatchObject({ detail: 'awaiting_payment', reportedSignature: null });
   });
 
-  it('stays shown when a third party confirms another transaction that is final', async () => {
+  it('a reported payment stays shown when a third party confirms another final transaction', async () => {
     const { open, confirm, payments, pay, send } = createPaymentWorld();
     const request = open();
     send(fee(request), [request.reference], { signature: signature(99) });
@@ -114,7 +114,7 @@ describe('a payment that a caller has sent and that is not final', () => {
     expect(payments.find(request.id)).toMatchObject({ detail: 'seen', reportedSignature: signature(99) });
   });
 
-  it('changes neither the row in D1 nor what is paid', async () => {
+  it('a reported payment changes neither the row in D1 nor what is paid', async () => {
     const { open, confirm, payments, pay, send, storage } = createPaymentWorld();
     const request = open();
     send(fee(request), [request.reference], { signature: signature(99) });
@@ -219,7 +219,7 @@ describe('one payment, one purpose', () => {
   const pairs = purposes.flatMap((first) => purposes.map((second) => [first, second] as const));
 
   it.each(pairs)(
-    '%s first, then %s: the second one sees the purpose of the payment',
+    '%s first, then %s: the second one sees that the payment has a purpose',
     async (first, second) => {
       const world = createPaymentWorld();
       const requests = { token: world.open(), listing: world.open({ kind: 'listing' }) };

@@ -17,7 +17,7 @@ const outcomes = async (world: PaymentWorld, id: string) =>
   (await world.payments.commands.refund(id)).rows?.map(({ outcome }) => outcome);
 
 describe('a refund', () => {
-  it('goes to the recorded payer with the recorded amount, as a separate operation, and is shown', async () => {
+  it('a refund pays the recorded amount to the recorded payer in its own operation, and is shown', async () => {
     const world = createPaymentWorld();
     const { request, paid } = await overpaid(world, 50_000n);
     expect(await world.payments.commands.refund(request.id)).toMatchObject({
@@ -95,7 +95,7 @@ describe('a refund', () => {
     expect(world.payments.find(request.id)?.refunds).toMatchObject([{ status: 'paid' }]);
   });
 
-  it('stops at the daily limit, and continues the day after', async () => {
+  it('refunds stop at the daily limit, and continue the day after', async () => {
     const world = createPaymentWorld();
     const [first, second] = [await overpaid(world, 60_000_000n), await overpaid(world, 60_000_000n)];
     expect(await outcomes(world, first.request.id)).toEqual(['paid']);
@@ -106,7 +106,7 @@ describe('a refund', () => {
     expect(await outcomes(world, second.request.id)).toEqual(['paid']);
   });
 
-  it('owed of one payment for two reasons is one transaction, unless the first has left', async () => {
+  it('two refunds of one payment are one transaction, unless the first has left', async () => {
     for (const early of [false, true]) {
       const world = createPaymentWorld({ creates: 'never' });
       const { request, paid } = await overpaid(world, 50_000n);

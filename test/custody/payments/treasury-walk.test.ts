@@ -441,7 +441,7 @@ describe('the walk over the treasury', () => {
     ]);
   });
 
-  it('reads everything above such a slot although the clock was set back by a day since', async () => {
+  it('reads everything above a slot that does not exist although the clock was set back by a day', async () => {
     world.state.now += 86_400_000;
     for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.runAll();
@@ -575,7 +575,7 @@ describe('the walk over the treasury', () => {
     expect(world.taken).toHaveLength(9);
   });
 
-  it('reads again from the time of such a head when it ran twice in that millisecond', async () => {
+  it('reads again from the time of a lower head when it ran twice in that millisecond', async () => {
     for (const n of range(1, 5)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.runAll();
     await inventTop();
@@ -623,7 +623,7 @@ describe('the walk over the treasury', () => {
 });
 
 describe('a transaction that cannot be read', () => {
-  it('blocks no other and is read when the nodes have it', async () => {
+  it('an unreadable transaction blocks no other and is read when the nodes have it', async () => {
     world.chain.unshift(payment('s2', 100n), payment('s1', 100n));
     world.state.missing.add('s1');
     await world.runAll();
@@ -709,7 +709,7 @@ describe('with a node whose list is wrong', () => {
     expect(world.taken).toHaveLength(30);
   });
 
-  it('still reads the list of the other node when one invents transactions without end', async () => {
+  it('reads the list of one node while the other invents transactions without end', async () => {
     for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
     for (let round = 0; round < 120; round++) {
       world.state.invented = range(0, 29).map((n) => `fake ${round} ${n}`);
@@ -722,7 +722,7 @@ describe('with a node whose list is wrong', () => {
 });
 
 describe('what counts as a payment', () => {
-  it('excludes failed transactions and those that take from the treasury', async () => {
+  it('a failed transaction, or one that takes from the treasury, is no payment', async () => {
     world.chain.unshift(payment('s1', 100n, { failed: true }));
     world.chain.unshift(payment('s2', -100n));
     await world.runAll();
@@ -730,7 +730,7 @@ describe('what counts as a payment', () => {
     expect(world.storage.exec('SELECT signature FROM treasury_payments')).toEqual([]);
   });
 
-  it('includes a listed success whose nodes showed an earlier failure of the same bytes at first', async () => {
+  it('books a listed success whose nodes first showed an earlier failure of the same bytes', async () => {
     world.chain.unshift(payment('s1', 100n));
     world.state.noop = 's1';
     await world.runAll();
@@ -764,7 +764,7 @@ describe('what counts as a payment', () => {
     expect(world.taken).toEqual([]);
   });
 
-  it('includes a payment that matched nothing at first and is confirmed after its request was made', async () => {
+  it('books a confirmed payment that matched nothing before its request was made', async () => {
     world.chain.unshift(payment('s1', 7n));
     await world.runAll();
     expect(world.payments.get('s1')?.purpose).toBeNull();

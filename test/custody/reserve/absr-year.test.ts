@@ -7,7 +7,7 @@ import { simulateYear } from './absr-year.ts';
 const MINUTES = 60_000;
 
 describe('365 days of the reserve', () => {
-  it('in 365 days no token is uncovered by the service, no day has two mints, and in the end supply equals reserve', {
+  it('in 365 days the service leaves no token uncovered, mints at most once a day, and ends with supply equal to reserve', {
     tags: ['deep'],
     timeout: 300_000,
   }, async () => {

@@ -94,7 +94,7 @@ describe('a day', () => {
     ]);
   });
 
-  it('mints later income on the next day, that of missed days included', async () => {
+  it('mints later income on the next day, including that of missed days', async () => {
     const w = start();
     await w.wake();
     await w.wait(60_000);
@@ -131,7 +131,7 @@ describe('a day', () => {
     expect((await newest()).hash).toBe(after.hash);
   });
 
-  it('is made without a memo before the first proof', async () => {
+  it('a mint before the first proof has no memo', async () => {
     const w = start();
     await w.wake();
     await w.wait(60_000);
@@ -240,7 +240,7 @@ describe('while something is wrong', () => {
     expect(w.mints).toEqual([FUNDED * 100n, 1_000n]);
   });
 
-  it('nothing begins without SOL for the fees, and the report has the reason; the next tick finds added SOL', async () => {
+  it('a mint without SOL for the fees reports the reason and begins once SOL is added', async () => {
     const w = start({ lamports: 1_000_000n });
     await w.wake();
     expect(await w.report()).toEqual({
@@ -257,7 +257,7 @@ describe('while something is wrong', () => {
     expect((await w.report())?.ok).toBe(true);
   });
 
-  it('a mint may use the floor that swaps keep for its fees', async () => {
+  it('a mint may pay its fees from the floor that swaps leave', async () => {
     // 0.1 SOL is the floor: no swap could begin.
     const w = start({ lamports: SOL / 10n });
     await w.wake();
@@ -265,7 +265,7 @@ describe('while something is wrong', () => {
     expect(w.mints).toEqual([FUNDED * 100n]);
   });
 
-  it('paused by the operator nothing is signed until resumed', async () => {
+  it('signs nothing while the operator has paused', async () => {
     const w = start();
     await w.wake();
     await w.service.custody().ops({ name: 'pause' });

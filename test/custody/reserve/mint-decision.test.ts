@@ -96,7 +96,7 @@ describe('the reserve at depth', () => {
     expect(both(view({ tip: 900 }), ahead)).toMatchObject({ ok: true, sats: 1_000n });
   });
 
-  it('agree with tips two blocks apart, and not with three', () => {
+  it('indexes agree with tips two blocks apart, and not with three', () => {
     expect(both(view({ tip: 900 }), view({ tip: 902 })).ok).toBe(true);
     expect(both(view({ tip: 900 }), view({ tip: 903 }))).toEqual({ ok: false, reason: 'tips_apart' });
   });
@@ -386,7 +386,7 @@ function index(txs: BitcoinTx[], change: Partial<BitcoinIndex> = {}): BitcoinInd
 const read = (source: BitcoinIndex, depth = 3) => readReserveView(source, RESERVE_BTC, depth);
 
 describe('one view of the reserve', () => {
-  it('holds every transaction that the lower tip of another index may treat as young, and stops there', async () => {
+  it('reads every transaction that the lower tip of another index may treat as young, and no more', async () => {
     // At tip 898, the lowest that agrees with 900, three confirmations begin at height 896.
     const source = index([paying(1, 900), paying(2, 898), paying(3, 897), paying(4, 896), paying(5, 400)]);
     const { young, tip } = await read(source);
@@ -401,7 +401,7 @@ describe('one view of the reserve', () => {
     await expect(read(index(many(1_300)))).rejects.toMatchObject({ details: { reason: 'too_many_young' } });
   });
 
-  it('is complete when a third party fills the newest blocks with transactions of 100,000 bytes', async () => {
+  it('a view is complete when a third party fills the newest blocks with transactions of 100,000 bytes', async () => {
     const large = (n: number, height: number) => ({
       txid: n.toString(16).padStart(64, '0'),
       vin: [],

@@ -122,7 +122,7 @@ describe('an hour', () => {
     expect(w.archive()).toHaveLength(2);
   });
 
-  it('names the proof before it, over restarts as well', async () => {
+  it('a proof names the one before it, also after a restart', async () => {
     const w = start();
     await w.tick();
     w.service.restart();
@@ -200,7 +200,7 @@ describe('nothing is signed', () => {
 });
 
 describe('the archive', () => {
-  it('receives a proof later when D1 was unavailable, and no proof is lost', async () => {
+  it('the archive receives a proof later when D1 was unavailable, and loses none', async () => {
     const w = start();
     await w.tick();
     w.service.mirror.state = 'down';
@@ -213,7 +213,7 @@ describe('the archive', () => {
     expect(parseProofMessage(third?.message ?? '').previousProof).toBe(second?.hash);
   });
 
-  it('gives a lost journal the predecessor of its next proof; until then nothing is signed', async () => {
+  it('the archive gives a lost journal the predecessor of its next proof; until then nothing is signed', async () => {
     const w = start();
     await w.tick();
     const [first] = w.archive();
@@ -252,7 +252,7 @@ describe('a Bitcoin key that is kept elsewhere', () => {
     expect(w.archive()).toEqual([]);
   });
 
-  it('signs the draft, which stays the same until it is signed', async () => {
+  it('an offline key signs the draft, which stays the same until then', async () => {
     const w = watchOnly();
     const message = await draftOf(w);
     w.clock.now += 6 * HOUR_MS;
@@ -266,7 +266,7 @@ describe('a Bitcoin key that is kept elsewhere', () => {
     expect(parseProofMessage(await draftOf(w)).previousProof).toBe(proof.hash);
   });
 
-  it('a Bitcoin key that is kept elsewhere may be used by an older wallet, without the prefix; both spellings are published', async () => {
+  it('accepts a signature of an older wallet without the prefix, and publishes both spellings', async () => {
     const w = watchOnly();
     const signed = sign(await draftOf(w));
     const proof = proofOf(await w.custody().submitProof(signed.signatureUnprefixed ?? ''));

@@ -74,7 +74,7 @@ it('marks an empty storage with the current version', () => {
   expect(versionOf(storage)).toBe(String(STORAGE_VERSION));
 });
 
-it('there is a snapshot of the storage of every earlier version', () => {
+it('a snapshot exists of the storage of every earlier version', () => {
   const versions = SNAPSHOTS.map(({ version }) => version).sort();
   expect(versions).toEqual(Array.from({ length: STORAGE_VERSION - 1 }, (_none, at) => at + 1));
 });
@@ -100,7 +100,7 @@ describe.each(SNAPSHOTS.map((snapshot) => [snapshot.version, snapshot] as const)
       expect(versionOf(storage)).toBe(String(STORAGE_VERSION));
     });
 
-    it('takes its steps once', () => {
+    it('upgrades storage of an earlier version once', () => {
       const storage = storageOf(snapshot);
       upgrade(storage);
       const before = contentsOf(storage, snapshot);
@@ -149,7 +149,7 @@ describe('a storage of a newer version', () => {
     return w;
   }
 
-  it('causes no signature and no send, and is not changed', async () => {
+  it('storage of a newer version causes no signature and no send, and is not changed', async () => {
     const w = await rolledBack();
     const rows = () => w.storage.exec('SELECT * FROM operations');
     const before = rows();
@@ -179,12 +179,12 @@ describe('a storage of a newer version', () => {
     expect(answer.message).toContain(`version ${STORAGE_VERSION + 1}`);
   });
 
-  it('still returns a swap that it has', async () => {
+  it('still returns a swap that newer storage has', async () => {
     const w = await rolledBack();
     expect(await w.start().findSwap('signature-1')).toMatchObject({ signature: 'signature-1' });
   });
 
-  it('continues by its own alarm once the newer release runs again', async () => {
+  it('newer storage continues by its own alarm once the newer release runs again', async () => {
     const w = await rolledBack();
     await w.start().alarm();
     expect(w.storage.alarm).not.toBeNull();

@@ -94,7 +94,7 @@ describe('one key', () => {
     expect((await w.custody.createSwap(keyed('a'))).type).toBe('created');
   });
 
-  it('answers while nothing new may begin', async () => {
+  it('returns a stored swap while nothing new may begin', async () => {
     const w = createCustodianWorld();
     const first = await w.custody.createSwap(keyed('a'));
     await w.custody.ops({ name: 'pause' });
@@ -289,7 +289,7 @@ describe('the balance', () => {
   });
 });
 
-it('an answer is a function of the row: a later failure does not change the answer to a create', async () => {
+it('a later failure does not change the response to a create', async () => {
   const w = createCustodianWorld();
   const first = await w.custody.createSwap(keyed('a'));
   const row = w.journal.get('swap:key-a');

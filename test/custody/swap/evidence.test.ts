@@ -41,7 +41,7 @@ async function swapWith(shown: readonly string[], announce?: () => Promise<void>
 }
 
 describe('the evidence of a swap', () => {
-  it('has the signed quote, the deposit, and each status of the bridge with the time of its first check', async () => {
+  it('the evidence has the signed quote, the deposit, and each status of the bridge with the time of its first check', async () => {
     const { evidence, signature } = await swapWith([
       '{"status":"PENDING_DEPOSIT"}',
       '{"status":"PROCESSING"}',
@@ -65,7 +65,7 @@ describe('the evidence of a swap', () => {
     expect((await evidence(ID)).file.statuses).toHaveLength(20);
   });
 
-  it('is refused for an unknown operation', async () => {
+  it('refuses the evidence of an unknown operation', async () => {
     const { evidence } = await swapWith(['x']);
     expect((await evidence('swap:other')).answer.ok).toBe(false);
   });
@@ -77,7 +77,7 @@ describe('the announcement of a deposit', () => {
     expect(announced).toEqual([[DEPOSIT, signature]]);
   });
 
-  it('is tried ten times at most, and a failure changes nothing', async () => {
+  it('announces a deposit at most ten times, and a failure changes nothing', async () => {
     const { announced, w } = await swapWith(['x'], () =>
       Promise.reject(upstreamFailed('bridge', 'status_500')),
     );

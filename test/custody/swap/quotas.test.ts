@@ -161,7 +161,7 @@ describe("the bridge's quota", () => {
     }
   });
 
-  it('stays as it is when a dry run uses the quote of a smaller amount in its band, up to a minute old', async () => {
+  it('a dry run that uses a younger quote of a smaller amount in its band uses up no quota', async () => {
     const w = rich();
     for (let call = 0; call < 100; call++) expect((await preview(w)).type).toBe('possible');
     expect(await preview(w, SOL + SOL / 2n, '198.51.100.1')).toMatchObject({
@@ -177,7 +177,7 @@ describe("the bridge's quota", () => {
     expect(w.bridge.quotes).toHaveLength(4);
   });
 
-  it('serves a held quote after the share is used up, at prices that are read again', async () => {
+  it('serves a stored quote after the share is used up, at prices that are read again', async () => {
     const w = rich();
     for (let call = 0; call < 5; call++) await preview(w, descending(call));
     expect(refusalOf(await preview(w, descending(9)))?.code).toBe('RATE_LIMITED');
@@ -265,7 +265,7 @@ describe('an amount that was too small for the bridge', () => {
     expect(w.bridge.quotes).toHaveLength(2);
   });
 
-  it('raises the known minimum, and a smaller one never lowers it', async () => {
+  it('a refused amount raises the known minimum, and a smaller one never lowers it', async () => {
     const w = rich();
     tooLow(w, SOL);
     await w.custody.createSwap(request({ amountLamports: SOL / 2n, client: 'a' }));
@@ -274,7 +274,7 @@ describe('an amount that was too small for the bridge', () => {
     expect(w.bridge.quotes).toHaveLength(2);
   });
 
-  it('counts also when only our own limit on the cost refused it', async () => {
+  it('an amount that only our own limit on the cost refused is remembered as well', async () => {
     const w = rich();
     w.bridge.nextQuote = (amount) => ({
       ok: true,
@@ -316,7 +316,7 @@ describe('room for swaps', () => {
     });
   });
 
-  it('leaves the fee and the floor in a balance that is short', async () => {
+  it('the maximum of a swap leaves the fee and the floor in a low balance', async () => {
     const w = createCustodianWorld();
     w.chain.nextBalance = async () => ({ lamports: lamports(SOL), slot: 100n });
     const { maximumLamports } = await w.custody.swapRoom();

@@ -92,7 +92,7 @@ describe('a refund', () => {
     claims: [`payment:${signature}`],
   });
 
-  it('counts when our own account shows the announced sum', async () => {
+  it('a refund counts when our own account shows the announced sum', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'thirdParty', 5n);
     credit(ports, 'refund', 990_000_000n);
@@ -211,7 +211,7 @@ describe('a refund', () => {
     expect(await settle()).toEqual(pending('refunding'));
   });
 
-  it('a refund that serves another swap keeps it waiting', async () => {
+  it('a swap waits when its refund serves another swap', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n), ['payment:refund']);
     credit(ports, 'refund', 990_000_000n);
     expect(await settle()).toEqual(pending('refunding'));
@@ -241,7 +241,7 @@ describe('a refund', () => {
     expect(await settle()).toEqual(found('refund', 990_000_000n));
   });
 
-  it('a refund of no announced sum is left to other swaps for an hour', async () => {
+  it('a refund without an announced sum is left to other swaps for an hour', async () => {
     const { settle, ports } = settleSwap(refunded(null));
     credit(ports, 'refund', 989_000_000n);
     ports.now = () => NOW + HOUR_MS - 1;
@@ -255,7 +255,7 @@ describe('a refund', () => {
     [SOL + 1n, false],
     [(SOL * 9n) / 10n + 1n, true],
     [(SOL * 9n) / 10n, false],
-  ])('a refund that was not announced is nearly the amount: %s', async (change, ok) => {
+  ])('a refund without an announced sum must be nearly the amount: %s', async (change, ok) => {
     const { settle, ports } = settleSwap(refunded(null));
     credit(ports, 'refund', change);
     expect(await settle()).toEqual(ok ? found('refund', change) : pending('refunding'));
@@ -312,7 +312,7 @@ describe('a refund', () => {
     expect(await delay(w)).toBeLessThan(240_000);
   });
 
-  it('is found within three minutes behind 1,000 transfers of one lamport with the longest memos, while one of three nodes invents as many', async () => {
+  it('finds a refund within three minutes behind 1,000 transfers with the longest memos, while one of three nodes invents as many', async () => {
     const w = await sent();
     for (let at = 0; at < 1_000; at++) credit(w.swap, `before-${at}`, 1n);
     credit(w.swap, 'refund', 990_000_000n);
@@ -360,7 +360,7 @@ describe('a refund', () => {
     [299, true],
     [300, false],
   ])(
-    'a refund behind many others is searched on at once after %i quick checks: %s',
+    'the search for a refund behind many others continues at once after %i quick checks: %s',
     async (refundChecks, continues) => {
       const { settle, ports } = settleSwap(refunded(990_000_000n));
       for (let at = 0; at < 60; at++) credit(ports, `invented-${at}`, 1n);

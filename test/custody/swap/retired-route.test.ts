@@ -37,7 +37,7 @@ it('holds a swap that only its retired route could settle, and calls no bridge a
   expect(w.bridge.reports).toEqual([]);
 });
 
-it('holds it again after a retry', async () => {
+it('holds a swap of a retired route again after a retry', async () => {
   const w = await startWith(SETTLING);
   await w.pass(HOUR_MS / 2);
   expect(await w.custody.ops({ name: 'retry', id: 'swap:settling' })).toMatchObject({ ok: true });

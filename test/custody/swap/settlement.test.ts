@@ -142,13 +142,13 @@ describe('delivery', () => {
     expect((await settle()).settlement).toMatchObject({ reason: 'partial', outcome: { btcVout: 1 } });
   });
 
-  it('a part is not the end while another transaction of the report is not confirmed', async () => {
+  it('a partial payment does not end a swap while another transaction of the report is not confirmed', async () => {
     const { settle, ports } = settleSwap(delivered(OTHER, TXID));
     ports.indexes = [(txid) => (txid === OTHER ? bitcoinTx(txid, [{ value: 7n }]) : null)];
     expect(await settle()).toEqual(pending('settling'));
   });
 
-  it('a whole payment in a later transaction goes before a part in an earlier one', async () => {
+  it('a whole payment in a later transaction is preferred to a part in an earlier one', async () => {
     const { settle, ports } = settleSwap(delivered(OTHER, TXID));
     ports.indexes = [(txid) => bitcoinTx(txid, [{ value: txid === TXID ? 124_500n : 7n }])];
     expect(await settle()).toEqual(paidBy(TXID, 0, 124_500n));
@@ -164,7 +164,7 @@ describe('delivery', () => {
     expect((await settle()).settlement.state).toBe('complete');
   });
 
-  it('malformed txids are not read, and only a few of the others', async () => {
+  it('malformed txids are not read, and at most a few valid ones are', async () => {
     const many = Array.from({ length: 1_000 }, (_, at) => at.toString(16).padStart(64, '0'));
     const { settle, ports } = settleSwap(delivered('', '../address/x', 'A'.repeat(64), 'zz', ...many));
     const looked: string[] = [];
@@ -213,7 +213,7 @@ describe('two indexes', () => {
     expect(confirmedOutputs(views, BTC_ADDRESS, SINCE)).toEqual(expected);
   });
 
-  it('there is no payment without any index', () => {
+  it('no payment is found without an index', () => {
     expect(confirmedOutputs([], BTC_ADDRESS, SINCE)).toBeUndefined();
   });
 });

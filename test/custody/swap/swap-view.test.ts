@@ -58,12 +58,12 @@ describe('a swap that ended unsigned', () => {
     });
   });
 
-  it('without liquidity shows when to retry', () => {
+  it('a swap refused without liquidity shows when to retry', () => {
     expect(refusalFor('no_route')).toMatchObject({ retryAfterSeconds: 60, details: { reason: 'no_route' } });
     expect(refusalFor('no_route').message).toContain('liquidity');
   });
 
-  it('while swaps are stopped has the reason and the time of the next try', () => {
+  it('a swap refused while swaps are stopped has the reason and the time of the next try', () => {
     expect(swapsStopped('unexpected_debit')).toMatchObject({
       retryAfterSeconds: 300,
       details: { reason: 'unexpected_debit' },
@@ -87,7 +87,7 @@ describe('the refusal of an amount', () => {
     });
   });
 
-  it('above the largest swap shows that limit', () => {
+  it('the refusal of an amount above the largest swap shows that limit', () => {
     expect(reached('operation', 0n)).toEqual({
       code: 'AMOUNT_TOO_LARGE',
       message: 'The limit of SOL in one swap is 2 SOL.',
@@ -101,20 +101,23 @@ describe('the refusal of an amount', () => {
     [NOW, 1],
     [NOW - 99_999, 1],
     [NOW + 10 * 86_400_000, 86_400],
-  ])('for a window shows the seconds to wait: at least one, at most a day', (availableAt, seconds) => {
-    expect(reached('hour', 3n * SOL, availableAt)).toMatchObject({
-      code: 'SWAP_LIMIT_REACHED',
-      retryAfterSeconds: seconds,
-      details: {
-        limit: 'hour',
-        maximumLamports: '4000000000',
-        usedLamports: '3000000000',
-        nextAvailableAt: new Date(NOW + seconds * 1_000).toISOString(),
-      },
-    });
-  });
+  ])(
+    'the refusal for a window shows the seconds to wait: at least one, at most a day',
+    (availableAt, seconds) => {
+      expect(reached('hour', 3n * SOL, availableAt)).toMatchObject({
+        code: 'SWAP_LIMIT_REACHED',
+        retryAfterSeconds: seconds,
+        details: {
+          limit: 'hour',
+          maximumLamports: '4000000000',
+          usedLamports: '3000000000',
+          nextAvailableAt: new Date(NOW + seconds * 1_000).toISOString(),
+        },
+      });
+    },
+  );
 
-  it('for an outdated balance is a late upstream', () => {
+  it('the refusal for an outdated balance is a late upstream', () => {
     expect(limitRefusal({ ok: false, code: 'BALANCE_OUTDATED', minSlot: 5n }, NOW)).toMatchObject({
       code: 'UPSTREAM_FAILED',
       retryAfterSeconds: 5,
@@ -139,7 +142,7 @@ describe('the public state of a swap', () => {
     });
   });
 
-  it('has no id before it is signed', () => {
+  it('a swap has no id before it is signed', () => {
     expect(swapView(planned())).toBeNull();
     expect(swapView(closed())).toBeNull();
   });
@@ -158,7 +161,7 @@ describe('the public state of a swap', () => {
     });
   });
 
-  it('shows the received sats, null before', () => {
+  it('shows the received sats, and null before they arrive', () => {
     expect(swapView(settling())).toMatchObject({ btcSats: null, btcTxid: null });
     const paid = done({ outcome: { btcSats: '124500', btcTxid: 't' } });
     expect(swapView(paid)).toMatchObject({ btcSats: 124_500n, btcTxid: 't' });
@@ -166,7 +169,7 @@ describe('the public state of a swap', () => {
 });
 
 describe('the answer to a create', () => {
-  it('is the same regardless of later changes of the swap', () => {
+  it('the response to a create is the same regardless of later changes of the swap', () => {
     for (const op of [
       signed(),
       settling({ detail: 'held', reason: held('unsettled') }),
@@ -181,7 +184,7 @@ describe('the answer to a create', () => {
     }
   });
 
-  it('is the refusal when nothing was signed, and undefined while the outcome is open', () => {
+  it('the response to a create is the refusal when nothing was signed, and undefined while the outcome is open', () => {
     expect(createAnswer(closed(), false)).toMatchObject({
       type: 'refused',
       replayed: false,

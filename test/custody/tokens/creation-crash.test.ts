@@ -6,7 +6,7 @@ import { createRequestSimulation } from '../payments/request-simulation.ts';
 const SECOND = 1_000;
 const RUNS = cases(200, 30);
 
-it('a creation that crashes, is replaced and is deployed over at any step ends in one mint and one token', {
+it('a creation ends in one mint and one token after a crash, a replacement and a deployment at any step', {
   tags: ['scaled'],
 }, async () => {
   let crashes = 0;
