@@ -201,7 +201,7 @@ function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] 
     );
   if (custody === null)
     found.push(
-      problem('custodian-unreachable', 'The custodian does not answer.', 'Check the log of the Worker.'),
+      problem('custodian-unreachable', 'The custodian does not respond.', 'Check the log of the Worker.'),
     );
   else {
     if (custody.frozen !== null)

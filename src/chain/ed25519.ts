@@ -3,8 +3,8 @@
  * JavaScript.
  *
  * Platforms differ in the public keys that they accept, so a key is checked here before its import. All
- * platforms accept the same signatures: those that RFC 8032 allows without the cofactor, with s below the
- * group's order and R in its exact encoding.
+ * platforms accept the same signatures. They are those that RFC 8032 allows without the cofactor, with s below
+ * the group's order and R in its exact encoding.
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';

@@ -1,7 +1,7 @@
 /**
  * How limits identify a client, and the networks whose limits also count it. Its address is never logged or
  * stored in full. A subscriber owns a whole IPv6 prefix, and a hosting customer may
- * own many addresses, so a limit per address alone would not bound such a client.
+ * own many addresses. A limit per address alone would not bound them.
  * @module
  */
 

@@ -15,7 +15,7 @@ export const ERROR_ACTIONS = {
   retry_with_new_key:
     'This request moved nothing. Send it again, with a new Idempotency-Key if you sent one.',
   top_up_wallet: 'The reserve has too little SOL. Use a smaller amount, or ask the operator to add SOL.',
-  poll_status: 'The work has begun. Read its record until it is final; do not start it again.',
+  poll_status: 'The work has started. Read its record until it is final; do not start it again.',
   pay_missing_amount: 'Pay details.missingLamports to the same reference; payments are added up.',
   use_another_deposit: 'This deposit earns nothing. Claim another one.',
   none: 'Nothing needs to be done.',
@@ -90,7 +90,7 @@ const CODES = {
   ),
   DATABASE_UNAVAILABLE: unavailable('The database is not available. Nothing was lost.'),
   CUSTODIAN_UNAVAILABLE: unavailable(
-    'The custodian does not answer, or has too many reads. Repeat with the same Idempotency-Key: money moves at most once.',
+    'The custodian does not respond, or has too many reads. Repeat with the same Idempotency-Key: money moves at most once.',
   ),
   INTERNAL: permanent(500, 'report_request_id', 'An unexpected failure.'),
 
@@ -117,9 +117,7 @@ const CODES = {
   SWAP_LIMIT_REACHED: unavailable(
     `The amount would exceed a swap limit: details.limit is one of ${swapLimits.join(', ')}.`,
   ),
-  SWAPS_PAUSED: unavailable(
-    'Swaps are paused by the operator or by a safety check; details.reason tells them apart.',
-  ),
+  SWAPS_PAUSED: unavailable('The operator or a safety check has paused swaps; details.reason says which.'),
   QUOTE_BUDGET_SPENT: unavailable("The routing provider's quotes for all clients are used up for now."),
   QUOTE_REFUSED: transient(
     502,
@@ -174,7 +172,7 @@ const CODES = {
   DEPOSIT_TOO_OLD: uselessDeposit('The deposit is older than the programme or the maximum age.'),
   DEPOSIT_TOO_SMALL: uselessDeposit('The deposit is too small to earn anything.'),
   DEPOSIT_NOT_ELIGIBLE: uselessDeposit(
-    'A transfer by the service itself, or tokens without a sender; details.reason tells them apart.',
+    'The deposit is a transfer by the service itself, or has no sender; details.reason says which.',
   ),
   DEPOSIT_HELD: permanent(
     409,
@@ -200,7 +198,7 @@ const CODES = {
   REWARD_USD_UNAVAILABLE: badRequest(
     'ASRY has no price in this epoch. Omit rewardUsd to get the whole reward.',
   ),
-  CLAIMS_PAUSED: unavailable('Claims are paused by the operator or by a safety check. Nothing was consumed.'),
+  CLAIMS_PAUSED: unavailable('The operator or a safety check has paused claims. Nothing was consumed.'),
 
   // Pools
   DEX_NON_JSON: transient(
@@ -213,7 +211,7 @@ const CODES = {
   RELAYS_FAILED: transient(
     500,
     'retry_later',
-    'No relay answered and no earlier result is stored; relay_status lists each failure.',
+    'No relay responded, and no earlier result is stored; relay_status lists each failure.',
   ),
 
   // Tokens, listings and their payments
@@ -247,9 +245,9 @@ const CODES = {
   REFUND_DUE: permanent(
     409,
     'none',
-    'The payment came too late, or the creation failed for good. It is recorded for a refund to its payer.',
+    'The payment came too late, or the creation failed permanently. It is recorded for a refund to its payer.',
   ),
-  INVOICE_IN_PROGRESS: transient(409, 'poll_status', 'The payment has arrived and the work has begun.'),
+  INVOICE_IN_PROGRESS: transient(409, 'poll_status', 'The payment has arrived and the work has started.'),
   SPENDING_LIMIT_REACHED: unavailable(
     'The reserve cannot serve another creation now; details.limit names the limit. Nothing was charged.',
   ),

@@ -334,9 +334,8 @@ export type OpsCommand = {
     | 'republish'
     | 'fingerprint';
   /**
-   * For `retry` and `end`, the id of an operation or a held debt; for `write-off`, of an operation; for `refund`, of an
-   * invoice or listing request, or a payment's signature; for `evidence`, of a swap; for `restore-storage`, a time in ISO
-   * 8601.
+   * `retry`, `end`: an operation or a held debt. `write-off`: an operation. `refund`: an invoice, a listing request, or a
+   * payment's signature. `evidence`: a swap. `restore-storage`: a time in ISO 8601.
    */
   readonly id?: string;
 };
@@ -438,8 +437,8 @@ type PayoutOperation = {
 };
 
 /**
- * Reason why a begun payout stays unsigned for more than a moment: a limit, a stop of all signing, or an
- * operation that awaits the operator.
+ * Why a started payout is still unsigned: a limit, a stop of all signing, or an operation that awaits the
+ * operator.
  */
 function waitOf(reason: string | null): string | undefined {
   if (reason?.startsWith('limit_')) return 'daily_limit';

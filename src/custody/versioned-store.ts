@@ -25,8 +25,8 @@ export type OpenedStorage = {
 };
 
 /**
- * Upgrades a storage to this release's version in one transaction. A storage of a newer version is opened read-only: its
- * rows may bound money in a way that this release does not support, so signing could pay twice.
+ * Upgrades a storage to this release's version in one transaction. Storage of a newer version is opened read-only. Its
+ * rows may limit money in a way that this release does not support, so signing could pay twice.
  */
 export function openStorage(storage: Storage, log: Log): OpenedStorage {
   const version = versionOf(storage.exec);

@@ -38,9 +38,9 @@ export type RequestFingerprint = { readonly keyHash: string; readonly bodyHash: 
 /**
  * The stored fingerprint of a request with a key.
  *
- * @param route a constant such as `exchange/create`: the same key on two routes counts as two keys
+ * @param route a constant such as `exchange/create`: the same key on two routes is treated as two keys
  * @param key   from `idempotencyKey`
- * @param body  the validated body; the order of its members does not matter, bigint counts as its decimal
+ * @param body  the validated body; the order of its members does not matter, bigint is treated as its decimal
  * text
  */
 export const requestFingerprint = (route: string, key: string, body: unknown): RequestFingerprint => ({

@@ -34,7 +34,7 @@ const isDatabaseDown = (thrown: unknown): boolean =>
  */
 export function asAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
-  if (isDatabaseDown(thrown)) return databaseUnavailable('The database does not answer.', thrown);
+  if (isDatabaseDown(thrown)) return databaseUnavailable('The database does not respond.', thrown);
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new AppError('INVALID_JSON', 'The body is not valid JSON.');
   }

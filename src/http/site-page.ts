@@ -24,7 +24,7 @@ export type PageHead = {
   readonly url: string;
   /** Addresses; previews show the first one, 1200 by 630. */
   readonly images: readonly string[];
-  /** Of the first one. */
+  /** Text for the first image. */
   readonly imageAlt: string;
 };
 

@@ -87,7 +87,7 @@ export type Poll<T> = {
   readonly pollMs: number;
   /** @throws AppError; only the first read of a request passes it on */
   readonly read: () => Promise<T>;
-  /** The value that a change is measured by; null when the state is final. */
+  /** The value whose change ends the wait; null when the state is final. */
   readonly stateOf: (value: T) => string | null;
 };
 
@@ -126,7 +126,7 @@ export function createWaiting({ memory, now, sleep, maximum = MAX_WAITING }: Wai
       let value = first;
       while (stateOf(value) === state && now() < until) {
         await sleep(Math.min(pollMs, until - now()));
-        // A failed read does not count as a change: the caller keeps waiting and gets the last known state at
+        // A failed read is not treated as a change: the caller keeps waiting and gets the last known state at
         // the end.
         value = await shared().catch(() => value);
       }

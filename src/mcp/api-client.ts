@@ -145,10 +145,12 @@ export function createApi({ origin, fetch, headers = {}, keys, unreachableRepair
     switch (failure.kind) {
       case 'unreachable':
         return unreachable(
-          failure.reason === 'timeout' ? `did not answer within ${TIMEOUT_MS / 1000} s` : 'cannot be reached',
+          failure.reason === 'timeout'
+            ? `did not respond within ${TIMEOUT_MS / 1000} s`
+            : 'cannot be reached',
         );
       case 'unreadable':
-        return unreachable(`answered status ${failure.status} without JSON of this API`);
+        return unreachable(`returned status ${failure.status} without JSON of this API`);
       case 'invalid':
         return notSent(failure.cause);
       case 'upstream':
@@ -223,7 +225,7 @@ function passedOn(
   const wait = Number(answered?.get('retry-after') ?? Number.NaN);
   return {
     error_code: 'UPSTREAM_REFUSED',
-    error: `The upstream of this answer replied with status ${status}${reason}.`,
+    error: `The upstream replied with status ${status}${reason}.`,
     action,
     next_step: nextStep(action),
     retryable,

@@ -54,7 +54,7 @@ function published(schema: z.ZodObject, io: 'input' | 'output'): StandardSchemaW
   };
 }
 
-/** Without what a client assumes anyway: the dialect, and that further members of a response are allowed. */
+/** Omits what clients assume: the dialect, and that a response may have further members. */
 function jsonSchemaOf(schema: z.ZodObject, io: 'input' | 'output'): Record<string, unknown> {
   const { $schema: _dialect, ...json } = z.toJSONSchema(schema, {
     io,
@@ -122,7 +122,7 @@ function progressOf({ _meta: meta, notify }: ServerContext['mcpReq']): ToolConte
   return (message) => {
     progress += 1;
     const params = { progressToken, progress, message };
-    // The result follows anyway.
+    // A lost progress message does no harm, because the result follows.
     void notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
 }

@@ -103,7 +103,7 @@ the terms of the MCP tools: over HTTP, \`idempotencyKey\` is the header \`Idempo
 | \`AMOUNT_TOO_LARGE\` | Above the cap of one swap (details.maxAmountLamports), or above the bridge's current maximum. | \`fix_request\` |
 | \`AMOUNT_TOO_SMALL\` | Below minAmountSol of GET /api/swap/min, or below the bridge's minimum. | \`fix_request\` |
 | \`BODY_TOO_LARGE\` | The body is larger than 16 KiB. | \`fix_request\` |
-| \`CUSTODIAN_UNAVAILABLE\` | The custodian does not answer, or has too many reads. Repeat with the same Idempotency-Key: money moves at most once. | \`retry_later\` |
+| \`CUSTODIAN_UNAVAILABLE\` | The custodian does not respond, or has too many reads. Repeat with the same Idempotency-Key: money moves at most once. | \`retry_later\` |
 | \`DATABASE_UNAVAILABLE\` | The database is not available. Nothing was lost. | \`retry_later\` |
 | \`IDEMPOTENCY_IN_PROGRESS\` | The first request with this Idempotency-Key is still running. Repeat the request with the same key. | \`retry_with_same_key\` |
 | \`IDEMPOTENCY_KEY_REUSED\` | This Idempotency-Key was already used with a different request. | \`retry_with_new_key\` |
@@ -118,7 +118,7 @@ the terms of the MCP tools: over HTTP, \`idempotencyKey\` is the header \`Idempo
 | \`QUOTE_BUDGET_SPENT\` | The routing provider's quotes for all clients are used up for now. | \`retry_later\` |
 | \`QUOTE_REFUSED\` | The routing provider's quote did not pass our checks; details.reason names the check, or is no_route if there is no liquidity. Nothing was signed. | \`retry_with_new_key\` |
 | \`RATE_LIMITED\` | Too many requests from this address. | \`retry_later\` |
-| \`SWAPS_PAUSED\` | Swaps are paused by the operator or by a safety check; details.reason tells them apart. | \`retry_later\` |
+| \`SWAPS_PAUSED\` | The operator or a safety check has paused swaps; details.reason says which. | \`retry_later\` |
 | \`SWAP_LIMIT_REACHED\` | The amount would exceed a swap limit: details.limit is one of hour, day, unsettled, cost_day. | \`retry_later\` |
 | \`UNSUPPORTED_CONTENT_TYPE\` | The body must be sent as application/json. | \`fix_request\` |
 | \`UPSTREAM_FAILED\` | An upstream service failed or returned invalid data; details.upstream may name it. | \`retry_later\` |

@@ -1,6 +1,6 @@
 /**
- * Admits calls to upstreams. The platform lets six connections of one invocation wait for their headers, and queues the
- * others. The time limit of a call that it queues would run out there, so a host that hangs would fail calls to others.
+ * Admits calls to upstreams. The platform lets six connections of one invocation wait for their headers, and queues other
+ * calls. A queued call can exceed its time limit there, so one host that hangs would fail calls to other hosts.
  * @see https://developers.cloudflare.com/workers/platform/limits/#simultaneous-open-connections
  * @module
  */

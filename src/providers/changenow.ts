@@ -86,9 +86,7 @@ export type ExchangeOrder = Pair & {
   readonly refundExtraId?: string | undefined;
 };
 
-/**
- * A read that the provider answered: the value, or the provider's own error code such as `pair_is_inactive`.
- */
+/** The result of a read: the value, or the provider's own error code such as `pair_is_inactive`. */
 export type Read<T> = { ok: true; value: T } | { ok: false; code: string };
 
 /** `refused`: certainly no exchange exists. `unknown`: one may exist. */
@@ -174,7 +172,6 @@ export class ChangeNow {
   }
 }
 
-/** Its calls. */
 export type ExchangeProvider = Pick<ChangeNow, keyof ChangeNow>;
 
 const text = (amount: AttoCoins): string => formatAmount(amount, COIN_DECIMALS);

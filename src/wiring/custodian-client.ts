@@ -116,7 +116,7 @@ export class CustodianClient implements CustodianApi {
       result = await verb(env.CUSTODIAN.getByName(reserveAddress));
     } catch (cause) {
       log({ level: 'error', event: 'custodian_failed', error: String(cause).slice(0, 200) });
-      throw unavailable('The custodian does not answer.', cause);
+      throw unavailable('The custodian does not respond.', cause);
     }
     if (isBusy(result)) throw unavailable('The custodian serves as many reads as it can.');
     if (isNotConfigured(result)) throw notConfigured(result.notConfigured);

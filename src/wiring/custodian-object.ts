@@ -107,8 +107,8 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
   }
 
   /**
-   * The object has one thread. Reads yield it once before they begin, so that alarms, creates and confirms that have
-   * arrived go first, and a burst is counted before its work.
+   * The object has one thread. Reads yield it once before they begin. Alarms, creates and confirms that
+   * have arrived then go first, and a burst is counted before its work.
    */
   async #read<T>(
     verb: ReadVerb,

@@ -111,13 +111,13 @@ function watchAlarms(
   });
 }
 
-/** Read again for all isolates. */
+/** Values that the cron reads for all isolates. */
 const prewarmedReads = ({ reserves, swap, exchange: { changenow, ...exchange } }: Deps) => [
   { name: 'prewarm_reserves', run: () => getReserves(reserves, true) },
   { name: 'prewarm_bitcoin_list', run: () => listBitcoin(reserves, true) },
   { name: 'prewarm_solana_list', run: () => listSolana(reserves, true) },
   { name: 'prewarm_proof', run: () => getProof(reserves, true).catch(ignoreNotConfigured) },
-  // Without a quote or the provider the status shows why, and the last value is served.
+  // If this read fails, the status shows why, and requests get the last value.
   { name: 'prewarm_minimum', run: () => prewarmMinimum(swap).catch(() => undefined) },
   {
     name: 'prewarm_currencies',

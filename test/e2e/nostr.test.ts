@@ -116,7 +116,7 @@ describe('posts on two real relays, a quarter of them in one second', () => {
     },
   );
 
-  it('come by next_until, which repeats at most one second and loses none', {
+  it('pages by next_until repeat the posts of at most one second and lose none', {
     tags: ['scaled'],
   }, async () => {
     const ids = new Set<string>();
@@ -185,5 +185,5 @@ it('notes one relay that hangs, and returns 500 with ok false when all are down'
   world.faults.set('relay2', { kind: 'drop' });
   const none = await get('feed?topic_labels=ai,none');
   expect(none.status).toBe(500);
-  expect(none.body).toMatchObject({ ok: false, error_code: 'RELAYS_FAILED', error: 'No relay answered.' });
+  expect(none.body).toMatchObject({ ok: false, error_code: 'RELAYS_FAILED', error: 'No relay responded.' });
 });

@@ -53,7 +53,7 @@ async function post(
 describe('balances', () => {
   const rowsOf = async () => (await post({ name: 'balances' })).body.rows as Json[];
 
-  it('show SOL, BTC and every token of reserve and treasury with their atoms', async () => {
+  it('shows SOL, BTC and every token of reserve and treasury with their atoms', async () => {
     const rows = await rowsOf();
     const found = (holder: string, asset: string) =>
       rows.filter((row) => row.holder === holder && row.asset === asset);
@@ -88,11 +88,11 @@ describe('balances', () => {
 });
 
 describe('probe', () => {
-  it('shows the latency of every source, and why one refuses', async () => {
+  it('shows the latency of every source, and the reason of a refusal', async () => {
     const { code, stdout } = await ops(['probe']);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /Called from the Worker: (\d+) of \1 sources answer\. \d+ of \d+ quotes for reads are used\./,
+      /Called from the Worker: (\d+) of \1 sources respond\. \d+ of \d+ quotes for reads are used\./,
     );
     world.faults.set('kraken', { kind: '429' });
     const { body } = await post({ name: 'probe' });
@@ -113,7 +113,7 @@ describe('mint --dry-run', () => {
     expect(kinds).toEqual([]);
   });
 
-  it('names why none is possible, with exit code 1', async () => {
+  it('names the reason why no mint is possible, with exit code 1', async () => {
     world.faults.set('esplora2', { kind: 'wrongBalance', by: 7 });
     const { code, stdout } = await ops(['mint', '--dry-run']);
     expect([code, stdout]).toEqual([1, expect.stringContaining('(sources_disagree)')]);
@@ -230,12 +230,12 @@ describe('the target', () => {
     expect(stderr).toContain('OPS_SECRET is set without a service');
   });
 
-  it('shows an empty list as none', async () => {
+  it('prints an empty list as “none”', async () => {
     expect((await ops(['held'])).stdout).toMatch(/await the operator\.\nnone\n$/);
   });
 });
 
-describe('the door', () => {
+describe('the operator’s route', () => {
   it.each([
     ['a destination', { name: 'resume', to: 'Vote111111111111111111111111111111111111111' }],
     ['an amount', { name: 'mint', dry_run: true, amount: '5' }],
@@ -253,7 +253,7 @@ describe('the door', () => {
     expect([silent.code, silent.stderr]).toEqual([2, expect.stringContaining('OPS_SECRET to the secret')]);
   });
 
-  it('pauses and resumes as before', async () => {
+  it('pauses and resumes new operations', async () => {
     expect((await ops(['pause'])).stdout).toContain('Paused');
     const paused = await ops(['proof', 'message']);
     expect([paused.code, paused.stdout]).toEqual([1, expect.not.stringContaining(offlineKey.address)]);

@@ -225,7 +225,7 @@ describe('relays are not trusted', () => {
     expect(body.next_cursor).toBeNull();
   });
 
-  it('a relay that sends forgeries only is left, and noted', async () => {
+  it('stops reading a relay that sends forgeries only, and notes it', async () => {
     const forged = Array.from({ length: 30 }, (_, index) =>
       eventMessage({ ...note({ created_at: NOW - index }), sig: good.sig }),
     );
@@ -235,7 +235,7 @@ describe('relays are not trusted', () => {
     expect(body.relay_status[0]).toMatchObject({ ok: false, state: 'forged', rejected: 20 });
   });
 
-  it('an event over 64 KiB and a relay over 2 MiB are cut, and earlier events count', async () => {
+  it('drops an event over 64 KiB and the rest of a relay over 2 MiB, and keeps earlier events', async () => {
     const large = note({ created_at: NOW - 1, content: 'x'.repeat(66_000) });
     const oversized = await scripted(() => [eventMessage(large), eventMessage(good), EOSE]);
     expect(contents((await nostrService([oversized]).get('feed')).body)).toEqual(['good']);
@@ -256,7 +256,7 @@ describe('relays are not trusted', () => {
 });
 
 describe('relays that fail', () => {
-  it('one that is down is a note', async () => {
+  it('a relay that is down is noted', async () => {
     faults.set('relay1', { kind: 'drop' });
     const { status, body } = await both().get('feed');
     expect(status).toBe(200);
@@ -275,7 +275,7 @@ describe('relays that fail', () => {
     ]);
   });
 
-  it('one that never answers delays the feed only until the deadline', async () => {
+  it('a relay that never responds delays the feed only until the deadline', async () => {
     const hanging = await scripted(() => []);
     const service = nostrService([await relayWith(note({ created_at: NOW, content: 'there' })), hanging], {
       deadlineMs: 1_000,
@@ -286,7 +286,7 @@ describe('relays that fail', () => {
     expect(body.relay_status.map(({ state }) => state)).toEqual(['eose', 'timeout']);
   });
 
-  it('events of a relay count even without its end message', async () => {
+  it('events of a relay are returned even without its end message', async () => {
     const open = await scripted(() => [eventMessage(note({ created_at: NOW - 1, content: 'sent' }))]);
     const { body } = await nostrService([open], { deadlineMs: 1_000 }).get('feed');
     expect(contents(body)).toEqual(['sent']);
@@ -300,7 +300,7 @@ describe('relays that fail', () => {
     expect(body.relay_status.map(({ state }) => state)).toEqual(['closed', 'eose', 'unreachable']);
   });
 
-  it('all down is 500 with ok false, the error body and the feed’s own members', async () => {
+  it('returns 500 with ok false, the error body and the feed’s own members when all relays are down', async () => {
     faults.set('relay1', { kind: 'drop' });
     faults.set('relay2', { kind: 'hang' });
     const service = nostrService(
@@ -311,7 +311,7 @@ describe('relays that fail', () => {
     expect(status).toBe(500);
     expect(body).toEqual({
       ok: false,
-      error: 'No relay answered.',
+      error: 'No relay responded.',
       error_code: 'RELAYS_FAILED',
       action: 'retry_later',
       retryable: true,
@@ -408,7 +408,7 @@ describe('which notes a feed keeps', () => {
     if (!body.ai_only) expect(body.topic_labels).toBeNull();
   });
 
-  it('until is exclusive, and the order is by time and then by id', async () => {
+  it('`until` is exclusive, and the order is by time and then by id', async () => {
     const tied = Array.from({ length: 8 }, (_, index) => tagged(`tied ${index}`, 100, ...AI));
     const service = nostrService([await relayWith(...tied, tagged('newer', 99, ...AI))]);
     const { body } = await service.get(`feed?until=${NOW - 99}`);
@@ -418,7 +418,7 @@ describe('which notes a feed keeps', () => {
     expect((await service.get('feed?until=0')).body.posts).toEqual([]);
   });
 
-  it('a cursor and until together bound the page by both', async () => {
+  it('a cursor and `until` limit the page together', async () => {
     const service = nostrService([await relayWith(...notes)]);
     const cursor = `${NOW - 1}.${'f'.repeat(64)}`;
     expect(contents((await service.get(`feed?until=${NOW - 2}&cursor=${cursor}`)).body)[0]).toBe(
@@ -469,7 +469,7 @@ describe('posts of the server identity', () => {
     });
   });
 
-  it('500 of them fit on one page', async () => {
+  it('500 posts of the server identity fit on one page', async () => {
     const { body } = await nostrService(
       large.map(({ url }) => url),
       { identity: authorPubkey },

@@ -56,7 +56,7 @@ function service(parts: Parts) {
   const custody: InvoiceDeps['custody'] = {
     ...base.custody,
     findRequest: async () => {
-      if (parts.custodianDown) throw new AppError('CUSTODIAN_UNAVAILABLE', 'The custodian does not answer.');
+      if (parts.custodianDown) throw new AppError('CUSTODIAN_UNAVAILABLE', 'The custodian does not respond.');
       const detail = next(details);
       return detail ? view({ detail }) : (parts.known ?? null);
     },

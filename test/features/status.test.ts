@@ -137,7 +137,7 @@ describe('the status', () => {
     expect((await look(over)).ok).toBe(false);
   });
 
-  it('is as old as its oldest figure', async () => {
+  it('the status is as old as its oldest figure', async () => {
     const as_of = new Date(NOW - 120_000).toISOString();
     const backing = { ...(await HEALTHY.readBacking()), as_of };
     expect((await look({ readBacking: async () => backing })).as_of).toBe(as_of);
@@ -214,7 +214,7 @@ describe('health and readiness', () => {
       503,
       'signing is frozen: journal_behind_mirror',
     ],
-    ['does not respond', broken, 'starting', 503, 'does not answer'],
+    ['does not respond', broken, 'starting', 503, 'does not respond'],
   ])('follow a custodian that %s', async (_what, signingState, state, status, reason) => {
     const call = at(signingState);
     const health = await call('/api/health');

@@ -127,17 +127,17 @@ export type Reserves = {
     /** Confirmed sats */ balanceSat: number | null;
     /** Confirmed sats as text */ balanceSatoshis: string | null;
     /** Net effect of the mempool; may be negative */ pendingSatoshis: string | null;
-    /** The service does not have the key; null while the custodian does not answer */ watchOnly: boolean | null;
-    /** Whether all answering sources agree; null when only one answered. The lowest balance is shown. */ agreed: boolean | null;
+    /** The service does not have the key; null while the custodian does not respond */ watchOnly: boolean | null;
+    /** Whether all sources that responded agree; null for a single one. The lowest balance is shown. */ agreed: boolean | null;
     sources: Array<{ name: string; balanceSatoshis: string | null }>;
-    /** The upstream that answered */ source: string | null;
+    /** The upstream that responded */ source: string | null;
   };
   solana: {
     address: string | null;
     /** Finalized SOL */ balanceSol: number | null;
     /** Finalized lamports as text */ balanceLamports: string | null;
     /** The slot of this balance */ slot: string | null;
-    /** The upstream that answered */ source: string | null;
+    /** The upstream that responded */ source: string | null;
   };
   /** When the older half was read */ as_of: string | null;
   /** True when a source is unavailable and an older value is shown */ stale: boolean;
@@ -153,7 +153,7 @@ export type BitcoinTransactions = {
   }>;
   /** When the list was read */ as_of: string;
   /** True when every source is unavailable and an older list is shown */ stale: boolean;
-  /** The upstream that answered */ source: string;
+  /** The upstream that responded */ source: string;
   /** cursor of the next page; null after the last one */ next_cursor: string | null;
 };
 
@@ -166,7 +166,7 @@ export type SolanaTransactions = {
   }>;
   /** When the list was read */ as_of: string;
   /** True when every source is unavailable and an older list is shown */ stale: boolean;
-  /** The upstream that answered */ source: string;
+  /** The upstream that responded */ source: string;
   /** cursor of the next page; null after the last one */ next_cursor: string | null;
 };
 
@@ -731,7 +731,7 @@ export type NostrPost = {
 
 export type RelayStatus = {
   relay: string;
-  /** The answer contains its posts without a gap */ ok: boolean;
+  /** The response contains its posts without a gap */ ok: boolean;
   state: 'eose' | 'closed' | 'skipped' | 'unreachable' | 'lost' | 'timeout' | 'too_large' | 'forged';
   events: number;
   /** It has posts that it did not send */ partial: boolean;

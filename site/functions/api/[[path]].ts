@@ -26,7 +26,7 @@ const unavailable = (requestId: string): Response =>
   Response.json(
     {
       error_code: 'UPSTREAM_FAILED',
-      error: 'The API does not answer.',
+      error: 'The API does not respond.',
       action: 'retry_later',
       request_id: requestId,
       retryable: true,

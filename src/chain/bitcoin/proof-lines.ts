@@ -156,13 +156,13 @@ function checkSupply({ explorers, supply }: ProofEvidence, { absr, solanaTip }: 
     return unchecked(name, `${text} The node has not reached the proof's slot.`);
   if (supply.atoms === absr.atoms) return confirmed(name, text);
   if (supply.changed === null)
-    return unchecked(name, `${text} The proof says ${signed}; what was minted since was not read.`);
+    return unchecked(name, `${text} The proof says ${signed}; mints since then were not read.`);
   if (supply.atoms - supply.changed !== absr.atoms)
     return contradicted(
       name,
-      `${text} The proof says ${signed}; the transactions since do not explain that.`,
+      `${text} The proof says ${signed}; the transactions since then do not explain that.`,
     );
-  return confirmed(name, `${text} The proof says ${signed}; the difference was minted or burned since.`);
+  return confirmed(name, `${text} The proof says ${signed}; the difference was minted or burned since then.`);
 }
 
 function checkFreshness({ explorers, host, now }: ProofEvidence, message: ProofMessage): CheckLine {

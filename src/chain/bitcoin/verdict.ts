@@ -1,6 +1,6 @@
 /**
  * The result of checking a signed message. `unsupported` is BIP-322's "inconclusive": no fault was found, but
- * this verifier cannot evaluate the script, so it must count as not proven.
+ * this verifier cannot evaluate the script, so it must be treated as not proven.
  * @module
  */
 import { base64 } from '@scure/base';

@@ -49,8 +49,8 @@ export type Label = {
 };
 
 /**
- * The namespace of an `l` tag is its third element. Without one, a label belongs to the only namespace that an
- * `L` tag declares, to `ugc` when none is declared, and to none when several are.
+ * The namespace of an `l` tag is its third element. A label without one belongs to the only namespace that an `L` tag
+ * declares. It belongs to `ugc` if none is declared, and to none if several are.
  */
 export function labelsOf({ tags }: NostrEvent): Label[] {
   const declared = new Set(tags.filter((tag) => tag[0] === 'L' && tag[1]).map((tag) => tag[1] ?? ''));

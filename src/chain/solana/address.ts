@@ -21,7 +21,7 @@ export function decodeBase58(text: string, length: number): Uint8Array | undefin
 
 export const encodeBase58 = (bytes: Uint8Array): string => base58.encode(bytes);
 
-/** Without the Solana library: the verification page loads this module and would load the library too. */
+/** Avoids the Solana library, which the verification page would load with this module. */
 export const isAddress = (text: string): boolean => decodeBase58(text, 32) !== undefined;
 
 /** The Solana library's `isSignature` throws on text that is not base58. */

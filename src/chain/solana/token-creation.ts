@@ -42,10 +42,7 @@ export type TokenDesign = {
   readonly revokeUpdate: boolean;
 };
 
-/**
- * Compute units of the largest form plus a reserve: Token-2022 metadata measured 40,000, Metaplex takes
- * 60,000.
- */
+/** Compute units of the largest form, with a margin. Token-2022 metadata takes 40,000, Metaplex 60,000. */
 const BUDGET: ComputeBudget = { units: 200_000, unitPrice: 20_000n };
 /** Network fee in lamports: two signatures, reserve and mint, and the priority fee. */
 export const CREATION_FEE = networkFee(BUDGET, 2n);

@@ -17,8 +17,8 @@ import {
 } from './transaction.ts';
 
 /**
- * Compute units including a reserve: the memo's UTF-8 check and log, the transfer, and the account's
- * creation, whose search for its address costs up to 255 hashes.
+ * Compute units with a margin, for the memo's UTF-8 check and log, the transfer, and the account's creation. The search
+ * for the account's address costs up to 255 hashes.
  */
 const TRANSFER_UNITS = 90_000;
 const CREATION_UNITS = 110_000;

@@ -1,6 +1,6 @@
 /**
- * Names of tokens in either standard, and the authorities that can still change a token: the metadata extension
- * inside a Token-2022 mint, or the mint's Metaplex account. Metadata about a different mint is ignored.
+ * Reads a token's names and the authorities that can still change it. They are in the metadata extension of a
+ * Token-2022 mint, or in the mint's Metaplex account. Metadata about a different mint is ignored.
  * @see solana-program/token-metadata interface/src/state.rs
  * @see metaplex-foundation/mpl-token-metadata programs/token-metadata/program/src/state/metadata.rs
  * @module

@@ -61,8 +61,8 @@ const DELEGATE_OFFSET = 72;
 const ALLOWANCE_OFFSET = 121;
 
 /**
- * Atoms of one mint that a key may move out of a token account: all as its owner, or up to the allowance as its delegate.
- * 0 for any other account.
+ * Atoms of one mint that a key may move out of a token account: an owner all, a delegate up to the allowance. 0 for any
+ * other account.
  *
  * @param owner program that owns the account
  */

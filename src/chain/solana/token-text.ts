@@ -6,8 +6,8 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 
 /**
- * Letters of other scripts that a reader cannot distinguish from Latin ones, by the Latin letter. Words of other
- * languages do not count as imitations.
+ * Per Latin letter: letters of other scripts that a reader cannot distinguish from it. Words of other languages are not
+ * treated as imitations.
  * @see UTS #39, confusables.txt
  */
 const LOOK_ALIKES: Readonly<Record<string, string>> = {

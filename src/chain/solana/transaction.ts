@@ -1,6 +1,6 @@
 /**
- * Transactions that the service builds itself: one fee payer, a compute budget, a recent blockhash; the
- * instructions of the System and Memo programs; and the effect of any transaction on a balance.
+ * Builds the service's own transactions: one fee payer, a compute budget, a recent blockhash, and instructions of the
+ * System and Memo programs. Reads the effect of any transaction on a balance.
  * @module
  */
 import { concatBytes } from '@noble/hashes/utils.js';

@@ -1,6 +1,6 @@
 /**
- * Accounts of Orca's Whirlpool program: the state of one concentrated-liquidity pool, and the Oracle of a pool with
- * an adaptive fee tier, whose fee follows volatility. All figures are computed without floating point.
+ * Decodes accounts of Orca's Whirlpool program: the state of a concentrated-liquidity pool, and the Oracle of a pool with
+ * an adaptive fee tier. All figures are computed without floating point.
  * @see orca-so/whirlpools programs/whirlpool/src/state/{whirlpool,oracle}.rs, manager/fee_rate_manager.rs
  * @module
  */

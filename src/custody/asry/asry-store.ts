@@ -59,7 +59,7 @@ export type Claim = {
   readonly entitlement: bigint;
   /** Part of the entitlement that no payout has paid or promised yet. */
   readonly left: bigint;
-  /** Operations begun for this claim so far. */
+  /** Operations started for this claim so far. */
   readonly operations: number;
   /** Unix milliseconds. */
   readonly claimedAt: number;

@@ -1,6 +1,6 @@
 /**
- * Decides claims without reading or writing: what a deposit earns at this point of the curve, which part is
- * paid now, and the refusal of each claim that is not taken.
+ * Decides claims without reading or writing. The result is what a deposit earns at this point of the curve and
+ * which part is paid now, or a refusal.
  * @module
  */
 import type { DepositVerdict } from '../../chain/solana/deposit.ts';

@@ -78,7 +78,7 @@ function mismatch({ asset, expectedAtoms }: ClaimRequest, deposit: Deposit): Ref
   return undefined;
 }
 
-/** A part that was taken, by its number; or why none was. */
+/** The number of the part that was taken, or why none was. */
 type PartTaken = { readonly type: 'taken'; readonly part: number } | Exclude<TakeResult, { type: 'taken' }>;
 
 const refuse = (refusal: Refusal, claim: ClaimView | null = null): ClaimAnswer => ({

@@ -64,7 +64,7 @@ const AGAIN = { type: 'again' } as const;
 
 const heldId = ({ signature, part }: Payout): string => `payout:${signature}:${part}`;
 
-/** As held debts: payouts that a lost journal may have paid. */
+/** Pays payouts. Its held debts are payouts that a lost journal may have paid. */
 export class Payouts implements HeldDebts {
   readonly #tools: ModuleTools;
   readonly #store: AsryStore;
@@ -245,7 +245,7 @@ export class Payouts implements HeldDebts {
   }
 
   /**
-   * Postpones an owed payout whose retry threw, so that it does not block others. If it has begun meanwhile,
+   * Postpones an owed payout whose retry threw, so that it does not block others. If it has started meanwhile,
    * the executor handles it.
    */
   #postpone({ signature, part, tries: before }: Payout, error: unknown): void {
@@ -378,7 +378,7 @@ export class Payouts implements HeldDebts {
   }
 }
 
-/** Why a payout stays owed that the kernel did not begin. */
+/** Why the kernel did not begin a payout, which stays owed. */
 function owedFor(why: NotBegun): OwedReason {
   switch (why.code) {
     case 'STOPPED':

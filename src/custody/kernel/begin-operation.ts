@@ -46,7 +46,7 @@ export type NotBegun =
   | Exclude<SpendingVerdict, { readonly ok: true } | { readonly code: 'BALANCE_OUTDATED' }>;
 
 export type Begun<Declined = never> =
-  /** `known`: an earlier call has begun it. */
+  /** `known`: an earlier call has started it. */
   | { readonly type: 'begun' | 'known'; readonly operation: Operation }
   | { readonly type: 'refused'; readonly why: NotBegun }
   | { readonly type: 'declined'; readonly declined: Declined };
@@ -83,7 +83,7 @@ export async function beginOperation<Declined = never>(
     } catch (error) {
       return { type: 'refused', why: { code: 'UNREADABLE', ...upstreamFailure(error) } };
     }
-    // Another call may have begun the same id while the balance was read.
+    // Another call may have started the same id while the balance was read.
     if (journal.get(id)) continue;
     const begun = storage.transaction(() => insert(context, kind, id, balance, decide));
     if (begun === 'outdated') continue;

@@ -234,8 +234,8 @@ export class Executor {
   }
 
   /**
-   * Why the operation may not be signed now: signing is stopped, a limit has no room besides the signed operations, or the
-   * balance does not cover it besides what is signed and what other kinds reserve. Its cost is 0 until it is known.
+   * Why the operation may not be signed now: signing is stopped, the signed operations leave no room in a limit, or the
+   * balance less all reservations does not cover it. Its cost is 0 until it is known.
    */
   #obstacle(op: Operation, cost: bigint, balance: Balance | undefined): NotNow | undefined {
     const { journal, boundsOf, now } = this.#p;

@@ -113,7 +113,7 @@ export const isTerminal = (operation: Operation): boolean =>
 
 /**
  * The id of an operation that answers one payment: `<kind>:<signature of the payment>:<number>`. A second part of
- * the same payment has `.2` after the signature. The operation's transaction bears the id as its memo.
+ * the same payment has `.2` after the signature. The operation's transaction has the id as its memo.
  */
 const ANSWERING_ID = /^([a-z]+):([1-9A-HJ-NP-Za-km-z]{64,88})(?:\.\d+)?:[1-9]\d{0,5}$/;
 

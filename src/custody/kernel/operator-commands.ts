@@ -149,9 +149,9 @@ async function restoreStorage({ storage, journal, mirror, now }: OpsPorts, time:
 }
 
 const NO_HISTORY =
-  'Nothing was restored. The platform must keep the history of the storage, which a local one does not, and D1 must answer.';
+  'Nothing was restored: D1 did not respond, or the platform keeps no history of the storage. A local one keeps none.';
 
-const UNVERIFIED = 'D1 or the chain did not answer, so the journal cannot be checked yet. Retry.';
+const UNVERIFIED = 'D1 or the chain did not respond, so the journal cannot be checked yet. Retry.';
 
 const tooEarly = (ms: number): string =>
   `A transaction signed before the loss may still land. Retry in ${Math.ceil(ms / 1_000)} seconds.`;
@@ -178,7 +178,7 @@ const release = ({ storage, held }: OpsPorts, id: string, as: 'owed' | 'paid'): 
 
 export const RELEASED: Readonly<Record<'owed' | 'paid', OpsAnswer>> = {
   owed: { ok: true, message: 'It is owed again and no longer held.' },
-  paid: { ok: true, message: 'It counts as paid. Nothing was signed for it.' },
+  paid: { ok: true, message: 'It is treated as paid. Nothing was signed for it.' },
 };
 
 /** @param by a transaction of the reserve, or an operation */
@@ -218,9 +218,9 @@ function retry({ journal, now }: OpsPorts, id: string): OpsAnswer {
 }
 
 /**
- * Stops waiting for the counterpart of an operation, which then counts as lost. Its lamports leave the limit on
- * unsettled operations and count as a cost on the day of its signature, so a write-off makes no room for
- * another loss on the same day.
+ * Stops waiting for the counterpart of an operation and treats it as lost. Its lamports leave the limit on
+ * unsettled operations and become a cost on the day of its signature. So a write-off makes no room for another
+ * loss on the same day.
  */
 function writeOff({ journal, now }: OpsPorts, id: string): OpsAnswer {
   const operation = journal.get(id);

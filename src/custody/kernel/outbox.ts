@@ -1,10 +1,10 @@
 /**
  * Delivers changes of the journal to D1, and publishes rows again that a restored D1 has lost.
  *
- * Every write is an upsert that ignores older revisions, so a batch whose response was lost is written again, and rows may
- * arrive in any order. Each batch writes a mark, a growing revision, and the journal stores the highest one that D1 has
- * acknowledged. A lower mark in D1 means that it was restored to an older state. Then every row of the journal is compared
- * with D1 and queued where they differ. No payment depends on D1, so a restored D1 changes none.
+ * Every write is an upsert that ignores older revisions. A batch whose response was lost is therefore written again, and
+ * rows may arrive in any order. Each batch writes a mark, a growing revision, and the journal stores the highest one
+ * that D1 has acknowledged. A lower mark in D1 means that it was restored to an older state. Then every row of the
+ * journal is compared with D1 and queued where they differ. No payment depends on D1, so a restored D1 changes none.
  * @module
  */
 import { type Journal, SET_ASIDE_REFUSALS } from './journal.ts';

@@ -1,6 +1,6 @@
 /**
- * When failed work is tried again. Work without a row of its own has one here: the platform evicts an idle object within
- * seconds, so counts in memory would never reach the alarm.
+ * When failed work is tried again. Work without its own row has one here. The platform evicts an idle
+ * object within seconds, so counts in memory would never reach the alarm.
  * @module
  */
 import { isTimeOver } from '../../core/due-time.ts';

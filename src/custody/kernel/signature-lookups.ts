@@ -1,6 +1,6 @@
 /**
- * Looks up signatures that callers name. Any caller may name any signature, so all of them share one poll of the nodes,
- * each client network has a share of what waits and of what is read, and an unknown signature is asked for ever more rarely.
+ * Looks up signatures that callers name. Any caller may name any signature, so all of them share one poll of the nodes.
+ * Each client network has a share of the waits and of the reads. An unknown signature is looked up less and less often.
  * @module
  */
 import { CALL_LIMITS } from '../../core/call-limits.ts';
@@ -79,7 +79,7 @@ export class SignatureLookups {
     SHARES * CALL_LIMITS.chain_reads.quota,
     CALL_LIMITS.chain_reads.windowSeconds * 1_000,
   );
-  /** Callers that wait for each signature. They count as one, in the share of the first. */
+  /** Callers that wait for each signature. They count once, in the share of the first. */
   readonly #callers = new Map<string, { readonly payer: string; count: number }>();
   readonly #known = new Map<string, Known>();
   /** Signatures of the next poll. */

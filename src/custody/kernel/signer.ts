@@ -86,7 +86,7 @@ export function createProofSigner(p: {
     async sign(message) {
       const proof = parseProofMessage(message);
       if (proof.solanaAddress !== solana.address || proof.bitcoinAddress !== bitcoinAddress) {
-        throw new RangeError('proof message: other addresses');
+        throw new RangeError('proof message: it names other addresses');
       }
       return {
         solana: encodeBase58(await solana.sign(utf8ToBytes(message))),

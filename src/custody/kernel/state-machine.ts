@@ -40,7 +40,7 @@ const BLOCKHASH_LIFE = 150n;
 const LIFE_MARGIN = 32n;
 
 /**
- * The finalized height that a node must exceed before its response counts as proof that an attempt expired. It is derived
+ * The finalized height that a node must exceed before its response proves that an attempt expired. It is derived
  * from the node's own height after it had seen the blockhash. A node's prediction for a blockhash
  * (`lastValidBlockHeight`) is not evidence. Undefined for a node that is not a witness yet.
  */
@@ -179,8 +179,8 @@ export type KindRules = {
   /** True when another event must follow the landing. */
   readonly settles: boolean;
   /**
-   * When the balance must cover an operation. Work that was sold begins regardless of the balance, because its cost was set
-   * aside at the sale; it is signed only while the balance covers it.
+   * When the balance must cover an operation. Work that was sold begins regardless of the balance, because its cost was
+   * reserved at the sale. It is signed only while the balance covers it.
    */
   readonly coveredAt: 'begin' | 'signature';
 };

@@ -48,7 +48,7 @@ const MOST_RETURN_FEE = 10n;
 const BLOCK_TIME_LAG_MS = 120_000;
 
 /**
- * Whether a payment to an address of the reserve may be a sum that a bridge returned: its amount is close to what an
+ * Whether a payment to an address of the reserve may be a sum that a bridge returned. Its amount is then close to what an
  * unsettled operation sent, and it is not older than that operation.
  */
 export function mayBeReturned(

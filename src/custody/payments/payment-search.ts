@@ -16,8 +16,8 @@ import { type Budget, type TreasuryNode, TreasuryWalk } from './treasury-walk.ts
 const READS_PER_RUN = 40;
 const RETRIES_PER_RUN = 20;
 /**
- * Intervals between cron runs (the cron wakes the custodian once a minute): while a request is open, for a
- * day after the last one closed, and while any request is stored.
+ * Intervals between searches by the cron, which runs once a minute: while a request is open, for a day after the
+ * last one closed, and while any request is stored.
  */
 const OPEN_RUN_MS = 5_000;
 const LATE_RUN_MS = 10 * 60_000;

@@ -44,7 +44,7 @@ type Row = NonNullable<OpsAnswer['rows']>[number];
 
 const heldId = ({ id }: RefundDue): string => `refund:${id}`;
 
-/** As held debts: refunds that a lost journal may have paid. */
+/** Records and pays refunds. Its held debts are refunds that a lost journal may have paid. */
 export class Refunds implements HeldDebts {
   readonly #tools: ModuleTools;
   readonly #store: RequestStore;

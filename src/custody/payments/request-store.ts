@@ -54,7 +54,7 @@ export type PaymentRequest = {
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** A late payment still counts until then. */
+  /** A late payment is accepted until then. */
   readonly closesAt: number;
   /** Lamports received so far, and the payments that brought them. */
   readonly received: string;
@@ -111,7 +111,7 @@ export type RefundDue = {
   readonly reason: 'overpaid' | 'late' | 'double' | 'underpaid' | 'failed';
   /** held: due, but a lost journal may have paid it; begun: an operation pays it. */
   readonly state: 'due' | 'held' | 'begun' | 'paid';
-  /** Number of operations begun for it. */
+  /** Number of operations started for it. */
   readonly operations: number;
   readonly operationId: string | null;
   /** The transaction that paid the refund. */
@@ -292,7 +292,7 @@ export class RequestStore {
   }
 
   putRefund(refund: RefundDue): void {
-    // Despite its name, the column also holds other values.
+    // Despite its name, the column `signature` holds the refund's id, which may end in a number.
     this.#exec(
       `INSERT INTO refunds (signature, request_id, state, row) VALUES (?, ?, ?, ?)
        ON CONFLICT (signature) DO UPDATE SET state = excluded.state, row = excluded.row`,
@@ -336,7 +336,7 @@ export class RequestStore {
     ).map(refundOf);
   }
 
-  /** Begun refunds whose operation has ended. */
+  /** Started refunds whose operation has ended. */
   endedRefunds(limit: number): RefundDue[] {
     return this.#exec(
       `SELECT r.row FROM refunds r JOIN operations o ON o.id = json_extract(r.row, '$.operationId')

@@ -41,8 +41,8 @@ const PAGE = 20;
 /** Maximum gaps of a walk. At this limit the head pauses; its own gap then grows, and nothing is skipped. */
 const MAX_GAPS = 20;
 /**
- * A list is read back beyond its end time by this much, so that a clock that was a day ahead when a request
- * was opened hides none of its payments.
+ * A list is read back beyond its end time by this much. A clock that was a day ahead when a request was opened
+ * then hides none of its payments.
  */
 const CLOCK_SKEW_MS = DAY_MS + 120_000;
 /** A walk that is behind for this long is reported, and again every hour. */
@@ -62,8 +62,8 @@ type End = Place | { readonly since: number };
 
 type Gap = {
   /**
-   * Everything from here upwards has been read, and so has one entry below it. That entry begins the next page, so an
-   * empty page is from a node that does not have this entry yet, and never the end of the history.
+   * Everything from here upwards has been read, and so has one entry below it. That entry begins the next page.
+   * An empty page is therefore from a node that lacks this entry, and never the end of the history.
    */
   readonly before: string;
   readonly end: End;
@@ -87,8 +87,8 @@ type Walk = {
 };
 
 /**
- * A walk whose times are not ahead of the clock. A time ahead was stored before the clock went back: a period
- * that began then counts from now, and the time of the head is unknown.
+ * A walk whose times are not ahead of the clock. A time ahead was stored before the clock went back. A period that
+ * began then is counted from now, and the time of the head is unknown.
  */
 function asOf(now: number, { headAt, retreatedSince, behindSince, readUntil, ...walk }: Walk): Walk {
   return {

@@ -92,8 +92,8 @@ const TRIES = 3;
 const MAX_PAGES = 50;
 
 /**
- * One Bitcoin index's view of the reserve at one tip. An index answers each request separately and may advance in
- * between, so the tip is read before and after, and a view is valid only if both are the same.
+ * One Bitcoin index's view of the reserve at one tip. An index may advance between two requests, so the tip is
+ * read before and after. A view is valid only if both tips are the same.
  * @param depth confirmations that count; 0 omits the transactions
  * @throws AppError UPSTREAM_FAILED
  */

@@ -106,7 +106,7 @@ export class Swaps {
       return { ok: true, intent: { amount, reserved: swapDebit(amount), plan, store } };
     });
     if (begun.type === 'begun') return this.#result(id, false, request.client);
-    // Another call with the same key may have begun the swap meanwhile; both calls then return it.
+    // Another call with the same key may have started the swap meanwhile; both calls then return it.
     const other = await this.#replay(request.key);
     if (other) return other;
     if (begun.type === 'declined') return refused(begun.declined);

@@ -1,6 +1,6 @@
 /**
- * The outcome of a swap that has left Solana. The bridge only indicates where to check: a delivery counts
- * when our own view of the Bitcoin chain shows it, a refund when the Solana chain does.
+ * The outcome of a swap that has left Solana. The bridge only indicates where to check. A delivery counts when our own
+ * view of Bitcoin shows it, and a refund when our view of Solana shows it.
  * @module
  */
 import type { BridgeReport, SwapRoute } from '../../bridges/route.ts';
@@ -63,8 +63,8 @@ const isWhole = (ports: SettlementPorts, returned: bigint, owed: bigint): boolea
   (owed - returned) * 10_000n <= owed * BigInt(ports.maxCostBps);
 
 /**
- * What the bridge keeps counts as a cost of the swap, so that the daily limit on costs also bounds returns whose
- * shortfall is within the allowed cost of one swap.
+ * What the bridge keeps is a cost of the swap. The daily limit on costs thus also bounds returns whose shortfall is
+ * within the allowed cost of one swap.
  */
 const costOfReturn = ({ amount, cost }: Operation, credit: bigint): Lamports =>
   lamports(amount - credit > cost ? amount - credit : cost);

@@ -1,6 +1,6 @@
 /**
- * The public view of a swap's row. The response to a create is a function of the row alone, so a repeated
- * call gets the same response for as long as the row exists.
+ * The public view of a swap's row. The response to a create depends on the row alone, so a repeated call
+ * gets the same response while the row exists.
  * @module
  */
 import { withoutQuoteRefusal } from '../../bridges/route.ts';

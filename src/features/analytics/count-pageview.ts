@@ -101,8 +101,8 @@ const CRAWLER =
 export const isCrawler = (userAgent: string): boolean => CRAWLER.test(userAgent);
 
 /**
- * Stored and shown parts of a view have no control characters, no query strings, no path that a browser would
- * treat as another site, and no text of more than 262 bytes.
+ * The stored parts of a view have no control characters and no query strings. None is longer than 262 bytes, and no path
+ * is one that a browser would treat as another site.
  */
 export const MAX_PATH = 1_024;
 export const MAX_REFERRER = 4_096;

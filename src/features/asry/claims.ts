@@ -1,5 +1,5 @@
 /**
- * Claims: made from a deposit, read, and their public form.
+ * Creates a claim from a deposit, reads claims, and gives their public form.
  * @module
  */
 

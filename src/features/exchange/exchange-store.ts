@@ -112,7 +112,7 @@ async function reach<T>(statement: () => Promise<T>): Promise<T> {
   try {
     return await statement();
   } catch (cause) {
-    throw databaseUnavailable('The database does not answer.', cause);
+    throw databaseUnavailable('The database does not respond.', cause);
   }
 }
 

@@ -12,8 +12,8 @@ import type { FeedPage, FeedReader, FeedScope } from './read-feed.ts';
 export const DEFAULT_TOPICS: readonly string[] = ['ai', 'blockchain', 'defi'];
 
 /**
- * A label's value means a topic only in two namespaces: `agent`, which agents use for `ai`, and `ugc`, which
- * NIP-32 assigns to labels without a namespace. In other namespaces the same text has another meaning (`ai` as
+ * A label's value means a topic only in two namespaces. Agents use `agent` for `ai`, and NIP-32 assigns `ugc` to
+ * labels without a namespace. In other namespaces the same text has another meaning (`ai` as
  * a country, a licence, a language).
  */
 const NAMESPACES: readonly (string | null)[] = ['agent', 'ugc'];
@@ -31,7 +31,7 @@ function hasTopic(event: NostrEvent, topics: readonly string[]): boolean {
   return topicsOf(event).some((topic) => wanted.has(topic.toLowerCase()));
 }
 
-/** The labels sent to relays, which compare only values, and exactly: the lower-case form is included as well. */
+/** The labels sent to relays. Relays compare values exactly, so the lower-case form is sent as well. */
 const relayLabels = (topics: readonly string[]): string[] => [
   ...new Set(topics.flatMap((topic) => [topic, topic.toLowerCase()])),
 ];

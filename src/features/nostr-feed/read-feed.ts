@@ -76,7 +76,7 @@ export function createFeedReader({ relays, memory, now }: Options) {
     const readings = await Promise.all(relays.urls.map((url) => readRelay(relays, url, scope, upper)));
     if (!isUsable(readings)) {
       const details = { relay_status: readings.map(statusOf) };
-      throw new AppError('RELAYS_FAILED', 'No relay answered.', { details });
+      throw new AppError('RELAYS_FAILED', 'No relay responded.', { details });
     }
     return mergeReadings(readings, start, scope.maxBytes);
   }

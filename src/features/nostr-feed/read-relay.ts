@@ -28,7 +28,7 @@ export type RelayReading = {
   readonly rejected: number;
 };
 
-/** A second that fills a response is read separately; relays limit that response as well. */
+/** If one second fills a whole response, it is queried alone. Relays limit that response as well. */
 const SECOND_LIMIT = 1_000;
 /** Every known relay sends at least this many at a time. */
 const LOWEST_CAP = 20;
@@ -38,9 +38,9 @@ const MAX_QUERIES = 12;
  * Events of one relay from `upper` (Unix second, inclusive) downwards, until the target is reached or nothing
  * is left.
  *
- * A relay limits its responses without stating the limit, so a short response proves nothing. The end counts when
- * a response is empty, or shorter than an earlier one of the same relay. A second at the edge of a response may
- * be incomplete: it counts only after it was requested again.
+ * A relay limits its responses without stating the limit, so a short response proves nothing. The end is
+ * reached when a response is empty, or shorter than an earlier one of the same relay. A second at the edge of a response
+ * may be incomplete, so it is requested again.
  */
 export async function readRelay(
   relays: Pick<NostrRelays, 'open'>,

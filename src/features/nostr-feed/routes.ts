@@ -92,7 +92,7 @@ const Post = component('NostrPost', {
 
 const RelayStatus = component('RelayStatus', {
   relay: z.string(),
-  ok: z.boolean().describe('The answer contains its posts without a gap'),
+  ok: z.boolean().describe('The response contains its posts without a gap'),
   state: z.enum(RELAY_ENDS),
   events: z.int(),
   partial: z.boolean().describe('It has posts that it did not send'),
@@ -158,7 +158,7 @@ const feed = createRoute({
   responses: {
     ...COMMON_ERRORS,
     200: jsonResponse(FeedBody, 'A page of the feed'),
-    500: jsonResponse(FeedBody, 'No relay answered; ok is false'),
+    500: jsonResponse(FeedBody, 'No relay responded; ok is false'),
   },
 });
 
@@ -176,7 +176,7 @@ const posts = createRoute({
   responses: {
     ...COMMON_ERRORS,
     200: jsonResponse(PostsBody, 'A page of posts, or ok false with code NO_IDENTITY'),
-    500: jsonResponse(PostsBody, 'No relay answered; ok is false'),
+    500: jsonResponse(PostsBody, 'No relay responded; ok is false'),
   },
 });
 

@@ -102,7 +102,7 @@ async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
       const failed = rows.filter(({ failure }) => failure !== null).length;
       return {
         ok: failed === 0,
-        message: `Called from the Worker: ${rows.length - failed} of ${rows.length} sources answer. ${used} of ${maximum} quotes for reads are used.`,
+        message: `Called from the Worker: ${rows.length - failed} of ${rows.length} sources respond. ${used} of ${maximum} quotes for reads are used.`,
         rows: rows.map(({ name, ms, failure }) => ({ name, ms, answer: failure ?? 'ok' })),
       };
     }

@@ -87,10 +87,10 @@ function readSolanaReserve(
   });
 }
 
-/** It changes with the secrets of a deployment only. */
+/** The value changes only with the secrets of a deployment. */
 const WATCH_ONLY_POLICY = { freshMs: 150_000, revalidateMs: 45_000, staleMs: HOUR_MS / 4 };
 
-/** Only the custodian reads the key, so it is asked whether there is one. */
+/** Only the custodian reads the key and knows whether there is one. */
 async function readWatchOnly({ cache, custody }: Pick<ReservesDeps, 'cache' | 'custody'>) {
   try {
     const read = async () => (await custody.signingState()).watchOnly;

@@ -1,7 +1,6 @@
 /**
- * Current figures for a page that has just seen an operation end. `Cache-Control: no-cache` in a request
- * refreshes only values from before the last operation changed, so repeating the request causes no upstream
- * call.
+ * Current figures for a page that has just seen an operation end. `Cache-Control: no-cache` in a request refreshes only
+ * values that were read before the last change of an operation. A repeated request thus causes no upstream call.
  * @module
  */
 import type { Cache, Refresh } from '../../http/cached.ts';
@@ -21,7 +20,7 @@ export type LastChangeDeps = {
 const PAUSE_MS = 1_000;
 const POLICY = { freshMs: PAUSE_MS, revalidateMs: 0, staleMs: 0 };
 /**
- * A read may have begun this long before its recorded time, while the operation was still changing the chain.
+ * A read may have started this long before its recorded time, while the operation was still changing the chain.
  */
 const READ_MS = 2_000;
 /** Sent by `fetch` with `cache: 'no-cache'`, or by a caller. */

@@ -1,5 +1,5 @@
 /**
- * Figures that several upstreams can give: how they are queried, and which answer is used.
+ * Queries figures that several upstreams can give, and selects the response to use.
  * @module
  */
 import { AppError } from '../../core/errors.ts';

@@ -45,7 +45,7 @@ const EARLIER = `${rows('COALESCE(block_time, 0) < ?1')} ORDER BY COALESCE(block
 // Two index ranges: the planner does not use an expression index for the row value (at, seq) < (?1, ?2).
 const NEWEST = `SELECT * FROM (${SAME_TIME}) UNION ALL SELECT * FROM (${EARLIER}) LIMIT ?3`;
 
-/** Block time and journal position of a row; a row without a block time counts as the oldest. */
+/** Block time and journal position of a row; a row without a block time is treated as the oldest. */
 export type AbsrKey = readonly [blockTime: number, seq: number];
 export const absrKey = ({ blockTime, seq }: AbsrTransaction): AbsrKey => [blockTime ?? 0, seq];
 const BEYOND_ALL: AbsrKey = [Number.MAX_SAFE_INTEGER, 0];

@@ -33,7 +33,7 @@ export type ReservesRouteDeps = ReservesDeps &
 const source = z
   .string()
   .nullable()
-  .openapi({ description: 'The upstream that answered', example: 'esplora-1' });
+  .openapi({ description: 'The upstream that responded', example: 'esplora-1' });
 
 const reservesRoute = createRoute({
   method: 'get',
@@ -54,12 +54,12 @@ const reservesRoute = createRoute({
           watchOnly: z
             .boolean()
             .nullable()
-            .describe('The service does not have the key; null while the custodian does not answer'),
+            .describe('The service does not have the key; null while the custodian does not respond'),
           agreed: z
             .boolean()
             .nullable()
             .describe(
-              'Whether all answering sources agree; null when only one answered. The lowest balance is shown.',
+              'Whether all sources that responded agree; null for a single one. The lowest balance is shown.',
             ),
           sources: z.array(z.object({ name: z.string(), balanceSatoshis: z.string().nullable() })),
           source: source,
@@ -84,7 +84,7 @@ const reservesRoute = createRoute({
 const freshness = {
   as_of: z.iso.datetime().describe('When the list was read'),
   stale: z.boolean().describe('True when every source is unavailable and an older list is shown'),
-  source: z.string().openapi({ description: 'The upstream that answered', example: 'esplora-1' }),
+  source: z.string().openapi({ description: 'The upstream that responded', example: 'esplora-1' }),
   next_cursor: nextCursor,
 };
 const listErrors = errorResponses(['INVALID_INPUT', 'RATE_LIMITED', 'UPSTREAM_FAILED', 'NOT_CONFIGURED']);

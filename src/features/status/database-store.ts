@@ -1,6 +1,6 @@
 /**
- * The status page's reads of D1: availability, columns, the newest operations, the quote count, the checks of the last day
- * and of 90 days, and the incidents that follow from them.
+ * Reads D1 for the status: availability, columns, the newest operations, the quote count, the checks of a day and of
+ * 90 days, and the resulting incidents.
  * @module
  */
 import { sha256 } from '@noble/hashes/sha2.js';

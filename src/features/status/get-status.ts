@@ -203,7 +203,7 @@ export type TextStore = {
 
 export type Heartbeat = ReturnType<typeof createHeartbeat>;
 
-/** Names of the triggers and the age in milliseconds from which one counts as missing. */
+/** Names of the triggers and the age in milliseconds from which one is treated as missing. */
 const PATIENCE_MS = { minute: 5 * 60_000, daily: 26 * 3_600_000 } as const;
 export type Trigger = keyof typeof PATIENCE_MS;
 export const TRIGGERS: readonly Trigger[] = ['minute', 'daily'];

@@ -315,7 +315,7 @@ async function outcome(name: string, check: () => Promise<string | null>): Promi
   } catch (error) {
     const table = /\bno such table: (\w+)/.exec(error instanceof Error ? error.message : '')?.[1];
     const reason =
-      table === undefined ? 'does not answer' : `table ${table} is missing: apply the migrations`;
+      table === undefined ? 'does not respond' : `table ${table} is missing: apply the migrations`;
     return { name, ok: false, reason };
   }
 }

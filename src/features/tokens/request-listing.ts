@@ -23,7 +23,7 @@ export type RequestListingDeps = {
   readonly listingFee: bigint;
 };
 
-/** Unpaid requests for one token that may be newer than the record that listed it. */
+/** Records of one token that are read: unpaid requests may be newer than the record that listed it. */
 const MAX_RECORDS = 100;
 
 /** By our number, or by the mint of a token created elsewhere. */

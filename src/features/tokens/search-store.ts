@@ -38,7 +38,7 @@ const STEPS = [
   prefixStep('t.name', '?2', `AND NOT (${SYMBOL})`),
   prefixStep('t.mint_address', '?4', `AND NOT (${SYMBOL}) AND NOT (${NAME})`),
   prefixStep('t.creator_address', '?4', `AND NOT (${SYMBOL}) AND NOT (${NAME}) AND NOT (${MINT})`),
-  // Newest first: the text index offers no better inexpensive order.
+  // Newest first: the text index offers no better order at a low cost.
   `SELECT t.journal, t.token_id, '' AS sort FROM tokens_text f JOIN tokens t ON t.token_id = f.rowid
    WHERE tokens_text MATCH ?8 AND f.rowid < ?6 AND NOT (${SYMBOL}) AND NOT (${NAME}) AND NOT (${MINT})
    AND NOT COALESCE(${CREATOR}, 0) ORDER BY f.rowid DESC LIMIT ?7`,
@@ -62,8 +62,8 @@ const TRIGRAM = 3;
 const END = '\u{10FFFF}';
 
 /**
- * Steps before which the rows of the earlier ones must be few: a later step skips those one by one. It therefore returns
- * nothing if they fill a page, and the rest of that page is read in another round trip.
+ * A step from here on skips the rows of earlier steps one by one, so those must be few. If they fill a page, the step
+ * returns nothing, and another round trip reads the rest of the page.
  */
 const BOUNDARIES = [2, SUBSTRING] as const;
 
@@ -78,7 +78,7 @@ const earlierRows = (boundary: number): string =>
 
 const COUNTS = `SELECT ${BOUNDARIES.map((boundary) => `${earlierRows(boundary)} AS before_${boundary}`).join(', ')}`;
 
-/** The step, with a limit of 0 unless the earlier rows are few. As a condition it would be tested for each row. */
+/** The step, with a limit of 0 unless the earlier rows are few. SQLite would test a WHERE condition for each row. */
 function guarded(sql: string, step: number): string {
   const boundary = BOUNDARIES.findLast((start) => step >= start);
   return boundary === undefined ? sql : sql.replace(/\?7$/, `?7 * (${earlierRows(boundary)} < ?7)`);

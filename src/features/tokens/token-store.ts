@@ -74,8 +74,8 @@ const requestOf = ({ journal }: Stored): RequestView => RequestJournal.parse(JSO
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
 /**
- * @param primary for a token that a replica does not have yet: wallets read the metadata of a new token
- * without a bookmark, and remember that it was not found
+ * @param primary for a token that a replica does not have yet. Wallets read the metadata of a new token without a
+ * bookmark, and cache a 404.
  */
 export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
   const one = async (query: string, ...params: (string | number)[]): Promise<TokenRow | undefined> => {
