@@ -4,8 +4,11 @@
  * `setup` it configures clients instead.
  * @module
  */
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createApi } from './api-client.ts';
+import { withoutBatches } from './batches.ts';
 import { createRecentResults } from './recent-results.ts';
 import { createServer } from './server.ts';
 import { PUBLISHED_ORIGIN, setup } from './setup.ts';
@@ -53,8 +56,10 @@ function start(): void {
     now: Date.now,
   });
   const recent = createRecentResults(Date.now);
+  const lines = createInterface({ input: process.stdin });
+  const messages = withoutBatches(lines, (line) => void process.stdout.write(line));
   const connection = serveStdio(() => createServer({ api, verifyProof, recent }), {
-    transport: new StdioServerTransport(),
+    transport: new StdioServerTransport(Readable.from(messages, { objectMode: false })),
     onerror: complain,
   });
   /** Flushes the output; open sockets to the service do not keep the process alive. */

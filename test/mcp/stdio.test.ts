@@ -61,6 +61,28 @@ describe('a client of 2025', () => {
   );
 });
 
+describe('a batch over stdio', () => {
+  const ping = (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' });
+  const replies = (wanted: RegExp) => expect.poll(() => server.stdout()).toMatch(wanted);
+
+  it('a batch of protocol 2025-03-26 gets a response for each of its messages', async () => {
+    start();
+    await openLegacy(server, '2025-03-26');
+    server.write(`${JSON.stringify([ping(101), ping(102)])}\n`);
+    await replies(/"id":101[\s\S]*"id":102/);
+    expect(strayOutput(server.stdout())).toEqual([]);
+  });
+
+  it.each(['2025-06-18', '2025-11-25'])('a batch of protocol %s is refused', async (version) => {
+    start();
+    await openLegacy(server, version);
+    server.write(`${JSON.stringify([ping(101)])}\n`);
+    await replies(/"code":-32600,"message":"Send one message/);
+    await server.request('ping');
+    expect(server.stdout()).not.toContain('"id":101');
+  });
+});
+
 describe('a client of 2026', () => {
   it('discovers the server, lists the tools in the same order each time, and calls one, without a handshake', async () => {
     start();
