@@ -24,7 +24,7 @@ export const PUBLISHED_ORIGIN = 'https://sluice.example';
 
 type Client = {
   readonly name: string;
-  /** Exists where the client is installed. */
+  /** This folder exists where the client is installed. */
   readonly folder: string;
   readonly file: string;
   /** The addition, as shown. */

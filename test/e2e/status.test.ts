@@ -199,7 +199,7 @@ describe('an alarm', () => {
 
   const name = 'quote_budget_low';
 
-  it('an alarm is in the status, is one line at level alarm and one message, and its end is reported', async () => {
+  it('an alarm is shown in the status, logged once and sent once, and its end is reported', async () => {
     const window = Math.floor(Date.now() / 7_200_000);
     // The next window as well, should it begin meanwhile.
     await world.worker.query(

@@ -100,9 +100,9 @@ export type Status = {
     /** Length of a period */ periodSeconds: number;
     periods: Array<StatusPeriod>;
   } | null;
-  /** The same for days of the last 90 */ days: Array<StatusPeriod> | null;
+  /** The same by day, for 90 days */ days: Array<StatusPeriod> | null;
   /** Failures of at least two checks, newest first */ incidents: Array<{
-    /** As in failures, or checks while none ran */ part: string;
+    /** A name as in failures, or checks if none ran */ part: string;
     effect: string;
     from: string;
     to: string | null;
@@ -890,7 +890,7 @@ export const OPERATIONS = {
     | 'INTERNAL'>('/api/analytics/pageview'),
   /** Page views: totals, top paths and referrers, the last views, daily and hourly series. */
   getAnalyticsStats: get<Record<string, never>, AnalyticsStats, 'RATE_LIMITED' | 'ANALYTICS_READ_FAILED' | 'INTERNAL'>('/api/analytics/stats'),
-  /** Rewards a USDC or USDT deposit to the treasury with ASRY, once, at its sender. */
+  /** Rewards the sender of a USDC or USDT deposit to the treasury with ASRY, once. */
   claimFromDeposit: post<AsryClaimRequest, AsryClaim,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'DEPOSIT_NOT_FOUND' | 'DEPOSIT_FAILED'
     | 'DEPOSIT_NO_CREDIT' | 'DEPOSIT_WRONG_ASSET' | 'DEPOSIT_AMOUNT_MISMATCH' | 'DEPOSIT_TOO_OLD' | 'DEPOSIT_TOO_SMALL'

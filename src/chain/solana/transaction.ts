@@ -130,10 +130,7 @@ const TRANSFER_BUDGET: ComputeBudget = { units: 900, unitPrice: 1_000_000n };
 /** Lamports that `transferMessage` costs in addition to its amount. */
 export const TRANSFER_FEE = networkFee(TRANSFER_BUDGET);
 
-/**
- * With a memo: measured 754 units, plus a reserve for costlier builds of the memo program. The priority fee
- * is 400 lamports.
- */
+/** With a memo: measured 754 units, and a margin for other builds of the memo program. The priority fee is 400 lamports. */
 const MEMO_TRANSFER_BUDGET: ComputeBudget = { units: 40_000, unitPrice: 10_000n };
 
 /** Lamports that `memoTransferMessage` costs in addition to its amount. */

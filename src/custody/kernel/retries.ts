@@ -52,7 +52,7 @@ export class Retries {
     return row === undefined || isTimeOver(until, WAITS.most, this.#now()) ? undefined : until;
   }
 
-  /** Number of works of this name that failed when they were last tried. */
+  /** Number of tasks of this name that failed when they were last tried. */
   count(name: string): number {
     return Number(this.#exec('SELECT COUNT(*) AS n FROM retries WHERE name = ?', name)[0]?.n ?? 0);
   }

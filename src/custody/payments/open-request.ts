@@ -20,7 +20,7 @@ export type OpeningPorts = {
 };
 
 const LIFE_MS = 30 * 60_000;
-/** A payment is accepted until this long after the request closed: wallets and finality take time. */
+/** A payment is accepted until this long after the request expired: wallets and finality take time. */
 const GRACE_MS = 10 * 60_000;
 
 export type OpeningContext = OpeningPorts &

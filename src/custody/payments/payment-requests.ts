@@ -74,7 +74,7 @@ export type PaymentPorts = Pick<RefundPorts, 'heldPayers'> &
   };
 
 const KEPT_MS = 7 * DAY_MS;
-/** Longer than the last request that may still list the token. */
+/** Tokens are kept longer than the requests that may still list them. */
 const TOKEN_KEPT_MS = 8 * DAY_MS;
 /** Requests per kind of change in one run. */
 const BATCH = 10;
@@ -208,7 +208,7 @@ export class Payments implements CustodyModule {
       this.#store.put({ ...paid, reported: { signature, at: this.#tools.now() } });
   }
 
-  /** A reported transaction that is final either counts by now or never will. */
+  /** Forgets a reported transaction once it is final: it is booked by then, or pays nothing. */
   #forgetReported(id: string, signature: string): void {
     const request = this.#store.get(id);
     if (request?.reported?.signature === signature) this.#store.put({ ...request, reported: null });
@@ -326,7 +326,7 @@ export const refundDue = (): Refusal => ({
   message: 'The payment bought nothing. It is recorded for a refund to its payer.',
 });
 
-/** Shows which MINT_KEY_SEED this is, and nothing about it: the address that it derives for an invoice that cannot exist. */
+/** Identifies MINT_KEY_SEED without revealing it: the address that it derives for an invoice that cannot exist. */
 const fingerprintOf = (mintAddress: PaymentPorts['mintAddress']): OpsAnswer => ({
   ok: true,
   message: 'The mint address of the invoice named doctor.',

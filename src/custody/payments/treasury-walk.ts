@@ -134,7 +134,7 @@ export class TreasuryWalk {
   async run(since: number, budget: Budget): Promise<boolean> {
     this.#turns++;
     let heads = 0;
-    // The head cannot use up the reads reserved for a gap, nor one node those reserved for the next.
+    // Half of the reads are reserved for gaps, and each node has the same share.
     const share = Math.max(Math.floor(budget.reads / (2 * this.#p.nodes.length)), 1);
     for (const node of this.#p.nodes) {
       try {

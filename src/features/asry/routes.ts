@@ -121,7 +121,7 @@ const claimRoute = createRoute({
   tags: ['asry'],
   summary: 'Claim an ASRY reward',
   description:
-    'Rewards a USDC or USDT deposit to the treasury with ASRY, once, at its sender. Waits up to about 20 seconds for the deposit to be final.',
+    'Rewards the sender of a USDC or USDT deposit to the treasury with ASRY, once. Waits up to about 20 seconds for the deposit to be final.',
   middleware: [
     rateLimit('claim', { keys_per_client_hour, signature_lookups, chain_reads }),
     jsonBody,

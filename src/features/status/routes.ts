@@ -208,11 +208,11 @@ const status = createRoute({
           })
           .nullable()
           .describe("The last day's checks, oldest first; null when unread"),
-        days: z.array(period).nullable().describe('The same for days of the last 90'),
+        days: z.array(period).nullable().describe('The same by day, for 90 days'),
         incidents: z
           .array(
             z.object({
-              part: z.string().describe('As in failures, or checks while none ran'),
+              part: z.string().describe('A name as in failures, or checks if none ran'),
               effect: z.string(),
               from: asOf,
               to: asOf.nullable(),

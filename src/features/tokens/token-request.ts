@@ -113,7 +113,7 @@ export function faultWords(field: string, fault: string, text: string): string {
   }
 }
 
-/** An https URL that fits together with the name; the service never fetches it. */
+/** Why a text is not an https URL of allowed length; the service never fetches it. */
 function imageFault(text: string): string | undefined {
   if (text.length > MAX_URI_BYTES) return 'too_long';
   if (!/^https:\/\/[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return 'not_an_https_url';

@@ -60,7 +60,7 @@ it('an account and a mint read as the token library wrote them, under both progr
   expect(decodeTokenAccount(TOKEN_PROGRAM, accountBytes(AccountState.Frozen))?.atoms).toBe(U64_MAX);
 });
 
-it('extensions of Token-2022 change the length and not the base', () => {
+it('an account with Token-2022 extensions has the same base fields and a different length', () => {
   const value = Uint8Array.of(1, 2, 3);
   const held = extended(account, 2, [[7, new Uint8Array()]]);
   expect(decodeTokenAccount(TOKEN_2022_PROGRAM, held)?.atoms).toBe(U64_MAX);

@@ -574,7 +574,7 @@ describe('owed rewards', () => {
     expect(attempts()).toBe(before);
   });
 
-  it('waits for the next day when payouts that failed have spent the fees of this one', async () => {
+  it("an owed reward waits for the next day when failed payouts have spent the day's fees", async () => {
     const [failed, late] = [deposit(10n), deposit(10n)];
     const fee = tokenTransferFee({ createAccount: false });
     let failing = 1;
@@ -662,7 +662,7 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('claims are paused', () => {
-  it('claims are paused by the operator, with nothing consumed; existing claims are still shown', async () => {
+  it('a pause by the operator refuses new claims, consumes nothing, and still shows existing claims', async () => {
     const [before, one] = [deposit(10n), deposit(10n)];
     const run = start([before, one]);
     await run.ask({ signature: before.signature });

@@ -161,7 +161,7 @@ describe('the epoch curve', () => {
     ]);
   });
 
-  it('deposits of the depth earn half of the cap, and nine times the depth nine tenths', () => {
+  it('deposits equal to the depth earn half of the cap, and deposits of nine times the depth nine tenths', () => {
     const curve: Curve = { cap: 1_000_000n, depth: 90_000n };
     expect(rewardsAt(curve, 90_000n)).toBe(500_000n);
     expect(rewardsAt(curve, 810_000n)).toBe(900_000n);
