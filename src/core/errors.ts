@@ -110,9 +110,11 @@ const CODES = {
     'top_up_wallet',
     "The reserve's SOL balance, less floor, reservations and network fee, is below the amount.",
   ),
-  AMOUNT_TOO_SMALL: badRequest("Below minAmountSol of GET /api/swap/min, or below the bridge's minimum."),
+  AMOUNT_TOO_SMALL: badRequest(
+    "The amount is below minAmountSol of GET /api/swap/min, or below the bridge's minimum.",
+  ),
   AMOUNT_TOO_LARGE: badRequest(
-    "Above the cap of one swap (details.maxAmountLamports), or above the bridge's current maximum.",
+    "The amount is above the cap of one swap (details.maxAmountLamports), or above the bridge's maximum.",
   ),
   SWAP_LIMIT_REACHED: unavailable(
     `The amount would exceed a swap limit: details.limit is one of ${swapLimits.join(', ')}.`,

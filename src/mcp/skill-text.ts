@@ -100,8 +100,8 @@ the terms of the MCP tools: over HTTP, \`idempotencyKey\` is the header \`Idempo
 
 | code | meaning | action |
 |---|---|---|
-| \`AMOUNT_TOO_LARGE\` | Above the cap of one swap (details.maxAmountLamports), or above the bridge's current maximum. | \`fix_request\` |
-| \`AMOUNT_TOO_SMALL\` | Below minAmountSol of GET /api/swap/min, or below the bridge's minimum. | \`fix_request\` |
+| \`AMOUNT_TOO_LARGE\` | The amount is above the cap of one swap (details.maxAmountLamports), or above the bridge's maximum. | \`fix_request\` |
+| \`AMOUNT_TOO_SMALL\` | The amount is below minAmountSol of GET /api/swap/min, or below the bridge's minimum. | \`fix_request\` |
 | \`BODY_TOO_LARGE\` | The body is larger than 16 KiB. | \`fix_request\` |
 | \`CUSTODIAN_UNAVAILABLE\` | The custodian does not respond, or has too many reads. Repeat with the same Idempotency-Key: money moves at most once. | \`retry_later\` |
 | \`DATABASE_UNAVAILABLE\` | The database is not available. Nothing was lost. | \`retry_later\` |
