@@ -90,7 +90,7 @@ export const AREAS = {
   custody: 'The custodian: everything that signs',
   proof: 'Ownership proof',
   mint: 'ABSR: the daily mint',
-  asry: 'ASRY: rewards for deposits',
+  asry: 'ASRY: rewards for payments',
   payments: 'Token creations, listings and refunds',
   exchange: 'Exchange',
   pools: 'Pools',
@@ -209,7 +209,7 @@ export const VARIABLES = {
   TREASURY_SOLANA_ADDRESS: {
     schema: address,
     areas: ['custody'],
-    about: 'Receives fees, deposits and minted ABSR. Empty: the reserve itself.',
+    about: 'Receives fees, payments for ASRY and minted ABSR. Empty: the reserve itself.',
   },
   SOLANA_RPC_URL: {
     schema: urlList,
@@ -343,7 +343,7 @@ export const VARIABLES = {
     default:
       'USDC=EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v,USDT=Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
     areas: ['asry'],
-    about: 'Mints of the deposits that earn ASRY.',
+    about: 'Mints of the payments that earn ASRY.',
   },
 
   MINT_KEY_SEED: {

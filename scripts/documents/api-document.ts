@@ -51,7 +51,7 @@ const TAGS: Readonly<Record<string, string>> = {
   swap: 'Swaps of reserve SOL into BTC. The service signs; the caller only names an amount.',
   tokens: 'Token creations and listings, each paid in SOL, and the tokens.',
   exchange: 'Exchanges between currencies by a provider.',
-  asry: 'ASRY rewards for deposits of USDC or USDT.',
+  asry: 'ASRY, a reward token, for payments of USDC or USDT.',
   pools: 'Pools of a decentralized exchange.',
   nostr: 'Posts of kind 1111 from Nostr relays.',
   analytics: 'Page views of the site and their public counts.',

@@ -19,12 +19,12 @@ export function changesOf(markdown: string, source: string): Changes[] {
     },
   });
   const [, ...sections] = markdown.split(/^## /m);
-  return sections.map((section) => {
+  return sections.flatMap((section) => {
     const [, version, date] = /^\[([^\]]+)\](?: - (\S+))?\n/.exec(section) ?? [];
     if (version === undefined)
       throw new Error(`the changelog has a section without a version: ${section.slice(0, 40)}`);
     const html = marked.parse(section.slice(section.indexOf('\n')), { async: false });
-    return { version, date: date ?? null, html };
+    return html === '' ? [] : [{ version, date: date ?? null, html }];
   });
 }
 

@@ -199,8 +199,8 @@ export function docsPage(document: ApiDocument): Page {
     Content: () => (
       <>
         <Title name="API reference">
-          A public JSON API. No request needs a key or an account. Errors name the next step, and money moves
-          once however often a call is repeated.
+          A public JSON API of a Bitcoin reserve, its token ABSR and the reward token ASRY. No request needs a
+          key or an account. Errors name the next step, and money moves once however often a call is repeated.
         </Title>
         <div class="reference">
           <nav class="areas" aria-label="Areas of the API">

@@ -12,7 +12,7 @@ export const missing: Page = {
       </Title>
       <ul class="doors narrow">
         {[
-          ['/', 'Overview', 'SOL, BTC and ABSR at a glance'],
+          ['/', 'Overview', 'SOL, BTC and the ABSR token'],
           ['/reserves', 'Reserves and proof', 'Check the reserve in your browser'],
           ['/tokens', 'Tokens', 'Find, create or list a token'],
           ['/docs', 'API reference', 'Every operation, with examples'],

@@ -24,7 +24,9 @@ export const pools: Page = {
       <Live name="pools" json="/api/dex/pool-default">
         <Pools />
       </Live>
-      <p class="fine below">Coins in pools do not back ABSR and are not counted in the reserve.</p>
+      <p class="fine below">
+        Coins in pools are not counted in the reserve. They do not back ABSR, the token that counts its sats.
+      </p>
     </>
   ),
 };

@@ -22,8 +22,9 @@ export const reserves: Page = {
           ],
         }}
       >
-        Each hour and after each mint both reserve keys sign one message with the figures. Your browser checks
-        the signatures itself, and compares the figures with public explorers.
+        ABSR is a token on Solana, minted one for each sat of the reserve. Each hour and after each mint both
+        reserve keys sign one message with the figures. Your browser checks the signatures itself, and
+        compares the figures with public explorers.
       </Title>
       <Live name="wallets" json="/api/reserves">
         <Wallets />

@@ -19,7 +19,8 @@ export const status: Page = {
           ],
         }}
       >
-        Whether every part works, what the limits leave, and the last operations.
+        Whether every part works, what the limits leave, and the last operations. ABSR is the token on Solana
+        that counts the sats of the reserve.
       </Title>
       <Live name="status" json="/api/status">
         <StatusLive />

@@ -57,9 +57,9 @@ export const trust: Page = {
       <section>
         <h2>Can ABSR be exchanged for BTC?</h2>
         <p>
+          ABSR is a token on Solana that counts the sats of the reserve, one for each.{' '}
           <strong>Sluice offers no redemption of ABSR.</strong> No part of this service takes ABSR and pays
-          BTC, or anything else, for it. ABSR is a token on Solana that counts the sats of the reserve, one
-          for each. Others may trade it in pools, at any price or none.
+          BTC, or anything else, for it. Others may trade it in pools, at any price or none.
         </p>
         <p>
           ASRY is a reward token. It is earned with payments of USDC or USDT that are not returned, and it is

@@ -6,7 +6,7 @@ export const GROUPS: readonly (readonly [id: string, name: string, places: reado
     'reserve',
     'Reserve',
     [
-      ['/', 'Overview', 'SOL, BTC and ABSR at a glance'],
+      ['/', 'Overview', 'SOL, BTC and the ABSR token'],
       ['/reserves', 'Reserves and proof', 'Check the reserve in your browser'],
       ['/trust', 'Trust', 'Who holds the keys, what could go wrong'],
       ['/status', 'Status', 'Sources, limits, incidents'],

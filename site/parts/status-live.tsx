@@ -50,6 +50,14 @@ const Limits = ({ limits }: { limits: readonly Limit[] }) => (
   </dl>
 );
 
+const KIND_NAMES: Readonly<Record<string, string>> = {
+  swap: 'swap',
+  token: 'creation of a token',
+  absr: 'mint of ABSR',
+  asry: 'reward in ASRY',
+  refund: 'refund',
+};
+
 /** The labels of swap details mention BTC; other kinds show the detail unchanged. */
 const operationText = ({ kind, detail }: { kind: string; detail: string }): string => {
   if (detail === 'done') return '';
@@ -257,7 +265,7 @@ export function StatusReport({ status }: { status: Status }) {
           ]}
           rows={(operations ?? []).map((operation) => [
             <Moment iso={operation.createdAt} />,
-            operation.kind,
+            KIND_NAMES[operation.kind] ?? operation.kind,
             <span>
               <span
                 class={`mark ${operation.status === 'finished' ? 'good' : operation.status === 'failed' ? 'bad' : 'warn'}`}
@@ -266,7 +274,7 @@ export function StatusReport({ status }: { status: Status }) {
               </span>{' '}
               {operationText(operation)}
             </span>,
-            operation.amountLamports === null ? 'none' : sol(operation.amountLamports),
+            sol(operation.amountLamports ?? '0'),
             operation.signature === null ? 'none yet' : <SolanaTransaction signature={operation.signature} />,
           ])}
           empty="None yet."

@@ -260,7 +260,7 @@ export function SwapPanel() {
         <h2 class="minor">What happens</h2>
         <ol class="soft">
           <li>The bridge signs a quote, which the service checks.</li>
-          <li>SOL of the reserve goes to a deposit address of that quote.</li>
+          <li>SOL of the reserve goes to the bridge's address for that quote.</li>
           <li>The bridge pays BTC to the address of the reserve.</li>
           <li>The swap is finished when the BTC is confirmed there.</li>
         </ol>

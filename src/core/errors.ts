@@ -17,7 +17,7 @@ export const ERROR_ACTIONS = {
   top_up_wallet: 'The reserve has too little SOL. Use a smaller amount, or ask the operator to add SOL.',
   poll_status: 'The work has started. Read its record until it is final; do not start it again.',
   pay_missing_amount: 'Pay details.missingLamports to the same reference; payments are added up.',
-  use_another_deposit: 'This deposit earns nothing. Claim another one.',
+  use_another_deposit: 'This payment earns nothing. Claim another one.',
   none: 'Nothing needs to be done.',
   contact_operator: "Only the service's operator can resolve this. Do not repeat the request.",
   report_request_id: 'Report request_id to the operator. Do not repeat the request at once.',
@@ -161,25 +161,25 @@ const CODES = {
   DEPOSIT_NOT_FINAL: transient(
     409,
     'retry_later',
-    'The deposit is not final on the chain yet. Nothing was consumed.',
+    'The payment is not final on the chain yet. Nothing was consumed.',
   ),
   DEPOSIT_FAILED: uselessDeposit('The transaction failed on the chain.'),
   DEPOSIT_NO_CREDIT: uselessDeposit(
     "The transaction does not credit the treasury's own USDC or USDT account.",
   ),
-  DEPOSIT_WRONG_ASSET: badRequest('The deposit is in the other asset; details.creditedAsset names it.'),
+  DEPOSIT_WRONG_ASSET: badRequest('The payment is in the other asset; details.creditedAsset names it.'),
   DEPOSIT_AMOUNT_MISMATCH: badRequest(
     'The treasury received a different amount than expected; details has both amounts. Nothing was consumed.',
   ),
-  DEPOSIT_TOO_OLD: uselessDeposit('The deposit is older than the programme or the maximum age.'),
-  DEPOSIT_TOO_SMALL: uselessDeposit('The deposit is too small to earn anything.'),
+  DEPOSIT_TOO_OLD: uselessDeposit('The payment is older than the programme or the maximum age.'),
+  DEPOSIT_TOO_SMALL: uselessDeposit('The payment is too small to earn anything.'),
   DEPOSIT_NOT_ELIGIBLE: uselessDeposit(
     'The deposit is a transfer by the service itself, or has no sender; details.reason says which.',
   ),
   DEPOSIT_HELD: permanent(
     409,
     'contact_operator',
-    'The chain does not show clearly who sent the deposit; details.reason names the cause.',
+    'The chain does not show clearly who sent the payment; details.reason names the cause.',
   ),
   DEPOSIT_BOTH_ASSETS: permanent(409, 'contact_operator', 'One transaction credits both assets.'),
   DEPOSIT_ALREADY_USED: permanent(
@@ -190,7 +190,7 @@ const CODES = {
   CLAIM_IN_PROGRESS: transient(
     409,
     'poll_status',
-    'The whole deposit is claimed and a reward is being paid; details.claim is its record.',
+    'The whole payment is claimed and a reward is being paid; details.claim is its record.',
   ),
   ALREADY_CLAIMED: permanent(
     409,

@@ -47,7 +47,7 @@ const NEXT_STEPS: Record<ErrorAction, string> = {
   poll_status:
     'Do not create again. Read the state of the existing record: details has it, or call the status tool.',
   pay_missing_amount: 'Tell the user to pay details.missingLamports to the same reference.',
-  use_another_deposit: 'Tell the user that this deposit earns nothing; another one is needed.',
+  use_another_deposit: 'Tell the user that this payment earns nothing; another one is needed.',
   none: 'Nothing needs to be done.',
   contact_operator: "The service's operator must act. Show the error to the user; do not retry.",
   report_request_id:

@@ -43,7 +43,7 @@ const decimalAmount = (decimals: number, description: string) =>
 
 export const amountSol = decimalAmount(SOL_DECIMALS, 'SOL from minAmountSol to maxAmountSol of swap_min');
 export const coinAmount = decimalAmount(18, 'Whole coins of `from`');
-export const dollarAmount = decimalAmount(6, 'Expected deposit in whole USDC or USDT');
+export const dollarAmount = decimalAmount(6, 'Expected payment in whole USDC or USDT');
 
 export const dryRun = z.boolean().optional().describe('true: check everything, move nothing');
 export const idempotencyKey = z

@@ -97,10 +97,10 @@ it('lists a token made elsewhere', async () => {
   expect(answer('listings/search')).toMatchObject({ tokens: [{ symbol: 'FRGN' }], next_cursor: null });
 });
 
-it('claims ASRY for a deposit', async () => {
+it('claims ASRY for a payment', async () => {
   const stage = createAsryStage(world);
   const user = await stage.user();
-  const answer = await follow('Claim ASRY', { DEPOSIT: () => stage.deposit(user, 10n) });
+  const answer = await follow('Claim ASRY', { PAYMENT: () => stage.deposit(user, 10n) });
   expect(answer('explorer/treasury')).toEqual({ treasury_address: world.treasury });
   expect(answer('skipReward')).toMatchObject({ reward: { status: 'skipped' } });
   expect(answer('asry/claims')).toMatchObject({ senderPubkey: user.address, payouts: [{ part: 1 }] });

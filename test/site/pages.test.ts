@@ -23,6 +23,12 @@ const file = (path: string): string =>
   readFileSync(join(SITE_FOLDER, path === '/' ? 'index.html' : `${path}.html`), 'utf8');
 const hrefs = (html: string): string[] =>
   [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, href = '']) => href);
+/** Running text of the content, without code and menus. */
+const textOf = (html: string): string =>
+  (/<main .*<\/main>/s.exec(html)?.[0] ?? '')
+    .replaceAll(/<(code|pre|nav)\b.*?<\/\1>/gs, '')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
 /** Paths that the Worker serves on the same origin. */
 const SERVED = /^\/(api\/|llms\.txt$|status\.atom$|\.well-known\/security\.txt$)/;
 /** The repository, the only other site that pages link to before they are live. */
@@ -44,6 +50,15 @@ describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page
     expect(html).not.toMatch(/<style/);
     expect(html).not.toMatch(/\sstyle=/);
     expect(html).not.toMatch(/\son[a-z]+=/);
+  });
+
+  it('says what ABSR and ASRY are where they first appear, and calls no payment a deposit', () => {
+    const text = textOf(file(path));
+    for (const name of ['ABSR', 'ASRY']) {
+      const at = text.indexOf(name);
+      if (at >= 0) expect(text.slice(Math.max(0, at - 100), at + 100)).toContain('token');
+    }
+    expect(text.match(/.{0,40}\bdeposit(s|ed)?\b.{0,40}/gi)).toBeNull();
   });
 
   it('no page has dead links', () => {
@@ -243,4 +258,7 @@ it('the feed of releases leaves out what no release has, and links to files of t
   expect(feed).toContain('&lt;a href=&quot;');
   expect(feed).not.toContain('Next');
   expect(() => changesOf('## Unnamed\n', SOURCE)).toThrow('without a version');
+  expect(changesOf('# Changelog\n\n## [Unreleased]\n\n## [1.1.0] - 2026-11-24\n\n- First\n', SOURCE)).toEqual(
+    [expect.objectContaining({ version: '1.1.0' })],
+  );
 });

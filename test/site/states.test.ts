@@ -137,6 +137,17 @@ it.each([
   expect(titles).toEqual(title === null ? [] : [title]);
 });
 
+it('the status names the kinds of operations in words', () => {
+  const status = copy('getStatus');
+  const operations = ['swap', 'token', 'absr', 'asry', 'refund', 'later'].map((kind) => ({
+    ...{ kind, status: 'finished', detail: 'done', reason: null, signature: null, amountLamports: null },
+    ...{ createdAt: '2026-11-20T10:00:00.000Z', updatedAt: '2026-11-20T10:00:00.000Z' },
+  }));
+  const html = String(StatusReport({ status: { ...status, operations } }));
+  for (const name of ['swap', 'creation of a token', 'mint of ABSR', 'reward in ASRY', 'refund', 'later'])
+    expect(html).toContain(`>${name}</td>`);
+});
+
 describe('what a token page tells holders', () => {
   const none = { mint_authority: null, freeze_authority: null, update_authority: null };
   const example = { ...copy('getToken'), ...none };

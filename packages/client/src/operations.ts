@@ -512,7 +512,7 @@ export type ExchangeEstimate = ExchangeSource & ({
 export type Exchange = {
   /** The provider’s id; poll it at /api/exchange/status/{id} */ id: string;
   /** Address to which `payinAmount` must be paid */ payinAddress: string;
-  /** Memo or tag that the payment must carry; without it the deposit is lost */ payinExtraId: string | null;
+  /** Memo or tag that the payment must carry; without it the payment is lost */ payinExtraId: string | null;
   payinAmount: number;
   /** payinAmount with all digits */ payinAmountExact: string;
   payinCurrency: string;
@@ -541,7 +541,7 @@ export type ExchangeStatus = ExchangeSource & ({
   id: string;
   /** All states except waiting and pending are final */ status: 'waiting' | 'pending' | 'finished' | 'failed' | 'refunded' | 'expired';
   /** The provider’s own state */ providerStatus: string;
-  /** The provider holds the deposit until a check is complete */ hold: boolean;
+  /** The provider holds the payment until a check is complete */ hold: boolean;
   from: string;
   fromNetwork: string;
   to: string;
@@ -590,12 +590,12 @@ export type AnalyticsStats = {
 
 export type AsryClaim = {
   asset: 'USDC' | 'USDT';
-  /** Sender of the deposit, from chain data; receives the reward */ senderPubkey: string | null;
+  /** Sender of the payment, from chain data; receives the reward */ senderPubkey: string | null;
   /** Receive fee in basis points */ feeBps: number;
   /** Receive fee, rounded up */ feeAtomic: string;
   receive: {
     /** The transaction's first signature */ depositTxSignature: string;
-    /** Slot of the deposit */ slot: string;
+    /** Slot of the payment */ slot: string;
     /** Unix seconds; decides the epoch */ blockTime: number;
     /** Gain of the treasury's own account */ creditedAtomic: string;
     /** Receive fee */ feeAtomic: string;
@@ -608,7 +608,7 @@ export type AsryClaim = {
     /** Solana signature of the payout */ signature: string | null;
     /** ASRY of this payout */ asryAtomic: string;
     recipient: string;
-    /** Total reward of the deposit */ entitlementAtomic: string;
+    /** Total reward of the payment */ entitlementAtomic: string;
     /** Part of it that can still be claimed */ remainingAtomic: string;
     /** The ASRY mint */ mint: string;
     /** Reason why it is owed */ reason: string | null;
@@ -618,7 +618,7 @@ export type AsryClaim = {
 
 export type AsryClaimRequest = {
   asset: 'USDC' | 'USDT';
-  /** Signature of the deposit transaction */ depositTxSignature: string;
+  /** Signature of the payment */ depositTxSignature: string;
   /** Expected received amount in whole tokens; above 0 */ amount?: string;
   /** Expected received amount in atoms; above 0 */ amountAtomic?: string;
   /** Value of the reward to take now; the rest stays claimable. At least 1 % is paid. After three such calls the next one pays the whole rest */
@@ -645,19 +645,19 @@ export type AsryEpochs = {
     starts_at: string;
     ends_at: string;
     /** E: maximum ASRY of the epoch */ capAtomic: string;
-    /** K: deposits that earn half of the maximum */ depthAtomic: string;
-    /** C: net deposits claimed so far */ depositsAtomic: string;
-    /** E * C / (C + K): ASRY earned by these deposits */ entitledAtomic: string;
+    /** K: payments that earn half of the maximum */ depthAtomic: string;
+    /** C: net payments claimed so far */ depositsAtomic: string;
+    /** E * C / (C + K): ASRY earned by these payments */ entitledAtomic: string;
     /** Part of it that is final on the chain */ paidAtomic: string;
     claims: number;
-    /** ASRY atoms for the next deposit atom, not rounded */ nextUnitAsryAtomic: string;
+    /** ASRY atoms for the next payment atom, not rounded */ nextUnitAsryAtomic: string;
     /** ASRY atoms for the next dollar, before the fee */ nextDollarAsryAtomic: string;
     asryDecimals: number;
     /** Price that rewardUsd uses */ asryPriceUsd: string | null;
   } | null;
   past: Array<AsryEpoch>;
-  /** Data that a wallet needs to send a deposit */ deposit: {
-    /** Owner of the accounts that receive deposits */ address: string | null;
+  /** Data that a wallet needs to send a payment */ deposit: {
+    /** Owner of the accounts that receive payments */ address: string | null;
     mints: { USDC: string; USDT: string };
     decimals: number;
   };
@@ -670,12 +670,12 @@ export type AsryEpoch = {
   starts_at: string;
   ends_at: string;
   /** E: maximum ASRY of the epoch */ capAtomic: string;
-  /** K: deposits that earn half of the maximum */ depthAtomic: string;
-  /** C: net deposits claimed so far */ depositsAtomic: string;
-  /** E * C / (C + K): ASRY earned by these deposits */ entitledAtomic: string;
+  /** K: payments that earn half of the maximum */ depthAtomic: string;
+  /** C: net payments claimed so far */ depositsAtomic: string;
+  /** E * C / (C + K): ASRY earned by these payments */ entitledAtomic: string;
   /** Part of it that is final on the chain */ paidAtomic: string;
   claims: number;
-  /** ASRY atoms for the next deposit atom, not rounded */ nextUnitAsryAtomic: string;
+  /** ASRY atoms for the next payment atom, not rounded */ nextUnitAsryAtomic: string;
   /** ASRY atoms for the next dollar, before the fee */ nextDollarAsryAtomic: string;
   asryDecimals: number;
   /** Price that rewardUsd uses */ asryPriceUsd: string | null;
@@ -794,7 +794,7 @@ export const OPERATIONS = {
   listBitcoinTransactions: get<{ limit?: number; cursor?: string }, BitcoinTransactions, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/transactions/bitcoin'),
   /** The reserve's finalized Solana transactions, newest first. */
   listSolanaTransactions: get<{ limit?: number; cursor?: string }, SolanaTransactions, 'INVALID_INPUT' | 'RATE_LIMITED' | 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED'>('/api/transactions/solana'),
-  /** The Solana address that receives fees, deposits and minted ABSR. */
+  /** The Solana address that receives fees, payments for ASRY and minted ABSR. */
   getTreasury: get<Record<string, never>, Treasury, 'INTERNAL' | 'NOT_CONFIGURED'>('/api/explorer/treasury'),
   /** The newest signed proof that the service controls both reserve keys. */
   getProof: get<Record<string, never>, CurrentProof, 'INTERNAL' | 'UPSTREAM_FAILED' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'DATABASE_UNAVAILABLE'>('/api/proof'),
@@ -890,14 +890,14 @@ export const OPERATIONS = {
     | 'INTERNAL'>('/api/analytics/pageview'),
   /** Page views: totals, top paths and referrers, the last views, daily and hourly series. */
   getAnalyticsStats: get<Record<string, never>, AnalyticsStats, 'RATE_LIMITED' | 'ANALYTICS_READ_FAILED' | 'INTERNAL'>('/api/analytics/stats'),
-  /** Rewards the sender of a USDC or USDT deposit to the treasury with ASRY, once. */
+  /** Rewards the sender of a USDC or USDT payment to the treasury with ASRY, once. */
   claimFromDeposit: post<AsryClaimRequest, AsryClaim,
     | 'INVALID_INPUT' | 'INVALID_JSON' | 'UNSUPPORTED_CONTENT_TYPE' | 'INVALID_IDEMPOTENCY_KEY' | 'DEPOSIT_NOT_FOUND' | 'DEPOSIT_FAILED'
     | 'DEPOSIT_NO_CREDIT' | 'DEPOSIT_WRONG_ASSET' | 'DEPOSIT_AMOUNT_MISMATCH' | 'DEPOSIT_TOO_OLD' | 'DEPOSIT_TOO_SMALL'
     | 'DEPOSIT_NOT_ELIGIBLE' | 'REWARD_USD_UNAVAILABLE' | 'DEPOSIT_NOT_FINAL' | 'DEPOSIT_HELD' | 'DEPOSIT_BOTH_ASSETS'
     | 'DEPOSIT_ALREADY_USED' | 'CLAIM_IN_PROGRESS' | 'ALREADY_CLAIMED' | 'BODY_TOO_LARGE' | 'IDEMPOTENCY_KEY_REUSED' | 'RATE_LIMITED'
     | 'UPSTREAM_FAILED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE' | 'CLAIMS_PAUSED'>('/api/asry/claim-from-deposit', { once: 'reward', amounts: ['rewardUsd'] }),
-  /** The record of a claimed deposit. */
+  /** The record of a claimed payment. */
   getAsryClaim: get<{ signature: string }, AsryClaimRecord, 'NOT_FOUND' | 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/claims/{signature}'),
   /** The current epoch of ASRY rewards and the past ones, newest first. */
   getAsryEpoch: get<Record<string, never>, AsryEpochs, 'RATE_LIMITED' | 'INTERNAL' | 'NOT_CONFIGURED' | 'CUSTODIAN_UNAVAILABLE'>('/api/asry/epoch'),

@@ -242,7 +242,7 @@ const refusal = (
 export const notFinal = (): Refusal =>
   refusal(
     'DEPOSIT_NOT_FINAL',
-    'The chain has not finalized this deposit yet. Nothing was consumed; repeat the call.',
+    'The chain has not finalized this payment yet. Nothing was consumed; repeat the call.',
     {
       retryAfterSeconds: 5,
     },
@@ -257,7 +257,7 @@ const WHY_REFUSED = {
     'DEPOSIT_NO_CREDIT',
     "This transaction credits neither of the treasury's USDC and USDT accounts.",
   ],
-  own_movement: ['DEPOSIT_NOT_ELIGIBLE', 'This is a transfer by the reserve itself, not a deposit.'],
+  own_movement: ['DEPOSIT_NOT_ELIGIBLE', 'This is a transfer by the reserve itself, not a payment to it.'],
   no_sender: ['DEPOSIT_NOT_ELIGIBLE', 'These tokens were minted to the treasury; they have no sender.'],
 } as const;
 
@@ -294,7 +294,7 @@ export const depositHeld = (reason: string): Refusal =>
   );
 
 export const wrongAsset = (asset: string, credited: string): Refusal =>
-  refusal('DEPOSIT_WRONG_ASSET', `This deposit is in ${credited}, not in ${asset}.`, {
+  refusal('DEPOSIT_WRONG_ASSET', `This payment is in ${credited}, not in ${asset}.`, {
     details: { asset, creditedAsset: credited },
   });
 
@@ -304,14 +304,14 @@ export const wrongAmount = (expected: bigint, credited: bigint): Refusal =>
   });
 
 export const tooOld = (blockTime: number): Refusal =>
-  refusal('DEPOSIT_TOO_OLD', 'This deposit is older than the programme or the maximum age.', {
+  refusal('DEPOSIT_TOO_OLD', 'This payment is older than the programme or the maximum age.', {
     details: { blockTime },
   });
 
 export const tooSmall = (credited: bigint, minimum: bigint): Refusal =>
   refusal(
     'DEPOSIT_TOO_SMALL',
-    `A deposit of ${credited} atoms earns nothing. The minimum is ${minimum} atoms.`,
+    `A payment of ${credited} atoms earns nothing. The minimum is ${minimum} atoms.`,
     {
       details: {
         creditedAtomic: credited.toString(),
@@ -339,12 +339,12 @@ export const claimsPaused = (reason: string): Refusal =>
   });
 
 export const inProgress = (): Refusal =>
-  refusal('CLAIM_IN_PROGRESS', 'This deposit is claimed and its reward is being paid.', {
+  refusal('CLAIM_IN_PROGRESS', 'This payment is claimed and its reward is being paid.', {
     retryAfterSeconds: 5,
   });
 
 export const alreadyClaimed = (): Refusal =>
-  refusal('ALREADY_CLAIMED', 'Nothing is left to claim from this deposit. details.claim shows its payouts.');
+  refusal('ALREADY_CLAIMED', 'Nothing is left to claim from this payment. details.claim shows its payouts.');
 
 export const unreadable = (reason: string): Refusal =>
   refusal('UPSTREAM_FAILED', 'The chain cannot be read right now. Nothing was consumed.', {

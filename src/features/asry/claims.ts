@@ -128,6 +128,6 @@ export async function getClaim(d: GetClaimDeps, text: string): Promise<ClaimView
   const claim =
     signature &&
     ((await d.claims.claim(signature).catch(() => undefined)) ?? (await d.custody.findClaim(signature)));
-  if (!claim) throw new AppError('NOT_FOUND', 'No claim was made with this deposit.');
+  if (!claim) throw new AppError('NOT_FOUND', 'No claim was made with this payment.');
   return claim;
 }

@@ -44,12 +44,12 @@ const notConfigured = ['NOT_CONFIGURED', 'CUSTODIAN_UNAVAILABLE'] as const;
 
 const Claim = component('AsryClaim', {
   asset: z.enum(['USDC', 'USDT']),
-  senderPubkey: z.string().nullable().describe('Sender of the deposit, from chain data; receives the reward'),
+  senderPubkey: z.string().nullable().describe('Sender of the payment, from chain data; receives the reward'),
   feeBps: z.int().openapi({ description: 'Receive fee in basis points', example: 5 }),
   feeAtomic: atomsText('Receive fee, rounded up', '50000'),
   receive: z.object({
     depositTxSignature: z.string().describe("The transaction's first signature"),
-    slot: atomsText('Slot of the deposit', '311224455'),
+    slot: atomsText('Slot of the payment', '311224455'),
     blockTime: z.int().describe('Unix seconds; decides the epoch'),
     creditedAtomic: atomsText("Gain of the treasury's own account", '100000000'),
     feeAtomic: atomsText('Receive fee', '50000'),
@@ -65,7 +65,7 @@ const Claim = component('AsryClaim', {
     signature: z.string().nullable().describe('Solana signature of the payout'),
     asryAtomic: atomsText('ASRY of this payout', '1109323590079'),
     recipient: z.string(),
-    entitlementAtomic: atomsText('Total reward of the deposit', '1109323590079'),
+    entitlementAtomic: atomsText('Total reward of the payment', '1109323590079'),
     remainingAtomic: atomsText('Part of it that can still be claimed', '0'),
     mint: z.string().describe('The ASRY mint'),
     reason: z.string().nullable().describe('Reason why it is owed'),
@@ -93,12 +93,12 @@ const Epoch = component('AsryEpoch', {
   starts_at: z.iso.datetime(),
   ends_at: z.iso.datetime(),
   capAtomic: atomsText('E: maximum ASRY of the epoch', '1000000000000000'),
-  depthAtomic: atomsText('K: deposits that earn half of the maximum', '90000000000'),
-  depositsAtomic: atomsText('C: net deposits claimed so far', '0'),
-  entitledAtomic: atomsText('E * C / (C + K): ASRY earned by these deposits', '0'),
+  depthAtomic: atomsText('K: payments that earn half of the maximum', '90000000000'),
+  depositsAtomic: atomsText('C: net payments claimed so far', '0'),
+  entitledAtomic: atomsText('E * C / (C + K): ASRY earned by these payments', '0'),
   paidAtomic: atomsText('Part of it that is final on the chain', '0'),
   claims: z.int(),
-  nextUnitAsryAtomic: atomsText('ASRY atoms for the next deposit atom, not rounded', '11111.111109'),
+  nextUnitAsryAtomic: atomsText('ASRY atoms for the next payment atom, not rounded', '11111.111109'),
   nextDollarAsryAtomic: atomsText('ASRY atoms for the next dollar, before the fee', '11110987655'),
   asryDecimals: z.int(),
   asryPriceUsd: z.string().nullable().describe('Price that rewardUsd uses'),
@@ -121,7 +121,7 @@ const claimRoute = createRoute({
   tags: ['asry'],
   summary: 'Claim an ASRY reward',
   description:
-    'Rewards the sender of a USDC or USDT deposit to the treasury with ASRY, once. Waits up to about 20 seconds for the deposit to be final.',
+    'Rewards the sender of a USDC or USDT payment to the treasury with ASRY, once. Waits up to about 20 seconds for the payment to be final.',
   middleware: [
     rateLimit('claim', { keys_per_client_hour, signature_lookups, chain_reads }),
     jsonBody,
@@ -140,7 +140,7 @@ const claimRoute = createRoute({
             context.addIssue('must be a Solana signature: base58 of 64 bytes');
             return z.NEVER;
           })
-          .openapi({ ...SIGNATURE, description: 'Signature of the deposit transaction' }),
+          .openapi({ ...SIGNATURE, description: 'Signature of the payment' }),
         amount: amount(DOLLAR_DECIMALS, 'Expected received amount in whole tokens', '100.5'),
         amountAtomic: amount(0, 'Expected received amount in atoms', '100500000'),
         rewardUsd: amountParam({
@@ -156,7 +156,7 @@ const claimRoute = createRoute({
     ),
   },
   responses: {
-    200: jsonResponse(Claim, 'The deposit is claimed; with skipReward, it could be claimed'),
+    200: jsonResponse(Claim, 'The payment is claimed; with skipReward, it could be claimed'),
     ...errorResponses(
       [
         ...BODY_ERRORS,
@@ -194,11 +194,11 @@ const recordRoute = createRoute({
   operationId: 'getAsryClaim',
   tags: ['asry'],
   summary: 'ASRY claim record',
-  description: 'The record of a claimed deposit.',
+  description: 'The record of a claimed payment.',
   middleware: [limitReads] as const,
   request: {
     params: z.object({
-      signature: z.string().openapi({ ...SIGNATURE, description: 'Signature of the deposit' }),
+      signature: z.string().openapi({ ...SIGNATURE, description: 'Signature of the payment' }),
     }),
   },
   responses: {
@@ -223,11 +223,11 @@ const epochRoute = createRoute({
         past: z.array(Epoch),
         deposit: z
           .object({
-            address: z.string().nullable().describe('Owner of the accounts that receive deposits'),
+            address: z.string().nullable().describe('Owner of the accounts that receive payments'),
             mints: z.object({ USDC: z.string(), USDT: z.string() }),
             decimals: z.int(),
           })
-          .describe('Data that a wallet needs to send a deposit'),
+          .describe('Data that a wallet needs to send a payment'),
         allowanceAtomic: z
           .string()
           .nullable()

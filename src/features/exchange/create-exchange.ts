@@ -140,7 +140,7 @@ export const ExchangeAnswer = component('Exchange', {
   payinExtraId: z
     .string()
     .nullable()
-    .describe('Memo or tag that the payment must carry; without it the deposit is lost'),
+    .describe('Memo or tag that the payment must carry; without it the payment is lost'),
   payinAmount: z.number().openapi({ example: 0.1 }),
   payinAmountExact: z.string().openapi({ example: '0.1', description: 'payinAmount with all digits' }),
   payinCurrency: z.string().openapi({ example: 'sol' }),
@@ -214,9 +214,9 @@ export function exchangeAnswer(
     statusUrl: trackerUrl(created.id),
     message: [
       `Send exactly ${payin} ${order.fromCode} to payinAddress`,
-      created.payinExtraId === null ? '' : ` with the memo ${created.payinExtraId}, else the deposit is lost`,
+      created.payinExtraId === null ? '' : ` with the memo ${created.payinExtraId}, else the payment is lost`,
       ', from a wallet of your own. The rate is not locked. ChangeNOW runs the exchange, not this service. It may hold ',
-      'a deposit until it has checked your identity or the source of the funds (status pending, hold true). It ',
+      'a payment until it has checked your identity or the source of the funds (status pending, hold true). It ',
       order.refundAddress
         ? 'sends refunds to refundAddress.'
         : 'asks you for an address before a refund, since no refundAddress was given.',

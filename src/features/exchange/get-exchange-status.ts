@@ -18,7 +18,7 @@ export const ExchangeStatusBody = Sourced.extend({
   id: z.string(),
   status: z.enum(PUBLIC_STATUSES).describe('All states except waiting and pending are final'),
   providerStatus: z.string().openapi({ description: 'The provider’s own state', example: 'verifying' }),
-  hold: z.boolean().describe('The provider holds the deposit until a check is complete'),
+  hold: z.boolean().describe('The provider holds the payment until a check is complete'),
   from: z.string(),
   fromNetwork: z.string(),
   to: z.string(),

@@ -151,7 +151,7 @@ const treasuryRoute = createRoute({
   operationId: 'getTreasury',
   tags: ['reserves'],
   summary: 'Treasury address',
-  description: 'The Solana address that receives fees, deposits and minted ABSR.',
+  description: 'The Solana address that receives fees, payments for ASRY and minted ABSR.',
   responses: {
     200: jsonResponse(component('Treasury', { treasury_address: z.string() }), 'The treasury'),
     ...errorResponses(['NOT_CONFIGURED']),

@@ -4,18 +4,18 @@ import { READS, read, tool } from './tool.ts';
 
 const asryClaim = tool({
   name: 'asry_claim',
-  title: 'Claim ASRY for a deposit',
+  title: 'Claim the reward token ASRY',
   description:
-    'SPENDS MONEY: sends the ASRY reward of a USDC or USDT deposit to the sender shown by the chain, never to anyone else. ' +
-    'Call it with dry_run: true first. It waits up to 20 seconds for the deposit to be final. A repeat pays nothing twice.',
+    'SPENDS MONEY: sends the ASRY reward of a USDC or USDT payment to the sender shown by the chain, never to anyone else. ' +
+    'Call it with dry_run: true first. It waits up to 20 seconds for the payment to be final. A repeat pays nothing twice.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: z.strictObject({
     asset: z.enum(['USDC', 'USDT']),
-    depositTxSignature: solanaSignature.describe('Of the deposit to the treasury'),
+    depositTxSignature: solanaSignature.describe('Of the payment to the treasury'),
     amount: dollarAmount.optional(),
     dry_run: dryRun,
   }),
-  example: { asset: 'USDC', depositTxSignature: 'signature of the deposit', dry_run: true },
+  example: { asset: 'USDC', depositTxSignature: 'signature of the payment', dry_run: true },
   run: async ({ asset, depositTxSignature, amount, dry_run: rehearse = false }, { api, signal }) => {
     const deposit = { asset, depositTxSignature, amount, skipReward: rehearse };
     const { value: body } = await api.call('claimFromDeposit', deposit, { signal });
@@ -24,7 +24,7 @@ const asryClaim = tool({
         ...body,
         claimed: true,
         message:
-          'The deposit is claimed. reward shows whether the ASRY is sent; asry_claim_status reads it again.',
+          'The payment is claimed. reward shows whether the ASRY is sent; asry_claim_status reads it again.',
       };
     const { reward: offered, ...terms } = body;
     const { recipient, mint, entitlementAtomic, remainingAtomic } = offered;
@@ -33,7 +33,7 @@ const asryClaim = tool({
       claimed: false,
       dry_run: true,
       would_pay: { recipient, mint, entitlementAtomic, remainingAtomic },
-      message: 'Dry run: this deposit can be claimed now. Nothing was consumed or paid.',
+      message: 'Dry run: this payment can be claimed now. Nothing was consumed or paid.',
     };
   },
 });
@@ -41,17 +41,17 @@ const asryClaim = tool({
 const asryClaimStatus = tool({
   name: 'asry_claim_status',
   title: 'State of an ASRY claim',
-  description: 'The payouts of a claimed deposit, their signatures, and the reason why one is still owed.',
+  description: 'The payouts of a claimed payment, their signatures, and the reason why one is still owed.',
   annotations: READS,
   input: z.strictObject({ depositTxSignature: solanaSignature }),
-  example: { depositTxSignature: 'signature of the deposit' },
+  example: { depositTxSignature: 'signature of the payment' },
   run: ({ depositTxSignature }, context) => read('getAsryClaim', { signature: depositTxSignature }, context),
 });
 
 const asryEpoch = tool({
   name: 'asry_epoch',
   title: 'ASRY reward epochs',
-  description: 'The current epoch of ASRY rewards, what the next deposited dollar earns, and past epochs.',
+  description: 'The current epoch of ASRY rewards, what the next paid dollar earns, and past epochs.',
   annotations: READS,
   input: z.strictObject({}),
   run: (_input, context) => read('getAsryEpoch', {}, context),
