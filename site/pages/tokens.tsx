@@ -75,9 +75,6 @@ export const token: Page = {
   script: 'token',
   Content: () => (
     <>
-      <noscript>
-        <h1>Token</h1>
-      </noscript>
       <p class="trail">
         <a href="/tokens">All tokens</a>
       </p>

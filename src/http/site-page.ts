@@ -28,6 +28,9 @@ export type PageHead = {
   readonly imageAlt: string;
 };
 
+/** `2026-11-20 17:44:05 UTC` */
+export const instant = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+
 const REPLACED =
   'title, meta[name="description"], meta[property^="og:"], meta[name="twitter:card"], link[rel="canonical"]';
 

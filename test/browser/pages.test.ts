@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Status } from '../../packages/client/src/index.ts';
 import { LISTED_PAGES } from '../../site/listed-pages.ts';
 import {
+  control,
   expectAccessible,
   expectNothingWrong,
   PHONE,
@@ -16,6 +17,7 @@ import {
   violations,
   visit,
 } from './visit.ts';
+import type { Info } from './wallet.ts';
 
 useBrowser();
 
@@ -123,7 +125,7 @@ async function longTaskOf(page: Page, path: string): Promise<number> {
   return longest / yardstick;
 }
 
-async function expectComplete(visited: Visit, path: string, themes: readonly Theme[]) {
+async function expectComplete(visited: Visit, name: string, themes: readonly Theme[]) {
   const { page } = visited;
   expect(await page.locator('h1').allInnerTexts()).toEqual([expect.stringMatching(/\S/)]);
   expect(await page.locator('.notice.bad').allInnerTexts()).toEqual([]);
@@ -136,18 +138,55 @@ async function expectComplete(visited: Visit, path: string, themes: readonly The
   expect(await page.evaluate('window.shifted')).toBeLessThanOrEqual(MOST_SHIFT);
   // The largest paint is text of the page: it waits for no picture.
   expect(await page.evaluate('window.largest')).toEqual({ url: '', isShown: true });
-  await picture(page, path.slice(1).replace('/', '-') || 'overview');
+  await picture(page, name.slice(1).replaceAll(/\W+/g, '-') || 'overview');
 }
 
-describe.each(LISTED_PAGES)('%s on a desktop', (path) => {
+/** The page of a token, which is rendered by the Worker. */
+const TOKEN_PAGE = '/token/<mint>';
+const ALL_PAGES = [...LISTED_PAGES, TOKEN_PAGE];
+let token: Promise<string> | undefined;
+
+/** Pays for a token, and returns its mint. */
+async function createToken(): Promise<string> {
+  const post = async (path: string, body: object): Promise<Record<string, string>> => {
+    const headers = { 'content-type': 'application/json', prefer: 'wait=50' };
+    const sent = { method: 'POST', headers, body: JSON.stringify(body) };
+    const response = await fetch(new URL(path, siteUrl), sent);
+    return (await response.json()) as Record<string, string>;
+  };
+  const { users } = await control<Info>('GET /info');
+  const order = await post('/api/invoices', {
+    ...{ name: 'Shared Otter', symbol: 'SHARED', decimals: 6, supply: '1000000' },
+    creator_address: users[0]?.address,
+  });
+  const { signature } = await control<{ signature: string }>('POST /transfer', {
+    ...{ to: order.treasury_address, amount: order.amount, references: [order.reference] },
+  });
+  for (;;) {
+    const { mint_address: mint } = await post('/api/invoices/confirm', {
+      ...{ invoice_id: order.invoice_id, tx_signature: signature },
+    });
+    if (mint) return mint;
+  }
+}
+
+async function addressOf(path: string): Promise<string> {
+  if (path !== TOKEN_PAGE) return path;
+  token ??= createToken();
+  return `/token/${await token}`;
+}
+
+describe.each(ALL_PAGES)('%s on a desktop', (name) => {
   let load: Load;
+  let path: string;
   beforeAll(async () => {
+    path = await addressOf(name);
     load = await loadMeasured(path, { colorScheme: 'light' });
   });
   afterAll(() => load?.visited.close());
 
   it('the page is complete, accessible, within the screen, and sends no request to other sites', () =>
-    expectComplete(load.visited, path, ['light', 'dark']));
+    expectComplete(load.visited, name, ['light', 'dark']));
 
   it('each page can be used by keyboard, starting with the skip link', async () => {
     const { page } = load.visited;
@@ -187,17 +226,17 @@ describe.each(LISTED_PAGES)('%s on a desktop', (path) => {
   });
 });
 
-describe.each(LISTED_PAGES)('%s on a phone', (path) => {
+describe.each(ALL_PAGES)('%s on a phone', (name) => {
   let visited: Visit;
   beforeAll(async () => {
     const phone = { viewport: PHONE, hasTouch: true, isMobile: true, colorScheme: 'dark' } as const;
-    visited = await visit(path, phone, (page) => page.addInitScript(NOTE_PAINTS));
+    visited = await visit(await addressOf(name), phone, (page) => page.addInitScript(NOTE_PAINTS));
     await settled(visited.page);
   });
   afterAll(() => visited?.close());
 
   it('the page is complete, accessible, within the screen, and sends no request to other sites', () =>
-    expectComplete(visited, path, ['dark', 'light']));
+    expectComplete(visited, name, ['dark', 'light']));
 
   it('no page has a button or field lower than 44 pixels on a phone', async () => {
     const small = await visited.page
@@ -215,8 +254,26 @@ describe.each(LISTED_PAGES)('%s on a phone', (path) => {
   });
 });
 
-it.each(LISTED_PAGES)('%s can be read without JavaScript', async (path) => {
-  const visited = await visit(path, { javaScriptEnabled: false });
+it.each(ALL_PAGES)('%s does not move when its scripts arrive after its first paint', async (name) => {
+  const { promise: painted, resolve: release } = Promise.withResolvers<void>();
+  const visited = await visit('about:blank', { viewport: PHONE, isMobile: true }, async (page) => {
+    await page.addInitScript(NOTE_PAINTS);
+    await page.route('**/assets/*.js', async (route) => {
+      await painted;
+      await route.continue();
+    });
+  });
+  const { page } = visited;
+  await page.goto(new URL(await addressOf(name), siteUrl).href, { waitUntil: 'commit' });
+  await expect.poll(() => page.evaluate('window.largest !== undefined')).toBe(true);
+  release();
+  await settled(page);
+  expect(await page.evaluate('window.shifted')).toBeLessThanOrEqual(MOST_SHIFT);
+  await visited.close();
+});
+
+it.each(ALL_PAGES)('%s can be read without JavaScript', async (name) => {
+  const visited = await visit(await addressOf(name), { javaScriptEnabled: false });
   const { page } = visited;
   expect(await page.locator('h1').innerText()).toMatch(/\S/);
   expect(await page.locator('.waiting:visible, .skeleton:visible').count()).toBe(0);
@@ -307,7 +364,9 @@ it('every page forbids scripts, styles and pictures of other sites, and frames',
   expect(policy).not.toContain('unsafe');
 });
 
-/** A full day of checks, with some failures of each part in one half hour. */
+const DAY_MS = 86_400_000;
+
+/** A full history, with some failures of each part in one half hour and one day, and two incidents. */
 function filled(status: Status): Status {
   const lengthMs = 30 * 60_000;
   const newest = Math.floor(Date.parse(status.as_of ?? '') / lengthMs);
@@ -317,10 +376,20 @@ function filled(status: Status): Status {
     checks: 30,
     failures: parts.flatMap((name, part) => (part === at ? [{ name, checks: 4 }] : [])),
   }));
-  return { ...status, history: { periodSeconds: lengthMs / 1000, periods } };
+  const today = Math.floor(Date.parse(status.as_of ?? '') / DAY_MS);
+  const days = periods.map((period, at) => ({
+    ...period,
+    startsAt: new Date((today - 47 + at) * DAY_MS).toISOString(),
+  }));
+  const at = (period: number): string => periods[period]?.startsAt ?? '';
+  const incidents = [
+    { part: 'custody', effect: 'Swaps, mints or payouts waited.', from: at(3), to: null },
+    { part: 'kraken', effect: 'Payments may have waited.', from: at(1), to: at(2) },
+  ];
+  return { ...status, history: { periodSeconds: lengthMs / 1000, periods }, days, incidents };
 }
 
-it('a status with a full day of history is accessible', async () => {
+it('a status with a full history and incidents is accessible', async () => {
   const visited = await visit('/status', {}, (page) =>
     page.route('**/api/status', async (route) => {
       const response = await route.fetch();
@@ -328,6 +397,10 @@ it('a status with a full day of history is accessible', async () => {
     }),
   );
   const { page } = visited;
+  await page.getByText('4 of 1,440 checks failed, last on').first().waitFor();
+  await page.getByText('under way', { exact: true }).waitFor();
+  await expectAccessible(page);
+  await picture(page, 'status-incidents');
   await page.getByRole('button', { name: '24 hours' }).click();
   await page.getByText('4 of 1,440 checks failed, last in the half hour from').first().waitFor();
   await expectAccessible(page);

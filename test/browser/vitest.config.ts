@@ -12,5 +12,6 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: PATIENCE_MS,
     hookTimeout: PATIENCE_MS,
+    expect: { poll: { timeout: PATIENCE_MS / 2 } },
   },
 });

@@ -76,7 +76,9 @@ describe('/token/{mint}', () => {
     expect(text).toContain(
       `content="Listed, rights not known. Supply 1,234,567.89 OTT. Mint ${MINT}. swims"`,
     );
-    expect(text).toMatch(/data-island="token" class="live" data-filled=""><h1><bdi>Otter<\/bdi><\/h1>/);
+    expect(text).toMatch(
+      /data-island="token" class="live" data-filled=""><div class="token-head">.*<h1><bdi [^>]*>Otter<\/bdi><\/h1>/s,
+    );
     const first = /id="first-answers">(.*?)<\/script>/.exec(text)?.[1] ?? '{}';
     expect(JSON.parse(first)).toMatchObject({ [`getToken {"id":"${MINT}"}`]: { id: 7, name: 'Otter' } });
   });

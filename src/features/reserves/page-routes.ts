@@ -6,7 +6,7 @@
 import { html } from 'hono/html';
 import { BTC_DECIMALS, formatAmount, grouped, SOL_DECIMALS } from '../../core/amount.ts';
 import { newRouter } from '../../http/router.ts';
-import { type SitePage, sitePage } from '../../http/site-page.ts';
+import { instant, type SitePage, sitePage } from '../../http/site-page.ts';
 import { within } from '../../http/within.ts';
 import { type GetProofDeps, getProof } from './get-proof.ts';
 import { getReserves } from './get-reserves.ts';
@@ -48,8 +48,6 @@ async function readFigures(d: ReservePageDeps): Promise<Figures> {
   };
 }
 
-/** `2026-11-20 17:44:05 UTC` */
-const instant = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 const readAt = (iso: string) => html`Read <time datetime="${iso}">${instant(iso)}</time>`;
 const amount = (atoms: string, decimals: number, unit: string) =>
   html`${grouped(formatAmount(BigInt(atoms), decimals))}<span class="unit"> ${unit}</span>`;

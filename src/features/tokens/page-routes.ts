@@ -5,7 +5,7 @@ import { DAY_MS } from '../../core/durations.ts';
 import { readLetters } from '../../http/picture.ts';
 import { limitReads } from '../../http/rate-limit.ts';
 import { newRouter } from '../../http/router.ts';
-import { type PageHead, sitePage } from '../../http/site-page.ts';
+import { instant, type PageHead, sitePage } from '../../http/site-page.ts';
 import { drawPreviewCard } from './preview-card.ts';
 import { findToken, type TokenDeps, tokenAnswers } from './routes.ts';
 import type { TokenRow } from './token-store.ts';
@@ -57,14 +57,18 @@ function headOf(token: Answer, origin: string): PageHead {
   };
 }
 
-const firstState = (token: Answer) => html`<h1><bdi>${token.name}</bdi></h1>
-<p><bdi>${token.symbol}</bdi>: ${badges(token).join(', ')}.</p>
+/** The head has the size that the page's script gives it, so that nothing moves. */
+const firstState = (token: Answer) => html`<div class="token-head">
+<span class="initial" aria-hidden="true"><bdi>${[...token.symbol][0]?.toUpperCase() ?? '?'}</bdi></span>
+<div><h1><bdi class="foreign">${token.name}</bdi></h1>
+<p><bdi>${token.symbol}</bdi>: ${badges(token).join(', ')}.</p></div>
+</div>
 <p class="prose"><bdi>${token.description}</bdi></p>
-<dl class="facts">
+<dl class="facts first">
 <dt>Mint address</dt><dd><code>${token.mint_address}</code></dd>
 <dt>Supply</dt><dd>${grouped(token.supply_ui)} <bdi>${token.symbol}</bdi></dd>
-<dt>Created</dt><dd>${token.created_at}</dd>
-<dt>Read from the chain</dt><dd>${token.as_of ?? 'could not be read'}</dd>
+<dt>Created</dt><dd>${instant(token.created_at)}</dd>
+<dt>Read from the chain</dt><dd>${token.as_of === null ? 'could not be read' : instant(token.as_of)}</dd>
 </dl>`;
 
 const CARD_HEADERS = { 'Content-Type': 'image/png', 'Cache-Control': `public, max-age=${CARD_MAX_AGE}` };
