@@ -81,7 +81,7 @@ export function TryIt() {
         ))}
       </p>
       {busy === null ? null : <Waiting what="Calling the API." />}
-      {failure === null ? null : <Failed failure={failure} />}
+      <Failed failure={failure} />
       <div role="status">
         {shown === null ? null : <CopyBlock label={`the answer of ${shown.name}`} text={shown.text} />}
       </div>

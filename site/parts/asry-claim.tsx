@@ -37,7 +37,7 @@ function ClaimDeposit({
       {busy === null ? null : (
         <Waiting what="You may close this page. Its address claims the payment later." usualSeconds={null} />
       )}
-      {failure === null ? null : <Failed failure={failure} retry={run} />}
+      <Failed failure={failure} retry={run} />
     </div>
   );
 }

@@ -86,7 +86,7 @@ export function SignatureForm({ follow }: { follow: (signature: string) => void 
           </button>
         </>
       )}
-      {failure === null ? null : <Failed failure={failure} />}
+      <Failed failure={failure} />
     </div>
   );
 }

@@ -225,7 +225,7 @@ export function ExchangePanel() {
             </button>
           </Form>
         )}
-        {failure === null ? null : <Failed failure={failure} />}
+        <Failed failure={failure} />
       </div>
       <Notice kind="warn" title="Read this before you pay">
         <p>

@@ -214,7 +214,7 @@ function ReportPayment({ id }: { id: string }) {
           Check payment
         </button>
         {busy === null ? null : <Waiting what="Reading the payment from the chain." />}
-        {failure === null ? null : <Failed failure={failure} />}
+        <Failed failure={failure} />
       </Form>
     </details>
   );

@@ -98,7 +98,7 @@ export function ListingRequest({ tokenId }: { tokenId?: number }) {
         Request listing
       </button>
       {busy === null ? null : <Waiting what="Reading the token from the chain." />}
-      {failure === null ? null : <Failed failure={failure} />}
+      <Failed failure={failure} />
     </Form>
   );
 }

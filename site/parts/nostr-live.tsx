@@ -78,7 +78,7 @@ function Posts({ feed: { name, input } }: { feed: Feed }) {
           </ul>
         )}
         {busy ? <Waiting what="Reading older posts." /> : null}
-        {failure === null ? null : <Failed failure={failure} />}
+        <Failed failure={failure} />
         {cursor === null ? null : (
           <button type="button" class="quiet start" disabled={busy} onClick={() => older(cursor)}>
             Older posts

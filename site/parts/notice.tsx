@@ -31,8 +31,9 @@ export function Waiting({
   );
 }
 
-/** A failure as text, with the next step. */
-export function Failed({ failure, retry }: { failure: Failure; retry?: () => void }) {
+/** A failure as text, with the next step; nothing without one. */
+export function Failed({ failure, retry }: { failure: Failure | null; retry?: () => void }) {
+  if (failure === null) return null;
   return (
     <div class="notice bad" role="alert">
       <p>

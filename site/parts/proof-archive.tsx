@@ -81,7 +81,7 @@ function ChainCheck() {
       {busy === null ? null : (
         <Waiting what={`Reading and checking every proof: ${count(checked)} so far.`} usualSeconds={null} />
       )}
-      {failure === null ? null : <Failed failure={failure} retry={run} />}
+      <Failed failure={failure} retry={run} />
       <div role="status">{result === null ? null : <ChainVerdict result={result} />}</div>
     </div>
   );

@@ -165,9 +165,11 @@ export function StatusReport({ status }: { status: Status }) {
           name="Every ABSR covered"
           value={backing.gapSatoshis === null ? null : backing.ok ? 'yes' : 'NO'}
         >
-          {backing.gapSatoshis
-            ? `${amountOf(backing.gapSatoshis, 'sat')} ${backing.gapSatoshis.startsWith('-') ? 'missing' : 'more than the supply'}`
-            : 'compared on both chains'}
+          {backing.gapSatoshis === '0'
+            ? 'exactly one sat for each'
+            : backing.gapSatoshis
+              ? `${amountOf(backing.gapSatoshis, 'sat')} ${backing.gapSatoshis.startsWith('-') ? 'missing' : 'more than the supply'}`
+              : 'compared on both chains'}
         </Tile>
         <Tile name="Swaps" value={custody ? swapsText(custody) : null}>
           {custody

@@ -246,7 +246,7 @@ export function SwapPanel() {
         {busy === 'create' ? (
           <Waiting what="Reserving, signing and sending. This can take half a minute." usualSeconds={30} />
         ) : null}
-        {failure === null ? null : <Failed failure={failure} />}
+        <Failed failure={failure} />
       </div>
       <div class="stack">
         <h2 class="minor">Limits</h2>

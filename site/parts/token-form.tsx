@@ -153,7 +153,7 @@ export function TokenCreator() {
   const status = (
     <>
       {busy === null ? null : <Waiting what="Checking the token on the chain before you pay." />}
-      {failure === null ? null : <Failed failure={failure} />}
+      <Failed failure={failure} />
     </>
   );
   return (

@@ -184,7 +184,7 @@ export function TokenBrowser() {
                   title={`${tokens.length}${next === null ? '' : ' or more'} found, best matches first`}
                   empty="No listed token matches. Only listed tokens are found by search."
                 />
-                {more.failure === null ? null : <Failed failure={more.failure} />}
+                <Failed failure={more.failure} />
                 {next === null ? null : (
                   <button type="button" class="quiet start" onClick={() => more.read(next)}>
                     Show more

@@ -97,7 +97,7 @@ export function TryOperation({ callable }: { callable: Callable }) {
         </Form>
       )}
       {busy === null ? null : <Waiting what="Calling the API." />}
-      {failure === null ? null : <Failed failure={failure} />}
+      <Failed failure={failure} />
       <div role="status">
         {answer === null ? null : (
           <div class="stack">

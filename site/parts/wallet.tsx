@@ -110,7 +110,7 @@ export function ConnectWallet({ label, quiet = false }: { label: string; quiet?:
           </p>
         </Notice>
       ) : null}
-      {failure === null ? null : <Failed failure={failure} />}
+      <Failed failure={failure} />
     </div>
   );
 }
@@ -207,7 +207,7 @@ export function WalletPayment({
           <p>Finish there. Nothing was sent from this tab.</p>
         </Notice>
       ) : null}
-      {failure === null ? null : <Failed failure={failure} />}
+      <Failed failure={failure} />
     </div>
   );
 }

@@ -137,6 +137,17 @@ it.each([
   expect(titles).toEqual(title === null ? [] : [title]);
 });
 
+it.each([
+  ['0', 'exactly one sat for each'],
+  ['49500', '49,500 sats more than the supply'],
+  ['-1', '1 sat missing'],
+  [null, 'compared on both chains'],
+])('the status says for a gap of %s sats: %s', (gap, text) => {
+  const status = copy('getStatus');
+  const backing = { ...status.backing, gapSatoshis: gap };
+  expect(String(StatusReport({ status: { ...status, backing } }))).toContain(text);
+});
+
 it('the status names the kinds of operations in words', () => {
   const status = copy('getStatus');
   const operations = ['swap', 'token', 'absr', 'asry', 'refund', 'later'].map((kind) => ({
