@@ -143,8 +143,9 @@ export function startActors(world: World): Actors {
     const known = most.get(wish);
     if (known !== undefined) return known;
     const room = await host.event('swapRoom', (custodian) => custodian.swapRoom());
-    // Less the digits that distinguish this wish from others.
-    const amount = room.ok ? room.value.maximumLamports - (wish.amount % 1_000n) : 0n;
+    // Less the digits that distinguish this wish from others. Two rooms may differ by the same digits.
+    let amount = room.ok ? room.value.maximumLamports - (wish.amount % 1_000n) : 0n;
+    while ([...most.values()].includes(amount)) amount -= 1n;
     if (amount > 0n) most.set(wish, amount);
     return amount;
   }
