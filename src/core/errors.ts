@@ -174,7 +174,7 @@ const CODES = {
   DEPOSIT_TOO_OLD: uselessDeposit('The payment is older than the programme or the maximum age.'),
   DEPOSIT_TOO_SMALL: uselessDeposit('The payment is too small to earn anything.'),
   DEPOSIT_NOT_ELIGIBLE: uselessDeposit(
-    'The deposit is a transfer by the service itself, or has no sender; details.reason says which.',
+    'The payment is a transfer by the service itself, or has no sender; details.reason says which.',
   ),
   DEPOSIT_HELD: permanent(
     409,
