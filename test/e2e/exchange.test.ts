@@ -68,7 +68,7 @@ it('create returns every contract field, and the exchange exists as ordered', as
     expectedAmount: 0.000995,
     refundAddress: REFUND,
   });
-  expect(answer?.body.message).toMatch(/may hold a deposit/);
+  expect(answer?.body.message).toMatch(/may hold a payment/);
 });
 
 it.each(['0.1', '0.00000001', '123456789.12345678', '100000000', '0.123456789012345678'])(

@@ -21,6 +21,9 @@ const OF_THE_TRANSFER = [
   'keep-alive',
   'date',
   'x-request-id',
+  // A read that memory answers counts against no limit.
+  'ratelimit',
+  'ratelimit-policy',
 ];
 const LIMIT_BYTES = 16 * 1024;
 

@@ -143,6 +143,9 @@ export function startActors(world: World): Actors {
     const known = most.get(wish);
     if (known !== undefined) return known;
     const room = await host.event('swapRoom', (custodian) => custodian.swapRoom());
+    // A repeat may have asked at the same time.
+    const meanwhile = most.get(wish);
+    if (meanwhile !== undefined) return meanwhile;
     // Less the digits that distinguish this wish from others. Two rooms may differ by the same digits.
     let amount = room.ok ? room.value.maximumLamports - (wish.amount % 1_000n) : 0n;
     while ([...most.values()].includes(amount)) amount -= 1n;

@@ -34,7 +34,7 @@ export type Status = {
     ok: boolean;
     /** Whether money depends on it; only these affect ok */ needed: boolean;
     /** Response time in milliseconds */ ms: number;
-    /** open while calls are skipped because two in a row timed out */ circuit: 'closed' | 'open';
+    /** open while calls are skipped after two timeouts */ circuit: 'closed' | 'open';
   }>;
   /** Null when it cannot be read */ cron: Array<{
     trigger: 'minute' | 'daily';
@@ -55,7 +55,7 @@ export type Status = {
     mirrorBehindSince: string | null;
     /** Rows that D1 refuses while it accepts others */ mirrorRefusedRows: number;
     /** True while a restored D1 receives its rows again */ mirrorRepublishing: boolean;
-    /** Every cap that the custodian enforces */ limits: Array<{
+    /** Every cap */ limits: Array<{
       name: string;
       /** What it bounds */ label: string;
       unit: 'lamports' | 'count';
@@ -70,8 +70,8 @@ export type Status = {
       /** Nodes that must agree before money moves */ quorum: number;
       /** When two nodes last returned different finalized data, within the last hour */ disagreementAt: string | null;
       quorumMissingSince: string | null;
-      /** When Solana last finalized a slot, if long ago */ stalledSince: string | null;
-      /** Read while it is stalled */ consensus: 'towerbft' | 'alpenglow' | 'unknown';
+      /** When Solana stopped finalizing */ stalledSince: string | null;
+      consensus: 'towerbft' | 'alpenglow' | 'unknown';
     };
   } | null;
   /** The reserve and the ABSR supply */ backing: {
@@ -83,7 +83,7 @@ export type Status = {
   };
   /** The active alarms of the last minute; null when unread */ alarms: Array<string> | null;
   database: {
-    /** Fingerprint of its columns, which `npm run doctor` compares */ schema: string;
+    /** Fingerprint of its columns */ schema: string;
     /** Bridge quotes that reads used in the current two hours */ quotes: { used: number; maximum: number; left: number };
   } | null;
   /** Newest first; null when they cannot be read */ operations: Array<{
@@ -656,12 +656,12 @@ export type AsryEpochs = {
     /** Price that rewardUsd uses */ asryPriceUsd: string | null;
   } | null;
   past: Array<AsryEpoch>;
-  /** Data that a wallet needs to send a payment */ deposit: {
+  /** What a wallet needs for a payment */ deposit: {
     /** Owner of the accounts that receive payments */ address: string | null;
     mints: { USDC: string; USDT: string };
     decimals: number;
   };
-  /** ASRY that the cold account lets the reserve pay; null without one, or unread */ allowanceAtomic: string | null;
+  /** ASRY that the cold account allows; null without one */ allowanceAtomic: string | null;
   as_of: string;
 };
 

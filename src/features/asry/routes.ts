@@ -227,11 +227,11 @@ const epochRoute = createRoute({
             mints: z.object({ USDC: z.string(), USDT: z.string() }),
             decimals: z.int(),
           })
-          .describe('Data that a wallet needs to send a payment'),
+          .describe('What a wallet needs for a payment'),
         allowanceAtomic: z
           .string()
           .nullable()
-          .describe('ASRY that the cold account lets the reserve pay; null without one, or unread'),
+          .describe('ASRY that the cold account allows; null without one'),
         as_of: z.iso.datetime(),
       }),
       'Up to 100 epochs',

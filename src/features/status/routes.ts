@@ -114,9 +114,7 @@ const status = createRoute({
             ok: z.boolean(),
             needed: z.boolean().describe('Whether money depends on it; only these affect ok'),
             ms: z.int().describe('Response time in milliseconds'),
-            circuit: z
-              .enum(['closed', 'open'])
-              .describe('open while calls are skipped because two in a row timed out'),
+            circuit: z.enum(['closed', 'open']).describe('open while calls are skipped after two timeouts'),
           }),
         ),
         cron: z
@@ -160,7 +158,7 @@ const status = createRoute({
                   availableAt: asOf.nullable().describe('Null while there is room'),
                 }),
               )
-              .describe('Every cap that the custodian enforces'),
+              .describe('Every cap'),
             nodes: z
               .object({
                 configured: z.int(),
@@ -169,8 +167,8 @@ const status = createRoute({
                   .nullable()
                   .describe('When two nodes last returned different finalized data, within the last hour'),
                 quorumMissingSince: asOf.nullable(),
-                stalledSince: asOf.nullable().describe('When Solana last finalized a slot, if long ago'),
-                consensus: z.enum(['towerbft', 'alpenglow', 'unknown']).describe('Read while it is stalled'),
+                stalledSince: asOf.nullable().describe('When Solana stopped finalizing'),
+                consensus: z.enum(['towerbft', 'alpenglow', 'unknown']),
               })
               .describe('The agreement of the Solana nodes'),
           })
@@ -190,7 +188,7 @@ const status = createRoute({
           .describe('The active alarms of the last minute; null when unread'),
         database: z
           .object({
-            schema: z.string().describe('Fingerprint of its columns, which `npm run doctor` compares'),
+            schema: z.string().describe('Fingerprint of its columns'),
             quotes: z
               .object({
                 used: z.int(),
