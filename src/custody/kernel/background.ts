@@ -13,7 +13,7 @@ import type { CustodyModule } from './module.ts';
 import { flushOutbox } from './outbox.ts';
 import type { Log, Mirror, Storage } from './ports.ts';
 import { type Backoff, backoff, type Retries } from './retries.ts';
-import type { ChainPort } from './solana-view.ts';
+import type { BalanceReader, ChainPort } from './solana-view.ts';
 
 /** Operations per alarm. Each makes up to four calls to each of two nodes, and a run may make 40 calls. */
 const DUE_PER_ALARM = 5;
@@ -36,6 +36,7 @@ export type BackgroundPorts = {
   readonly chain: Pick<ChainPort, 'memory' | 'checkFinality'>;
   readonly gate: SigningGate;
   readonly executor: Executor;
+  readonly readBalance: BalanceReader;
   readonly retries: Retries;
   /** By name, which appears in the log. */
   readonly modules: Readonly<Record<string, CustodyModule>>;
@@ -68,9 +69,9 @@ export class Background {
 
   wake(): Promise<void> {
     return this.working(async () => {
-      const { gate, journal, modules, chain, now } = this.#p;
-      // A failure shows in the agreement of the nodes.
-      const checked = chain.checkFinality().catch(() => undefined);
+      const { gate, journal, modules, chain, readBalance, now } = this.#p;
+      // Each minute asks what work asks most, so that a missing quorum shows, and ends, although nothing moves.
+      const checked = Promise.allSettled([chain.checkFinality(), readBalance(0n)]);
       // Rows of an unverified journal are not processed.
       if (!gate.isVerified()) return void (await checked);
       journal.purge(now());
