@@ -31,6 +31,9 @@ import {
   withContext,
 } from './solana-responses.ts';
 
+/** An Alpenglow cluster has a genesis certificate. Agave before 4.3 cannot tell. */
+export type Consensus = 'towerbft' | 'alpenglow' | 'unknown';
+
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
 /** An account as shown by a node. */
@@ -230,8 +233,7 @@ const stateReads = (name: string, call: Call) => ({
     return { slot: info.absoluteSlot, blockHeight: info.blockHeight };
   },
 
-  /** Which consensus made its blocks: an Alpenglow cluster has a genesis certificate. Agave before 4.3 cannot tell. */
-  async consensus(): Promise<'towerbft' | 'alpenglow' | 'unknown'> {
+  async consensus(): Promise<Consensus> {
     try {
       return (await call('getAgGenesisCert', [], z.unknown())) === null ? 'towerbft' : 'alpenglow';
     } catch (error) {

@@ -3,22 +3,20 @@
  * finalizes nothing and its blocks contain votes only (SIMD-0384). A halt of the chain looks the same.
  * @module
  */
-
-/** What `getAgGenesisCert` tells: no certificate before the migration, one after it, `unknown` from older nodes. */
-export type Consensus = 'towerbft' | 'alpenglow' | 'unknown';
+import type { Consensus } from '../../providers/solana-rpc.ts';
 
 export type Finality = {
-  /** When the newest finalized slot was first seen, Unix milliseconds; null while slots follow. */
+  /** When the newest finalized slot was first seen, Unix milliseconds; null while it changes. */
   readonly stalledSince: number | null;
-  /** As a quorum of nodes tells it, while it is stalled. */
+  /** What a quorum of nodes tells while it is stalled. */
   readonly consensus: Consensus;
 };
 
+/** What the next instance must know; JSON. `seenAt` in Unix milliseconds. */
+export type FinalityMemory = Finality & { readonly slot: string; readonly seenAt: number };
+
 /** Solana finalizes a slot in at most 13 s; nodes lag by seconds. */
 const STALLED_MS = 2 * 60_000;
-
-/** What the next instance must know; JSON. */
-export type FinalityMemory = Finality & { readonly slot: string; readonly seenAt: number };
 
 export class FinalityWatch {
   #memory: FinalityMemory = { slot: '0', seenAt: 0, stalledSince: null, consensus: 'unknown' };
@@ -33,22 +31,19 @@ export class FinalityWatch {
     return { stalledSince, consensus };
   }
 
-  /** A quorum has finalized a slot. */
-  advanced(slot: bigint, now: number): void {
-    if (slot > this.slot)
-      this.#memory = { slot: String(slot), seenAt: now, stalledSince: null, consensus: 'unknown' };
-  }
-
-  /** A quorum has finalized nothing newer. @returns whether that lasts too long */
-  stands(now: number): boolean {
+  /** Notes the newest slot that a quorum has finalized. @returns whether it has stayed the same for too long */
+  note(slot: bigint, now: number): boolean {
+    // A lower slot is one of another cluster or of older nodes, and the wait begins again.
+    const known =
+      slot === this.slot ? this.#memory : { slot: String(slot), seenAt: now, consensus: 'unknown' as const };
     // The clock may have gone back since.
-    const seenAt = Math.min(this.#memory.seenAt, now);
+    const seenAt = Math.min(known.seenAt, now);
     const isStalled = now - seenAt > STALLED_MS;
-    this.#memory = { ...this.#memory, seenAt, stalledSince: isStalled ? seenAt : null };
+    this.#memory = { ...known, seenAt, stalledSince: isStalled ? seenAt : null };
     return isStalled;
   }
 
-  runs(consensus: Consensus): void {
+  noteConsensus(consensus: Consensus): void {
     this.#memory = { ...this.#memory, consensus };
   }
 

@@ -11,12 +11,13 @@ import { stringifyJson } from '../../core/json.ts';
 import {
   asUpstreamFailure,
   type ChainTransaction,
+  type Consensus,
   isAlreadyProcessed,
   isUnsupportedVersion,
   type SignatureEntry,
   type SolanaNode,
 } from '../../providers/solana-rpc.ts';
-import { type Consensus, type Finality, type FinalityMemory, FinalityWatch } from './finality.ts';
+import { type Finality, type FinalityMemory, FinalityWatch } from './finality.ts';
 import type { Landing, SignedAt, Signing, Witness } from './operation.ts';
 import type { Log, Within } from './ports.ts';
 import {
@@ -141,9 +142,8 @@ export class SolanaView implements ChainPort {
       return isEnough ? { agreed: covered } : undefined;
     });
     if (!answer) throw quorumMissing();
-    const now = this.#now();
-    if (answer.agreed > this.#finality.slot) this.#finality.advanced(answer.agreed, now);
-    else if (this.#finality.stands(now)) this.#finality.runs(await this.#consensus());
+    if (this.#finality.note(answer.agreed, this.#now()))
+      this.#finality.noteConsensus(await this.#consensus());
   }
 
   async #consensus(): Promise<Consensus> {
@@ -181,7 +181,6 @@ export class SolanaView implements ChainPort {
       return { agreed: { lamports: lamports(covered), slot: lowestSlot(given) } };
     });
     if (!answer) throw quorumMissing();
-    this.#finality.advanced(answer.agreed.slot, this.#now());
     return answer.agreed;
   }
 

@@ -60,7 +60,7 @@ function setUp() {
 }
 
 describe('a chain that finalizes nothing', () => {
-  it('is stalled after two minutes, without a missing quorum in half an hour, until a slot follows', async () => {
+  it('a chain that finalizes nothing is stalled after two minutes, and no quorum is missing in half an hour', async () => {
     const w = setUp();
     await w.minutes(5, 150);
     expect(w.agreement().stalledSince).toBeNull();
@@ -74,7 +74,7 @@ describe('a chain that finalizes nothing', () => {
     expect(w.agreement().stalledSince).toBeNull();
   });
 
-  it('is not assumed after an hour without checks', async () => {
+  it('an hour without checks does not make the chain stalled', async () => {
     const w = setUp();
     await w.minutes(1);
     w.clock.now += 60 * MINUTE_MS;
@@ -83,16 +83,19 @@ describe('a chain that finalizes nothing', () => {
     expect(w.agreement().stalledSince).toBeNull();
   });
 
-  it.each([0, 1, 2])('is not shown by one of three nodes that stands still (node %i)', async (still) => {
-    const w = setUp();
-    for (let minute = 0; minute < 10; minute++) {
-      for (const [index, node] of w.nodes.entries()) if (index !== still) node.slot += 150;
-      await w.minutes(1);
-    }
-    expect(w.agreement().stalledSince).toBeNull();
-  });
+  it.each([0, 1, 2])(
+    'node %i of three, which alone stands still, does not make the chain stalled',
+    async (still) => {
+      const w = setUp();
+      for (let minute = 0; minute < 10; minute++) {
+        for (const [index, node] of w.nodes.entries()) if (index !== still) node.slot += 150;
+        await w.minutes(1);
+      }
+      expect(w.agreement().stalledSince).toBeNull();
+    },
+  );
 
-  it('is not hidden by one of three nodes that invents slots', async () => {
+  it('one of three nodes that invents slots does not hide that the chain is stalled', async () => {
     const w = setUp();
     for (let minute = 0; minute < 10; minute++) {
       for (const node of w.nodes.slice(0, 1)) node.slot += 150;
@@ -106,7 +109,7 @@ describe('a chain that finalizes nothing', () => {
     ['a certificate on two nodes', 'alpenglow', [CERTIFICATE, 'no method', CERTIFICATE]],
     ['nodes without the method', 'unknown', ['no method', 'no method', null]],
     ['three different nodes', 'unknown', ['no method', null, CERTIFICATE]],
-  ])('has the consensus that a quorum tells: %s', async (_name, consensus, certificates) => {
+  ])('shows the consensus of a stalled chain from %s', async (_name, consensus, certificates) => {
     const w = setUp();
     for (const [index, certificate] of certificates.entries())
       if (certificate !== 'no method') Object.assign(w.nodes[index] ?? {}, { certificate });
@@ -115,7 +118,15 @@ describe('a chain that finalizes nothing', () => {
     expect(w.events).toEqual([]);
   });
 
-  it('is measured anew after a clock that was set back', async () => {
+  it('nodes of another cluster, whose slots are lower, do not make the chain stalled', async () => {
+    const w = setUp();
+    await w.minutes(1);
+    for (const node of w.nodes) node.slot = 100;
+    await w.minutes(10, 1);
+    expect(w.agreement().stalledSince).toBeNull();
+  });
+
+  it('measures the stall again after the clock was set back', async () => {
     const w = setUp();
     await w.minutes(1);
     w.clock.now -= 60 * MINUTE_MS;
@@ -125,14 +136,14 @@ describe('a chain that finalizes nothing', () => {
     expect(w.agreement().stalledSince).toBe(NOW - 59 * MINUTE_MS);
   });
 
-  it('is not in the memory of an earlier release', async () => {
+  it('recalls the memory of an earlier release, which has no finality', async () => {
     const w = setUp();
     const view = w.view();
     view.recall(JSON.stringify({ disagreement: null, waiting: [] }));
     expect(view.agreement()).toMatchObject({ stalledSince: null, consensus: 'unknown' });
   });
 
-  it('stops what would begin, and lets an open swap end', async () => {
+  it('a stalled chain stops new swaps and lets an open one end', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     w.chain.agreement = () => ({ ...AGREEMENT, stalledSince: w.clock.now });
