@@ -29,7 +29,6 @@ import { type Keys, openKeys } from '../custody/secrets.ts';
 import type { SwapPorts } from '../custody/swap/operation.ts';
 import { createTokenKind } from '../custody/tokens/creation-operation.ts';
 import { within } from '../http/within.ts';
-import { atPriority } from '../providers/admission.ts';
 import type { Esplora } from '../providers/esplora.ts';
 import type { SolanaRpc } from '../providers/solana-rpc.ts';
 import { clients } from './clients.ts';
@@ -134,8 +133,7 @@ export function composeCustody(
   });
   return {
     chain: solana,
-    // Anyone may ask for any signature, so work on the reserve goes first.
-    lookUp: (lookup) => atPriority('user', () => lookups.find(lookup)),
+    lookUp: (lookup) => lookups.find(lookup),
     mirror: createD1Mirror(platform.database),
     signer,
     swap: {

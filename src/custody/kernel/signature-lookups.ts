@@ -5,6 +5,7 @@
  */
 import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { SHARES, SharedBudget } from '../../core/client-network.ts';
+import { atPriority } from '../../providers/admission.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Refusal } from '../api.ts';
 import { type Backoff, backoff } from './retries.ts';
@@ -93,21 +94,26 @@ export class SignatureLookups {
 
   /** Waits until a signature has reached a state or the time is up. @throws AppError UPSTREAM_FAILED */
   async find(lookup: Lookup): Promise<LookedUp> {
-    const { now, sleep } = this.#p;
     if (!this.#enter(lookup)) return refused('signature_lookups', 5);
     try {
-      for (const deadline = now() + lookup.waitMs; ; ) {
-        const found = await this.#current(lookup).catch((error: unknown): LookedUp => {
-          if (now() >= deadline) throw error;
-          return { type: 'pending' };
-        });
-        const left = deadline - now();
-        if (found.type === 'final' || found.type === 'refused' || left <= 0) return found;
-        if (found.type === 'confirmed' && lookup.until === 'confirmed') return found;
-        await sleep(Math.min(POLL_MS, left));
-      }
+      // Anyone may ask for any signature, so work on the reserve goes first.
+      return await atPriority('user', () => this.#wait(lookup));
     } finally {
       this.#leave(lookup);
+    }
+  }
+
+  async #wait(lookup: Lookup): Promise<LookedUp> {
+    const { now, sleep } = this.#p;
+    for (const deadline = now() + lookup.waitMs; ; ) {
+      const found = await this.#current(lookup).catch((error: unknown): LookedUp => {
+        if (now() >= deadline) throw error;
+        return { type: 'pending' };
+      });
+      const left = deadline - now();
+      if (found.type === 'final' || found.type === 'refused' || left <= 0) return found;
+      if (found.type === 'confirmed' && lookup.until === 'confirmed') return found;
+      await sleep(Math.min(POLL_MS, left));
     }
   }
 

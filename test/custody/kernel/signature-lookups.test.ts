@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SignatureLookups, type SignatureState } from '../../../src/custody/kernel/signature-lookups.ts';
+import { Admission, CallSlots } from '../../../src/providers/admission.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { createScheduler } from '../../simulator/scheduler.ts';
 
@@ -190,4 +191,40 @@ describe('the share of one network', () => {
       expect(await find([{ signature: `paid ${at}` }])).toEqual(['final']);
     }
   });
+});
+
+it('lets the calls of own work pass those of lookups that callers ask for', async () => {
+  const slots = new CallSlots();
+  const admission = new Admission();
+  const order: string[] = [];
+  async function call(name: string): Promise<void> {
+    const leave = await admission.admit('node', 'https://node.test');
+    order.push(name);
+    leave(false);
+  }
+  const lookups = new SignatureLookups({
+    isPayment: () => false,
+    now: () => 1_800_000_000_000,
+    sleep: async () => undefined,
+    chain: {
+      async signatureStates(signatures) {
+        await call('lookup');
+        return signatures.map(() => 'unknown');
+      },
+      transaction: async () => null,
+      confirmedTransaction: async () => null,
+    },
+  });
+  // Both connections of the host are busy while the others arrive.
+  const busy = await Promise.all([slots.enter('node.test', 'own'), slots.enter('node.test', 'own')]);
+  const work = slots.run('own', () =>
+    Promise.all([
+      lookups.find({ signature: 'any', client: OWN, waitMs: 0, until: 'final' }),
+      new Promise<void>((resolve) => setImmediate(resolve)).then(() => call('own')),
+    ]),
+  );
+  await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
+  for (const leave of busy) leave?.();
+  await work;
+  expect(order).toEqual(['own', 'lookup']);
 });
