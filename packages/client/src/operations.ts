@@ -661,7 +661,7 @@ export type AsryEpochs = {
     mints: { USDC: string; USDT: string };
     decimals: number;
   };
-  /** ASRY that the cold account allows; null without one */ allowanceAtomic: string | null;
+  /** ASRY that a cold account allows; null without one, or unread */ allowanceAtomic: string | null;
   as_of: string;
 };
 

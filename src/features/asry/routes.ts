@@ -34,7 +34,7 @@ export type AsryDeps = ClaimFromDepositDeps &
     readonly readAllowance?: () => Promise<bigint>;
   };
 
-const ALLOWANCE_POLICY = { freshMs: 60_000, revalidateMs: 60_000, staleMs: 10 * 60_000 };
+const ALLOWANCE_POLICY = { freshMs: 60_000, revalidateMs: 0, staleMs: 0 };
 
 const { keys_per_client_hour, signature_lookups, chain_reads } = CALL_LIMITS;
 
@@ -231,7 +231,7 @@ const epochRoute = createRoute({
         allowanceAtomic: z
           .string()
           .nullable()
-          .describe('ASRY that the cold account allows; null without one'),
+          .describe('ASRY that a cold account allows; null without one, or unread'),
         as_of: z.iso.datetime(),
       }),
       'Up to 100 epochs',
