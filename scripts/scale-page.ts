@@ -91,6 +91,7 @@ const NEW_VISITORS = 0.2;
 type Load = { readonly reads: number; readonly views: number };
 
 const LOADS: readonly (readonly [string, Load])[] = [
+  ['1,000 requests', { reads: 1_000, views: 0 }],
   ['100,000 requests', { reads: 100_000, views: 0 }],
   ['10 million requests', { reads: 10_000_000, views: 0 }],
   ['100 million page views', { reads: 0, views: 100_000_000 }],
@@ -194,8 +195,8 @@ All nodes, venues and indexes of a step are called at once. The last \`D1\` read
 
 ## A month
 
-At list prices of Workers Paid in 2026 (${BASE_USD} USD a month); check them. Assumed: each read is equally frequent, one of ${READS_PER_COLD} is the first of its
-isolate, a request takes ${CPU_MS} ms of processor time, and neither object sleeps.
+At list prices of Workers Paid in 2026 (${BASE_USD} USD a month). Assumed: each read is equally frequent, one of ${READS_PER_COLD} is the first of its
+isolate, a request takes ${CPU_MS} ms of processor time, one of 100 successes is logged, and neither object sleeps.
 
 | a day | rows read, million | rows written, million | KV writes, million | above what is included, USD | sum |
 |---|---|---|---|---|---|

@@ -11,7 +11,7 @@ export type GetProofDeps = {
   readonly now: () => number;
 };
 
-/** A proof contains its own time, so an old one misleads nobody. */
+/** A proof contains its own time, so a reader sees how old it is. */
 const POLICY = prewarmed(DAY_MS);
 /** A proof is due each hour. If it is older, the custodian is called, in case its own alarm was lost. */
 const OVERDUE_MS = HOUR_MS + 5 * 60_000;
