@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AsryProgram, missingEpochs } from '../../../src/custody/asry/epochs.ts';
+import { type AsryProgram, missingEpochs, PROGRAM_TERMS } from '../../../src/custody/asry/epochs.ts';
 
 const START = 1_000_000;
 const PROGRAM: AsryProgram = {
@@ -13,6 +13,16 @@ const PROGRAM: AsryProgram = {
 };
 const placesOf = (epochs: ReturnType<typeof missingEpochs>) =>
   epochs.map(({ number, startsAt, endsAt }) => [number, startsAt, endsAt]);
+
+it('the programme pays at most 1,000,000 ASRY in 30 days, for deposits of 1 dollar or more of the last 90 days', () => {
+  expect(PROGRAM_TERMS).toEqual({
+    epochSeconds: 2_592_000,
+    cap: 1_000_000n,
+    depth: 90_000_000_000n,
+    minimumDeposit: 1_000_000n,
+    maxAgeSeconds: 7_776_000,
+  });
+});
 
 describe('the missing epochs', () => {
   it('the missing epochs begin at the start of the programme, with its parameters and without claims', () => {
