@@ -55,6 +55,7 @@ export const AREAS: readonly Area[] = [
       'test/custody/payments/payment-edges.test.ts',
       'test/custody/payments/refunds.test.ts',
       'test/custody/payments/payment-requests.test.ts',
+      'test/custody/payments/restored-payments.test.ts',
     ],
   },
   {

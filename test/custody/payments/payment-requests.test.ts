@@ -91,6 +91,45 @@ describe('a payment that a caller has sent and that is not final', () => {
     expect(payments.find(request.id)).toMatchObject(awaiting);
   });
 
+  it.each([
+    [
+      'the rest of the time of',
+      4_999,
+      [
+        ['confirmed', 5_000],
+        ['final', 1],
+      ],
+    ],
+    ['no longer than', 5_000, [['confirmed', 5_000]]],
+  ])('a confirm waits for the final payment %s its caller', async (_how, lookupMs, lookups) => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const sent = world.send(fee(request), [request.reference]);
+    world.state.reading = async () => {
+      world.state.now += lookupMs;
+    };
+    expect(await world.confirm(request.id, sent)).toEqual({
+      type: 'refused',
+      refusal: { code: 'PAYMENT_NOT_FINAL', message: expect.any(String), retryAfterSeconds: 5 },
+    });
+    expect(world.lookups).toEqual(lookups);
+  });
+
+  it('a confirm passes on that the network of its caller has used its share of lookups', async () => {
+    const { open, confirm, state } = createPaymentWorld();
+    const refusal = { code: 'RATE_LIMITED', message: 'used', retryAfterSeconds: 5 } as const;
+    state.lookedUp = { type: 'refused', refusal };
+    expect(await confirm(open().id, signature(99))).toEqual({ type: 'refused', refusal });
+  });
+
+  it('a confirm says so when no node has the transaction', async () => {
+    const { open, confirm, lookups } = createPaymentWorld();
+    expect(await confirm(open().id, signature(99))).toMatchObject({
+      refusal: { code: 'PAYMENT_NOT_FINAL', details: { chain: 'unknown' } },
+    });
+    expect(lookups).toEqual([['confirmed', 5_000]]);
+  });
+
   it('a reported payment is replaced by another one, and ends when it turns out to pay nothing', async () => {
     const { open, confirm, payments, pay, send } = createPaymentWorld();
     const request = open();

@@ -5,6 +5,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import type { OpenRequest } from '../../../src/custody/api.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
+import type { LookedUp } from '../../../src/custody/kernel/signature-lookups.ts';
 import { type PaymentPorts, Payments } from '../../../src/custody/payments/payment-requests.ts';
 import { Tokens } from '../../../src/custody/tokens/token-store.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
@@ -55,12 +56,16 @@ export function createPaymentWorld(
     reads: 0,
     lists: 0,
     unreadable: false,
+    /** The result of each lookup; undefined for that of the chain. */
+    lookedUp: undefined as LookedUp | undefined,
     /** The result of every draw of two bytes; undefined for new ones each time. */
     drawn: undefined as readonly number[] | undefined,
   };
   const chain: ChainTransaction[] = [];
   /** Confirmed transactions that are not final. */
   const confirmed: ChainTransaction[] = [];
+  /** State and wait of each lookup. */
+  const lookups: [until: 'confirmed' | 'final', waitMs: number][] = [];
   const created: string[] = [];
   const alarms: Readonly<Record<string, unknown>>[] = [];
   const warnings: Readonly<Record<string, unknown>>[] = [];
@@ -130,12 +135,14 @@ export function createPaymentWorld(
       await state.reading?.();
       return chain.find((transaction) => transaction.signature === text) ?? null;
     },
-    async lookUp({ signature: text, until }) {
+    async lookUp({ signature: text, until, waitMs }) {
+      lookups.push([until, waitMs]);
+      if (state.lookedUp) return state.lookedUp;
       const found = await ports.transaction(text);
       if (found) return { type: 'final', transaction: found };
-      const transaction =
-        until === 'confirmed' ? confirmed.find((each) => each.signature === text) : undefined;
-      return transaction ? { type: 'confirmed', transaction } : { type: 'unknown' };
+      const transaction = confirmed.find((each) => each.signature === text);
+      if (!transaction) return { type: 'unknown' };
+      return { type: 'confirmed', transaction: until === 'confirmed' ? transaction : null };
     },
     randomBytes: (length) =>
       Uint8Array.from(
@@ -222,6 +229,7 @@ export function createPaymentWorld(
     ports,
     state,
     chain,
+    lookups,
     alarms,
     warnings,
     created,
