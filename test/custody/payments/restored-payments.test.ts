@@ -91,10 +91,10 @@ describe('an emptied journal', () => {
     expect(run.landed()).toHaveLength(1);
   });
 
-  it('holds the creation of a paid request that D1 has without its operation, and finds its mint', async () => {
+  it('holds the creations of paid requests that D1 has without their operations, and finds their mints', async () => {
     const run = await start();
-    const made = await run.open('token');
-    pay(run, made, fee(made));
+    const made = await Promise.all([run.open('token'), run.open('token'), run.open('token')]);
+    for (const each of made) pay(run, each, fee(each));
     await run.pass(90 * SECOND);
     await run.forget("operations WHERE kind = 'token'");
     for (const table of ['tokens', 'tokens_text', 'tokens_short', 'listings']) await run.forget(table);
@@ -102,11 +102,12 @@ describe('an emptied journal', () => {
     run.loseJournal();
     await run.reconcile();
     await run.pass(2 * MINUTE);
-    expect(await find(run, made)).toMatchObject({ detail: 'creating', reason: 'held_reconciled' });
-    await run.ops('retry', `token:${made.id}`);
+    for (const each of made)
+      expect(await find(run, each)).toMatchObject({ detail: 'creating', reason: 'held_reconciled' });
+    for (const { id } of made) await run.ops('retry', `token:${id}`);
     await run.pass(2 * MINUTE);
-    expect(await find(run, made)).toMatchObject({ status: 'completed' });
-    expect(run.landed()).toHaveLength(1);
+    for (const each of made) expect(await find(run, each)).toMatchObject({ status: 'completed' });
+    expect(run.landed()).toHaveLength(3);
   });
 });
 
