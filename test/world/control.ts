@@ -44,6 +44,7 @@ const transferBody = z.object({
 const mineBody = z.object({ blocks: z.number().int().min(1).max(1000).default(1) });
 const reorgBody = z.object({ depth: z.number().int().min(1), drop: z.array(z.string()).default([]) });
 const sendBody = z.object({ address: z.string(), sats: z.number().int().positive() });
+const finalityBody = z.object({ held: z.boolean() });
 const pricesBody = z.object({
   BTC: z.string().optional(),
   SOL: z.string().optional(),
@@ -113,6 +114,10 @@ function routes(world: Omit<World, 'controlUrl'>): Record<string, Route> {
     'POST /bitcoin/send': async (body) => {
       const { address, sats } = sendBody.parse(body);
       return { txid: await control.sendBitcoin(address, BigInt(sats)) };
+    },
+    'POST /solana/finality': (body) => {
+      world.solana.ledger.clock.holdFinality(finalityBody.parse(body).held);
+      return {};
     },
     'POST /prices': (body) => {
       const { venue, BTC, SOL } = pricesBody.parse(body);

@@ -36,6 +36,8 @@ export interface SolanaClock {
   saw(slot: number): void;
   /** Marks everything up to now as finalized: the state in which a world opens. */
   root(): void;
+  /** Whether finality stands still: new slots are confirmed, and none becomes final. */
+  holdFinality(isHeld: boolean): void;
   reached(slot: number): Promise<void>;
   stop(): void;
 }
@@ -59,6 +61,7 @@ export async function startSolanaClock(
   const waiting = new Set<() => void>();
   let head = 0;
   let rooted = 0;
+  let lastFinal = Number.POSITIVE_INFINITY;
   let first = Number.POSITIVE_INFINITY;
   let heightOffset = 0;
   let sampled = 0;
@@ -112,13 +115,16 @@ export async function startSolanaClock(
   await sample();
   tick();
 
+  function slotAt(commitment: Commitment, lag = 0): number {
+    const seen = Math.max(head - lag, 0);
+    if (commitment === 'processed') return seen;
+    const rootedSeen = Math.min(rooted, seen);
+    if (commitment === 'confirmed') return Math.max(seen - CONFIRMED_LAG, rootedSeen, 0);
+    return Math.min(Math.max(seen - finality, rootedSeen, 0), lastFinal);
+  }
+
   return {
-    slot(commitment, lag = 0) {
-      const seen = Math.max(head - lag, 0);
-      if (commitment === 'processed') return seen;
-      if (commitment === 'confirmed') return Math.max(seen - CONFIRMED_LAG, Math.min(rooted, seen), 0);
-      return Math.max(seen - finality, Math.min(rooted, seen), 0);
-    },
+    slot: slotAt,
     finality,
     blockHeight: (slot) => Math.max(slot - heightOffset, 0),
     blockhashAt(slot) {
@@ -135,6 +141,9 @@ export async function startSolanaClock(
     saw: advance,
     root() {
       rooted = head;
+    },
+    holdFinality(isHeld) {
+      lastFinal = isHeld ? slotAt('finalized') : Number.POSITIVE_INFINITY;
     },
     reached(slot) {
       return new Promise((resolve, reject) => {

@@ -142,8 +142,12 @@ describe('sending', () => {
   });
 
   test('a finalized preflight rejects a blockhash that is not final yet', async () => {
+    const { clock } = solana.ledger;
+    clock.holdFinality(true);
+    await clock.reached(clock.slot('finalized') + clock.finality + 2);
     const { wire } = await signedTransfer(SOL);
     const { error } = await send(one, wire, { preflightCommitment: 'finalized' });
+    clock.holdFinality(false);
     expect(error).toMatchObject({ code: -32002, data: { err: 'BlockhashNotFound' } });
   });
 

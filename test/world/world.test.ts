@@ -109,6 +109,13 @@ describe('the world', () => {
       BTC: '80000',
       SOL: '123.45',
     });
+    const { clock } = world.solana.ledger;
+    await control('POST /solana/finality', { held: true });
+    const final = clock.slot('finalized');
+    await clock.reached(clock.slot('processed') + clock.finality + 1);
+    expect(clock.slot('finalized')).toBe(final);
+    await control('POST /solana/finality', { held: false });
+    expect(clock.slot('finalized')).toBeGreaterThan(final);
     expect(
       await control('POST /faucet', { address: user.address, asset: 'usdc', amount: '0.0000001' }),
     ).toEqual({
