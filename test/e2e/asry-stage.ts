@@ -9,14 +9,13 @@ import {
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { decodeTokenAccount, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
 import { entitlementOf, receiveFee } from '../../src/custody/asry/epochs.ts';
+import { WAIT_MS } from '../patience.ts';
 import { createSolanaKey, type SolanaKey } from '../world/keys.ts';
 import { landTransaction } from '../world/solana-wallet.ts';
 import type { World } from '../world/world.ts';
 
 export const DOLLAR = 1_000_000n;
 type Asset = 'usdc' | 'usdt';
-/** Five slots each: some minutes at the world's slot time. */
-const MANY_LOOKS = 500;
 /** The default epoch. */
 export const CURVE = { cap: 1_000_000n * 10n ** 9n, depth: 90_000n * DOLLAR };
 
@@ -190,7 +189,7 @@ export function createAsryStage(world: World) {
     /** The record once all its payouts are final. */
     async paid(signature: string): Promise<ClaimRecord> {
       let last: unknown;
-      for (let looks = 0; looks < MANY_LOOKS; looks += 1) {
+      for (const end = Date.now() + WAIT_MS; Date.now() < end; ) {
         const { status, body } = await get<ClaimRecord>(`/api/asry/claims/${signature}`);
         if (status === 200 && body.payouts.every((payout) => payout.paid_at !== null)) return body;
         last = { status, body };

@@ -6,6 +6,8 @@ import { createSwapCaller } from './swap-caller.ts';
 import { createTokenCaller } from './token-caller.ts';
 
 const MINUTE_MS = 60_000;
+/** A run of the cron may read its alarms before or after its own questions, and circuits close one after another. */
+const RECOVERY_MINUTES = 10;
 
 type Status = {
   readonly upstreams: readonly { readonly name: string; readonly ok: boolean; readonly circuit: string }[];
@@ -83,8 +85,11 @@ it.concurrent('raises quorum_missing 10 to 15 minutes after two of three nodes b
   expect(raised.at(-1)).toBe(true);
   expect(raised.length).toBeGreaterThan(10);
   world.faults.clear();
-  const end: unknown[] = [];
-  for await (const shown of minutes(world, began + raised.length * MINUTE_MS, 3))
-    end.push([red(shown), shown.alarms]);
-  expect(end.at(-1)).toEqual([[], []]);
+  // The alarm ends when its question has a quorum again, far sooner than the question would be forgotten.
+  let end: unknown;
+  for await (const shown of minutes(world, began + raised.length * MINUTE_MS, RECOVERY_MINUTES)) {
+    end = [red(shown), shown.alarms];
+    if (red(shown).length === 0 && shown.alarms?.length === 0) break;
+  }
+  expect(end).toEqual([[], []]);
 });

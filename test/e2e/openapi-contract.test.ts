@@ -13,8 +13,8 @@ import { knownTexts, tourService, type Visit } from './service-tour.ts';
 /** Number of requests in total on a healthy world, and per operation while upstreams fail. */
 const REQUESTS = Number(process.env.OPENAPI_REQUESTS ?? 6_000);
 const PER_FAULT = 5;
-/** No route may wait for longer: 25 s for work that runs elsewhere, and some for a machine that is busy. */
-const ANSWER_MS = 40_000;
+/** Ends a request that hangs. A route waits at most 25 s for work that runs elsewhere; the rest is for a busy machine. */
+const ANSWER_MS = 150_000;
 /** The same requests each time; a different number generates others. */
 const SEED = Number(process.env.OPENAPI_SEED ?? 20_261_120);
 
@@ -100,7 +100,7 @@ it('every response of a tour through the service matches the document', () => {
 });
 
 describe('valid and invalid requests get only answers that the document declares', () => {
-  it.concurrent.each(operations)('%s', { timeout: BATCHES * 80_000 }, async (operationId) => {
+  it.concurrent.each(operations)('%s', { timeout: BATCHES * ANSWER_MS }, async (operationId) => {
     const generator = generators.find((found) => found.operationId === operationId);
     if (!generator) throw new Error(`${operationId} is not in the served document`);
     // Many at a time, because some answers wait for the chain.
@@ -135,7 +135,7 @@ it('no request of a healthy world gets status 500 or above, except at a limit th
 });
 
 describe('while upstreams fail, answers still match the document', () => {
-  it.each(['500', 'html', 'truncate', 'drop', '429'])('%s', { timeout: 180_000 }, async (kind) => {
+  it.each(['500', 'html', 'truncate', 'drop', '429'])('%s', { timeout: 2 * ANSWER_MS }, async (kind) => {
     for (const name of Object.keys(world.endpoints))
       if (isUpstream(world.endpoints, name) && !name.startsWith('relay')) world.faults.set(name, { kind });
     const requests = generators.flatMap(({ requests: arbitrary }) =>

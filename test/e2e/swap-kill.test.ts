@@ -91,7 +91,7 @@ test('a Worker killed while the quote is pending swaps once, and the repeated ca
 }, async () => {
   const key = randomUUID();
   world.faults.set('oneclick', { kind: 'hang', match: '/v0/quote' });
-  await killDuring(create(key), () => asked('oneclick', 'POST /v0/quote') === 1);
+  await killDuring(create(key), () => asked('oneclick', 'POST /v0/quote') >= 1);
   expect(caller.payments()).toHaveLength(before.payments);
   const repeated = await create(key);
   expect(repeated.status).toBe(200);
@@ -102,7 +102,7 @@ test('a Worker killed while the quote is pending ends the swap that it began, wi
   tags: ['deep'],
 }, async () => {
   world.faults.set('oneclick', { kind: 'hang', match: '/v0/quote' });
-  await killDuring(create(), () => asked('oneclick', 'POST /v0/quote') === 1);
+  await killDuring(create(), () => asked('oneclick', 'POST /v0/quote') >= 1);
   // The next tick of the cron sets the alarm for what is stored.
   await world.control.cron();
   const [row] = await until('a signed row', async () => {

@@ -8,6 +8,7 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from '../../src/chain/solana/token-program.ts';
+import { WAIT_MS } from '../patience.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 let world: World;
@@ -65,10 +66,10 @@ async function pay(
 }
 
 async function until<T>(read: () => Promise<T>, done: (value: T) => boolean): Promise<T> {
-  for (let tries = 0; ; tries++) {
+  for (const end = Date.now() + WAIT_MS; ; ) {
     const value = await read();
     if (done(value)) return value;
-    if (tries > 1_000) throw new Error(`still ${JSON.stringify(value)}`);
+    if (Date.now() > end) throw new Error(`still ${JSON.stringify(value)}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
