@@ -1,6 +1,6 @@
 /** Every flow with only the keyboard: the test neither clicks nor sets the focus. */
 import type { Locator, Page } from 'playwright-core';
-import { afterEach, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { control, settled, useBrowser, type Visit, visit } from './visit.ts';
 import { addWallet, type Info } from './wallet.ts';
 
@@ -78,7 +78,7 @@ it('a token is filled in, paid by wallet, and its page is opened', async () => {
   await write(page, page.getByLabel('Name', { exact: true }), 'Keyboard Otter');
   await write(page, page.getByLabel('Symbol'), 'KEYS');
   await press(page, button(page, 'Fill in from my wallet'));
-  await page.getByText('Otter Wallet').waitFor();
+  await expect.poll(() => page.getByLabel('Your wallet').inputValue()).not.toBe('');
   await press(page, button(page, 'Continue to payment'));
   await press(page, button(page, /^Pay [\d.]+ SOL$/));
   await page.getByText('Your token is created and listed.').waitFor();
@@ -93,7 +93,8 @@ it('a deposit is sent by wallet', async () => {
   await write(page, page.getByLabel('Amount'), '7');
   await press(page, button(page, 'Connect a wallet'));
   await press(page, button(page, 'Pay 7 USDC and claim'));
-  await page.locator('[data-deposit]').waitFor();
+  // A deposit that is final is claimed at once.
+  await page.locator('[data-deposit], [data-claim]').waitFor();
 });
 
 it('a listing is requested', async () => {

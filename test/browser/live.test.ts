@@ -15,28 +15,44 @@ afterEach(async () => {
 /** New figures appear within this time of the page's own clock. */
 const WITHIN_MS = 5_000;
 
-/** A page of a second visitor. Its timers run only in `pass`, so that the machine's speed decides nothing. */
+/** Counts in the page its requests without a complete response. */
+const COUNT_REQUESTS = `window.underWay = 0;
+const { fetch } = window;
+window.fetch = async (...request) => {
+  window.underWay += 1;
+  try {
+    const response = await fetch(...request);
+    await response.clone().arrayBuffer();
+    return response;
+  } finally {
+    window.underWay -= 1;
+  }
+};`;
+
+/**
+ * A page of a second visitor. Its timers run only in `pass`, so that the machine's speed decides nothing. Afterwards its
+ * clock continues without the API: it can only show what it has requested in that time.
+ */
 async function watch(url: string): Promise<{ page: Page; pass(): Promise<void> }> {
-  const visited = await visit(url, { reducedMotion: 'reduce' }, (page) => page.clock.install());
+  const visited = await visit(url, { reducedMotion: 'reduce' }, async (page) => {
+    await page.clock.install();
+    await page.addInitScript(COUNT_REQUESTS);
+  });
   open.push(visited);
   const { page } = visited;
+  const responded = () => expect.poll(() => page.evaluate('window.underWay')).toBe(0);
   await settled(page);
-  const underWay = new Set<unknown>();
-  page.on('request', (request) => underWay.add(request));
-  page.on('requestfinished', (request) => underWay.delete(request));
-  page.on('requestfailed', (request) => underWay.delete(request));
   await page.clock.pauseAt(Date.now() + 60_000);
+  await responded();
   return {
     page,
     async pass() {
       for (let second = 0; second < WITHIN_MS / 1000; second += 1) {
         await page.clock.runFor(1000);
-        // When the page responds, the requests of its timers have been recorded.
-        await page.evaluate('0');
-        await expect.poll(() => underWay.size).toBe(0);
+        await responded();
       }
-      // Time to draw the changes of the last responses.
-      await page.clock.runFor(100);
+      await page.route('**/api/**', (route) => route.abort());
+      await page.clock.resume();
     },
   };
 }
@@ -117,7 +133,10 @@ describe('new figures appear within 5 seconds, for a visitor who did nothing', (
     const world = await startWorld({ cron: false, slotMs: 150, blockMs: 0 });
     try {
       const { page, pass } = await watch(world.url);
-      expect(await page.locator('.figure.absr .value').innerText()).toMatch(/^0\s*ABSR$/);
+      await page
+        .locator('.figure.absr .value')
+        .filter({ hasText: /^0\s*ABSR$/ })
+        .waitFor();
       await world.control.cron('5 0 * * *');
       await untilApi<Summary>(
         '/api/arbitrage/summary',

@@ -136,7 +136,8 @@ async function expectComplete(visited: Visit, name: string, themes: readonly The
   }
   expectNothingWrong(visited);
   expect(await page.evaluate('window.shifted')).toBeLessThanOrEqual(MOST_SHIFT);
-  // The largest paint is text of the page: it waits for no picture.
+  // The largest paint is text of the page: it waits for no picture. The browser reports it some time after the paint.
+  await page.waitForFunction(() => 'largest' in window);
   expect(await page.evaluate('window.largest')).toEqual({ url: '', isShown: true });
   await picture(page, name.slice(1).replaceAll(/\W+/g, '-') || 'overview');
 }

@@ -1,8 +1,6 @@
 import type { Page, Route } from 'playwright-core';
-import { afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { WAIT_MS } from '../patience.ts';
+import { afterEach, expect, it } from 'vitest';
 import {
-  control,
   expectAccessible,
   expectNothingWrong,
   picture,
@@ -13,18 +11,6 @@ import {
 } from './visit.ts';
 
 useBrowser();
-
-/** The first proof is older than the mint of the day, so the chain has more tokens than it names until the next one. */
-beforeAll(() =>
-  vi.waitFor(
-    async () => {
-      await control('POST /cron', { cron: '* * * * *' });
-      const proof = (await (await fetch(new URL('/api/proof', siteUrl))).json()) as { figures: Json };
-      expect(proof.figures.absrSupplyAtoms).toMatch(/^[1-9]/);
-    },
-    { timeout: WAIT_MS, interval: 2_000 },
-  ),
-);
 
 let visited: Visit | undefined;
 afterEach(() => visited?.close());

@@ -1,18 +1,20 @@
 import type { TestProject } from 'vitest/node';
+import { mintOfTheDay } from '../world/mint-of-the-day.ts';
 import { CLUSTER_FINALITY } from '../world/solana-clock.ts';
-import { startWorld } from '../world/world.ts';
+import { startWorld, type World } from '../world/world.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where site and API are served. */
-    siteUrl: string;
-    /** The world's control endpoint, with which tests pay, cause faults and remove them. */
-    controlUrl: string;
+    /**
+     * One for each worker: where site and API are served, and the control endpoint, with which tests pay, cause faults
+     * and remove them.
+     */
+    worlds: readonly { readonly siteUrl: string; readonly controlUrl: string }[];
   }
 }
 
-/** One world for all files; each takes seconds to start, and pages only add to it. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+/** One world for all files of a worker; each takes seconds to start, and pages only add to it. */
+async function start(): Promise<World> {
   const world = await startWorld({
     slotMs: 150,
     // Pages show what they wait for.
@@ -20,7 +22,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
     blockMs: 1000,
     settleDelayMs: 500,
   });
-  project.provide('siteUrl', world.url);
-  project.provide('controlUrl', world.controlUrl);
-  return () => world.stop();
+  await mintOfTheDay(world);
+  return world;
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const worlds = await Promise.all(Array.from({ length: project.vitest.config.maxWorkers }, start));
+  project.provide(
+    'worlds',
+    worlds.map(({ url, controlUrl }) => ({ siteUrl: url, controlUrl })),
+  );
+  return async () => void (await Promise.all(worlds.map((world) => world.stop())));
 }

@@ -12,7 +12,10 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /** No wait is decided by time: this only ends one that hangs, before its test does (vitest.config.ts). */
 export const WAIT_MS = 150_000;
 
-export const siteUrl: string = inject('siteUrl');
+/** Files that run at the same time have different ids, from 1. */
+const world = inject('worlds')[Number(process.env.VITEST_POOL_ID) - 1];
+if (world === undefined) throw new Error('each worker needs a world');
+export const { siteUrl, controlUrl } = world;
 /** Pages that read nothing from the API before a visitor acts. */
 const QUIET_PAGES = ['/trust', '/exchange', '/tokens/new', '/agents', '/docs', '/changes'];
 /** Pages that show figures of the API when they are opened. */
@@ -70,13 +73,30 @@ export async function visit(
   });
   await prepare(page);
   await page.goto(new URL(path, siteUrl).href);
-  return { page, complaints, foreign, close: () => context.close() };
+  return {
+    page,
+    complaints,
+    foreign,
+    async close() {
+      // A handler that still reads a response would fail once the browser discards it, which would fail the whole run.
+      for (const routed of [context, ...context.pages()])
+        await routed.unrouteAll({ behavior: 'ignoreErrors' });
+      await context.close();
+    },
+  };
 }
+
+/** Whether what was sent stays unfinal: a state that a page shows until then cannot pass before it is seen. */
+export const holdFinality = (held: boolean): Promise<unknown> => control('POST /solana/finality', { held });
+
+/** The address of the page as its scripts have set it: the browser reports it to this process a moment later. */
+export const shownAddress = async (page: Page): Promise<URL> => new URL(await page.evaluate('location.href'));
 
 /** Waits until the page shows no waiting text. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
-  await page.waitForFunction("document.querySelectorAll('main .waiting').length === 0");
+  // A function, because a text is evaluated at each look, which the policy of the pages forbids after the first one.
+  await page.waitForFunction(() => document.querySelector('main .waiting') === null);
 }
 
 /** Stores pictures in both themes if SHOTS names a folder. */
@@ -137,7 +157,7 @@ export function expectNothingWrong({ complaints, foreign }: Visit): void {
 /** A call to the world's own endpoint. */
 export async function control<T>(call: string, body?: unknown): Promise<T> {
   const [method = 'GET', path = '/'] = call.split(' ');
-  const response = await fetch(new URL(path, inject('controlUrl')), {
+  const response = await fetch(new URL(path, controlUrl), {
     method,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });

@@ -7,9 +7,9 @@ export default defineConfig({
   test: {
     name: 'browser',
     include: ['test/browser/**/*.test.ts'],
-    globalSetup: ['test/browser/shared-world.ts'],
-    // One world and one browser at a time: pages of different files would see each other's changes half done.
-    fileParallelism: false,
+    globalSetup: ['test/world/bundle-once.ts', 'test/browser/shared-world.ts'],
+    // Each worker has a world of its own: pages of different files would see each other's changes half done.
+    maxWorkers: 2,
     testTimeout: PATIENCE_MS,
     hookTimeout: PATIENCE_MS,
     expect: { poll: { timeout: PATIENCE_MS / 2 } },

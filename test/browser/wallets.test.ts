@@ -1,11 +1,23 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { control, expectAccessible, picture, settled, useBrowser, type Visit, visit } from './visit.ts';
+import {
+  control,
+  expectAccessible,
+  holdFinality,
+  picture,
+  settled,
+  useBrowser,
+  type Visit,
+  visit,
+} from './visit.ts';
 import { addWallet, foreignBut, type Info, type WalletOptions } from './wallet.ts';
 
 useBrowser();
 
 let visited: Visit;
-afterEach(() => visited?.close());
+afterEach(async () => {
+  await visited?.close();
+  await holdFinality(false);
+});
 
 const withWallet = async (path: string, options: WalletOptions = {}): Promise<string> => {
   let address = '';
@@ -29,7 +41,7 @@ it('a wallet that can only sign creates and pays a token without leaving the pag
   expect(visited.foreign).toEqual([]);
   await page.getByRole('button', { name: 'Fill in from my wallet' }).click();
   await page.getByText('Otter Wallet').waitFor();
-  expect(await page.getByLabel('Your wallet').inputValue()).toBe(address);
+  await expect.poll(() => page.getByLabel('Your wallet').inputValue()).toBe(address);
   await openInvoice(`Gate ${Date.now() % 100_000}`);
   await expectAccessible(page);
   await picture(page, 'pay-by-wallet');
@@ -50,13 +62,18 @@ it('deposits USDC and claims the reward in one flow, and a reload resumes it', a
   const before = await deposits();
   await page.getByLabel('Amount').fill('12.5');
   await page.getByRole('button', { name: 'Connect a wallet' }).click();
-  await page.getByRole('button', { name: 'Pay 12.5 USDC and claim' }).click();
+  const pay = page.getByRole('button', { name: 'Pay 12.5 USDC and claim' });
+  await pay.waitFor();
+  await holdFinality(true);
+  await pay.click();
   await page.locator('[data-deposit]').waitFor();
   // The address of the page holds the deposit from the moment that it was sent.
   await page.reload();
+  await page.locator('[data-deposit]').waitFor();
+  await holdFinality(false);
   await page.locator('[data-claim="paid"]').waitFor();
   expect(await page.getByLabel('Payment', { exact: true }).innerText()).toContain('12.5 USDC');
-  expect((await deposits()) - before).toBe(12_493_750n);
+  await expect.poll(async () => (await deposits()) - before).toBe(12_493_750n);
   await settled(page);
   await expectAccessible(page);
   await picture(page, 'deposit-claimed');
@@ -83,13 +100,17 @@ it('lists a token that exists, paid by wallet', async () => {
   await page.getByLabel('Mint address of the token').fill(mint);
   await page.getByRole('button', { name: 'Request listing' }).click();
   await page.getByRole('button', { name: 'Connect a wallet' }).click();
-  await page.getByRole('button', { name: /^Pay [\d.]+ SOL$/ }).click();
+  const pay = page.getByRole('button', { name: /^Pay [\d.]+ SOL$/ });
+  await pay.waitFor();
+  await holdFinality(true);
+  await pay.click();
   await page.getByText('The payment was sent.').waitFor();
   // A reload does not offer to pay a second time.
   await page.reload();
   await page.getByText('The payment was sent.').waitFor();
   expect(await page.getByRole('button', { name: /^Pay / }).count()).toBe(0);
   await picture(page, 'listing-paid');
+  await holdFinality(false);
   await page.getByText('The token is listed.').waitFor();
   await page.locator(`.token-row a[href="/token/${mint}"]`).waitFor();
   const byId = await page.getByRole('link', { name: 'Open its page' }).getAttribute('href');
