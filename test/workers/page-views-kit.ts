@@ -7,6 +7,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { Stats } from '../../src/features/analytics/get-stats.ts';
+import { PageViewsObject } from '../../src/features/analytics/page-views-object.ts';
 import { PageViewStore } from '../../src/features/analytics/page-views-store.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
 import { freshStorageForEachTest } from './fresh-storage.ts';
@@ -49,6 +50,21 @@ export async function purge(): Promise<number> {
   expect(await runDurableObjectAlarm(object())).toBe(true);
   const next = await inStorage((storage) => storage.getAlarm());
   return (next ?? Number.NaN) - Date.now();
+}
+
+/**
+ * Holds back the timer of a group: a busy machine could spread views that are sent together over several groups.
+ * `arrived` waits for that many views, and `write` lets the timer end.
+ */
+export function holdGroups() {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: Date.now() });
+  const add = vi.spyOn(PageViewsObject.prototype, 'add');
+  return {
+    async arrived(count: number): Promise<void> {
+      while (add.mock.calls.length < count) await scheduler.wait(1);
+    },
+    write: () => runInDurableObject(object(), () => void vi.runOnlyPendingTimers()),
+  };
 }
 
 export const moveClock = (ms: number): void => void vi.setSystemTime(Date.now() + ms);

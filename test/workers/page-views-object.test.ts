@@ -18,6 +18,7 @@ import rowsOfGroups from '../fixtures/page-view-rows.json';
 import {
   billed,
   HOUR,
+  holdGroups,
   inStorage,
   moveClock,
   NOON,
@@ -42,7 +43,11 @@ const counted = () => rows("SELECT pageviews, bots FROM periods WHERE period = '
 
 it('writes 90 views that arrive at once in one transaction', async () => {
   const add = vi.spyOn(PageViewStore.prototype, 'add');
-  await views(90, (n) => view({ path: `/${n % 3}` }));
+  const { arrived, write } = holdGroups();
+  const sent = views(90, (n) => view({ path: `/${n % 3}` }));
+  await arrived(90);
+  await write();
+  await sent;
   expect(add).toHaveBeenCalledTimes(1);
   expect(await counted()).toEqual([{ pageviews: 90, bots: 0 }]);
 });
@@ -50,7 +55,11 @@ it('writes 90 views that arrive at once in one transaction', async () => {
 it('writes a group at once when it has 100 views, crawlers included', async () => {
   const add = vi.spyOn(PageViewStore.prototype, 'add');
   const crawler = { 'user-agent': 'Googlebot/2.1' };
-  await views(220, (n) => view({ path: '/' }, n % 2 ? crawler : {}));
+  const { arrived, write } = holdGroups();
+  const sent = views(220, (n) => view({ path: '/' }, n % 2 ? crawler : {}));
+  await arrived(220);
+  await write();
+  await sent;
   const sizes = add.mock.calls.map(
     ([
       {
@@ -97,7 +106,12 @@ it('rejects every view of a group that cannot be written, and writes the next gr
   await inStorage(({ sql }) =>
     sql.exec("CREATE TRIGGER full BEFORE INSERT ON periods BEGIN SELECT RAISE(ABORT, 'disk is full'); END"),
   );
-  const refused = await Promise.all([1, 2, 3].map((n) => view({ path: `/${n}` })));
+  const { arrived, write } = holdGroups();
+  const sent = Promise.all([1, 2, 3].map((n) => view({ path: `/${n}` })));
+  await arrived(3);
+  await write();
+  const refused = await sent;
+  vi.useRealTimers();
   expect(refused.map(({ status }) => status)).toEqual([500, 500, 500]);
   const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)) as { event?: string });
   expect(lines.filter(({ event }) => event === 'page_views_not_written')).toEqual([
@@ -122,8 +136,9 @@ it('an eviction loses no acknowledged view', async () => {
 
 it('acknowledges no view of a group that is lost with the object', async () => {
   await view({ path: '/kept' });
+  const { arrived } = holdGroups();
   const waiting = Promise.all([view({ path: '/lost' }), view({ path: '/lost' })]);
-  await sleep(20);
+  await arrived(2);
   await abortAllDurableObjects();
   const answers = await waiting;
   expect(answers.map(({ status }) => status)).toEqual([500, 500]);
