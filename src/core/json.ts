@@ -9,7 +9,15 @@ export class ExactNumber {
   constructor(source: string) {
     this.source = source;
   }
+
+  /** `JSON.stringify` writes the source text. */
+  toJSON(): unknown {
+    return rawJSON(this.source);
+  }
 }
+
+/** The types of the library lack it. */
+const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
 
 type ReviverContext = { readonly source?: string };
 

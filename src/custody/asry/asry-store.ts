@@ -7,8 +7,9 @@ import type { DepositAsset } from '../../chain/solana/deposit.ts';
 import { type AsryEpochView, type ClaimPayoutView, type ClaimView, claimView, payoutView } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
-import type { SqlRow, Storage } from '../kernel/ports.ts';
+import type { Storage } from '../kernel/ports.ts';
 import { reasonText } from '../kernel/reason.ts';
+import { RowStore } from '../row-store.ts';
 import { type Epoch, entitlementOf, nextUnitRate, rewardsAt } from './epochs.ts';
 import { claimPurpose } from './payout-operation.ts';
 
@@ -125,8 +126,6 @@ export const decodeRow = <T>(text: string): T =>
     BIGINTS.has(key) && typeof value === 'string' ? BigInt(value) : value,
   ) as T;
 
-const rowOf = <T>(row: SqlRow): T => decodeRow<T>(String(row.row));
-
 function numberOf(exec: Storage['exec'], query: string, ...params: number[]): number | undefined {
   const value = exec(query, ...params)[0]?.n;
   return value === null || value === undefined ? undefined : Number(value);
@@ -136,17 +135,22 @@ function numberOf(exec: Storage['exec'], query: string, ...params: number[]): nu
 export type LongestWaits = { readonly failed: number; readonly other: number };
 
 /** When an owed payout is due, as in `dueTime`. A time too far ahead was stored before the clock went back, so it is due now. */
-const DUE_AT = `IIF(due_at > ? + IIF(json_extract(row, '$.reason') = 'payout_failed', ?, ?), ?, due_at)`;
-const dueParams = (now: number, { failed, other }: LongestWaits) => [now, failed, other, now] as const;
+const DUE_AT = `IIF(due_at > ?1 + IIF(json_extract(row, '$.reason') = 'payout_failed', ?2, ?3), ?1, due_at)`;
 
 export class AsryStore {
   readonly #exec: Storage['exec'];
+  readonly #epochs: RowStore<Epoch>;
+  readonly #claims: RowStore<Claim>;
+  readonly #payouts: RowStore<Payout>;
 
   constructor({ exec, transaction }: Storage) {
     transaction(() => {
       for (const statement of SCHEMA) exec(statement);
     });
     this.#exec = exec;
+    this.#epochs = new RowStore(exec, 'asry_epochs', decodeRow<Epoch>);
+    this.#claims = new RowStore(exec, 'asry_claims', decodeRow<Claim>);
+    this.#payouts = new RowStore(exec, 'asry_payouts', decodeRow<Payout>);
   }
 
   putEpoch(epoch: Epoch): void {
@@ -161,14 +165,12 @@ export class AsryStore {
   }
 
   epoch(number: number): Epoch | undefined {
-    return this.#exec('SELECT row FROM asry_epochs WHERE number = ?', number).map(rowOf<Epoch>)[0];
+    return this.#epochs.first('WHERE number = ?', number);
   }
 
   /** The epoch of a time in Unix seconds. */
   epochAt(time: number): Epoch | undefined {
-    return this.#exec('SELECT row FROM asry_epochs WHERE starts_at <= ? AND ends_at > ?', time, time).map(
-      rowOf<Epoch>,
-    )[0];
+    return this.#epochs.first('WHERE starts_at <= ? AND ends_at > ?', time, time);
   }
 
   /** Unix seconds at which the newest epoch ends. */
@@ -178,16 +180,16 @@ export class AsryStore {
 
   /** Newest first. */
   epochs(limit: number): Epoch[] {
-    return this.#exec('SELECT row FROM asry_epochs ORDER BY number DESC LIMIT ?', limit).map(rowOf<Epoch>);
+    return this.#epochs.all('ORDER BY number DESC LIMIT ?', limit);
   }
 
   /** Epochs whose number follows `id`, both compared as text. */
   epochsAfter(id: string, limit: number): Epoch[] {
-    return this.#exec(
-      'SELECT row FROM asry_epochs WHERE CAST(number AS TEXT) > ? ORDER BY CAST(number AS TEXT) LIMIT ?',
+    return this.#epochs.all(
+      'WHERE CAST(number AS TEXT) > ? ORDER BY CAST(number AS TEXT) LIMIT ?',
       id,
       limit,
-    ).map(rowOf<Epoch>);
+    );
   }
 
   putClaim(claim: Claim): void {
@@ -201,27 +203,21 @@ export class AsryStore {
   }
 
   claim(signature: string): Claim | undefined {
-    return this.#exec('SELECT row FROM asry_claims WHERE signature = ?', signature).map(rowOf<Claim>)[0];
+    return this.#claims.first('WHERE signature = ?', signature);
   }
 
   /** Claims in the order of their creation. */
   claims(): Claim[] {
-    return this.#exec('SELECT row FROM asry_claims ORDER BY seq').map(rowOf<Claim>);
+    return this.#claims.all('ORDER BY seq');
   }
 
   /** Claims whose signature follows `id`, in the order of their signatures. */
   claimsAfter(id: string, limit: number): Claim[] {
-    return this.#exec(
-      'SELECT row FROM asry_claims WHERE signature > ? ORDER BY signature LIMIT ?',
-      id,
-      limit,
-    ).map(rowOf<Claim>);
+    return this.#claims.all('WHERE signature > ? ORDER BY signature LIMIT ?', id, limit);
   }
 
   claimsOf(epoch: number): Claim[] {
-    return this.#exec(`SELECT row FROM asry_claims WHERE json_extract(row, '$.epoch') = ?`, epoch).map(
-      rowOf<Claim>,
-    );
+    return this.#claims.all(`WHERE json_extract(row, '$.epoch') = ?`, epoch);
   }
 
   nextSeq(): number {
@@ -250,51 +246,45 @@ export class AsryStore {
   }
 
   payouts(signature: string): Payout[] {
-    return this.#exec('SELECT row FROM asry_payouts WHERE signature = ? ORDER BY part', signature).map(
-      rowOf<Payout>,
-    );
+    return this.#payouts.all('WHERE signature = ? ORDER BY part', signature);
   }
 
   /** The payout requested with this key, if it was requested after `since`. */
   payoutByKey(keyHash: string, since: number): Payout | undefined {
-    return this.#exec('SELECT row FROM asry_payouts WHERE key_hash = ?', keyHash)
-      .map(rowOf<Payout>)
-      .find((payout) => payout.createdAt > since);
+    return this.#payouts.all('WHERE key_hash = ?', keyHash).find((payout) => payout.createdAt > since);
   }
 
-  owedDue(now: number, longest: LongestWaits, limit: number): Payout[] {
-    return this.#exec(
-      `SELECT row, ${DUE_AT} AS due FROM asry_payouts WHERE state = 'owed' AND due <= ? ORDER BY due LIMIT ?`,
-      ...dueParams(now, longest),
+  owedDue(now: number, { failed, other }: LongestWaits, limit: number): Payout[] {
+    return this.#payouts.all(
+      `WHERE state = 'owed' AND ${DUE_AT} <= ?1 ORDER BY ${DUE_AT} LIMIT ?4`,
       now,
+      failed,
+      other,
       limit,
-    ).map(rowOf<Payout>);
+    );
   }
 
   /** When the next owed payout is due for a check. */
-  nextDue(now: number, longest: LongestWaits): number | undefined {
-    return numberOf(
-      this.#exec,
-      `SELECT MIN(${DUE_AT}) AS n FROM asry_payouts WHERE state = 'owed'`,
-      ...dueParams(now, longest),
-    );
+  nextDue(now: number, { failed, other }: LongestWaits): number | undefined {
+    const query = `SELECT MIN(${DUE_AT}) AS n FROM asry_payouts WHERE state = 'owed'`;
+    return numberOf(this.#exec, query, now, failed, other);
   }
 
   /** Payouts whose operation has ended, with success or failure. */
   ended(limit: number): Payout[] {
-    return this.#exec(
-      `SELECT p.row FROM asry_payouts p JOIN operations o ON o.id = p.operation_id
-       WHERE p.state = 'begun' AND o.due_at IS NULL LIMIT ?`,
+    return this.#payouts.all(
+      `JOIN operations o ON o.id = asry_payouts.operation_id
+       WHERE asry_payouts.state = 'begun' AND o.due_at IS NULL LIMIT ?`,
       limit,
-    ).map(rowOf<Payout>);
+    );
   }
 
   begun(): Payout[] {
-    return this.#exec(`SELECT row FROM asry_payouts WHERE state = 'begun'`).map(rowOf<Payout>);
+    return this.#payouts.all(`WHERE state = 'begun'`);
   }
 
   held(): Payout[] {
-    return this.#exec(`SELECT row FROM asry_payouts WHERE state = 'held'`).map(rowOf<Payout>);
+    return this.#payouts.all(`WHERE state = 'held'`);
   }
 
   /**

@@ -7,6 +7,7 @@
 import { lamports } from '../../core/amount.ts';
 import { firstDue, isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
+import { RowStore } from '../row-store.ts';
 import {
   answeredPayment,
   decodeOperation,
@@ -27,52 +28,31 @@ const STATE = "row ->> '$.state'";
 const SUMS_INDEX = `CREATE INDEX IF NOT EXISTS operations_sums ON operations
   (kind, ${STATE}, created_at, ${atoms('amount')}, ${atoms('reserved')}, ${atoms('unsettled')}) WHERE counts = 1`;
 
-const SUMS = `SELECT kind, ${STATE} AS state, COUNT(*) AS rows, ${sum('amount')}, ${sum('reserved')}, ${sum('unsettled')}
+/** One row per kind and state: the sum of the older rows that still count. Their cost counts for a day only. */
+const SUMS = `SELECT kind, ${STATE} AS state, COUNT(*) AS rows, 0 AS created_at, 0 AS cost, ${sum('amount')}, ${sum('reserved')}, ${sum('unsettled')}
   FROM operations WHERE counts = 1 AND created_at <= ? GROUP BY kind, ${STATE}`;
 
 const asText = (member: string): string => `COALESCE(row ->> '$.${member}', '0') AS ${member}`;
 
-const RECENT = `SELECT kind, ${STATE} AS state, created_at, ${['amount', 'reserved', 'unsettled', 'cost'].map(asText).join(', ')}
+/** The operations created or signed after a time, in any state. */
+const RECENT = `SELECT kind, ${STATE} AS state, 1 AS rows, created_at, ${['amount', 'reserved', 'unsettled', 'cost'].map(asText).join(', ')}
   FROM operations WHERE created_at > ?`;
 
-/** An old entry that moves nothing. */
-const NOTHING: Entry = {
-  kind: '',
-  state: 'done',
-  createdAt: 0,
+const NOTHING = lamports(0n);
+
+/** One row of {@link RECENT} or of {@link SUMS}. */
+const entryOf = (row: SqlRow): Entry => ({
+  kind: String(row.kind),
+  state: String(row.state) as Entry['state'],
+  rows: Number(row.rows),
+  createdAt: Number(row.created_at),
   signedAt: null,
-  amount: lamports(0n),
-  reserved: lamports(0n),
-  unsettled: lamports(0n),
-  cost: lamports(0n),
+  amount: read(row, 'amount'),
+  reserved: read(row, 'reserved'),
+  unsettled: read(row, 'unsettled'),
+  cost: read(row, 'cost'),
   releasedSlot: null,
-};
-
-/** The operations created or signed after `since`, in any state. */
-const recentEntries = (exec: Storage['exec'], since: number): Entry[] =>
-  exec(RECENT, since).map((row) => ({
-    kind: String(row.kind),
-    state: String(row.state) as Entry['state'],
-    createdAt: Number(row.created_at),
-    signedAt: null,
-    amount: read(row, 'amount'),
-    reserved: read(row, 'reserved'),
-    unsettled: read(row, 'unsettled'),
-    cost: read(row, 'cost'),
-    releasedSlot: null,
-  }));
-
-/** One entry per kind and state: the sum of the older rows that still count. */
-const olderSums = (exec: Storage['exec'], since: number): Entry[] =>
-  exec(SUMS, since).map((row) => ({
-    ...NOTHING,
-    kind: String(row.kind),
-    state: String(row.state) as Entry['state'],
-    rows: Number(row.rows),
-    amount: read(row, 'amount'),
-    reserved: read(row, 'reserved'),
-    unsettled: read(row, 'unsettled'),
-  }));
+});
 
 const read = (row: SqlRow, member: string) => lamports(BigInt(String(row[member])));
 
@@ -134,7 +114,6 @@ const text = (row: SqlRow | undefined, column: string): string | undefined => {
   return typeof value === 'string' ? value : undefined;
 };
 const integer = (row: SqlRow | undefined, column: string): number => Number(row?.[column] ?? 0);
-const operationOf = (row: SqlRow): Operation => decodeOperation(text(row, 'row') ?? '{}');
 
 /** Refusals of one row after which it no longer counts as waiting, and the operator is alerted. */
 export const SET_ASIDE_REFUSALS = 3;
@@ -152,19 +131,21 @@ function mirrorRowOf(row: SqlRow): MirrorRow {
     const columns = JSON.parse(text(row, 'columns') ?? '{}') as Record<string, SqlValue>;
     return { entity: row.entity as RecordTable, id, revision: integer(row, 'revision'), columns };
   }
-  const operation = operationOf(row);
+  const operation = decodeOperation(String(row.row));
   return { entity: 'operation', id, revision: operation.revision, operation };
 }
 
 export class Journal {
   readonly #storage: Storage;
   readonly #exec: Storage['exec'];
+  readonly #operations: RowStore<Operation>;
   readonly #onChange: (operation: Operation) => void;
 
   /** @param onChange called when an operation begins, and when its state or detail changes. Must not throw */
   constructor(storage: Storage, onChange: (operation: Operation) => void = () => undefined) {
     this.#storage = storage;
     this.#exec = storage.exec;
+    this.#operations = new RowStore(storage.exec, 'operations', decodeOperation);
     this.#onChange = onChange;
     storage.transaction(() => {
       for (const statement of SCHEMA) storage.exec(statement);
@@ -274,9 +255,8 @@ export class Journal {
    */
   update(before: Operation, after: Operation, now: number): Operation | undefined {
     const written = this.#storage.transaction(() => {
-      const stored = this.#exec('SELECT row FROM operations WHERE seq = ?', before.seq)[0];
-      if (!stored || operationOf(stored).revision !== before.revision) return undefined;
-      return this.#write(after, now);
+      const stored = this.#operations.first('WHERE seq = ?', before.seq);
+      return stored?.revision === before.revision ? this.#write(after, now) : undefined;
     });
     if (written && (written.state !== before.state || written.detail !== before.detail))
       this.#onChange(written);
@@ -289,7 +269,7 @@ export class Journal {
    */
   restore(operation: Operation, now: number): boolean {
     return this.#storage.transaction(() => {
-      const own = this.#exec('SELECT row FROM operations WHERE id = ?', operation.id).map(operationOf)[0];
+      const own = this.get(operation.id);
       if (own && own.revision >= operation.revision) return false;
       if (operation.revision > this.revision()) this.setMeta('revision', String(operation.revision));
       const free = this.#exec('SELECT 1 FROM operations WHERE seq = ?', operation.seq).length === 0;
@@ -305,40 +285,46 @@ export class Journal {
   }
 
   get(id: string): Operation | undefined {
-    return this.#exec('SELECT row FROM operations WHERE id = ?', id).map(operationOf)[0];
+    return this.#operations.first('WHERE id = ?', id);
   }
 
   bySignature(signature: string): Operation | undefined {
-    return this.#exec('SELECT row FROM operations WHERE signature = ?', signature).map(operationOf)[0];
+    return this.#operations.first('WHERE signature = ?', signature);
   }
 
   /** Operations of a kind created or signed in the last day, in any state. */
   recent(kind: Operation['kind'], now: number): Operation[] {
     const since = now - DAY_MS;
-    return this.#exec('SELECT row FROM operations WHERE kind = ? AND created_at > ?', kind, since).map(
-      operationOf,
-    );
+    return this.#operations.all('WHERE kind = ? AND created_at > ?', kind, since);
   }
 
   /**
    * The entries that the spending limits add up: rows of the last day one by one, older open rows as sums.
    */
   counting(now: number): Entry[] {
-    return [
-      ...olderSums(this.#exec, now - DAY_MS),
-      ...recentEntries(this.#exec, now - DAY_MS),
-      { ...NOTHING, releasedSlot: this.releasedSlot() },
-    ];
+    const since = now - DAY_MS;
+    const released: Entry = {
+      kind: '',
+      state: 'done',
+      createdAt: 0,
+      signedAt: null,
+      amount: NOTHING,
+      reserved: NOTHING,
+      unsettled: NOTHING,
+      cost: NOTHING,
+      releasedSlot: this.releasedSlot(),
+    };
+    return [...this.#exec(SUMS, since).map(entryOf), ...this.#exec(RECENT, since).map(entryOf), released];
   }
 
   /** Rows that are due, or whose due time is so far ahead that only a wrong clock can have set it. */
   due(now: number, limit: number): Operation[] {
-    return this.#exec(
-      'SELECT row FROM operations WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',
+    return this.#operations.all(
+      'WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',
       Math.floor(now),
       Math.ceil(now + FARTHEST_CHECK_MS),
       limit,
-    ).map(operationOf);
+    );
   }
 
   /** Postpones when an operation is next due, and changes nothing else. Its next change sets the time again. */
@@ -348,29 +334,27 @@ export class Journal {
 
   /** Rows that can still change, oldest first. */
   open(): Operation[] {
-    return this.#exec('SELECT row FROM operations WHERE counts = 1 ORDER BY created_at').map(operationOf);
+    return this.#operations.all('WHERE counts = 1 ORDER BY created_at');
   }
 
   /** Rows of a kind that are still open, and the newest one that has landed. */
   openAndLanded(kind: Operation['kind']): Operation[] {
-    const open = this.#exec('SELECT row FROM operations WHERE kind = ? AND due_at IS NOT NULL', kind);
-    const landed = this.#exec(
-      `SELECT row FROM operations WHERE kind = ? AND due_at IS NULL AND json_extract(row, '$.landing.slot') IS NOT NULL
-         ORDER BY seq DESC LIMIT 1`,
-      kind,
-    );
-    return [...open, ...landed].map(operationOf);
+    return [
+      ...this.#operations.all('WHERE kind = ? AND due_at IS NOT NULL', kind),
+      ...this.#operations.all(
+        `WHERE kind = ? AND due_at IS NULL AND json_extract(row, '$.landing.slot') IS NOT NULL ORDER BY seq DESC LIMIT 1`,
+        kind,
+      ),
+    ];
   }
 
   /** Newest first. */
   ofKind(kind: Operation['kind'], limit: number): Operation[] {
-    return this.#exec('SELECT row FROM operations WHERE kind = ? ORDER BY seq DESC LIMIT ?', kind, limit).map(
-      operationOf,
-    );
+    return this.#operations.all('WHERE kind = ? ORDER BY seq DESC LIMIT ?', kind, limit);
   }
 
   latest(limit: number): Operation[] {
-    return this.#exec('SELECT row FROM operations ORDER BY seq DESC LIMIT ?', limit).map(operationOf);
+    return this.#operations.all('ORDER BY seq DESC LIMIT ?', limit);
   }
 
   /** Operations of a kind that wait to be signed. */
@@ -394,9 +378,7 @@ export class Journal {
 
   /** Operations whose id follows `id`, in the order of their ids. */
   after(id: string, limit: number): Operation[] {
-    return this.#exec('SELECT row FROM operations WHERE id > ? ORDER BY id LIMIT ?', id, limit).map(
-      operationOf,
-    );
+    return this.#operations.all('WHERE id > ? ORDER BY id LIMIT ?', id, limit);
   }
 
   isEmpty(): boolean {

@@ -7,6 +7,7 @@ import type { RequestView } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { SqlRow, Storage } from '../kernel/ports.ts';
+import { RowStore } from '../row-store.ts';
 import type { TreasuryPayment, TreasuryStore } from './treasury-store.ts';
 
 const SCHEMA = [
@@ -122,19 +123,16 @@ export type RefundDue = {
   readonly changes: number;
 };
 
-const parsed = <T>(row: SqlRow): T => JSON.parse(String(row.row)) as T;
-
 /** Rows of an older version lack newer members. */
-export const requestOf = (row: SqlRow): PaymentRequest => ({
+const decodeRequest = (text: string): PaymentRequest => ({
   ...NEW_REQUEST,
-  ...parsed<PaymentRequest>(row),
+  ...(JSON.parse(text) as PaymentRequest),
 });
-export function decodeRefund(text: string): RefundDue {
+function decodeRefund(text: string): RefundDue {
   const refund = JSON.parse(text) as RefundDue;
   const { id = refund.signature, purpose = `token:${refund.requestId}` } = refund;
   return { ...NEW_REFUND, ...refund, id, purpose };
 }
-const refundOf = (row: SqlRow): RefundDue => decodeRefund(String(row.row));
 const NEW_REQUEST = { parts: [], reported: null, changes: 0 };
 const NEW_REFUND = {
   operations: 0,
@@ -163,12 +161,16 @@ const costsOf = ([row]: SqlRow[]): CreationCosts => ({
 
 export class RequestStore {
   readonly #exec: Storage['exec'];
+  readonly #requests: RowStore<PaymentRequest>;
+  readonly #refunds: RowStore<RefundDue>;
 
   constructor({ exec, transaction }: Storage) {
     transaction(() => {
       for (const statement of SCHEMA) exec(statement);
     });
     this.#exec = exec;
+    this.#requests = new RowStore(exec, 'requests', decodeRequest);
+    this.#refunds = new RowStore(exec, 'refunds', decodeRefund);
   }
 
   put(request: PaymentRequest): void {
@@ -188,25 +190,21 @@ export class RequestStore {
   }
 
   get(id: string): PaymentRequest | undefined {
-    return this.#exec('SELECT row FROM requests WHERE id = ?', id).map(requestOf)[0];
+    return this.#requests.first('WHERE id = ?', id);
   }
 
   byReference(reference: string): PaymentRequest | undefined {
-    return this.#exec('SELECT row FROM requests WHERE reference = ?', reference).map(requestOf)[0];
+    return this.#requests.first('WHERE reference = ?', reference);
   }
 
   /** Open requests of exactly this fee. */
   openByFee(fee: string): PaymentRequest[] {
-    return this.#exec("SELECT row FROM requests WHERE fee = ? AND state = 'open'", fee).map(requestOf);
+    return this.#requests.all("WHERE fee = ? AND state = 'open'", fee);
   }
 
   /** Open requests that closed before a time, in Unix milliseconds. */
   closed(before: number, limit: number): PaymentRequest[] {
-    return this.#exec(
-      "SELECT row FROM requests WHERE state = 'open' AND closes_at < ? LIMIT ?",
-      before,
-      limit,
-    ).map(requestOf);
+    return this.#requests.all("WHERE state = 'open' AND closes_at < ? LIMIT ?", before, limit);
   }
 
   /** Creation time of the newest open request, in Unix milliseconds. */
@@ -226,38 +224,34 @@ export class RequestStore {
 
   /** Token requests whose id follows `id`, in the order of their ids. */
   invoicesAfter(id: string, limit: number): PaymentRequest[] {
-    return this.#exec(
-      "SELECT row FROM requests WHERE id > ? AND kind = 'token' ORDER BY id LIMIT ?",
-      id,
-      limit,
-    ).map(requestOf);
+    return this.#requests.all("WHERE id > ? AND kind = 'token' ORDER BY id LIMIT ?", id, limit);
   }
 
   /** The same for listing requests, and for token requests whose token is listed. */
   listingsAfter(id: string, limit: number): PaymentRequest[] {
-    return this.#exec(
-      "SELECT row FROM requests WHERE id > ? AND (kind = 'listing' OR state = 'completed') ORDER BY id LIMIT ?",
+    return this.#requests.all(
+      "WHERE id > ? AND (kind = 'listing' OR state = 'completed') ORDER BY id LIMIT ?",
       id,
       limit,
-    ).map(requestOf);
+    );
   }
 
   /** Paid token requests whose creation has ended. */
   creationsEnded(limit: number): PaymentRequest[] {
-    return this.#exec(
-      `SELECT r.row FROM requests r JOIN operations o ON o.id = 'token:' || r.id
-       WHERE r.state = 'paid' AND o.due_at IS NULL ORDER BY r.created_at LIMIT ?`,
+    return this.#requests.all(
+      `JOIN operations o ON o.id = 'token:' || requests.id
+       WHERE requests.state = 'paid' AND o.due_at IS NULL ORDER BY requests.created_at LIMIT ?`,
       limit,
-    ).map(requestOf);
+    );
   }
 
   /** Paid token requests whose creation is not planned. */
   creationsMissing(limit: number): PaymentRequest[] {
-    return this.#exec(
-      `SELECT r.row FROM requests r LEFT JOIN operations o ON o.id = 'token:' || r.id
-       WHERE r.state = 'paid' AND o.id IS NULL ORDER BY r.created_at LIMIT ?`,
+    return this.#requests.all(
+      `LEFT JOIN operations o ON o.id = 'token:' || requests.id
+       WHERE requests.state = 'paid' AND o.id IS NULL ORDER BY requests.created_at LIMIT ?`,
       limit,
-    ).map(requestOf);
+    );
   }
 
   /** Creations that open token requests may buy. */
@@ -304,51 +298,41 @@ export class RequestStore {
   }
 
   refund(id: string): RefundDue | undefined {
-    return this.#exec('SELECT row FROM refunds WHERE signature = ?', id).map(refundOf)[0];
+    return this.#refunds.first('WHERE signature = ?', id);
   }
 
   /** All refunds of one payment, in any state. */
   refundsOfPayment(signature: string): RefundDue[] {
-    return this.#exec(
-      // A range query, because the platform rejects a LIKE pattern of more than 50 bytes.
-      'SELECT row FROM refunds WHERE signature = ? OR (signature > ? AND signature < ?) ORDER BY signature',
+    // A range query, because the platform rejects a LIKE pattern of more than 50 bytes.
+    return this.#refunds.all(
+      'WHERE signature = ? OR (signature > ? AND signature < ?) ORDER BY signature',
       signature,
       `${signature}.`,
       `${signature}/`,
-    ).map(refundOf);
+    );
   }
 
   /** Refunds of a request; unpaid ones come first. */
   refundsOf(requestId: string, limit: number): RefundDue[] {
-    return this.#exec(
-      "SELECT row FROM refunds WHERE request_id = ? ORDER BY state = 'paid', rowid LIMIT ?",
-      requestId,
-      limit,
-    ).map(refundOf);
+    return this.#refunds.all("WHERE request_id = ? ORDER BY state = 'paid', rowid LIMIT ?", requestId, limit);
   }
 
   /** Refunds whose id follows `id`, in the order of their ids. */
   refundsAfter(id: string, limit: number): RefundDue[] {
-    return this.#exec(
-      'SELECT row FROM refunds WHERE signature > ? ORDER BY signature LIMIT ?',
-      id,
-      limit,
-    ).map(refundOf);
+    return this.#refunds.all('WHERE signature > ? ORDER BY signature LIMIT ?', id, limit);
   }
 
   /** Started refunds whose operation has ended. */
   endedRefunds(limit: number): RefundDue[] {
-    return this.#exec(
-      `SELECT r.row FROM refunds r JOIN operations o ON o.id = json_extract(r.row, '$.operationId')
-       WHERE r.state = 'begun' AND o.due_at IS NULL ORDER BY r.rowid LIMIT ?`,
+    return this.#refunds.all(
+      `JOIN operations o ON o.id = json_extract(refunds.row, '$.operationId')
+       WHERE refunds.state = 'begun' AND o.due_at IS NULL ORDER BY refunds.rowid LIMIT ?`,
       limit,
-    ).map(refundOf);
+    );
   }
 
   refundsIn(state: RefundDue['state'], limit: number): RefundDue[] {
-    return this.#exec('SELECT row FROM refunds WHERE state = ? ORDER BY rowid LIMIT ?', state, limit).map(
-      refundOf,
-    );
+    return this.#refunds.all('WHERE state = ? ORDER BY rowid LIMIT ?', state, limit);
   }
 }
 
@@ -358,11 +342,13 @@ const REFERENCE_SCHEMA =
 /** When the reference of each open request is next checked. */
 export class ReferenceStore {
   readonly #exec: Storage['exec'];
+  readonly #requests: RowStore<PaymentRequest>;
 
   /** @param storage with the table of requests */
   constructor({ exec }: Storage) {
     exec(REFERENCE_SCHEMA);
     this.#exec = exec;
+    this.#requests = new RowStore(exec, 'requests', decodeRequest);
   }
 
   /**
@@ -370,29 +356,29 @@ export class ReferenceStore {
    * @param longest the longest wait for a check, in milliseconds
    */
   overdue(now: number, longest: number, limit: number): PaymentRequest[] {
-    return this.#exec(
-      `SELECT r.row FROM requests r LEFT JOIN reference_checks c ON c.request_id = r.id
-       WHERE r.state = 'open' AND (COALESCE(c.due_at, 0) <= ? OR c.due_at > ?) ORDER BY COALESCE(c.due_at, 0), r.created_at LIMIT ?`,
+    return this.#requests.all(
+      `LEFT JOIN reference_checks c ON c.request_id = requests.id
+       WHERE requests.state = 'open' AND (COALESCE(c.due_at, 0) <= ? OR c.due_at > ?) ORDER BY COALESCE(c.due_at, 0), requests.created_at LIMIT ?`,
       now,
       now + longest,
       limit,
-    ).map(requestOf);
+    );
   }
 
   /** The same, the newest request first. */
   newest(now: number, longest: number, limit: number): PaymentRequest[] {
-    return this.#exec(
-      `SELECT r.row FROM requests r LEFT JOIN reference_checks c ON c.request_id = r.id
-       WHERE r.state = 'open' AND (COALESCE(c.due_at, 0) <= ? OR c.due_at > ?) ORDER BY r.created_at DESC LIMIT ?`,
+    return this.#requests.all(
+      `LEFT JOIN reference_checks c ON c.request_id = requests.id
+       WHERE requests.state = 'open' AND (COALESCE(c.due_at, 0) <= ? OR c.due_at > ?) ORDER BY requests.created_at DESC LIMIT ?`,
       now,
       now + longest,
       limit,
-    ).map(requestOf);
+    );
   }
 
   /** The request, if it is open. */
   open(id: string): PaymentRequest | undefined {
-    return this.#exec("SELECT row FROM requests WHERE id = ? AND state = 'open'", id).map(requestOf)[0];
+    return this.#requests.first("WHERE id = ? AND state = 'open'", id);
   }
 
   /** @param at Unix milliseconds, whole */

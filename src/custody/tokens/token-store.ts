@@ -4,7 +4,8 @@
  */
 import { foldText } from '../../chain/solana/token-text.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
-import type { SqlRow, Storage } from '../kernel/ports.ts';
+import type { Storage } from '../kernel/ports.ts';
+import { RowStore } from '../row-store.ts';
 import { creationId, queueCreation } from './creation-operation.ts';
 
 type TokenEntry = { readonly tokenId: number; readonly mint: string } & Readonly<Record<string, unknown>>;
@@ -13,13 +14,14 @@ type TokenEntry = { readonly tokenId: number; readonly mint: string } & Readonly
 type Subject = Readonly<Record<string, unknown>>;
 type Bought = { readonly id: string; readonly subject: Subject };
 
-const entryOf = (row: SqlRow): TokenEntry => JSON.parse(String(row.row)) as TokenEntry;
+const entryOf = (text: string): TokenEntry => JSON.parse(text) as TokenEntry;
 
 const CREATED_AT = "json_extract(row, '$.createdAt')";
 const IS_UNLISTED = "json_extract(row, '$.listedAt') IS NULL";
 
 export class TokenStore {
   readonly #exec: Storage['exec'];
+  readonly #tokens: RowStore<TokenEntry>;
 
   constructor({ exec }: Pick<Storage, 'exec'>) {
     exec(
@@ -27,6 +29,7 @@ export class TokenStore {
     );
     exec(`CREATE INDEX IF NOT EXISTS tokens_unlisted ON tokens (${CREATED_AT}) WHERE ${IS_UNLISTED}`);
     this.#exec = exec;
+    this.#tokens = new RowStore(exec, 'tokens', entryOf);
   }
 
   nextId(): number {
@@ -48,20 +51,20 @@ export class TokenStore {
   }
 
   byMint(mint: string): TokenEntry | undefined {
-    return this.#exec('SELECT row FROM tokens WHERE mint = ?', mint).map(entryOf)[0];
+    return this.#tokens.first('WHERE mint = ?', mint);
   }
 
   byId(tokenId: number): TokenEntry | undefined {
-    return this.#exec('SELECT row FROM tokens WHERE token_id = ?', tokenId).map(entryOf)[0];
+    return this.#tokens.first('WHERE token_id = ?', tokenId);
   }
 
   /** Tokens whose number follows `id`, both compared as text. */
   after(id: string, limit: number): TokenEntry[] {
-    return this.#exec(
-      `SELECT row FROM tokens WHERE CAST(token_id AS TEXT) > ? ORDER BY CAST(token_id AS TEXT) LIMIT ?`,
+    return this.#tokens.all(
+      `WHERE CAST(token_id AS TEXT) > ? ORDER BY CAST(token_id AS TEXT) LIMIT ?`,
       id,
       limit,
-    ).map(entryOf);
+    );
   }
 }
 
@@ -133,7 +136,7 @@ export class Tokens {
 }
 
 function restoreToken(store: TokenStore, journal: string): boolean {
-  const token = JSON.parse(journal) as TokenEntry;
+  const token = entryOf(journal);
   const own = store.byMint(token.mint);
   if (own && (own.listedAt || !token.listedAt)) return false;
   const tokenId = own?.tokenId ?? (store.byId(token.tokenId) ? store.nextId() : token.tokenId);
