@@ -6,7 +6,7 @@ import { configurationPage, exampleSettings } from './configuration-page.ts';
 import { apiDocument } from './documents/api-document.ts';
 import { errorsPage } from './errors-page.ts';
 import { licencesPage } from './licences-page.ts';
-import { scalePage } from './scale-page.ts';
+import { withCosts } from './scale-page.ts';
 import { skillModule, skillPage } from './skill-page.ts';
 import { withTools } from './tools-table.ts';
 
@@ -23,7 +23,7 @@ export function generatedPages(): Record<string, string> {
     'docs/configuration.md': configurationPage(),
     'docs/errors.md': errorsPage(ERRORS, document),
     'docs/licences.md': licencesPage(),
-    'docs/scale.md': scalePage(),
+    'docs/scale.md': withCosts(readFileSync('docs/scale.md', 'utf8')),
     'SKILL.md': skill,
     'packages/client/src/operations.ts': clientTypes(document),
     'src/mcp/skill-text.ts': skillModule(skill),

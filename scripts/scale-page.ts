@@ -1,10 +1,12 @@
 /**
- * docs/scale.md: what a request costs, as test/e2e/route-costs.test.ts counted it, and what a month costs at list prices.
+ * The tables of docs/scale.md: what a request costs, as test/e2e/route-costs.test.ts counted it, and what a month costs at
+ * list prices.
  * @module
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Backend } from './bench/counting-worker.ts';
+import { withRows } from './table-rows.ts';
 
 /** Calls per backend, rows that D1 bills, JSON text in KB, and the calls that wait for each other. */
 type Uses = { readonly [K in Backend | 'kvWrites' | 'read' | 'written' | 'json']?: number };
@@ -167,70 +169,27 @@ const monthRow = (costs: RouteCosts, viewRows: readonly [ViewRows, ViewRows]) =>
   };
 };
 
-export function scalePage(): string {
+/** The page with the rows of its tables replaced. */
+export function withCosts(page: string): string {
   const costs = fixture<RouteCosts>('route-costs.json');
   const viewRows = fixture<[ViewRows, ViewRows]>('page-view-rows.json');
-  return `# Scale: costs, growth and the first limits
-
-## What a read costs
-
-\`test/e2e/route-costs.test.ts\` counts these calls on the offline world with 1,000 swaps, tokens and proofs. The first number is the critical
-path: calls that wait for each other. \`D1\` counts statements or batches, \`read\` and \`written\` the rows that D1 bills, and \`KB JSON\` the
-text that is parsed and written, if it is at least 20 KB. The rate limiter runs in the same location and is not counted.
-
-| \`GET\` | first read of an isolate | further reads |
-|---|---|---|
-${readRows(costs.reads).join('\n')}
-
-The status asks five of its sources at a time. An estimate without a stored quote first takes a share of the bridge's quota in D1. One run
-of the minute's trigger costs ${costText(costs.cron)}.
-
-## The steps of a write
-
-| route | steps, in order |
-|---|---|
-${costs.writes.map(({ route, steps }) => `| \`${route}\` | ${steps.map((step, at) => `${at + 1}. ${step}`).join('<br>')} |`).join('\n')}
-
-All nodes, venues and indexes of a step are called at once. The last \`D1\` reads the bookmark of [read replicas](options.md#read-replicas).
-
-## A month
-
-At list prices of Workers Paid in 2026 (${BASE_USD} USD a month). Assumed: each read is equally frequent, one of ${READS_PER_COLD} is the first of its
-isolate, a request takes ${CPU_MS} ms of processor time, one of 100 successes is logged, and neither object sleeps.
-
-| a day | rows read, million | rows written, million | KV writes, million | above what is included, USD | sum |
-|---|---|---|---|---|---|
-${LOADS.map(monthRow(costs, viewRows)).join('\n')}
-
-The page-view object writes the views of 200 ms, at most 100, in one transaction. A view of a known visitor costs
-${viewRows.map(({ views, known }) => `${(known / views).toFixed(1)} rows in a group of ${views}`).join(', ')}; a new visitor and the deletion of the view add one row each. From ${VIEWS_PER_OBJECT / 1_000_000} million
-views a day, raise \`PAGE_VIEW_OBJECTS\` in \`src/features/analytics/page-views-store.ts\`: the row above has ${Math.ceil(100_000_000 / VIEWS_PER_OBJECT)} objects.
-
-${GROWTH}`;
+  const tables: readonly (readonly [first: string, rows: readonly string[]])[] = [
+    [
+      '| `GET` |',
+      [...readRows(costs.reads), `| a run of the minute's trigger | ${costText(costs.cron)} | the same |`],
+    ],
+    [
+      '| route |',
+      costs.writes.map(
+        ({ route, steps }) =>
+          `| \`${route}\` | ${steps.map((step, at) => `${at + 1}. ${step}`).join('<br>')} |`,
+      ),
+    ],
+    ['| a day |', LOADS.map(monthRow(costs, viewRows))],
+    [
+      '| views in a group |',
+      viewRows.map(({ views, known }) => `| ${views} | ${(known / views).toFixed(1)} |`),
+    ],
+  ];
+  return tables.reduce((text, [first, rows]) => withRows(text, first, rows), page);
 }
-
-const GROWTH = `## What grows
-
-[storage.md](storage.md) has the lifetime of each table.
-
-| data | growth | bound |
-|---|---|---|
-| \`views\`, the log of the page views | about 120 bytes a view, at most 0.6 KB | 0.1 GB, at most 0.6 GB; 5,000 deletions a second |
-| \`names\` | a row for each path and referrer | 1,000 new paths and 1,000 new referrers a day, at most 1.1 MB; further ones count as \`other\` |
-| \`visitors\` | a row per visitor | 1,000,000 a day |
-| all other rows, in D1 and in the custodian's journal | 1 to 2 KB each: thousands a year, and 24 proofs a day | 10 GB for each |
-
-## Limits that are reached first
-
-| limit | what reaches it |
-|---|---|
-| Durable Object: one thread, 500 to 1,000 calls a second | page views, from 20 million a day. Swaps at hundreds per second; the caps are reached much earlier |
-| 6 connections at once, 10,000 calls per request | at most 5 upstream calls of a request or of the custodian run at once, 2 to each host; others wait up to 15 seconds. 40 in one run of the custodian |
-| 75 to 200 bridge quotes in two hours | 80 for reads, which share one quote within each amount band (1, 2 or 5 times a power of ten); creates and dry runs have [their own](custody.md#limits) |
-
-## Ten times the load
-
-Up to 100,000 requests a day nothing changes. Above that, use your own Solana node, and [read replicas](options.md#read-replicas) for callers on
-several continents. For more swaps than the caps allow, raise \`SWAP_MAX_*\` and the bridge's quota. Beyond one custodian, run a second
-reserve with its own key, bindings and name.
-`;

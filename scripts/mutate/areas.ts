@@ -20,7 +20,6 @@ export const AREAS: readonly Area[] = [
       'test/custody/kernel/state-machine-times.test.ts',
       'test/custody/kernel/state-machine-settlement.test.ts',
       'test/custody/kernel/state-machine-verdict.test.ts',
-      'test/custody/kernel/state-machine-walk.test.ts',
     ],
   },
   {

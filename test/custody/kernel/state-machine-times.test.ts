@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import { held, upstream } from '../../../src/custody/kernel/reason.ts';
-import {
-  attemptVerdict,
-  effectOf,
-  isDue,
-  type Observation,
-  step,
-} from '../../../src/custody/kernel/state-machine.ts';
+import { effectOf, isDue, type Observation, step } from '../../../src/custody/kernel/state-machine.ts';
 import {
   NOW,
   outstanding,
@@ -16,7 +10,6 @@ import {
   SWAP,
   settling,
   signed,
-  signingOf,
   statusOf,
   view,
 } from '../../kit/sample-operations.ts';
@@ -56,11 +49,6 @@ describe('checks', () => {
   it('the interval of the checks grows by a factor of 1.3 up to its maximum', () => {
     const waits = [0, 1, 2, 10].map((looks) => Number(next(signed({ looks }), NOT_SEEN).dueAt) - NOW);
     expect(waits.map(Math.round)).toEqual([700, 910, 1_183, 2_000]);
-  });
-
-  it('alert the operator after 500 without a result', () => {
-    expect(next(signed({ looks: 499 }), NOT_SEEN).reason).toBeNull();
-    expect(next(signed({ looks: 500 }), NOT_SEEN).reason).toEqual(held('unproven'));
   });
 
   it('checks of a settlement alert the operator only after more than six hours', () => {
@@ -138,29 +126,6 @@ it('an operation that retries its preparation may wait any time for its signatur
 it('a signed operation ignores that a signature was not available', () => {
   const op = signed();
   expect(next(op, { type: 'unsigned', reason: upstream('timeout') })).toBe(op);
-});
-
-it('a final failure is a rejection and keeps the slot of the failure', () => {
-  const views = [view({ status: statusOf('finalized', true) })];
-  expect(attemptVerdict(signingOf('one'), views, 1)).toBe('rejected');
-  expect(next(signed(), { type: 'viewed', quorum: 1, views, landing: null })).toMatchObject({
-    state: 'failed',
-    detail: 'rejected',
-    reserved: 0n,
-    unsettled: 0n,
-    releasedSlot: 940n,
-  });
-});
-
-it('a landing that cannot be read yet is read again, and nothing is released before', () => {
-  const views = [view({ status: statusOf('finalized') })];
-  expect(next(signed(), { type: 'viewed', quorum: 1, views, landing: null })).toMatchObject({
-    state: 'signed',
-    detail: 'landed',
-    dueAt: NOW + 700,
-    reserved: signed().reserved,
-    landing: null,
-  });
 });
 
 it('returns the same row, with its time of change, if an observation changes nothing', () => {

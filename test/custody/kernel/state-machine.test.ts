@@ -165,18 +165,6 @@ describe('while an attempt is on its way', () => {
     expect(effectOf(after)).toBe('watch');
   });
 
-  it('checks are 0.7 to 2 seconds apart', () => {
-    let row = signed({ looks: 0 });
-    const waits: number[] = [];
-    for (let look = 0; look < 20; look++) {
-      row = step(row, SEEN.viewed, SWAP, LATER);
-      waits.push((row.dueAt ?? 0) - LATER);
-    }
-    expect(waits[0]).toBe(700);
-    expect(waits.at(-1)).toBe(2_000);
-    expect(waits.toSorted((a, b) => a - b)).toEqual(waits);
-  });
-
   it('checks without a proof become rare after 150, and the operator is alerted after 500', () => {
     const look = (looks: number) => step(signed({ looks }), SEEN.viewed, SWAP, LATER);
     expect([look(149), look(150)].map((row) => (row.dueAt ?? 0) - LATER)).toEqual([2_000, 60_000]);
