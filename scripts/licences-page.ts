@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { withRows } from './table-rows.ts';
 
 interface Locked {
   readonly version?: string;
@@ -46,7 +47,7 @@ export function productionDependencies(): Dependency[] {
 }
 
 /** One row for each package, and one for all packages of a scope that have the same version and licence. */
-export function licencesPage(): string {
+export function withLicences(page: string): string {
   const groups = Map.groupBy(productionDependencies(), ({ name, version, licence }) =>
     [name.startsWith('@') ? name.split('/')[0] : name, version, licence].join(' | '),
   );
@@ -55,18 +56,5 @@ export function licencesPage(): string {
     const [, ...rest] = key.split(' | ');
     return `| ${packages.length > 1 ? `${name.split('/')[0]}/* (${packages.length})` : name} | ${rest.join(' | ')} |`;
   });
-  return `# Licences of what runs in production
-
-\`npm run docs\` generates this page from the lockfile. A test fails on a licence outside the list in \`scripts/licences-page.ts\`.
-
-The site publishes the licence texts of everything that its pages load, the font included, in \`/licenses.md\`. The package
-\`sluice-mcp\` contains those of its one file in \`THIRD-PARTY.txt\`. Each build writes both files.
-
-The lockfile pins every package by its hash, and \`npm ci\` runs no install script. Before each deployment run
-\`npm audit --omit=dev\`, which reports known vulnerabilities. It needs the registry, so no offline test can replace it.
-
-| package | version | licence |
-|---|---|---|
-${rows.join('\n')}
-`;
+  return withRows(page, '| package |', rows);
 }

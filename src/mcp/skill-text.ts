@@ -6,7 +6,7 @@ description: Swap SOL of a Sluice reserve into BTC and explain the result. Use i
 
 # Swap reserve SOL into BTC
 
-<!-- Written by \`npm run docs\` from the routes and the error table; a test compares them and runs every step. -->
+<!-- \`npm run docs\` writes the tables of actions and codes; tests compare all tables and run every step. -->
 
 The service swaps SOL of its own reserve; the BTC goes to the reserve's own address. No other destination is possible, and you need no
 key or account. The MCP server at \`$API/mcp\` has the same four calls as the tools \`swap_min\`, \`swap_estimate\`, \`swap_create\` and

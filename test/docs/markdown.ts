@@ -58,3 +58,11 @@ export const commandsOf = (text: string): string[] =>
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
+
+/** Each `detail` of a swap that SKILL.md explains, with its status. */
+export const swapDetails = (): ReadonlyMap<string, string> =>
+  new Map(
+    [...readFileSync('SKILL.md', 'utf8').matchAll(/^\| `(waiting|finished|failed)` \| `(\w+)` \|/gm)].map(
+      ([, status = '', detail = '']) => [detail, status],
+    ),
+  );

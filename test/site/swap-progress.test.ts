@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SWAP_DETAILS as MEANINGS } from '../../scripts/skill-page.ts';
 import { SWAP_DETAILS, swapSteps } from '../../site/parts/swap-progress.tsx';
+import { swapDetails } from '../docs/markdown.ts';
 
 const swap = (status: string, detail: string) => ({
   id: '5fFK6dZeVLSmuXCgLUbXRWsKPZBj7jUaicdZfyVMdY7NJeZTtUfbCwkgZwGh35zr6t7bs4GaMCCdhrqgNfz8obY1',
@@ -17,7 +17,7 @@ const swap = (status: string, detail: string) => ({
 });
 
 it('every detail of a swap has a label, and no other text has', () => {
-  expect(Object.keys(SWAP_DETAILS).sort()).toEqual(Object.keys(MEANINGS).sort());
+  expect(Object.keys(SWAP_DETAILS).sort()).toEqual([...swapDetails().keys()].sort());
 });
 
 describe('the three steps of a swap', () => {
@@ -44,7 +44,7 @@ describe('the three steps of a swap', () => {
 });
 
 it('the outcome of a failed swap has its own sentence', () => {
-  const failed = Object.entries(MEANINGS).filter(([, [status]]) => status === 'failed');
+  const failed = [...swapDetails()].filter(([, status]) => status === 'failed');
   expect(failed).toHaveLength(7);
   for (const [detail] of failed) expect(SWAP_DETAILS[detail]?.[1], detail).toMatch(/^[A-Z].*\.$/);
 });
