@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { operationsOf } from '../../scripts/documents/api-document.ts';
 import { contractTables } from './contract-document.ts';
-import { PENDING } from './pending.ts';
-import type { Row, Table } from './table.ts';
+import type { Table } from './table.ts';
 import { absrSummary } from './tables/absr-summary.ts';
 import { asryClaimRequest } from './tables/asry-claim-request.ts';
 import { asryClaimResponse } from './tables/asry-claim-response.ts';
@@ -68,8 +67,6 @@ const SECRETS = [
   'MINT_KEY_SEED',
   'OPS_SECRET',
 ];
-const pending = new Set(Object.values(PENDING).flat());
-const nameOf = (table: Table, { row }: Row): string => `${table.title} > ${row}`;
 
 describe('the contract', () => {
   it('the contract has a test for each row, and no test without a row', () => {
@@ -80,11 +77,6 @@ describe('the contract', () => {
     }));
     expect(tested).toEqual(written);
     expect(written.flatMap(({ rows }) => rows).length).toBeGreaterThan(100);
-  });
-
-  it('every pending row is a row of the contract', () => {
-    const names = TABLES.flatMap((table) => table.rows.map((row) => nameOf(table, row)));
-    expect(names).toEqual(expect.arrayContaining([...pending]));
   });
 });
 
@@ -97,18 +89,7 @@ describe('the service', () => {
   afterAll(() => contract?.stop());
 
   describe.each(TABLES.map((table) => [table.title, table] as const))('%s', (_title, table) => {
-    const isPending = (row: Row): boolean => pending.has(nameOf(table, row));
-    const built = table.rows.filter((row) => !isPending(row)).map((row) => [row.row, row] as const);
-    const open = table.rows
-      .filter(isPending)
-      .flatMap(({ row, calls }) => calls.map((call) => [row, call] as const));
-
-    it.each(built)('%s', (_row, row) => row.check(contract));
-
-    it.each(open)('%s is not built: %s', async (_row, call) => {
-      const { status, body } = await contract.ask(call.replaceAll(/\{\w+\}/g, 'x'));
-      expect([status, body.error_code]).toEqual([404, 'ROUTE_NOT_FOUND']);
-    });
+    it.each(table.rows.map((row) => [row.row, row] as const))('%s', (_row, row) => row.check(contract));
   });
 
   it('gives every read of its document an entity tag, or forbids storing it', async () => {

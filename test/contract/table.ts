@@ -6,8 +6,6 @@ import type { Contract } from './world.ts';
 export interface Row {
   /** The cells that name the row, joined by ` | `. */
   readonly row: string;
-  /** The calls that it is about, `GET /api/reserves`. As long as the row is pending, none of them exists. */
-  readonly calls: readonly string[];
   readonly check: (contract: Contract) => Promise<void> | void;
 }
 
@@ -32,7 +30,6 @@ export function field(call: string, name: string, shape: Shape, options: FieldOp
   const { nullable = false, is, at = name } = options;
   return {
     row: name,
-    calls: [call],
     check(contract) {
       const body = contract.answer(call);
       expect(shapeFaults(body, at, shape, nullable)).toEqual([]);

@@ -4,7 +4,7 @@ import { upstreamFailed } from '../../src/core/errors.ts';
 import { getReserves, type ReservesDeps } from '../../src/features/reserves/get-reserves.ts';
 import { listBitcoin, listSolana } from '../../src/features/reserves/list-transactions.ts';
 import { Cache } from '../../src/http/cached.ts';
-import { type BitcoinTx, createEsplora } from '../../src/providers/esplora.ts';
+import type { BitcoinTx } from '../../src/providers/esplora.ts';
 import { RpcRefusal, type SignatureEntry } from '../../src/providers/solana-rpc.ts';
 
 const ADDRESS = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
@@ -122,50 +122,6 @@ describe('balances', () => {
     expect(bitcoin?.value.confirmed).toBe('700');
     clock.ms = 16 * 60_000;
     await expect(getReserves(out)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED', status: 503 });
-  });
-});
-
-describe('load', () => {
-  const counted = (calls: Map<string, number>): Partial<ReservesDeps> => {
-    const count = (name: string) => calls.set(name, (calls.get(name) ?? 0) + 1);
-    return {
-      bitcoinSources: ['one', 'two'].map((name) => ({
-        name,
-        balance: async () => {
-          count(name);
-          return { confirmed: 700n, pendingDelta: 0n };
-        },
-      })),
-      solanaSources: ['rpc-1', 'rpc-2'].map((name) => ({
-        name,
-        balance: async () => {
-          count(name);
-          return { lamports: 9n, slot: 1n };
-        },
-      })),
-    };
-  };
-  const ONCE = { one: 1, two: 1, 'rpc-1': 1, 'rpc-2': 1 };
-
-  it('1,000 parallel cold reads of one isolate read each source once', async () => {
-    const calls = new Map<string, number>();
-    const d = depsOf({ ...counted(calls), cache: isolate({ ms: 0 }) });
-    const all = await Promise.all(Array.from({ length: 1_000 }, () => getReserves(d)));
-    expect(new Set(all.map(({ bitcoin }) => bitcoin?.value.confirmed))).toEqual(new Set(['700']));
-    expect(Object.fromEntries(calls)).toEqual(ONCE);
-  });
-
-  it("reads no source again after the cron's read", async () => {
-    const calls = new Map<string, number>();
-    const clock = { ms: 0 };
-    const kv = new Map<string, string>();
-    await getReserves(depsOf({ ...counted(calls), cache: isolate(clock, kv) }), true);
-    clock.ms = 14_000;
-    for (const cache of [isolate(clock, kv), isolate(clock, kv)]) {
-      const { bitcoin } = await getReserves(depsOf({ ...counted(calls), cache }));
-      expect(bitcoin?.asOf).toBe(0);
-    }
-    expect(Object.fromEntries(calls)).toEqual(ONCE);
   });
 });
 
@@ -303,68 +259,5 @@ describe('the Solana list', () => {
     await expect(listOf({ name: 'rpc-1', signaturesFor: down })).rejects.toMatchObject({
       code: 'UPSTREAM_FAILED',
     });
-  });
-});
-
-describe('esplora', () => {
-  const answering = (table: Record<string, Response>) =>
-    createEsplora({
-      baseUrl: 'https://esplora.test',
-      name: 'one',
-      fetch: async (url) => {
-        const answer = table[url.replace('https://esplora.test', '')];
-        if (!answer) throw new Error(`no answer for ${url}`);
-        return answer.clone();
-      },
-    });
-  const stats = { funded_txo_sum: 30, spent_txo_sum: 10, tx_count: 4 };
-
-  it('shows both halves of a balance in sats', async () => {
-    const esplora = answering({
-      [`/address/${ADDRESS}`]: Response.json({
-        chain_stats: stats,
-        mempool_stats: { funded_txo_sum: 1, spent_txo_sum: 6, tx_count: 2 },
-      }),
-    });
-    expect(await esplora.balance(ADDRESS)).toEqual({
-      confirmed: 20n,
-      confirmedTxs: 4,
-      pendingDelta: -5n,
-      pendingSpent: 6n,
-      pendingTxs: 2,
-    });
-  });
-
-  it.each([
-    ['HTML', () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
-    ['429', () => new Response('<html>', { status: 429 })],
-    ['500', () => new Response('oops', { status: 500 })],
-    ['another shape', () => Response.json({ chain_stats: {} })],
-    [
-      'a negative sum',
-      () => Response.json({ chain_stats: { ...stats, funded_txo_sum: -1 }, mempool_stats: stats }),
-    ],
-  ])('%s is UPSTREAM_FAILED, never a zero or an empty list', async (_, answer) => {
-    const esplora = answering({
-      [`/address/${ADDRESS}`]: answer(),
-      [`/address/${ADDRESS}/txs/chain`]: answer(),
-      [`/address/${ADDRESS}/txs/mempool`]: answer(),
-      '/block-height/5': answer(),
-      '/blocks/tip/hash': answer(),
-    });
-    for (const read of [
-      esplora.balance(ADDRESS),
-      esplora.chainTxs(ADDRESS),
-      esplora.mempoolTxs(ADDRESS),
-      esplora.blockHash(5),
-      esplora.tipHash(),
-    ]) {
-      await expect(read).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
-    }
-  });
-
-  it('a block above the tip is null', async () => {
-    const esplora = answering({ '/block-height/5': new Response('Block not found', { status: 404 }) });
-    expect(await esplora.blockHash(5)).toBeNull();
   });
 });

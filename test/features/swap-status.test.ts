@@ -1,6 +1,5 @@
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
-import { refusalError } from '../../src/core/errors.ts';
 import type { SwapView } from '../../src/custody/api.ts';
 import { getSwapStatus } from '../../src/features/swap/record-routes.ts';
 import type { SwapRow } from '../../src/features/swap/swap-store.ts';
@@ -87,12 +86,6 @@ describe('the state of a swap', () => {
     expect(asked).toEqual({ store: 1, custody: 1 });
   });
 
-  it('the state of an unknown swap is NOT_FOUND', async () => {
-    await expect(asking(async () => undefined, null).get(SIGNATURE)).rejects.toMatchObject({
-      code: 'NOT_FOUND',
-    });
-  });
-
   it.each(['', 'x', '../..', SIGNATURE.slice(1), `${SIGNATURE}1`, '1'.repeat(10_000), "' OR 1=1 --"])(
     'the state of %j makes no call',
     async (id) => {
@@ -101,25 +94,4 @@ describe('the state of a swap', () => {
       expect(asked).toEqual({ store: 0, custody: 0 });
     },
   );
-});
-
-describe('a create', () => {
-  const refusal = {
-    code: 'SWAP_LIMIT_REACHED',
-    message: 'no room',
-    retryAfterSeconds: 9,
-    details: { limit: 'day' },
-  } as const;
-  it('a refusal is thrown with its code, wait and details', () => {
-    expect(refusalError(refusal)).toMatchObject({
-      code: 'SWAP_LIMIT_REACHED',
-      message: 'no room',
-      retryAfterSeconds: 9,
-      details: { limit: 'day' },
-    });
-    expect(refusalError({ code: 'SWAPS_PAUSED', message: 'y' })).toMatchObject({
-      retryAfterSeconds: undefined,
-      details: undefined,
-    });
-  });
 });

@@ -133,3 +133,30 @@ it('shows each row once while others are being listed', { tags: ['scaled'] }, as
     { numRuns: cases(200, 40) },
   );
 });
+
+it.each([
+  '%',
+  '_%',
+  '"',
+  '""',
+  "'; DROP TABLE tokens; --",
+  'a OR b',
+  'NEAR(a b)',
+  'name:x',
+  '*',
+  'x*',
+  '^a',
+  '(',
+  '\u0000ab',
+  '\u{1F600}\u{1F600}\u{1F600}',
+  '-',
+  'a AND NOT b',
+])('a query of %j is only text', async (query) => {
+  const { store, add } = database();
+  const token = { symbol: 'ODD', creator: null, listed: true };
+  add({ ...token, id: 1, name: 'plain', mint: 'm1' });
+  add({ ...token, id: 2, name: `odd ${query} name`, mint: 'm2' });
+  const found = (await store.search(query, null, 10)).tokens.map(({ tokenId }) => tokenId);
+  expect(found).not.toContain(1);
+  if ([...query].length >= 3 && !query.includes('\u0000')) expect(found).toEqual([2]);
+});

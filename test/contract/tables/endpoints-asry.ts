@@ -9,7 +9,6 @@ export const endpointsAsry: Table = {
   rows: [
     {
       row: 'POST | /api/asry/claim-from-deposit',
-      calls: [CALL],
       async check(contract) {
         fields(CALL, '', {
           asset: 'string',

@@ -9,7 +9,6 @@ export const endpointsExchange: Table = {
   rows: [
     {
       row: 'POST | /api/exchange/create',
-      calls: [CALL],
       async check(contract) {
         fields(CALL, '', {
           id: 'string',

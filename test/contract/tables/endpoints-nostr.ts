@@ -28,7 +28,6 @@ export const endpointsNostr: Table = {
   rows: [
     {
       row: 'GET | /api/nostr/feed',
-      calls: [FEED],
       async check(contract) {
         fields(FEED, '', {
           ok: 'boolean',
@@ -70,7 +69,6 @@ export const endpointsNostr: Table = {
     },
     {
       row: 'GET | /api/nostr/posts',
-      calls: [POSTS],
       async check(contract) {
         fields(POSTS, '', {
           ok: 'boolean',

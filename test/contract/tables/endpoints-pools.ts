@@ -13,7 +13,6 @@ const poolOf = ({ world }: Contract, name: string): string =>
 
 const redirect = (path: string, pool: string): Row => ({
   row: `GET | ${path}`,
-  calls: [`GET ${path}`],
   async check(contract) {
     const { status, headers } = await contract.ask(`GET ${path}`);
     expect(status).toBe(307);
@@ -27,7 +26,6 @@ export const endpointsPools: Table = {
   rows: [
     {
       row: 'GET | /api/dex/pool/{address}',
-      calls: [POOL],
       async check(contract) {
         fields(POOL, 'data', {
           price: 'anything',

@@ -4,7 +4,6 @@ import { fields, type Row, type Table } from '../table.ts';
 /** A read without parameters that answers 200 with these members. */
 const read = (path: string, members: Parameters<typeof fields>[2]): Row => ({
   row: `GET | ${path}`,
-  calls: [`GET ${path}`],
   async check(contract) {
     fields(`GET ${path}`, '', members)(contract);
     const { status, headers } = await contract.ask(`GET ${path}`);

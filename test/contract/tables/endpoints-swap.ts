@@ -12,12 +12,10 @@ export const endpointsSwap: Table = {
   rows: [
     {
       row: 'GET | /api/swap/min',
-      calls: [MINIMUM],
       check: fields(MINIMUM, '', { minAmountSol: 'number', balanceSol: 'number | null' }),
     },
     {
       row: 'GET | /api/swap/estimate',
-      calls: [ESTIMATE],
       async check(contract) {
         fields(ESTIMATE, '', { amountSol: 'number', estimatedBtcSats: 'integer' })(contract);
         for (const query of ['', '?amountSol=0.0009', '?amountSol=abc'])
@@ -26,7 +24,6 @@ export const endpointsSwap: Table = {
     },
     {
       row: 'POST | /api/swap/create',
-      calls: [CREATE],
       async check(contract) {
         expect(contract.answer(CREATE).initiated).toBe(true);
         for (const body of [{}, { amountSol: 0.0009 }, { amountSol: 'abc' }])
@@ -39,7 +36,6 @@ export const endpointsSwap: Table = {
     },
     {
       row: 'GET | /api/swap/status/{id}',
-      calls: [STATUS],
       async check(contract) {
         fields(STATUS, '', { id: 'string', status: 'string' })(contract);
         expectError(await contract.ask(`GET /api/swap/status/${'1'.repeat(64)}`), 404, 'NOT_FOUND');

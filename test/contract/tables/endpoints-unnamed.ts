@@ -31,7 +31,6 @@ const row = (
   more: (contract: Contract) => Promise<void> | void = () => undefined,
 ): Row => ({
   row: name,
-  calls: [call],
   async check(contract) {
     fields(call, '', members)(contract);
     await more(contract);

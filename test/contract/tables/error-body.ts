@@ -1,11 +1,8 @@
 import { expect } from 'vitest';
 import type { Row, Table } from '../table.ts';
 
-const CALLS = ['GET /api/swap/estimate', 'GET /api/swap/status/{id}', 'POST /api/analytics/pageview'];
-
 const row = (name: string, isRight: (value: unknown) => void): Row => ({
   row: name,
-  calls: CALLS,
   async check(contract) {
     for (const call of [
       'GET /api/swap/estimate',

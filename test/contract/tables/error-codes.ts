@@ -6,15 +6,12 @@ import { UNKNOWN_POOL } from './endpoints-pools.ts';
 const CREATE = 'POST /api/swap/create';
 const POSTS = 'GET /api/nostr/posts';
 const PAGEVIEW = 'POST /api/analytics/pageview';
-const POOL = 'GET /api/dex/pool/{address}';
-
 export const errorCodes: Table = {
   title: 'Errors (2)',
   key: [0],
   rows: [
     {
       row: 'INSUFFICIENT_BALANCE',
-      calls: [CREATE],
       async check(contract) {
         const answer = await contract.ask(CREATE, { world: contract.poor, body: { amountSol: 0.3 } });
         expectError(answer, 400, 'INSUFFICIENT_BALANCE');
@@ -23,7 +20,6 @@ export const errorCodes: Table = {
     },
     {
       row: 'NO_IDENTITY',
-      calls: [POSTS],
       async check(contract) {
         const { status, body } = await contract.ask(POSTS, { world: contract.poor });
         expect([status, body.ok, body.code]).toEqual([200, false, 'NO_IDENTITY']);
@@ -31,7 +27,6 @@ export const errorCodes: Table = {
     },
     {
       row: 'ANALYTICS_WRITE_FAILED',
-      calls: [PAGEVIEW],
       async check(contract) {
         const write = () => contract.ask(PAGEVIEW, { body: { path: '/' } });
         expectError(await withoutLog(contract, write), 500, 'ANALYTICS_WRITE_FAILED');
@@ -40,7 +35,6 @@ export const errorCodes: Table = {
     },
     {
       row: 'dex_non_json',
-      calls: [POOL],
       async check(contract) {
         contract.world.faults.set('orca', { kind: 'html' });
         const { body } = await contract.ask(`GET /api/dex/pool/${UNKNOWN_POOL}`);

@@ -6,12 +6,10 @@ const CREATE = 'POST /api/swap/create';
 const CLAIM = 'POST /api/asry/claim-from-deposit';
 const PAGEVIEW = 'POST /api/analytics/pageview';
 const STATS = 'GET /api/analytics/stats';
-const POOL = 'GET /api/dex/pool/{address}';
 const NODES = ['rpc1', 'rpc2'] as const;
 
-const row = (status: string, calls: readonly string[], check: Row['check']): Row => ({
+const row = (status: string, check: Row['check']): Row => ({
   row: status,
-  calls,
   check,
 });
 
@@ -19,7 +17,7 @@ export const errorStatuses: Table = {
   title: 'Errors (1)',
   key: [0],
   rows: [
-    row('400', ['GET /api/swap/estimate', CREATE, CLAIM, PAGEVIEW, POOL], async (contract) => {
+    row('400', async (contract) => {
       expectError(await contract.ask('GET /api/swap/estimate?amountSol=x'), 400);
       for (const call of [CREATE, CLAIM, PAGEVIEW, 'POST /api/invoices', 'POST /api/exchange/create']) {
         expectError(await contract.ask(call, { body: { nothing: 'of it' } }), 400, 'INVALID_INPUT');
@@ -27,14 +25,14 @@ export const errorStatuses: Table = {
       }
       expectError(await contract.ask('GET /api/dex/pool/x'), 400);
     }),
-    row('404', ['GET /api/swap/status/{id}', 'GET /api/tokens/{id}'], async (contract) => {
+    row('404', async (contract) => {
       for (const path of ['/api/swap/status/x', '/api/tokens/999999', `/api/asry/claims/${'5'.repeat(88)}`])
         expectError(await contract.ask(`GET ${path}`), 404);
     }),
-    row('409', [CLAIM], async (contract) => {
+    row('409', async (contract) => {
       expectError(await contract.ask(CLAIM, { body: contract.sent(CLAIM), ip: '10.3.0.1' }), 409);
     }),
-    row('429', [PAGEVIEW], async (contract) => {
+    row('429', async (contract) => {
       let limited: Awaited<ReturnType<typeof contract.ask>> | undefined;
       // Two windows at most: the first may end while it fills.
       for (let sent = 0; sent < 1_300 && limited === undefined; sent += 50) {
@@ -47,7 +45,7 @@ export const errorStatuses: Table = {
       expect(Number(limited?.headers.get('retry-after'))).toBeGreaterThan(0);
       expect((await contract.ask(PAGEVIEW, { body: { path: '/' }, ip: '10.3.0.3' })).status).toBe(204);
     }),
-    row('500', [CLAIM, STATS, 'GET /api/nostr/feed', PAGEVIEW], async (contract) => {
+    row('500', async (contract) => {
       const { world } = contract;
       for (const rpc of NODES) world.faults.set(rpc, { kind: 'html' });
       for (const relay of ['relay1', 'relay2'] as const) world.faults.set(relay, { kind: 'drop' });
@@ -62,7 +60,7 @@ export const errorStatuses: Table = {
         expectError(await contract.ask(PAGEVIEW, { body: { path: '/' } }), 500, 'ANALYTICS_WRITE_FAILED');
       });
     }),
-    row('502', [CREATE], async (contract) => {
+    row('502', async (contract) => {
       const create = (ip: string) => contract.ask(CREATE, { body: { amountSol: 0.3 }, ip });
       contract.world.faults.set('oneclick', { kind: 'html' });
       const bridge = await create('10.3.0.5');
@@ -73,7 +71,7 @@ export const errorStatuses: Table = {
       expectError(bridge, 502, 'UPSTREAM_FAILED');
       expectError(chain, 502, 'UPSTREAM_FAILED');
     }),
-    row('503', ['POST /api/exchange/create'], async (contract) => {
+    row('503', async (contract) => {
       const { poor: world } = contract;
       const body = contract.sent('POST /api/exchange/create');
       expectError(await contract.ask('POST /api/exchange/create', { world, body }), 503, 'NOT_CONFIGURED');

@@ -12,9 +12,8 @@ const BITCOIN = 'GET /api/transactions/bitcoin';
 const INVOICE = 'POST /api/invoices';
 const CLAIM = 'POST /api/asry/claim-from-deposit';
 
-const row = (limit: string, calls: readonly string[], check: Row['check']): Row => ({
+const row = (limit: string, check: Row['check']): Row => ({
   row: limit,
-  calls,
   check,
 });
 
@@ -38,30 +37,26 @@ export const limits: Table = {
   title: 'Limits',
   key: [0, 1],
   rows: [
-    row(
-      'amountSol minimum | swap estimate and swap create',
-      [MINIMUM, ESTIMATE, CREATE],
-      async (contract) => {
-        const below = '0.000999999';
-        expectError(await contract.ask(`${ESTIMATE}?amountSol=${below}`), 400, 'INVALID_INPUT');
-        expectError(await contract.ask(CREATE, { body: { amountSol: below } }), 400, 'INVALID_INPUT');
-        const { minAmountSol } = contract.answer(MINIMUM);
-        const body = { amountSol: minAmountSol, dry_run: true };
-        expect((await contract.ask(CREATE, { body, ip: '10.4.0.1' })).status).toBe(200);
-        const less = { amountSol: 0.001, dry_run: true };
-        expectError(await contract.ask(CREATE, { body: less, ip: '10.4.0.1' }), 400, 'AMOUNT_TOO_SMALL');
-      },
-    ),
-    row('Swap funding | swap create', [CREATE], async (contract) => {
+    row('amountSol minimum | swap estimate and swap create', async (contract) => {
+      const below = '0.000999999';
+      expectError(await contract.ask(`${ESTIMATE}?amountSol=${below}`), 400, 'INVALID_INPUT');
+      expectError(await contract.ask(CREATE, { body: { amountSol: below } }), 400, 'INVALID_INPUT');
+      const { minAmountSol } = contract.answer(MINIMUM);
+      const body = { amountSol: minAmountSol, dry_run: true };
+      expect((await contract.ask(CREATE, { body, ip: '10.4.0.1' })).status).toBe(200);
+      const less = { amountSol: 0.001, dry_run: true };
+      expectError(await contract.ask(CREATE, { body: less, ip: '10.4.0.1' }), 400, 'AMOUNT_TOO_SMALL');
+    }),
+    row('Swap funding | swap create', async (contract) => {
       const { poor: world } = contract;
       const answer = await contract.ask(CREATE, { world, body: { amountSol: 0.15 } });
       expectError(answer, 400, 'INSUFFICIENT_BALANCE');
       // This reserve holds only its floor and the operating float.
       expect(answer.body.details).toEqual({ availableLamports: '0' });
     }),
-    row('limit | nostr feed', [FEED], (contract) => expectPageSizes(contract, FEED, 10, 100)),
-    row('limit | nostr posts', [POSTS], (contract) => expectPageSizes(contract, POSTS, 100, 500)),
-    row('Bitcoin transaction list | GET /api/transactions/bitcoin', [BITCOIN], async (contract) => {
+    row('limit | nostr feed', (contract) => expectPageSizes(contract, FEED, 10, 100)),
+    row('limit | nostr posts', (contract) => expectPageSizes(contract, POSTS, 100, 500)),
+    row('Bitcoin transaction list | GET /api/transactions/bitcoin', async (contract) => {
       const { poor: world } = contract;
       for (let sent = 0; sent < 105; sent += 1)
         await world.control.sendBitcoin(world.reserve.bitcoin, 1_000n);
@@ -69,7 +64,7 @@ export const limits: Table = {
       const { body } = await contract.ask(BITCOIN, { world });
       expect(body.transactions).toHaveLength(100);
     }),
-    row('decimals | token invoice', [INVOICE], async (contract) => {
+    row('decimals | token invoice', async (contract) => {
       const { name, symbol, creator_address } = contract.sent(INVOICE);
       const create = async (change: Body, ip: string) =>
         contract.ask(INVOICE, { body: { name, symbol, creator_address, ...change }, ip });
@@ -78,7 +73,7 @@ export const limits: Table = {
       for (const decimals of [-1, 10])
         expectError(await create({ decimals }, '10.4.0.4'), 400, 'INVALID_INPUT');
     }),
-    row('supply default | token invoice', [INVOICE], async (contract) => {
+    row('supply default | token invoice', async (contract) => {
       const { name, symbol, creator_address } = contract.sent(INVOICE);
       const { body } = await contract.ask(INVOICE, {
         body: { name, symbol, creator_address },
@@ -86,28 +81,24 @@ export const limits: Table = {
       });
       expect(body.supply).toBe('0');
     }),
-    row('Receive fee | ASRY claim', [CLAIM], (contract) => {
+    row('Receive fee | ASRY claim', (contract) => {
       const { feeBps, feeAtomic, receive } = contract.answer(CLAIM);
       const credited = BigInt(String((receive as Body).creditedAtomic));
       expect(feeBps).toBe(5);
       expect(BigInt(String(feeAtomic))).toBe((credited * 5n + 9_999n) / 10_000n);
     }),
-    row(
-      'Routing provider rate limit | upstream quote calls behind the swap',
-      [ESTIMATE, CREATE],
-      async (contract) => {
-        const { poor: world } = contract;
-        world.resetStats();
-        const answers = [];
-        for (let milli = 300; milli < 440; milli += 1)
-          answers.push(await contract.ask(`${ESTIMATE}?amountSol=0.${milli}`, { world }));
-        const asked = world.stats().oneclick?.byLabel['POST /v0/quote'] ?? 0;
-        // Amounts of one band share a quote, so that all of these cost a handful.
-        expect(asked).toBeLessThanOrEqual(10);
-        expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-      },
-    ),
-    row('BTC settlement time | reserve swap', [CREATE], async ({ world }) => {
+    row('Routing provider rate limit | upstream quote calls behind the swap', async (contract) => {
+      const { poor: world } = contract;
+      world.resetStats();
+      const answers = [];
+      for (let milli = 300; milli < 440; milli += 1)
+        answers.push(await contract.ask(`${ESTIMATE}?amountSol=0.${milli}`, { world }));
+      const asked = world.stats().oneclick?.byLabel['POST /v0/quote'] ?? 0;
+      // Amounts of one band share a quote, so that all of these cost a handful.
+      expect(asked).toBeLessThanOrEqual(10);
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    }),
+    row('BTC settlement time | reserve swap', async ({ world }) => {
       const caller = createSwapCaller(world);
       world.faults.set('oneclick', { kind: 'settle', mode: 'never', times: 1 });
       const { body } = await caller.create(0.3, { ip: '10.4.0.6' });

@@ -12,7 +12,6 @@ export const swapStates: Table = {
   rows: [
     {
       row: `(none) | ${CREATE} | waiting`,
-      calls: [CREATE],
       check(contract) {
         const { initiated, id, status } = contract.answer(CREATE);
         expect([initiated, status]).toEqual([true, 'waiting']);
@@ -21,7 +20,6 @@ export const swapStates: Table = {
     },
     {
       row: `${SETTLEMENT} | finished`,
-      calls: [STATUS],
       check(contract) {
         const { status, txId, btcSatoshis } = contract.answer(STATUS);
         expect(status).toBe('finished');
@@ -31,7 +29,6 @@ export const swapStates: Table = {
     },
     {
       row: `${SETTLEMENT} | failed`,
-      calls: [STATUS],
       async check({ world }) {
         const caller = createSwapCaller(world);
         world.faults.set('oneclick', { kind: 'settle', mode: 'failed', times: 1 });

@@ -11,7 +11,6 @@ export const tokenInvoiceStates: Table = {
   rows: [
     {
       row: '(none) | pending',
-      calls: [CREATE],
       check(contract) {
         const { status, treasury_address } = contract.answer(CREATE);
         expect([status, treasury_address]).toEqual(['pending', contract.world.treasury]);
@@ -19,7 +18,6 @@ export const tokenInvoiceStates: Table = {
     },
     {
       row: 'pending | completed',
-      calls: [RECORD, CONFIRM],
       check(contract) {
         expect(contract.answer(RECORD).status).toBe('completed');
         fields(RECORD, '', { payment_tx_signature: 'string', paid_at: 'string', completed_at: 'string' })(

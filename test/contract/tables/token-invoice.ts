@@ -24,7 +24,6 @@ const member = (
   standard?: unknown,
 ): Row => ({
   row: name,
-  calls: [CALL],
   async check(contract) {
     const isShown = standard !== undefined;
     for (const value of takes) {
@@ -64,7 +63,6 @@ export const tokenInvoice: Table = {
     member('revoke_freeze_authority', [true, false, null], NO_FLAGS, false),
     {
       row: 'revoke_mint_authority',
-      calls: [CALL],
       async check(contract) {
         await member('revoke_mint_authority', [false, null], NO_FLAGS, false).check(contract);
         const revoked = { revoke_mint_authority: true };
@@ -76,7 +74,6 @@ export const tokenInvoice: Table = {
     member('revoke_update_authority', [true, false, null], NO_FLAGS, false),
     {
       row: 'metaplex_metadata',
-      calls: [CALL],
       async check(contract) {
         await member('metaplex_metadata', [false, null], NO_FLAGS, false).check(contract);
         // This world's chain has no Metaplex program; nothing is charged for what could not be made.
