@@ -38,9 +38,7 @@ const SUBJECT = {
 function setUp(nodeRate?: number) {
   let made = 0;
   const run = simulateCustodian({
-    options: { seed: 1, crashes: 0, replacements: 0, wild: false },
-    salt: 0xf100d,
-    rates: { crashing: [0], failingSends: [0] },
+    seed: 1,
     ...(nodeRate === undefined ? {} : { nodeRate }),
     modules: ({ nodes, solana, now }) => {
       const lookups = new SignatureLookups({
@@ -90,7 +88,6 @@ function setUp(nodeRate?: number) {
         },
       };
     },
-    isQuiet: () => true,
   });
 
   /** The API's view of the custodian. */

@@ -1,7 +1,6 @@
 /**
- * The custodian of the kit over the simulator's models: virtual time, a chain that forks and drops or delays sends,
- * nodes that lag and fail, a platform that crashes and replaces instances at any await, D1 that loses answers. A test
- * adds the modules that it is about.
+ * The custodian of the kit over the simulator's models: virtual time, without faults. A test adds the modules that it
+ * is about.
  */
 import { depositTerms } from '../../src/chain/solana/deposit.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
@@ -18,7 +17,7 @@ import { createHost, type Instance } from '../simulator/host.ts';
 import { createLedger, type Entry, FINALITY, key } from '../simulator/ledger.ts';
 import { createNodes } from '../simulator/nodes.ts';
 import { loadProduction, OWN_SOURCE } from '../simulator/production.ts';
-import { createRandom, type Random } from '../simulator/random.ts';
+import { createRandom } from '../simulator/random.ts';
 import { createScheduler } from '../simulator/scheduler.ts';
 import { ataOf, signatureOf, type Transaction } from '../simulator/transactions.ts';
 import { wallet } from './addresses.ts';
@@ -42,74 +41,18 @@ export const terms = depositTerms({
   heldSenders: new Set(),
 });
 
-export type RunOptions = {
-  readonly seed: number;
-  readonly crashes: number;
-  readonly replacements: number;
-  /** Whether chain, nodes and D1 misbehave as well. */
-  readonly wild: boolean;
-};
-
-/** Probabilities, of which each run picks one. */
-type Rates = {
-  readonly crashing: readonly number[];
-  readonly failingSends: readonly number[];
-  /** Absent if D1 never fails. */
-  readonly lostWrites?: readonly number[];
-};
-
-function faultsOf(random: Random, isWild: boolean, { crashing, failingSends, lostWrites }: Rates) {
-  const wild = isWild ? 1 : 0;
-  const ends = random.pick(crashing);
-  return {
-    sends: {
-      dropped: wild * random.pick([0, 0.1, 0.4]),
-      late: wild * random.pick([0, 0.2]),
-      failing: wild * random.pick(failingSends),
-      forked: wild * random.pick([0, 0.02]),
-      hidden: 0,
-      returning: 1,
-    },
-    nodes: {
-      failing: wild * random.pick([0, 0.02]),
-      shifting: wild * 0.1,
-      lags: [0, 0, 1, 5, 30],
-      balanced: false,
-      lostAnswers: wild * random.pick([0, 0.1]),
-    },
-    d1: {
-      failing: wild * random.pick([0, 0.02]) * (lostWrites ? 1 : 0),
-      outageMs: 2_000,
-      lostAnswers: wild * random.pick(lostWrites ?? [0, 0]),
-      lateCommits: 0,
-    },
-    host: {
-      crash: ends,
-      replace: ends,
-      flush: random.pick([0, 0.5, 1]),
-      alarmLost: 0,
-      alarmRepeated: wild * random.pick([0, 0.2]),
-      alarmLateMs: 0,
-      alarmRetried: 1,
-    },
-    latencyMs: random.pick([5, 50, 300]),
-  };
-}
-
-const CALM = {
+const FAULTS = {
   sends: { dropped: 0, late: 0, failing: 0, forked: 0, hidden: 0, returning: 1 },
   nodes: { failing: 0, shifting: 1, lags: [0], balanced: false, lostAnswers: 0 },
   d1: { failing: 0, outageMs: 0, lostAnswers: 0, lateCommits: 0 },
   host: { crash: 0, replace: 0, flush: 1, alarmLost: 0, alarmRepeated: 0, alarmLateMs: 0, alarmRetried: 1 },
-  latencyMs: 1,
 };
+const MOST_LATENCY_MS = 50;
 
 /** The outside world as called by one instance of the custodian. */
 export type Reach = {
   /** A call over the network. */
   readonly net: <T>(label: string, ask: () => Promise<T>) => Promise<T>;
-  /** The same to a node that may be down. */
-  readonly flaky: <T>(label: string, ask: () => T) => Promise<T>;
   readonly nodes: readonly SolanaNode[];
   readonly solana: SolanaView;
   readonly now: () => number;
@@ -132,25 +75,18 @@ export type Effects = {
 export type SimulatedCustodian = ReturnType<typeof simulateCustodian>;
 
 export function simulateCustodian(p: {
-  readonly options: RunOptions;
-  /** Distinguishes its runs from those of other tests with the same seed. */
-  readonly salt: number;
-  readonly rates: Rates;
+  readonly seed: number;
   readonly startLamports?: bigint;
-  /** Whether a send fails on the chain, where the rates do not say it. */
+  /** Chance that a transaction fails on the chain. */
   readonly failing?: (() => number) | undefined;
   readonly modules: (reach: Reach) => Partial<CustodyDeps>;
-  /** Whether nothing is under way in the tables of those modules. */
-  readonly isQuiet: () => boolean;
   /** Calls that a node answers in a second; it refuses further ones. Unlimited if absent. */
   readonly nodeRate?: number;
   /** Whether a call may fail, because its caller receives the error. An alarm may not. */
   readonly callsFail?: boolean;
 }) {
-  const { options } = p;
-  const random = createRandom(options.seed ^ p.salt);
+  const random = createRandom(p.seed);
   const scheduler = createScheduler();
-  let faults = faultsOf(random.fork(), options.wild, p.rates);
   const wallClock = () => START + scheduler.now();
   const errors: string[] = [];
   const alarms: string[] = [];
@@ -159,7 +95,7 @@ export function simulateCustodian(p: {
     scheduler,
     random: random.fork(),
     slotMs: SLOT_MS,
-    fates: () => ({ ...faults.sends, ...(p.failing && { failing: p.failing() }) }),
+    fates: () => ({ ...FAULTS.sends, failing: p.failing?.() ?? 0 }),
     onLanding: ({ transaction, before }) => {
       if (transaction.accounts[0] !== RESERVE) return;
       const spent = transaction.actions.reduce(
@@ -182,16 +118,11 @@ export function simulateCustodian(p: {
     scheduler,
     random: random.fork(),
     schema: production.schema,
-    faults: () => faults.d1,
+    faults: () => FAULTS.d1,
   });
-  /** The current faults of D1; the model reads them at each call. */
   async function rowsOf(sql: string): Promise<SqlRow[]> {
-    const kept = faults;
-    faults = CALM;
     const statement = d1.database.prepare(sql) as never as { all(): Promise<{ results: SqlRow[] }> };
-    const asked = statement.all();
-    faults = kept;
-    return (await asked).results;
+    return (await statement.all()).results;
   }
   const nodes = createNodes({
     ledger: chain,
@@ -199,7 +130,7 @@ export function simulateCustodian(p: {
     production,
     specs: [{ retention: Number.POSITIVE_INFINITY }, { retention: Number.POSITIVE_INFINITY }],
     lies: () => undefined,
-    faults: () => faults.nodes,
+    faults: () => FAULTS.nodes,
     blockTime: (slot) => Math.floor((START + chain.timeOf(slot)) / 1_000),
     forged: [],
     onLie: () => undefined,
@@ -250,12 +181,7 @@ export function simulateCustodian(p: {
   function compose(instance: Instance): Custodian {
     const net = <T>(label: string, ask: () => Promise<T>): Promise<T> =>
       instance.cross(label, async () => {
-        await scheduler.sleep(netRandom.between(0, faults.latencyMs));
-        return ask();
-      });
-    const flaky = <T>(label: string, ask: () => T): Promise<T> =>
-      net(label, async () => {
-        if (netRandom.chance(faults.nodes.failing)) throw new Error('node is down');
+        await scheduler.sleep(netRandom.between(0, MOST_LATENCY_MS));
         return ask();
       });
     const within = <T>(work: Promise<T>, ms: number): Promise<T | undefined> =>
@@ -302,22 +228,22 @@ export function simulateCustodian(p: {
       log: ({ level, event }) => {
         if (level === 'alarm') alarms.push(String(event));
       },
-      ...p.modules({ net, flaky, nodes: asked, solana, now: wallClock }),
+      ...p.modules({ net, nodes: asked, solana, now: wallClock }),
     }).start(instance.storage);
   }
 
   const host = createHost<Custodian>({
     scheduler,
     random: random.fork(),
-    faults: () => faults.host,
+    faults: () => FAULTS.host,
     wallClock,
     compose,
     beforeBoot: () => undefined,
-    onError: (call, error) =>
-      call === 'call' && p.callsFail ? undefined : errors.push(`${call} threw ${String(error)}`),
+    onError: (call, error) => {
+      if (call !== 'call' || !p.callsFail) errors.push(`${call} threw ${String(error)}`);
+    },
     trace: () => undefined,
   });
-  host.allow(options);
 
   /** A call at a given time, and its result; undefined if the instance was lost during the call. */
   function at<T>(
@@ -335,8 +261,6 @@ export function simulateCustodian(p: {
     scheduler.after(MINUTE, cron);
   };
   scheduler.after(MINUTE, cron);
-
-  const isDelivered = (): boolean => host.disk.exec('SELECT COUNT(*) AS n FROM outbox', [])[0]?.n === 0;
 
   return {
     scheduler,
@@ -370,22 +294,6 @@ export function simulateCustodian(p: {
         over = true;
       });
       await scheduler.run(scheduler.now() + ms, () => over);
-    },
-
-    /** Runs with faults until a time, then without them until nothing changes. */
-    async play(until: number): Promise<void> {
-      await scheduler.run(until, () => false);
-      faults = CALM;
-      host.restart('calm');
-      void host.event('wake', (custody) => custody.wake());
-      let resting = false;
-      const look = (): void => {
-        resting = p.isQuiet() && isDelivered();
-        if (!resting) scheduler.after(5_000, look);
-      };
-      scheduler.after(10_000, look);
-      await scheduler.run(until + 48 * 60 * MINUTE, () => resting);
-      if (!resting) errors.push('some work never ended');
     },
 
     /** An empty account for ASRY, from now on. */

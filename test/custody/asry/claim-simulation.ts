@@ -16,7 +16,6 @@ import {
   ASRY,
   MINTS,
   RESERVE,
-  type RunOptions,
   type SimulatedCustodian,
   START,
   simulateCustodian,
@@ -45,7 +44,8 @@ export const PROGRAM: AsryProgram = {
   maxAgeSeconds: 90 * DAY_SECONDS,
 };
 
-export type SimulationOptions = RunOptions & {
+export type SimulationOptions = {
+  readonly seed: number;
   readonly deposits: readonly SimulatedDeposit[];
   readonly program?: Partial<AsryProgram>;
   /** Whether the senders' ASRY accounts exist from the start; true by default. */
@@ -93,17 +93,15 @@ export function createAsrySimulation(options: SimulationOptions) {
   const deposits = new Map(options.deposits.map((deposit) => [deposit.signature, transactionOf(deposit)]));
 
   const run: SimulatedCustodian = simulateCustodian({
-    options,
-    salt: 0x0a5e7,
-    rates: { crashing: [0.002, 0.01, 0.05], failingSends: [0, 0.05] },
+    seed: options.seed,
     ...(options.startLamports !== undefined && { startLamports: options.startLamports }),
     failing: options.failing,
-    modules: ({ flaky, nodes, now, solana }) => {
+    modules: ({ net, nodes, now, solana }) => {
       const view = new SolanaView({
         nodes: nodes.map((node, index) => ({
           ...node,
           transaction: (signature) =>
-            flaky(`deposit@${index}`, () => {
+            net(`deposit@${index}`, async () => {
               const seen = options.see?.(index, signature);
               return asChainTransaction(seen === undefined ? (deposits.get(signature) ?? null) : seen);
             }),
@@ -127,9 +125,9 @@ export function createAsrySimulation(options: SimulationOptions) {
           terms,
           program: { ...PROGRAM, ...options.program, ...reconfigured },
           readMint: () =>
-            flaky('mint', () => ({ program: TOKEN_PROGRAM, decimals: options.mintDecimals ?? 9 })),
+            net('mint', async () => ({ program: TOKEN_PROGRAM, decimals: options.mintDecimals ?? 9 })),
           readAccounts: (recipients) =>
-            flaky('recipients', () => {
+            net('recipients', async () => {
               const sent = run.landed().reduce((sum, { order }) => sum + order.atoms, 0n);
               return recipients.map((recipient) => ({
                 program: TOKEN_PROGRAM,
@@ -142,7 +140,6 @@ export function createAsrySimulation(options: SimulationOptions) {
         },
       };
     },
-    isQuiet: () => rows<Payout>('asry_payouts', 'signature').every(({ state }) => state === 'paid'),
   });
   const { host, rowsOf } = run;
   if (options.opened ?? true) for (const { sender } of options.deposits) run.openAccount(sender);

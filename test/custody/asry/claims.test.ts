@@ -34,9 +34,7 @@ const deposit = (dollars: bigint, more: Partial<SimulatedDeposit> = {}): Simulat
 
 function start(deposits: readonly SimulatedDeposit[], more: Partial<SimulationOptions> = {}): Simulation {
   number += 1;
-  return checked(
-    createAsrySimulation({ seed: number, deposits, crashes: 0, replacements: 0, wild: false, ...more }),
-  );
+  return checked(createAsrySimulation({ seed: number, deposits, ...more }));
 }
 
 const isOnItsWay = expect.stringMatching(/^(sent|pending)$/);

@@ -1,9 +1,8 @@
-/** Simulates the production custodian with its payments and claims. */
+/** Simulates the production custodian with its payments. */
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { encodeBase58 } from '../../../src/chain/solana/address.ts';
-import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import type { OpsAnswer, OpsCommand, RequestView } from '../../../src/custody/api.ts';
 import type { PaymentRequest, RefundDue } from '../../../src/custody/payments/request-store.ts';
@@ -12,19 +11,15 @@ import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { lookUpOf } from '../../kit/custodian.ts';
 import {
-  ASRY,
-  MINTS,
   RESERVE,
-  type RunOptions,
   type SimulatedCustodian,
   SLOT_MS,
   START,
   simulateCustodian,
   TREASURY,
-  terms,
 } from '../../kit/simulated-custodian.ts';
-import { PROGRAM } from '../asry/claim-simulation.ts';
 
+const SEED = 3;
 const MINUTE = 60_000;
 const FINAL_MS = 33 * SLOT_MS;
 
@@ -33,13 +28,11 @@ export type Incoming = {
   readonly payer: string;
   readonly lamports: bigint;
   readonly references?: readonly string[];
-  /** Atoms of a deposit of USDC in the same transaction. */
-  readonly usdc?: bigint;
 };
 
 export type RequestSimulation = ReturnType<typeof createRequestSimulation>;
 
-export function createRequestSimulation(options: RunOptions) {
+export function createRequestSimulation() {
   const incoming: { at: number; transaction: ChainTransaction }[] = [];
   let made = 0;
 
@@ -50,21 +43,19 @@ export function createRequestSimulation(options: RunOptions) {
     final().find(({ transaction }) => transaction.signature === signature)?.transaction ?? null;
 
   const run: SimulatedCustodian = simulateCustodian({
-    options,
-    salt: 0x7e57,
-    rates: { crashing: [0.005, 0.02, 0.08], failingSends: [0, 0.05, 0.3], lostWrites: [0.1, 0.5] },
-    modules: ({ flaky, nodes, solana }) => ({
+    seed: SEED,
+    modules: ({ net, nodes, solana }) => ({
       payments: {
         treasuryAddress: TREASURY,
         reserveAddress: RESERVE,
         heldPayers: new Set(),
-        balanceOf: (address) => flaky('balanceOf', () => BigInt(address.length)),
+        balanceOf: (address) => net('balanceOf', async () => BigInt(address.length)),
         leastBalance: async () => 0n,
         nodes: nodes.map((node, index) => ({
           name: node.name,
           firstAvailableBlock: async () => 0n,
           signatures: (address, { limit, before }) =>
-            flaky(`payments@${index}`, () => {
+            net(`payments@${index}`, async () => {
               const list = final()
                 .filter(({ transaction }) => transaction.accounts.includes(address))
                 .map(({ transaction: { signature, slot, blockTime } }) => ({
@@ -77,9 +68,9 @@ export function createRequestSimulation(options: RunOptions) {
               return list.slice(from, from + limit);
             }),
         })),
-        transaction: (signature) => flaky('payment', () => received(signature)),
+        transaction: (signature) => net('payment', async () => received(signature)),
         randomBytes: (length) => Uint8Array.from({ length }, () => run.random.between(0, 255)),
-        randomId: () => `request-${options.seed}-${++made}`,
+        randomId: () => `request-${SEED}-${++made}`,
         mintAddress: (id) => encodeBase58(sha256(utf8ToBytes(id))),
         metadataUri: (mint) => `https://sluice.test/${mint}`,
       },
@@ -89,7 +80,7 @@ export function createRequestSimulation(options: RunOptions) {
         rentExemption: async () => 1_000_000n,
         latestBlockhash: () => solana.latestBlockhash(),
         findMint: (address) =>
-          flaky('findMint', () => {
+          net('findMint', async () => {
             const found = run
               .landed()
               .find(
@@ -99,29 +90,8 @@ export function createRequestSimulation(options: RunOptions) {
             return found ? { owner: TOKEN_PROGRAM, supply: 1n, decimals: 9 } : null;
           }),
       }),
-      lookUp: lookUpOf((signature) => flaky('payment', () => received(signature))),
-      asry: {
-        reserveAddress: RESERVE,
-        mint: ASRY,
-        terms,
-        program: PROGRAM,
-        readMint: () => flaky('mint', () => ({ program: TOKEN_PROGRAM, decimals: 9 })),
-        readAccounts: (recipients) =>
-          flaky('recipients', () =>
-            recipients.map((recipient) => ({
-              program: TOKEN_PROGRAM,
-              decimals: 9,
-              accountOwner: recipient,
-              reserveAtoms: 10n ** 18n,
-            })),
-          ),
-        latestBlockhash: () => solana.latestBlockhash(),
-      },
+      lookUp: lookUpOf((signature) => net('payment', async () => received(signature))),
     }),
-    isQuiet: () =>
-      requests().every(({ state }) => state !== 'paid') &&
-      refunds().every(({ state }) => state !== 'begun') &&
-      stored<{ state: string }>('asry_payouts').every(({ state }) => state === 'paid'),
     // A call may report that the journal could not be verified.
     callsFail: true,
   });
@@ -168,18 +138,8 @@ export function createRequestSimulation(options: RunOptions) {
     },
 
     /** A payment that lands now. */
-    pay({ payer, lamports: amount, references = [], usdc = 0n }: Incoming): string {
-      // A depositor of USDC may claim, and is paid to an existing account.
-      if (usdc > 0n) run.openAccount(payer);
-      const signature = depositSignature(options.seed * 100 + incoming.length);
-      const token = (owner: string, atoms: bigint) => ({
-        account: owner === TREASURY ? terms.accounts.USDC : findAta(owner, MINTS.USDC, TOKEN_PROGRAM),
-        mint: MINTS.USDC,
-        owner,
-        program: TOKEN_PROGRAM,
-        atoms,
-        decimals: 6,
-      });
+    pay({ payer, lamports: amount, references = [] }: Incoming): string {
+      const signature = depositSignature(SEED * 100 + incoming.length);
       const rich = 10n ** 13n;
       const transaction: ChainTransaction = {
         signature,
@@ -191,8 +151,8 @@ export function createRequestSimulation(options: RunOptions) {
         signers: [payer],
         preLamports: [rich, rich, ...references.map(() => 0n)],
         postLamports: [rich - amount - 5_000n, rich + amount, ...references.map(() => 0n)],
-        preTokens: usdc === 0n ? [] : [token(payer, usdc), token(TREASURY, 0n)],
-        postTokens: usdc === 0n ? [] : [token(payer, 0n), token(TREASURY, usdc)],
+        preTokens: [],
+        postTokens: [],
       };
       incoming.push({ at: scheduler.now(), transaction });
       return signature;
@@ -219,6 +179,5 @@ export function createRequestSimulation(options: RunOptions) {
     },
     ops: (name: OpsCommand['name'], id?: string): Promise<OpsAnswer | undefined> =>
       call((custody) => custody.ops(id === undefined ? { name } : { name, id })),
-    claims: () => stored<unknown>('asry_claims').length,
   };
 }

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { RequestView } from '../../../src/custody/api.ts';
 import { wallet } from '../../kit/addresses.ts';
 import { checkRuns } from '../../kit/checked-runs.ts';
-import type { RunOptions } from '../../kit/simulated-custodian.ts';
 import { createRequestSimulation, type RequestSimulation } from './request-simulation.ts';
 
 const SECOND = 1_000;
@@ -12,8 +11,8 @@ const PAYER = wallet(51);
 
 const checked = checkRuns();
 
-async function start(more: Partial<RunOptions> = {}): Promise<RequestSimulation> {
-  return checked(createRequestSimulation({ seed: 3, crashes: 0, replacements: 0, wild: false, ...more }));
+function start(): RequestSimulation {
+  return checked(createRequestSimulation());
 }
 
 const fee = ({ feeLamports }: RequestView): bigint => BigInt(feeLamports);
@@ -25,7 +24,7 @@ const refundsOnChain = (run: RequestSimulation) =>
 
 describe('an emptied journal', () => {
   it('an emptied journal has every request, token, payment and refund again once it is reconciled, and takes none before', async () => {
-    const run = await start();
+    const run = start();
     const made = await run.open('token');
     const listed = await run.open('listing');
     const part = await run.open('token');
@@ -73,7 +72,7 @@ describe('an emptied journal', () => {
   });
 
   it('makes no second token for a creation that D1 never received', async () => {
-    const run = await start();
+    const run = start();
     const made = await run.open('token');
     const older = run.remember();
     pay(run, made, fee(made));
@@ -92,7 +91,7 @@ describe('an emptied journal', () => {
   });
 
   it('holds the creations of paid requests that D1 has without their operations, and finds their mints', async () => {
-    const run = await start();
+    const run = start();
     const made = await Promise.all([run.open('token'), run.open('token'), run.open('token')]);
     for (const each of made) pay(run, each, fee(each));
     await run.pass(90 * SECOND);
@@ -118,7 +117,7 @@ describe('a refund that only the chain records', () => {
   it.each(['its operation', 'its operation and that it was begun'])(
     'a refund that only the chain records is not paid again: D1 lacks %s',
     async (what) => {
-      const run = await start();
+      const run = start();
       const made = await run.open('token');
       const paid = pay(run, made, fee(made) + 70_000n);
       await run.pass(90 * SECOND);
@@ -144,7 +143,7 @@ describe('a refund that only the chain records', () => {
   );
 
   it('a refund that only the chain records is not paid again while it is still on its way', async () => {
-    const run = await start();
+    const run = start();
     const made = await run.open('token');
     const paid = pay(run, made, fee(made) + 70_000n);
     await run.pass(90 * SECOND);
@@ -162,7 +161,7 @@ describe('a refund that only the chain records', () => {
   });
 
   it('a refund that only the chain records is not owed again for a payment whose request D1 has only in an older state', async () => {
-    const run = await start();
+    const run = start();
     const made = await run.open('token');
     const [older] = await run.rowsOf('SELECT journal FROM invoices');
     const paid = pay(run, made, fee(made) + 70_000n);
@@ -183,7 +182,7 @@ describe('a refund that only the chain records', () => {
 });
 
 it('a D1 that was restored to an older state has every row of requests, tokens and refunds again', async () => {
-  const run = await start();
+  const run = start();
   const made = await run.open('token');
   const listed = await run.open('listing');
   const part = await run.open('token');

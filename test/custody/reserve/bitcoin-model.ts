@@ -1,5 +1,5 @@
 /** A Bitcoin chain of transactions that affect the reserve, and indexes over it with every kind of failure. */
-import { type Sats, sats } from '../../../src/core/amount.ts';
+import { sats } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { BitcoinIndex } from '../../../src/custody/reserve/reserve-views.ts';
 import type { BitcoinTx } from '../../../src/providers/esplora.ts';
@@ -26,16 +26,14 @@ export type IndexFault =
   | { readonly kind: 'down' }
   | { readonly kind: 'stale' }
   /** Counts this number of sats that do not exist. */
-  | { readonly kind: 'wrong'; readonly by: bigint }
-  /** Its list lacks the newest rows that its balance counts. */
-  | { readonly kind: 'hides' };
+  | { readonly kind: 'wrong'; readonly by: bigint };
 
 export type BitcoinModel = ReturnType<typeof createBitcoinModel>;
 
 export function createBitcoinModel() {
   let made = 0;
   const hashOf = (): string => (++made).toString(16).padStart(64, '0');
-  let chain: Block[] = [{ height: 800_000, hash: hashOf(), time: 0 }];
+  const chain: Block[] = [{ height: 800_000, hash: hashOf(), time: 0 }];
   let pending: readonly Row[] = [];
   let confirmed: readonly Row[] = [];
   let reserve = 0n;
@@ -45,31 +43,12 @@ export function createBitcoinModel() {
   const tip = (): Block => chain.at(-1) as Block;
   const shown = (): Shown => ({ tip: tip(), pending, confirmed, reserve });
 
-  function mine(now: number, takes: (txid: string) => boolean = () => true): void {
+  function mine(now: number): void {
     const block = { height: tip().height + 1, hash: hashOf(), time: Math.floor(now / 1_000) };
     chain.push(block);
-    const taken = pending.filter(({ txid }) => takes(txid));
-    if (taken.length === 0) return;
-    confirmed = [...taken.map((row) => ({ ...row, block })), ...confirmed];
-    pending = pending.filter((row) => !taken.includes(row));
-    reserve += sum(taken);
-  }
-
-  /**
-   * Replaces the last blocks by one more than before. Their transactions are unconfirmed again, or removed if
-   * `drops` names them.
-   */
-  function reorg(depth: number, now: number, drops: (txid: string) => boolean): void {
-    const kept = tip().height - depth;
-    chain = chain.slice(0, -depth);
-    const undone = confirmed.filter((row) => (row.block?.height ?? 0) > kept);
-    confirmed = confirmed.slice(undone.length);
-    reserve -= sum(undone);
-    pending = [
-      ...undone.filter(({ txid }) => !drops(txid)).map((row) => ({ ...row, block: null })),
-      ...pending,
-    ];
-    for (let block = 0; block <= depth; block++) mine(now, () => false);
+    confirmed = [...pending.map((row) => ({ ...row, block })), ...confirmed];
+    reserve += sum(pending);
+    pending = [];
   }
 
   /** Adds an unconfirmed transaction that changes the reserve by this number of sats; returns its txid. */
@@ -89,7 +68,7 @@ export function createBitcoinModel() {
       return frozen ?? shown();
     }
 
-    const source: BitcoinIndex & { tx(txid: string): Promise<BitcoinTx | null> } = {
+    const source: BitcoinIndex = {
       name,
       tipHash: async () => view().tip.hash,
       tipHeight: async () => view().tip.height,
@@ -105,15 +84,9 @@ export function createBitcoinModel() {
         };
       },
       async chainTxs(_address, last) {
-        const all = view().confirmed;
-        const list = fault?.kind === 'hides' ? all.slice(2) : all;
+        const list = view().confirmed;
         const from = last === undefined ? 0 : list.findIndex((row) => row.txid === last) + 1;
         return list.slice(from, from + PAGE).map(shownTx);
-      },
-      async tx(txid) {
-        const seen = view();
-        const row = [...seen.pending, ...seen.confirmed].find((one) => one.txid === txid);
-        return row ? shownTx(row) : null;
       },
     };
     return Object.assign(source, {
@@ -126,21 +99,9 @@ export function createBitcoinModel() {
 
   return {
     mine,
-    reorg,
     move,
     index,
     height: () => tip().height,
-    /** Confirmed sats of the reserve on the best chain. */
-    reserve: (): Sats => sats(reserve),
-    /** The same less the sats that unconfirmed transactions spend, which are lost with the signature. */
-    cover: (): bigint => reserve + sum(pending.filter((row) => row.net < 0n)),
-    /** The cover without incomes that a reorganization of fewer than `depth` blocks could take back. */
-    settled: (depth: number): bigint => {
-      const young = confirmed.filter(
-        (row) => row.net > 0n && tip().height - (row.block?.height ?? 0) + 1 < depth,
-      );
-      return reserve + sum(pending.filter((row) => row.net < 0n)) - sum(young);
-    },
     /** Called before every response of an index, because the chain may change during a read. */
     set onCall(listener: () => void) {
       onCall = listener;

@@ -23,13 +23,11 @@ import { AGREEMENT } from '../../kit/fake-chain.ts';
 export const SLOT_MS = 400;
 const FINAL_SLOTS = 32;
 const BLOCKHASH_LIFE = 150;
-const SYSTEM = '11111111111111111111111111111111';
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
 const ACCOUNT_RENT = 2_039_280n;
 
 type Effect = {
   mint: bigint;
-  paid: { to: string; lamports: bigint } | null;
   creates: string | null;
   memo: string | null;
 };
@@ -77,7 +75,7 @@ export function createSolanaModel(p: {
     const { messageBytes } = getTransactionDecoder().decode(base64.decode(wire));
     const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
     if (message.version !== 0) throw new Error('not version 0');
-    const effect: Effect = { mint: 0n, paid: null, creates: null, memo: null };
+    const effect: Effect = { mint: 0n, creates: null, memo: null };
     let units = 0n;
     let price = 0n;
     for (const {
@@ -92,10 +90,6 @@ export function createSolanaModel(p: {
         case COMPUTE_BUDGET:
           if (bytes[0] === 2) units = BigInt(view.getUint32(1, true));
           if (bytes[0] === 3) price = view.getBigUint64(1, true);
-          break;
-        case SYSTEM:
-          if (view.getUint32(0, true) !== 2) throw new Error('a System instruction that is not a transfer');
-          effect.paid = { to: account(1), lamports: view.getBigUint64(4, true) };
           break;
         case ASSOCIATED_TOKEN_PROGRAM_ADDRESS:
           if (account(1) !== findAta(p.treasury, mint, TOKEN_PROGRAM)) throw new Error('an unknown account');
@@ -124,7 +118,7 @@ export function createSolanaModel(p: {
     waiting.delete(signature);
     if (slot > lastSlot || landed.has(signature)) return;
     const rent = effect.creates && !accounts.has(effect.creates) ? ACCOUNT_RENT : 0n;
-    const debit = fee + rent + (effect.paid?.lamports ?? 0n);
+    const debit = fee + rent;
     if (debit > latest().lamports) return;
     if (effect.creates) accounts.add(effect.creates);
     history.push({ slot, lamports: latest().lamports - debit, supply: latest().supply + effect.mint });
