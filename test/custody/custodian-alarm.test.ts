@@ -43,15 +43,6 @@ describe('one swap from request to end', () => {
     expect(w.mirror.operation('swap:key-a')).toEqual(w.journal.get('swap:key-a'));
   });
 
-  it('a caller finds the row in the mirror after the response', async () => {
-    const w = createCustodianWorld();
-    await w.custody.createSwap(keyed('a'));
-    expect(w.mirror.operation('swap:key-a')).toMatchObject({
-      state: 'signed',
-      signing: { signature: 'signature-1' },
-    });
-  });
-
   it('an instance that crashed after the intent leaves it to the next one, because the alarm is already set', async () => {
     const w = createCustodianWorld();
     let alarmAtQuote: number | null = null;

@@ -165,13 +165,6 @@ describe('a swap whose key is in the service', () => {
     return { ...w, ...remote, clock: w.clock, peer, alarm, op, quotes: bridge.quotes };
   }
 
-  it('a swap whose key is in the service is signed and sent once', async () => {
-    const w = world();
-    expect(await w.custody.createSwap(keyed('a'))).toMatchObject({ type: 'created' });
-    expect(w.chain.sent).toEqual([w.op().signing?.wire]);
-    expect(w.storage.exec('SELECT * FROM unsigned_messages')).toEqual([]);
-  });
-
   it('stores the message before it is sent to the service', async () => {
     const w = world();
     w.peer.mode = 'hanging';
