@@ -119,13 +119,6 @@ it('sends all views of a visitor to one object, and uses every object', async ()
   expect(ips.map(({ length }) => length > 0)).toEqual([true, true]);
 });
 
-it('sends nothing of a crawler', async () => {
-  const { received, objects } = pair();
-  const deps = { pageViews: () => objects, siteHost: undefined };
-  await countPageview(deps, { path: '/', referrer: '', ip: '10.0.0.1', userAgent: 'Googlebot/2.1' });
-  expect(received.flat()).toEqual([null]);
-});
-
 it.each([
   'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
   'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)',

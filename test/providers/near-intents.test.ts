@@ -75,28 +75,6 @@ describe('quote', () => {
       details: { reason: 'unexpected_shape' },
     });
   });
-
-  it.each(['Amount is too low for bridge, try at least 1264000', 'amount is TOO LOW'])(
-    'gives amount_too_low for a 400 with the message "%s"',
-    async (message) => {
-      const body = JSON.stringify({ message, statusCode: 400 });
-      await expect(quoting({ status: 400, body }).provider.quote(asked)).rejects.toMatchObject({
-        details: { reason: 'amount_too_low' },
-      });
-    },
-  );
-
-  it('gives no specific reason for a 400 that is not JSON', async () => {
-    await expect(quoting({ status: 400, body: 'too low' }).provider.quote(asked)).rejects.toMatchObject({
-      details: { reason: 'status_400' },
-    });
-  });
-
-  it('gives no specific reason for the same text with another status', async () => {
-    await expect(quoting({ status: 500, body: 'too low' }).provider.quote(asked)).rejects.toMatchObject({
-      details: { reason: 'status_500' },
-    });
-  });
 });
 
 describe('status', () => {

@@ -52,17 +52,10 @@ it.each([
   ['unknown members', { path: '/', title: 'x', constructor: 1, screen: { w: 1, h: 2 } }],
   ['a referrer that is not a web page', { path: '/', referrer: 'android-app://com.example' }],
   ['a path in any script', { path: '/日本語/été/🙂' }],
-  ['a referrer in any script', { path: '/', referrer: 'https://bücher.example/é' }],
-  ['a path that looks like markup', { path: '/<script>alert(1)</script>' }],
   ['a path that looks like SQL', { path: "/'; DROP TABLE views; --" }],
 ])('%s is accepted', async (_name, body) => {
   expect((await view(body)).status).toBe(204);
   expect((await stats()).by_path).toEqual([{ path: body.path, count: 1 }]);
-});
-
-it('counts a path that begins with two slashes as a path of this site', async () => {
-  expect((await view({ path: '//evil.example/x' })).status).toBe(204);
-  expect((await stats()).by_path).toEqual([{ path: '/evil.example/x', count: 1 }]);
 });
 
 it.each([
@@ -70,11 +63,6 @@ it.each([
   ['a number as path', { path: 1 }],
   ['null as path', { path: null }],
   ['an empty path', { path: '' }],
-  ['a path without its slash', { path: 'a' }],
-  ['an address as path', { path: 'https://evil.example/' }],
-  ['a control character in the path', { path: '/a\u0000b' }],
-  ['a line break in the path', { path: '/a\r\nb' }],
-  ['half a character in the path', { path: '/\ud800' }],
   ['10 KB of path', { path: `/${'a'.repeat(10_240)}` }],
   ['10 KB of referrer', { path: '/', referrer: `https://example.com/${'a'.repeat(10_240)}` }],
   ['a control character in the referrer', { path: '/', referrer: 'https://example.com/\u0007' }],
