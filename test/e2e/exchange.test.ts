@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { WAIT_MS } from '../patience.ts';
 import type { SimulatedExchange } from '../world/changenow.ts';
 import { startWorld, type World } from '../world/world.ts';
 
@@ -165,7 +166,7 @@ it('one key with another body is refused, and creates nothing', async () => {
 it('a caller that disconnects finds the response under the same key', async () => {
   const key = freshKey();
   world.resetStats();
-  world.faults.set('changenow', { kind: 'delay', ms: 300, match: 'POST /v2/exchange' });
+  world.faults.set('changenow', { kind: 'hold', match: 'POST /v2/exchange' });
   const made = await newExchanges(async () => {
     const hangUp = new AbortController();
     const cut = world
@@ -176,11 +177,11 @@ it('a caller that disconnects finds the response under the same key', async () =
         signal: hangUp.signal,
       })
       .catch(() => 'hung up');
-    await expect
-      .poll(() => world.stats().changenow?.byLabel['POST /v2/exchange'], { timeout: 10_000 })
-      .toBe(1);
+    const asked = () => world.stats().changenow?.byLabel['POST /v2/exchange'];
+    await expect.poll(asked, { timeout: WAIT_MS }).toBe(1);
     hangUp.abort();
     expect(await cut).toBe('hung up');
+    world.faults.clear();
     const { status, replayed } = await create(order, key);
     expect([status, replayed]).toEqual([200, 'true']);
   });
@@ -193,7 +194,7 @@ it('a Worker that is killed while it waits for the provider does not call a seco
   world.resetStats();
   world.faults.set('changenow', { kind: 'hang', match: 'POST /v2/exchange' });
   const cut = create(order, key).catch(() => undefined);
-  await expect.poll(asked, { timeout: 10_000 }).toBe(1);
+  await expect.poll(asked, { timeout: WAIT_MS }).toBe(1);
   await world.worker.kill();
   await cut;
   await world.worker.start();

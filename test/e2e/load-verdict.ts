@@ -15,9 +15,6 @@ export interface Money {
   readonly doubled: readonly string[];
 }
 
-/** Far longer than any step takes; it only ends a run that would never pass. */
-const PATIENCE_MS = 180_000;
-
 /** Call it after the traffic and the faults: it repeats every request and waits for its end. */
 export async function judgeMoney(world: World, traffic: Traffic): Promise<Money> {
   const { answered, stage } = traffic;
@@ -48,14 +45,10 @@ export async function judgeMoney(world: World, traffic: Traffic): Promise<Money>
 
   const mints = new Set<string>();
   for (const id of answered.invoices) {
-    const body = await until(
-      `invoice ${id} completed`,
-      async () => {
-        const answer = await caller.get(`/api/invoices/${id}`);
-        return answer.body.status === 'completed' ? answer.body : undefined;
-      },
-      PATIENCE_MS,
-    ).catch(() => undefined);
+    const body = await until(`invoice ${id} completed`, async () => {
+      const answer = await caller.get(`/api/invoices/${id}`);
+      return answer.body.status === 'completed' ? answer.body : undefined;
+    }).catch(() => undefined);
     if (body === undefined) lost.push(`invoice ${id} was paid and made nothing`);
     else mints.add(String(body.mint_address));
   }
@@ -69,14 +62,10 @@ export async function judgeMoney(world: World, traffic: Traffic): Promise<Money>
     doubled.push(`${made.n} tokens for ${answered.invoices.length} payments`);
 
   for (const deposit of answered.deposits) {
-    const claimed = await until(
-      `claim of ${deposit}`,
-      async () => {
-        const answer = await traffic.claim(deposit);
-        return answer?.status === 200 || answer?.body.error_code === 'ALREADY_CLAIMED' ? true : undefined;
-      },
-      PATIENCE_MS,
-    ).catch(() => false);
+    const claimed = await until(`claim of ${deposit}`, async () => {
+      const answer = await traffic.claim(deposit);
+      return answer?.status === 200 || answer?.body.error_code === 'ALREADY_CLAIMED' ? true : undefined;
+    }).catch(() => false);
     if (!claimed) {
       lost.push(`claim of ${deposit}`);
       continue;

@@ -48,12 +48,8 @@ export interface SwapCaller {
 }
 
 /** Retries until there is a value. @throws Error with the name of the wait after `WAIT_MS` */
-export async function until<T>(
-  what: string,
-  look: () => Promise<T | undefined> | T | undefined,
-  limitMs = WAIT_MS,
-): Promise<T> {
-  for (const end = Date.now() + limitMs; Date.now() < end; await sleep(25)) {
+export async function until<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(25)) {
     const found = await look();
     if (found !== undefined) return found;
   }

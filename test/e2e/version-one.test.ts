@@ -11,11 +11,6 @@ import { createAsryStage, DOLLAR } from './asry-stage.ts';
 import { createSwapCaller, until } from './swap-caller.ts';
 import { createTokenCaller } from './token-caller.ts';
 
-/**
- * Only ends a run that hangs: with slots of 400 ms a transaction is final after 13 s, and a flow has several
- * transactions.
- */
-const LIMIT_MS = 400_000;
 const DUST = 100;
 
 let world: World | undefined;
@@ -78,14 +73,10 @@ async function swapsTwice(from: World): Promise<void> {
   const settled = async (amountSol: number) => {
     const created = await caller.create(amountSol, { key: `version-one-swap-${amountSol}` });
     expect([created.status, created.body.error_code]).toEqual([200, undefined]);
-    return until(
-      `the swap of ${amountSol} is settled`,
-      async () => {
-        const { status, body } = await caller.status(String(created.body.id));
-        return status === 200 && body.status !== 'waiting' ? body : undefined;
-      },
-      LIMIT_MS,
-    );
+    return until(`the swap of ${amountSol} is settled`, async () => {
+      const { status, body } = await caller.status(String(created.body.id));
+      return status === 200 && body.status !== 'waiting' ? body : undefined;
+    });
   };
   expect(await settled(0.3)).toMatchObject({ status: 'finished' });
   from.faults.set('oneclick', { kind: 'settle', mode: 'refund', times: 1 });
@@ -116,16 +107,12 @@ async function paidTwice(from: World, caller: Caller) {
 
 async function refund(caller: Caller, invoiceId: unknown): Promise<void> {
   expect(await caller.ops('refund', invoiceId)).toMatchObject({ ok: true });
-  await until(
-    'the refund is paid',
-    async () => {
-      const { refunds } = (await caller.read(invoiceId)).body as {
-        refunds: { refund_signature: string | null }[];
-      };
-      return refunds[0]?.refund_signature ?? undefined;
-    },
-    LIMIT_MS,
-  );
+  await until('the refund is paid', async () => {
+    const { refunds } = (await caller.read(invoiceId)).body as {
+      refunds: { refund_signature: string | null }[];
+    };
+    return refunds[0]?.refund_signature ?? undefined;
+  });
 }
 
 /** A refund whose first transaction never lands: it expires, and the second one pays. */
@@ -141,26 +128,18 @@ async function refundsAfterExpiry(from: World): Promise<void> {
     return JSON.parse(rows[0]?.journal ?? '{}') as { attempt?: number; signing?: unknown };
   };
   await until('the first attempt is signed', async () => ((await row()).signing ? true : undefined));
-  await until(
-    'the first attempt has expired',
-    async () => ((await row()).attempt === 2 ? true : undefined),
-    LIMIT_MS,
-  );
+  await until('the first attempt has expired', async () => ((await row()).attempt === 2 ? true : undefined));
   from.faults.clear();
   await paid;
 }
 
 async function mints(from: World): Promise<void> {
   await from.control.cron('5 0 * * *');
-  await until(
-    'the day is minted',
-    async () => {
-      const response = await from.fetch('/api/arbitrage/transactions');
-      const { transactions } = (await response.json()) as { transactions: unknown[] };
-      return transactions.length > 0 ? true : undefined;
-    },
-    LIMIT_MS,
-  );
+  await until('the day is minted', async () => {
+    const response = await from.fetch('/api/arbitrage/transactions');
+    const { transactions } = (await response.json()) as { transactions: unknown[] };
+    return transactions.length > 0 ? true : undefined;
+  });
 }
 
 describe('on a chain of version 1', () => {
@@ -179,75 +158,62 @@ describe('on a chain of version 1', () => {
       expect(failures).toEqual([]);
       expect(from.worker.logs().filter((line) => line.includes('"level":"alarm"'))).toEqual([]);
     },
-    LIMIT_MS,
   );
 
-  it(
-    `${DUST} dust transactions with refund memos block neither a refund nor a payment, in any version`,
-    async () => {
-      const from = await startWorld({ slotMs: 40, blockMs: 500, settleDelayMs: 10 });
-      world = from;
-      const caller = createTokenCaller(from);
-      const { first, twice } = await paidTwice(from, caller);
-      const dust: string[] = [];
-      for (const to of [from.reserve.solana, from.treasury])
-        for (let made = 1; made <= DUST / 2; made += 1)
-          dust.push(
-            await from.control.transfer({
-              from: userOf(from, 1),
-              to,
-              asset: 'sol',
-              amount: BigInt(made),
-              memo: `refund:${twice}:${made}`,
-              version: 1,
-            }),
-          );
-      await caller.finality();
-      // Half of the dust has a version that no current client reads.
-      for (const front of ['rpc1', 'rpc2'] as const)
-        from.faults.set(front, {
-          kind: 'version',
-          by: 2,
-          value: dust.filter((_, at) => at % 2 === 0).join(','),
-        });
-      const invoice = await caller.invoice();
-      await caller.pay(invoice, { from: userOf(from, 1) });
-      await until(
-        'the payment is found without a confirm',
-        async () => {
-          const { body } = await caller.read(invoice.invoice_id);
-          return body.status === 'completed' ? body : undefined;
-        },
-        LIMIT_MS,
-      );
-      await refund(caller, first.invoice_id);
-    },
-    LIMIT_MS,
-  );
+  it(`${DUST} dust transactions with refund memos block neither a refund nor a payment, in any version`, async () => {
+    const from = await startWorld({ slotMs: 40, blockMs: 500, settleDelayMs: 10 });
+    world = from;
+    const caller = createTokenCaller(from);
+    const { first, twice } = await paidTwice(from, caller);
+    const dust: string[] = [];
+    for (const to of [from.reserve.solana, from.treasury])
+      for (let made = 1; made <= DUST / 2; made += 1)
+        dust.push(
+          await from.control.transfer({
+            from: userOf(from, 1),
+            to,
+            asset: 'sol',
+            amount: BigInt(made),
+            memo: `refund:${twice}:${made}`,
+            version: 1,
+          }),
+        );
+    await caller.finality();
+    // Half of the dust has a version that no current client reads.
+    for (const front of ['rpc1', 'rpc2'] as const)
+      from.faults.set(front, {
+        kind: 'version',
+        by: 2,
+        value: dust.filter((_, at) => at % 2 === 0).join(','),
+      });
+    const invoice = await caller.invoice();
+    await caller.pay(invoice, { from: userOf(from, 1) });
+    await until('the payment is found without a confirm', async () => {
+      const { body } = await caller.read(invoice.invoice_id);
+      return body.status === 'completed' ? body : undefined;
+    });
+    await refund(caller, first.invoice_id);
+  });
 });
 
-it(
-  'with SOLANA_TRANSACTION_VERSION=1 every transaction of the reserve is version 1, and all kinds end well',
-  async () => {
-    const from = await startWorld({
-      slotMs: 40,
-      blockMs: 500,
-      settleDelayMs: 10,
-      vars: { ASRY_PRICE_USD: '0.25', SOLANA_TRANSACTION_VERSION: '1' },
-    });
-    world = from;
-    const { ledger } = from.solana;
-    const before = new Set(ledger.transactionsOf(from.reserve.solana));
-    const flows = [buysToken(from), claimsReward(from), swapsTwice(from), mints(from)];
-    const failures = (await Promise.allSettled(flows)).filter(({ status }) => status === 'rejected');
-    expect(failures).toEqual([]);
-    await refundsAfterExpiry(from);
-    const own = ledger
-      .transactionsOf(from.reserve.solana)
-      .filter((each) => !before.has(each) && each.accounts[0] === from.reserve.solana);
-    expect(own.map(({ version, err }) => [version, err])).toEqual(own.map(() => [1, null]));
-    // A swap twice, two creations, a claim, a mint and a refund.
-    expect(own).toHaveLength(7);
-  },
-  LIMIT_MS,
-);
+it('with SOLANA_TRANSACTION_VERSION=1 every transaction of the reserve is version 1, and all kinds end well', async () => {
+  const from = await startWorld({
+    slotMs: 40,
+    blockMs: 500,
+    settleDelayMs: 10,
+    vars: { ASRY_PRICE_USD: '0.25', SOLANA_TRANSACTION_VERSION: '1' },
+  });
+  world = from;
+  const { ledger } = from.solana;
+  const before = new Set(ledger.transactionsOf(from.reserve.solana));
+  const flows = [buysToken(from), claimsReward(from), swapsTwice(from), mints(from)];
+  const failures = (await Promise.allSettled(flows)).filter(({ status }) => status === 'rejected');
+  expect(failures).toEqual([]);
+  await refundsAfterExpiry(from);
+  const own = ledger
+    .transactionsOf(from.reserve.solana)
+    .filter((each) => !before.has(each) && each.accounts[0] === from.reserve.solana);
+  expect(own.map(({ version, err }) => [version, err])).toEqual(own.map(() => [1, null]));
+  // A swap twice, two creations, a claim, a mint and a refund.
+  expect(own).toHaveLength(7);
+});

@@ -78,9 +78,7 @@ it('sets up a client for the given origin', async () => {
   expect(stdout).toContain(`{"mcpServers":{"sluice":{"url":"${ORIGIN}/mcp"}}}`);
 });
 
-it('runs with npx, offline, from an empty folder, and writes protocol only', {
-  timeout: 120_000,
-}, async () => {
+it('runs with npx, offline, from an empty folder, and writes protocol only', async () => {
   const api = await startApi({});
   const env = { API_BASE_URL: api.url, npm_config_cache: join(folder, 'cache'), npm_config_offline: 'true' };
   const args = ['-y', `--package=${tarball}`, 'sluice-mcp'];

@@ -19,9 +19,9 @@ export interface Edge {
 /** Sets the caller's address in tests, which all come from loopback. */
 const CLIENT_IP_HEADER = 'x-world-client-ip';
 
-/** Bytes of a large body after which the edge waits for an early response. */
+/** Bytes of a large body after which the edge waits for an early response: the service sends one for each such body. */
 const PROBE_BYTES = 32 * 1024;
-const PROBE_WAIT_MS = 2000;
+const PROBE_WAIT_MS = 30_000;
 const IDLE_MS = 60_000;
 
 /**

@@ -2,12 +2,12 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { WAIT_MS } from '../patience.ts';
 import type { FromWorkerProcess, InsideCalls, ToWorkerProcess, WorkerSetup } from './worker-messages.ts';
 
 const CHILD = join(dirname(fileURLToPath(import.meta.url)), 'worker-child.ts');
 const KEPT_LOG_LINES = 5000;
-/** Far more than either needs, so that a hanging step is reported. */
-const START_MS = 90_000;
+/** Ends a stop that hangs. */
 const STOP_MS = 15_000;
 
 /** The parts that a deployment replaces. */
@@ -88,7 +88,7 @@ export function createWorkerProcess(setup: WorkerSetup, onLog: (line: string) =>
       });
       const failed = () => reject(new Error(`the Worker did not start: ${logs.slice(-20).join('\n')}`));
       started.once('exit', failed);
-      setTimeout(failed, START_MS).unref();
+      setTimeout(failed, WAIT_MS).unref();
     });
   }
 

@@ -485,7 +485,7 @@ const labelOf = (verdict: DepositVerdict): string =>
   verdict.type === 'deposit' ? 'deposit' : verdict.reason;
 
 describe(`${MUTATIONS.toLocaleString('en')} mutations of good deposits`, () => {
-  it('every mutation of a good deposit gets the right verdict', { timeout: 60_000 }, async () => {
+  it('every mutation of a good deposit gets the right verdict', async () => {
     const dice = createDice(0xdeb);
     const good: Case[] = [];
     for (const scene of recorded.scenes)
@@ -516,9 +516,7 @@ describe(`${MUTATIONS.toLocaleString('en')} mutations of good deposits`, () => {
     expect(seen.size).toBe(HARMFUL.length);
   });
 
-  it('no mutation of a good deposit gives a credit that the balances do not show', {
-    timeout: 60_000,
-  }, async () => {
+  it('no mutation of a good deposit gives a credit that the balances do not show', async () => {
     const dice = createDice(0xf00d);
     const scenes = await Promise.all(
       recorded.scenes.map(async (scene) => ({ transaction: await read(scene), terms: termsOf(scene) })),

@@ -118,7 +118,6 @@ function broken(dice: Dice): string | undefined {
 describe('the epoch curve', () => {
   it(`the epoch curve holds its ten invariants in ${CASES.toLocaleString('en')} cases`, {
     tags: ['scaled'],
-    timeout: 300_000,
   }, () => {
     const dice = createDice(0x5eed);
     const failures: string[] = [];
