@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { PATIENCE_MS } from './test/patience.ts';
 
 const inWorkers = 'test/workers/**/*.test.ts';
@@ -19,8 +20,26 @@ const otherSuite = globSync('test/**/*.test.ts', { exclude: [PACKAGES] }).filter
   return process.env.TEST_SUITE === 'deep' && !/@module-tag deep|tags: \['(deep|scaled)'\]/.test(text);
 });
 
+/** Files of the world project that take longest, longest first. One of them that started last would run alone. */
+const LONGEST = [
+  ...['hanging-nodes', 'attacks', 'openapi-contract', 'start', 'remote-key', 'version-one', 'asry'],
+  ...['upgrade', 'swap-faults', 'generators', 'bounds', 'status', 'tokens', 'swap-burst', 'contract'],
+  ...['token-payments', 'nostr', 'mixed-releases', 'frozen', 'api-guide'],
+].map((name) => `/${name}.test.ts`);
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId, project }: TestSpecification): number => {
+      const at = LONGEST.findIndex((name) => moduleId.endsWith(name));
+      return project.name !== 'world' || at < 0 ? LONGEST.length : at;
+    };
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     tags: [
       { name: 'deep', description: 'long by nature: `npm run test:deep` only' },
       { name: 'scaled', description: 'has fewer cases in `npm test` than in `npm run test:deep`' },
