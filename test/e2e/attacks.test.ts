@@ -474,16 +474,22 @@ describe('one client with many addresses', () => {
   });
 
   it('500 invoices from 50 IPv6 networks leave sales open to a newcomer', DEEP, async () => {
+    // A busy custodian or node refuses a call without counting it.
+    const decided = (ip: string) =>
+      caller.until(
+        () => caller.call('/api/invoices', INVOICE(), ip),
+        ({ status, body }) => status === 200 || body.error_code === 'TOO_MANY_OPEN_REQUESTS',
+      );
     const statuses: number[] = [];
     for (let round = 1; round <= 10; round++) {
       const ips = Array.from({ length: 50 }, (_, at) => `2001:db8:${at.toString(16)}:1::${round}`);
-      const answers = await Promise.all(ips.map((ip) => caller.call('/api/invoices', INVOICE(), ip)));
+      const answers = await Promise.all(ips.map(decided));
       statuses.push(...answers.map(({ status }) => status));
     }
     const opened = statuses.filter((status) => status === 200).length;
     expect(opened).toBeGreaterThan(50);
     expect(opened).toBeLessThan(500);
-    const newcomer = await caller.call('/api/invoices', INVOICE(), '192.0.2.77');
+    const newcomer = await decided('192.0.2.77');
     expect(newcomer.status).toBe(200);
     await caller.pay(newcomer.body);
     await completed(newcomer.body);

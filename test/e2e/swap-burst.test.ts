@@ -17,6 +17,8 @@ it.each([1, 2, 3])(
   async (round) => {
     const world = await startWorld({
       cron: false,
+      // A blockhash lives for a minute, in which a busy machine sends every swap.
+      slotMs: 400,
       blockMs: 300,
       vars: {
         SWAP_MAX_SOL_HOUR: '4',

@@ -7,7 +7,8 @@ import { type Body, createSwapCaller, type SwapCaller, until } from './swap-call
 const SOL = 1_000_000_000n;
 const AMOUNT = 0.3;
 const AMOUNT_LAMPORTS = 300_000_000n;
-const QUICK: WorldOptions = { cron: false, blockMs: 300, settleDelayMs: 300 };
+/** A blockhash lives for 30 s, in which a busy machine sends every swap. */
+const QUICK: WorldOptions = { cron: false, slotMs: 200, blockMs: 300, settleDelayMs: 300 };
 
 async function inWorld<T>(
   options: WorldOptions,
