@@ -478,7 +478,7 @@ describe('one client with many addresses', () => {
     const decided = (ip: string) =>
       caller.until(
         () => caller.call('/api/invoices', INVOICE(), ip),
-        ({ status, body }) => status === 200 || body.error_code === 'TOO_MANY_OPEN_REQUESTS',
+        ({ status }) => status < 500,
       );
     const statuses: number[] = [];
     for (let round = 1; round <= 10; round++) {
