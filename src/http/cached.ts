@@ -5,6 +5,7 @@
  */
 import { AppError } from '../core/errors.ts';
 import { stringifyJson } from '../core/json.ts';
+import { within } from './within.ts';
 
 export type CachePolicy = {
   /** Milliseconds for which a value is served without contacting the upstream. */
@@ -139,14 +140,10 @@ export class Cache {
 
   /** Undefined if the load takes too long, or was refused because of the share of its own caller. */
   #join({ entry, began }: Load): Promise<Entry | undefined> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), began + JOIN_MS - this.#options.now());
-    });
     const unlessOwn = (error: unknown): undefined => {
       if (!isOwnRefusal(error)) throw error;
     };
-    return Promise.race([entry.catch(unlessOwn), late]).finally(() => clearTimeout(timer));
+    return within(entry.catch(unlessOwn), began + JOIN_MS - this.#options.now());
   }
 
   /** Loads the value, unless a load of this key is running or has just failed. */

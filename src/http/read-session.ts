@@ -5,6 +5,7 @@
  * @module
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { within } from './within.ts';
 
 /** A database, for reads only: a later request might not see a row written through it. */
 export type D1Reads = Pick<D1Database, 'prepare' | 'batch'>;
@@ -67,17 +68,12 @@ export async function inReadSession(
 }
 
 /** The primary's bookmark; null if D1 does not return it in time, because the response must not depend on it. */
-function latestBookmark(db: D1Database): Promise<string | null> {
+async function latestBookmark(db: D1Database): Promise<string | null> {
   const session = db.withSession('first-primary');
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(null), BOOKMARK_TIMEOUT_MS);
-    session
-      .prepare('VALUES (1)')
-      .run()
-      .then(
-        () => resolve(session.getBookmark()),
-        () => resolve(null),
-      )
-      .finally(() => clearTimeout(timer));
-  });
+  const read = session.prepare('VALUES (1)').run();
+  const isRead = read.then(
+    () => true,
+    () => false,
+  );
+  return (await within(isRead, BOOKMARK_TIMEOUT_MS)) ? session.getBookmark() : null;
 }

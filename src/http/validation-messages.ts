@@ -6,6 +6,7 @@
 
 import type { z } from '@hono/zod-openapi';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { grouped } from '../core/amount.ts';
 import { numberText } from '../core/json.ts';
 
 /** Maximum characters of the caller's own input in one message. */
@@ -32,16 +33,14 @@ const FORMATS: Readonly<Record<string, string>> = {
   url: 'a URL',
 };
 
-const grouped = (value: number | bigint): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
-
 /** Describes a broken size limit: for a text in characters, for a number by its value. */
 function sizeOf(issue: Extract<RawIssue, { code: 'too_big' | 'too_small' }>): string {
   const bound = issue.code === 'too_big' ? issue.maximum : issue.minimum;
   const most = issue.code === 'too_big' ? 'at most' : 'at least';
   if (issue.origin !== 'string' || typeof issue.input !== 'string')
-    return `must be ${most} ${grouped(bound)}`;
+    return `must be ${most} ${grouped(String(bound))}`;
   if (issue.input === '') return 'must not be empty';
-  return `is ${grouped(issue.input.length)} characters long; ${most} ${grouped(bound)}`;
+  return `is ${grouped(String(issue.input.length))} characters long; ${most} ${grouped(String(bound))}`;
 }
 
 /** Undefined keeps zod's own message, for issues that no request can raise. */
@@ -69,7 +68,7 @@ export function validationMessage(issue: RawIssue): string | undefined {
 
 /** The message for a text that is too long in bytes of UTF-8, the unit of wallets and the chain. */
 export const tooManyBytes = (text: string, maximum: number): string =>
-  `is ${grouped(utf8ToBytes(text.toWellFormed()).length)} bytes long; at most ${grouped(maximum)}`;
+  `is ${grouped(String(utf8ToBytes(text.toWellFormed()).length))} bytes long; at most ${grouped(String(maximum))}`;
 
 const shortened = (text: string, maximum: number): string =>
   text.length > maximum ? `${text.slice(0, maximum).toWellFormed()}…` : text.toWellFormed();

@@ -1,5 +1,5 @@
 /**
- * A key in the transit engine of HashiCorp Vault or OpenBao, with the interface of a `SolanaSigner` of `@solana/keychain`.
+ * A key in the transit engine of HashiCorp Vault or OpenBao.
  * Source: developer.hashicorp.com/vault/api-docs/secret/transit (read key, sign data), .../auth/token (renew-self).
  * @module
  */
@@ -8,18 +8,12 @@ import { encodeBase58 } from '../chain/solana/address.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import { ask, type Fetch, getJson, postJson } from './http.ts';
 
-/** The members of `@solana/keychain`'s `SolanaSigner` that signing needs. */
-export type Keychain = {
+export type VaultTransit = {
   readonly address: string;
   /** True when the service has the private key of `address` and this token may use it. @throws AppError UPSTREAM_FAILED */
   isAvailable(): Promise<boolean>;
-  /** One dictionary for each message: the unverified signature by address. */
-  signMessages(
-    messages: readonly { readonly content: Uint8Array }[],
-  ): Promise<readonly Readonly<Record<string, Uint8Array>>[]>;
-};
-
-export type VaultTransit = Keychain & {
+  /** The signature, unverified. @throws AppError UPSTREAM_FAILED */
+  sign(message: Uint8Array): Promise<Uint8Array>;
   /**
    * Addresses of the key's versions, oldest first; none unless it is an ed25519 key. @throws AppError
    * UPSTREAM_FAILED
@@ -83,20 +77,13 @@ export function createVaultTransit(p: {
       return version !== undefined;
     },
 
-    async signMessages(messages) {
+    async sign(message) {
       if (version === undefined) throw upstreamFailed(UPSTREAM, 'key_unchecked');
-      const body = { key_version: version };
-      return Promise.all(
-        messages.map(async ({ content }) => {
-          const { data } = await postJson(
-            { ...request(`${p.mount}/sign/${p.key}`), body: { ...body, input: toBase64(content) } },
-            Signed,
-          );
-          const [, text = ''] = /^vault:v\d+:([A-Za-z0-9+/]{86}==)$/.exec(data.signature) ?? [];
-          if (text === '') throw upstreamFailed(UPSTREAM, 'unexpected_shape');
-          return { [p.address]: fromBase64(text) ?? new Uint8Array() };
-        }),
-      );
+      const body = { key_version: version, input: toBase64(message) };
+      const { data } = await postJson({ ...request(`${p.mount}/sign/${p.key}`), body }, Signed);
+      const [, text = ''] = /^vault:v\d+:([A-Za-z0-9+/]{86}==)$/.exec(data.signature) ?? [];
+      if (text === '') throw upstreamFailed(UPSTREAM, 'unexpected_shape');
+      return fromBase64(text) ?? new Uint8Array();
     },
   };
 }

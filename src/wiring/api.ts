@@ -38,7 +38,7 @@ import { ChangeNow } from '../providers/changenow.ts';
 import { createOrca } from '../providers/orca.ts';
 import { createWebhook } from '../providers/webhook.ts';
 import { clients, relaysOf } from './clients.ts';
-import { CustodianClient } from './custodian-client.ts';
+import { createCustodianClient } from './custodian-client.ts';
 import { missingAnywhere, missingFor } from './missing-settings.ts';
 import { pageViewBackup, pageViewObjects } from './page-views.ts';
 import { feeNotes, swapRoute } from './swap-route.ts';
@@ -73,7 +73,7 @@ function sourcesOf(env: Env) {
     ...clients(config),
     reserve,
     treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserve.solanaAddress,
-    custody: new CustodianClient({
+    custody: createCustodianClient({
       env,
       reserveAddress: reserve.solanaAddress,
       missing: missingFor(config, 'custody'),

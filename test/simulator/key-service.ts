@@ -47,9 +47,6 @@ export function createKeyService(p: {
   return (instance: Instance) => ({
     address: p.address,
     isAvailable: () => instance.cross('keys.check', async () => true),
-    signMessages: (messages: readonly { readonly content: Uint8Array }[]) =>
-      instance.cross('keys.sign', () =>
-        Promise.all(messages.map(async ({ content }) => ({ [p.address]: await sign(content) }))),
-      ),
+    sign: (message: Uint8Array) => instance.cross('keys.sign', () => sign(message)),
   });
 }

@@ -3,7 +3,7 @@
  * service. Pure: a terminal and a browser fetch the evidence, and each verifies ed25519 in its own way.
  * @module
  */
-import { formatAmount } from '../../core/amount.ts';
+import { formatAmount, grouped } from '../../core/amount.ts';
 import type { ProofMessage } from './proof-message.ts';
 import { verifyMessage } from './signed-message.ts';
 
@@ -82,9 +82,6 @@ const contradicted = (name: CheckLine['name'], text: string): CheckLine => ({
 });
 const unchecked = (name: CheckLine['name'], text: string): CheckLine => ({ name, result: 'unchecked', text });
 
-/** 1337512.5 is 1,337,512.5 */
-const grouped = (decimal: string): string =>
-  decimal.replace(/^\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','));
 const satsText = (sats: bigint): string => `${grouped(sats.toString())} ${sats === 1n ? 'sat' : 'sats'}`;
 const listed = (names: readonly string[]): string => names.join(' and ');
 

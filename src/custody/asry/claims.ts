@@ -17,6 +17,7 @@ import {
   type Refusal,
 } from '../api.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
+import type { Within } from '../kernel/ports.ts';
 import {
   AsryStore,
   type Claim,
@@ -66,9 +67,6 @@ const MAX_AHEAD_SECONDS = 86_400;
 const TURNS = 6;
 
 const inSeconds = (ms: number): number => Math.floor(ms / 1_000);
-
-/** The result of the work, or undefined after this many milliseconds; the work continues. */
-type Within = <T>(work: Promise<T>, ms: number) => Promise<T | undefined>;
 
 /** Refuses a request whose asset or amount differs from the deposit's. */
 function mismatch({ asset, expectedAtoms }: ClaimRequest, deposit: Deposit): Refusal | undefined {

@@ -16,6 +16,7 @@ import {
   type Operation,
 } from './operation.ts';
 import type { MirrorRow, RecordTable, SqlRow, SqlValue, Storage } from './ports.ts';
+import { type Backoff, backoff } from './retries.ts';
 import type { Entry } from './spending-limits.ts';
 import { FARTHEST_CHECK_MS } from './state-machine.ts';
 
@@ -117,9 +118,8 @@ const integer = (row: SqlRow | undefined, column: string): number => Number(row?
 
 /** Refusals of one row after which it no longer counts as waiting, and the operator is alerted. */
 export const SET_ASIDE_REFUSALS = 3;
-/** Wait after the first refusal of a row; it doubles with each further one, up to the longest. */
-const FIRST_REFUSED_MS = 5_000;
-const RAREST_REFUSED_MS = 10 * 60_000;
+/** Waits between the deliveries of a row that D1 refused. */
+const REFUSED: Backoff = { first: 5_000, most: 10 * 60_000 };
 
 const REFUSAL = 'LEFT JOIN outbox_refusals r ON r.entity = o.entity AND r.id = o.id';
 const OUTBOX_ROWS = `SELECT o.entity, o.id, o.revision, o.columns, p.row FROM outbox o
@@ -576,7 +576,6 @@ export class Journal {
       id,
     )[0];
     const refusals = integer(before, 'refusals') + 1;
-    const wait = Math.min(FIRST_REFUSED_MS * 2 ** (refusals - 1), RAREST_REFUSED_MS);
     this.#exec(
       `INSERT INTO outbox_refusals (entity, id, refusals, retry_at, error) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (entity, id) DO UPDATE SET refusals = excluded.refusals, retry_at = excluded.retry_at,
@@ -584,7 +583,7 @@ export class Journal {
       entity,
       id,
       refusals,
-      Math.ceil(now + wait),
+      Math.ceil(now + backoff(refusals, REFUSED)),
       error,
     );
     return refusals;
@@ -595,7 +594,7 @@ export class Journal {
     return this.#exec(
       `${OUTBOX_ROWS} WHERE r.retry_at <= ? OR r.retry_at > ? ORDER BY r.retry_at LIMIT 1`,
       now,
-      now + RAREST_REFUSED_MS,
+      now + REFUSED.most,
     ).map(mirrorRowOf)[0];
   }
 
@@ -604,7 +603,7 @@ export class Journal {
     const times = this.#exec(
       `SELECT MIN(r.retry_at) AS first, MAX(r.retry_at) AS last FROM outbox o ${REFUSAL} WHERE r.id IS NOT NULL`,
     );
-    return firstDue(times[0], RAREST_REFUSED_MS, now);
+    return firstDue(times[0], REFUSED.most, now);
   }
 
   /** Makes every refused row due now. */

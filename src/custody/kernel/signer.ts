@@ -12,7 +12,7 @@ import { type SignedMessage, signMessage } from '../../chain/bitcoin/signed-mess
 import { wifControls } from '../../chain/bitcoin/wif.ts';
 import { decodeBase58, encodeBase58 } from '../../chain/solana/address.ts';
 import { AppError, notConfigured, upstreamFailed } from '../../core/errors.ts';
-import type { Keychain } from '../../providers/vault-transit.ts';
+import type { VaultTransit } from '../../providers/vault-transit.ts';
 import type { Log, Signer, Within } from './ports.ts';
 
 /** DER prefix of an ed25519 seed in PKCS #8 (RFC 8410). */
@@ -116,7 +116,7 @@ const SIGN_TIMEOUT_MS = 8_000;
 const UPSTREAM = 'key_service';
 
 export type RemoteSignerPorts = {
-  readonly keychain: Keychain;
+  readonly keychain: Pick<VaultTransit, 'address' | 'isAvailable' | 'sign'>;
   /** Whether the ed25519 signature of the message is valid for the reserve's address. */
   verify(message: Uint8Array, signature: Uint8Array): Promise<boolean>;
   readonly within: Within;
@@ -176,9 +176,8 @@ export function createRemoteSigner({ keychain, verify, within, log }: RemoteSign
 
     async sign(message) {
       if (!isChecked) await checkKey();
-      const [signed] = await awaited(() => keychain.signMessages([{ content: message }]));
-      const signature = signed?.[address];
-      if (signature && (await verify(message, signature))) return signature;
+      const signature = await awaited(() => keychain.sign(message));
+      if (await verify(message, signature)) return signature;
       log({ level: 'alarm', event: 'key_service_wrong_signature', address });
       throw upstreamFailed(UPSTREAM, 'wrong_signature');
     },

@@ -8,6 +8,7 @@ import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { Log, Storage } from '../kernel/ports.ts';
+import { type Backoff, backoff } from '../kernel/retries.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
 import { DUST } from './payment-matching.ts';
 import type { TreasuryPayment, TreasuryStore } from './treasury-store.ts';
@@ -32,8 +33,7 @@ export type BookingPorts = {
 const MAX_UNREAD = 1_000;
 /** Signatures remembered as read, so that a transaction in several nodes' lists is read once. */
 const REMEMBERED = 5_000;
-const FIRST_RETRY_MS = 2_000;
-const RAREST_RETRY_MS = HOUR_MS;
+const RETRIES: Backoff = { first: 2_000, most: HOUR_MS };
 /** An unread transaction is reported once it has been retried for about four minutes. */
 const TRIES_BEFORE_ALARM = 7;
 /** A transaction that nodes list but no quorum returns within this time was dropped or invented. */
@@ -123,7 +123,7 @@ export class Booking {
     const isLasting = reason === 'unreadable' || reason.startsWith('unbooked');
     if (tries === (isLasting ? 1 : TRIES_BEFORE_ALARM))
       this.#p.log({ level: 'alarm', event: 'payment_unbooked', signature, error: reason });
-    const dueAt = this.#p.now() + Math.min(FIRST_RETRY_MS * 2 ** (tries - 1), RAREST_RETRY_MS);
+    const dueAt = this.#p.now() + backoff(tries, RETRIES);
     this.#p.payments.putUnread({ signature, source, reason, tries, firstAt, dueAt });
   }
 
@@ -159,7 +159,7 @@ export class Booking {
 
   /** Retries unread transactions that are due. */
   async retry(limit: number): Promise<void> {
-    for (const { signature, source } of this.#p.payments.unreadDue(this.#p.now(), RAREST_RETRY_MS, limit)) {
+    for (const { signature, source } of this.#p.payments.unreadDue(this.#p.now(), RETRIES.most, limit)) {
       const reason = await this.#attempt(signature);
       if (reason === undefined) this.#p.payments.deleteUnread(signature);
       else this.#postpone(signature, source, reason);

@@ -13,16 +13,7 @@ import {
   tokenProgramOf,
 } from '../../chain/solana/token-creation.ts';
 import { SYSTEM_PROGRAM } from '../../chain/solana/transaction.ts';
-import { lamports } from '../../core/amount.ts';
-import { queueOperation } from '../kernel/begin-operation.ts';
-import type { Journal } from '../kernel/journal.ts';
-import {
-  type Facts,
-  type OperationKind,
-  type Prepared,
-  plainlyPrepared,
-  settlesByLanding,
-} from '../kernel/operation.ts';
+import { type OperationKind, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 
@@ -32,23 +23,6 @@ const TOKEN_RULES: KindRules = {
   settles: false,
   coveredAt: 'signature',
 };
-
-export const creationId = (requestId: string): string => `token:${requestId}`;
-
-/**
- * Queues the creation of a paid request and reserves its cost, which no other operation can use from then on.
- * Call inside the storage transaction that books the payment.
- * @param cost lamports that may leave the reserve: rent and fees
- */
-export function queueCreation(
-  tools: Parameters<typeof queueOperation>[0] & { readonly journal: Pick<Journal, 'get'> },
-  { id, subject }: { readonly id: string; readonly subject: Readonly<Record<string, unknown>> },
-  cost: bigint,
-): void {
-  if (tools.journal.get(creationId(id))) return;
-  const plan = { ...(subject as Facts), invoiceId: id };
-  queueOperation(tools, 'token', creationId(id), { amount: lamports(0n), reserved: lamports(cost), plan });
-}
 
 /** The members of an account on the chain that the creation checks. */
 export type FoundMint = { readonly owner: string; readonly supply: bigint; readonly decimals: number };

@@ -3,10 +3,12 @@
  * @module
  */
 import { foldText } from '../../chain/solana/token-text.ts';
+import { lamports } from '../../core/amount.ts';
+import { queueOperation } from '../kernel/begin-operation.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
+import type { Facts } from '../kernel/operation.ts';
 import type { Storage } from '../kernel/ports.ts';
 import { RowStore } from '../row-store.ts';
-import { creationId, queueCreation } from './creation-operation.ts';
 
 type TokenEntry = { readonly tokenId: number; readonly mint: string } & Readonly<Record<string, unknown>>;
 
@@ -87,11 +89,19 @@ export class Tokens {
   }
 
   creationId(requestId: string): string {
-    return creationId(requestId);
+    return `token:${requestId}`;
   }
 
-  queueCreation(request: Bought, cost: bigint): void {
-    queueCreation(this.#tools, request, cost);
+  /**
+   * Queues the creation of a paid request and reserves its cost, which no other operation can use from then on.
+   * Call inside the storage transaction that books the payment.
+   * @param cost lamports that may leave the reserve: rent and fees
+   */
+  queueCreation({ id, subject }: Bought, cost: bigint): void {
+    const operation = this.creationId(id);
+    if (this.#tools.journal.get(operation)) return;
+    const plan = { ...(subject as Facts), invoiceId: id };
+    queueOperation(this.#tools, 'token', operation, { amount: lamports(0n), reserved: lamports(cost), plan });
   }
 
   /** The number of a listed token. */

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
+import { BTC_DECIMALS, grouped, toNumber } from '../../core/amount.ts';
 import { AppError, databaseUnavailable } from '../../core/errors.ts';
 import { USD_DECIMALS, valueUsd } from '../../core/price.ts';
 import { csvList, decodeCursor, pageOf, pageParams, wantsCsv } from '../../http/paging.ts';
@@ -192,9 +192,6 @@ const CHARACTER = 6.6;
 const PADDING = 6;
 const HEIGHT = 20;
 
-/** Formats 1061975n as `1,061,975`. */
-const grouped = (amount: bigint): string => amount.toString().replaceAll(/\B(?=(\d{3})+$)/g, ',');
-
 /** The badge's text, and whether the figures are complete enough for a color. */
 export function badgeText({ sats, absr, staleSince }: BadgeState): {
   readonly text: string;
@@ -202,9 +199,9 @@ export function badgeText({ sats, absr, staleSince }: BadgeState): {
 } {
   if (sats === null) return { text: 'unknown', color: COLORS.unsure };
   const age = staleSince === null ? '' : ` (as of ${staleSince.slice(0, 16).replace('T', ' ')} UTC)`;
-  if (absr === null) return { text: `${grouped(sats)} sats${age}`, color: COLORS.unsure };
+  if (absr === null) return { text: `${grouped(String(sats))} sats${age}`, color: COLORS.unsure };
   const isCovered = sats >= absr;
-  const text = `${grouped(sats)} sats ${isCovered ? '≥' : '<'} ${grouped(absr)} ABSR${age}`;
+  const text = `${grouped(String(sats))} sats ${isCovered ? '≥' : '<'} ${grouped(String(absr))} ABSR${age}`;
   if (!isCovered) return { text, color: COLORS.uncovered };
   return { text, color: staleSince === null ? COLORS.covered : COLORS.unsure };
 }
