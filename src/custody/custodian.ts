@@ -357,10 +357,7 @@ export class Custodian implements CustodianApi {
   }
 
   async wake(): Promise<void> {
-    const { journal, readBalance } = this.#kernel.tools;
-    // One question to the nodes a minute: a missing quorum is noticed also while nothing has to be signed.
-    const asked = readBalance(journal.releasedSlot()).catch(() => undefined);
-    await Promise.all([this.#background.wake(), asked, this.#checkKey()]);
+    await Promise.all([this.#background.wake(), this.#checkKey()]);
   }
 
   /** A key in a key service is checked once an hour. A check that failed is repeated with the next cron. */

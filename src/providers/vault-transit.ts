@@ -3,7 +3,9 @@
  * Source: developer.hashicorp.com/vault/api-docs/secret/transit (read key, sign data), .../auth/token (renew-self).
  * @module
  */
+import { base64 } from '@scure/base';
 import * as z from 'zod';
+import { decodeBase64 } from '../chain/bitcoin/verdict.ts';
 import { encodeBase58 } from '../chain/solana/address.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import { ask, type Fetch, getJson, postJson } from './http.ts';
@@ -58,7 +60,7 @@ export function createVaultTransit(p: {
     const { data } = await getJson(request(`${p.mount}/keys/${p.key}`), Key);
     if (data.type !== 'ed25519') return [];
     return Object.entries(data.keys).flatMap(([name, key]) => {
-      const bytes = typeof key === 'object' ? fromBase64(key.public_key) : undefined;
+      const bytes = typeof key === 'object' ? decodeBase64(key.public_key) : undefined;
       return bytes?.length === 32 ? [{ version: Number(name), address: encodeBase58(bytes) }] : [];
     });
   }
@@ -79,21 +81,11 @@ export function createVaultTransit(p: {
 
     async sign(message) {
       if (version === undefined) throw upstreamFailed(UPSTREAM, 'key_unchecked');
-      const body = { key_version: version, input: toBase64(message) };
+      const body = { key_version: version, input: base64.encode(message) };
       const { data } = await postJson({ ...request(`${p.mount}/sign/${p.key}`), body }, Signed);
-      const [, text = ''] = /^vault:v\d+:([A-Za-z0-9+/]{86}==)$/.exec(data.signature) ?? [];
-      if (text === '') throw upstreamFailed(UPSTREAM, 'unexpected_shape');
-      return fromBase64(text) ?? new Uint8Array();
+      const signature = decodeBase64(/^vault:v\d+:(.+)$/.exec(data.signature)?.[1] ?? '');
+      if (signature?.length !== 64) throw upstreamFailed(UPSTREAM, 'unexpected_shape');
+      return signature;
     },
   };
-}
-
-const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
-
-function fromBase64(text: string): Uint8Array | undefined {
-  try {
-    return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  } catch {
-    return undefined;
-  }
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { waitUntil } from 'cloudflare:workers';
+import { base64 } from '@scure/base';
 import type { Deps } from '../app.ts';
 import { encodeBase58 } from '../chain/solana/address.ts';
 import { movableAtoms } from '../chain/solana/token-program.ts';
@@ -313,7 +314,7 @@ function tokensDeps(sources: Sources): Deps['tokens'] {
     simulate: async (message, signers) => {
       const blank = new Uint8Array(64);
       const { wire } = signedTransaction(message, [blank, ...Array<Uint8Array>(signers - 1).fill(blank)]);
-      const { err } = await rpc.first((node) => node.simulate(btoa(String.fromCharCode(...wire))));
+      const { err } = await rpc.first((node) => node.simulate(base64.encode(wire)));
       return err === null ? null : stringifyJson(err).slice(0, 200);
     },
     isProgram: async (address) =>

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { base64 } from '@scure/base';
 import type { SwapRoute } from '../bridges/route.ts';
 import { depositTerms, EXCHANGE_WALLETS } from '../chain/solana/deposit.ts';
 import { decodeMint } from '../chain/solana/token-program.ts';
@@ -169,7 +170,7 @@ export function composeCustody(
     maxCreatesPerClientHour: config.SWAP_MAX_CREATES_IP_HOUR,
     assemble: (message, signature, cosignatures) => {
       const { wire, signature: text } = signedTransaction(message, [signature, ...cosignatures]);
-      return { wire: toBase64(wire), signature: text };
+      return { wire: base64.encode(wire), signature: text };
     },
     now,
     randomId: platform.randomId,
@@ -299,5 +300,3 @@ function paidRequests(
 const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length));
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
-
-const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));

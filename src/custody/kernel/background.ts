@@ -71,7 +71,7 @@ export class Background {
     return this.working(async () => {
       const { gate, journal, modules, chain, readBalance, now } = this.#p;
       // Each minute asks what work asks most, so that a missing quorum shows, and ends, although nothing moves.
-      const checked = Promise.allSettled([chain.checkFinality(), readBalance(0n)]);
+      const checked = Promise.allSettled([chain.checkFinality(), readBalance(journal.releasedSlot())]);
       // Rows of an unverified journal are not processed.
       if (!gate.isVerified()) return void (await checked);
       journal.purge(now());
