@@ -176,6 +176,12 @@ describe('bodies', () => {
     ...members.map(([name, over, code = 'INVALID_INPUT']) => [name, json(over), code] as const),
   ];
 
+  it('a creator off the curve is named in the refusal', async () => {
+    const creator = '5x38Kp4hvdomTCnCrAny4UtMUt5rQBdB6px2K1Ui45Wq';
+    const { body } = await tokenApp(newTokenService())(json({ creator_address: creator }));
+    expect(body.error).toMatch(/^creator_address must be the address of a wallet: .*; "5x38.*" was given$/);
+  });
+
   it('more than forty bodies are tried', () => expect(cases.length).toBeGreaterThan(40));
 
   it.each(cases.map(([name, body, code, type = 'application/json']) => ({ name, body, code, type })))(

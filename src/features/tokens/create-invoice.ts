@@ -112,7 +112,7 @@ function refused(
     return new AppError(verdict.code, verdict.reason, { details: { reason: verdict.reason } });
   }
   const { code, field, fault } = verdict;
-  const given: unknown = Reflect.get(order, field);
+  const given: unknown = field === 'creator_address' ? order.creator : Reflect.get(order, field);
   const words = withGiven(faultWords(field, fault, typeof given === 'string' ? given : ''), given);
   return new AppError(code, `${field} ${words}`, {
     details:
