@@ -9,8 +9,7 @@ import { METAPLEX_PROGRAM } from '../../chain/solana/token-metadata.ts';
 import type { MessageVersion } from '../../chain/solana/transaction.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
-import { withGiven } from '../../http/validation-messages.ts';
-import { checkTokenRequest, faultWords, type TokenRequest } from './token-request.ts';
+import { checkedProgram, type TokenRequest } from './token-request.ts';
 
 export type CreateInvoiceDeps = {
   readonly custody: Pick<CustodianApi, 'openRequest'>;
@@ -68,10 +67,8 @@ export async function createInvoice(
 
 /** The token of a valid request. @throws AppError */
 export function designOf(d: Pick<CreateInvoiceDeps, 'publicBaseUrl'>, order: TokenRequest): TokenDesign {
-  const verdict = checkTokenRequest(order);
-  if (!verdict.ok) throw refused(verdict, order);
   return {
-    program: verdict.program,
+    program: checkedProgram(order),
     metaplex: order.metaplex,
     name: order.name,
     symbol: order.symbol,
@@ -101,22 +98,6 @@ async function simulateCreation(d: CreateInvoiceDeps, design: TokenDesign, fee: 
   if (why === null) return;
   throw new AppError('CREATION_REFUSED', 'The chain rejects this creation in a simulation.', {
     details: { reason: why },
-  });
-}
-
-function refused(
-  verdict: Exclude<ReturnType<typeof checkTokenRequest>, { ok: true }>,
-  order: TokenRequest,
-): AppError {
-  if (verdict.code === 'CONTRADICTING_OPTIONS') {
-    return new AppError(verdict.code, verdict.reason, { details: { reason: verdict.reason } });
-  }
-  const { code, field, fault } = verdict;
-  const given: unknown = field === 'creator_address' ? order.creator : Reflect.get(order, field);
-  const words = withGiven(faultWords(field, fault, typeof given === 'string' ? given : ''), given);
-  return new AppError(code, `${field} ${words}`, {
-    details:
-      code === 'INVALID_INPUT' ? { issues: [{ in: 'json', path: field, message: words }] } : { field, fault },
   });
 }
 

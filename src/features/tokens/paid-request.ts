@@ -82,7 +82,7 @@ const textMember = (maxLength: number, example: string) =>
     .string()
     .openapi({ minLength: 1, maxLength, description: `At most ${maxLength} bytes of UTF-8`, example });
 
-/** Members of each request for a token; `checkTokenRequest` checks the texts. */
+/** Members of each request for a token; `checkedProgram` checks the texts. */
 export const nameFields = {
   name: textMember(MAX_NAME_BYTES, 'Moon Cat'),
   symbol: textMember(MAX_SYMBOL_BYTES, 'MCAT'),

@@ -12,7 +12,8 @@ import {
   MAX_URI_BYTES,
   textFault,
 } from '../../chain/solana/token-text.ts';
-import { tooManyBytes } from '../../http/validation-messages.ts';
+import { AppError } from '../../core/errors.ts';
+import { tooManyBytes, withGiven } from '../../http/validation-messages.ts';
 
 const U64_MAX = 2n ** 64n - 1n;
 
@@ -31,57 +32,52 @@ export type TokenRequest = {
   readonly program: TokenDesign['program'] | undefined;
 };
 
-export type RequestVerdict =
-  | { readonly ok: true; readonly program: TokenDesign['program'] }
-  | {
-      readonly ok: false;
-      readonly code: 'INVALID_TOKEN_TEXT';
-      readonly field: string;
-      readonly fault: string;
-    }
-  | { readonly ok: false; readonly code: 'CONTRADICTING_OPTIONS'; readonly reason: string }
-  | { readonly ok: false; readonly code: 'INVALID_INPUT'; readonly field: string; readonly fault: string };
-
-export function checkTokenRequest(request: TokenRequest): RequestVerdict {
+/** The token program of a valid request. @throws AppError */
+export function checkedProgram(request: TokenRequest): TokenDesign['program'] {
+  const { image, metaplex, program, supply } = request;
   const faults = [
     ['name', textFault(request.name, MAX_NAME_BYTES)],
     ['symbol', textFault(request.symbol, MAX_SYMBOL_BYTES)],
     ['description', descriptionFault(request.description)],
-    ['image', request.image === null ? undefined : imageFault(request.image)],
+    ['image', image === null ? undefined : imageFault(image)],
   ] as const;
-  for (const [field, fault] of faults)
-    if (fault) return { ok: false, code: 'INVALID_TOKEN_TEXT', field, fault };
-  if (!isOnCurve(request.creator)) {
-    return {
-      ok: false,
-      code: 'INVALID_INPUT',
-      field: 'creator_address',
-      fault: 'must be the address of a wallet: a point of the ed25519 curve',
-    };
+  for (const [field, fault] of faults) {
+    const text = request[field] ?? '';
+    if (fault)
+      throw new AppError(
+        'INVALID_TOKEN_TEXT',
+        `${field} ${withGiven(faultWords(field, fault, text), text)}`,
+        {
+          details: { field, fault },
+        },
+      );
   }
-  if (request.supply > U64_MAX)
-    return {
-      ok: false,
-      code: 'INVALID_INPUT',
-      field: 'supply',
-      fault: 'must be at most 18446744073709551615, the largest u64',
-    };
-  if (request.supply === 0n && request.revokeMint) {
-    return {
-      ok: false,
-      code: 'CONTRADICTING_OPTIONS',
-      reason: 'A supply of 0 needs the mint authority: set a supply, or omit revoke_mint_authority.',
-    };
-  }
-  if (request.metaplex && request.program === 'token-2022') {
-    return {
-      ok: false,
-      code: 'CONTRADICTING_OPTIONS',
-      reason: 'metaplex_metadata needs token_program "token".',
-    };
-  }
-  return { ok: true, program: request.program ?? (request.metaplex ? 'token' : 'token-2022') };
+  if (!isOnCurve(request.creator))
+    throw invalid(
+      'creator_address',
+      'must be the address of a wallet: a point of the ed25519 curve',
+      request.creator,
+    );
+  if (supply > U64_MAX)
+    throw invalid('supply', 'must be at most 18446744073709551615, the largest u64', supply);
+  if (supply === 0n && request.revokeMint)
+    throw contradicting(
+      'A supply of 0 needs the mint authority: set a supply, or omit revoke_mint_authority.',
+    );
+  if (metaplex && program === 'token-2022')
+    throw contradicting('metaplex_metadata needs token_program "token".');
+  return program ?? (metaplex ? 'token' : 'token-2022');
 }
+
+function invalid(field: string, rule: string, given: unknown): AppError {
+  const message = withGiven(rule, given);
+  return new AppError('INVALID_INPUT', `${field} ${message}`, {
+    details: { issues: [{ in: 'json', path: field, message }] },
+  });
+}
+
+const contradicting = (reason: string): AppError =>
+  new AppError('CONTRADICTING_OPTIONS', reason, { details: { reason } });
 
 const BOUNDS: Readonly<Record<string, number>> = {
   name: MAX_NAME_BYTES,
