@@ -6,7 +6,8 @@ import {
   supplyAtoms,
   type TokenDraft,
 } from '../../site/parts/token-draft.ts';
-import { checkTokenRequest } from '../../src/features/tokens/token-request.ts';
+import { AppError } from '../../src/core/errors.ts';
+import { checkedProgram } from '../../src/features/tokens/token-request.ts';
 
 const CREATOR = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2';
 const draft = (over: Partial<TokenDraft> = {}): TokenDraft => ({
@@ -75,7 +76,7 @@ describe('the form refuses what the service would refuse', () => {
     const bad = draft(over);
     expect(Object.keys(draftFaults(bad))).toEqual([field]);
     const body = invoiceBody(bad);
-    const verdict = checkTokenRequest({
+    const order = {
       name: body.name,
       symbol: body.symbol,
       decimals: body.decimals ?? 0,
@@ -88,8 +89,8 @@ describe('the form refuses what the service would refuse', () => {
       revokeUpdate: body.revoke_update_authority,
       metaplex: body.metaplex_metadata,
       program: body.token_program,
-    });
-    expect(verdict.ok).toBe(false);
+    };
+    expect(() => checkedProgram(order)).toThrow(AppError);
   });
 
   it.each([
