@@ -6,7 +6,7 @@ import { ceilSignificant, type Lamports, lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import { agreePrices, fairSats, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
-import type { CustodianApi, SwapRoom } from '../../custody/api.ts';
+import type { CustodianApi } from '../../custody/api.ts';
 import { type Cached, Dated, owned, prewarmed } from '../../http/cached.ts';
 import { REFERENCE_AMOUNT, type ReadQuoteDeps, readQuote } from './read-quote.ts';
 
@@ -73,8 +73,6 @@ const MINIMUM_EVERY_MS = 600_000;
 const MINIMUM_POLICY = prewarmed(DAY_MS, MINIMUM_EVERY_MS);
 const ROOM_POLICY = { freshMs: 3_000, revalidateMs: 10_000, staleMs: 60_000 };
 
-type StoredRoom = { balance: string; maximum: string; spendable: string; refusal: SwapRoom['refusal'] };
-
 async function readMinimum(d: SwapMinimumDeps): Promise<Dated<string | null>> {
   const [quote, prices] = await Promise.all([readQuote(d, REFERENCE_AMOUNT, null), d.readPrices()]);
   const agreed = agreePrices(prices, MAX_DIVERGENCE_BPS);
@@ -94,21 +92,11 @@ export const prewarmMinimum = (d: SwapMinimumDeps): Promise<unknown> =>
 export async function getMinimum(d: SwapMinimumDeps): Promise<SwapMinimum> {
   const [minimum, room] = await Promise.all([
     readSmallest(d),
-    d.cache
-      .read('swap:room', ROOM_POLICY, async (): Promise<StoredRoom> => {
-        const room = await d.custody.swapRoom();
-        return {
-          balance: room.balanceLamports.toString(),
-          maximum: room.maximumLamports.toString(),
-          spendable: room.spendableLamports.toString(),
-          refusal: room.refusal,
-        };
-      })
-      // The minimum is useful without the balance.
-      .catch(() => null),
+    // The minimum is useful without the balance.
+    d.cache.read('swap:room', ROOM_POLICY, () => d.custody.swapRoom()).catch(() => null),
   ]);
   const smallest = minimum.value === null ? CONTRACT_MINIMUM : lamports(BigInt(minimum.value));
-  const largest = lamports(BigInt(room?.value.maximum ?? 0));
+  const largest = lamports(room?.value.maximumLamports ?? 0n);
   const why = minimum.value === null ? 'QUOTE_REFUSED' : room === null ? 'UPSTREAM_FAILED' : null;
   const tooSmall = largest > 0n && largest < smallest ? 'SWAP_LIMIT_REACHED' : null;
   const reason = why ?? room?.value.refusal?.code ?? tooSmall;
@@ -116,8 +104,8 @@ export async function getMinimum(d: SwapMinimumDeps): Promise<SwapMinimum> {
   return {
     minimum: smallest,
     maximum: largest,
-    balance: room ? lamports(BigInt(room.value.balance)) : null,
-    spendable: lamports(BigInt(room?.value.spendable ?? 0)),
+    balance: room && lamports(room.value.balanceLamports),
+    spendable: lamports(room?.value.spendableLamports ?? 0n),
     available: reason === null,
     reason,
     nextAvailableAt: typeof next === 'string' ? next : null,

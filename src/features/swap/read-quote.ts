@@ -17,26 +17,9 @@ export type ReadQuoteDeps = {
   readonly now: () => number;
 };
 
-/** A quote in the cache; `tooSmall` is the bridge's refusal, cached so that the request is not repeated. */
-type StoredQuote = { readonly tooSmall: true } | StoredTerms;
-type StoredTerms = {
-  tooSmall?: never;
-  route: string;
-  expectedSats: string;
-  minimumSats: string;
-  fixedFeeSats: string;
-  etaSeconds: number | null;
-};
+type Terms = Pick<SwapQuote, 'route' | 'expectedSats' | 'minimumSats' | 'fixedFeeSats' | 'etaSeconds'>;
 
-export type ReadQuote = {
-  readonly route: string;
-  readonly expectedSats: bigint;
-  readonly minimumSats: bigint;
-  readonly fixedFeeSats: bigint;
-  readonly etaSeconds: number | null;
-  readonly asOf: number;
-  readonly stale: boolean;
-};
+export type ReadQuote = Terms & { readonly asOf: number; readonly stale: boolean };
 
 /** A quote is outdated after minutes, but together with its age it is still useful. */
 const POLICY = { freshMs: 60_000, revalidateMs: 240_000, staleMs: HOUR_MS };
@@ -54,25 +37,22 @@ export async function readQuote(
   const { value, asOf, stale } = await d.cache.read(`quote:${amount}`, POLICY, () =>
     queryBridge(d, amount, client),
   );
-  if (value.tooSmall) {
+  if (value === TOO_SMALL) {
     throw new AppError('AMOUNT_TOO_SMALL', "This amount is below the bridge's minimum.", {
       details: { reason: TOO_SMALL },
     });
   }
-  return {
-    route: value.route,
-    expectedSats: BigInt(value.expectedSats),
-    minimumSats: BigInt(value.minimumSats),
-    fixedFeeSats: BigInt(value.fixedFeeSats),
-    etaSeconds: value.etaSeconds,
-    asOf,
-    stale,
-  };
+  return { ...value, asOf, stale };
 }
 
+/** The bridge's refusal of a small amount; cached, so that the request is not repeated. */
 const TOO_SMALL = 'amount_too_low';
 
-async function queryBridge(d: ReadQuoteDeps, amount: Lamports, client: string | null): Promise<StoredQuote> {
+async function queryBridge(
+  d: ReadQuoteDeps,
+  amount: Lamports,
+  client: string | null,
+): Promise<Terms | typeof TOO_SMALL> {
   const taken = await d.quoteBudget.take(d.now(), client);
   if (!taken.ok) {
     const { spentBy, retryAfterSeconds } = taken;
@@ -86,18 +66,10 @@ async function queryBridge(d: ReadQuoteDeps, amount: Lamports, client: string | 
       : new AppError('QUOTE_BUDGET_SPENT', 'The quota of bridge quotes is used up.', options);
   }
   const verdict = await d.quote({ amount, dry: true });
-  if (verdict.ok) return stored(verdict.quote);
-  if (verdict.reason === TOO_SMALL) return { tooSmall: true };
+  if (verdict.ok) return verdict.quote;
+  if (verdict.reason === TOO_SMALL) return TOO_SMALL;
   throw refused(verdict.reason);
 }
-
-const stored = (quote: SwapQuote): StoredTerms => ({
-  route: quote.route,
-  expectedSats: quote.expectedSats.toString(),
-  minimumSats: quote.minimumSats.toString(),
-  fixedFeeSats: quote.fixedFeeSats.toString(),
-  etaSeconds: quote.etaSeconds,
-});
 
 function refused(reason: string): AppError {
   const { code, message, retryAfterSeconds } = withoutQuoteRefusal(reason) ?? {
