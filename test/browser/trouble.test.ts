@@ -183,10 +183,10 @@ it('when the Worker stops, the page keeps its figures, and afterwards shows whic
   const { page } = visited;
   await settled(page);
   await control('POST /worker/kill');
+  // A Worker that has just started has no older result of its checks.
   try {
     await page.getByText('The service returned an unexpected response (status 502).').waitFor();
     expect(await page.getByRole('heading', { name: 'Sources' }).isVisible()).toBe(true);
-    // A Worker that has just started has no older result of its checks.
     await control('POST /faults', { upstream: 'kraken', kind: '500' });
     // The page's own repetitions would take the button away before it is pressed.
     await page.route('**/api/**', async (route) => {
@@ -202,5 +202,7 @@ it('when the Worker stops, the page keeps its figures, and afterwards shows whic
   const row = page.getByRole('row', { name: /kraken/ });
   await row.getByText('down', { exact: true }).waitFor();
   await control('DELETE /faults');
+  await control('POST /worker/kill');
+  await control('POST /worker/start');
   await row.getByText('well', { exact: true }).waitFor();
 });
