@@ -4,11 +4,9 @@ import { createSolanaKey } from '../world/keys.ts';
 import type { WorldPool } from '../world/orca-pools.ts';
 import { startWorld, type World } from '../world/world.ts';
 
-const SLOT_MS = 50;
-
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ cron: false, blockMs: 0, slotMs: SLOT_MS });
+  world = await startWorld({ cron: false, blockMs: 0 });
 });
 afterAll(() => world?.stop());
 afterEach(() => {
@@ -33,7 +31,7 @@ async function copyOf(pool: WorldPool): Promise<string> {
   if (account === null) throw new Error('the pool is gone');
   const { address } = await createSolanaKey();
   await ledger.plant(address, BigInt(account.lamports), account.data, account.owner);
-  await new Promise((resolve) => setTimeout(resolve, 3 * SLOT_MS));
+  await ledger.clock.reached(ledger.clock.slot('processed') + 2);
   return address;
 }
 

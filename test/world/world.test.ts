@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { WAIT_MS } from '../patience.ts';
 import { startWorld, type World } from './world.ts';
 
 let world: World;
@@ -71,7 +72,8 @@ describe('the Worker under the world', () => {
 
 describe('the world', () => {
   test('simulates transport faults and counts requests', async () => {
-    const ask = () => fetch(`${world.endpoints.coinbase}/v2/prices/SOL-USD/spot`);
+    const ask = (signal: AbortSignal | null = null) =>
+      fetch(`${world.endpoints.coinbase}/v2/prices/SOL-USD/spot`, { signal });
     world.resetStats();
     await control('POST /faults', { upstream: 'coinbase', kind: '429', retryAfterSeconds: 7, times: 1 });
     const limited = await ask();
@@ -85,9 +87,11 @@ describe('the world', () => {
     world.faults.set('coinbase', { kind: 'drop', times: 1 });
     await expect(ask()).rejects.toThrow('fetch failed');
     world.faults.set('coinbase', { kind: 'hang', times: 1 });
-    await expect(
-      fetch(`${world.endpoints.coinbase}/v2/prices/SOL-USD/spot`, { signal: AbortSignal.timeout(50) }),
-    ).rejects.toThrow();
+    const patience = new AbortController();
+    const hanging = ask(patience.signal);
+    await expect.poll(() => world.stats().coinbase?.total, { timeout: WAIT_MS }).toBe(6);
+    patience.abort();
+    await expect(hanging).rejects.toThrow();
     world.faults.set('coinbase', { kind: 'drop', match: '/v2/prices/BTC' });
     expect(await (await ask()).json()).toEqual({ data: { amount: '100', base: 'SOL', currency: 'USD' } });
     expect(world.stats().coinbase).toEqual({ total: 7, byLabel: { 'GET /v2/prices/SOL-USD/spot': 7 } });
