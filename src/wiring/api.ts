@@ -39,7 +39,7 @@ import { ChangeNow } from '../providers/changenow.ts';
 import { createOrca } from '../providers/orca.ts';
 import { createWebhook } from '../providers/webhook.ts';
 import { clients, relaysOf } from './clients.ts';
-import { createCustodianClient } from './custodian-client.ts';
+import { CustodianClient } from './custodian-client.ts';
 import { missingAnywhere, missingFor } from './missing-settings.ts';
 import { pageViewBackup, pageViewObjects } from './page-views.ts';
 import { feeNotes, swapRoute } from './swap-route.ts';
@@ -74,7 +74,7 @@ function sourcesOf(env: Env) {
     ...clients(config),
     reserve,
     treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserve.solanaAddress,
-    custody: createCustodianClient({
+    custody: new CustodianClient({
       env,
       reserveAddress: reserve.solanaAddress,
       missing: missingFor(config, 'custody'),

@@ -1,13 +1,22 @@
 import { AppError, notConfigured } from '../core/errors.ts';
-import type { Busy, CustodianApi, NotConfigured } from '../custody/api.ts';
+import type {
+  Busy,
+  ClaimRequest,
+  ConfirmRequest,
+  CustodianApi,
+  CustodianRpc,
+  NotConfigured,
+  OpenRequest,
+  OpsCommand,
+  SwapRequest,
+} from '../custody/api.ts';
 import { noteCausedRows } from '../http/read-session.ts';
 import type { Line } from './telemetry.ts';
 
 const isNotConfigured = (result: unknown): result is NotConfigured =>
   typeof result === 'object' && result !== null && 'notConfigured' in result;
 
-/** The arguments and the results are those of `CustodianRpc`. */
-type Stub = Readonly<Record<keyof CustodianApi, (...args: unknown[]) => Promise<unknown>>>;
+type Answer<T> = T | NotConfigured | Busy;
 
 const isBusy = (result: unknown): result is Busy =>
   typeof result === 'object' && result !== null && 'busy' in result;
@@ -23,51 +32,94 @@ type Options = {
   readonly log: (line: Line) => void;
 };
 
-/** The custodian's verbs: `change` if the caller reads the changed rows from D1 next. */
-const VERBS: Readonly<Record<keyof CustodianApi, 'change' | 'other'>> = {
-  createSwap: 'change',
-  previewSwap: 'other',
-  findSwap: 'other',
-  swapRoom: 'other',
-  report: 'other',
-  signingState: 'other',
-  openRequest: 'change',
-  findRequest: 'other',
-  confirmPayment: 'change',
-  proof: 'other',
-  draftProof: 'other',
-  submitProof: 'other',
-  previewMint: 'other',
-  listMints: 'other',
-  wake: 'other',
-  claimDeposit: 'change',
-  findClaim: 'other',
-  listAsryEpochs: 'other',
-  ops: 'other',
-};
-
 /**
  * Calls the custodian's Durable Object.
  * @throws AppError CUSTODIAN_UNAVAILABLE when a call fails, although it may have taken effect; NOT_CONFIGURED
  */
-export function createCustodianClient({ env, reserveAddress, missing, log }: Options): CustodianApi {
-  async function call(verb: keyof CustodianApi, args: unknown[]): Promise<unknown> {
+export class CustodianClient implements CustodianApi {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  createSwap(request: SwapRequest) {
+    return this.#change((stub) => stub.createSwap(request));
+  }
+  previewSwap(request: Omit<SwapRequest, 'key'>) {
+    return this.#call((stub) => stub.previewSwap(request));
+  }
+  findSwap(signature: string) {
+    return this.#call((stub) => stub.findSwap(signature));
+  }
+  swapRoom() {
+    return this.#call((stub) => stub.swapRoom());
+  }
+  report() {
+    return this.#call((stub) => stub.report());
+  }
+  signingState() {
+    return this.#call((stub) => stub.signingState());
+  }
+  openRequest(request: OpenRequest) {
+    return this.#change((stub) => stub.openRequest(request));
+  }
+  findRequest(id: string) {
+    return this.#call((stub) => stub.findRequest(id));
+  }
+  confirmPayment(request: ConfirmRequest) {
+    return this.#change((stub) => stub.confirmPayment(request));
+  }
+  proof() {
+    return this.#call((stub) => stub.proof());
+  }
+  draftProof() {
+    return this.#call((stub) => stub.draftProof());
+  }
+  submitProof(signature: string) {
+    return this.#call((stub) => stub.submitProof(signature));
+  }
+  previewMint() {
+    return this.#call((stub) => stub.previewMint());
+  }
+  listMints(limit: number) {
+    return this.#call((stub) => stub.listMints(limit));
+  }
+  wake() {
+    return this.#call((stub) => stub.wake());
+  }
+  claimDeposit(request: ClaimRequest) {
+    return this.#change((stub) => stub.claimDeposit(request));
+  }
+  findClaim(signature: string) {
+    return this.#call((stub) => stub.findClaim(signature));
+  }
+  listAsryEpochs(limit: number) {
+    return this.#call((stub) => stub.listAsryEpochs(limit));
+  }
+  ops(command: OpsCommand) {
+    return this.#call((stub) => stub.ops(command));
+  }
+
+  /** A verb whose caller reads the changed rows from D1 next. */
+  async #change<T>(verb: (stub: CustodianRpc) => Promise<Answer<T>>): Promise<T> {
+    const result = await this.#call(verb);
+    noteCausedRows();
+    return result;
+  }
+
+  async #call<T>(verb: (stub: CustodianRpc) => Promise<Answer<T>>): Promise<T> {
+    const { env, reserveAddress, missing, log } = this.#options;
     if (reserveAddress === null || missing.length > 0) throw notConfigured(missing);
-    let result: unknown;
+    let result: Answer<T>;
     try {
-      const stub = env.CUSTODIAN.getByName(reserveAddress) as unknown as Stub;
-      result = await stub[verb](...args);
+      result = await verb(env.CUSTODIAN.getByName(reserveAddress));
     } catch (cause) {
       log({ level: 'error', event: 'custodian_failed', error: String(cause).slice(0, 200) });
       throw unavailable('The custodian does not respond.', cause);
     }
     if (isBusy(result)) throw unavailable('The custodian serves as many reads as it can.');
     if (isNotConfigured(result)) throw notConfigured(result.notConfigured);
-    if (VERBS[verb] === 'change') noteCausedRows();
     return result;
   }
-
-  const verbs = Object.keys(VERBS) as (keyof CustodianApi)[];
-  const calls = verbs.map((verb) => [verb, (...args: unknown[]) => call(verb, args)]);
-  return Object.fromEntries(calls) as CustodianApi;
 }

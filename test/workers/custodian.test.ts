@@ -6,7 +6,7 @@ import type { SwapAnswer, SwapRequest } from '../../src/custody/api.ts';
 import { createSwapStore } from '../../src/features/swap/swap-store.ts';
 import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import { apiDeps } from '../../src/wiring/api.ts';
-import { createCustodianClient } from '../../src/wiring/custodian-client.ts';
+import { CustodianClient } from '../../src/wiring/custodian-client.ts';
 import { QUOTE_KEY } from '../bridges/signed-quote.ts';
 import {
   BITCOIN,
@@ -115,15 +115,19 @@ describe('the custodian in the Workers runtime', () => {
     };
     const earlier = () => new Proxy({}, { get: (_stub, verb) => refuse(verb) });
     const CUSTODIAN = { getByName: earlier } as unknown as Env['CUSTODIAN'];
-    const client = createCustodianClient({
+    const client = new CustodianClient({
       env: { CUSTODIAN },
       reserveAddress: RESERVE,
       missing: [],
       log: () => undefined,
     });
-    const verbs = Object.entries(client);
+    const verbs = Object.getOwnPropertyNames(CustodianClient.prototype).filter(
+      (name) => name !== 'constructor',
+    );
     expect(verbs.length).toBeGreaterThan(15);
-    for (const [verb, call] of verbs) {
+    for (const verb of verbs) {
+      const call: unknown = Reflect.get(client, verb);
+      if (typeof call !== 'function') throw new Error(verb);
       await expect(Reflect.apply(call, client, ['argument']), verb).rejects.toMatchObject({
         code: 'CUSTODIAN_UNAVAILABLE',
         retryAfterSeconds: 5,
@@ -132,7 +136,7 @@ describe('the custodian in the Workers runtime', () => {
   });
 
   it('tells the caller of a refused read when to repeat it', async () => {
-    const client = createCustodianClient({ env, reserveAddress: RESERVE, missing: [], log: () => undefined });
+    const client = new CustodianClient({ env, reserveAddress: RESERVE, missing: [], log: () => undefined });
     const reads = await Promise.allSettled(
       Array.from({ length: 100 }, () => client.findSwap('u'.repeat(88))),
     );
@@ -278,7 +282,7 @@ describe('the custodian in the Workers runtime', () => {
 });
 
 const clientOf = (reserveAddress: string, missing: readonly string[] = []) =>
-  createCustodianClient({ env, reserveAddress, missing, log: () => undefined });
+  new CustodianClient({ env, reserveAddress, missing, log: () => undefined });
 
 it('the client calls the verb of the custodian, and needs every variable of it', async () => {
   const client = clientOf(RESERVE);
