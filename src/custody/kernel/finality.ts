@@ -19,7 +19,8 @@ export type FinalityMemory = Finality & { readonly slot: string; readonly seenAt
 const STALLED_MS = 2 * 60_000;
 
 export class FinalityWatch {
-  #memory: FinalityMemory = { slot: '0', seenAt: 0, stalledSince: null, consensus: 'unknown' };
+  /** The slot of a watch that has seen none is no slot of a chain. */
+  #memory: FinalityMemory = { slot: '-1', seenAt: 0, stalledSince: null, consensus: 'unknown' };
 
   /** The newest slot that a quorum has finalized. */
   get slot(): bigint {

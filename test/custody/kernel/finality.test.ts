@@ -74,6 +74,15 @@ describe('a chain that finalizes nothing', () => {
     expect(w.agreement().stalledSince).toBeNull();
   });
 
+  it('nodes that show slot 0 at the first check do not make the chain stalled', async () => {
+    const w = setUp();
+    for (const node of w.nodes) node.slot = 0;
+    await w.minutes(1);
+    expect(w.agreement().stalledSince).toBeNull();
+    await w.minutes(5);
+    expect(w.agreement().stalledSince).toBe(NOW);
+  });
+
   it('an hour without checks does not make the chain stalled', async () => {
     const w = setUp();
     await w.minutes(1);
