@@ -9,6 +9,7 @@ import { startWorld, type World } from '../world/world.ts';
 import { createDocumentChecker, type DocumentChecker } from './document-checker.ts';
 import { type ApiRequest, requestArbitraries } from './request-arbitraries.ts';
 import { knownTexts, tourService, type Visit } from './service-tour.ts';
+import { until } from './swap-caller.ts';
 
 /** Number of requests in total on a healthy world, and per operation while upstreams fail. */
 const REQUESTS = Number(process.env.OPENAPI_REQUESTS ?? 6_000);
@@ -42,12 +43,13 @@ beforeAll(async () => {
   // High caps, because this test checks the shape of responses and not the spending limits.
   world = await startWorld({
     slotMs: 50,
-    blockMs: 1_000,
     settleDelayMs: 200,
     vars: { SWAP_MAX_SOL_HOUR: '100', SWAP_MAX_SOL_DAY: '100', SWAP_MAX_CREATES_IP_HOUR: '1000' },
   });
   document = (await (await world.fetch('/api/openapi.json')).json()) as ApiDocument;
   checker = createDocumentChecker(document);
+  // A proof needs both Bitcoin indexes at one tip, which a block moves between two reads on a busy machine.
+  await until('the first proof', async () => ((await world.fetch('/api/proof')).ok ? true : undefined));
   visits = await tourService(world, document);
   generators = requestArbitraries(
     document,
