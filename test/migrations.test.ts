@@ -92,7 +92,7 @@ describe.each(FILES.map((file, at) => ({ file, at })))('a database with rows as 
     expect(objectsOf(db)).toEqual(objectsOf(open(SCHEMA)));
   });
 
-  it('finds listed tokens by text afterwards', () => {
+  it('finds listed tokens by text after the later migrations', () => {
     const db = old();
     migrate(db, FILES.slice(at + 1));
     const found = db

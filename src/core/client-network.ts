@@ -90,7 +90,7 @@ export class SharedBudget {
   #total = 0;
   #window = 0;
 
-  /** @param windowMs after this time all of it is free again; absent if users give it back */
+  /** @param windowMs after this time the whole budget is free again; absent if callers give back each unit */
   constructor(maximum: number, windowMs?: number) {
     this.#maximum = maximum;
     this.#windowMs = windowMs;

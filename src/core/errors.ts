@@ -69,7 +69,7 @@ const CODES = {
     'retry_with_same_key',
     'The first request with this Idempotency-Key is still running. Repeat the request with the same key.',
   ),
-  ROUTE_NOT_FOUND: permanent(404, 'fix_request', 'No such path.'),
+  ROUTE_NOT_FOUND: permanent(404, 'fix_request', 'This path does not exist.'),
   NOT_FOUND: permanent(404, 'check_id', 'There is no record with this id.'),
   METHOD_NOT_ALLOWED: permanent(
     405,
@@ -77,7 +77,7 @@ const CODES = {
     'The path does not support this method. See the Allow header.',
   ),
   BODY_TOO_LARGE: permanent(413, 'fix_request', 'The body is larger than 16 KiB.'),
-  RATE_LIMITED: transient(429, 'retry_later', 'Too many requests from this address.'),
+  RATE_LIMITED: transient(429, 'retry_later', 'This address has sent too many requests.'),
   UPSTREAM_FAILED: transient(
     502,
     'retry_later',
@@ -92,7 +92,11 @@ const CODES = {
   CUSTODIAN_UNAVAILABLE: unavailable(
     'The custodian does not respond, or has too many reads. Repeat with the same Idempotency-Key: money moves at most once.',
   ),
-  INTERNAL: permanent(500, 'report_request_id', 'An unexpected failure.'),
+  INTERNAL: permanent(
+    500,
+    'report_request_id',
+    'The request failed for a reason that the service did not expect.',
+  ),
 
   // The operator route
   UNAUTHORIZED: permanent(

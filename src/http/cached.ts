@@ -10,14 +10,15 @@ import { within } from './within.ts';
 export type CachePolicy = {
   /** Milliseconds for which a value is served without contacting the upstream. */
   readonly freshMs: number;
-  /** Milliseconds after that for which it is still served at once while a refresh runs. */
+  /** Milliseconds after `freshMs` for which the value is still served at once while a refresh runs. */
   readonly revalidateMs: number;
   /** Maximum age of a value that is served, marked stale, while the upstream fails. */
   readonly staleMs: number;
   /** Unix ms. A value read before this time is read again, regardless of its age. */
   readonly notBefore?: number;
   /**
-   * Absent for memory only. The cron is the only writer, because KV takes one write a second for each key; requests read.
+   * Absent if the value is kept in memory only. Requests read from KV. Only the cron writes, because KV accepts one
+   * write a second for each key.
    */
   readonly kv?: 'read' | 'write';
 };
@@ -25,7 +26,7 @@ export type CachePolicy = {
 /** `asOf` in Unix milliseconds: when the value was read from its source. */
 export type Cached<T> = { readonly value: T; readonly asOf: number; readonly stale: boolean };
 
-/** A loaded value that is older than its load. */
+/** A loaded value with the time when its source was read, which is earlier than the load. */
 export class Dated<T> {
   readonly value: T;
   readonly asOf: number;
@@ -41,7 +42,7 @@ type Entry = Cached<unknown>;
 type Load = { readonly entry: Promise<Entry>; readonly began: number };
 
 type CacheOptions = {
-  /** Absent for memory only. Values in KV must survive JSON: atoms are decimal text. */
+  /** Absent if values are kept in memory only. Values in KV must survive JSON, so atoms are decimal text. */
   readonly kv?: Pick<KVNamespace, 'get' | 'put'> | undefined;
   /** Part of the keys in KV: a release does not read the values of another one, whose form may differ. */
   readonly release?: string;
@@ -82,7 +83,7 @@ export class Cache {
     const { freshMs, revalidateMs, staleMs, notBefore = 0 } = policy;
     const ageOf = (entry: Entry | undefined): number =>
       entry && entry.asOf >= notBefore ? now() - entry.asOf : Number.POSITIVE_INFINITY;
-    // KV caches the absence of a key for a minute, so a value that must be read again is not looked up.
+    // KV caches a missing key for a minute, so a value that must be loaded again is not looked up in KV.
     const isInKv = policy.kv !== undefined && notBefore <= now();
     if (isInKv && ageOf(this.#memory.get(key)) >= freshMs) await this.#readKv(key);
     const known = this.#memory.get(key);
@@ -181,7 +182,7 @@ export class Cache {
     }
   }
 
-  /** The failure of the last load, while the upstream is not contacted because of it. */
+  /** The error of the last load, during the pause in which the upstream is not contacted. */
   #failureOf(key: string): { readonly error: unknown } | undefined {
     const failure = this.#failures.get(key);
     return failure && failure.until > this.#options.now() ? failure : undefined;
@@ -215,13 +216,13 @@ export class Cache {
 
 /** KV serves each location a copy that may be a minute old, and the cron writes each minute. */
 const KV_AND_CRON_MS = 120_000;
-/** Time of the cron's run. */
+/** Time that one cron run may take. */
 const RUN_MS = 30_000;
 
 /**
- * A value that the cron reads for all isolates. An isolate reads the source itself only if the cron did not, at first in
- * the background.
- * @param everyMs from which age the cron reads it again; 0 for each run
+ * A value that the cron reads for all isolates. If the cron did not read it, an isolate reads the source itself, at
+ * first in the background.
+ * @param everyMs age in milliseconds at which the cron reads the value again; 0 for each run
  */
 export const prewarmed = (staleMs: number, everyMs = 0): CachePolicy => ({
   freshMs: everyMs + KV_AND_CRON_MS + RUN_MS,
@@ -237,7 +238,7 @@ export const owned = (policy: CachePolicy, notBefore = Number.POSITIVE_INFINITY)
   kv: 'write',
 });
 
-/** True: the cron reads the value again. A time in Unix ms: a value from before it is read again. */
+/** True: the cron reads the value again. A Unix time in ms: a value that was read before this time is read again. */
 export type Refresh = boolean | number;
 
 /**

@@ -25,7 +25,7 @@ export const atomsText = (description: string, example: string) =>
 
 export const nextCursor = z.string().nullable().describe('cursor of the next page; null after the last one');
 
-/** The schema lists the codes, and the schema of the codes their meanings. */
+/** Name of the error schema of a route. It lists the codes; the schema of the codes has their meanings. */
 export const ERROR_RESPONSE = 'Error';
 
 /**
@@ -58,7 +58,7 @@ export const Problem = component('Problem', {
     .describe("The details described by the code's meaning"),
 });
 
-/** As JSON Schema, because it validates nothing. */
+/** The error body as plain JSON Schema and not as a zod schema, because nothing is validated with it. */
 export const problemSchema = (codes: readonly string[]) => ({
   allOf: [
     { $ref: '#/components/schemas/Problem' },

@@ -14,7 +14,7 @@ type Document = {
   readonly title: string;
   readonly description: string;
   readonly mimeType: string;
-  /** How long a client may keep it, in milliseconds. */
+  /** How long a client may cache the document, in milliseconds. */
   readonly ttlMs: number;
   read(api: Api, signal: AbortSignal): Promise<string> | string;
 };

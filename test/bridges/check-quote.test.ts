@@ -30,7 +30,7 @@ const judge = (change: Change = {}, request = firm, now = NOW) =>
 const minutes = (count: number): string => new Date(NOW + count * 60_000).toISOString();
 
 describe('an honest quote', () => {
-  it('passes with its figures', async () => {
+  it('accepts an honest quote and returns its figures', async () => {
     expect(await judge()).toEqual({
       ok: true,
       quote: {
@@ -101,7 +101,7 @@ describe('an honest quote', () => {
       'an end just over a quarter of an hour away',
       { quote: { deadline: new Date(NOW + 900_001).toISOString(), timeWhenInactive: null } },
     ],
-  ])('passes with %s', async (_name, change) => {
+  ])('accepts an honest quote with %s', async (_name, change) => {
     expect((await judge(change)).ok).toBe(true);
   });
 
@@ -114,7 +114,7 @@ describe('an honest quote', () => {
     ['-5', 0n],
     ['1.5', 0n],
     ['9'.repeat(30), 0n],
-  ])('has the fixed fee of %j', async (withdrawFee, fee) => {
+  ])('reads the fixed fee of an honest quote from the withdrawal fee %j', async (withdrawFee, fee) => {
     expect(await judge({ quote: { withdrawFee } })).toMatchObject({ quote: { fixedFeeSats: fee } });
   });
 });
@@ -211,7 +211,7 @@ describe('refuses a changed and newly signed field for its own reason', () => {
     ['a deposit address with a space', 'quote_deposit_address', { quote: { depositAddress: `${DEPOSIT} ` } }],
     ['the account of a program', 'quote_deposit_address', { quote: { depositAddress: PDA } }],
     ['our own address', 'quote_deposit_address', { quote: { depositAddress: RESERVE } }],
-  ])('%s: %s', async (_name, reason, change) => {
+  ])('refuses a newly signed quote with a changed field, %s: %s', async (_name, reason, change) => {
     expect(await judge(change)).toEqual({ ok: false, reason });
   });
 });
@@ -224,7 +224,7 @@ describe('the signature', () => {
     ['one of another quote', { ...honest, signature: answerTo({ ...firm, amount: 2n }, DEPOSIT).signature }],
     ['another deposit address', { ...honest, quote: { ...honest.quote, depositAddress: PDA } }],
     ['another time', { ...honest, timestamp: '2026-11-20T10:00:01.105Z' }],
-  ])('is checked first: %s', async (_name, answer) => {
+  ])('refuses a quote by its signature before any other check: %s', async (_name, answer) => {
     expect(await checkQuote(answer, firm, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_signature' });
   });
 

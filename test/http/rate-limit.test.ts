@@ -89,7 +89,7 @@ describe('RateLimit headers', () => {
   });
 
   it.each(['RATE_LIMITED', 'TOO_MANY_OPEN_REQUESTS', 'QUOTE_BUDGET_SPENT'] as const)(
-    'name the limit that a %s has reached',
+    'RateLimit headers name the limit that a %s has reached',
     async (code) => {
       const details = { limit: 'read_quotes' };
       const { limit } = await service({}, () => {

@@ -27,7 +27,7 @@ it.each([
 it.each([
   ['does not respond', () => Promise.reject(new Error('https://hooks.slack.com/services/secret'))],
   ['refuses', async () => new Response('no', { status: 404 })],
-])('fails without its URL if the receiver %s', async (_what, fetch) => {
+])('throws an error that does not contain the URL if the receiver %s', async (_what, fetch) => {
   const post = createWebhook({ url: 'https://hooks.slack.com/services/secret', fetch });
   const error = await post(message).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: 'UPSTREAM_FAILED' });

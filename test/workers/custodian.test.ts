@@ -108,7 +108,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(await custodian().findSwap(unknown)).toBeNull();
   });
 
-  it('refuses each verb that an object of an earlier release does not have, to be repeated', async () => {
+  it('asks the caller to repeat each verb that an object of an earlier release does not have', async () => {
     // The runtime's own error; a real one would be printed as an uncaught exception for each verb.
     const refuse = (verb: string | symbol) => async () => {
       throw new TypeError(`The RPC receiver does not implement "${String(verb)}".`);
@@ -284,7 +284,7 @@ describe('the custodian in the Workers runtime', () => {
 const clientOf = (reserveAddress: string, missing: readonly string[] = []) =>
   new CustodianClient({ env, reserveAddress, missing, log: () => undefined });
 
-it('the client calls the verb of the custodian, and needs every variable of it', async () => {
+it('the client calls the custodian only when no variable of the custodian is missing', async () => {
   const client = clientOf(RESERVE);
   expect(await client.findSwap('unknown')).toBeNull();
   expect((await client.report()).watchOnly).toBe(true);

@@ -93,8 +93,8 @@ type Movement = {
 const ASSETS: readonly DepositAsset[] = ['USDC', 'USDT'];
 
 /**
- * The terms of a treasury. Its accounts are derived under the classic token program and never taken from
- * input.
+ * What a deposit to a treasury must fulfil. The treasury's accounts are derived under the classic token program
+ * and never taken from input.
  */
 export function depositTerms(p: Omit<DepositTerms, 'accounts'>): DepositTerms {
   const account = (asset: DepositAsset) => findAta(p.treasury, p.mints[asset], TOKEN_PROGRAM);
@@ -200,7 +200,7 @@ function creditOf(asset: DepositAsset, movements: readonly Movement[], terms: De
   return { account, atoms: move.after - move.before, isUnexpected };
 }
 
-/** Its tokens went from one owner to another without a transfer, so their previous owner is unclear. */
+/** Whether an account with tokens changed its owner. No transfer shows this, so the tokens' sender is unclear. */
 const changedHands = (move: Movement): boolean =>
   move.ownerBefore !== undefined &&
   move.ownerAfter !== undefined &&

@@ -147,7 +147,7 @@ type Transfer = {
 export const transferMessage = (p: Transfer): Uint8Array =>
   compileMessage(p.from, p.lifetime, TRANSFER_BUDGET, [systemTransfer(p)]);
 
-/** The same with a memo, so that the chain records its purpose; costs `amount + MEMO_TRANSFER_FEE`. */
+/** One System transfer with a memo, so that the chain records its purpose; costs `amount + MEMO_TRANSFER_FEE`. */
 export const memoTransferMessage = (p: Transfer & { readonly memo: string }): Uint8Array =>
   compileMessage(p.from, p.lifetime, MEMO_TRANSFER_BUDGET, [systemTransfer(p), memoInstruction(p.memo)]);
 

@@ -59,7 +59,8 @@ export async function flushOutbox(p: OutboxPorts): Promise<boolean> {
 async function deliver(p: OutboxPorts, rows: readonly MirrorRow[]): Promise<Delivery> {
   const { journal, log } = p;
   const acknowledged = journal.acknowledged();
-  // If the mirror had a change that a crash then undid here, the next instance would freeze.
+  // Sync before the write: if D1 had a change that a crash then removed from the journal, the next instance
+  // would freeze.
   const mark = p.storage.transaction(() => journal.takeMark());
   await p.storage.sync();
   let before: number;

@@ -36,17 +36,17 @@ export type LookUp = (lookup: Lookup) => Promise<LookedUp>;
 
 export type LookupPorts = {
   readonly chain: Pick<SolanaView, 'signatureStates' | 'transaction' | 'confirmedTransaction'>;
-  /** Whether a transaction pays the service: such a read is no free work. */
+  /** Whether a transaction pays the service. Its read does not count in the client's share. */
   readonly isPayment: (transaction: ChainTransaction) => boolean;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
 };
 
-/** What one call of `getSignatureStatuses` takes. */
+/** Maximum signatures in one call of `getSignatureStatuses`. */
 const MAX_SIGNATURES = 256;
-/** Interval between two polls of the nodes, whatever waits. */
+/** Interval between two polls of the nodes, for any number of waiting callers. */
 const POLL_MS = 800;
-/** Intervals between two questions for a signature that no node has, and between two reads of one without a quorum. */
+/** Waits between lookups of a signature that no node has, and between reads of a transaction without a quorum. */
 const CHECKS: Backoff = { first: POLL_MS, most: 10_000 };
 /** Maximum remembered signatures; the oldest are forgotten first. */
 const MAX_KNOWN = 1_000;
@@ -56,7 +56,7 @@ type Known = {
   state: SignatureState;
   /** When the nodes are next asked for its state. */
   nextAt: number;
-  /** Times that no node had it. */
+  /** Number of lookups in which no node had the signature. */
   misses: number;
   /** Reads in this state, and when the next one may begin. */
   reads: number;
@@ -66,7 +66,7 @@ type Known = {
   failure?: unknown;
   /** Whether its reads count in the share of a client. They no longer do once it is seen to pay the service. */
   charge: 'none' | 'taken' | 'returned';
-  /** As one node shows it, and as a quorum does, which never changes. */
+  /** The transaction as one node shows it, and as a quorum shows it. The second one never changes. */
   confirmed?: ChainTransaction;
   transaction?: ChainTransaction;
 };

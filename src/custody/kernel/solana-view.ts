@@ -376,7 +376,7 @@ async function wasCharged(
   return change === undefined ? null : change < 0n;
 }
 
-/** Finalized, at this slot or later. @throws AppError UPSTREAM_FAILED */
+/** Reads the finalized balance of the reserve at this slot or later. @throws AppError UPSTREAM_FAILED */
 export type BalanceReader = (minSlot: bigint) => Promise<Balance>;
 
 /** Callers share one read of the balance for this long. */

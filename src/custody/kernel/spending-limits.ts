@@ -88,9 +88,9 @@ export const spendable = (balance: Balance, operations: readonly Entry[], keeps:
   lamports(balance.lamports - reservedLamports(operations) - keeps);
 
 /**
- * The time from which a window counts an operation: its signature; before that its plan, or the present for a limit that
- * counts queued operations. The executor compares each signature with the signed operations, so no window contains more of
- * them than its limit.
+ * The time from which a window counts an operation. A signed operation counts from its signature, and a planned
+ * one from its plan. A limit that counts queued operations counts a planned one as if it began now. The executor
+ * compares each signature with the signed operations, so no window contains more of them than its limit.
  */
 const countedFrom = ({ countsQueued }: Limit, { state, signedAt, createdAt }: Entry, now: number): number =>
   countsQueued && state === 'planned' ? Math.max(now, createdAt) : (signedAt ?? createdAt);

@@ -1,6 +1,6 @@
 /**
- * Refunds. One is recorded when a payment buys nothing, and paid only on the operator's command. It goes to
- * the payer and repays the payment, both as shown by the finalized chain, once and within the day's limit.
+ * Refunds. One is recorded when a payment buys nothing, and paid only on the operator's command. The finalized
+ * chain must show the payer and the payment. A refund is paid once, and within the day's limit.
  * @module
  */
 import { lamportsChange, MEMO_TRANSFER_FEE } from '../../chain/solana/transaction.ts';
@@ -44,7 +44,7 @@ type Row = NonNullable<OpsAnswer['rows']>[number];
 
 const heldId = ({ id }: RefundDue): string => `refund:${id}`;
 
-/** Records and pays refunds. Its held debts are refunds that a lost journal may have paid. */
+/** Records and pays refunds. A held debt is a refund that a lost journal may have paid. */
 export class Refunds implements HeldDebts {
   readonly #tools: ModuleTools;
   readonly #store: RequestStore;
@@ -151,7 +151,7 @@ export class Refunds implements HeldDebts {
     });
   }
 
-  /** Books the end of a refund's operation. */
+  /** Records the outcome of a refund's operation. */
   #settle(refund: RefundDue, operation: Operation): void {
     if (operation.state !== 'done' && operation.state !== 'failed') return;
     this.#tools.storage.transaction(() => {
@@ -173,7 +173,7 @@ export class Refunds implements HeldDebts {
     });
   }
 
-  /** Books the ends of the operations that pay refunds. */
+  /** Records the outcomes of the operations that pay refunds. */
   settleEnded(): void {
     this.#ended.run(BATCH, (refund) => {
       const operation = this.#operationOf(refund);
@@ -181,7 +181,7 @@ export class Refunds implements HeldDebts {
     });
   }
 
-  /** When the end of an operation is next booked, Unix milliseconds; undefined when none is pending. */
+  /** When the next outcome is recorded, Unix milliseconds; undefined when no outcome is pending. */
   nextAt(): number | undefined {
     return this.#ended.nextAt();
   }

@@ -1,5 +1,5 @@
 /**
- * Quotas of calls: creates and keys of a client and its networks, and the bridge's quotes for all clients.
+ * Quotas of calls: creates and idempotency keys of a client and its networks, and bridge quotes of all clients.
  * @module
  */
 

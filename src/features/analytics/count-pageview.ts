@@ -76,7 +76,7 @@ export function redactIp(ip: string): string {
 }
 
 /**
- * Identifies a visitor by network and user agent: selects its object, and is never stored.
+ * Identifies a visitor by network and user agent. The value selects the visitor's object and is never stored.
  * @param ip IPv6 is reduced to its /64
  */
 export function visitorOf(ip: string | null, userAgent: string): string {
@@ -92,7 +92,7 @@ export const visitorKey = (salt: string, visitor: string): string =>
   bytesToHex(hmac(sha256, utf8ToBytes(salt), utf8ToBytes(visitor)).subarray(0, 16));
 
 /**
- * `Cubot` is a phone maker. HTTP libraries are not listed: a program that posts a view reports a real one.
+ * `Cubot` is a phone maker. HTTP libraries are not listed: a program that posts a view reports the view of a person.
  */
 const CRAWLER =
   /(?<!cu)bots?(?![a-z])|crawl|spider|slurp|archiver|facebookexternalhit|embedly|link ?preview|inspectiontool|lighthouse|pagespeed|mediapartners|pingdom|uptime|monitoring/i;

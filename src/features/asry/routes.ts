@@ -218,7 +218,7 @@ const epochRoute = createRoute({
   responses: {
     200: jsonResponse(
       component('AsryEpochs', {
-        // Without the component name: OpenAPI 3.0 has no nullable reference.
+        // The schema is repeated without its component name, because OpenAPI 3.0 has no nullable reference.
         current: z.object(Epoch.shape).nullable(),
         past: z.array(Epoch),
         deposit: z

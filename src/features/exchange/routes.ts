@@ -235,7 +235,7 @@ export const exchangeRoutes = newRouter<{ readonly exchange: ExchangeDeps }>()
     const body = c.req.valid('json');
     const key = idempotencyKey(c);
     const guard = key === undefined ? undefined : requestFingerprint('exchange/create', key, body);
-    // Only compared for equality, so the table does not need the address itself.
+    // The client is only compared for equality, so the table stores a hash and not the address.
     const client = requestFingerprint('exchange/client', clientKey(c), null).keyHash;
     const result = await createExchange(withProvider(c.var.deps.exchange), body, { client, guard });
     if (result.replayed) c.header('Idempotency-Replayed', 'true');

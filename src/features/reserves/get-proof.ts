@@ -13,7 +13,7 @@ export type GetProofDeps = {
 
 /** A proof contains its own time, so a reader sees how old it is. */
 const POLICY = prewarmed(DAY_MS);
-/** A proof is due each hour. If it is older, the custodian is called, in case its own alarm was lost. */
+/** A proof is due each hour. If the newest proof is older, the Worker calls the custodian, whose alarm may be lost. */
 const OVERDUE_MS = HOUR_MS + 5 * 60_000;
 
 /**
@@ -57,7 +57,7 @@ export async function getProofOfDay(d: Pick<GetProofDeps, 'proofs'>, day: string
 }
 
 /**
- * Newest first.
+ * Lists stored proofs, the newest first.
  * @param page.before  only proofs signed before this time
  * @param page.isDaily only the last proof of each UTC day
  */

@@ -31,8 +31,8 @@ export type Terms = {
  * The smallest amount whose total cost (fixed fee, spread and slippage) stays below `maxCostBps` of a fair
  * price; null when there is none.
  *
- * With g the guaranteed sats per lamport before the fixed fee f, and r the fair ones: a * g - f >= a * r * (1
- * - cost).
+ * For a lamports, g guaranteed sats per lamport, the fixed fee f in sats, and r fair sats per lamport:
+ * a * g - f >= a * r * (1 - cost).
  */
 export function smallestAmount(terms: Terms, price: PriceReport, maxCostBps: number): Lamports | null {
   const { amount } = terms;
@@ -84,7 +84,7 @@ async function readMinimum(d: SwapMinimumDeps): Promise<Dated<string | null>> {
 const readSmallest = (d: SwapMinimumDeps, policy = MINIMUM_POLICY): Promise<Cached<string | null>> =>
   d.cache.read('swap:minimum', policy, () => readMinimum(d));
 
-/** Reads the smallest swap for all isolates, once it is old. */
+/** Reads the smallest swap again for all isolates when the stored one is old. */
 export const prewarmMinimum = (d: SwapMinimumDeps): Promise<unknown> =>
   readSmallest(d, owned(MINIMUM_POLICY, d.now() - MINIMUM_EVERY_MS));
 

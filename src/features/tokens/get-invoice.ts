@@ -34,7 +34,7 @@ export async function getInvoice(
 const ONE_SECOND = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
 
 /**
- * The same, at most a second old: callers poll an open invoice, and one custodian serves all of them.
+ * The state of an invoice, at most a second old: callers poll an open invoice, and one custodian serves all of them.
  * @param read `getInvoice` of this id
  */
 export async function getRecentInvoice(

@@ -15,9 +15,12 @@ describe('ownMoney', () => {
     ['in the second of the swap', SWAP_AT, 'swap_unsettled'],
     ['a day later', SWAP_AT + DAY, 'swap_unsettled'],
     ['more than a day later', SWAP_AT + DAY + 1, undefined],
-  ])('a deposit %s with one address for treasury and reserve', (_name, blockTime, reason) => {
-    expect(ownMoney({ blockTime }, facts)).toBe(reason);
-  });
+  ])(
+    'its time decides whether a deposit to a shared address is our own money: %s',
+    (_name, blockTime, reason) => {
+      expect(ownMoney({ blockTime }, facts)).toBe(reason);
+    },
+  );
 
   it('our own money is never assumed for a treasury with a separate address, or without an unsettled swap', () => {
     expect(ownMoney({ blockTime: SWAP_AT }, { ...facts, sharesAddress: false })).toBeUndefined();

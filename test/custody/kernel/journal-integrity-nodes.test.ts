@@ -98,14 +98,14 @@ describe('the first start of an empty journal', () => {
     ['the first of three hides it', [HIDES, HONEST, HONEST]],
     ['one of three hides it and one is down', [HIDES, DOWN, HONEST]],
     ['the first of three has pruned it', [{ firstBlock: 960n }, HONEST, HONEST]],
-  ])('is frozen for a reserve that has signed although %s', async (_name, nodes) => {
+  ])('a first start is frozen for a reserve that has signed, although %s', async (_name, nodes) => {
     expect(await setUp(...nodes).checked()).toEqual(EMPTY_BUT_SIGNED);
   });
 
   it.each<[string, Fake[]]>([
     ['one of two nodes is down', [HONEST, DOWN]],
     ['two of three are down', [DOWN, HONEST, DOWN]],
-  ])('is not decided while %s', async (_name, nodes) => {
+  ])('the first start of an empty journal is not decided while %s', async (_name, nodes) => {
     await expect(setUp(...nodes).checked()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
@@ -138,7 +138,7 @@ describe('a reconciliation', () => {
     ['one of two nodes has pruned it', [{ firstBlock: 960n }, HONEST]],
     ['one of two nodes invents it', [INVENTS, HONEST]],
     ['two of three have pruned it', [{ firstBlock: 960n }, { firstBlock: 960n }, HONEST]],
-  ])('stops with the reason while a transaction has no quorum: %s', async (_name, nodes) => {
+  ])('a reconciliation stops with the reason while a transaction has no quorum: %s', async (_name, nodes) => {
     await expect(setUp(...nodes).reconciled()).rejects.toThrow(/must show it.*add a third node/s);
   });
 

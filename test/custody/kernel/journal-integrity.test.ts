@@ -104,7 +104,7 @@ describe('a first start', () => {
     ['an empty list while the reserve has lamports', {}, { firstBlock: 900n, balance: 5n }],
     ['a list that begins with lamports', { deposit: ['somebody'] }, { firstBlock: 900n, before: 5n }],
     ['a list that begins with an unreadable transaction', { newer: ['x'] }, { firstBlock: 900n }],
-  ])('of which a pruned node shows only %s is frozen: rows may be lost', async (_name, signers, chain) => {
+  ])('a first start is frozen when a pruned node shows only %s', async (_name, signers, chain) => {
     const w = setUp(signers, chain);
     expect(await checkJournal(w.ports)).toEqual({ ok: false, reason: 'journal_empty_but_history_pruned' });
     expect(w.logged).toEqual(['alarm journal_empty_but_history_pruned']);
@@ -114,7 +114,7 @@ describe('a first start', () => {
     ['the reserve is empty', {}, { firstBlock: 900n }],
     ['the list begins with the first lamports', { deposit: ['somebody'] }, { firstBlock: 900n, balance: 5n }],
     ['the node keeps all history', {}, { balance: 5n }],
-  ])('begins on a node of short history when %s', async (_name, signers, chain) => {
+  ])('a first start on a node of short history begins when %s', async (_name, signers, chain) => {
     expect(await checkJournal(setUp(signers, chain).ports)).toEqual({ ok: true });
   });
 

@@ -64,7 +64,7 @@ function setUp() {
 }
 
 describe('a transaction that no quorum returns', () => {
-  it('a transaction that no quorum returns is retried after 2 s, then after twice as long each time, at most hourly, and reported at the seventh try', async () => {
+  it('retries a transaction without a quorum after 2 s to an hour, and reports it at the seventh try', async () => {
     const { booking, payments, state, logged } = setUp();
     await booking.read('one', 'node');
     const waits: number[] = [];
@@ -121,7 +121,7 @@ describe('a transaction that no quorum returns', () => {
 });
 
 describe('a listed transaction', () => {
-  it('stops the list when a thousand of the same node are unread', async () => {
+  it("stops reading a node's list when a thousand of its transactions are unread", async () => {
     const { booking, payments, logged } = setUp();
     for (let number = 0; number < 999; number++) await booking.read(`unread ${number}`, 'node');
     expect(await booking.read('the thousandth', 'node')).toBe('read');
@@ -181,7 +181,7 @@ describe('a listed transaction', () => {
   it.each([
     ['logs nothing', 'dust', 10_000n, []],
     ['warns once', 'more than dust', 10_001n, ['no_request']],
-  ])('%s when it matches no request and pays %s', async (_effect, _name, lamports, reasons) => {
+  ])('%s when a transaction matches no request and pays %s', async (_effect, _name, lamports, reasons) => {
     const { confirm, state, logged } = setUp();
     state.taken = null;
     state.transaction = (signature) => paying(signature, lamports);

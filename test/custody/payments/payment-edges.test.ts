@@ -32,7 +32,7 @@ describe('the time in which a request can be paid', () => {
   it.each([
     ['to its last millisecond, ten minutes later', 0, 'confirmed'],
     ['and not a millisecond longer', 1, 'REFUND_DUE'],
-  ])('continues for a payment without a block time, by our clock, %s', async (_name, over, outcome) => {
+  ])('a request accepts a payment without a block time by our clock %s', async (_name, over, outcome) => {
     const world = createPaymentWorld();
     const request = world.open();
     world.state.now += CLOSES + over;
@@ -44,7 +44,7 @@ describe('the time in which a request can be paid', () => {
   it.each([
     ['in time', 0, 'confirmed'],
     ['late', 1, 'REFUND_DUE'],
-  ])('depends on the block time, not on the time of our read: %s', async (_name, seconds, outcome) => {
+  ])('the block time, not the time of our read, dates a payment: %s', async (_name, seconds, outcome) => {
     const world = createPaymentWorld();
     const request = world.open();
     const blockTime = (world.state.now + CLOSES) / 1_000 + seconds;
@@ -136,13 +136,16 @@ describe('an exact amount without a reference', () => {
     ['longer before it', -30_001, 'PAYMENT_NOT_BOUND'],
     ['at the last moment', CLOSES, 'confirmed'],
     ['after it: nothing else ties it to the request', CLOSES + 1, 'PAYMENT_NOT_BOUND'],
-  ])('an exact amount without a reference counts or not, paid %s', async (_name, after, outcome) => {
-    const world = createPaymentWorld();
-    const request = world.open();
-    world.state.now += after;
-    const paid = world.pay(fee(request), [], { blockTime: null });
-    expect(codeOf(await world.confirm(request.id, paid))).toBe(outcome);
-  });
+  ])(
+    'its time decides whether an exact amount without a reference counts: paid %s',
+    async (_name, after, outcome) => {
+      const world = createPaymentWorld();
+      const request = world.open();
+      world.state.now += after;
+      const paid = world.pay(fee(request), [], { blockTime: null });
+      expect(codeOf(await world.confirm(request.id, paid))).toBe(outcome);
+    },
+  );
 
   it.each([
     [-30, 'confirmed'],
@@ -150,7 +153,7 @@ describe('an exact amount without a reference', () => {
     [2_400, 'confirmed'],
     [2_401, 'PAYMENT_NOT_BOUND'],
   ])(
-    'an exact amount without a reference is placed by its block, %d seconds after the request',
+    'dates an exact amount without a reference by its block, %d seconds after the request',
     async (seconds, outcome) => {
       const world = createPaymentWorld();
       const request = world.open();
@@ -214,7 +217,7 @@ describe('amounts above or below the fee', () => {
   it.each([
     ['ten thousand lamports more, which no transaction could carry back', 10_000n, []],
     ['one more than that: all of it', 10_001n, [['overpaid', '10001']]],
-  ])('owes back nothing or all, at %s', async (_name, excess, refunds) => {
+  ])('an excess is owed back in full or not at all: %s', async (_name, excess, refunds) => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request) + excess, [request.reference]);
@@ -432,7 +435,7 @@ describe('confirm', () => {
 describe('the time of the next run', () => {
   const MINUTES_OF_A_DAY = 24 * 60;
 
-  it('the search never runs for requests that are not paid and not read, while the cron runs', async () => {
+  it('plans no search between cron runs for requests that nobody pays or reads', async () => {
     const world = createPaymentWorld();
     expect(world.payments.nextRunAt()).toBeUndefined();
     world.open();
@@ -473,7 +476,7 @@ describe('the time of the next run', () => {
     expect(world.payments.askFor(request.id)).toBe(false);
   });
 
-  it('the next run is each minute by the cron while a request is open, ten minutes for a day, then an hour', async () => {
+  it('the cron searches each minute while a request is open, every ten minutes for a day, then hourly', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     world.pay(fee(request), [request.reference]);
@@ -689,7 +692,7 @@ describe('the creation that a payment buys', () => {
     expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', reason: null, tokenId: 1 });
   });
 
-  it('the creation that a payment buys is owed back once when two runs find together that it cannot be made', async () => {
+  it('a payment is owed back once when two runs find together that its creation cannot be made', async () => {
     const world = createPaymentWorld({ creates: 'failed' });
     const request = world.open();
     world.pay(fee(request), [request.reference]);
@@ -739,7 +742,7 @@ describe('the creation that a payment buys', () => {
     return requests;
   }
 
-  it('the creation that a payment buys is planned for at most ten paid requests in one run', async () => {
+  it('plans the creations of at most ten paid requests in one run', async () => {
     const world = createPaymentWorld();
     await paidRequests(world, 11);
     world.storage.exec('DELETE FROM operations');
@@ -749,7 +752,7 @@ describe('the creation that a payment buys', () => {
     expect(world.journal.ofKind('token', -1)).toHaveLength(11);
   });
 
-  it('the creation that a payment buys is booked for at most a hundred ended ones in one run', async () => {
+  it('books at most a hundred ended creations in one run', async () => {
     const world = createPaymentWorld();
     const requests = await paidRequests(world, 101);
     for (const { id } of requests) world.finish(`token:${id}`, 'done');
@@ -774,7 +777,7 @@ describe('the creation that a payment buys', () => {
     });
   });
 
-  it('a listing is listed with its payment at no cost, while the record of a paid listing stays its own', async () => {
+  it('a paid token creation is listed at no cost, and a paid listing keeps its own record', async () => {
     const world = createPaymentWorld();
     const [token, listing] = [world.open(), world.open({ kind: 'listing' })];
     for (const request of [token, listing])
@@ -827,7 +830,7 @@ describe('a request', () => {
     expect(world.open().feeLamports).toBe('20000008');
   });
 
-  it('a request is refused for ten minutes at the eleventh of one client', () => {
+  it("refuses a client's eleventh open request for ten minutes", () => {
     const world = createPaymentWorld();
     for (let n = 0; n < 10; n++) world.open({ client: 'same' });
     const asked = {
@@ -878,29 +881,35 @@ describe('money that a bridge may have returned, where treasury and reserve shar
     ['is more than was sent', { unsettled: (sum) => sum - 1n }],
     ['is far less than was sent', { unsettled: (sum) => sum * 2n }],
     ['arrives at a treasury of its own', { unsettled: (sum) => sum + 20_000n, reserve: 'reserve' }],
-  ])('cannot be a payment that %s', async (_name, p) => {
-    expect(isPaid(await arrival(p))).toBe(true);
-  });
+  ])(
+    'a payment that %s counts at once, because it cannot be money that a bridge returned',
+    async (_name, p) => {
+      expect(isPaid(await arrival(p))).toBe(true);
+    },
+  );
 
   it.each([
     ['by itself', false],
     ['with a confirm', true],
-  ])('counts for the request %s once the operation has settled without it', async (_how, confirms) => {
-    const arrived = await arrival({ unsettled: (sum) => sum + 20_000n });
-    const { world, request, paid } = arrived;
-    const swap = world.journal.get('swap:a');
-    if (swap)
-      world.journal.update(
-        swap,
-        { ...swap, state: 'done', unsettled: lamports(0n), reserved: lamports(0n), dueAt: null },
-        world.state.now,
-      );
-    if (confirms) expect(codeOf(await world.confirm(request.id, paid))).toBe('confirmed');
-    world.state.now += 60_000;
-    await world.payments.run();
-    expect(isPaid(arrived)).toBe(true);
-    expect(world.alarms).toEqual([]);
-  });
+  ])(
+    'a payment that a bridge may have returned counts %s once its swap has settled',
+    async (_how, confirms) => {
+      const arrived = await arrival({ unsettled: (sum) => sum + 20_000n });
+      const { world, request, paid } = arrived;
+      const swap = world.journal.get('swap:a');
+      if (swap)
+        world.journal.update(
+          swap,
+          { ...swap, state: 'done', unsettled: lamports(0n), reserved: lamports(0n), dueAt: null },
+          world.state.now,
+        );
+      if (confirms) expect(codeOf(await world.confirm(request.id, paid))).toBe('confirmed');
+      world.state.now += 60_000;
+      await world.payments.run();
+      expect(isPaid(arrived)).toBe(true);
+      expect(world.alarms).toEqual([]);
+    },
+  );
 });
 
 describe('what was sold and not reserved yet', () => {

@@ -276,7 +276,7 @@ describe('earlier mints', () => {
     debit: lamports(0n),
   });
 
-  it('the earlier mint is the newest that landed, by its block time, and whether one is undecided', () => {
+  it('finds the newest mint that landed, by its block time, and whether a mint is undecided', () => {
     const rows = [
       row('2026-01-01', { state: 'done', landing: landed(5n, Date.UTC(2026, 0, 1, 0, 6) / 1_000) }),
       row('2026-01-02', { state: 'done', landing: landed(9n, Date.UTC(2026, 0, 3, 0, 1) / 1_000) }),
