@@ -77,7 +77,7 @@ const CODES = {
     'The path does not support this method. See the Allow header.',
   ),
   BODY_TOO_LARGE: permanent(413, 'fix_request', 'The body is larger than 16 KiB.'),
-  RATE_LIMITED: transient(429, 'retry_later', 'This address has sent too many requests.'),
+  RATE_LIMITED: transient(429, 'retry_later', 'This address sent too many requests.'),
   UPSTREAM_FAILED: transient(
     502,
     'retry_later',
@@ -92,11 +92,7 @@ const CODES = {
   CUSTODIAN_UNAVAILABLE: unavailable(
     'The custodian does not respond, or has too many reads. Repeat with the same Idempotency-Key: money moves at most once.',
   ),
-  INTERNAL: permanent(
-    500,
-    'report_request_id',
-    'The request failed for a reason that the service did not expect.',
-  ),
+  INTERNAL: permanent(500, 'report_request_id', 'The service failed unexpectedly.'),
 
   // The operator route
   UNAUTHORIZED: permanent(
@@ -124,7 +120,7 @@ const CODES = {
     `The amount would exceed a swap limit: details.limit is one of ${swapLimits.join(', ')}.`,
   ),
   SWAPS_PAUSED: unavailable('The operator or a safety check has paused swaps; details.reason says which.'),
-  QUOTE_BUDGET_SPENT: unavailable("The routing provider's quotes for all clients are used up for now."),
+  QUOTE_BUDGET_SPENT: unavailable("The routing provider's quotes for all clients are used up."),
   QUOTE_REFUSED: transient(
     502,
     'retry_with_new_key',
@@ -140,7 +136,7 @@ const CODES = {
   EXCHANGE_CURRENCY_UNKNOWN: badRequest(
     "The provider does not support this currency; details.candidates lists the ticker's codes by network.",
   ),
-  EXCHANGE_PAIR_INACTIVE: badRequest('The provider does not exchange this pair right now.'),
+  EXCHANGE_PAIR_INACTIVE: badRequest('The provider does not exchange this pair now.'),
   EXCHANGE_AMOUNT_OUT_OF_RANGE: badRequest(
     "The amount is outside the provider's range; details has minAmount and maxAmount.",
   ),
@@ -231,7 +227,7 @@ const CODES = {
   NO_METADATA: badRequest('The token has no name on the chain, by either metadata standard.'),
   ALREADY_LISTED: permanent(409, 'none', 'The token is already listed; details.tokenId names it.'),
   INVALID_SIGNATURE: badRequest('tx_signature is not a Solana signature.'),
-  PAYMENT_FAILED: badRequest('The transaction failed on the chain; it paid nothing.'),
+  PAYMENT_FAILED: badRequest('The transaction failed on the chain.'),
   PAYMENT_NOT_FINAL: transient(409, 'retry_later', 'The payment is not final yet, or it does not exist.'),
   PAYMENT_NOT_BOUND: permanent(
     409,

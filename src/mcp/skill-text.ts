@@ -108,16 +108,16 @@ the terms of the MCP tools: over HTTP, \`idempotencyKey\` is the header \`Idempo
 | \`IDEMPOTENCY_IN_PROGRESS\` | The first request with this Idempotency-Key is still running. Repeat the request with the same key. | \`retry_with_same_key\` |
 | \`IDEMPOTENCY_KEY_REUSED\` | This Idempotency-Key was already used with a different request. | \`retry_with_new_key\` |
 | \`INSUFFICIENT_BALANCE\` | The reserve's SOL balance, less floor, reservations and network fee, is below the amount. | \`top_up_wallet\` |
-| \`INTERNAL\` | The request failed for a reason that the service did not expect. | \`report_request_id\` |
+| \`INTERNAL\` | The service failed unexpectedly. | \`report_request_id\` |
 | \`INVALID_IDEMPOTENCY_KEY\` | Idempotency-Key must be 16 to 128 visible ASCII characters. | \`fix_request\` |
 | \`INVALID_INPUT\` | A parameter or body member is missing, malformed or out of range; details.issues names it. | \`fix_request\` |
 | \`INVALID_JSON\` | The body is not valid JSON. | \`fix_request\` |
 | \`NOT_CONFIGURED\` | This area is not configured; details.variables lists the missing variables. | \`contact_operator\` |
 | \`NOT_FOUND\` | There is no record with this id. | \`check_id\` |
 | \`PRICE_UNAVAILABLE\` | No two independent price sources agree, so no quote can be checked. Nothing was signed. | \`retry_with_new_key\` |
-| \`QUOTE_BUDGET_SPENT\` | The routing provider's quotes for all clients are used up for now. | \`retry_later\` |
+| \`QUOTE_BUDGET_SPENT\` | The routing provider's quotes for all clients are used up. | \`retry_later\` |
 | \`QUOTE_REFUSED\` | The routing provider's quote did not pass our checks; details.reason names the check, or is no_route if there is no liquidity. Nothing was signed. | \`retry_with_new_key\` |
-| \`RATE_LIMITED\` | This address has sent too many requests. | \`retry_later\` |
+| \`RATE_LIMITED\` | This address sent too many requests. | \`retry_later\` |
 | \`SWAPS_PAUSED\` | The operator or a safety check has paused swaps; details.reason says which. | \`retry_later\` |
 | \`SWAP_LIMIT_REACHED\` | The amount would exceed a swap limit: details.limit is one of hour, day, unsettled, cost_day. | \`retry_later\` |
 | \`UNSUPPORTED_CONTENT_TYPE\` | The body must be sent as application/json. | \`fix_request\` |
