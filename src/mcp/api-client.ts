@@ -127,7 +127,7 @@ export function createApi({ origin, fetch, headers = {}, keys, unreachableRepair
     baseUrl: origin,
     headers,
     timeoutMs: TIMEOUT_MS,
-    // The model repeats a call: it gets the key and the next step.
+    // No retries here: a failure gives the model the key and the next step, and the model repeats the call.
     retries: 0,
     ...(keys && { keys }),
     fetch: followingApiPaths(fetch, origin),
@@ -203,7 +203,7 @@ const followingApiPaths =
       : response;
   };
 
-/** Arguments that no request can hold, such as text with half a character. */
+/** Arguments that no request can contain, such as text with half of a surrogate pair. */
 const notSent = (cause: unknown): Failure => ({
   error_code: 'INVALID_ARGUMENTS',
   error: `The call cannot be sent: ${cause instanceof Error ? cause.message : String(cause)}.`,

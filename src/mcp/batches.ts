@@ -19,8 +19,8 @@ export const isBatchAllowed = (batch: readonly unknown[], version: unknown): boo
   version === BATCH_VERSION && batch.length <= MAX_BATCH;
 
 /**
- * The messages of stdin, one a line. The SDK's transport cannot read a batch, so its messages are passed on one by one and
- * each gets its own response. @param write writes to the client
+ * The messages of stdin, one per line. The SDK's transport cannot read a batch, so the messages of a batch are passed
+ * on one by one, and each gets its own response. @param write writes to the client
  */
 export async function* withoutBatches(
   lines: AsyncIterable<string>,

@@ -80,7 +80,8 @@ function oneTyped(member: unknown): unknown {
 }
 
 /**
- * Created once, because the Worker builds a server for each request; converted when a client lists the tools.
+ * Tools with their published schemas. They are created once, because the Worker builds a server for each request.
+ * A schema is converted when a client lists the tools.
  */
 const PUBLISHED = TOOLS.map((tool) => ({
   tool,

@@ -1,6 +1,6 @@
 /**
  * `npx sluice-mcp setup [CLIENT...] [--dry-run] [--yes]`: adds this server to the configuration of MCP clients, after showing
- * what it adds. Without names, to each client that is installed.
+ * what it adds. Without names, it adds the server to each installed client.
  * @module
  */
 import {
@@ -79,7 +79,7 @@ function applicationFolder(home: string): string {
 
 const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
 
-/** Replaces the file at once, so that a client never reads a half of it. A link stays a link. */
+/** Replaces the file in one step, so that a client never reads half of it. A symbolic link stays a link. */
 function write(file: string, text: string): void {
   const target = existsSync(file) ? realpathSync(file) : file;
   mkdirSync(dirname(target), { recursive: true });
@@ -109,7 +109,11 @@ function chosen(clients: readonly Client[], names: readonly string[]): readonly 
   );
 }
 
-/** @param origin scheme and host of the service. @param ask shows a question and returns whether the response is yes. @throws Error */
+/**
+ * @param origin scheme and host of the service
+ * @param ask shows a question and returns whether the user agrees
+ * @throws Error
+ */
 export async function setup(
   args: readonly string[],
   origin: string,

@@ -138,7 +138,7 @@ type Evidence = Pick<ProofEvidence, 'explorers' | 'supply'>;
 
 /** Caches the evidence of the last proof; create one per process. */
 export function createProofVerifier(): (options: VerifyProofOptions) => VerifyProof {
-  /** A value, not a promise: the runtime never settles the promises of a cancelled request. */
+  /** The last evidence. No promise is kept, because the runtime never settles the promises of a cancelled request. */
   let kept: { readonly message: string; readonly at: number; readonly evidence: Evidence } | undefined;
 
   async function evidenceOf(text: string, message: ProofMessage, { sources, now }: VerifyProofOptions) {

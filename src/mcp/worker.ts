@@ -24,7 +24,7 @@ type McpEnv = {
 
 const PATH = '/mcp';
 
-/** Shared by the requests of an isolate, so both are best effort. */
+/** Kept in the memory of one isolate, so a key or a result may be missing in the next request. */
 const keys = memoryKeys();
 const recent = createRecentResults(Date.now);
 const verifierFor = createProofVerifier();

@@ -61,7 +61,7 @@ export const TokenBalance = z.object({
   programId: z.string().nullish(),
   uiTokenAmount: z.object({ amount: z.string().regex(/^\d+$/), decimals: z.int() }),
 });
-/** Parsed before the rest: a future version may have a different shape. */
+/** The version is parsed before the rest, because a future version may have a different shape. */
 export const Version = z.object({ version: z.unknown() });
 /** Versions legacy, 0 and 1. Version 1 has no lookup tables, so its `loadedAddresses` are empty or absent. */
 export const Transaction = z.object({

@@ -101,7 +101,7 @@ export class CustodianClient implements CustodianApi {
     return this.#call((stub) => stub.ops(command));
   }
 
-  /** A verb whose caller reads the changed rows from D1 next. */
+  /** Makes a call whose caller reads the changed rows from D1 next. */
   async #change<T>(verb: (stub: CustodianRpc) => Promise<Answer<T>>): Promise<T> {
     const result = await this.#call(verb);
     noteCausedRows();

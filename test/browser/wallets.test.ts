@@ -140,7 +140,7 @@ describe('when a payment does not happen', () => {
     await page.locator('[data-invoice="awaiting_payment"]').waitFor();
   });
 
-  it('names the missing data before the wallet opens', async () => {
+  it('says that the wallet holds too little before it opens the wallet', async () => {
     await withWallet('/asry');
     const { page } = visited;
     await page.getByLabel('Amount').fill('99999999');
@@ -204,7 +204,7 @@ it.each([
     { contentType: 'text/html', body: '<p>no</p>' },
     'No picture at this address.',
   ],
-])('loads %s only on request, and names it', async (_name, answer, text) => {
+])('loads %s only on request, and says what is wrong with it', async (_name, answer, text) => {
   visited = await visit('/tokens/new', {}, (page) => page.route(PICTURE, (route) => route.fulfill(answer)));
   const { page } = visited;
   await page.getByLabel('Picture (optional)').fill(PICTURE);

@@ -26,7 +26,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const read = (file: string): string => readFileSync(join(installed, file), 'utf8');
 
-it('the package has no dependency, and its license', () => {
+it('the package has no dependency and contains its license', () => {
   const manifest: object = JSON.parse(read('package.json'));
   for (const member of ['dependencies', 'peerDependencies', 'optionalDependencies'])
     expect(manifest).not.toHaveProperty(member);

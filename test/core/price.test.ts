@@ -27,7 +27,7 @@ describe('parsePrice', () => {
     ['0.000001', 1n],
     ['101.12345678901234', 101_123_456n],
     ['0.0671', 67_100n],
-  ])('%s dollars', (text, microDollars) => {
+  ])('parses a price of %s dollars', (text, microDollars) => {
     expect(parsePrice(text)).toBe(microDollars);
   });
 
@@ -166,7 +166,7 @@ describe('fair values', () => {
     [1_000_000_000n, 9, 100n * USD, 100n * USD],
     [1n, 9, 100n * USD, 0n],
     [150_000_000n, 8, 80_000n * USD, 120_000n * USD],
-  ])('%s atoms of %i decimals', (atoms, decimals, coin, value) => {
+  ])('values %s atoms of %i decimals in dollars', (atoms, decimals, coin, value) => {
     expect(valueUsd(atoms, decimals, coin)).toBe(value);
   });
 });

@@ -23,7 +23,7 @@ describe('after the clock went back by a day', () => {
     ['unread', 60 * MINUTE],
     ['payout_failed', DAY_MS],
   ] as const)(
-    'a payout that is owed as %s is checked at once, also behind another that is due later',
+    'after the clock went back a payout owed as %s is checked at once, also behind one that is due later',
     async (reason, back) => {
       const w = createStoredClaims();
       const store = new AsryStore(w.storage);
@@ -43,7 +43,7 @@ describe('after the clock went back by a day', () => {
     },
   );
 
-  it('alarm and cron search for payments at once', async () => {
+  it('alarm and cron search for payments at once after the clock went back', async () => {
     const world = createPaymentWorld();
     const { id, reference, feeLamports } = world.open();
     await world.payments.onCron();
@@ -54,7 +54,7 @@ describe('after the clock went back by a day', () => {
     expect(world.payments.find(id)?.receivedLamports).toBe(feeLamports);
   });
 
-  it('the reference of a request is checked at once', () => {
+  it('the reference of a request is checked at once after the clock went back', () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     const references = new ReferenceStore(world.storage);
@@ -67,7 +67,7 @@ describe('after the clock went back by a day', () => {
     expect(found(NOW - 1)).toEqual([1, 1]);
   });
 
-  it("a reader's request has its reference checked early after the clock went back", async () => {
+  it('a request that a caller reads has its reference checked early after the clock went back', async () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     await world.payments.onCron();
@@ -119,7 +119,7 @@ describe('after the clock went back by a day', () => {
     });
   });
 
-  it('a question without a quorum raises its alarm after ten minutes', async () => {
+  it('a read without a quorum raises its alarm after ten minutes although the clock went back', async () => {
     const clock = { now: NOW };
     const lines: unknown[] = [];
     const quorum = new Quorum({

@@ -165,7 +165,7 @@ it('no header changes the caller for the limits', async () => {
 describe('an idempotency key', () => {
   const key = 'attack-0123456789abcdef';
 
-  it('an idempotency key moves money once for every caller, and is neither logged nor stored', async () => {
+  it('an idempotency key moves money once for all callers together, and is neither logged nor stored', async () => {
     const caller = createSwapCaller(world);
     const before = caller.payments().length;
     const first = await caller.create(0.3, { key, ip: '203.0.113.1' });
@@ -193,7 +193,7 @@ describe('an idempotency key', () => {
     expect(caller.payments()).toHaveLength(before + 1);
   });
 
-  it('an idempotency key does not evade the limit of an address with any number of new keys', async () => {
+  it('any number of new idempotency keys does not evade the limit of an address', async () => {
     const caller = createSwapCaller(world);
     const before = caller.payments().length;
     const answers = await Promise.all(
@@ -215,7 +215,7 @@ describe('a slow client', () => {
   it.each([
     ['in its headers', head.slice(0, 60), `${head.slice(60)}\r\n${GOOD}`],
     ['in its body', `${head}\r\n${GOOD.slice(0, 3)}`, GOOD.slice(3)],
-  ])('%s delays no other client, 200 at a time, and gets its response', async (_where, begin, rest) => {
+  ])('200 clients that are slow %s delay no other client and get responses', async (_where, begin, rest) => {
     const slow = Array.from({ length: 200 }, open);
     for (const socket of slow) socket.write(begin);
     await sleep(200);

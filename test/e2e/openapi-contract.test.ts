@@ -85,11 +85,11 @@ async function violations(request: ApiRequest): Promise<string[]> {
   });
 }
 
-it('the served document equals the one that the routes define', () => {
+it('the served OpenAPI document equals the one that the routes define', () => {
   expect(operationsOf(document).map(({ operation }) => operation.operationId)).toEqual(operations);
 });
 
-it('every response of a tour through the service matches the document', () => {
+it('every response of a visit to all routes matches the OpenAPI document', () => {
   const wrong = visits
     .filter(({ body }) => typeof body === 'object')
     .flatMap(({ operationId, path, status, body }) =>
@@ -101,20 +101,26 @@ it('every response of a tour through the service matches the document', () => {
   expect(visits.filter(({ operationId }) => operationId === '')).toEqual([]);
 });
 
-describe('valid and invalid requests get only answers that the document declares', () => {
-  it.concurrent.each(operations)('%s', { timeout: BATCHES * ANSWER_MS }, async (operationId) => {
-    const generator = generators.find((found) => found.operationId === operationId);
-    if (!generator) throw new Error(`${operationId} is not in the served document`);
-    // Many at a time, because some answers wait for the chain.
-    const batch = fc.array(generator.requests, { minLength: BATCH, maxLength: BATCH, size: 'max' });
-    await fc.assert(
-      fc.asyncProperty(batch, async (requests) => {
-        const found = await Promise.all(requests.map(violations));
-        expect(found.flatMap((why, at) => (why.length > 0 ? [[requests[at], why]] : []))).toEqual([]);
-      }),
-      { seed: SEED, numRuns: BATCHES, endOnFailure: true },
-    );
-  });
+describe('valid and invalid requests', () => {
+  it.concurrent.each(operations)(
+    '%s returns only responses that the OpenAPI document declares',
+    {
+      timeout: BATCHES * ANSWER_MS,
+    },
+    async (operationId) => {
+      const generator = generators.find((found) => found.operationId === operationId);
+      if (!generator) throw new Error(`${operationId} is not in the served document`);
+      // Many at a time, because some answers wait for the chain.
+      const batch = fc.array(generator.requests, { minLength: BATCH, maxLength: BATCH, size: 'max' });
+      await fc.assert(
+        fc.asyncProperty(batch, async (requests) => {
+          const found = await Promise.all(requests.map(violations));
+          expect(found.flatMap((why, at) => (why.length > 0 ? [[requests[at], why]] : []))).toEqual([]);
+        }),
+        { seed: SEED, numRuns: BATCHES, endOnFailure: true },
+      );
+    },
+  );
 });
 
 it('sends at least 5,000 requests, and every operation succeeds at least once', () => {
@@ -136,19 +142,25 @@ it('no request of a healthy world gets status 500 or above, except at a limit th
   expect(Object.fromEntries([...failed].filter(([code]) => !reached.test(code)))).toEqual({});
 });
 
-describe('while upstreams fail, answers still match the document', () => {
-  it.each(['500', 'html', 'truncate', 'drop', '429'])('%s', { timeout: 2 * ANSWER_MS }, async (kind) => {
-    for (const name of Object.keys(world.endpoints))
-      if (isUpstream(world.endpoints, name) && !name.startsWith('relay')) world.faults.set(name, { kind });
-    const requests = generators.flatMap(({ requests: arbitrary }) =>
-      fc.sample(arbitrary, { seed: SEED, numRuns: PER_FAULT }),
-    );
-    const found = await Promise.all(
-      requests.map(async (request) =>
-        (await violations(request)).map((why) => `${request.method} ${request.path}: ${why}`),
-      ),
-    );
-    world.faults.clear();
-    expect(found.flat()).toEqual([]);
-  });
+describe('while upstreams fail', () => {
+  it.each(['500', 'html', 'truncate', 'drop', '429'])(
+    'responses match the OpenAPI document at upstream fault %s',
+    {
+      timeout: 2 * ANSWER_MS,
+    },
+    async (kind) => {
+      for (const name of Object.keys(world.endpoints))
+        if (isUpstream(world.endpoints, name) && !name.startsWith('relay')) world.faults.set(name, { kind });
+      const requests = generators.flatMap(({ requests: arbitrary }) =>
+        fc.sample(arbitrary, { seed: SEED, numRuns: PER_FAULT }),
+      );
+      const found = await Promise.all(
+        requests.map(async (request) =>
+          (await violations(request)).map((why) => `${request.method} ${request.path}: ${why}`),
+        ),
+      );
+      world.faults.clear();
+      expect(found.flat()).toEqual([]);
+    },
+  );
 });

@@ -29,7 +29,7 @@ const report = (what: string, isSo: (body: Body) => boolean): Promise<Body> =>
     return status === 200 && isSo(body) ? body : undefined;
   });
 
-test('returns an error when nothing can be read, and the other half with an error when one half cannot', async () => {
+test('returns an error when no chain can be read, and the other chain when one cannot be read', async () => {
   fail([...NODES, ...INDEXES]);
   const { status, body, headers } = await caller.get('/api/reserves');
   expect([status, body.error_code, body.retryable]).toEqual([503, 'UPSTREAM_FAILED', true]);
@@ -88,7 +88,7 @@ test('a repeated read with the ETag gets 304 without a body', async () => {
   expect(again.headers.get('access-control-allow-origin')).toBe('*');
 });
 
-test('shows a payment once a cron tick has read the chains again, as the lower of two views', async () => {
+test('shows the lower of two Bitcoin balances after a payment and a cron tick', async () => {
   const before = caller.sats();
   await world.control.sendBitcoin(world.reserve.bitcoin, 4_321n);
   await world.control.mine(1);

@@ -110,7 +110,7 @@ describe("a third party's confirm changes nothing", () => {
         ),
     ],
   ] as const)(
-    'with %s: PAYMENT_NOT_BOUND, and the payment of the request still counts',
+    'refuses a confirm with %s as PAYMENT_NOT_BOUND, and still accepts the payment of the request',
     async (_name, make) => {
       const own = await caller.invoice();
       const refused = await caller.confirm(own, await make(own));

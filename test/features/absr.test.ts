@@ -107,7 +107,7 @@ describe('the summary', () => {
     expect((await service({ supplies: [null, behind] }).read()).absrTokenSupply).toBe(900_000);
   });
 
-  it('a part that is down and was never read is null and named; 503 is returned if all are', async () => {
+  it('a part that was never read is null and has an error; if no part was read, the response is 503', async () => {
     const { upstreams, read } = service({ supplies: [null] });
     expect(await read()).toMatchObject({
       absrTokenSupply: null,
@@ -216,7 +216,7 @@ describe('backing', () => {
     );
   });
 
-  it('a fraction of a sat counts as a whole one, and without tokens there is no ratio', () => {
+  it('a fraction of a sat is treated as a whole sat, and without tokens there is no ratio', () => {
     expect(backingOf(10n, { atoms: 9_001n, decimals: 3 }).gapSats).toBe(0n);
     expect(backingOf(10n, { atoms: 0n, decimals: 3 })).toEqual({ gapSats: 10n, ratio: null });
   });

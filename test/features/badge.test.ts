@@ -39,7 +39,7 @@ describe('the badge of the reserve', () => {
       '5 sats < 1,000,000 ABSR (as of 2026-11-20 10:42 UTC)',
       RED,
     ],
-  ])('that is %s shows it in text and color', (_name, over, text, color) => {
+  ])('the badge shows in text and color a reserve that is %s', (_name, over, text, color) => {
     expect(badgeText(state(over))).toEqual({ text, color });
     const svg = badgeSvg(state(over));
     expect(svg).toContain(`fill="${color}"`);
@@ -74,7 +74,7 @@ describe('GET /api/badge/reserve.svg', () => {
     return { text: await response.text(), cached: headers.get('cache-control') };
   }
 
-  it('shows the figures of the summary and may be cached', async () => {
+  it('GET /api/badge/reserve.svg shows the figures of the summary and may be cached', async () => {
     const { text, cached } = await get(async () => ({ confirmed: '1061975' }));
     expect(text).toContain('1,061,975 sats ≥ 1,000,000 ABSR');
     expect(cached).toBe('public, max-age=60');

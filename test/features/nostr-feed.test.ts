@@ -208,7 +208,7 @@ describe('relays are not trusted', () => {
     expect(contents(body)).toEqual(['good']);
   });
 
-  it('rejects a future note of a relay that is read down to second 0', async () => {
+  it('rejects a future note of a relay whose notes are read back to 1970', async () => {
     const oldest = note({ created_at: 0, content: 'oldest' });
     const liar = await scripted(() => [
       eventMessage(oldest),
@@ -349,7 +349,7 @@ describe('relays that fail', () => {
     expect(counts.all()).toEqual({});
   });
 
-  it('the last good copy is shown and marked stale, for a bounded time', async () => {
+  it('the last good copy of a feed is shown and marked stale, for a bounded time', async () => {
     let now = Date.now();
     const service = nostrService(
       relays.map(({ url }) => url),
@@ -400,7 +400,7 @@ describe('which notes a feed keeps', () => {
     ['?topic_labels=nothing', []],
     ['?ai_only=0', notes.map(({ content }) => content)],
     ['?ai_only=false&topic_labels=cooking', notes.map(({ content }) => content)],
-  ])('feed%s', async (query, kept) => {
+  ])('feed%s returns only the notes that it selects', async (query, kept) => {
     const { status, body } = await nostrService([await relayWith(...notes)]).get(`feed${query}`);
     expect(status).toBe(200);
     expect(contents(body)).toEqual(kept);

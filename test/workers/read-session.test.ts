@@ -131,7 +131,7 @@ const history = async (init?: RequestInit<IncomingRequestCfProperties>) =>
 beforeAll(() => vi.spyOn(console, 'log').mockImplementation(() => undefined));
 afterAll(() => vi.restoreAllMocks());
 
-it('reads lists from a replica, and from the bookmark of the caller’s own write once there is one', async () => {
+it('reads lists from a replica, which has reached the bookmark if the caller sends one', async () => {
   await addSwap(env.DB);
   expect(await history()).toHaveLength(0);
   const bookmark = (await create({})).headers.get('x-data-bookmark') ?? '';

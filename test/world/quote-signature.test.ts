@@ -30,7 +30,7 @@ describe('the message that 1Click signs', () => {
     expect(quoteMessage(quoteRequest, { ...quote, minAmountOut: '1' }, timestamp)).not.toEqual(right);
   });
 
-  test("the message that 1Click signs is signed by the world's own key in the same spelling", () => {
+  test("the world's own key signs a 1Click message in the encoding of the published key", () => {
     const key = createQuoteKey();
     const message = new TextEncoder().encode('any text');
     expect(ed25519.verify(bytes(key.sign(message)), message, bytes(key.publicKey))).toBe(true);

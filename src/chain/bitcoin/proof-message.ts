@@ -101,7 +101,7 @@ export function parseProofMessage(text: string): ProofMessage {
   return proof;
 }
 
-/** The figures of an archived text, which the service built itself. @throws RangeError for a number that is none */
+/** The figures of an archived text that the service built itself. @throws RangeError for a malformed number */
 export function readProofMessage(text: string): ProofMessage {
   const values = new Map<string, string>();
   for (const line of text.split('\n')) {

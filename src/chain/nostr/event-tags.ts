@@ -50,7 +50,7 @@ export type Label = {
 
 /**
  * The namespace of an `l` tag is its third element. A label without one belongs to the only namespace that an `L` tag
- * declares. It belongs to `ugc` if none is declared, and to none if several are.
+ * declares. Without a declared namespace the label belongs to `ugc`; with several it has no namespace.
  */
 export function labelsOf({ tags }: NostrEvent): Label[] {
   const declared = new Set(tags.filter((tag) => tag[0] === 'L' && tag[1]).map((tag) => tag[1] ?? ''));

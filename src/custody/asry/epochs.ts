@@ -1,8 +1,9 @@
 /**
  * Epochs of the rewards programme, and what a deposit earns in one. Epochs follow each other without a gap, and each keeps
- * the configured parameters of its start. A deposit earns by the epoch of its block, on a capped curve. Splitting a deposit
- * gains nothing, and the order of deposits does not change their total. An earlier claim earns more. All figures are
- * integers: deposits in the smallest unit of the dollar token, rewards in the smallest unit of ASRY.
+ * the parameters configured at its start. The epoch that contains a deposit's block sets the reward, on a capped curve.
+ * Splitting a deposit gains nothing, and the order of deposits does not change their total. An earlier claim earns
+ * more. All figures are integers: deposits in the smallest unit of the dollar token, rewards in the smallest unit of
+ * ASRY.
  * @module
  */
 import { bpsOf } from '../../core/amount.ts';
@@ -31,8 +32,8 @@ export const rewardsAt = ({ cap, depth }: Curve, deposits: bigint): bigint =>
   (cap * deposits) / (deposits + depth);
 
 /**
- * Reward of the next `net` deposit atoms after `before` earlier ones. It is a difference of totals, so sums
- * of it are exact.
+ * Reward of the next `net` deposit atoms after `before` earlier ones. The reward is a difference of totals, so
+ * rounding errors do not add up over deposits.
  */
 export const entitlementOf = (curve: Curve, before: bigint, net: bigint): bigint =>
   rewardsAt(curve, before + net) - rewardsAt(curve, before);
@@ -48,7 +49,7 @@ export const nextUnitRate = ({ cap, depth }: Curve, deposits: bigint, digits: nu
 export type AsryProgram = {
   /** Maximum of an epoch, in whole ASRY. */
   readonly cap: bigint;
-  /** Deposits that earn half of it, in atoms of the dollar token. */
+  /** Deposits that earn half of the maximum, in atoms of the dollar token. */
   readonly depth: bigint;
   /** Start of the first epoch in Unix seconds; null means midnight UTC of the day on which the programme first runs. */
   readonly startsAt: number | null;
@@ -57,7 +58,7 @@ export type AsryProgram = {
   readonly price: bigint | null;
   /** Smallest deposit that earns, in atoms of the dollar token. */
   readonly minimumDeposit: bigint;
-  /** Older deposits earn nothing. */
+  /** A deposit that is older earns nothing. */
   readonly maxAgeSeconds: number;
 };
 

@@ -64,7 +64,7 @@ const AGAIN = { type: 'again' } as const;
 
 const heldId = ({ signature, part }: Payout): string => `payout:${signature}:${part}`;
 
-/** Pays payouts. Its held debts are payouts that a lost journal may have paid. */
+/** Pays payouts. A held debt is a payout that may have been paid before the journal was lost. */
 export class Payouts implements HeldDebts {
   readonly #tools: ModuleTools;
   readonly #store: AsryStore;

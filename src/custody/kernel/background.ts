@@ -24,7 +24,7 @@ const DELIVERIES: Backoff = { first: 5_000, most: 60_000 };
 const QUICK_DELIVERIES = 24;
 /** Interval between checks of a journal that is not verified. */
 const VERIFY_MS = 5_000;
-/** The agreement of the nodes, as the next instance recalls it. */
+/** Key of the journal's `meta` table under which the next instance finds how far the nodes agreed. */
 export const QUORUM_MEMORY = 'quorum';
 /** Smallest delay of an alarm. */
 const SOON_MS = 20;
@@ -38,7 +38,7 @@ export type BackgroundPorts = {
   readonly executor: Executor;
   readonly readBalance: BalanceReader;
   readonly retries: Retries;
-  /** By name, which appears in the log. */
+  /** The modules by the name that appears in the log. */
   readonly modules: Readonly<Record<string, CustodyModule>>;
   readonly now: () => number;
   readonly log: Log;
@@ -48,7 +48,7 @@ export class Background {
   readonly #p: BackgroundPorts;
   /** When the last alarm ended. */
   #ranAt = 0;
-  /** Flushes after which rows still waited, since the last one that emptied the queue. */
+  /** Number of flushes that left rows waiting, since a flush last emptied the queue. */
   #refusals = 0;
 
   constructor(p: BackgroundPorts) {
@@ -70,7 +70,8 @@ export class Background {
   wake(): Promise<void> {
     return this.working(async () => {
       const { gate, journal, modules, chain, readBalance, now } = this.#p;
-      // Each minute asks what work asks most, so that a missing quorum shows, and ends, although nothing moves.
+      // The two reads that operations need most are sent each minute, even without an operation. They show when a
+      // quorum is missing, and when it is back.
       const checked = Promise.allSettled([chain.checkFinality(), readBalance(journal.releasedSlot())]);
       // Rows of an unverified journal are not processed.
       if (!gate.isVerified()) return void (await checked);

@@ -41,7 +41,7 @@ export type Decision<Declined = never> =
 export type NotBegun =
   | { readonly code: 'STOPPED'; readonly reason: string }
   | ({ readonly code: 'UNREADABLE' } & UpstreamFailure)
-  /** A transaction of the reserve, or an operation, may have paid it before the journal was lost. */
+  /** A reserve transaction or an operation may have paid for this intent before the journal was lost. */
   | { readonly code: 'BLOCKED'; readonly by: string }
   | Exclude<SpendingVerdict, { readonly ok: true } | { readonly code: 'BALANCE_OUTDATED' }>;
 
@@ -51,7 +51,7 @@ export type Begun<Declined = never> =
   | { readonly type: 'refused'; readonly why: NotBegun }
   | { readonly type: 'declined'; readonly declined: Declined };
 
-/** Reads of the balance. It may become outdated while it is read, because another operation is released meanwhile. */
+/** Maximum reads of the balance. A balance is outdated if another operation is released while it is read. */
 const MAX_READS = 3;
 
 /**

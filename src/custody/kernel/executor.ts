@@ -1,7 +1,7 @@
 /**
  * Executes the state machine's effects: sign, send, watch, settle. It makes no decisions: after a crash at any await, the
- * stored row alone determines the next step. The only caller of the signer for transactions. Limits and names are checked
- * again in the critical section that stores the signed bytes, and only stored bytes are sent.
+ * stored row alone determines the next step. No other module lets the signer sign a transaction. Limits and names are
+ * checked again in the critical section that stores the signed bytes, and only stored bytes are sent.
  * @module
  */
 import { DAY_MS } from '../../core/durations.ts';
@@ -68,7 +68,8 @@ const MAX_TURNS = 8;
 /** Interval between checks of a row that awaits the operator. */
 const HOLD_MS = 3_600_000;
 /**
- * For this long, a repeated request sends the stored message again. The rest of its blockhash's minute remains for landing.
+ * For this long, a repeated request sends the stored message again. Its blockhash lives about a minute, and the
+ * transaction can land in the rest of that minute.
  */
 const UNSIGNED_LIFE_MS = 20_000;
 /** Name of the retries of operations. */
@@ -234,8 +235,9 @@ export class Executor {
   }
 
   /**
-   * Why the operation may not be signed now: signing is stopped, the signed operations leave no room in a limit, or the
-   * balance less all reservations does not cover it. Its cost is 0 until it is known.
+   * Why the operation may not be signed now. Signing may be stopped, the signed operations may fill a limit, or the
+   * balance less all reservations may be too low.
+   * @param cost 0 until it is known
    */
   #obstacle(op: Operation, cost: bigint, balance: Balance | undefined): NotNow | undefined {
     const { journal, boundsOf, now } = this.#p;
@@ -250,7 +252,7 @@ export class Executor {
       return { reason: { type: 'limit', limit: limit.name }, outcome };
     }
     if (balance === undefined) return undefined;
-    // An operation was released after the balance was read, which may not show its outcome.
+    // An operation was released after the balance was read, so the balance may not show that operation's outcome.
     if (balance.slot < journal.releasedSlot()) return { reason: upstream('balance_outdated') };
     const others = journal
       .open()
@@ -278,8 +280,8 @@ export class Executor {
       const prepared = await kind.prepare(op);
       if (!prepared.ok) return { seen: declined(prepared) };
       if (signer.isRemote) {
-        // Durable before the key service receives it. A repeated request then has the same bytes while their
-        // blockhash lives.
+        // The message is durable before the key service receives it. A repeated request then has the same bytes
+        // while their blockhash lives.
         journal.storeUnsigned(op, encodePrepared(prepared), now());
         await storage.sync();
       }

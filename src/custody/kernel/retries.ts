@@ -1,6 +1,6 @@
 /**
- * When failed work is tried again. Work without its own row has one here. The platform evicts an idle
- * object within seconds, so counts in memory would never reach the alarm.
+ * When failed work is tried again. The table `retries` stores the failures, because the platform evicts an idle
+ * object within seconds: counts in memory would never reach the alarm.
  * @module
  */
 import { isTimeOver } from '../../core/due-time.ts';
@@ -17,7 +17,7 @@ const WAITS: Backoff = { first: 2_000, most: 6 * 60_000 };
 /** Consecutive failures of the same work after which the operator is alerted. */
 const ALARM_FAILURES = 3;
 
-/** The level of the log line of this failure: an alarm once, when the failures are no longer ordinary. */
+/** The level of the log line of a failure: `alarm` once, at `ALARM_FAILURES` in a row, else `warn`. */
 export const levelOf = (failures: number): 'alarm' | 'warn' =>
   failures === ALARM_FAILURES ? 'alarm' : 'warn';
 

@@ -51,7 +51,7 @@ export class RequestChanges {
     this.#closed = rows('request_expired', (limit) => p.store.closed(this.#closedBefore, limit));
   }
 
-  /** The purpose of a payment that belongs to a request, booked there once; none for any other payment. */
+  /** Books a payment once in the request to which it belongs. @returns a null purpose if none matches */
   take(payment: TreasuryPayment, transaction: ChainTransaction): BookingResult | MayBeReturned {
     const request = matchRequest(payment, transaction, this.#p.store, this.#tools.now());
     if (request === 'several') return { purpose: null, reason: 'several_requests' };
@@ -157,8 +157,8 @@ export class RequestChanges {
   }
 
   /**
-   * A payment that its request has consumed, although the lost journal took the booking with it. If D1 had a refund of a
-   * part of it without the request's change, the operator counts it by hand, because it may have been used.
+   * A payment that its request has already consumed. After a lost journal the request may lack this payment. If the
+   * restored rows do not show where the whole payment went, the operator counts it by hand.
    */
   #takenBefore(request: PaymentRequest, { signature, lamports }: TreasuryPayment): BookingResult {
     const isCounted = request.parts.some((part) => part.signature === signature);

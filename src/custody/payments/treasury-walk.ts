@@ -263,7 +263,7 @@ export class TreasuryWalk {
     this.#p.journal.setMeta(`treasury_walk:${node.name}`, JSON.stringify({ ...walk, behindSince }));
   }
 
-  /** Repeated every hour. */
+  /** Raises an alarm, at most once an hour for each node and event. */
   #alarm(node: TreasuryNode, event: string, facts: Readonly<Record<string, unknown>> = {}): void {
     if (this.#p.journal.isDueAgain(`${event} ${node.name}`, HOUR_MS, this.#p.now()))
       this.#p.log({ level: 'alarm', event, node: node.name, ...facts });

@@ -18,7 +18,7 @@ import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.
 import type { ProofSigner } from '../kernel/signer.ts';
 import { agreeAtTip, type ReserveView } from './reserve-views.ts';
 
-/** One Solana node's figures for the reserve, all at finalized. */
+/** One Solana node's figures for the reserve, all read at commitment `finalized`. */
 export type SolanaFigures = Pick<ProofMessage, 'solanaLamports' | 'solanaTip' | 'absr'>;
 
 export type ProofPorts = {
@@ -151,7 +151,7 @@ export class Proofs implements CustodyModule {
     });
   }
 
-  /** An hour has passed, or a mint has landed that the proof does not count. */
+  /** Whether the proof is an hour old, or does not include the newest landed mint. */
   #isDue({ message, timestamp }: ProofRecord): boolean {
     if (Date.parse(timestamp) + PROOF_EVERY_MS <= this.#tools.now()) return true;
     return !this.#includesLastMint(message);

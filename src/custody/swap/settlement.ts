@@ -229,7 +229,7 @@ async function announce(
 
 const MOST_STATUSES = 20;
 
-/** The bridge's statuses with the time of their first check; the oldest leave first. JSON. */
+/** The bridge's statuses with the time when each was first seen, as JSON. The oldest are dropped first. */
 function statusesAfter({ outcome }: Operation, shown: string, now: number): string {
   const known = statusesOf(outcome);
   if (known.at(-1)?.shown === shown) return JSON.stringify(known);
@@ -286,14 +286,14 @@ type RefundList = {
   readonly fresh: readonly SignatureEntry[];
   /** If no entry is fresh: all entries since the swap, to be read again. */
   readonly old: readonly string[];
-  /** Fresh entries that this check reads. */
+  /** Number of fresh entries, from the oldest, that this check reads. */
   passed: number;
 };
 
 /**
  * The transactions that a check reads: first some of each list that no quorum showed before, then fresh ones of each list
- * in turn. An entry that an earlier list has added costs no turn. Honest lists are equal, so a list of invented transactions
- * uses only its own turns.
+ * in turn. If another list has already added an entry, the turn takes the next entry. Honest lists are equal, so a list
+ * of invented transactions uses only its own turns.
  */
 function chooseReads(lists: readonly RefundList[], looks: number): ReadonlySet<string> {
   const chosen = new Set(lists.flatMap(({ retry }) => turn(retry, RETRIES_PER_CHECK, looks)));

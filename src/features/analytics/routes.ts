@@ -54,7 +54,7 @@ const pageview = createRoute({
   },
 });
 
-/** Required by the contract. */
+/** The API contract requires this header. */
 const NO_STORE = { 'Cache-Control': { schema: { type: 'string' as const, enum: ['no-store'] } } };
 
 const stats = createRoute({

@@ -129,7 +129,7 @@ export const createDatabaseStore = (db: D1Reads) => ({
   /** Half hours of the last day in which checks ran, the oldest first. */
   halfHours: (nowMs: number): Promise<StatusPeriod[]> => periodsOf(db, HALF_HOURS, nowMs),
 
-  /** The same for the days of the last 90. */
+  /** Days of the last 90 in which checks ran, the oldest first. */
   days: (nowMs: number): Promise<StatusPeriod[]> => periodsOf(db, DAYS, nowMs),
 
   /** The newest incidents first. */

@@ -20,10 +20,10 @@ const PATH = '/token/';
 const MAX_DESCRIPTION_CHARS = 300;
 const CARD = '.png';
 const CARD_MAX_AGE = 3_600;
-/** The letters change only with a deployment, which starts new isolates. */
+/** The shapes of the picture's letters change only with a deployment, which starts new isolates. */
 const LETTERS_POLICY = { freshMs: DAY_MS, revalidateMs: 0, staleMs: 0 };
 
-/** Without characters that are invisible or change the writing direction. */
+/** The text without characters that are invisible or change the writing direction. */
 const visible = (text: string): string => text.replaceAll(/\p{C}/gu, '');
 
 /** What a reader should know of a token before its name. */

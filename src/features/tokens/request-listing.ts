@@ -26,7 +26,7 @@ export type RequestListingDeps = {
 /** Records of one token that are read: unpaid requests may be newer than the record that listed it. */
 const MAX_RECORDS = 100;
 
-/** By our number, or by the mint of a token created elsewhere. */
+/** Names a token by our number, or by its mint if it was created elsewhere. */
 export type ListedToken = { readonly tokenId: number } | { readonly mint: string };
 
 /**

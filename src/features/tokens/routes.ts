@@ -24,7 +24,7 @@ export type TokenDeps = Pick<CreateInvoiceDeps, 'rentExemption' | 'invoiceMargin
   readonly requirePayments: () => string;
 };
 
-/** Rent is a constant of the chain for each size, and names and symbols yield few sizes. */
+/** The rent depends only on the account's size, and names and symbols yield few sizes. It is cached for each size. */
 const RENT_POLICY = { freshMs: HOUR_MS, revalidateMs: HOUR_MS, staleMs: 24 * HOUR_MS };
 
 const authority = (role: string) =>
@@ -207,7 +207,7 @@ export async function pageOfTokens(
 }
 
 export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
-  // Before the tokens, whose id is a path segment as well.
+  // Registered before `/tokens/{id}`, which would match this path as well.
   .openapi(quoteRoute, async (c) => {
     const deps = c.var.deps.tokens;
     const treasury = deps.requirePayments();

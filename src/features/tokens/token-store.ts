@@ -34,7 +34,7 @@ const View: z.ZodType<RequestView> = z.object({
       payer: z.string().nullable(),
       reason: z.string(),
       status: z.enum(['due', 'paid']),
-      // Rows from before the service paid refunds have none.
+      // Rows from before the service paid refunds lack this member.
       refundSignature: nullable(z.string()),
     }),
   ),

@@ -22,7 +22,7 @@ export type Tool = {
   readonly description: string;
   readonly annotations: ToolAnnotations;
   readonly input: z.ZodObject;
-  /** Published and checked for the tools of the contract only: `tools/list` has a limit. */
+  /** Only the tools of the contract publish and check an output, because the size of `tools/list` is limited. */
   readonly output?: z.ZodObject;
   /** Arguments of a correct call, shown when arguments are refused. */
   readonly example?: Answer;

@@ -27,6 +27,6 @@ it.each([
   'nprofile1qqsrhuxx8l9ex335q7he0f09aej04zpazpl0ne2cgukyawd24mayt8gpp4mhxue69uhhytnc9e3k7mgpz4mhxue69uhkg6nzv9ejuumpv34kytnrdaksjlyr9p',
   // Keys of 31 and 33 bytes, each with its true checksum.
   ...['npub', 'nsec'].flatMap((prefix) => [31, 33].map((length) => bech32Text(prefix, length))),
-])('rejects %j', (text) => {
+])('does not accept %j as an identity', (text) => {
   expect(identityPubkey(text)).toBeUndefined();
 });

@@ -156,7 +156,7 @@ describe('detects no restoration', () => {
     expect(restorations(w)).toBe(0);
   });
 
-  it.each(['down', 'loses answers'] as const)('detects no restoration while D1 is %s', async (state) => {
+  it.each(['down', 'loses answers'] as const)('detects no restoration in D1 state: %s', async (state) => {
     const w = createCustodianWorld();
     await w.custody.wake();
     w.mirror.state = state;
@@ -167,7 +167,7 @@ describe('detects no restoration', () => {
     expect(restorations(w)).toBe(0);
   });
 
-  it('detects no restoration by more than one read of D1 at the start and one a minute', async () => {
+  it('reads the mark in D1 at most once at the start and once a minute', async () => {
     const w = createCustodianWorld();
     let reads = 0;
     const { mark } = w.mirror;

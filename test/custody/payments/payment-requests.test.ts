@@ -32,7 +32,7 @@ describe('which request a payment belongs to', () => {
   it.each([
     ['one lamport more without a reference', (lamports: bigint) => lamports + 1n, []],
     ['two references', (lamports: bigint) => lamports, ['first', 'second']],
-  ])('a payment belongs to no request with %s', async (_name, amount, references) => {
+  ])('a payment with %s belongs to no request', async (_name, amount, references) => {
     const { payments, open, pay, confirm } = createPaymentWorld();
     const requests = { first: open(), second: open() };
     const named = references.map((name) => requests[name as 'first' | 'second'].reference);
@@ -93,15 +93,15 @@ describe('a payment that a caller has sent and that is not final', () => {
 
   it.each([
     [
-      'the rest of the time of',
+      'for the rest of the time that its caller waits',
       4_999,
       [
         ['confirmed', 5_000],
         ['final', 1],
       ],
     ],
-    ['no longer than', 5_000, [['confirmed', 5_000]]],
-  ])('a confirm waits for the final payment %s its caller', async (_how, lookupMs, lookups) => {
+    ['for no longer than its caller waits', 5_000, [['confirmed', 5_000]]],
+  ])('a confirm waits for a final payment %s', async (_how, lookupMs, lookups) => {
     const world = createPaymentWorld();
     const request = world.open();
     const sent = world.send(fee(request), [request.reference]);
@@ -115,14 +115,14 @@ describe('a payment that a caller has sent and that is not final', () => {
     expect(world.lookups).toEqual(lookups);
   });
 
-  it('a confirm passes on that the network of its caller has used its share of lookups', async () => {
+  it('a confirm is refused when the network of its caller has used its share of lookups', async () => {
     const { open, confirm, state } = createPaymentWorld();
     const refusal = { code: 'RATE_LIMITED', message: 'used', retryAfterSeconds: 5 } as const;
     state.lookedUp = { type: 'refused', refusal };
     expect(await confirm(open().id, signature(99))).toEqual({ type: 'refused', refusal });
   });
 
-  it('a confirm says so when no node has the transaction', async () => {
+  it('a confirm returns PAYMENT_NOT_FINAL when no node has the transaction', async () => {
     const { open, confirm, lookups } = createPaymentWorld();
     expect(await confirm(open().id, signature(99))).toMatchObject({
       refusal: { code: 'PAYMENT_NOT_FINAL', details: { chain: 'unknown' } },
@@ -257,24 +257,21 @@ describe('one payment, one purpose', () => {
   const purposes = ['token', 'listing', 'claim'] as const;
   const pairs = purposes.flatMap((first) => purposes.map((second) => [first, second] as const));
 
-  it.each(pairs)(
-    '%s first, then %s: the second one sees that the payment has a purpose',
-    async (first, second) => {
-      const world = createPaymentWorld();
-      const requests = { token: world.open(), listing: world.open({ kind: 'listing' }) };
-      const rival = { token: world.open(), listing: world.open({ kind: 'listing' }) };
-      const of = (purpose: 'token' | 'listing', rank: number) => (rank === 0 ? requests : rival)[purpose];
-      const bound = first === 'claim' ? (second === 'claim' ? requests.token : of(second, 1)) : of(first, 0);
-      const paid = world.pay(fee(bound), [bound.reference]);
-      const take = (purpose: (typeof purposes)[number], rank: number): Promise<boolean> | boolean =>
-        purpose === 'claim'
-          ? world.journal.consumeOnce(`payment:${paid}`, `asry:${rank}`, world.state.now)
-          : world.confirm(of(purpose, rank).id, paid).then(({ type }) => type === 'confirmed');
-      const outcomes = [await take(first, 0), await take(second, 1)];
-      expect(outcomes.filter(Boolean)).toHaveLength(1);
-      expect(world.created.length).toBeLessThanOrEqual(1);
-    },
-  );
+  it.each(pairs)('a payment used for a %s cannot be used for a %s afterwards', async (first, second) => {
+    const world = createPaymentWorld();
+    const requests = { token: world.open(), listing: world.open({ kind: 'listing' }) };
+    const rival = { token: world.open(), listing: world.open({ kind: 'listing' }) };
+    const of = (purpose: 'token' | 'listing', rank: number) => (rank === 0 ? requests : rival)[purpose];
+    const bound = first === 'claim' ? (second === 'claim' ? requests.token : of(second, 1)) : of(first, 0);
+    const paid = world.pay(fee(bound), [bound.reference]);
+    const take = (purpose: (typeof purposes)[number], rank: number): Promise<boolean> | boolean =>
+      purpose === 'claim'
+        ? world.journal.consumeOnce(`payment:${paid}`, `asry:${rank}`, world.state.now)
+        : world.confirm(of(purpose, rank).id, paid).then(({ type }) => type === 'confirmed');
+    const outcomes = [await take(first, 0), await take(second, 1)];
+    expect(outcomes.filter(Boolean)).toHaveLength(1);
+    expect(world.created.length).toBeLessThanOrEqual(1);
+  });
 
   it('any order of payments, confirms, runs and time makes each token at most once and loses no lamport', {
     tags: ['scaled'],
