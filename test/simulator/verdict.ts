@@ -337,8 +337,13 @@ function judgeTerminals(world: World, operations: readonly Operation[], landed: 
       broken(op, `${own.transaction.signature} landed`);
     if (op.kind !== 'swap' || !own || !order) continue;
     if (op.detail === 'partial' && order.payment && order.fate !== 'partial') {
-      const paid = world.bitcoin.confirmed(order.payment.txid, order.payment.vout);
-      if (paid && paid.value >= order.minimumSats)
+      const { txid, vout } = order.payment;
+      // The bridge pays several swaps to one address. Nothing on the chain names the swap of an output.
+      const servesAnother = operations.some(
+        ({ id, outcome }) => id !== op.id && outcome.btcTxid === txid && Number(outcome.btcVout) === vout,
+      );
+      const paid = world.bitcoin.confirmed(txid, vout);
+      if (paid && paid.value >= order.minimumSats && !servesAnother)
         broken(op, `${paid.value} sats of ${order.minimumSats} arrived`);
     }
     if (op.detail === 'refunded' && order.fate !== 'refunded' && order.fate !== 'crumbs')
