@@ -19,7 +19,7 @@ export type FinalityMemory = Finality & { readonly slot: string; readonly seenAt
 const STALLED_MS = 2 * 60_000;
 
 export class FinalityWatch {
-  /** The slot of a watch that has seen none is no slot of a chain. */
+  /** Slot -1: none was seen yet. A chain begins with slot 0. */
   #memory: FinalityMemory = { slot: '-1', seenAt: 0, stalledSince: null, consensus: 'unknown' };
 
   /** The newest slot that a quorum has finalized. */

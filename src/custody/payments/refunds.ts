@@ -1,6 +1,6 @@
 /**
- * Refunds. One is recorded when a payment buys nothing, and paid only on the operator's command. The finalized
- * chain must show the payer and the payment. A refund is paid once, and within the day's limit.
+ * Refunds. One is recorded when a payment buys nothing, and paid only on the operator's command. It goes to
+ * the payer that the finalized chain shows, at most once and within the day's limit.
  * @module
  */
 import { lamportsChange, MEMO_TRANSFER_FEE } from '../../chain/solana/transaction.ts';
