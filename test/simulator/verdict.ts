@@ -34,7 +34,7 @@ const isOver = (op: Operation): boolean => op.state === 'done' || op.state === '
 const isHeld = (op: Operation): boolean => op.reason?.type === 'held';
 const count = (world: World, query: string): number => Number(world.host.disk.exec(query, [])[0]?.n ?? 0);
 
-/** Work that began within this time is still awaited. */
+/** Operations that were planned or signed within this time are still awaited. */
 const IN_FLIGHT_MS = 15 * 60_000;
 
 const PAID = `SELECT COUNT(*) AS n FROM requests WHERE state = 'paid'`;
@@ -74,7 +74,8 @@ export function isQuiet(world: World, production: Production): boolean {
       (!order.isOver || (arrivedAt !== null && arrivedAt > world.scheduler.now() - LAST_LOOK_MS));
     if (op.state === 'failed') return op.unsettled === 0n || !comes;
     const rests = isHeld(op) && !comes;
-    const isStuck = isLate && op.kind !== 'swap' && Math.abs(clock - op.createdAt) > IN_FLIGHT_MS;
+    const startedAt = world.witness.signedAt.get(op.signing?.signature ?? '') ?? op.createdAt;
+    const isStuck = isLate && op.kind !== 'swap' && Math.abs(clock - startedAt) > IN_FLIGHT_MS;
     return op.state === 'done' || rests || isCapped(op) || isStuck;
   });
 }
