@@ -23,15 +23,10 @@ CREATE INDEX IF NOT EXISTS operations_landed_swaps ON operations (seq DESC) WHER
 CREATE INDEX IF NOT EXISTS operations_absr_by_time ON operations (COALESCE(block_time, 0) DESC, seq DESC)
   WHERE kind IN ('swap', 'absr') AND status = 'finished';
 
--- Quotes that reads requested from the routing provider, per two-hour window since 1970.
-CREATE TABLE IF NOT EXISTS quote_budget (
-  window INTEGER PRIMARY KEY,
-  used INTEGER NOT NULL
-);
--- The same of one network, so that none can use up the budget of all. Rows of earlier windows are deleted.
+-- Quotes that reads requested from the routing provider in a two-hour window since 1970. Rows of earlier windows are deleted.
 CREATE TABLE IF NOT EXISTS quote_shares (
   window INTEGER NOT NULL,
-  client TEXT NOT NULL,                -- hash of an address, of an IPv4 /24, or of an IPv6 /64, /56 or /48
+  client TEXT NOT NULL,                -- '*' for all, or the hash of an address, an IPv4 /24, or an IPv6 /64, /56 or /48
   used INTEGER NOT NULL,
   PRIMARY KEY (window, client)
 ) WITHOUT ROWID;

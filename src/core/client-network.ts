@@ -53,7 +53,7 @@ export function networksOf(client: string): NetworkLevel[] {
 
 /** Number of concurrent clients that a shared budget is sized for. */
 export const SHARES = 8;
-const LEAST_SHARE = 2;
+export const LEAST_SHARE = 2;
 
 /**
  * The share of one client in a common budget: an eighth of what the others have left, but at least two.

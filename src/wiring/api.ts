@@ -239,8 +239,9 @@ function reservesDeps(sources: Sources): Deps['reserves'] {
 }
 
 function statusDeps(sources: Sources): Deps['status'] {
-  const { env, config, memory, custody } = sources;
+  const { env, config, cache, memory, custody } = sources;
   return {
+    cache,
     memory,
     custody,
     missingVariables: missingAnywhere(config),

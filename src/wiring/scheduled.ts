@@ -63,7 +63,7 @@ export function scheduledDeps(env: Env): ScheduledDeps {
   const readStatus = (): Promise<StatusReport> => {
     report ??= beat()
       .catch(() => undefined)
-      .then(() => getStatus(deps.status));
+      .then(() => getStatus(deps.status, true));
     return report;
   };
   return {

@@ -238,11 +238,11 @@ describe('finds faults of the running service', () => {
   });
 
   it('finds schema-outdated', async () => {
-    await world.worker.query('ALTER TABLE quote_budget ADD COLUMN planted TEXT');
+    await world.worker.query('ALTER TABLE quote_shares ADD COLUMN planted TEXT');
     await until('the status knows', async () =>
       (await look()).problems.includes('schema-outdated') ? true : undefined,
     );
-    await world.worker.query('ALTER TABLE quote_budget DROP COLUMN planted');
+    await world.worker.query('ALTER TABLE quote_shares DROP COLUMN planted');
   });
 });
 

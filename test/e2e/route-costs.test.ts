@@ -159,11 +159,7 @@ async function measure(): Promise<RouteCosts> {
 }
 
 it('takes at most one call in sequence for a warm read and two for a cold one', () => {
-  // The status asks 13 sources, five at a time; a new quote for an estimate takes a share of the quota first.
-  const most = (route: string): number => (/status$|estimate$/.test(route) ? 3 : 2);
-  expect(costs.reads.filter(({ route, warm, cold }) => warm.steps > 1 || cold.steps > most(route))).toEqual(
-    [],
-  );
+  expect(costs.reads.filter(({ warm, cold }) => warm.steps > 1 || cold.steps > 2)).toEqual([]);
 });
 
 it('costs per request what docs/scale.md says', async () => {

@@ -199,8 +199,8 @@ describe('an alarm', () => {
     const window = Math.floor(Date.now() / 7_200_000);
     // The next window as well, should it begin meanwhile.
     await world.worker.query(
-      `INSERT INTO quote_budget (window, used) VALUES (${window}, 1000), (${window + 1}, 1000)
-       ON CONFLICT (window) DO UPDATE SET used = 1000`,
+      `INSERT INTO quote_shares (window, client, used) VALUES (${window}, '*', 1000), (${window + 1}, '*', 1000)
+       ON CONFLICT (window, client) DO UPDATE SET used = 1000`,
     );
     const before = messages.length;
     await until('the alarm', async () => {
@@ -215,7 +215,7 @@ describe('an alarm', () => {
     expect((await shows('the alarm', ({ alarms }) => alarms.length > 0)).alarms).toEqual([name]);
     const lines = world.worker.logs().filter((line) => line.includes(name) && line.includes('"alarm"'));
     expect(lines).toHaveLength(1);
-    await world.worker.query('DELETE FROM quote_budget');
+    await world.worker.query('DELETE FROM quote_shares');
     await until('the end', async () => {
       await world.control.cron(MINUTE);
       const [last] = messages.at(-1)?.alarms ?? [];

@@ -18,8 +18,12 @@ const broken = async (): Promise<never> => {
   throw new Error('secret-of-the-inside');
 };
 
+const newCache = (kv?: Pick<KVNamespace, 'get' | 'put'>): Cache =>
+  new Cache({ kv, now: () => NOW, defer: () => undefined });
+
 const HEALTHY: StatusReportDeps = {
-  memory: new Cache({ now: () => NOW, defer: () => undefined }),
+  cache: newCache(),
+  memory: newCache(),
   custody: {
     report: async () => ({
       watchOnly: false,
@@ -77,11 +81,7 @@ const HEALTHY: StatusReportDeps = {
   now: () => NOW,
 };
 const look = (over: Partial<StatusReportDeps> = {}) =>
-  getStatus({
-    ...HEALTHY,
-    memory: new Cache({ now: () => NOW, defer: () => undefined }),
-    ...over,
-  });
+  getStatus({ ...HEALTHY, cache: newCache(), memory: newCache(), ...over });
 
 describe('the status', () => {
   it('the status is green when everything that money needs works, despite other outages', async () => {
@@ -137,6 +137,19 @@ describe('the status', () => {
     expect((await look(over)).ok).toBe(false);
   });
 
+  it("a new isolate shows the cron's probes from KV without waiting for its own", async () => {
+    const stored = new Map<string, string>();
+    const kv = {
+      get: async (key: string) => JSON.parse(stored.get(key) ?? 'null'),
+      put: async (key: string, text: string) => void stored.set(key, text),
+    } as unknown as KVNamespace;
+    await getStatus({ ...HEALTHY, cache: newCache(kv) }, true);
+    const later = new Cache({ kv, now: () => NOW + 140_000, defer: () => undefined });
+    const hangs = () => new Promise<never>(() => undefined);
+    const { upstreams, as_of } = await look({ cache: later, probeUpstreams: hangs });
+    expect([upstreams, as_of]).toMatchObject([[{ name: 'rpc', ok: true }], new Date(NOW).toISOString()]);
+  });
+
   it('the status is as old as its oldest figure', async () => {
     const as_of = new Date(NOW - 120_000).toISOString();
     const backing = { ...(await HEALTHY.readBacking()), as_of };
@@ -190,7 +203,7 @@ describe('health and readiness', () => {
       () => ({
         status: {
           ...HEALTHY,
-          memory: new Cache({ now: () => NOW, defer: () => undefined }),
+          memory: newCache(),
           custody: { ...HEALTHY.custody, signingState },
           missingVariables: [],
           pingDatabase: async () => undefined,

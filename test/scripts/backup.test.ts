@@ -44,7 +44,7 @@ it('a new database filled from a backup equals the old one, search index include
     ),
     // More rows than one page has.
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5200)
-     INSERT INTO quote_budget (window, used) SELECT i, i % 80 FROM n;`,
+     INSERT INTO quote_shares (window, client, used) SELECT i, '*', i % 80 FROM n;`,
     insertOf('mirror_marks', { name: 'journal', revision: 1200, filler: null }),
   ];
   const seedFile = join(folder, 'seed.sql');
@@ -57,7 +57,7 @@ it('a new database filled from a backup equals the old one, search index include
   const { stdout, stderr } = await run(process.execPath, args, { env });
   expect(stdout).toMatch(/^Target: D1 by wrangler --local /);
   expect(stdout).toContain('5205 rows');
-  expect(stderr).toMatch(/^5000 rows of quote_budget read\n[\s\S]*^5200 rows of quote_budget read$/m);
+  expect(stderr).toMatch(/^5000 rows of quote_shares read\n[\s\S]*^5200 rows of quote_shares read$/m);
   expect(statSync(backup).mode & 0o777).toBe(0o600);
   await expect(run(process.execPath, args, { env })).rejects.toMatchObject({ code: 2 });
 

@@ -10,20 +10,20 @@ const store = createDatabaseStore(env.DB);
 describe('the database as the status shows it', () => {
   it('the status compares the columns of schema.sql and none of the platform', async () => {
     const columns = await store.columns();
-    expect(columns).toEqual(expect.arrayContaining(['operations.seq', 'tokens.name', 'quote_budget.window']));
+    expect(columns).toEqual(expect.arrayContaining(['operations.seq', 'tokens.name', 'quote_shares.window']));
     expect(columns.filter((column) => /^(sqlite_|_cf_|d1_)/.test(column))).toEqual([]);
   });
 
   it('a further column changes the fingerprint of the schema', async () => {
     const before = schemaFingerprint(await store.columns());
-    await env.DB.prepare('ALTER TABLE quote_budget ADD COLUMN more TEXT').run();
+    await env.DB.prepare('ALTER TABLE quote_shares ADD COLUMN more TEXT').run();
     expect(schemaFingerprint(await store.columns())).not.toBe(before);
   });
 
   it('counts the quotes of the current window only', async () => {
     const now = Date.UTC(2026, 10, 20, 13);
     const window = Math.floor(now / 7_200_000);
-    const insert = env.DB.prepare('INSERT INTO quote_budget (window, used) VALUES (?, ?)');
+    const insert = env.DB.prepare("INSERT INTO quote_shares (window, client, used) VALUES (?, '*', ?)");
     await env.DB.batch([insert.bind(window - 1, 99), insert.bind(window, 7)]);
     expect(await store.quotesUsed(now)).toBe(7);
     expect(await store.quotesUsed(now + 7_200_000)).toBe(0);

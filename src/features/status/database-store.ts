@@ -47,7 +47,6 @@ export type StatusPeriod = {
 /** Every table of schema.sql; a test compares them. */
 export const TABLES = [
   'operations',
-  'quote_budget',
   'quote_shares',
   'exchange_requests',
   'status_periods',
@@ -147,7 +146,7 @@ export const createDatabaseStore = (db: D1Reads) => ({
   /** Quotes that reads have used in the window of this time (Unix milliseconds). */
   async quotesUsed(nowMs: number): Promise<number> {
     const row = await db
-      .prepare('SELECT used FROM quote_budget WHERE window = ?')
+      .prepare("SELECT used FROM quote_shares WHERE window = ? AND client = '*'")
       .bind(Math.floor(nowMs / QUOTE_WINDOW_MS))
       .first<{ used: number }>();
     return row?.used ?? 0;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { DAY_MS } from '../../core/durations.ts';
 import type { CustodianApi, CustodyReport, LimitUse } from '../../custody/api.ts';
-import type { Cache } from '../../http/cached.ts';
+import { type Cache, refreshing } from '../../http/cached.ts';
 import { type DatabaseStore, STATUS_PERIOD_MS, schemaFingerprint } from './database-store.ts';
 
 /** One upstream's state from a probe. */
@@ -26,6 +26,7 @@ export type Backing = {
 };
 
 export type StatusReportDeps = {
+  readonly cache: Cache;
   /** This isolate's memory only. */
   readonly memory: Cache;
   readonly custody: Pick<CustodianApi, 'report'>;
@@ -50,7 +51,11 @@ export type StatusReportDeps = {
 
 export type StatusReport = Awaited<ReturnType<typeof getStatus>>;
 
-const UPSTREAM_POLICY = { freshMs: 30_000, revalidateMs: 60_000, staleMs: 300_000 };
+/**
+ * The cron probes each minute and stores the result in KV, which may be a minute old. A cold isolate shows that result and
+ * probes in the background.
+ */
+const UPSTREAM_POLICY = { freshMs: 30_000, revalidateMs: 120_000, staleMs: 300_000, kv: 'read' } as const;
 const CUSTODY_POLICY = { freshMs: 5_000, revalidateMs: 10_000, staleMs: 60_000 };
 const OPERATIONS = 20;
 
@@ -145,11 +150,14 @@ export const failedParts = ({
   ),
 });
 
-/** The state of the whole service. A part that cannot be read is null, and the status is then not ok. */
-export async function getStatus(d: StatusReportDeps) {
+/**
+ * The state of the whole service. A part that cannot be read is null, and the status is then not ok.
+ * @param refresh true for the cron, which probes the upstreams for all isolates
+ */
+export async function getStatus(d: StatusReportDeps, refresh = false) {
   const [release, upstreams, custody, database, cron, backing, alarms] = await Promise.all([
     d.readRelease(),
-    d.memory.read('status:upstreams', UPSTREAM_POLICY, () => d.probeUpstreams()),
+    d.cache.read('status:upstreams', refreshing(UPSTREAM_POLICY, refresh), () => d.probeUpstreams()),
     d.memory.read('status:custody', CUSTODY_POLICY, () => custodyPart(d.custody)).catch(() => null),
     d.memory.read('status:database', CUSTODY_POLICY, () => databaseStatus(d)).catch(() => null),
     d.heartbeat.read(d.now()).catch(() => null),

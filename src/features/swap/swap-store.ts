@@ -7,7 +7,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { CALL_LIMITS, QUOTE_WINDOW_MS, type Remaining } from '../../core/call-limits.ts';
-import { fairShare, networksOf } from '../../core/client-network.ts';
+import { fairShare, LEAST_SHARE, networksOf, SHARES } from '../../core/client-network.ts';
 import type { SwapView } from '../../custody/api.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 
@@ -91,6 +91,26 @@ const MAX_REMEMBERED = 10_000;
 
 const hashOf = (network: string): string => bytesToHex(sha256(utf8ToBytes(network)).subarray(0, 16));
 
+/** Counts the quotes of all clients together. */
+const ALL = '*';
+
+/**
+ * Adds a quote to each row of ?2, or to none if one of them has no room: the total up to ?3, a network up to its
+ * multiple of the fair share. D1 binds numbers as REAL, so the division needs the CAST.
+ */
+const TAKE = `WITH counted AS (
+    SELECT value ->> 'client' AS client, value ->> 'times' AS times, COALESCE(used, 0) AS own
+    FROM json_each(?2) LEFT JOIN quote_shares ON window = ?1 AND client = value ->> 'client'
+  )
+  INSERT INTO quote_shares (window, client, used)
+  SELECT ?1, client, 1 FROM counted WHERE NOT EXISTS (
+    SELECT 1 FROM counted, (SELECT own AS total FROM counted WHERE times IS NULL)
+    WHERE own >= IIF(times IS NULL, ?3, times * MAX(?4, CAST((?3 - total + own) / ?5 AS INTEGER)))
+  )
+  ON CONFLICT (window, client) DO UPDATE SET used = used + 1 RETURNING client`;
+const COUNTS = `SELECT client, used FROM quote_shares
+  WHERE window = ?1 AND client IN (SELECT value ->> 'client' FROM json_each(?2))`;
+
 const windowOf = (nowMs: number): number => Math.floor(nowMs / QUOTE_WINDOW_MS);
 const secondsLeft = (nowMs: number): number =>
   Math.ceil(((windowOf(nowMs) + 1) * QUOTE_WINDOW_MS - nowMs) / 1_000);
@@ -117,51 +137,26 @@ export class QuoteBudget implements QuoteBudgetStore {
   }
 
   async take(nowMs: number, client: string | null): Promise<QuoteTaken> {
-    const db = this.#db;
     const window = windowOf(nowMs);
-    const retryAfterSeconds = secondsLeft(nowMs);
     // Stores a value that distinguishes addresses, not the addresses themselves.
     const levels = (client === null ? [] : networksOf(client)).map(({ network, times }) => ({
-      network: hashOf(network),
+      client: hashOf(network),
       times,
     }));
-    if (levels.length > 0) {
-      const [total, shares] = await db.batch<{ client: string; used: number }>([
-        db.prepare('SELECT used FROM quote_budget WHERE window = ?').bind(window),
-        db
-          .prepare(
-            `SELECT client, used FROM quote_shares WHERE window = ? AND client IN (${levels.map(() => '?').join(', ')})`,
-          )
-          .bind(window, ...levels.map(({ network }) => network)),
-      ]);
-      const used = total?.results[0]?.used ?? 0;
-      const left = levels.map(({ network, times }) => {
-        const own = shares?.results.find((row) => row.client === network)?.used ?? 0;
-        return times * fairShare(MAXIMUM, used, own) - own;
-      });
-      const least = Math.min(MAXIMUM - used, ...left);
-      if (client !== null) this.#remember(window, client, Math.max(least - 1, 0));
-      if (used < MAXIMUM && least <= 0) return { ok: false, spentBy: 'client', retryAfterSeconds };
-    }
-    // The client's share is counted even if the budget is used up: no client gets a quote in this window anyway.
-    const [taken] = await db.batch<{ used: number }>([
-      db
-        .prepare(
-          `INSERT INTO quote_budget (window, used) VALUES (?, 1)
-           ON CONFLICT (window) DO UPDATE SET used = used + 1 WHERE used < ? RETURNING used`,
-        )
-        .bind(window, MAXIMUM),
-      ...levels.map(({ network }) =>
-        db
-          .prepare(
-            `INSERT INTO quote_shares (window, client, used) VALUES (?, ?, 1)
-             ON CONFLICT (window, client) DO UPDATE SET used = used + 1`,
-          )
-          .bind(window, network),
-      ),
-      db.prepare('DELETE FROM quote_shares WHERE window < ?').bind(window),
+    const counted = JSON.stringify([{ client: ALL, times: null }, ...levels]);
+    const [taken, counts] = await this.#db.batch<{ client: string; used: number }>([
+      this.#db.prepare(TAKE).bind(window, counted, MAXIMUM, LEAST_SHARE, SHARES),
+      this.#db.prepare(COUNTS).bind(window, counted),
+      this.#db.prepare('DELETE FROM quote_shares WHERE window < ?').bind(window),
     ]);
-    if (taken?.results.length === 0) return { ok: false, spentBy: 'all', retryAfterSeconds };
-    return { ok: true };
+    const usedBy = (name: string): number => counts?.results.find((row) => row.client === name)?.used ?? 0;
+    const left = levels.map(({ client, times }) => {
+      const own = usedBy(client);
+      return times * fairShare(MAXIMUM, usedBy(ALL), own) - own;
+    });
+    const all = MAXIMUM - usedBy(ALL);
+    if (client !== null) this.#remember(window, client, Math.max(Math.min(all, ...left), 0));
+    if (taken?.results.length !== 0) return { ok: true };
+    return { ok: false, spentBy: all > 0 ? 'client' : 'all', retryAfterSeconds: secondsLeft(nowMs) };
   }
 }
