@@ -22,8 +22,6 @@ export type Tool = {
   readonly description: string;
   readonly annotations: ToolAnnotations;
   readonly input: z.ZodObject;
-  /** Only the tools of the contract publish and check an output, because the size of `tools/list` is limited. */
-  readonly output?: z.ZodObject;
   /** Arguments of a correct call, shown when arguments are refused. */
   readonly example?: Answer;
   run(input: unknown, context: ToolContext): Promise<Answer>;
@@ -77,8 +75,3 @@ export const waiting = (
   onState: ({ status, detail }) => progress?.(`${status}: ${detail}`),
   ...(signal && { signal }),
 });
-
-export const freshness = {
-  as_of: z.string().describe('When the figures were read'),
-  stale: z.boolean().describe('true when an older value is shown'),
-};
