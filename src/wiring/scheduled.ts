@@ -4,7 +4,7 @@
  */
 import type { Deps } from '../app.ts';
 import { AppError, failureReason } from '../core/errors.ts';
-import { ExchangeStore, purgeExchange } from '../features/exchange/exchange-store.ts';
+import { ExchangeStore } from '../features/exchange/exchange-store.ts';
 import { prewarmCurrencies } from '../features/exchange/quote.ts';
 import { getProof } from '../features/reserves/get-proof.ts';
 import { getReserves } from '../features/reserves/get-reserves.ts';
@@ -83,7 +83,7 @@ export function scheduledDeps(env: Env): ScheduledDeps {
     daily: [
       { name: 'heartbeat', run: () => heartbeat.beat('daily', now()) },
       { name: 'wake', run: () => custody.wake() },
-      { name: 'purge_exchange', run: () => purgeExchange({ exchanges, now }) },
+      { name: 'purge_exchange', run: () => exchanges.purge(now()) },
       { name: 'purge_unpaid', run: () => purgeUnpaid(env.DB, now()) },
     ],
   };

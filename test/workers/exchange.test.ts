@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
 import { createApp, type Deps } from '../../src/app.ts';
-import { ExchangeStore, purgeExchange } from '../../src/features/exchange/exchange-store.ts';
+import { ExchangeStore } from '../../src/features/exchange/exchange-store.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { createWaiting } from '../../src/http/wait.ts';
 import type { CreateOutcome, ExchangeOrder, ExchangeProvider } from '../../src/providers/changenow.ts';
@@ -353,7 +353,7 @@ it('a create is finished by the runtime when the caller disconnects', async () =
 
 it('requests are deleted after 7 days', async () => {
   await create(order, keyed());
-  const purge = () => purgeExchange({ exchanges: new ExchangeStore(env.DB), now: () => clock });
+  const purge = () => new ExchangeStore(env.DB).purge(clock);
   clock = NOON + 7 * 24 * 3_600_000;
   expect(await purge()).toBe(0);
   expect((await create(order, keyed())).headers.get('idempotency-replayed')).toBe('true');
