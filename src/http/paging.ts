@@ -113,25 +113,26 @@ const cellText = (value: Cell): string => {
 };
 
 /** A header row with the members' names, then one line per row. Null is an empty cell. */
-export function toCsv(rows: readonly Readonly<Record<string, Cell>>[], columns: readonly string[]): string {
+function toCsv(rows: readonly Readonly<Record<string, Cell>>[], columns: readonly string[]): string {
   const lines = rows.map((row) => columns.map((column) => cellText(row[column] ?? null)).join(','));
   return [columns.join(','), ...lines, ''].join('\r\n');
 }
 
 /**
  * @param name of the file that a browser saves
+ * @param row  schema of a row; its members are the columns
  * @param next cursor of the next page, sent in the `Link` header
  */
 export function csvList(
   c: Context,
   name: string,
-  columns: readonly string[],
+  row: z.ZodObject,
   rows: readonly Readonly<Record<string, Cell>>[],
   next: string | null,
 ): Response & TypedResponse<never, 200, 'json'> {
   linkNext(c, next);
   c.header('Content-Disposition', `inline; filename="${name}.csv"`);
   const headers = { 'Content-Type': 'text/csv; charset=utf-8; header=present' };
-  const response: Response = c.body(toCsv(rows, columns), 200, headers);
+  const response: Response = c.body(toCsv(rows, Object.keys(row.shape)), 200, headers);
   return response as Response & TypedResponse<never, 200, 'json'>;
 }

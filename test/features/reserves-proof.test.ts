@@ -2,12 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/core/durations.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { ProofAnswer, ProofRecord } from '../../src/custody/api.ts';
-import {
-  type GetProofDeps,
-  getProof,
-  getProofOfDay,
-  listProofs,
-} from '../../src/features/reserves/get-proof.ts';
+import { type GetProofDeps, getProof } from '../../src/features/reserves/get-proof.ts';
 import { Cache } from '../../src/http/cached.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -34,11 +29,8 @@ function service(archive: ProofRecord[] | null, answer: ProofAnswer | 'down' = '
     now: () => clock.ms,
     proofs: {
       newest: async () => rows()[0],
-      ofDay: async (day) => rows().find(({ timestamp }) => timestamp.startsWith(day)),
-      list: async (limit, before = '~') =>
-        rows()
-          .filter((proof) => proof.timestamp < before)
-          .slice(0, limit),
+      ofDay: async () => undefined,
+      list: async () => [],
     },
     custody: {
       async proof() {
@@ -103,30 +95,6 @@ describe('the newest proof', () => {
     clock.ms += HOUR_MS;
     const down = { ...d, proofs: service(null).d.proofs };
     expect(await getProof(down)).toMatchObject({ stale: true, value: { hash: `hash ${NOW}` } });
-    await expect(getProof(service(null).d)).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
-  });
-});
-
-describe('the archive', () => {
-  const archive = Array.from({ length: 5 }, (_, hour) => at(NOW - (4 - hour) * HOUR_MS));
-
-  it('the archive is listed newest first, from before a time', async () => {
-    const { d } = service(archive);
-    const newest = [...archive].reverse().map(({ hash }) => hash);
-    const isDaily = false;
-    expect((await listProofs(d, { limit: 2, isDaily })).map(({ hash }) => hash)).toEqual(newest.slice(0, 2));
-    const before = archive[3]?.timestamp ?? '';
-    expect((await listProofs(d, { limit: 9, before, isDaily })).map(({ hash }) => hash)).toEqual(
-      newest.slice(2),
-    );
-  });
-
-  it('returns the last proof of a day, and NOT_FOUND for a day without one', async () => {
-    const { d } = service(archive);
-    expect((await getProofOfDay(d, '2026-11-20')).hash).toBe(`hash ${NOW}`);
-    await expect(getProofOfDay(d, '2026-11-19')).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    await expect(getProofOfDay(service(null).d, '2026-11-20')).rejects.toMatchObject({
-      code: 'DATABASE_UNAVAILABLE',
-    });
+    await expect(getProof(service(null).d)).rejects.toThrow('D1 is down');
   });
 });

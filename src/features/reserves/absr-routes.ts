@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { BTC_DECIMALS, grouped, toNumber } from '../../core/amount.ts';
-import { AppError, databaseUnavailable } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { USD_DECIMALS, valueUsd } from '../../core/price.ts';
 import { csvList, decodeCursor, pageOf, pageParams, wantsCsv } from '../../http/paging.ts';
 import { limitReads } from '../../http/rate-limit.ts';
@@ -59,6 +59,16 @@ const summaryRoute = createRoute({
   },
 });
 
+const Transaction = z.object({
+  signature: z.string().describe('Solana signature'),
+  txId: text('Bitcoin txid that paid an issue; null for a mint'),
+  type: z.enum(['mint', 'issue']),
+  amountSats: z.int(),
+  amountUsd: number('At the price when it was signed; null when no price was known'),
+  blockTime: z.int().nullable().describe('Unix seconds'),
+  amountSatoshis: z.string(),
+});
+
 const transactionsRoute = createRoute({
   method: 'get',
   path: '/arbitrage/transactions',
@@ -70,20 +80,7 @@ const transactionsRoute = createRoute({
   request: { query: z.object(pageParams()) },
   responses: {
     200: listResponse(
-      component('AbsrTransactions', {
-        transactions: z.array(
-          z.object({
-            signature: z.string().describe('Solana signature'),
-            txId: text('Bitcoin txid that paid an issue; null for a mint'),
-            type: z.enum(['mint', 'issue']),
-            amountSats: z.int(),
-            amountUsd: number('At the price when it was signed; null when no price was known'),
-            blockTime: z.int().nullable().describe('Unix seconds'),
-            amountSatoshis: z.string(),
-          }),
-        ),
-        next_cursor: nextCursor,
-      }),
+      component('AbsrTransactions', { transactions: z.array(Transaction), next_cursor: nextCursor }),
       'Mints and issues',
     ),
     ...errorResponses(['INVALID_INPUT', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE']),
@@ -130,7 +127,6 @@ async function readBadge(d: SummaryDeps): Promise<BadgeState> {
 }
 
 const LIST = 'absr';
-const COLUMNS = ['signature', 'txId', 'type', 'amountSats', 'amountUsd', 'blockTime', 'amountSatoshis'];
 const ListKey = z.tuple([z.int(), z.int()]);
 
 function pageOfTransactions(read: readonly AbsrTransaction[], limit: number) {
@@ -168,12 +164,10 @@ export const absrRoutes = newRouter<{ readonly reserves: AbsrDeps }>()
   .openapi(transactionsRoute, async (c) => {
     const { limit, cursor } = c.req.valid('query');
     const after = decodeCursor(LIST, ListKey, cursor) ?? undefined;
-    const read = await c.var.deps.reserves.absr.newest(limit + 1, after).catch((cause: unknown) => {
-      throw databaseUnavailable('The list cannot be read now.', cause);
-    });
+    const read = await c.var.deps.reserves.absr.newest(limit + 1, after);
     const page = pageOfTransactions(read, limit);
     if (!wantsCsv(c)) return c.json(page, 200);
-    return csvList(c, 'absr', COLUMNS, page.transactions, page.next_cursor);
+    return csvList(c, 'absr', Transaction, page.transactions, page.next_cursor);
   });
 
 export type BadgeState = {

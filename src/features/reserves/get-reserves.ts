@@ -34,14 +34,17 @@ export type ReservesDeps = {
 /** Balances and lists are at most 15 minutes old; a longer outage is an error. */
 export const RESERVE_POLICY = prewarmed(HOUR_MS / 4);
 
-export type StoredBitcoin = {
+/** Amounts are decimal text, for a cache. */
+type StoredBitcoin = {
   readonly confirmed: string;
   readonly pendingDelta: string;
+  /** Source of the shown view. */
   readonly source: string;
+  /** Whether all answering sources agree; null when only one answered. */
   readonly agreed: boolean | null;
   readonly views: readonly { readonly name: string; readonly confirmed: string | null }[];
 };
-export type StoredSolana = { readonly lamports: string; readonly slot: string; readonly source: string };
+type StoredSolana = { readonly lamports: string; readonly slot: string; readonly source: string };
 
 export type Reserves = {
   readonly bitcoin: Cached<StoredBitcoin> | null;
@@ -65,12 +68,7 @@ export function readBitcoinReserve(
     const answers = await querySources(d.bitcoinSources, d.sleep, (source) => source.balance(address));
     const balance = chooseBalance(answers);
     if (!balance) throw failureOf(answers);
-    return {
-      ...balance,
-      confirmed: balance.confirmed.toString(),
-      pendingDelta: balance.pendingDelta.toString(),
-      views: balance.views.map(({ name, confirmed }) => ({ name, confirmed: confirmed?.toString() ?? null })),
-    };
+    return balance;
   });
 }
 
@@ -123,35 +121,25 @@ export async function getReserves(d: ReservesDeps, refresh: Refresh = false): Pr
   return { bitcoin: bitcoin.value, solana: solana.value, watchOnly, errors };
 }
 
-export type BitcoinView = { readonly confirmed: bigint; readonly pendingDelta: bigint };
-
-export type BitcoinBalance = {
-  readonly confirmed: bigint;
-  readonly pendingDelta: bigint;
-  /** Source of the shown view. */
-  readonly source: string;
-  /** Whether all answering sources agree; null when only one answered. */
-  readonly agreed: boolean | null;
-  readonly views: readonly { readonly name: string; readonly confirmed: bigint | null }[];
-};
+type BitcoinView = { readonly confirmed: bigint; readonly pendingDelta: bigint };
 
 /**
  * The lowest confirmed balance of all sources, so that the figure is never too high; null when none has
  * answered.
  */
-export function chooseBalance(answers: readonly SourceAnswer<BitcoinView>[]): BitcoinBalance | null {
+function chooseBalance(answers: readonly SourceAnswer<BitcoinView>[]): StoredBitcoin | null {
   const known = answers.flatMap((answer) => (answer.ok ? [{ source: answer.name, ...answer.value }] : []));
   const [first] = known;
   if (!first) return null;
   const lowest = known.reduce((low, view) => (view.confirmed < low.confirmed ? view : low), first);
   return {
-    confirmed: lowest.confirmed,
-    pendingDelta: lowest.pendingDelta,
+    confirmed: lowest.confirmed.toString(),
+    pendingDelta: lowest.pendingDelta.toString(),
     source: lowest.source,
     agreed: known.length < 2 ? null : known.every((view) => view.confirmed === first.confirmed),
     views: answers.map((answer) => ({
       name: answer.name,
-      confirmed: answer.ok ? answer.value.confirmed : null,
+      confirmed: answer.ok ? answer.value.confirmed.toString() : null,
     })),
   };
 }

@@ -1,12 +1,13 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { type ProofMessage, readProofMessage } from '../../chain/bitcoin/proof-message.ts';
+import { AppError } from '../../core/errors.ts';
 import type { ProofRecord } from '../../custody/api.ts';
 import type { Cached } from '../../http/cached.ts';
 import { decodeCursor, pageOf, pageParams } from '../../http/paging.ts';
 import { limitReads } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
-import { type GetProofDeps, getProof, getProofOfDay, listProofs } from './get-proof.ts';
+import { type GetProofDeps, getProof } from './get-proof.ts';
 
 const Figures = component('ProofFigures', {
   service: z.string(),
@@ -136,11 +137,7 @@ export const proofRoutes = newRouter<{ readonly reserves: GetProofDeps }>()
   .openapi(historyRoute, async (c) => {
     const { before, limit, cursor, every } = c.req.valid('query');
     const after = decodeCursor(HISTORY, HistoryKey, cursor)?.[0] ?? before;
-    const read = await listProofs(c.var.deps.reserves, {
-      limit: limit + 1,
-      isDaily: every === 'day',
-      ...(after !== undefined && { before: after }),
-    });
+    const read = await c.var.deps.reserves.proofs.list(limit + 1, after, every === 'day');
     const { rows, next } = pageOf(HISTORY, read, limit, ({ timestamp }) => [timestamp]);
     const proofs = rows.map(({ message, timestamp, hash, bitcoin, solana }) => {
       const proof = readProofMessage(message);
@@ -156,7 +153,8 @@ export const proofRoutes = newRouter<{ readonly reserves: GetProofDeps }>()
     return c.json({ proofs, next_cursor: next }, 200);
   })
   .openapi(dayRoute, async (c) => {
-    const proof = await getProofOfDay(c.var.deps.reserves, c.req.valid('param').date);
+    const proof = await c.var.deps.reserves.proofs.ofDay(c.req.valid('param').date);
+    if (!proof) throw new AppError('NOT_FOUND', 'No proof was signed on that date.');
     return c.json(shown(proof), 200);
   });
 

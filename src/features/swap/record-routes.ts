@@ -56,6 +56,18 @@ const statusRoute = createRoute({
   },
 });
 
+const HistoryRow = z.object({
+  signature: z.string(),
+  txId: z.string().nullable(),
+  solAmount: z.number(),
+  btcSats: z.int().nullable(),
+  blockTime: z.int().nullable().describe('Unix seconds'),
+  status: z.enum(['waiting', 'finished', 'failed']),
+  detail: z.string(),
+  amountLamports: z.string(),
+  btcSatoshis: z.string().nullable(),
+});
+
 const historyRoute = createRoute({
   method: 'get',
   path: '/exchanges/transactions',
@@ -67,22 +79,7 @@ const historyRoute = createRoute({
   request: { query: z.object(pageParams()) },
   responses: {
     200: listResponse(
-      component('SwapHistory', {
-        transactions: z.array(
-          z.object({
-            signature: z.string(),
-            txId: z.string().nullable(),
-            solAmount: z.number(),
-            btcSats: z.int().nullable(),
-            blockTime: z.int().nullable().describe('Unix seconds'),
-            status: z.enum(['waiting', 'finished', 'failed']),
-            detail: z.string(),
-            amountLamports: z.string(),
-            btcSatoshis: z.string().nullable(),
-          }),
-        ),
-        next_cursor: nextCursor,
-      }),
+      component('SwapHistory', { transactions: z.array(HistoryRow), next_cursor: nextCursor }),
       'Landed swaps',
     ),
     ...errorResponses(['INVALID_INPUT', 'RATE_LIMITED', 'DATABASE_UNAVAILABLE']),
@@ -90,17 +87,6 @@ const historyRoute = createRoute({
 });
 
 const HISTORY = 'swaps';
-const COLUMNS = [
-  'signature',
-  'txId',
-  'solAmount',
-  'btcSats',
-  'blockTime',
-  'status',
-  'detail',
-  'amountLamports',
-  'btcSatoshis',
-];
 const HistoryKey = z.tuple([z.int()]);
 const POLL_SECONDS = 5;
 /** Interval between reads; two polls and a read take less than a second after a change. */
@@ -143,7 +129,7 @@ export const swapRecordRoutes = newRouter<{ readonly swap: SwapRecordDeps }>()
     const read = await c.var.deps.swap.swaps.landed(limit + 1, below);
     const page = pageOfSwaps(read, limit);
     if (!wantsCsv(c)) return c.json(page, 200);
-    return csvList(c, 'swaps', COLUMNS, page.transactions, page.next_cursor);
+    return csvList(c, 'swaps', HistoryRow, page.transactions, page.next_cursor);
   });
 
 const statusOf = (swap: SwapRow) => ({
