@@ -1,21 +1,14 @@
 /**
  * Addresses that programs derive from seeds. They are off the curve, so no key exists for them. The library's
- * own search is asynchronous (WebCrypto), but the transaction policy needs these addresses inside one
- * synchronous check. The search over the bumps is therefore here; the curve and the text form are the
- * library's.
+ * own search is asynchronous (WebCrypto), but messages are built synchronously. The search over the bumps is
+ * therefore here; the curve and the text form are the library's.
  * @see https://solana.com/docs/core/pda
  * @module
  */
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { type Address, getAddressDecoder, isOffCurveAddress } from '@solana/web3.js';
 import { decodeBase58 } from './address.ts';
-
-/**
- * Entries of the cache. Most addresses follow from the configuration, and each costs a search over the curve.
- */
-const CACHED = 64;
-const cache = new Map<string, Address>();
 
 const MARKER = utf8ToBytes('ProgramDerivedAddress');
 
@@ -30,19 +23,8 @@ export function programAddress(program: string, seeds: readonly Uint8Array[]): A
   const programBytes = decodeBase58(program, 32);
   if (!programBytes || seeds.length > 15 || seeds.some((seed) => seed.length > 32))
     throw new RangeError('program or seeds');
-  const name = [program, ...seeds.map((seed) => bytesToHex(seed))].join();
-  const cached = cache.get(name);
-  if (cached !== undefined) return cached;
-  const address = derive(programBytes, seeds);
-  const [oldest] = cache.keys();
-  if (cache.size >= CACHED && oldest !== undefined) cache.delete(oldest);
-  cache.set(name, address);
-  return address;
-}
-
-function derive(program: Uint8Array, seeds: readonly Uint8Array[]): Address {
   for (let bump = 255; bump >= 0; bump -= 1) {
-    const hash = sha256(concatBytes(...seeds, Uint8Array.of(bump), program, MARKER));
+    const hash = sha256(concatBytes(...seeds, Uint8Array.of(bump), programBytes, MARKER));
     const address = getAddressDecoder().decode(hash);
     if (isOffCurveAddress(address)) return address;
   }
