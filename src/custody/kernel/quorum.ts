@@ -210,16 +210,10 @@ export function sameByKey<T>(
   return group?.map(({ value }) => value);
 }
 
-const essences = new WeakMap<ChainTransaction, string>();
-
-/** Members of a finalized transaction that every node stores. Cached, because a decision compares every pair of responses. */
+/** Members of a finalized transaction that every node stores. */
 function essence(transaction: ChainTransaction): string {
-  const known = essences.get(transaction);
-  if (known !== undefined) return known;
   const { signature, slot, failed, fee, accounts, signers, preLamports, postLamports } = transaction;
-  const text = stringifyJson([signature, slot, failed, fee, accounts, signers, preLamports, postLamports]);
-  essences.set(transaction, text);
-  return text;
+  return stringifyJson([signature, slot, failed, fee, accounts, signers, preLamports, postLamports]);
 }
 
 /** Token balances by account; null if the node stores none. */
