@@ -172,7 +172,7 @@ export function decodeOperation(text: string): Operation {
   };
 }
 
-const decodeSigning = (signing: Signing): Signing => ({
+const decodeSigning = <T extends SignedAt>(signing: T): T => ({
   ...withAtoms(signing),
   witnesses: (signing.witnesses ?? []).map(withAtoms),
 });
@@ -267,14 +267,9 @@ export type Prepared =
 /** A message that is ready to be signed. */
 export type Ready = Extract<Prepared, { ok: true }>;
 
-type StoredMessage = Pick<Ready, 'ok' | 'plan' | 'claims'> & {
+type StoredMessage = Omit<Ready, 'message' | 'cosignatures'> & {
   readonly message: string;
   readonly cosignatures: readonly string[];
-  readonly cost: string;
-  readonly signedAt: {
-    readonly slot: string;
-    readonly witnesses: readonly { readonly node: string; readonly slot: string; readonly height: string }[];
-  };
 };
 
 /** JSON of a prepared message; `decodePrepared` reads it back. */
@@ -285,20 +280,12 @@ export const encodePrepared = ({ message, cosignatures = [], ...rest }: Ready): 
   );
 
 export function decodePrepared(text: string): Ready {
-  const { signedAt, message, cosignatures, cost, ...rest } = JSON.parse(text) as StoredMessage;
+  const { message, cosignatures, signedAt, ...rest } = JSON.parse(text) as StoredMessage;
   return {
-    ...rest,
+    ...withAtoms(rest),
     message: hexToBytes(message),
     cosignatures: cosignatures.map(hexToBytes),
-    cost: BigInt(cost),
-    signedAt: {
-      slot: BigInt(signedAt.slot),
-      witnesses: signedAt.witnesses.map(({ node, slot, height }) => ({
-        node,
-        slot: BigInt(slot),
-        height: BigInt(height),
-      })),
-    },
+    signedAt: decodeSigning(signedAt),
   };
 }
 
