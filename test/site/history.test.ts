@@ -7,6 +7,7 @@ import { buildProofMessage, parseProofMessage, proofHash } from '../../src/chain
 import { signMessage } from '../../src/chain/bitcoin/signed-message.ts';
 import { deriveAddress } from '../../src/chain/bitcoin/wif.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
+import { wifOf } from '../chain/bitcoin/peers.ts';
 
 const secretKey = new Uint8Array(32).fill(21);
 const seed = new Uint8Array(32).fill(22);
@@ -18,7 +19,8 @@ const START = Date.UTC(2026, 10, 20, 12);
 function signed(message: string): ArchivedProof {
   const bitcoin = {
     address: bitcoinAddress,
-    signature: signMessage({ secretKey, address: bitcoinAddress, message }).signature,
+    signature: signMessage({ wif: wifOf({ secretKey, compressed: true }), address: bitcoinAddress, message })
+      .signature,
   };
   const solana = {
     address: solanaAddress,

@@ -29,22 +29,19 @@ export function splitVariant(signature: string): { scheme: Bip322Scheme; body: s
   return { scheme: VARIANTS[prefix], body: signature.slice(3) };
 }
 
+/** Zeros for BIP-340's nonce, so that taproot signatures are deterministic too. */
+const NO_RANDOMNESS = new Uint8Array(32);
+
 /**
  * @param secretKey of a compressed public key
- * @param auxRand   32 bytes for BIP-340's nonce. The default, zeros, makes taproot signatures deterministic too
  * @returns base64 without a prefix; the current form adds `smp`, and older verifiers expect the bare base64
  */
-export function signBip322Simple(
-  secretKey: Uint8Array,
-  type: SimpleType,
-  message: string,
-  auxRand: Uint8Array = new Uint8Array(32),
-): string {
+export function signBip322Simple(secretKey: Uint8Array, type: SimpleType, message: string): string {
   const publicKey = secp256k1.getPublicKey(secretKey);
   const scriptPubKey = payToKey(publicKey, type);
   if (type === 'p2tr') {
     const hash = taprootHash(message, scriptPubKey, SIGHASH_DEFAULT);
-    return encodeWitness([schnorr.sign(hash, taprootTweakPrivKey(secretKey), auxRand)]);
+    return encodeWitness([schnorr.sign(hash, taprootTweakPrivKey(secretKey), NO_RANDOMNESS)]);
   }
   const hash = ecdsaHash(message, scriptPubKey, publicKey);
   const der = secp256k1.sign(hash, secretKey, { prehash: false, format: 'der' });

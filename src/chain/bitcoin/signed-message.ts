@@ -10,7 +10,7 @@ import { type BitcoinAddress, decodeAddress } from './address.ts';
 import { type Bip137Type, signBip137, verifyBip137 } from './bip137.ts';
 import { type Bip322Scheme, signBip322Simple, splitVariant, verifyBip322 } from './bip322.ts';
 import { invalid, type Verdict } from './verdict.ts';
-import { type BitcoinKey, decodeWif, findAddressType } from './wif.ts';
+import { decodeWif, findAddressType } from './wif.ts';
 
 export type MessageScheme = `bip137-${Bip137Type}` | Bip322Scheme;
 
@@ -21,33 +21,19 @@ export type SignedMessage = {
   readonly signatureUnprefixed?: string;
 };
 
-export type SignMessageInput = ({ readonly wif: string } | { readonly secretKey: Uint8Array }) & {
-  readonly address: string;
-  readonly message: string;
-  /** 32 bytes, used by taproot signatures only; zeros by default. */
-  readonly auxRand?: Uint8Array;
-};
-
 /** @throws RangeError when the key does not control the address, or one of the inputs is malformed */
-export function signMessage(input: SignMessageInput): SignedMessage {
-  const { address, message, auxRand } = input;
-  for (const key of keysOf(input)) {
-    const type = findAddressType(key, address);
-    if (type === 'p2pkh' || type === 'p2sh-p2wpkh') {
-      return { scheme: `bip137-${type}`, signature: signBip137(key, type, message) };
-    }
-    if (type !== null) {
-      const bare = signBip322Simple(key.secretKey, type, message, auxRand);
-      return { scheme: 'bip322-simple', signature: `smp${bare}`, signatureUnprefixed: bare };
-    }
-  }
-  throw new RangeError('the key does not control this address');
-}
-
-/** A bare secret key does not determine the encoding of its public key, so both forms are tried. */
-function keysOf(input: SignMessageInput): BitcoinKey[] {
-  if ('wif' in input) return [decodeWif(input.wif)];
-  return [true, false].map((compressed) => ({ secretKey: input.secretKey, compressed }));
+export function signMessage({
+  wif,
+  address,
+  message,
+}: Omit<MessageInput, 'signature'> & { readonly wif: string }): SignedMessage {
+  const key = decodeWif(wif);
+  const type = findAddressType(key, address);
+  if (type === null) throw new RangeError('the key does not control this address');
+  if (type === 'p2pkh' || type === 'p2sh-p2wpkh')
+    return { scheme: `bip137-${type}`, signature: signBip137(key, type, message) };
+  const bare = signBip322Simple(key.secretKey, type, message);
+  return { scheme: 'bip322-simple', signature: `smp${bare}`, signatureUnprefixed: bare };
 }
 
 export type MessageInput = { readonly address: string; readonly message: string; readonly signature: string };

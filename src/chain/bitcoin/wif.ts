@@ -37,9 +37,6 @@ function decodeBase58check(text: string): Uint8Array | undefined {
   }
 }
 
-export const addressTypesOf = (key: BitcoinKey): readonly KeyAddressType[] =>
-  key.compressed ? COMPRESSED : UNCOMPRESSED;
-
 /** @throws Error when `type` needs a compressed key and `compressed` is false */
 export function deriveAddress(secretKey: Uint8Array, type: KeyAddressType, compressed = true): string {
   const address = encodeAddress(payToKey(secp256k1.getPublicKey(secretKey, compressed), type));
@@ -51,7 +48,8 @@ export function deriveAddress(secretKey: Uint8Array, type: KeyAddressType, compr
 export function findAddressType(key: BitcoinKey, address: string): KeyAddressType | null {
   const { scriptPubKey } = decodeAddress(address);
   const publicKey = secp256k1.getPublicKey(key.secretKey, key.compressed);
-  return addressTypesOf(key).find((type) => equalBytes(payToKey(publicKey, type), scriptPubKey)) ?? null;
+  const types = key.compressed ? COMPRESSED : UNCOMPRESSED;
+  return types.find((type) => equalBytes(payToKey(publicKey, type), scriptPubKey)) ?? null;
 }
 
 /** Whether the key in the WIF controls the address; false also for a malformed WIF or address. */

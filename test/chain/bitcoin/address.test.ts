@@ -56,9 +56,7 @@ it.each([
   ['a word', 'bitcoin'],
   ['a Solana address', '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'],
   ['a testnet P2PKH address', 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn'],
-  ['a testnet P2SH address', '2MzQwSSnBHWHqSAqtTVQ6v47XtaisrJa1Vc'],
   ['a testnet bech32 address', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx'],
-  ['a regtest bech32 address', 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'],
   ['a WIF', 'L3VFeEujGtevx9w18HD1fhRbCH67Az2dpCymeRE1SoPK6XQtaN2k'],
   ['a base58 address with one character changed', '1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN3'],
   ['a base58 address with one character missing', '1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN'],
@@ -69,15 +67,6 @@ it.each([
   [
     'version 1 with the bech32 checksum (BIP-350)',
     'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd',
-  ],
-  ['a witness version above 16 (BIP-350)', 'BC130XLXVLHEMJA6C4DQV22UAPCTQUPFHLXM9H8Z3K2E72Q4K9HCZ7VQ7ZWS8R'],
-  ['an invalid character (BIP-350)', 'bc1p38j9r5y49hruaue7wxjce0updqjuyyx0kh56v8s25huc6995vvpql3jow4'],
-  ['a program of one byte (BIP-350)', 'bc1pw5dgrnzv'],
-  ['a program of 16 bytes in version 0 (BIP-350)', 'BC1QR508D6QEJXTDG4Y5R3ZARVARYV98GJ9P'],
-  ['no program at all (BIP-350)', 'bc1gmk9yu'],
-  [
-    'more than four bits of padding (BIP-350)',
-    'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7v07qwwzcrf',
   ],
   ['a pay-to-anchor output (BIP-433)', 'bc1pfeessrawgf'],
   ['a witness version from the future', bech32m.encode('bc', [2, ...bech32m.toWords(V0_PROGRAM)])],
@@ -133,18 +122,6 @@ it.each(KEY_TYPES)('%s: the script of a random key agrees with bip322-js in both
       expect(hex.encode(Address.convertAdressToScriptPubkey(peer))).toBe(hex.encode(script));
     }),
     { numRuns: 25 },
-  );
-});
-
-it('any one character changed makes an address invalid', () => {
-  const address = fc.constantFrom(...KNOWN.map(([text]) => text));
-  const character = fc.constantFrom(...'023456789acdefghjklmnpqrstuvwxyz1ABCDEFGHJKLMNPQRSTUVWXYZ');
-  fc.assert(
-    fc.property(address, fc.nat(), character, (text, at, other) => {
-      const index = at % text.length;
-      fc.pre(text[index] !== other);
-      expect(isBitcoinAddress(text.slice(0, index) + other + text.slice(index + 1))).toBe(false);
-    }),
   );
 });
 

@@ -10,6 +10,7 @@ import { buildProofMessage } from '../../../src/chain/bitcoin/proof-message.ts';
 import { signMessage } from '../../../src/chain/bitcoin/signed-message.ts';
 import { deriveAddress } from '../../../src/chain/bitcoin/wif.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
+import { wifOf } from './peers.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const secretKey = new Uint8Array(32).fill(21);
@@ -35,7 +36,8 @@ const sign = (message: string) => ({
   message,
   bitcoin: {
     address: bitcoinAddress,
-    signature: signMessage({ secretKey, address: bitcoinAddress, message }).signature,
+    signature: signMessage({ wif: wifOf({ secretKey, compressed: true }), address: bitcoinAddress, message })
+      .signature,
   },
   solana: {
     address: solanaAddress,

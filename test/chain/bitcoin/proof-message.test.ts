@@ -11,7 +11,7 @@ import {
 import { signMessage, verifyMessage } from '../../../src/chain/bitcoin/signed-message.ts';
 import { deriveAddress } from '../../../src/chain/bitcoin/wif.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
-import { secretKeys } from './peers.ts';
+import { secretKeys, wifOf } from './peers.ts';
 
 const EXAMPLE: ProofMessage = {
   service: 'reserve.example',
@@ -249,7 +249,7 @@ it('a complete proof is signed and checked', () => {
   const secretKey = new Uint8Array(32).fill(4);
   const address = deriveAddress(secretKey, 'p2wpkh');
   const message = buildProofMessage({ ...EXAMPLE, bitcoinAddress: address });
-  const { signature } = signMessage({ secretKey, address, message });
+  const { signature } = signMessage({ wif: wifOf({ secretKey, compressed: true }), address, message });
   expect(
     verifyMessage({ address: parseProofMessage(message).bitcoinAddress, message, signature }).verdict,
   ).toBe('valid');

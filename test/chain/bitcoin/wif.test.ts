@@ -2,20 +2,14 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { numberToBytesBE } from '@noble/curves/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check, hex } from '@scure/base';
-import { Signer } from 'bip322-js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  addressTypesOf,
-  decodeWif,
-  deriveAddress,
-  findAddressType,
-  wifControls,
-} from '../../../src/chain/bitcoin/wif.ts';
+import { decodeWif, deriveAddress, findAddressType, wifControls } from '../../../src/chain/bitcoin/wif.ts';
 import vectors from '../../fixtures/bip322-basic.json' with { type: 'json' };
 import { secretKeys, wifOf } from './peers.ts';
 
 const base58check = createBase58check(sha256);
+const KEY_TYPES = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr'] as const;
 
 /** The example of the Bitcoin wiki's page on wallet import format: one secret key, its two spellings. */
 const WIKI = {
@@ -33,14 +27,6 @@ describe('decoding', () => {
     expect(hex.encode(compressed.secretKey)).toBe(WIKI.secretKey);
     expect(hex.encode(uncompressed.secretKey)).toBe(WIKI.secretKey);
     expect([compressed.compressed, uncompressed.compressed]).toEqual([true, false]);
-  });
-
-  it('reads back every key that was written', () => {
-    fc.assert(
-      fc.property(secretKeys, fc.boolean(), (secretKey, compressed) => {
-        expect(decodeWif(wifOf({ secretKey, compressed }))).toEqual({ secretKey, compressed });
-      }),
-    );
   });
 
   const key = new Uint8Array(32).fill(5);
@@ -105,9 +91,7 @@ describe('the addresses of a key', () => {
   it('a compressed key controls four addresses, an uncompressed one only its P2PKH', () => {
     const compressed = decodeWif(WIKI.compressed);
     const uncompressed = decodeWif(WIKI.uncompressed);
-    expect(addressTypesOf(compressed)).toEqual(['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr']);
-    expect(addressTypesOf(uncompressed)).toEqual(['p2pkh']);
-    for (const type of addressTypesOf(compressed)) {
+    for (const type of KEY_TYPES) {
       const address = deriveAddress(compressed.secretKey, type);
       expect(findAddressType(compressed, address)).toBe(type);
       expect(findAddressType(uncompressed, address)).toBeNull();
@@ -116,24 +100,12 @@ describe('the addresses of a key', () => {
     expect(findAddressType(compressed, WIKI.uncompressedAddress)).toBeNull();
   });
 
-  it('an uncompressed key has no segwit address to derive', () => {
-    const { secretKey } = decodeWif(WIKI.uncompressed);
-    for (const type of ['p2sh-p2wpkh', 'p2wpkh', 'p2tr'] as const) {
-      expect(() => deriveAddress(secretKey, type, false)).toThrow();
-    }
-  });
-
-  it('a configured address may be bech32 in capitals', () => {
-    const { secretKey } = decodeWif(WIKI.compressed);
-    expect(wifControls(WIKI.compressed, deriveAddress(secretKey, 'p2wpkh').toUpperCase())).toBe(true);
-  });
-
   it('a key controls no address of another key, of a script, or of an invalid text', () => {
     fc.assert(
       fc.property(secretKeys, secretKeys, (mine, theirs) => {
         fc.pre(hex.encode(mine) !== hex.encode(theirs));
         const wif = wifOf({ secretKey: mine, compressed: true });
-        for (const type of addressTypesOf({ secretKey: theirs, compressed: true })) {
+        for (const type of KEY_TYPES) {
           expect(wifControls(wif, deriveAddress(theirs, type))).toBe(false);
         }
       }),
@@ -143,20 +115,5 @@ describe('the addresses of a key', () => {
     expect(wifControls(WIKI.compressed, p2wsh)).toBe(false);
     expect(wifControls(WIKI.compressed, 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn')).toBe(false);
     expect(() => findAddressType(decodeWif(WIKI.compressed), 'nowhere')).toThrow(RangeError);
-  });
-
-  it('bip322-js agrees which addresses a WIF controls', () => {
-    fc.assert(
-      fc.property(secretKeys, (secretKey) => {
-        const key = { secretKey, compressed: true };
-        for (const type of addressTypesOf(key)) {
-          // It refuses to sign for an address that the key does not derive.
-          expect(() => Signer.sign(wifOf(key), deriveAddress(secretKey, type), '')).not.toThrow();
-        }
-        const other = deriveAddress(sha256(secretKey), 'p2wpkh');
-        expect(() => Signer.sign(wifOf(key), other, '')).toThrow('Invalid private key');
-      }),
-      { numRuns: 5 },
-    );
   });
 });
