@@ -69,10 +69,6 @@ export function checkOwnMessages(): void {
       }
     });
 
-    it.each(ownMessages(version))('$name is the same bytes every time', ({ name, bytes }) => {
-      expect(ownMessages(version).find((each) => each.name === name)?.bytes).toEqual(bytes);
-    });
-
     it.each(ownMessages(version))('$name is read by the library with its signatures', (own) => {
       const signatures = own.signers.map((_key, at) => new Uint8Array(64).fill(at + 5));
       const [first = new Uint8Array(64), ...others] = signatures;
