@@ -51,8 +51,6 @@ export function createService(p: {
   const signer = reserveSigner();
   const solana = createSolanaModel({
     reserve: signer.address,
-    treasury: TREASURY,
-    mint: MINT,
     decimals: DECIMALS,
     lamports: p.lamports,
     now,

@@ -1,15 +1,11 @@
-import { address, getCompiledTransactionMessageDecoder } from '@solana/web3.js';
 import { describe, expect, it } from 'vitest';
 import { parseProofMessage } from '../../../src/chain/bitcoin/proof-message.ts';
-import { findAta } from '../../../src/chain/solana/token-instructions.ts';
-import { mintMessage } from '../../../src/chain/solana/token-messages.ts';
-import { TOKEN_2022_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { DAY_MS } from '../../../src/core/durations.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import type { ModuleTools } from '../../../src/custody/kernel/module.ts';
 import { type AbsrPorts, DailyMint } from '../../../src/custody/reserve/daily-mint.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
-import { createService, MINT, reserveSigner, SOL, TREASURY } from './absr-service.ts';
+import { createService, MINT, SOL } from './absr-service.ts';
 import { RESERVE_WIF } from './bitcoin-model.ts';
 import { HEALTHY } from './solana-model.ts';
 
@@ -80,7 +76,7 @@ describe('a day', () => {
     await w.wait(60_000);
     await w.wake();
     await w.wait(60_000);
-    expect(w.mints).toEqual([FUNDED * 100n]);
+    expect([w.mints, w.memos]).toEqual([[FUNDED * 100n], [null]]);
     expect(await w.report()).toEqual({ day: DAY, state: 'minted', reason: null, ok: true });
     expect(await w.service.custody().listMints(10)).toMatchObject([
       {
@@ -129,13 +125,6 @@ describe('a day', () => {
     await w.wait(60_000);
     await w.wake();
     expect((await newest()).hash).toBe(after.hash);
-  });
-
-  it('a mint before the first proof has no memo', async () => {
-    const w = start();
-    await w.wake();
-    await w.wait(60_000);
-    expect(w.memos).toEqual([null]);
   });
 
   it('a day does not begin before five past midnight', async () => {
@@ -323,33 +312,6 @@ describe('the dry run', () => {
       verdict: 'none',
       reason: 'minted_today',
     });
-  });
-});
-
-it('a mint of Token-2022 goes to the account and the program of Token-2022', () => {
-  const { address: authority } = reserveSigner();
-  const message = mintMessage(
-    { authority, mint: MINT, program: TOKEN_2022_PROGRAM, owner: TREASURY, atoms: 7n, decimals: 2 },
-    { blockhash: MINT },
-  );
-  const decoded = getCompiledTransactionMessageDecoder().decode(message);
-  if (decoded.version !== 0) throw new Error('not version 0');
-  const account = findAta(TREASURY, MINT, TOKEN_2022_PROGRAM);
-  expect(decoded.header.numSignerAccounts).toBe(1);
-  expect(decoded.staticAccounts[0]).toBe(address(authority));
-  const [, , create, mint] = decoded.instructions.map(
-    ({ programAddressIndex, accountIndices = [], data = [] }) => ({
-      program: decoded.staticAccounts[programAddressIndex],
-      accounts: accountIndices.map((index) => decoded.staticAccounts[index]),
-      data: [...data],
-    }),
-  );
-  expect(create).toMatchObject({ data: [1] });
-  expect(create?.accounts.slice(0, 4)).toEqual([authority, account, TREASURY, MINT]);
-  expect(mint).toEqual({
-    program: TOKEN_2022_PROGRAM,
-    accounts: [MINT, account, authority],
-    data: [14, 7, 0, 0, 0, 0, 0, 0, 0, 2],
   });
 });
 

@@ -11,10 +11,9 @@ import {
   some,
 } from '@solana/web3.js';
 import { LEGACY_MEMO_PROGRAM_ADDRESS_V3 } from '@solana-program/memo';
-import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, getMintEncoder } from '@solana-program/token';
-import { findAta } from '../../../src/chain/solana/token-instructions.ts';
+import { getMintEncoder } from '@solana-program/token';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
-import { type Lamports, lamports } from '../../../src/core/amount.ts';
+import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { Blockhash, ChainPort } from '../../../src/custody/kernel/solana-view.ts';
 import type { ReserveSources } from '../../../src/custody/reserve/reserve-views.ts';
@@ -23,15 +22,10 @@ import { AGREEMENT } from '../../kit/fake-chain.ts';
 export const SLOT_MS = 400;
 const FINAL_SLOTS = 32;
 const BLOCKHASH_LIFE = 150;
-const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
-const ACCOUNT_RENT = 2_039_280n;
+const FEE = 6_600n;
 
-type Effect = {
-  mint: bigint;
-  creates: string | null;
-  memo: string | null;
-};
-type Landed = { slot: number; time: number; fee: bigint; debit: bigint; effect: Effect };
+type Effect = { readonly mint: bigint; readonly memo: string | null };
+type Landed = { readonly slot: number; readonly time: number; readonly effect: Effect };
 type Change = { slot: number; lamports: bigint; supply: bigint };
 
 /** The fault of one node: it is down, or shows the chain of this number of slots ago. */
@@ -45,18 +39,15 @@ type ReserveNode = ReserveSources['nodes'][number];
 
 export function createSolanaModel(p: {
   reserve: string;
-  treasury: string;
-  mint: string;
   decimals: number;
   lamports: bigint;
   now: () => number;
   fate: () => SendFate;
 }) {
-  const { reserve, mint, decimals, now } = p;
+  const { reserve, decimals, now } = p;
   const started = now();
   const landed = new Map<string, Landed>();
   const waiting = new Map<string, { slot: number; wire: string }>();
-  const accounts = new Set<string>();
   const history: Change[] = [{ slot: 0, lamports: p.lamports, supply: 0n }];
   const listeners: ((landing: Landed & { signature: string }) => void)[] = [];
 
@@ -71,58 +62,31 @@ export function createSolanaModel(p: {
   const at = (slot: number): Change =>
     history.findLast((change) => change.slot <= slot) ?? (history[0] as Change);
 
-  function readEffect(wire: string): { effect: Effect; lastSlot: number; fee: bigint } {
+  /** What a transaction does. `own-messages.ts` checks the bytes of each of our messages. */
+  function readEffect(wire: string): { effect: Effect; lastSlot: number } {
     const { messageBytes } = getTransactionDecoder().decode(base64.decode(wire));
     const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
     if (message.version !== 0) throw new Error('not version 0');
-    const effect: Effect = { mint: 0n, creates: null, memo: null };
-    let units = 0n;
-    let price = 0n;
-    for (const {
-      programAddressIndex,
-      accountIndices = [],
-      data = new Uint8Array(),
-    } of message.instructions) {
-      const account = (index: number): string => message.staticAccounts[accountIndices[index] ?? -1] ?? '';
-      const bytes = new Uint8Array(data);
-      const view = new DataView(bytes.buffer);
-      switch (message.staticAccounts[programAddressIndex]) {
-        case COMPUTE_BUDGET:
-          if (bytes[0] === 2) units = BigInt(view.getUint32(1, true));
-          if (bytes[0] === 3) price = view.getBigUint64(1, true);
-          break;
-        case ASSOCIATED_TOKEN_PROGRAM_ADDRESS:
-          if (account(1) !== findAta(p.treasury, mint, TOKEN_PROGRAM)) throw new Error('an unknown account');
-          effect.creates = account(1);
-          break;
-        case TOKEN_PROGRAM:
-          if (bytes[0] !== 14 || account(0) !== mint || bytes[9] !== decimals || account(2) !== reserve)
-            throw new Error('no MintToChecked of this mint');
-          effect.mint += view.getBigUint64(1, true);
-          break;
-        case LEGACY_MEMO_PROGRAM_ADDRESS_V3:
-          effect.memo = new TextDecoder().decode(bytes);
-          break;
-        default:
-          throw new Error(`unexpected program ${message.staticAccounts[programAddressIndex]}`);
-      }
-    }
-    const lastSlot = slotOf(message.lifetimeToken) + BLOCKHASH_LIFE;
-    return { effect, lastSlot, fee: 5_000n + (units * price) / 1_000_000n };
+    const dataOf = (program: string): Uint8Array => {
+      const found = message.instructions.find(
+        ({ programAddressIndex }) => message.staticAccounts[programAddressIndex] === program,
+      );
+      return new Uint8Array(found?.data ?? []);
+    };
+    const minted = dataOf(TOKEN_PROGRAM);
+    const memo = new TextDecoder().decode(dataOf(LEGACY_MEMO_PROGRAM_ADDRESS_V3));
+    const effect = { mint: new DataView(minted.buffer).getBigUint64(1, true), memo: memo || null };
+    return { effect, lastSlot: slotOf(message.lifetimeToken) + BLOCKHASH_LIFE };
   }
 
   const signatureOf = (wire: string): string => base58.encode(base64.decode(wire).slice(1, 65));
 
   function land(signature: string, wire: string, slot: number): void {
-    const { effect, lastSlot, fee } = readEffect(wire);
+    const { effect, lastSlot } = readEffect(wire);
     waiting.delete(signature);
-    if (slot > lastSlot || landed.has(signature)) return;
-    const rent = effect.creates && !accounts.has(effect.creates) ? ACCOUNT_RENT : 0n;
-    const debit = fee + rent;
-    if (debit > latest().lamports) return;
-    if (effect.creates) accounts.add(effect.creates);
-    history.push({ slot, lamports: latest().lamports - debit, supply: latest().supply + effect.mint });
-    const landing = { slot, time: Math.floor(now() / 1_000), fee, debit, effect };
+    if (slot > lastSlot || landed.has(signature) || FEE > latest().lamports) return;
+    history.push({ slot, lamports: latest().lamports - FEE, supply: latest().supply + effect.mint });
+    const landing = { slot, time: Math.floor(now() / 1_000), effect };
     landed.set(signature, landing);
     for (const listener of listeners) listener({ ...landing, signature });
   }
@@ -245,20 +209,20 @@ export function createSolanaModel(p: {
     async landing(signature) {
       const found = landed.get(signature);
       if (!found) return null;
-      const { slot, time, fee, debit } = found;
-      return { slot: BigInt(slot), blockTime: time, fee: lamports(fee), debit: lamports(debit) };
+      return {
+        slot: BigInt(found.slot),
+        blockTime: found.time,
+        fee: lamports(FEE),
+        debit: lamports(FEE),
+      };
     },
   };
 
   return {
     chain,
     nodes,
-    first,
     latestBlockhash,
     setNode: (index: number, fault: NodeFault): void => void faults.set(names[index] ?? '', fault),
-    /** As the newest block has it. */
-    supply: (): bigint => latest().supply,
-    lamports: (): Lamports => lamports(latest().lamports),
     topUp: (amount: bigint): void =>
       void history.push({ ...latest(), slot: slotNow(), lamports: latest().lamports + amount }),
     onLanded: (listener: (landing: Landed & { signature: string }) => void): void =>
