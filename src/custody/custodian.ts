@@ -36,7 +36,7 @@ import type {
 import { Claims } from './asry/claims.ts';
 import type { AsryPorts } from './asry/payout-operation.ts';
 import { Background, QUORUM_MEMORY } from './kernel/background.ts';
-import { upstreamRefusal } from './kernel/begin-operation.ts';
+import { BALANCE_OUTDATED, upstreamRefusal } from './kernel/begin-operation.ts';
 import { type Assemble, Executor } from './kernel/executor.ts';
 import { Journal } from './kernel/journal.ts';
 import { frozenReason, SigningGate } from './kernel/journal-integrity.ts';
@@ -237,6 +237,7 @@ export class Custodian implements CustodianApi {
     const cost = lamports(creationCost(subject));
     try {
       const balance = await tools.readBalance(tools.journal.releasedSlot());
+      if (balance.slot < tools.journal.releasedSlot()) return upstreamRefusal(BALANCE_OUTDATED);
       return bounds.saleRefusal(cost, balance, tools.journal.counting(tools.now()), tools.now());
     } catch (error) {
       return upstreamRefusal(upstreamFailure(error));

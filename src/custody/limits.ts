@@ -6,7 +6,7 @@
 import { type Lamports, lamports } from '../core/amount.ts';
 import { type LimitName, OPERATION_LIMITS } from '../core/operation-limits.ts';
 import type { Refusal } from './api.ts';
-import { BALANCE_OUTDATED, spendingRefusal, upstreamRefusal } from './kernel/begin-operation.ts';
+import { spendingRefusal } from './kernel/begin-operation.ts';
 import { type Kind, plannedOperation } from './kernel/operation.ts';
 import {
   type Balance,
@@ -15,7 +15,6 @@ import {
   checkLimit,
   type Entry,
   type Limit,
-  type SpendingVerdict,
 } from './kernel/spending-limits.ts';
 
 /** From the configuration. */
@@ -91,7 +90,7 @@ export class CustodyBounds {
     const keeps = floor + paid + smaller(open, operatingFloat / 2n);
     const amount = lamports(0n);
     const verdict = checkIntent({ bounds: { limits, keeps }, amount, reserved, balance, operations, now });
-    if (!verdict.ok) return saleRefusal(verdict, now);
+    if (!verdict.ok) return verdict.code === 'LIMIT_REACHED' ? spendingRefusal(verdict, now) : FLOAT_SPENT;
     const creation = plannedOperation({ id: '', kind: 'token', amount, reserved: amount, plan: {}, now });
     for (const limit of limits) {
       const sold = { ...creation, rows: Number(paidCount + smaller(openCount, limit.maximum / 2n)) };
@@ -111,14 +110,3 @@ const FLOAT_SPENT: Refusal = {
   retryAfterSeconds: UNPAID_RETRY_MS / 1_000,
   details: { limit: 'operating_float' },
 };
-
-function saleRefusal(verdict: Exclude<SpendingVerdict, { readonly ok: true }>, now: number): Refusal {
-  switch (verdict.code) {
-    case 'INSUFFICIENT_BALANCE':
-      return FLOAT_SPENT;
-    case 'BALANCE_OUTDATED':
-      return upstreamRefusal(BALANCE_OUTDATED);
-    case 'LIMIT_REACHED':
-      return spendingRefusal(verdict, now);
-  }
-}

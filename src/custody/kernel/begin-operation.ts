@@ -43,7 +43,7 @@ export type NotBegun =
   | ({ readonly code: 'UNREADABLE' } & UpstreamFailure)
   /** A reserve transaction or an operation may have paid for this intent before the journal was lost. */
   | { readonly code: 'BLOCKED'; readonly by: string }
-  | Exclude<SpendingVerdict, { readonly ok: true } | { readonly code: 'BALANCE_OUTDATED' }>;
+  | Exclude<SpendingVerdict, { readonly ok: true }>;
 
 export type Begun<Declined = never> =
   /** `known`: an earlier call has started it. */
@@ -104,11 +104,12 @@ function insert<Declined>(
   if (!decision.ok) return { type: 'declined', declined: decision.declined };
   const by = journal.blockedBy(id);
   if (by !== undefined) return { type: 'refused', why: { code: 'BLOCKED', by } };
+  // Another operation was released while the balance was read.
+  if (balance.slot < journal.releasedSlot()) return 'outdated';
   const { amount, reserved } = decision.intent;
   const operations = journal.counting(now());
   const verdict = checkIntent({ bounds: boundsOf(kind), amount, reserved, balance, operations, now: now() });
-  if (!verdict.ok)
-    return verdict.code === 'BALANCE_OUTDATED' ? 'outdated' : { type: 'refused', why: verdict };
+  if (!verdict.ok) return { type: 'refused', why: verdict };
   return { type: 'begun', operation: queueOperation({ journal, now }, kind, id, decision.intent) };
 }
 

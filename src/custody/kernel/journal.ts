@@ -39,8 +39,6 @@ const asText = (member: string): string => `COALESCE(row ->> '$.${member}', '0')
 const RECENT = `SELECT kind, ${STATE} AS state, 1 AS rows, created_at, ${['amount', 'reserved', 'unsettled', 'cost'].map(asText).join(', ')}
   FROM operations WHERE created_at > ?`;
 
-const NOTHING = lamports(0n);
-
 /** One row of {@link RECENT} or of {@link SUMS}. */
 const entryOf = (row: SqlRow): Entry => ({
   kind: String(row.kind),
@@ -52,7 +50,6 @@ const entryOf = (row: SqlRow): Entry => ({
   reserved: read(row, 'reserved'),
   unsettled: read(row, 'unsettled'),
   cost: read(row, 'cost'),
-  releasedSlot: null,
 });
 
 const read = (row: SqlRow, member: string) => lamports(BigInt(String(row[member])));
@@ -298,23 +295,10 @@ export class Journal {
     return this.#operations.all('WHERE kind = ? AND created_at > ?', kind, since);
   }
 
-  /**
-   * The entries that the spending limits add up: rows of the last day one by one, older open rows as sums.
-   */
+  /** The entries that the spending limits add up: rows of the last day one by one, older open rows as sums. */
   counting(now: number): Entry[] {
     const since = now - DAY_MS;
-    const released: Entry = {
-      kind: '',
-      state: 'done',
-      createdAt: 0,
-      signedAt: null,
-      amount: NOTHING,
-      reserved: NOTHING,
-      unsettled: NOTHING,
-      cost: NOTHING,
-      releasedSlot: this.releasedSlot(),
-    };
-    return [...this.#exec(SUMS, since).map(entryOf), ...this.#exec(RECENT, since).map(entryOf), released];
+    return [...this.#exec(SUMS, since), ...this.#exec(RECENT, since)].map(entryOf);
   }
 
   /** Rows that are due, or whose due time is so far ahead that only a wrong clock can have set it. */

@@ -17,7 +17,7 @@ export type Balance = { readonly lamports: Lamports; readonly slot: bigint };
 /** The members of an operation that the sums use; one entry may be the sum of several old operations. */
 export type Entry = Pick<
   Operation,
-  'kind' | 'state' | 'createdAt' | 'signedAt' | 'amount' | 'reserved' | 'unsettled' | 'cost' | 'releasedSlot'
+  'kind' | 'state' | 'createdAt' | 'signedAt' | 'amount' | 'reserved' | 'unsettled' | 'cost'
 > & {
   /** Number of operations; absent for one. */
   readonly rows?: number;
@@ -59,9 +59,7 @@ export type LimitReached = {
 export type SpendingVerdict =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: 'INSUFFICIENT_BALANCE'; readonly available: Lamports }
-  | LimitReached
-  /** The balance was read before a settled outcome that it must reflect. */
-  | { readonly ok: false; readonly code: 'BALANCE_OUTDATED'; readonly minSlot: bigint };
+  | LimitReached;
 
 /** Retry delay for a limit without a window: its room depends on other systems, not on time. */
 const OPEN_RETRY_MS = 60_000;
@@ -75,13 +73,6 @@ const sum = (values: Iterable<bigint>): Lamports => {
 /** Lamports set aside for operations whose outcome is not in the balance yet. */
 export const reservedLamports = (operations: readonly Entry[]): Lamports =>
   sum(operations.map((op) => op.reserved));
-
-/** The oldest slot whose balance shows every outcome that is no longer reserved. */
-export const releasedSlot = (operations: readonly Entry[]): bigint =>
-  operations.reduce(
-    (most, op) => (op.releasedSlot !== null && op.releasedSlot > most ? op.releasedSlot : most),
-    0n,
-  );
 
 /** The rest of a balance after the reservations and `keeps`; may be negative. */
 export const spendable = (balance: Balance, operations: readonly Entry[], keeps: bigint): Lamports =>
@@ -162,6 +153,7 @@ function freeAt(limit: Limit, operations: readonly Entry[], addition: bigint, no
 /**
  * Whether a new operation may reserve `reserved` lamports; `amount` of them counts against the limits of its kind.
  *
+ * @param balance    at least as new as every outcome that is no longer reserved
  * @param operations all that still count: reserved, unsettled, or created within the last day
  */
 export function checkIntent(p: {
@@ -173,8 +165,6 @@ export function checkIntent(p: {
   readonly now: number;
 }): SpendingVerdict {
   const { bounds, amount, balance, operations, now } = p;
-  const minSlot = releasedSlot(operations);
-  if (balance.slot < minSlot) return { ok: false, code: 'BALANCE_OUTDATED', minSlot };
   const available = spendable(balance, operations, bounds.keeps);
   if (available < p.reserved) return { ok: false, code: 'INSUFFICIENT_BALANCE', available };
   for (const limit of bounds.limits) {

@@ -201,8 +201,9 @@ export class Swaps {
     const early = this.#knownRefusal(amountLamports) ?? this.#quotas.clientRefusal(request) ?? quotaRefusal();
     if (early) return refused(early);
     try {
+      const operations = journal.counting(now());
       const balance = await readBalance(journal.releasedSlot());
-      const verdict = this.#check(amountLamports, balance, journal.counting(now()));
+      const verdict = this.#check(amountLamports, balance, operations);
       if (!verdict.ok) return refused(limitRefusal(verdict, now()));
       // Other calls may have used the quota while the balance was read.
       const spent = quotaRefusal();

@@ -6,13 +6,7 @@
 import { withoutQuoteRefusal } from '../../bridges/route.ts';
 import { type LimitName, OPERATION_LIMITS } from '../../core/operation-limits.ts';
 import type { Refusal, SwapAnswer, SwapView } from '../api.ts';
-import {
-  availableIn,
-  BALANCE_OUTDATED,
-  type NotBegun,
-  spendingRefusal,
-  upstreamRefusal,
-} from '../kernel/begin-operation.ts';
+import { availableIn, type NotBegun, spendingRefusal, upstreamRefusal } from '../kernel/begin-operation.ts';
 import { type Facts, mirrorStatus, type Operation } from '../kernel/operation.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { SpendingVerdict } from '../kernel/spending-limits.ts';
@@ -133,8 +127,6 @@ export function notBegunRefusal(why: NotBegun, now: number): Refusal {
 
 /** The refusal of an amount that exceeds the balance or a limit, with the codes of swaps. */
 export function limitRefusal(verdict: Exclude<SpendingVerdict, { ok: true }>, now: number): Refusal {
-  if (verdict.code === 'BALANCE_OUTDATED')
-    return { ...upstreamRefusal(BALANCE_OUTDATED), retryAfterSeconds: 5 };
   const refusal = spendingRefusal(verdict, now);
   return refusal.code === 'SPENDING_LIMIT_REACHED' ? { ...refusal, code: 'SWAP_LIMIT_REACHED' } : refusal;
 }

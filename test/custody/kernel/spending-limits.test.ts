@@ -7,7 +7,6 @@ import {
   type Balance,
   type Limit,
   limitUse,
-  releasedSlot,
   reservedLamports,
   solText,
   spendable,
@@ -82,19 +81,6 @@ describe('the balance', () => {
 
   it('the balance is shown as spendable even below zero', () => {
     expect(spendable(holding(0n), [planned()], LIMITS.floor)).toBe(-(SOL + FEE) - LIMITS.floor);
-  });
-
-  it('a balance that is older than an outcome must be read again', () => {
-    const operations = [done({ releasedSlot: 4_000n }), settling({ id: 'b', releasedSlot: 5_001n })];
-    expect(check(operations)).toEqual({ ok: false, code: 'BALANCE_OUTDATED', minSlot: 5_001n });
-    expect(check(operations, { balance: { ...RICH, slot: 5_001n } }).ok).toBe(true);
-  });
-
-  it('the slot that it must reach is that of the latest outcome, 0 without any', () => {
-    expect(releasedSlot([])).toBe(0n);
-    expect(releasedSlot([planned(), signed()])).toBe(0n);
-    const released = [done({ releasedSlot: 7n }), settling({ releasedSlot: 9n }), planned()];
-    for (const operations of [released, released.toReversed()]) expect(releasedSlot(operations)).toBe(9n);
   });
 });
 

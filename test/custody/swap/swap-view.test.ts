@@ -116,13 +116,6 @@ describe('the refusal of an amount', () => {
       });
     },
   );
-
-  it('the refusal for an outdated balance is a late upstream', () => {
-    expect(limitRefusal({ ok: false, code: 'BALANCE_OUTDATED', minSlot: 5n }, NOW)).toMatchObject({
-      code: 'UPSTREAM_FAILED',
-      retryAfterSeconds: 5,
-    });
-  });
 });
 
 describe('the public state of a swap', () => {
