@@ -205,7 +205,7 @@ function reserveModules(
   config: Config,
   solana: SolanaView,
   bitcoinAddress: string,
-  { rpc, esploras, readPrices, signer, proofSigner, now }: CustodyPlatform,
+  { rpc, esploras, readPrices, signer, proofSigner }: CustodyPlatform,
 ): Pick<CustodyDeps, 'absr' | 'proof'> {
   const { ABSR_MINT_ADDRESS: mint, PUBLIC_BASE_URL: publicBaseUrl } = config;
   const sources: ReserveSources = {
@@ -230,7 +230,6 @@ function reserveModules(
             supplyViews: () => supplyViews(sources),
             readPrices,
             latestBlockhash: () => solana.latestBlockhash(),
-            now,
           },
         }
       : {}),

@@ -170,86 +170,7 @@ export type AbsrPorts = {
   supplyViews(): Promise<SupplyView[]>;
   readPrices(): Promise<PriceReport[]>;
   latestBlockhash(): Promise<Blockhash>;
-  readonly now: () => number;
 };
-
-/** @param earlier the journal's mints other than this one */
-async function readMintFacts(ports: AbsrPorts, earlier: () => PreviousMints): Promise<MintFacts> {
-  const { depth, nodes, indexes, reserveAddress: authority } = ports;
-  const [reserves, supplies] = await Promise.all([ports.reserveViews(depth), ports.supplyViews()]);
-  return { reserves, supplies, nodes, indexes, depth, authority, earlier: earlier() };
-}
-
-/** How a day's mint is prepared. */
-export class AbsrKind implements OperationKind {
-  readonly rules = ABSR_RULES;
-  readonly settle = settlesByLanding;
-  readonly #ports: AbsrPorts;
-  readonly #earlier: (id: string) => PreviousMints;
-  /** Hash of the newest proof, which the mint anchors in the chain. */
-  readonly #proofHash: () => string | undefined;
-
-  constructor(ports: AbsrPorts, earlier: (id: string) => PreviousMints, proofHash: () => string | undefined) {
-    this.#ports = ports;
-    this.#earlier = earlier;
-    this.#proofHash = proofHash;
-  }
-
-  /**
-   * Reason why this operation's day cannot have its own mint. The day may also end while upstreams are read. After a clock
-   * went back, an earlier day begins again; the block time of the last mint shows that this day is over.
-   */
-  #closed({ id }: Operation): 'day_over' | 'minted_today' | undefined {
-    const today = utcDay(this.#ports.now());
-    const lastDay = this.#earlier(id).last?.day ?? '';
-    if (id !== mintId(today) || lastDay > today) return 'day_over';
-    return lastDay === today ? 'minted_today' : undefined;
-  }
-
-  async prepare(operation: Operation): Promise<Prepared> {
-    const ports = this.#ports;
-    const early = this.#closed(operation);
-    if (early) return { ok: false, reason: early };
-    const [facts, price] = await Promise.all([
-      readMintFacts(ports, () => this.#earlier(operation.id)),
-      readBtcUsd(ports),
-    ]);
-    const decision = decideMint(facts);
-    if (decision.verdict === 'wait') throw upstreamFailed('absr', decision.reason);
-    const { figures } = decision;
-    if (decision.verdict === 'none') {
-      return { ok: false, reason: decision.reason, outcome: figuresOf(figures) };
-    }
-    const lifetime = await ports.latestBlockhash();
-    const late = this.#closed(operation);
-    if (late) return { ok: false, reason: late, outcome: figuresOf(figures) };
-    const { atoms } = decision;
-    const { program, decimals } = figures;
-    const proofHash = this.#proofHash();
-    const message = mintMessage(
-      {
-        authority: ports.reserveAddress,
-        mint: ports.mint,
-        program,
-        owner: ports.treasury,
-        atoms,
-        decimals,
-        memo: proofHash && `proof:${proofHash}`,
-      },
-      lifetime,
-    );
-    return {
-      ...plainlyPrepared(message, lifetime),
-      plan: {
-        ...figuresOf(figures),
-        mintAtoms: atoms.toString(),
-        mintSats: (atoms / 10n ** BigInt(decimals)).toString(),
-        priceBtcUsd: price?.toString() ?? null,
-        proofHash: proofHash ?? null,
-      },
-    };
-  }
-}
 
 const figuresOf = (figures: MintFigures): Facts => ({
   reserveSats: figures.reserveSats.toString(),
@@ -293,20 +214,19 @@ const MINT_TIME_MS = 5 * 60_000;
 export const mintDueAt = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS + MINT_TIME_MS;
 
 export class DailyMint implements CustodyModule {
-  readonly kinds: { readonly absr: OperationKind };
+  readonly kinds: { readonly absr: OperationKind } = {
+    absr: {
+      rules: ABSR_RULES,
+      prepare: (operation) => this.#prepare(operation),
+      settle: settlesByLanding,
+    },
+  };
   readonly #tools: ModuleTools;
   readonly #ports: AbsrPorts;
 
   constructor(tools: ModuleTools, ports: AbsrPorts) {
     this.#tools = tools;
     this.#ports = ports;
-    this.kinds = {
-      absr: new AbsrKind(
-        ports,
-        (id) => this.#previous(id),
-        () => newestProof(tools.journal)?.hash,
-      ),
-    };
   }
 
   /** The journal's mints other than `id`. */
@@ -317,6 +237,53 @@ export class DailyMint implements CustodyModule {
   /** Slot of the newest landed mint; 0 without one. */
   lastSlot(): bigint {
     return this.#previous('').last?.slot ?? 0n;
+  }
+
+  async #readFacts(id: string): Promise<MintFacts> {
+    const { depth, nodes, indexes, reserveAddress: authority, ...ports } = this.#ports;
+    const [reserves, supplies] = await Promise.all([ports.reserveViews(depth), ports.supplyViews()]);
+    return { reserves, supplies, nodes, indexes, depth, authority, earlier: this.#previous(id) };
+  }
+
+  /**
+   * Reason why this operation's day cannot have its own mint. The day may also end while upstreams are read. After a clock
+   * went back, an earlier day begins again; the block time of the last mint shows that this day is over.
+   */
+  #closed({ id }: Operation): 'day_over' | 'minted_today' | undefined {
+    const today = utcDay(this.#tools.now());
+    const lastDay = this.#previous(id).last?.day ?? '';
+    if (id !== mintId(today) || lastDay > today) return 'day_over';
+    return lastDay === today ? 'minted_today' : undefined;
+  }
+
+  async #prepare(operation: Operation): Promise<Prepared> {
+    const early = this.#closed(operation);
+    if (early) return { ok: false, reason: early };
+    const [facts, price] = await Promise.all([this.#readFacts(operation.id), readBtcUsd(this.#ports)]);
+    const decision = decideMint(facts);
+    if (decision.verdict === 'wait') throw upstreamFailed('absr', decision.reason);
+    const figures = figuresOf(decision.figures);
+    if (decision.verdict === 'none') return { ok: false, reason: decision.reason, outcome: figures };
+    const lifetime = await this.#ports.latestBlockhash();
+    const late = this.#closed(operation);
+    if (late) return { ok: false, reason: late, outcome: figures };
+    const { reserveAddress: authority, mint, treasury: owner } = this.#ports;
+    const { atoms } = decision;
+    const { program, decimals } = decision.figures;
+    // The mint anchors the newest proof in the chain.
+    const proofHash = newestProof(this.#tools.journal)?.hash;
+    const memo = proofHash && `proof:${proofHash}`;
+    const message = mintMessage({ authority, mint, program, owner, atoms, decimals, memo }, lifetime);
+    return {
+      ...plainlyPrepared(message, lifetime),
+      plan: {
+        ...figures,
+        mintAtoms: atoms.toString(),
+        mintSats: (atoms / 10n ** BigInt(decimals)).toString(),
+        priceBtcUsd: price?.toString() ?? null,
+        proofHash: proofHash ?? null,
+      },
+    };
   }
 
   #today(): Operation | undefined {
@@ -375,7 +342,7 @@ export class DailyMint implements CustodyModule {
   /** The mint that would be made now. Nothing begins. @throws AppError UPSTREAM_FAILED */
   async preview(): Promise<MintPreview> {
     const day = utcDay(this.#tools.now());
-    const facts = await readMintFacts(this.#ports, () => this.#previous(mintId(day)));
+    const facts = await this.#readFacts(mintId(day));
     const decision = decideMint(facts);
     const done = this.#today()?.state === 'done' || facts.earlier.last?.day === day;
     const figures = decision.verdict === 'wait' ? null : decision.figures;

@@ -82,7 +82,6 @@ export function createService(p: {
       ...reservePorts,
       latestBlockhash: solana.latestBlockhash,
       readPrices,
-      now,
     }),
     ...(p.proof && {
       proof: {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { lamports, sats } from '../../../src/core/amount.ts';
 import { type Landing, type Operation, plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import {
-  AbsrKind,
+  DailyMint,
   decideMint,
   type MintFacts,
   mintDueAt,
@@ -22,6 +22,8 @@ import {
 } from '../../../src/custody/reserve/reserve-views.ts';
 
 import { type BitcoinTx, createEsplora } from '../../../src/providers/esplora.ts';
+import { createTools } from '../../kit/kernel.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { RESERVE_BTC } from './bitcoin-model.ts';
 
 const RESERVE = 'reserve';
@@ -257,25 +259,25 @@ describe('the decision', () => {
   });
 });
 
-describe('earlier mints', () => {
-  const row = (day: string, change: Partial<Operation> = {}): Operation => ({
-    ...plannedOperation({
-      id: `absr:${day}`,
-      kind: 'absr',
-      amount: lamports(0n),
-      reserved: lamports(0n),
-      plan: {},
-      now: 0,
-    }),
-    ...change,
-  });
-  const landed = (slot: bigint, blockTime: number | null): Landing => ({
-    slot,
-    blockTime,
-    fee: lamports(0n),
-    debit: lamports(0n),
-  });
+const row = (day: string, change: Partial<Operation> = {}): Operation => ({
+  ...plannedOperation({
+    id: `absr:${day}`,
+    kind: 'absr',
+    amount: lamports(0n),
+    reserved: lamports(0n),
+    plan: {},
+    now: 0,
+  }),
+  ...change,
+});
+const landed = (slot: bigint, blockTime: number | null): Landing => ({
+  slot,
+  blockTime,
+  fee: lamports(0n),
+  debit: lamports(0n),
+});
 
+describe('earlier mints', () => {
   it('finds the newest mint that landed, by its block time, and whether a mint is undecided', () => {
     const rows = [
       row('2026-01-01', { state: 'done', landing: landed(5n, Date.UTC(2026, 0, 1, 0, 6) / 1_000) }),
@@ -300,37 +302,25 @@ describe('the day of a mint', () => {
   const NOON = Date.UTC(2026, 0, 2, 12);
   /** The result for the mint of 2026-01-02 at noon of that day, after a mint that landed on `lastDay`. */
   const preparedAfter = (lastDay: string) => {
-    const kind = new AbsrKind(
-      {
-        reserveAddress: PUBLIC_KEY,
-        mint: PUBLIC_KEY,
-        treasury: PUBLIC_KEY,
-        depth: 3,
-        nodes: 2,
-        indexes: 2,
-        reserveViews: async () => [view(), view({ source: 'two' })],
-        supplyViews: async () => [
-          supply({ mintAuthority: PUBLIC_KEY }),
-          supply({ mintAuthority: PUBLIC_KEY, source: 'rpc-2' }),
-        ],
-        readPrices: async () => [],
-        latestBlockhash: async () => ({ blockhash: PUBLIC_KEY, slot: 100n, witnesses: [] }),
-        now: () => NOON,
-      },
-      () => ({ open: false, last: { slot: 1n, day: lastDay } }),
-      () => undefined,
-    );
-    const none = lamports(0n);
-    return kind.prepare(
-      plannedOperation({
-        id: 'absr:2026-01-02',
-        kind: 'absr',
-        amount: none,
-        reserved: none,
-        plan: {},
-        now: NOON,
-      }),
-    );
+    const tools = createTools(createSqliteStorage(), () => NOON);
+    const blockTime = Date.parse(`${lastDay}T00:06:00Z`) / 1_000;
+    tools.journal.insert(row('2026-01-01', { state: 'done', dueAt: null, landing: landed(1n, blockTime) }));
+    const { kinds } = new DailyMint(tools, {
+      reserveAddress: PUBLIC_KEY,
+      mint: PUBLIC_KEY,
+      treasury: PUBLIC_KEY,
+      depth: 3,
+      nodes: 2,
+      indexes: 2,
+      reserveViews: async () => [view(), view({ source: 'two' })],
+      supplyViews: async () => [
+        supply({ mintAuthority: PUBLIC_KEY }),
+        supply({ mintAuthority: PUBLIC_KEY, source: 'rpc-2' }),
+      ],
+      readPrices: async () => [],
+      latestBlockhash: async () => ({ blockhash: PUBLIC_KEY, slot: 100n, witnesses: [] }),
+    });
+    return kinds.absr.prepare(row('2026-01-02'));
   };
 
   it.each([
