@@ -25,11 +25,7 @@ export const AREAS: readonly Area[] = [
   {
     name: 'spending limits',
     files: ['src/custody/kernel/spending-limits.ts'],
-    tests: [
-      'test/custody/kernel/spending-limits.test.ts',
-      'test/custody/kernel/spending-limits-model.test.ts',
-      'test/custody/kernel/executor-covered.test.ts',
-    ],
+    tests: ['test/custody/kernel/spending-limits.test.ts', 'test/custody/kernel/executor-covered.test.ts'],
   },
   {
     name: 'reward curve',

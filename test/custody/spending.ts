@@ -35,14 +35,3 @@ export const checkCost = (operations: readonly Entry[], cost: bigint, limits: Cu
 /** The part of a limit of swaps that is used. */
 export const usedBy = (name: LimitName, operations: readonly Entry[], now: number): bigint =>
   limitUse(limitOf(LIMITS, name), operations, now).used;
-
-/** Whether the signed operations leave room in every limit for one more signature. */
-export const maySign = (
-  operations: readonly Entry[],
-  added: { readonly amount: bigint; readonly cost: bigint },
-  limits: CustodyLimits,
-  now: number,
-): boolean => {
-  const signed = operations.filter(({ state }) => state !== 'planned');
-  return boundsOf('swap', limits).limits.every((limit) => checkLimit(limit, signed, added, now).ok);
-};

@@ -8,10 +8,9 @@ import {
   mirrorStatus,
   namesConsumedBy,
   type Operation,
-  plannedOperation,
 } from '../../../src/custody/kernel/operation.ts';
 import { code, held, upstream } from '../../../src/custody/kernel/reason.ts';
-import { closed, done, NOW, outstanding, planned, settling, signed } from '../../kit/sample-operations.ts';
+import { closed, done, outstanding, planned, settling, signed } from '../../kit/sample-operations.ts';
 
 const atoms = fc.bigInt({ min: 0n, max: 2n ** 70n }).map(lamports);
 const fact = fc.oneof(
@@ -108,37 +107,6 @@ describe('a row as text', () => {
     expect(decodeOperation(newer)).toMatchObject({ escrow: '7', state: 'melting' });
     expect(encodeOperation(decodeOperation(newer))).toContain('"escrow":"7"');
   });
-
-  it('keeps text in a plan text, even under the name of an amount', () => {
-    const row = planned({ plan: { amount: '12', fee: '0012', note: '5' } });
-    expect(decodeOperation(encodeOperation(row)).plan).toMatchObject({ amount: '12', note: '5' });
-  });
-});
-
-it('an intent contains only the given values', () => {
-  const intent = plannedOperation({
-    id: 'asry:x',
-    kind: 'asry',
-    amount: lamports(5n),
-    reserved: lamports(9n),
-    plan: { a: 1 },
-    now: NOW,
-  });
-  expect(intent).toMatchObject({
-    state: 'planned',
-    detail: 'planned',
-    reason: null,
-    amount: 5n,
-    reserved: 9n,
-    unsettled: 0n,
-    attempt: 1,
-    signing: null,
-    createdAt: NOW,
-    dueAt: NOW,
-    plan: { a: 1 },
-    outcome: {},
-  });
-  expect(intent).not.toHaveProperty('now');
 });
 
 it.each([

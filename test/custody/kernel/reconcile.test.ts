@@ -4,7 +4,7 @@ import { upstreamFailed } from '../../../src/core/errors.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { freeze } from '../../../src/custody/kernel/journal-integrity.ts';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
-import { code, held } from '../../../src/custody/kernel/reason.ts';
+import { held } from '../../../src/custody/kernel/reason.ts';
 import { reconcile } from '../../../src/custody/kernel/reconcile.ts';
 import { effectOf, type Observation, step } from '../../../src/custody/kernel/state-machine.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
@@ -20,11 +20,9 @@ import {
   planned,
   reserveTransfer,
   SOL,
-  SWAP,
   settling,
   signed,
   signingOf,
-  statusOf,
   view,
 } from '../../kit/sample-operations.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
@@ -285,9 +283,9 @@ describe('the payment that an unexplained transaction names', () => {
 });
 
 describe('rows that may have been signed without a trace', () => {
-  const stepped = (row: Operation | undefined, seen: Observation, rules = PAYOUT): Operation => {
+  const stepped = (row: Operation | undefined, seen: Observation): Operation => {
     if (!row) throw new Error('no row');
-    return step(row, seen, rules, NOW);
+    return step(row, seen, PAYOUT, NOW);
   };
   const expired = { type: 'viewed', quorum: 1, views: [deathProof()], landing: null } as const;
 
@@ -316,26 +314,6 @@ describe('rows that may have been signed without a trace', () => {
     const ended = stepped(watched, expired);
     expect(ended).toMatchObject({ state: 'planned', reason: held('reconciled') });
     expect(effectOf(ended)).toBe('none');
-  });
-
-  it('ends the hold of a signed row that lands', async () => {
-    const w = setUp([signed({ id: 'asry:a', kind: 'asry', revision: 7, unsettled: lamports(0n) })]);
-    w.lose();
-    await w.run();
-    const landing = { slot: 950n, blockTime: 1, fee: lamports(FEE), debit: lamports(FEE) };
-    const views = [view({ status: statusOf('finalized') })];
-    const row = stepped(w.journal.get('asry:a'), { type: 'viewed', quorum: 1, views, landing });
-    expect(row).toMatchObject({ state: 'done', reason: null });
-  });
-
-  it('lets a signed swap fail when it expires, because it has only one attempt', async () => {
-    const w = setUp([signed({ id: 'swap:a', revision: 7 })]);
-    w.lose();
-    await w.run();
-    expect(stepped(w.journal.get('swap:a'), expired, SWAP)).toMatchObject({
-      state: 'failed',
-      reason: code('expired'),
-    });
   });
 
   it('holds no row that has landed', async () => {

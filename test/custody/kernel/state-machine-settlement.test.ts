@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
-import type { Operation } from '../../../src/custody/kernel/operation.ts';
 import { code, held } from '../../../src/custody/kernel/reason.ts';
 import {
   effectOf,
@@ -8,16 +7,7 @@ import {
   STUCK_AFTER_MS,
   step,
 } from '../../../src/custody/kernel/state-machine.ts';
-import {
-  deathProof,
-  NOW,
-  outstanding,
-  PAYOUT,
-  SOL,
-  SWAP,
-  settling,
-  signed,
-} from '../../kit/sample-operations.ts';
+import { NOW, outstanding, SOL, SWAP, settling } from '../../kit/sample-operations.ts';
 
 const LATER = NOW + 5_000;
 const UNREACHABLE: Observation = { type: 'unreachable' };
@@ -126,23 +116,5 @@ describe('after the landing', () => {
   it('a swap waits while one lamport is outstanding, and ends when none is', () => {
     expect(effectOf(outstanding({ unsettled: lamports(1n) }))).toBe('settle');
     expect(effectOf(outstanding({ unsettled: lamports(0n) }))).toBe('none');
-  });
-});
-
-describe('after an attempt that can no longer land', () => {
-  const dead: Observation = { type: 'viewed', quorum: 1, views: [deathProof()], landing: null };
-  const sent = (change: Partial<Operation> = {}) =>
-    signed({ kind: 'token', attempt: 1, looks: 7, ...change });
-
-  it('signs another attempt after one that can no longer land, and checks it like a first one', () => {
-    const next = { state: 'planned', attempt: 2, signing: null, unsettled: 0n, looks: 0, dueAt: LATER };
-    expect(step(sent(), dead, PAYOUT, LATER)).toMatchObject({ ...next, reason: code('expired') });
-  });
-
-  it('the next signing waits for the operator if a lost journal may have signed the row again', () => {
-    for (const attempt of [1, PAYOUT.maxAttempts]) {
-      const row = step(sent({ reason: held('reconciled'), attempt }), dead, PAYOUT, LATER);
-      expect(row).toMatchObject({ state: 'planned', attempt: attempt + 1, reason: held('reconciled') });
-    }
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../../src/custody/kernel/operation.ts';
-import { held, upstream } from '../../../src/custody/kernel/reason.ts';
+import { upstream } from '../../../src/custody/kernel/reason.ts';
 import { effectOf, isDue, type Observation, step } from '../../../src/custody/kernel/state-machine.ts';
 import {
   NOW,
@@ -40,23 +40,9 @@ describe('an operation is due', () => {
 });
 
 describe('checks', () => {
-  it('checks at an attempt are 0.7 s apart at first and never more than 2 s while it can land', () => {
-    expect(next(signed({ looks: 0 }), NOT_SEEN)).toMatchObject({ looks: 1, dueAt: NOW + 700 });
-    expect(next(signed({ looks: 149 }), NOT_SEEN)).toMatchObject({ looks: 150, dueAt: NOW + 2_000 });
-    expect(next(signed({ looks: 150 }), NOT_SEEN)).toMatchObject({ looks: 151, dueAt: NOW + 60_000 });
-  });
-
   it('the interval of the checks grows by a factor of 1.3 up to its maximum', () => {
     const waits = [0, 1, 2, 10].map((looks) => Number(next(signed({ looks }), NOT_SEEN).dueAt) - NOW);
     expect(waits.map(Math.round)).toEqual([700, 910, 1_183, 2_000]);
-  });
-
-  it('checks of a settlement alert the operator only after more than six hours', () => {
-    const op = settling({ createdAt: NOW - 6 * HOUR });
-    for (const seen of [PENDING, UNREACHABLE]) {
-      expect(next(op, seen).reason).toBeNull();
-      expect(next(op, seen, NOW + 1)).toMatchObject({ detail: 'held', reason: held('unsettled') });
-    }
   });
 
   it('checks for what may still arrive are an hour apart, and counted', () => {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   attemptVerdict,
@@ -201,44 +200,5 @@ describe('a finalized status decides', () => {
     const no = view({ node: 'b', status: statusOf('finalized', true) });
     expect(judge(yes, no)).toBe('seen');
     expect(judge(no, yes)).toBe('seen');
-  });
-});
-
-/** Any view, with values close to the limits. */
-const near = (center: bigint) => fc.bigInt({ min: center - 3n, max: center + 3n });
-const anyStatus = fc.record({
-  slot: near(940n),
-  failed: fc.boolean(),
-  commitment: fc.constantFrom('processed' as const, 'confirmed' as const, 'finalized' as const),
-  charged: fc.constantFrom(true, false, null),
-});
-const anyView: fc.Arbitrary<NodeView> = fc.record({
-  node: fc.constantFrom('one', 'two'),
-  finalizedSlot: near(1_200n),
-  finalizedHeight: near(1_000n),
-  statusSlot: near(1_200n),
-  status: fc.option(anyStatus, { nil: null, freq: 3 }),
-  firstAvailableSlot: fc.option(near(900n), { nil: null }),
-});
-
-describe('for any views', () => {
-  const { slot } = signingOf('one');
-
-  it('expiry means that no node saw it and that one node alone has every part of the proof', () => {
-    fc.assert(
-      fc.property(fc.array(anyView, { maxLength: 4 }), (views) => {
-        const proofs = views.filter(
-          (v) =>
-            v.status === null &&
-            v.finalizedHeight > 1_000n &&
-            v.statusSlot >= v.finalizedSlot &&
-            v.firstAvailableSlot !== null &&
-            v.firstAvailableSlot <= slot,
-        );
-        const dead = proofs.length > 0 && views.every((v) => v.status === null);
-        expect(judge(...views) === 'dead').toBe(dead);
-      }),
-      { numRuns: 2_000 },
-    );
   });
 });

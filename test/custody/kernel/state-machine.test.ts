@@ -249,10 +249,6 @@ describe('while an attempt is on its way', () => {
     });
   });
 
-  it('an expired swap costs nothing', () => {
-    expect(ends(signed(), deathProof())).toMatchObject({ cost: 0n });
-  });
-
   it('a kind that ends when it is rejected is signed again only after an expiry', () => {
     const rules = { ...PAYOUT, endsWhenRejected: true } as const;
     expect(ends(signed({ kind: 'asry' }), failure, rules)).toMatchObject({ state: 'failed', attempt: 1 });
@@ -284,6 +280,7 @@ describe('while an attempt is on its way', () => {
       amount: 0n,
       reserved: 0n,
       unsettled: 0n,
+      cost: 0n,
       signing: signingOf('one'),
     });
   });
@@ -302,6 +299,8 @@ describe('while an attempt is on its way', () => {
         reason,
         reserved: SOL + FEE,
         amount: SOL,
+        looks: 0,
+        dueAt: LATER,
       });
       row = step(row, SEEN.signed, PAYOUT, LATER);
       row = { ...row, signing: signingOf('one') };

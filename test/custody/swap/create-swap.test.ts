@@ -250,37 +250,6 @@ describe('the balance', () => {
     expect(w.chain.reads.balance).toBe(1);
     expect(rows(w)).toEqual([]);
   });
-
-  it('a balance that never shows the outcome of the last swap is read three times, then refused', async () => {
-    const w = createCustodianWorld();
-    await w.custody.createSwap(keyed('a'));
-    const row = w.journal.get('swap:key-a');
-    if (row) w.journal.update(row, { ...row, reserved: lamports(0n), releasedSlot: 5_000n }, w.clock.now);
-    w.chain.nextBalance = async () => ({ lamports: lamports(9n * SOL), slot: 4_999n });
-    w.clock.now += 2_000;
-    w.chain.reads.balance = 0;
-    const refusal = refusalOf(await w.custody.createSwap(request()));
-    expect(refusal).toMatchObject({
-      code: 'UPSTREAM_FAILED',
-      details: { reason: 'upstream_balance_outdated' },
-    });
-    expect(w.chain.reads.balance).toBe(3);
-  });
-
-  it('re-reads the balance if another swap settles meanwhile', async () => {
-    const w = createCustodianWorld();
-    await w.custody.createSwap(keyed('a'));
-    const { nextBalance } = w.chain;
-    w.clock.now += 2_000;
-    w.chain.nextBalance = async (minSlot) => {
-      const row = w.journal.get('swap:key-a');
-      if (row && row.releasedSlot === null)
-        w.journal.update(row, { ...row, reserved: lamports(0n), releasedSlot: 5_000n }, w.clock.now);
-      return nextBalance(minSlot);
-    };
-    expect((await w.custody.createSwap(request())).type).toBe('created');
-    expect(w.chain.reads.balance).toBe(3);
-  });
 });
 
 it('a later failure does not change the response to a create', async () => {

@@ -77,31 +77,6 @@ describe('a dry run', () => {
       SOL,
       'PRICE_UNAVAILABLE',
     ],
-    [
-      'the bridge is down',
-      (w) => {
-        w.bridge.nextQuote = () => Promise.reject(upstreamFailed('near-intents', 'timeout'));
-      },
-      SOL,
-      'UPSTREAM_FAILED',
-    ],
-    [
-      'the chain is down',
-      (w) => {
-        w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout'));
-      },
-      SOL,
-      'UPSTREAM_FAILED',
-    ],
-    [
-      'the chain is behind',
-      (w) => {
-        w.journal.setMeta('x', '');
-        w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'behind'));
-      },
-      SOL,
-      'UPSTREAM_FAILED',
-    ],
   ])('refuses as a create would when %s', async (_name, arrange, amount, code) => {
     const w = createCustodianWorld();
     arrange(w);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { BridgeReport } from '../../../src/bridges/route.ts';
-import { upstreamFailed } from '../../../src/core/errors.ts';
 import { swapKind } from '../../../src/custody/swap/operation.ts';
 import { confirmedOutputs } from '../../../src/custody/swap/settlement.ts';
 import type { BitcoinTx } from '../../../src/providers/esplora.ts';
@@ -36,14 +35,6 @@ describe('the bridge only indicates where to check', () => {
       settlement: { state: 'incomplete', reason: 'bridge_failed', arrived: false, outcome: {} },
       claims: [],
     });
-  });
-
-  it('an unavailable bridge is an error, not an end', async () => {
-    const { settle, bridge } = settleSwap(delivered(TXID));
-    bridge.nextReport = () => {
-      throw upstreamFailed('near-intents', 'deposit_unknown');
-    };
-    await expect(settle()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
   it.each([
