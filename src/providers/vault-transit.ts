@@ -5,8 +5,8 @@
  */
 import { base64 } from '@scure/base';
 import * as z from 'zod';
-import { decodeBase64 } from '../chain/bitcoin/verdict.ts';
 import { encodeBase58 } from '../chain/solana/address.ts';
+import { decodeBase64 } from '../core/base64.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import { ask, type Fetch, getJson, postJson } from './http.ts';
 

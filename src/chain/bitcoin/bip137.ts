@@ -11,8 +11,9 @@ import { concatBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import { CompactSize } from '@scure/btc-signer';
 import { equalBytes, sha256x2 } from '@scure/btc-signer/utils.js';
+import { decodeBase64 } from '../../core/base64.ts';
 import { type BitcoinAddress, payToKey } from './address.ts';
-import { decodeBase64, invalid, messageBytes, unsupported, VALID, type Verdict } from './verdict.ts';
+import { invalid, messageBytes, unsupported, VALID, type Verdict } from './verdict.ts';
 import type { BitcoinKey } from './wif.ts';
 
 export type Bip137Type = 'p2pkh' | 'p2sh-p2wpkh';

@@ -11,8 +11,9 @@ import { concatBytes } from '@noble/hashes/utils.js';
 import { base64 } from '@scure/base';
 import { OutScript, RawTx, RawWitness, Transaction } from '@scure/btc-signer';
 import { equalBytes, hash160, sha256x2, taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
+import { decodeBase64 } from '../../core/base64.ts';
 import { type BitcoinAddress, type KeyAddressType, payToKey } from './address.ts';
-import { decodeBase64, invalid, messageBytes, unsupported, VALID, type Verdict } from './verdict.ts';
+import { invalid, messageBytes, unsupported, VALID, type Verdict } from './verdict.ts';
 
 const VARIANTS = { smp: 'bip322-simple', ful: 'bip322-full', pof: 'bip322-proof-of-funds' } as const;
 export type Bip322Scheme = (typeof VARIANTS)[keyof typeof VARIANTS];

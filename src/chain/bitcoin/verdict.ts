@@ -3,7 +3,6 @@
  * this verifier cannot evaluate the script, so it must be treated as not proven.
  * @module
  */
-import { base64 } from '@scure/base';
 
 export type Verdict =
   | { readonly verdict: 'valid' }
@@ -12,18 +11,6 @@ export type Verdict =
 export const VALID: Verdict = { verdict: 'valid' };
 export const invalid = (reason: string): Verdict => ({ verdict: 'invalid', reason });
 export const unsupported = (reason: string): Verdict => ({ verdict: 'unsupported', reason });
-
-/**
- * The bytes of canonical base64 (RFC 4648: padded, no spaces, no stray bits), so that a signature has exactly
- * one text.
- */
-export function decodeBase64(text: string): Uint8Array | undefined {
-  try {
-    return base64.decode(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /**
  * UTF-8 of a message. A lone surrogate is refused: every encoder replaces it with U+FFFD, and two texts would
