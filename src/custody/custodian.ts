@@ -51,7 +51,7 @@ import { Retries } from './kernel/retries.ts';
 import type { LookUp } from './kernel/signature-lookups.ts';
 import { type ChainPort, createBalanceReader } from './kernel/solana-view.ts';
 import { areLimits } from './kernel/spending-limits.ts';
-import { CustodyBounds, type CustodyLimits, NOTHING_SOLD, type Sold } from './limits.ts';
+import { CustodyBounds, type CustodyLimits } from './limits.ts';
 import { type PaymentPorts, Payments } from './payments/payment-requests.ts';
 import { creationCost } from './payments/request-store.ts';
 import { type AbsrPorts, DailyMint } from './reserve/daily-mint.ts';
@@ -100,7 +100,7 @@ const VERIFY_TIMEOUT_MS = 2_000;
 const KEY_CHECKED = 'key_checked_at';
 
 /** The parts of the kernel, on one storage. */
-function openKernel(platform: Storage, d: CustodyDeps, sold: () => Sold) {
+function openKernel(platform: Storage, d: CustodyDeps) {
   const { chain, mirror, signer, assemble, now, log } = d;
   const { storage, refusal: newerStorage } = openStorage(platform, log);
   const journal = new Journal(storage, (operation) => log(changeLine(operation, now())));
@@ -118,7 +118,7 @@ function openKernel(platform: Storage, d: CustodyDeps, sold: () => Sold) {
     hasLimits: areLimits(d.limits) && typeof d.swapsDisabled === 'boolean',
     isDisabled: (kind) => kind === 'swap' && d.swapsDisabled,
   });
-  const bounds = new CustodyBounds(d.limits, sold);
+  const bounds = new CustodyBounds(d.limits);
   const shared = {
     journal,
     storage,
@@ -153,8 +153,7 @@ export class Custodian implements CustodianApi {
 
   constructor(platform: Storage, d: CustodyDeps) {
     this.#d = d;
-    const sold = () => this.#payments?.sold() ?? NOTHING_SOLD;
-    const kernel = openKernel(platform, d, sold);
+    const kernel = openKernel(platform, d);
     this.#kernel = kernel;
     const { tools, gate, executor } = kernel;
     const { mirror, within } = d;
@@ -224,21 +223,21 @@ export class Custodian implements CustodianApi {
   openRequest(request: OpenRequest): Promise<RequestOpened> {
     return this.#background.verified(async () => {
       const payments = this.#configuredPayments();
-      const refusal = await this.#saleRefusal(request);
+      const refusal = await this.#saleRefusal(request, payments);
       return refusal ? { type: 'refused', refusal } : payments.open(request);
     });
   }
 
   /** Reason why a creation cannot be sold now, or undefined. A listing costs the reserve nothing. */
-  async #saleRefusal({ kind, subject }: OpenRequest): Promise<Refusal | undefined> {
+  async #saleRefusal({ kind, subject }: OpenRequest, payments: Payments): Promise<Refusal | undefined> {
     const { bounds, tools } = this.#kernel;
-    const { payments } = this.#d;
-    if (!payments || kind !== 'token') return undefined;
+    if (kind !== 'token') return undefined;
     const cost = lamports(creationCost(subject));
     try {
       const balance = await tools.readBalance(tools.journal.releasedSlot());
       if (balance.slot < tools.journal.releasedSlot()) return upstreamRefusal(BALANCE_OUTDATED);
-      return bounds.saleRefusal(cost, balance, tools.journal.counting(tools.now()), tools.now());
+      const operations = tools.journal.counting(tools.now());
+      return bounds.saleRefusal(cost, payments.openSales(), balance, operations, tools.now());
     } catch (error) {
       return upstreamRefusal(upstreamFailure(error));
     }

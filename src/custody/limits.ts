@@ -25,29 +25,21 @@ export type CustodyLimits = Readonly<Record<LimitName, bigint>> & {
   readonly operatingFloat: Lamports;
 };
 
-/** Sold creations for which no operation has reserved SOL yet. */
-export type Sold = {
-  /** Future cost of paid requests in lamports, and their number. */
-  readonly paid: bigint;
-  readonly paidCount: bigint;
-  /** The same for requests that await payment. */
-  readonly open: bigint;
-  readonly openCount: bigint;
+/** Creations of requests that await payment: no operation has reserved their cost yet. */
+export type OpenSales = {
+  readonly count: bigint;
+  /** Their future cost. */
+  readonly lamports: bigint;
 };
 
-export const NOTHING_SOLD: Sold = { paid: 0n, paidCount: 0n, open: 0n, openCount: 0n };
-
-const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 export class CustodyBounds {
   readonly limits: readonly Limit[];
   readonly #config: CustodyLimits;
-  readonly #sold: () => Sold;
 
-  constructor(config: CustodyLimits, sold: () => Sold) {
+  constructor(config: CustodyLimits) {
     this.#config = config;
-    this.#sold = sold;
     this.limits = Object.entries(OPERATION_LIMITS).map(([name, declared]) => {
       const { setting: _setting, default: _default, beyond: _beyond, ...limit } = declared;
       return { ...limit, name, maximum: config[name as LimitName] };
@@ -62,9 +54,7 @@ export class CustodyBounds {
     const { floor, operatingFloat } = this.#config;
     switch (kind) {
       case 'swap':
-        return floor + larger(operatingFloat, this.#sold().paid);
-      case 'asry':
-        return floor + this.#sold().paid;
+        return floor + operatingFloat;
       case 'absr':
         // A mint costs only fees, for which swaps leave the floor.
         return 0n;
@@ -74,26 +64,26 @@ export class CustodyBounds {
   }
 
   /**
-   * Whether another creation that costs `reserved` lamports can be sold. It must leave the floor and the cost of earlier
-   * sales in the reserve, and counts after the earlier sales in each limit. Unpaid requests count up to half of the float
+   * Whether another creation that costs `reserved` lamports can be sold. It must leave the floor and the cost of open
+   * requests in the reserve, and counts after them in each limit. Unpaid requests count up to half of the float
    * and half of each limit, so they cannot block all sales.
    */
   saleRefusal(
     reserved: Lamports,
+    open: OpenSales,
     balance: Balance,
     operations: readonly Entry[],
     now: number,
   ): Refusal | undefined {
-    const { paid, paidCount, open, openCount } = this.#sold();
     const { floor, operatingFloat } = this.#config;
     const { limits } = this.of('token');
-    const keeps = floor + paid + smaller(open, operatingFloat / 2n);
+    const keeps = floor + smaller(open.lamports, operatingFloat / 2n);
     const amount = lamports(0n);
     const verdict = checkIntent({ bounds: { limits, keeps }, amount, reserved, balance, operations, now });
     if (!verdict.ok) return verdict.code === 'LIMIT_REACHED' ? spendingRefusal(verdict, now) : FLOAT_SPENT;
     const creation = plannedOperation({ id: '', kind: 'token', amount, reserved: amount, plan: {}, now });
     for (const limit of limits) {
-      const sold = { ...creation, rows: Number(paidCount + smaller(openCount, limit.maximum / 2n)) };
+      const sold = { ...creation, rows: Number(smaller(open.count, limit.maximum / 2n)) };
       const reached = checkLimit(limit, [...operations, sold], { amount, cost: 0n }, now);
       if (!reached.ok) return spendingRefusal({ ...reached, availableAt: now + UNPAID_RETRY_MS }, now);
     }

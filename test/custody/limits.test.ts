@@ -5,19 +5,19 @@ import { lamports } from '../../src/core/amount.ts';
 import { type LimitName, OPERATION_LIMITS, type OperationLimit } from '../../src/core/operation-limits.ts';
 import { parseReason } from '../../src/custody/kernel/reason.ts';
 import { checkIntent } from '../../src/custody/kernel/spending-limits.ts';
-import { CustodyBounds, NOTHING_SOLD, type Sold } from '../../src/custody/limits.ts';
+import { CustodyBounds, type OpenSales } from '../../src/custody/limits.ts';
 import { createKernel, ready } from '../kit/kernel.ts';
 import { LIMITS as TEST_LIMITS } from '../kit/limits.ts';
 import { done, NOW, planned, SOL } from '../kit/sample-operations.ts';
 
 const LIMITS = { ...TEST_LIMITS, floor: lamports(100n), operatingFloat: lamports(200n), creations_day: 2n };
 
-const boundsWith = (sold: Partial<Sold>) => new CustodyBounds(LIMITS, () => ({ ...NOTHING_SOLD, ...sold }));
+const bounds = new CustodyBounds(LIMITS);
 const holding = (atoms: bigint) => ({ lamports: lamports(atoms), slot: 5_000n });
 
-const ask = (kind: string, held: bigint, sold: Partial<Sold> = {}) =>
+const ask = (kind: string, held: bigint) =>
   checkIntent({
-    bounds: boundsWith(sold).of(kind),
+    bounds: bounds.of(kind),
     amount: lamports(10n),
     reserved: lamports(10n),
     balance: holding(held),
@@ -36,38 +36,29 @@ describe('the operating float', () => {
     expect(ask(kind, least).ok).toBe(true);
     expect(ask(kind, least - 1n)).toMatchObject({ code: 'INSUFFICIENT_BALANCE', available: 9n });
   });
-
-  it('the float for swaps grows with the cost of paid requests, which payouts also leave', () => {
-    const sold = { paid: 500n };
-    expect([ask('swap', 610n, sold).ok, ask('swap', 609n, sold).ok]).toEqual([true, false]);
-    expect([ask('asry', 610n, sold).ok, ask('asry', 609n, sold).ok]).toEqual([true, false]);
-    expect(ask('token', 110n, sold).ok).toBe(true);
-  });
 });
 
 describe('a sale', () => {
-  const sell = (sold: Partial<Sold>, held = SOL, operations = [] as ReturnType<typeof planned>[]) =>
-    boundsWith(sold).saleRefusal(lamports(10n), holding(held), operations, NOW);
+  const sell = (open: Partial<OpenSales>, held = SOL, operations = [] as ReturnType<typeof planned>[]) =>
+    bounds.saleRefusal(lamports(10n), { count: 0n, lamports: 0n, ...open }, holding(held), operations, NOW);
   const creation = (state: 'done' | 'failed') =>
     done({ kind: 'token', state, createdAt: NOW - 60_000, releasedSlot: null });
 
   it.each([
-    ['their cost', 30n, 147n],
-    ['half of the float, however many there are', 1_000_000n, 217n],
+    ['their cost', 30n, 140n],
+    ['half of the float, however many there are', 1_000_000n, 210n],
   ])('leaves for unpaid requests %s', (_name, open, least) => {
-    expect(sell({ paid: 7n, open }, least)).toBeUndefined();
-    expect(sell({ paid: 7n, open }, least - 1n)).toMatchObject({ details: { limit: 'operating_float' } });
+    expect(sell({ lamports: open }, least)).toBeUndefined();
+    expect(sell({ lamports: open }, least - 1n)).toMatchObject({ details: { limit: 'operating_float' } });
   });
 
   it.each([
     ['one creation', {}, [creation('done'), creation('failed')], undefined],
     ['the last creation of the day', {}, [creation('done'), creation('done')], { used: '2', maximum: '2' }],
-    ['a sold creation', { paidCount: 1n }, [creation('done')], { used: '2', maximum: '2' }],
-    ['more sold creations than a day may have', { paidCount: 5n }, [], { used: '5', maximum: '2' }],
-    ['unpaid requests, up to half of the limit', { openCount: 9n }, [], undefined],
-    ['unpaid requests and a creation', { openCount: 9n }, [creation('done')], { used: '2', maximum: '2' }],
-  ])('counts after %s', (_name, sold, operations, details) => {
-    const refusal = sell(sold, SOL, operations);
+    ['unpaid requests, up to half of the limit', { count: 9n }, [], undefined],
+    ['unpaid requests and a creation', { count: 9n }, [creation('done')], { used: '2', maximum: '2' }],
+  ])('counts after %s', (_name, open, operations, details) => {
+    const refusal = sell(open, SOL, operations);
     if (!details) return expect(refusal).toBeUndefined();
     const retryAfterSeconds = operations.length === 2 ? (86_400_000 - 60_000) / 1_000 + 1 : 600;
     const nextAvailableAt = new Date(NOW + retryAfterSeconds * 1_000).toISOString();

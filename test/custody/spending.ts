@@ -9,11 +9,10 @@ import {
   type Limit,
   limitUse,
 } from '../../src/custody/kernel/spending-limits.ts';
-import { CustodyBounds, type CustodyLimits, NOTHING_SOLD } from '../../src/custody/limits.ts';
+import { CustodyBounds, type CustodyLimits } from '../../src/custody/limits.ts';
 import { LIMITS } from '../kit/limits.ts';
 
-const boundsOf = (kind: Kind, limits: CustodyLimits): Bounds =>
-  new CustodyBounds(limits, () => NOTHING_SOLD).of(kind);
+const boundsOf = (kind: Kind, limits: CustodyLimits): Bounds => new CustodyBounds(limits).of(kind);
 
 export const checkIntent = ({
   kind,

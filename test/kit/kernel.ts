@@ -10,7 +10,7 @@ import type { ModuleTools } from '../../src/custody/kernel/module.ts';
 import type { Operation, OperationKind, Prepared, Settled } from '../../src/custody/kernel/operation.ts';
 import type { Storage } from '../../src/custody/kernel/ports.ts';
 import { Retries } from '../../src/custody/kernel/retries.ts';
-import { CustodyBounds, type CustodyLimits, NOTHING_SOLD } from '../../src/custody/limits.ts';
+import { CustodyBounds, type CustodyLimits } from '../../src/custody/limits.ts';
 import { createFakeChain } from './fake-chain.ts';
 import { LIMITS } from './limits.ts';
 import { CREATION, FEE, NOW, PAYOUT, SIGNED_AT, SOL, SWAP } from './sample-operations.ts';
@@ -39,7 +39,7 @@ export function createTools(
     ...change
   }: Partial<ModuleTools> & { limits?: Partial<CustodyLimits> } = {},
 ): ModuleTools {
-  const bounds = new CustodyBounds({ ...LIMITS, floor: lamports(0n), ...limits }, () => NOTHING_SOLD);
+  const bounds = new CustodyBounds({ ...LIMITS, floor: lamports(0n), ...limits });
   return {
     journal: new Journal(storage),
     storage,

@@ -21,7 +21,7 @@ import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.
 import type { Within } from '../kernel/ports.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { LookedUp, LookUp, Lookup } from '../kernel/signature-lookups.ts';
-import type { Sold } from '../limits.ts';
+import type { OpenSales } from '../limits.ts';
 import { Booking, type BookingPorts, treasuryPayment } from './booking.ts';
 import { type OpeningPorts, openRequest } from './open-request.ts';
 import { matchRequest, mayBeReturned } from './payment-matching.ts';
@@ -76,8 +76,6 @@ export type PaymentPorts = Pick<RefundPorts, 'heldPayers'> &
 const KEPT_MS = 7 * DAY_MS;
 /** Tokens are kept longer than the requests that may still list them. */
 const TOKEN_KEPT_MS = 8 * DAY_MS;
-/** Requests per kind of change in one run. */
-const BATCH = 10;
 /** Requests that one run may expire: as many as can close at the same time. */
 const EXPIRE_BATCH = 200;
 /** Ended creations are booked from storage alone. */
@@ -140,11 +138,8 @@ export class Payments implements CustodyModule {
     return this.#run('cron');
   }
 
-  /** Creations of paid and open requests for which no operation has reserved SOL yet. */
-  sold(): Sold {
-    const paid = this.#store.costOfMissingCreations();
-    const open = this.#store.costOfOpenCreations();
-    return { paid: paid.lamports, paidCount: paid.count, open: open.lamports, openCount: open.count };
+  openSales(): OpenSales {
+    return this.#store.openSales();
   }
 
   open(asked: OpenRequest): RequestOpened {
@@ -163,7 +158,7 @@ export class Payments implements CustodyModule {
   }
 
   hold(): void {
-    for (const request of this.#store.creationsMissing(-1)) this.#changes.plan(request);
+    for (const request of this.#store.creationsPaid()) this.#changes.plan(request);
     this.held.hold();
   }
 
@@ -271,7 +266,6 @@ export class Payments implements CustodyModule {
 
   /** Continues a paid creation and books its end. */
   async #carryOn(request: PaymentRequest): Promise<void> {
-    this.#changes.planMissing(BATCH);
     await this.#tools.drive(this.#p.tokens.creationId(request.id));
     this.#changes.settleCreations(ENDED_BATCH);
   }
@@ -279,7 +273,6 @@ export class Payments implements CustodyModule {
   /** One run. Ended creations are booked before any chain read, and no request expires before the chain was read. */
   async #run(by: 'alarm' | 'cron'): Promise<void> {
     this.#changes.settleCreations(ENDED_BATCH);
-    this.#changes.planMissing(BATCH);
     this.held.settleEnded();
     const searchAt = by === 'cron' ? this.#search.nextCronRunAt() : this.#search.nextRunAt();
     if (searchAt !== undefined && searchAt <= this.#tools.now()) await this.#search.run(by);

@@ -3,7 +3,6 @@
  * storage transaction contains the change, its D1 update and any refund.
  * @module
  */
-import { earliest } from '../../core/due-time.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import { reasonText } from '../kernel/reason.ts';
@@ -36,7 +35,6 @@ export class RequestChanges {
   readonly #tools: ModuleTools;
   readonly #p: RequestChangesPorts;
   readonly #ended: RowRetries<PaymentRequest>;
-  readonly #missing: RowRetries<PaymentRequest>;
   readonly #closed: RowRetries<PaymentRequest>;
   /** Requests that closed before this time may expire. Unix milliseconds. */
   #closedBefore = 0;
@@ -47,7 +45,6 @@ export class RequestChanges {
     const rows = (name: string, read: (limit: number) => readonly PaymentRequest[]) =>
       tools.retries.rows({ name, read, idOf: ({ id }) => id });
     this.#ended = rows('creation_ended', (limit) => p.store.creationsEnded(limit));
-    this.#missing = rows('creation_queued', (limit) => p.store.creationsMissing(limit));
     this.#closed = rows('request_expired', (limit) => p.store.closed(this.#closedBefore, limit));
   }
 
@@ -85,14 +82,9 @@ export class RequestChanges {
     });
   }
 
-  /** Plans creations of paid requests that have none, such as rows of an older version. */
-  planMissing(limit: number): void {
-    this.#missing.run(limit, (request) => this.#tools.storage.transaction(() => this.plan(request)));
-  }
-
-  /** When a creation is next booked or planned, Unix milliseconds; undefined when none is pending. */
+  /** When the end of a creation is next booked, Unix milliseconds; undefined when none has ended. */
   nextAt(): number | undefined {
-    return earliest(this.#ended.nextAt(), this.#missing.nextAt());
+    return this.#ended.nextAt();
   }
 
   /**
@@ -137,7 +129,7 @@ export class RequestChanges {
     if (done.kind === 'token') mirrorCreatedListing(this.#tools.journal, done, this.#tools.now());
   }
 
-  /** Plans a creation and reserves its cost. Call inside a storage transaction. */
+  /** Plans a creation that has no operation yet and reserves its cost. Call inside a storage transaction. */
   plan(request: PaymentRequest): void {
     this.#p.tokens.queueCreation(request, creationCost(request.subject));
   }

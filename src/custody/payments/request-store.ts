@@ -6,7 +6,8 @@
 import type { RequestView } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
-import type { SqlRow, Storage } from '../kernel/ports.ts';
+import type { Storage } from '../kernel/ports.ts';
+import type { OpenSales } from '../limits.ts';
 import { RowStore } from '../row-store.ts';
 import type { TreasuryPayment, TreasuryStore } from './treasury-store.ts';
 
@@ -123,41 +124,18 @@ export type RefundDue = {
   readonly changes: number;
 };
 
-/** Rows of an older version lack newer members. */
+/** Rows of storage version 1 lack `reported`. */
 const decodeRequest = (text: string): PaymentRequest => ({
-  ...NEW_REQUEST,
+  ...{ reported: null },
   ...(JSON.parse(text) as PaymentRequest),
 });
-function decodeRefund(text: string): RefundDue {
-  const refund = JSON.parse(text) as RefundDue;
-  const { id = refund.signature, purpose = `token:${refund.requestId}` } = refund;
-  return { ...NEW_REFUND, ...refund, id, purpose };
-}
-const NEW_REQUEST = { parts: [], reported: null, changes: 0 };
-const NEW_REFUND = {
-  operations: 0,
-  operationId: null,
-  refundSignature: null,
-  paidAt: null,
-  changes: 0,
-};
+const decodeRefund = (text: string): RefundDue => JSON.parse(text) as RefundDue;
 
 /** Unix milliseconds in the column `at` of the only row; undefined if it is null. */
 function timeOf(exec: Storage['exec'], query: string): number | undefined {
   const at = exec(query)[0]?.at;
   return at === null || at === undefined ? undefined : Number(at);
 }
-
-/** The number of creations, and the lamports that they may take from the reserve. */
-export type CreationCosts = { readonly count: bigint; readonly lamports: bigint };
-
-const COSTS = `COUNT(*) AS count,
-  CAST(COALESCE(SUM(CAST(json_extract(r.row, '$.subject.costLamports') AS INTEGER)), 0) AS TEXT) AS lamports`;
-
-const costsOf = ([row]: SqlRow[]): CreationCosts => ({
-  count: BigInt(Number(row?.count)),
-  lamports: BigInt(String(row?.lamports)),
-});
 
 export class RequestStore {
   readonly #exec: Storage['exec'];
@@ -245,28 +223,19 @@ export class RequestStore {
     );
   }
 
-  /** Paid token requests whose creation is not planned. */
-  creationsMissing(limit: number): PaymentRequest[] {
-    return this.#requests.all(
-      `LEFT JOIN operations o ON o.id = 'token:' || requests.id
-       WHERE requests.state = 'paid' AND o.id IS NULL ORDER BY requests.created_at LIMIT ?`,
-      limit,
-    );
+  /** Paid token requests. */
+  creationsPaid(): PaymentRequest[] {
+    return this.#requests.all("WHERE state = 'paid' AND kind = 'token' ORDER BY created_at");
   }
 
-  /** Creations that open token requests may buy. */
-  costOfOpenCreations(): CreationCosts {
-    return costsOf(this.#exec(`SELECT ${COSTS} FROM requests r WHERE r.state = 'open' AND r.kind = 'token'`));
-  }
-
-  /** Creations of paid token requests that are not planned. */
-  costOfMissingCreations(): CreationCosts {
-    return costsOf(
-      this.#exec(
-        `SELECT ${COSTS} FROM requests r WHERE r.state = 'paid' AND r.kind = 'token'
-         AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.id = 'token:' || r.id)`,
-      ),
+  /** The number of open token requests, and the lamports that their creations may take from the reserve. */
+  openSales(): OpenSales {
+    const [row] = this.#exec(
+      `SELECT COUNT(*) AS count,
+         CAST(COALESCE(SUM(CAST(json_extract(row, '$.subject.costLamports') AS INTEGER)), 0) AS TEXT) AS lamports
+       FROM requests WHERE state = 'open' AND kind = 'token'`,
     );
+    return { count: BigInt(Number(row?.count)), lamports: BigInt(String(row?.lamports)) };
   }
 
   /** Open requests of each client. */
@@ -500,8 +469,8 @@ export function mirrorRefund(journal: Journal, refund: RefundDue, now: number): 
   journal.publish('refunds', refund.id, refundColumns(refund), now);
 }
 
-const isOlder = (own: { readonly changes: number } | undefined, changes: number | undefined): boolean =>
-  own === undefined || own.changes < (changes ?? 0);
+const isOlder = (own: { readonly changes: number } | undefined, changes: number): boolean =>
+  own === undefined || own.changes < changes;
 
 type MirroredPorts = Pick<ModuleTools, 'journal' | 'now'> & {
   readonly store: RequestStore;
@@ -515,7 +484,7 @@ function restoreRequest({ store, journal, payments, now }: MirroredPorts, text: 
   if (!row || !isOlder(store.get(row.id), row.changes)) return false;
   store.put(row);
   const purpose = purposeOf(row);
-  for (const part of row.parts ?? []) {
+  for (const part of row.parts) {
     journal.consumeOnce(`payment:${part.signature}`, purpose, now());
     const { signature, payer, blockTime } = part;
     const amounts = { slot: BigInt(part.slot), lamports: BigInt(part.lamports) };

@@ -406,27 +406,3 @@ describe('how many may wait', () => {
     expect(JSON.parse(row)).not.toHaveProperty('requestId');
   });
 });
-
-it('rows of an older version are read, and their refunds are paid once', async () => {
-  const world = createPaymentWorld();
-  const request = world.open();
-  const paid = world.pay(fee(request) + 50_000n, [request.reference]);
-  await world.payments.run();
-  const strip = (table: string, members: readonly string[]): void => {
-    for (const { row } of world.storage.exec(`SELECT row FROM ${table}`)) {
-      const kept = Object.entries(JSON.parse(String(row)) as object).filter(
-        ([name]) => !members.includes(name),
-      );
-      world.storage.exec(`UPDATE ${table} SET row = ?`, JSON.stringify(Object.fromEntries(kept)));
-    }
-  };
-  strip('requests', ['parts', 'changes']);
-  strip('refunds', ['id', 'purpose', 'operations', 'operationId', 'refundSignature', 'paidAt', 'changes']);
-  await world.payments.run();
-  for (let calls = 0; calls < 2; calls++) await world.payments.commands.refund(request.id);
-  expect(world.refunded).toEqual([`refund:${paid}:1`]);
-  expect(world.payments.find(request.id)).toMatchObject({
-    status: 'completed',
-    refunds: [{ status: 'paid' }],
-  });
-});
