@@ -271,7 +271,7 @@ export class Custodian implements CustodianApi {
 
   async claimDeposit(request: ClaimRequest): Promise<ClaimAnswer> {
     const claims = configured(this.#claims, 'ASRY_MINT_ADDRESS');
-    return (await claims.storedAnswer(request)) ?? this.#background.working(() => claims.claim(request));
+    return this.#background.working(() => claims.claim(request));
   }
 
   async findClaim(signature: string): Promise<ClaimView | null> {
@@ -279,11 +279,7 @@ export class Custodian implements CustodianApi {
   }
 
   async listAsryEpochs(limit: number): Promise<AsryEpochView[]> {
-    await this.#kernel.gate.verify();
-    const claims = this.#claims;
-    return (
-      claims?.newestEpochs(limit) ?? this.#background.working(async () => (await claims?.epochs(limit)) ?? [])
-    );
+    return this.#background.working(async () => (await this.#claims?.epochs(limit)) ?? []);
   }
 
   async previewMint(): Promise<MintPreview> {

@@ -73,9 +73,9 @@ describe('a replaced instance gives no answer', () => {
     it('a replaced instance returns no response about a claim that leaves nothing to claim', async () => {
       const { claims, storage } = createStoredClaims();
       expect(await claims.claim(CLAIM)).toMatchObject({ type: 'claimed' });
-      expect(await claims.storedAnswer(CLAIM)).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });
+      expect(await claims.claim(CLAIM)).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });
       replace(storage);
-      await expect(claims.storedAnswer(CLAIM)).rejects.toThrow(REPLACED);
+      await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
     });
   });
 });

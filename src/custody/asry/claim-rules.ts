@@ -1,6 +1,6 @@
 /**
- * Decides claims without reading or writing. The result is what a deposit earns at this point of the curve and
- * which part is paid now, or a refusal.
+ * The rules of claims, without reads or writes of the claims themselves: what a deposit earns at this point of the curve,
+ * which part is paid now, and why a claim is refused.
  * @module
  */
 import type { DepositVerdict } from '../../chain/solana/deposit.ts';
@@ -11,7 +11,6 @@ import type { ClaimRequest, Refusal } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Claim, Payout } from './asry-store.ts';
 import { type Epoch, entitlementOf, RECEIVE_FEE_BPS, receiveFee } from './epochs.ts';
-import { claimPurpose } from './payout-operation.ts';
 
 /** A deposit as shown by the chain. The type is the same before and after the claim. */
 export type Deposit = Pick<Claim, 'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'credited'>;
@@ -45,40 +44,19 @@ export function ownMoney(
   return p.sharesAddress && mayReturn ? 'swap_unsettled' : undefined;
 }
 
-export type Refused = { readonly type: 'refused'; readonly refusal: Refusal };
-
-const refused = (refusal: Refusal): Refused => ({ type: 'refused', refusal });
-
 /** A claim that is not stored yet, and its epoch after the claim. */
 export type Opened = { readonly type: 'opened'; readonly claim: Claim; readonly epoch: Epoch };
 
-export type OpeningFacts = {
-  /** The purpose that already consumed the payment, if any. */
-  readonly usedFor: string | undefined;
-  readonly own: ReturnType<typeof ownMoney>;
-  /** The epoch that contains the deposit's block time. */
-  readonly epoch: Epoch | undefined;
-  /** Unix seconds. A deposit from before this time earns nothing. */
-  readonly oldest: number;
-  readonly minimumDeposit: bigint;
-  readonly seq: number;
-  /** Unix milliseconds. */
-  readonly now: number;
-};
-
-/** The claim that an unclaimed deposit would create now. */
-export function decideOpening(deposit: Deposit, p: OpeningFacts): Opened | Refused {
-  const { signature, blockTime, credited } = deposit;
-  const { epoch, usedFor, own } = p;
-  if (usedFor !== undefined && usedFor !== claimPurpose(signature)) return refused(paymentUsed(usedFor));
-  if (own === 'own_movement') return refused(verdictRefusal({ type: 'refused', reason: own }));
-  if (own) return refused(claimsPaused(own));
-  if (!epoch || blockTime < p.oldest) return refused(tooOld(blockTime));
-  const fee = receiveFee(credited);
-  const net = credited - fee;
-  const entitlement = entitlementOf(epoch, epoch.deposits, net);
-  if (credited < p.minimumDeposit || entitlement === 0n) return refused(tooSmall(credited, p.minimumDeposit));
+/** The claim of a deposit at the current end of an epoch's curve. @param p.now Unix milliseconds */
+export function openClaim(
+  deposit: Deposit,
+  epoch: Epoch,
+  p: { readonly seq: number; readonly now: number },
+): Opened {
+  const fee = receiveFee(deposit.credited);
+  const net = deposit.credited - fee;
   const after = epoch.deposits + net;
+  const entitlement = entitlementOf(epoch, epoch.deposits, net);
   const claim: Claim = {
     ...deposit,
     seq: p.seq,
@@ -98,66 +76,12 @@ export function decideOpening(deposit: Deposit, p: OpeningFacts): Opened | Refus
   return { type: 'opened', claim, epoch: advanced };
 }
 
-export type ClaimFacts = {
-  /** Whether a payout exists for this request's key. */
-  readonly isRepeat: boolean;
-  /** The stored claim with its epoch, or the claim that the deposit would open. */
-  readonly claim: { readonly type: 'known'; readonly claim: Claim; readonly epoch: Epoch } | Opened | Refused;
-  /** Payouts of the claim so far. */
-  readonly parts: number;
-  readonly now: number;
-};
-
-export type ClaimDecision =
-  | {
-      readonly type: 'take';
-      /** The claim after its next part was deducted. */
-      readonly claim: Claim;
-      readonly payout: Payout;
-      /** The epoch to store; undefined unless the claim is new. */
-      readonly opened: Epoch | undefined;
-    }
-  | Refused
-  /** An earlier call with this key took a part after this call began: decide again. */
-  | { readonly type: 'again' };
-
-/** Decides which part of a claim a request receives. Stores nothing. */
-export function decideClaim(
-  request: Pick<ClaimRequest, 'rewardMicroUsd' | 'key'>,
-  p: ClaimFacts,
-): ClaimDecision {
-  if (p.isRepeat) return { type: 'again' };
-  if (p.claim.type === 'refused') return p.claim;
-  const { claim, epoch } = p.claim;
-  if (claim.left === 0n) return refused(alreadyClaimed());
-  const part = payoutPart({
-    entitlement: claim.entitlement,
-    left: claim.left,
-    parts: p.parts,
-    microUsd: request.rewardMicroUsd ?? null,
-    price: epoch.price,
-    decimals: epoch.decimals,
-  });
-  if (!part.ok) return refused(noPrice());
-  return {
-    type: 'take',
-    claim: { ...claim, left: claim.left - part.atoms },
-    payout: newPayout(claim, { part: p.parts + 1, atoms: part.atoms, key: request.key, now: p.now }),
-    opened: p.claim.type === 'opened' ? epoch : undefined,
-  };
-}
-
 /** The next part of a claim, owed until its payout begins. */
-const newPayout = (
-  claim: Claim,
-  p: {
-    readonly part: number;
-    readonly atoms: bigint;
-    readonly key: ClaimRequest['key'];
-    readonly now: number;
-  },
+export const newPayout = (
+  { signature }: Claim,
+  p: Pick<Payout, 'part' | 'atoms'> & { readonly key: ClaimRequest['key']; readonly now: number },
 ): Payout => ({
-  signature: claim.signature,
+  signature,
   part: p.part,
   atoms: p.atoms,
   state: 'owed',
@@ -188,7 +112,10 @@ export function keyRefusal(
   const oldest = calls[calls.length - KEYS_PER_CLIENT_HOUR];
   return oldest === undefined
     ? undefined
-    : tooManyKeys(Math.max(Math.ceil((oldest + HOUR_MS - now) / 1_000), 1));
+    : {
+        ...refusal('RATE_LIMITED', { limit: 'keys_per_client_hour' }),
+        retryAfterSeconds: Math.max(Math.ceil((oldest + HOUR_MS - now) / 1_000), 1),
+      };
 }
 
 /** After this number of parts the next one is the whole remainder, regardless of the requested amount. */
@@ -196,11 +123,6 @@ const MAX_PARTIAL_PAYOUTS = 3;
 
 /** A part is at least this share of the whole, in percent. */
 const LEAST_PERCENT = 1n;
-
-type PayoutPart =
-  | { readonly ok: true; readonly atoms: bigint }
-  /** The request names a value in dollars, but the epoch has no price. */
-  | { readonly ok: false; readonly reason: 'no_price' };
 
 /**
  * The part of a claim that one call pays. Any caller may claim for any deposit, so no request may waste a
@@ -211,45 +133,60 @@ type PayoutPart =
  * @param microUsd    requested value in millionths of a dollar; null for the whole remainder
  * @param price       price of one ASRY in trillionths of a dollar; null without a price
  * @param decimals    decimals of ASRY
+ * @returns undefined if the request names a value in dollars, but the epoch has no price
  */
-function payoutPart(p: {
+export function payoutPart(p: {
   readonly entitlement: bigint;
   readonly left: bigint;
   readonly parts: number;
   readonly microUsd: bigint | null;
   readonly price: bigint | null;
   readonly decimals: number;
-}): PayoutPart {
+}): bigint | undefined {
   const { entitlement, left, microUsd, price } = p;
-  if (microUsd === null || p.parts >= MAX_PARTIAL_PAYOUTS) return { ok: true, atoms: left };
-  if (price === null) return { ok: false, reason: 'no_price' };
+  if (microUsd === null || p.parts >= MAX_PARTIAL_PAYOUTS) return left;
+  if (price === null) return undefined;
   const bought = (microUsd * 10n ** BigInt(p.decimals + 6)) / price;
   const least = (entitlement * LEAST_PERCENT + 99n) / 100n;
   const wanted = bought > least ? bought : least;
-  return { ok: true, atoms: wanted < left ? wanted : left };
+  return wanted < left ? wanted : left;
 }
 
-const refusal = (
-  code: ErrorCode,
-  message: string,
-  more: Omit<Refusal, 'code' | 'message'> = {},
-): Refusal => ({
+const REFUSALS = {
+  DEPOSIT_NOT_FINAL: {
+    message: 'The chain has not finalized this payment yet. Nothing was consumed; repeat the call.',
+    retryAfterSeconds: 5,
+  },
+  DEPOSIT_NOT_FOUND: { message: 'No node has this transaction.', retryAfterSeconds: 5 },
+  DEPOSIT_BOTH_ASSETS: {
+    message: 'One transaction credits both USDC and USDT. The operator must check it.',
+  },
+  DEPOSIT_HELD: {
+    message:
+      'The chain does not show clearly who earns this reward. The operator must check it. Nothing was consumed.',
+  },
+  DEPOSIT_TOO_OLD: { message: 'This payment is older than the programme or the maximum age.' },
+  DEPOSIT_ALREADY_USED: { message: 'This transaction has already paid for something else.' },
+  REWARD_USD_UNAVAILABLE: {
+    message: 'ASRY has no price in this epoch, so a value in dollars cannot be requested.',
+  },
+  CLAIMS_PAUSED: { message: 'Claims are paused. Nothing was consumed.', retryAfterSeconds: 300 },
+  CLAIM_IN_PROGRESS: {
+    message: 'This payment is claimed and its reward is being paid.',
+    retryAfterSeconds: 5,
+  },
+  ALREADY_CLAIMED: {
+    message: 'Nothing is left to claim from this payment. details.claim shows its payouts.',
+  },
+  IDEMPOTENCY_KEY_REUSED: { message: 'This Idempotency-Key was already used with a different request.' },
+  RATE_LIMITED: { message: 'Too many new keys from this address. Wait and try again.' },
+} as const satisfies Partial<Record<ErrorCode, Omit<Refusal, 'code'>>>;
+
+export const refusal = (code: keyof typeof REFUSALS, details?: Refusal['details']): Refusal => ({
   code,
-  message,
-  ...more,
+  ...REFUSALS[code],
+  ...(details ? { details } : {}),
 });
-
-export const notFinal = (): Refusal =>
-  refusal(
-    'DEPOSIT_NOT_FINAL',
-    'The chain has not finalized this payment yet. Nothing was consumed; repeat the call.',
-    {
-      retryAfterSeconds: 5,
-    },
-  );
-
-export const notFound = (): Refusal =>
-  refusal('DEPOSIT_NOT_FOUND', 'No node has this transaction.', { retryAfterSeconds: 5 });
 
 const WHY_REFUSED = {
   transaction_failed: ['DEPOSIT_FAILED', 'This transaction failed on the chain; nothing was transferred.'],
@@ -267,96 +204,51 @@ export function verdictRefusal(verdict: Exclude<DepositVerdict, { type: 'deposit
   switch (verdict.type) {
     case 'refused': {
       const [code, message] = WHY_REFUSED[verdict.reason];
-      return refusal(code, message, { details: { reason } });
+      return { code, message, details: { reason } };
     }
     case 'held':
-      return reason === 'both_assets'
-        ? refusal(
-            'DEPOSIT_BOTH_ASSETS',
-            'One transaction credits both USDC and USDT. The operator must check it.',
-            {
-              details: { reason },
-            },
-          )
-        : depositHeld(reason);
+      return refusal(reason === 'both_assets' ? 'DEPOSIT_BOTH_ASSETS' : 'DEPOSIT_HELD', { reason });
     case 'unverifiable':
-      return refusal('UPSTREAM_FAILED', 'No node returns enough data about this transaction.', {
+      return {
+        code: 'UPSTREAM_FAILED',
+        message: 'No node returns enough data about this transaction.',
         details: { upstream: 'solana-rpc', reason },
-      });
+      };
   }
 }
 
-export const depositHeld = (reason: string): Refusal =>
-  refusal(
-    'DEPOSIT_HELD',
-    'The chain does not show clearly who earns this reward. The operator must check it. Nothing was consumed.',
-    { details: { reason } },
-  );
+/** The refusal of a request whose asset or amount differs from the deposit's. */
+export function mismatch(
+  { asset, expectedAtoms: expected }: Pick<ClaimRequest, 'asset' | 'expectedAtoms'>,
+  deposit: Pick<Deposit, 'asset' | 'credited'>,
+): Refusal | undefined {
+  if (asset !== deposit.asset)
+    return {
+      code: 'DEPOSIT_WRONG_ASSET',
+      message: `This payment is in ${deposit.asset}, not in ${asset}.`,
+      details: { asset, creditedAsset: deposit.asset },
+    };
+  if (expected === undefined || expected === deposit.credited) return undefined;
+  return {
+    code: 'DEPOSIT_AMOUNT_MISMATCH',
+    message: `Expected ${expected} atoms, but the treasury received ${deposit.credited}.`,
+    details: { expectedAtomic: expected.toString(), creditedAtomic: deposit.credited.toString() },
+  };
+}
 
-export const wrongAsset = (asset: string, credited: string): Refusal =>
-  refusal('DEPOSIT_WRONG_ASSET', `This payment is in ${credited}, not in ${asset}.`, {
-    details: { asset, creditedAsset: credited },
-  });
+export const tooSmall = (credited: bigint, minimum: bigint): Refusal => ({
+  code: 'DEPOSIT_TOO_SMALL',
+  message: `A payment of ${credited} atoms earns nothing. The minimum is ${minimum} atoms.`,
+  details: {
+    creditedAtomic: credited.toString(),
+    minimumAtomic: minimum.toString(),
+    feeBps: RECEIVE_FEE_BPS,
+  },
+});
 
-export const wrongAmount = (expected: bigint, credited: bigint): Refusal =>
-  refusal('DEPOSIT_AMOUNT_MISMATCH', `Expected ${expected} atoms, but the treasury received ${credited}.`, {
-    details: { expectedAtomic: expected.toString(), creditedAtomic: credited.toString() },
-  });
-
-export const tooOld = (blockTime: number): Refusal =>
-  refusal('DEPOSIT_TOO_OLD', 'This payment is older than the programme or the maximum age.', {
-    details: { blockTime },
-  });
-
-export const tooSmall = (credited: bigint, minimum: bigint): Refusal =>
-  refusal(
-    'DEPOSIT_TOO_SMALL',
-    `A payment of ${credited} atoms earns nothing. The minimum is ${minimum} atoms.`,
-    {
-      details: {
-        creditedAtomic: credited.toString(),
-        minimumAtomic: minimum.toString(),
-        feeBps: RECEIVE_FEE_BPS,
-      },
-    },
-  );
-
-export const paymentUsed = (purpose: string): Refusal =>
-  refusal('DEPOSIT_ALREADY_USED', 'This transaction has already paid for something else.', {
-    details: { purpose: purpose.split(':')[0] ?? '' },
-  });
-
-export const noPrice = (): Refusal =>
-  refusal(
-    'REWARD_USD_UNAVAILABLE',
-    'ASRY has no price in this epoch, so a value in dollars cannot be requested.',
-  );
-
-export const claimsPaused = (reason: string): Refusal =>
-  refusal('CLAIMS_PAUSED', 'Claims are paused. Nothing was consumed.', {
-    retryAfterSeconds: 300,
-    details: { reason },
-  });
-
-export const inProgress = (): Refusal =>
-  refusal('CLAIM_IN_PROGRESS', 'This payment is claimed and its reward is being paid.', {
-    retryAfterSeconds: 5,
-  });
-
-export const alreadyClaimed = (): Refusal =>
-  refusal('ALREADY_CLAIMED', 'Nothing is left to claim from this payment. details.claim shows its payouts.');
-
-export const unreadable = (reason: string): Refusal =>
-  refusal('UPSTREAM_FAILED', 'The chain cannot be read right now. Nothing was consumed.', {
-    retryAfterSeconds: 5,
-    details: { upstream: 'solana-rpc', reason },
-  });
-
-export const keyReused = (): Refusal =>
-  refusal('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was already used with a different request.');
-
-export const tooManyKeys = (retryAfterSeconds: number): Refusal =>
-  refusal('RATE_LIMITED', 'Too many new keys from this address. Wait and try again.', {
-    retryAfterSeconds,
-    details: { limit: 'keys_per_client_hour' },
-  });
+export const unreadable = (reason: string): Refusal => ({
+  code: 'UPSTREAM_FAILED',
+  message: 'The chain cannot be read right now. Nothing was consumed.',
+  retryAfterSeconds: 5,
+  details: { upstream: 'solana-rpc', reason },
+});

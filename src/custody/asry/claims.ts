@@ -1,11 +1,12 @@
 /**
- * Processes claims; each deposit is claimed once. One critical section consumes the payment, advances the reward
- * curve, and stores the claim and the intent of its payout. Payouts follow from the finalized chain and go to the
- * deposit's sender. Neither the caller's identity nor the number of calls changes them.
+ * Processes claims; each deposit is claimed once. One transaction consumes the payment, advances the reward curve and
+ * stores the claim with the part that is owed. Its payout then begins as in every later check of an owed part, follows
+ * from the finalized chain, and goes to the deposit's sender. Neither the caller's identity nor the number of calls
+ * changes it.
  * @module
  */
 
-import { checkDeposit, type DepositVerdict } from '../../chain/solana/deposit.ts';
+import { checkDeposit } from '../../chain/solana/deposit.ts';
 import { MAX_WAIT_MS } from '../../core/durations.ts';
 import { failureReason, upstreamFailed } from '../../core/errors.ts';
 import {
@@ -24,71 +25,42 @@ import {
   epochView,
   mirrorEpoch,
   mirroredClaims,
-  type OwedReason,
   type Payout,
   storedClaim,
   withItsClaims,
 } from './asry-store.ts';
 import {
-  alreadyClaimed,
-  type ClaimFacts,
-  claimsPaused,
   type Deposit,
-  decideClaim,
-  decideOpening,
-  depositHeld,
-  inProgress,
   KEY_LIFE_MS,
   keyRefusal,
-  keyReused,
-  noPrice,
-  notFinal,
-  notFound,
+  mismatch,
+  newPayout,
   type Opened,
+  openClaim,
   ownMoney,
-  type Refused,
+  payoutPart,
+  refusal,
+  tooSmall,
   unreadable,
   verdictRefusal,
-  wrongAmount,
-  wrongAsset,
 } from './claim-rules.ts';
-import { missingEpochs } from './epochs.ts';
-import {
-  type AsryPorts,
-  claimPurpose,
-  createAsryKind,
-  type PayoutAccounts,
-  payoutId,
-} from './payout-operation.ts';
-import { Payouts, type TakeResult } from './payouts.ts';
+import { type Epoch, missingEpochs } from './epochs.ts';
+import { type AsryPorts, claimPurpose, createAsryKind, payoutId } from './payout-operation.ts';
+import { Payouts } from './payouts.ts';
 
 /** Seconds that a block's time may be ahead of our clock. A node that reports a later time is wrong. */
 const MAX_AHEAD_SECONDS = 86_400;
-const TURNS = 6;
 
 const inSeconds = (ms: number): number => Math.floor(ms / 1_000);
 
-/** Refuses a request whose asset or amount differs from the deposit's. */
-function mismatch({ asset, expectedAtoms }: ClaimRequest, deposit: Deposit): Refusal | undefined {
-  if (asset !== deposit.asset) return wrongAsset(asset, deposit.asset);
-  if (expectedAtoms !== undefined && expectedAtoms !== deposit.credited)
-    return wrongAmount(expectedAtoms, deposit.credited);
-  return undefined;
-}
+type Refused = { readonly type: 'refused'; readonly refusal: Refusal };
 
-/** The number of the part that was taken, or why none was. */
-type PartTaken = { readonly type: 'taken'; readonly part: number } | Exclude<TakeResult, { type: 'taken' }>;
+const refused = (refusal: Refusal): Refused => ({ type: 'refused', refusal });
 
 const refuse = (refusal: Refusal, claim: ClaimView | null = null): ClaimAnswer => ({
-  type: 'refused',
-  refusal,
+  ...refused(refusal),
   claim,
 });
-
-const nothingLeft = (claim: ClaimView | null): ClaimAnswer => {
-  const moving = claim?.payouts.some(({ status, paidAtMs }) => status !== 'owed' && paidAtMs === null);
-  return refuse(moving ? inProgress() : alreadyClaimed(), claim);
-};
 
 type ClaimsPorts = AsryPorts & {
   /** Reason why no operation may begin now. */
@@ -104,7 +76,6 @@ export class Claims implements CustodyModule {
   readonly #p: ClaimsPorts;
   readonly #store: AsryStore;
   readonly #payouts: Payouts;
-  readonly #once = createSharedWork();
 
   constructor(tools: ModuleTools, p: ClaimsPorts) {
     this.#tools = tools;
@@ -120,13 +91,6 @@ export class Claims implements CustodyModule {
     this.#payouts.hold();
   }
 
-  /** The stored response to a claim that leaves nothing to do, such as a repeat; undefined for any other claim. */
-  async storedAnswer(request: ClaimRequest): Promise<ClaimAnswer | undefined> {
-    const answer = this.#settled(request);
-    if (answer) await this.#tools.storage.sync();
-    return answer;
-  }
-
   async claim(request: ClaimRequest): Promise<ClaimAnswer> {
     const answer = await this.#decide(request);
     // Durable before the response: a crash must not undo it.
@@ -135,15 +99,7 @@ export class Claims implements CustodyModule {
   }
 
   find(signature: string): ClaimView | null {
-    return this.#record(signature);
-  }
-
-  /** The newest epochs; undefined when an epoch has started that is not stored yet. */
-  newestEpochs(limit: number): AsryEpochView[] | undefined {
-    const [last] = this.#store.epochs(1);
-    return last && last.endsAt > inSeconds(this.#tools.now())
-      ? this.#store.epochs(limit).map(epochView)
-      : undefined;
+    return storedClaim(this.#store, this.#tools.journal, signature);
   }
 
   async epochs(limit: number): Promise<AsryEpochView[]> {
@@ -163,45 +119,109 @@ export class Claims implements CustodyModule {
     await this.#openEpochs();
   }
 
-  #record(signature: string): ClaimView | null {
-    return storedClaim(this.#store, this.#tools.journal, signature);
+  /** A refusal with the stored claim, if there is one. */
+  #refuse(why: Refusal, signature: string): ClaimAnswer {
+    return refuse(why, this.find(signature));
   }
 
-  #claimed(signature: string, part: number, replayed: boolean): ClaimAnswer {
-    const claim = this.#record(signature);
-    return claim ? { type: 'claimed', replayed, claim, part } : refuse(inProgress());
+  #claimed({ signature, part }: Pick<Payout, 'signature' | 'part'>, replayed: boolean): ClaimAnswer {
+    const claim = this.find(signature);
+    return claim ? { type: 'claimed', replayed, claim, part } : refuse(refusal('CLAIM_IN_PROGRESS'));
   }
 
   /** The stored response of this request's key. */
-  #replay(request: ClaimRequest): ClaimAnswer | undefined {
-    const payout = this.#earlier(request);
+  #replay({ key }: ClaimRequest): ClaimAnswer | undefined {
+    const payout = key && this.#store.payoutByKey(key.keyHash, this.#tools.now() - KEY_LIFE_MS);
     if (!payout) return undefined;
-    if (payout.bodyHash !== request.key?.bodyHash) return refuse(keyReused());
-    return this.#claimed(payout.signature, payout.part, true);
+    return payout.bodyHash === key.bodyHash
+      ? this.#claimed(payout, true)
+      : refuse(refusal('IDEMPOTENCY_KEY_REUSED'));
+  }
+
+  async #decide(request: ClaimRequest): Promise<ClaimAnswer> {
+    const replayed = this.#replay(request);
+    if (replayed) return replayed;
+    const stored = this.#store.claim(request.signature);
+    const read = stored ? { type: 'deposit' as const, deposit: stored } : await this.#readDeposit(request);
+    if (read.type === 'refused') return refuse(read.refusal);
+    const { deposit } = read;
+    const { signature } = deposit;
+    const wrong = mismatch(request, deposit);
+    if (wrong) return this.#refuse(wrong, signature);
+    const why = await this.#p.stop();
+    const known = this.#store.claim(signature);
+    if (known?.left === 0n) return this.#finished(signature, why === undefined);
+    if (why) return this.#refuse(refusal('CLAIMS_PAUSED', { reason: why }), signature);
+    if (this.#mayBePaid(signature, known))
+      return this.#refuse(this.#heldBack('reconciled', signature), signature);
+    try {
+      await this.#openEpochs(deposit.blockTime);
+    } catch (error) {
+      return this.#refuse(unreadable(failureReason(error)), signature);
+    }
+    return request.skipReward ? this.#preview(request, deposit) : this.#claimPart(request, deposit);
+  }
+
+  /** Takes the next part of a claim and begins its payout. */
+  async #claimPart(request: ClaimRequest, deposit: Deposit): Promise<ClaimAnswer> {
+    // Another call with this key may have ended while this one waited. Nothing is awaited until the part is stored.
+    const replayed = this.#replay(request);
+    if (replayed) return replayed;
+    const tooMany = keyRefusal(this.#tools.journal, request, this.#tools.now());
+    if (tooMany) return refuse(tooMany);
+    const payout = this.#take(request, deposit);
+    if ('code' in payout) return this.#refuse(payout, deposit.signature);
+    // A payout that failed costs a fee, so only the clock retries it. Otherwise the alarm continues what is not done in time.
+    if (payout.reason !== 'payout_failed')
+      await this.#p.within(this.#payouts.check([payout], false), MAX_WAIT_MS);
+    return this.#claimed(payout, false);
+  }
+
+  /** Stores the next part of a claim as owed; for a deposit without a claim, one transaction also stores the claim. */
+  #take(request: ClaimRequest, deposit: Deposit): Payout | Refusal {
+    const { journal, storage, now } = this.#tools;
+    const { signature } = deposit;
+    const known = this.#store.claim(signature);
+    const opened = known ? undefined : this.#opening(deposit);
+    if (opened?.type === 'refused') return opened.refusal;
+    const claim = known ?? opened?.claim;
+    const epoch = opened?.epoch ?? (known && this.#store.epoch(known.epoch));
+    if (!claim || !epoch || claim.left === 0n) return refusal('ALREADY_CLAIMED');
+    const earlier = this.#store.payouts(signature);
+    const atoms = payoutPart({
+      ...claim,
+      parts: earlier.length,
+      microUsd: request.rewardMicroUsd ?? null,
+      price: epoch.price,
+      decimals: epoch.decimals,
+    });
+    if (atoms === undefined) return refusal('REWARD_USD_UNAVAILABLE');
+    const fresh = newPayout(claim, { part: earlier.length + 1, atoms, key: request.key, now: now() });
+    const hasFailed = earlier.some(({ reason }) => reason === 'payout_failed');
+    const payout = hasFailed ? this.#payouts.owe(fresh, 'payout_failed') : fresh;
+    storage.transaction(() => {
+      if (opened) {
+        journal.consumeOnce(`payment:${signature}`, claimPurpose(signature), now());
+        this.#saveEpoch(opened.epoch);
+      }
+      if (request.key) journal.recordCall('key', request.client, now());
+      this.#payouts.save({ ...claim, left: claim.left - atoms }, payout);
+    });
+    return payout;
   }
 
   /**
    * The result of a claim with nothing left to take. Owed payouts are checked again, because the caller may
    * have removed the obstacle. One that failed costs a fee, so only the clock retries it.
    */
-  async #finished(signature: string): Promise<ClaimAnswer> {
+  async #finished(signature: string, mayBegin: boolean): Promise<ClaimAnswer> {
     const owed = this.#store
       .payouts(signature)
       .filter(({ state, reason }) => state === 'owed' && reason !== 'payout_failed');
-    if (owed.length > 0)
-      await this.#p.within(
-        this.#once(`payouts ${signature}`, () => this.#payouts.checkNow(owed)),
-        MAX_WAIT_MS,
-      );
-    return nothingLeft(this.#record(signature));
-  }
-
-  /** The result of a call that can have no effect, from stored rows alone. */
-  #settled(request: ClaimRequest): ClaimAnswer | undefined {
-    const claim = request.key ? undefined : this.#store.claim(request.signature);
-    if (claim?.left !== 0n || mismatch(request, claim)) return undefined;
-    const stored = this.#record(claim.signature);
-    return stored?.payouts.some(({ status }) => status === 'owed') ? undefined : nothingLeft(stored);
+    if (mayBegin) await this.#p.within(this.#payouts.check(owed, true), MAX_WAIT_MS);
+    const claim = this.find(signature);
+    const moving = claim?.payouts.some(({ status, paidAtMs }) => status !== 'owed' && paidAtMs === null);
+    return refuse(refusal(moving ? 'CLAIM_IN_PROGRESS' : 'ALREADY_CLAIMED'), claim);
   }
 
   /** Whether a lost journal may have paid a part that the stored claim does not show. */
@@ -215,153 +235,37 @@ export class Claims implements CustodyModule {
 
   /** The claim that a call would create, without creating it. */
   #preview(request: ClaimRequest, deposit: Deposit): ClaimAnswer {
-    const known = this.#record(deposit.signature);
+    const known = this.find(deposit.signature);
     if (known) return { type: 'validated', claim: known };
-    const made = this.#opening(deposit);
-    if (made.type === 'refused') return refuse(made.refusal);
-    if (request.rewardMicroUsd !== undefined && made.epoch.price === null) return refuse(noPrice());
-    return { type: 'validated', claim: claimView({ ...made.claim, claimedAt: null }, []) };
-  }
-
-  async #decide(request: ClaimRequest): Promise<ClaimAnswer> {
-    for (let turn = 0; turn < TURNS; turn++) {
-      const replayed = this.#replay(request);
-      if (replayed) return replayed;
-      const stored = this.#store.claim(request.signature);
-      const read = stored ? { type: 'deposit' as const, deposit: stored } : await this.#readDeposit(request);
-      if (read.type === 'refused') return refuse(read.refusal);
-      const { deposit } = read;
-      const wrong = mismatch(request, deposit);
-      if (wrong) return refuse(wrong, this.#record(deposit.signature));
-      const known = this.#store.claim(deposit.signature);
-      const why = await this.#p.stop();
-      if (known?.left === 0n)
-        return why
-          ? refuse(alreadyClaimed(), this.#record(deposit.signature))
-          : this.#finished(deposit.signature);
-      if (why) return refuse(claimsPaused(why), this.#record(deposit.signature));
-      if (this.#mayBePaid(deposit.signature, known))
-        return refuse(this.#heldBack('reconciled', deposit.signature), this.#record(deposit.signature));
-      try {
-        await this.#openEpochs(deposit.blockTime);
-      } catch (error) {
-        return refuse(unreadable(failureReason(error)), this.#record(deposit.signature));
-      }
-      if (request.skipReward) return this.#preview(request, deposit);
-      const tooMany = keyRefusal(this.#tools.journal, request, this.#tools.now());
-      if (tooMany) return refuse(tooMany);
-      const got = await this.#claimPart(request, deposit);
-      if (got.type === 'again') continue;
-      return got.type === 'refused'
-        ? refuse(got.refusal, this.#record(deposit.signature))
-        : this.#claimed(deposit.signature, got.part, false);
-    }
-    return refuse(inProgress(), this.#record(request.signature));
+    const opened = this.#opening(deposit);
+    if (opened.type === 'refused') return refuse(opened.refusal);
+    if (request.rewardMicroUsd !== undefined && opened.epoch.price === null)
+      return refuse(refusal('REWARD_USD_UNAVAILABLE'));
+    return { type: 'validated', claim: claimView({ ...opened.claim, claimedAt: null }, []) };
   }
 
   /** The claim that a deposit would create now, in an epoch that is stored. */
   #opening(deposit: Deposit): Opened | Refused {
-    const { signature, blockTime } = deposit;
-    return decideOpening(deposit, {
-      usedFor: this.#tools.journal.consumerOf(`payment:${signature}`),
-      own: ownMoney(deposit, {
-        isDepositAddress: this.#tools.journal.consumerOf(`deposit:${deposit.sender}`) !== undefined,
-        sharesAddress: this.#p.terms.treasury === this.#p.terms.reserve,
-        unsettledSince: this.#tools.journal.open().flatMap((op) => (op.unsettled > 0n ? [op.createdAt] : [])),
-      }),
-      epoch: this.#store.epochAt(blockTime),
-      oldest: inSeconds(this.#tools.now()) - this.#p.program.maxAgeSeconds,
-      minimumDeposit: this.#p.program.minimumDeposit,
-      seq: this.#store.nextSeq(),
-      now: this.#tools.now(),
+    const { journal, now } = this.#tools;
+    const { terms, program } = this.#p;
+    const { signature, sender, blockTime, credited } = deposit;
+    const usedFor = journal.consumerOf(`payment:${signature}`);
+    if (usedFor !== undefined && usedFor !== claimPurpose(signature))
+      return refused(refusal('DEPOSIT_ALREADY_USED', { purpose: usedFor.split(':')[0] ?? '' }));
+    const own = ownMoney(deposit, {
+      isDepositAddress: journal.consumerOf(`deposit:${sender}`) !== undefined,
+      sharesAddress: terms.treasury === terms.reserve,
+      unsettledSince: journal.open().flatMap((op) => (op.unsettled > 0n ? [op.createdAt] : [])),
     });
-  }
-
-  /** The stored claim of a deposit with its epoch, or the claim that it would open. */
-  #claimOf(deposit: Deposit): ClaimFacts['claim'] {
-    const claim = this.#store.claim(deposit.signature);
-    if (!claim) return this.#opening(deposit);
-    const epoch = this.#store.epoch(claim.epoch);
-    return epoch ? { type: 'known', claim, epoch } : { type: 'refused', refusal: alreadyClaimed() };
-  }
-
-  /** The payout that an earlier request with this key created. */
-  #earlier({ key }: ClaimRequest): Payout | undefined {
-    return key && this.#store.payoutByKey(key.keyHash, this.#tools.now() - KEY_LIFE_MS);
-  }
-
-  /** The next part of a claim. `store` writes the claim, if it is new; call it inside a transaction. */
-  #take(request: ClaimRequest, deposit: Deposit): TakeResult {
-    const decision = decideClaim(request, {
-      isRepeat: this.#earlier(request) !== undefined,
-      claim: this.#claimOf(deposit),
-      parts: this.#store.payouts(deposit.signature).length,
-      now: this.#tools.now(),
-    });
-    if (decision.type !== 'take') return decision;
-    const { claim, payout, opened } = decision;
-    return {
-      type: 'taken',
-      claim,
-      payout,
-      store: () => {
-        if (opened) {
-          this.#tools.journal.consumeOnce(
-            `payment:${claim.signature}`,
-            claimPurpose(claim.signature),
-            this.#tools.now(),
-          );
-          this.#store.putEpoch(opened);
-          mirrorEpoch(this.#tools.journal, opened, this.#tools.now());
-        }
-        if (request.key) this.#tools.journal.recordCall('key', request.client, this.#tools.now());
-      },
-    };
-  }
-
-  async #readAccountsOf(sender: string): Promise<PayoutAccounts | undefined> {
-    try {
-      return (await this.#once(`recipient ${sender}`, () => this.#p.readAccounts([sender])))[0];
-    } catch (error) {
-      this.#tools.log({ level: 'warn', event: 'recipients_unread', reason: failureReason(error) });
-      return undefined;
-    }
-  }
-
-  /** Stores the part as owed. The background run pays it later. */
-  #promise(request: ClaimRequest, deposit: Deposit, reason: OwedReason): PartTaken {
-    return this.#tools.storage.transaction(() => {
-      const taken = this.#take(request, deposit);
-      if (taken.type !== 'taken') return taken;
-      taken.store();
-      this.#payouts.save(taken.claim, this.#payouts.owe(taken.payout, reason));
-      return { type: 'taken', part: taken.payout.part };
-    });
-  }
-
-  /** Claims the next part and begins its payout. */
-  async #claimPart(request: ClaimRequest, deposit: Deposit): Promise<PartTaken> {
-    if (this.#store.payouts(deposit.signature).some(({ reason }) => reason === 'payout_failed'))
-      return this.#promise(request, deposit, 'payout_failed');
-    const accounts = await this.#readAccountsOf(deposit.sender);
-    if (!accounts) return this.#promise(request, deposit, 'unread');
-    const { signature } = deposit;
-    const operations = this.#store.claim(signature)?.operations ?? 0;
-    const begun = await this.#payouts.begin({ signature, operations }, accounts, () =>
-      this.#take(request, deposit),
-    );
-    switch (begun.type) {
-      case 'begun':
-        // The alarm continues a payout whose operation is not done in time.
-        await this.#p.within(this.#tools.drive(begun.operation.id), MAX_WAIT_MS);
-        return { type: 'taken', part: Number(begun.operation.plan.part) };
-      case 'owed':
-        return begun.reason === 'paused'
-          ? { type: 'refused', refusal: claimsPaused('stopped') }
-          : this.#promise(request, deposit, begun.reason);
-      default:
-        return begun;
-    }
+    if (own === 'own_movement') return refused(verdictRefusal({ type: 'refused', reason: own }));
+    if (own) return refused(refusal('CLAIMS_PAUSED', { reason: own }));
+    const epoch = this.#store.epochAt(blockTime);
+    if (!epoch || blockTime < inSeconds(now()) - program.maxAgeSeconds)
+      return refused(refusal('DEPOSIT_TOO_OLD', { blockTime }));
+    const opened = openClaim(deposit, epoch, { seq: this.#store.nextSeq(), now: now() });
+    return credited < program.minimumDeposit || opened.claim.entitlement === 0n
+      ? refused(tooSmall(credited, program.minimumDeposit))
+      : opened;
   }
 
   /** The deposit of a request on the chain. */
@@ -370,14 +274,15 @@ export class Claims implements CustodyModule {
     client,
     waitMs = 0,
   }: ClaimRequest): Promise<{ readonly type: 'deposit'; readonly deposit: Deposit } | Refused> {
-    const refused = (refusal: Refusal): Refused => ({ type: 'refused', refusal });
     try {
       const found = await this.#p.lookUp({ signature, client, waitMs, until: 'final' });
       if (found.type === 'refused') return found;
-      if (found.type !== 'final') return refused(found.type === 'unknown' ? notFound() : notFinal());
+      if (found.type !== 'final')
+        return refused(refusal(found.type === 'unknown' ? 'DEPOSIT_NOT_FOUND' : 'DEPOSIT_NOT_FINAL'));
       const { transaction } = found;
       const verdict = checkDeposit(transaction, this.#p.terms);
-      if (verdict.type !== 'deposit') return refused(this.#declined(verdict, signature));
+      if (verdict.type === 'held') this.#logHeld(verdict.reason, signature);
+      if (verdict.type !== 'deposit') return refused(verdictRefusal(verdict));
       const { asset, sender, slot, blockTime, creditedAtoms: credited } = verdict;
       if (blockTime > inSeconds(this.#tools.now()) + MAX_AHEAD_SECONDS)
         return refused(this.#heldBack('block_time_ahead', signature));
@@ -390,14 +295,18 @@ export class Claims implements CustodyModule {
   }
 
   #heldBack(reason: string, signature: string): Refusal {
-    this.#tools.log({ level: 'warn', event: 'deposit_held', signature, reason });
-    return depositHeld(reason);
+    this.#logHeld(reason, signature);
+    return refusal('DEPOSIT_HELD', { reason });
   }
 
-  #declined(verdict: Exclude<DepositVerdict, { type: 'deposit' }>, signature: string): Refusal {
-    if (verdict.type === 'held')
-      this.#tools.log({ level: 'warn', event: 'deposit_held', signature, reason: verdict.reason });
-    return verdictRefusal(verdict);
+  #logHeld(reason: string, signature: string): void {
+    this.#tools.log({ level: 'warn', event: 'deposit_held', signature, reason });
+  }
+
+  /** Stores an epoch and queues its D1 update. Call inside a transaction. */
+  #saveEpoch(epoch: Epoch): void {
+    this.#store.putEpoch(epoch);
+    mirrorEpoch(this.#tools.journal, epoch, this.#tools.now());
   }
 
   /** Opens the epochs that have started by now or by a later Unix time in seconds. @throws AppError UPSTREAM_FAILED while the decimals of ASRY cannot be read */
@@ -415,22 +324,8 @@ export class Claims implements CustodyModule {
         inSeconds(this.#tools.now()),
         mint.decimals,
       )) {
-        const opened = withItsClaims(this.#store, epoch);
-        this.#store.putEpoch(opened);
-        mirrorEpoch(this.#tools.journal, opened, this.#tools.now());
+        this.#saveEpoch(withItsClaims(this.#store, epoch));
       }
     });
   }
-}
-
-/** Runs one piece of work per name and shares its result with all concurrent callers. */
-function createSharedWork() {
-  const shared = new Map<string, Promise<unknown>>();
-  return function once<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const running = shared.get(name) as Promise<T> | undefined;
-    if (running) return running;
-    const started = work().finally(() => shared.delete(name));
-    shared.set(name, started);
-    return started;
-  };
 }

@@ -13,7 +13,6 @@ import {
 } from '../../chain/solana/token-messages.ts';
 import { decodeMint, decodeTokenAccount, movableAtoms } from '../../chain/solana/token-program.ts';
 import {
-  type Facts,
   type Operation,
   type OperationKind,
   type Prepared,
@@ -66,24 +65,10 @@ export type AsryPorts = AsryPayoutPorts & {
   readonly program: AsryProgram;
 };
 
-export type PayoutPlan = {
-  readonly deposit: string;
-  readonly part: number;
-  readonly receiver: string;
-  readonly atoms: bigint;
-  readonly mint: string;
-  readonly program: string;
-  readonly decimals: number;
-  readonly createAccount: boolean;
-  readonly source: string | null;
-};
-
 export const payoutId = (deposit: string, number: number): string => `asry:${deposit}:${number}`;
 
 /** The custodian's name for this use of a payment. */
 export const claimPurpose = (deposit: string): string => `asry:${deposit}`;
-
-export const encodePlan = (plan: PayoutPlan): Facts => ({ ...plan, atoms: plan.atoms.toString() });
 
 function transferOf({ id, plan }: Operation, from: string): TokenTransfer {
   return {

@@ -9,7 +9,7 @@ import { lamports } from '../../core/amount.ts';
 import { earliest } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import type { OpsAnswer, Refusal } from '../api.ts';
+import type { OpsAnswer } from '../api.ts';
 import { beginOperation, type Intent, type NotBegun } from '../kernel/begin-operation.ts';
 import type { HeldDebts, ModuleTools } from '../kernel/module.ts';
 import type { Operation } from '../kernel/operation.ts';
@@ -25,26 +25,10 @@ import {
   type OwedReason,
   type Payout,
 } from './asry-store.ts';
-import { type AsryPayoutPorts, encodePlan, type PayoutAccounts, payoutId } from './payout-operation.ts';
+import { type AsryPayoutPorts, type PayoutAccounts, payoutId } from './payout-operation.ts';
 
-/** A payout to begin, with its claim. */
-export type TakeResult =
-  | {
-      readonly type: 'taken';
-      readonly claim: Claim;
-      readonly payout: Payout;
-      /** Writes the claim, if it is new. Call inside a transaction. */
-      readonly store: () => void;
-    }
-  | { readonly type: 'refused'; readonly refusal: Refusal }
-  /** Another call changed the claim first; decide again. */
-  | { readonly type: 'again' };
-
-type NotStarted =
-  | Exclude<TakeResult, { type: 'taken' }>
-  | { readonly type: 'owed'; readonly reason: OwedReason };
-
-type PayoutBegun = { readonly type: 'begun'; readonly operation: Operation } | NotStarted;
+/** An owed payout and its claim, as they are stored. */
+type Waiting = { readonly claim: Claim; readonly payout: Payout };
 
 /** Recipients in one background run: one call can read all their accounts. */
 const RECIPIENTS_PER_RUN = 20;
@@ -59,8 +43,6 @@ function checksOf(reason: OwedReason): Backoff {
   if (reason === 'unread') return UNREAD_CHECKS;
   return reason === 'payout_failed' ? FAILED_CHECKS : CHECKS;
 }
-
-const AGAIN = { type: 'again' } as const;
 
 const heldId = ({ signature, part }: Payout): string => `payout:${signature}:${part}`;
 
@@ -88,24 +70,34 @@ export class Payouts implements HeldDebts {
 
   /** Checks a page of the owed payouts that are due. */
   sweep(): Promise<void> {
-    return this.#check(this.#store.owedDue(this.#tools.now(), LONGEST_WAITS, RECIPIENTS_PER_RUN), false);
-  }
-
-  /** Checks payouts because a caller asks, which does not postpone their next background check. */
-  checkNow(payouts: readonly Payout[]): Promise<void> {
-    return this.#check(payouts, true);
+    return this.check(this.#store.owedDue(this.#tools.now(), LONGEST_WAITS, RECIPIENTS_PER_RUN), false);
   }
 
   /** Books all payouts whose operations have ended since the last run. */
   settleEnded(): void {
     this.#ended.run(RECIPIENTS_PER_RUN, (payout) => {
-      const operation = payout.operationId === null ? undefined : this.#tools.journal.get(payout.operationId);
+      const operation = this.#operationOf(payout);
       if (operation) this.#settle(payout, operation);
     });
   }
 
   hold(): void {
-    for (const claim of this.#store.claims()) this.#holdOf(claim);
+    for (const { signature, operations } of this.#store.claims()) {
+      const payouts = this.#store.payouts(signature);
+      const paying = payouts.flatMap(({ state, operationId }) => (state === 'begun' ? [operationId] : []));
+      blockContradicted(this.#tools, (number) => payoutId(signature, number), operations, paying);
+      for (const payout of payouts) {
+        const operation = this.#operationOf(payout);
+        const isPaying = payout.state === 'begun' && operation !== undefined && operation.state !== 'failed';
+        const claim = this.#store.claim(signature);
+        if (claim && payout.state !== 'paid' && !isPaying)
+          this.save(claim, { ...payout, state: 'held', dueAt: null });
+      }
+    }
+  }
+
+  #operationOf({ operationId }: Payout): Operation | undefined {
+    return operationId === null ? undefined : this.#tools.journal.get(operationId);
   }
 
   list(): NonNullable<OpsAnswer['rows']> {
@@ -130,45 +122,41 @@ export class Payouts implements HeldDebts {
     return RELEASED[as];
   }
 
-  /**
-   * Begins a payout's operation. Its first step runs with `drive`.
-   * @param obtain runs in the critical section and only reads
-   */
-  async begin(
-    claim: Pick<Claim, 'signature' | 'operations'>,
-    accounts: PayoutAccounts,
-    obtain: () => TakeResult,
-  ): Promise<PayoutBegun> {
+  /** Begins the operation of an owed payout, or returns why the payout stays owed. */
+  async #start(
+    claim: Claim,
+    owed: Payout,
+    accounts: PayoutAccounts | undefined,
+  ): Promise<Operation | OwedReason> {
+    if (!accounts) return 'unread';
     const id = payoutId(claim.signature, claim.operations + 1);
-    const begun = await beginOperation<NotStarted>(this.#tools, 'asry', id, () => {
-      const got = obtain();
-      if (got.type !== 'taken') return { ok: false, declined: got };
-      if (payoutId(got.claim.signature, got.claim.operations + 1) !== id)
-        return { ok: false, declined: AGAIN };
-      const terms = this.#termsOf(accounts, got.payout, got.claim);
-      if (typeof terms === 'string') return { ok: false, declined: { type: 'owed', reason: terms } };
-      return { ok: true, intent: this.#intentOf(id, got, accounts, terms) };
+    const begun = await beginOperation<OwedReason>(this.#tools, 'asry', id, () => {
+      const now = this.#waiting(owed);
+      if (!now || payoutId(now.claim.signature, now.claim.operations + 1) !== id)
+        return { ok: false, declined: 'unread' };
+      const terms = this.#termsOf(accounts, now.payout, now.claim);
+      if (typeof terms === 'string') return { ok: false, declined: terms };
+      return { ok: true, intent: this.#intentOf(id, now, accounts, terms) };
     });
     switch (begun.type) {
       case 'begun':
-        return { type: 'begun', operation: begun.operation };
+        return begun.operation;
       case 'known':
-        return AGAIN;
+        return 'unread';
       case 'declined':
         return begun.declined;
       case 'refused':
-        return { type: 'owed', reason: owedFor(begun.why) };
+        return owedFor(begun.why);
     }
   }
 
   #intentOf(
     id: string,
-    { claim, payout, store: storeClaim }: Extract<TakeResult, { type: 'taken' }>,
+    { claim, payout }: Waiting,
     { decimals }: PayoutAccounts,
     { rent, tokenProgram }: { readonly rent: bigint; readonly tokenProgram: string },
   ): Intent {
     const createAccount = rent > 0n;
-    const { atoms, part } = payout;
     const begun = {
       ...payout,
       state: 'begun',
@@ -181,54 +169,48 @@ export class Payouts implements HeldDebts {
     return {
       amount: lamports(rent),
       reserved: lamports(rent + tokenTransferFee({ createAccount })),
-      plan: encodePlan({
+      plan: {
         deposit: claim.signature,
-        part,
+        part: payout.part,
         receiver: claim.sender,
-        atoms,
+        atoms: payout.atoms.toString(),
         mint: this.#p.mint,
         program: tokenProgram,
         decimals,
         createAccount,
         source: this.#p.source ?? null,
-      }),
-      store: () => {
-        storeClaim();
-        this.save({ ...claim, operations: claim.operations + 1 }, begun);
       },
+      store: () => this.save({ ...claim, operations: claim.operations + 1 }, begun),
     };
   }
 
-  /** The payout as of the last check, if it is still owed. */
-  #waiting({ signature, part }: Payout): TakeResult {
+  /** A payout as it is stored now, if it is still owed. */
+  #waiting({ signature, part }: Payout): Waiting | undefined {
     const claim = this.#store.claim(signature);
     const payout = this.#store.payouts(signature).find((each) => each.part === part);
-    return claim && payout?.state === 'owed'
-      ? { type: 'taken', claim, payout, store: () => undefined }
-      : AGAIN;
+    return claim && payout?.state === 'owed' ? { claim, payout } : undefined;
   }
 
-  /** @param asked whether a caller requested the check, which does not postpone the next background check */
   async #retry(payout: Payout, accounts: PayoutAccounts | undefined, asked: boolean): Promise<void> {
     const claim = this.#store.claim(payout.signature);
     if (!claim) return;
-    const begun = accounts
-      ? await this.begin(claim, accounts, () => this.#waiting(payout))
-      : { type: 'owed' as const, reason: 'unread' as const };
-    if (begun.type === 'begun') return this.#tools.drive(begun.operation.id);
+    const begun = await this.#start(claim, payout, accounts);
+    if (typeof begun !== 'string') return this.#tools.drive(begun.id);
     // Every refusal postpones the next check. Otherwise this row would stay first in the queue.
-    const reason = begun.type === 'owed' ? begun.reason : 'unread';
     this.#tools.storage.transaction(() => {
-      const got = this.#waiting(payout);
-      if (got.type !== 'taken') return;
-      const owed = this.owe(got.payout, reason);
-      const { tries, dueAt } = got.payout;
-      this.save(got.claim, asked ? { ...owed, tries, dueAt } : owed);
+      const now = this.#waiting(payout);
+      if (!now) return;
+      const owed = this.owe(now.payout, begun);
+      const { tries, dueAt } = now.payout;
+      this.save(now.claim, asked ? { ...owed, tries, dueAt } : owed);
     });
   }
 
-  /** Checks payouts again and reads all their recipients in one call. */
-  async #check(payouts: readonly Payout[], asked: boolean): Promise<void> {
+  /**
+   * Begins owed payouts, or stores why they stay owed. One call reads all their recipients.
+   * @param asked whether a caller repeats a claim, which does not postpone the next background check
+   */
+  async check(payouts: readonly Payout[], asked: boolean): Promise<void> {
     if (payouts.length === 0) return;
     const senders = payouts.map(({ signature }) => this.#store.claim(signature)?.sender ?? '');
     const found = await this.#p.readAccounts(senders).catch((error: unknown) => {
@@ -303,7 +285,7 @@ export class Payouts implements HeldDebts {
       if (!claim || stored?.state !== 'begun' || stored.operationId !== operation.id) return;
       if (operation.state !== 'done') {
         const because = reasonText(operation.reason);
-        const reason = isOwedReason(because) ? because : 'payout_failed';
+        const reason = ENDING_REASONS.find((each) => each === because) ?? 'payout_failed';
         this.save(claim, this.owe(stored, reason));
         this.#tools.log({
           level: levelOf(stored.tries + 1),
@@ -363,19 +345,6 @@ export class Payouts implements HeldDebts {
     const aDayAgo = this.#tools.now() - DAY_MS;
     return openings.length > 0 || this.#store.hasOpenedAccount(owner, aDayAgo) ? 'done' : 'none';
   }
-
-  #holdOf({ signature, operations }: Claim): void {
-    const payouts = this.#store.payouts(signature);
-    const paying = payouts.flatMap(({ state, operationId }) => (state === 'begun' ? [operationId] : []));
-    blockContradicted(this.#tools, (number) => payoutId(signature, number), operations, paying);
-    for (const payout of payouts) {
-      const operation = payout.operationId === null ? undefined : this.#tools.journal.get(payout.operationId);
-      const isPaying = payout.state === 'begun' && operation !== undefined && operation.state !== 'failed';
-      const claim = this.#store.claim(signature);
-      if (claim && payout.state !== 'paid' && !isPaying)
-        this.save(claim, { ...payout, state: 'held', dueAt: null });
-    }
-  }
 }
 
 /** Why the kernel did not begin a payout, which stays owed. */
@@ -401,12 +370,10 @@ const OPERATOR_REASONS: readonly OwedReason[] = [
   'mint_unexpected',
 ];
 
-const OWED_REASONS: readonly string[] = [
+/** Reasons for which an operation may end unsigned; any other end is a failed payout. */
+const ENDING_REASONS: readonly OwedReason[] = [
   'recipient_account_missing',
   'recipient_account_foreign',
   'reserve_short_of_asry',
   'mint_unexpected',
-] satisfies OwedReason[];
-
-const isOwedReason = (reason: string | null): reason is OwedReason =>
-  reason !== null && OWED_REASONS.includes(reason);
+];

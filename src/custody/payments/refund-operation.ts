@@ -5,13 +5,7 @@
  */
 import { memoTransferMessage } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
-import {
-  type Facts,
-  type OperationKind,
-  type Prepared,
-  plainlyPrepared,
-  settlesByLanding,
-} from '../kernel/operation.ts';
+import { type OperationKind, type Prepared, plainlyPrepared, settlesByLanding } from '../kernel/operation.ts';
 import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 
@@ -31,17 +25,8 @@ export type RefundKindPorts = {
   latestBlockhash(): Promise<Blockhash>;
 };
 
-export type RefundPlan = {
-  /** The refund's name: the payment's signature, with a number for later refunds of it. */
-  readonly refund: string;
-  readonly payment: string;
-  readonly payer: string;
-};
-
 /** @param number from 1: another operation begins only after the previous one provably moved nothing */
 export const refundId = (refund: string, number: number): string => `refund:${refund}:${number}`;
-
-export const encodeRefundPlan = (plan: RefundPlan): Facts => ({ ...plan });
 
 export function createRefundKind(ports: RefundKindPorts): OperationKind {
   return {

@@ -17,7 +17,7 @@ import { blockContradicted } from '../kernel/reconcile.ts';
 import type { RowRetries } from '../kernel/retries.ts';
 import { payerOf } from './booking.ts';
 import { DUST } from './payment-matching.ts';
-import { encodeRefundPlan, refundId } from './refund-operation.ts';
+import { refundId } from './refund-operation.ts';
 import {
   mirrorRefund,
   mirrorRequest,
@@ -200,7 +200,7 @@ export class Refunds implements HeldDebts {
       intent: {
         amount,
         reserved: lamports(amount + MEMO_TRANSFER_FEE),
-        plan: encodeRefundPlan({ refund: refund.id, payment, payer }),
+        plan: { refund: refund.id, payment, payer },
         store: () => void this.#save({ ...refund, state: 'begun', operations, operationId }),
       },
     };

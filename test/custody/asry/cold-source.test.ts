@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { lamports } from '../../../src/core/amount.ts';
-import { createAsryKind, createAsryPorts, encodePlan } from '../../../src/custody/asry/payout-operation.ts';
+import { createAsryKind, createAsryPorts } from '../../../src/custody/asry/payout-operation.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import { within } from '../../../src/http/within.ts';
@@ -82,17 +82,17 @@ const payout = (atoms: bigint) =>
     kind: 'asry',
     amount: lamports(0n),
     reserved: lamports(0n),
-    plan: encodePlan({
+    plan: {
       deposit: 'deposit',
       part: 1,
       receiver: RECEIVER,
-      atoms,
+      atoms: String(atoms),
       mint: MINT,
       program: TOKEN_PROGRAM,
       decimals: 0,
       createAccount: false,
       source: SOURCE,
-    }),
+    },
     now: 0,
   });
 

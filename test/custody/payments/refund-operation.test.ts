@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
-import {
-  createRefundKind,
-  encodeRefundPlan,
-  type RefundKindPorts,
-} from '../../../src/custody/payments/refund-operation.ts';
+import { createRefundKind, type RefundKindPorts } from '../../../src/custody/payments/refund-operation.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { assembleTransaction } from '../../kit/custodian.ts';
 import { readWire } from '../../simulator/transactions.ts';
@@ -28,7 +24,7 @@ const operation = () =>
     kind: 'refund',
     amount: lamports(70_000n),
     reserved: lamports(75_400n),
-    plan: encodeRefundPlan({ refund: REFUND, payment: REFUND, payer: PAYER }),
+    plan: { refund: REFUND, payment: REFUND, payer: PAYER },
     now: 1_800_000_000_000,
   });
 
