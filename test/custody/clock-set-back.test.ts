@@ -4,7 +4,7 @@ import { dueTime } from '../../src/core/due-time.ts';
 import { AsryStore } from '../../src/custody/asry/asry-store.ts';
 import { Quorum } from '../../src/custody/kernel/quorum.ts';
 import { createBalanceReader } from '../../src/custody/kernel/solana-view.ts';
-import { ReferenceStore } from '../../src/custody/payments/request-store.ts';
+import { RequestStore } from '../../src/custody/payments/request-store.ts';
 import { createCustodianWorld, keyed, request } from '../kit/custodian.ts';
 import { NOW } from '../kit/sample-operations.ts';
 import { CLAIM, createStoredClaims, DEPOSIT } from './asry/stored-claims.ts';
@@ -57,12 +57,12 @@ describe('after the clock went back by a day', () => {
   it('the reference of a request is checked at once after the clock went back', () => {
     const world = createPaymentWorld();
     const { id } = world.open();
-    const references = new ReferenceStore(world.storage);
-    const found = (now: number): number[] => [
-      references.overdue(now, MINUTE, 9).length,
-      references.newest(now, MINUTE, 9).length,
-    ];
-    references.checkAt(id, NOW + MINUTE);
+    const store = new RequestStore(world.storage);
+    const found = (now: number): number[] =>
+      (['overdue', 'newest'] as const).map(
+        (first) => store.dueReferences(first, { now, longest: MINUTE, limit: 9 }).length,
+      );
+    store.checkReferenceAt(id, NOW + MINUTE);
     expect(found(NOW)).toEqual([0, 0]);
     expect(found(NOW - 1)).toEqual([1, 1]);
   });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { AsryStore } from '../../src/custody/asry/asry-store.ts';
 import { Journal } from '../../src/custody/kernel/journal.ts';
 import { Retries } from '../../src/custody/kernel/retries.ts';
-import { ReferenceStore, RequestStore } from '../../src/custody/payments/request-store.ts';
+import { RequestStore } from '../../src/custody/payments/request-store.ts';
 import { TreasuryStore } from '../../src/custody/payments/treasury-store.ts';
 import { TokenStore } from '../../src/custody/tokens/token-store.ts';
 import { createSqliteStorage } from '../kit/sqlite-storage.ts';
@@ -28,7 +28,6 @@ it('lists every table of the journal', () => {
   new Journal(storage);
   new RequestStore(storage);
   new TokenStore(storage);
-  new ReferenceStore(storage);
   new TreasuryStore(storage);
   new AsryStore(storage);
   new Retries(storage, Date.now, () => undefined);

@@ -8,7 +8,8 @@ import { hasShare, networksOf } from '../../core/client-network.ts';
 import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { TokenPort } from './payment-requests.ts';
-import { type PaymentRequest, type RequestStore, requestView } from './request-store.ts';
+import { requestView } from './request-records.ts';
+import type { PaymentRequest, RequestStore } from './request-store.ts';
 
 export type OpeningPorts = {
   readonly randomBytes: (length: number) => Uint8Array;

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
-import { type PaymentRequest, partOf, type RefundDue } from './request-store.ts';
+import { type PaymentRequest, partOf, type RefundDue, type RequestStore } from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
 /** Smaller amounts are not refunded, because the refund would cost more. Lamports. */
@@ -12,12 +12,6 @@ export const DUST = 10_000n;
 const CLOCK_SKEW_MS = 30_000;
 /** Maximum payments towards one fee, so that a request's row stays small. */
 const MAX_PARTS = 50;
-
-export type RequestLookup = {
-  byReference(reference: string): PaymentRequest | undefined;
-  /** Open requests of exactly this fee, in lamports. */
-  openByFee(fee: string): PaymentRequest[];
-};
 
 /** Unix milliseconds of the block; our clock if the node gives no block time. */
 const paidAtOf = ({ blockTime }: Pick<TreasuryPayment, 'blockTime'>, now: number): number =>
@@ -30,7 +24,7 @@ const paidAtOf = ({ blockTime }: Pick<TreasuryPayment, 'blockTime'>, now: number
 export function matchRequest(
   payment: TreasuryPayment,
   transaction: Pick<ChainTransaction, 'accounts'>,
-  find: RequestLookup,
+  find: Pick<RequestStore, 'byReference' | 'openByFee'>,
   now: number,
 ): PaymentRequest | 'several' | undefined {
   const referenced = transaction.accounts.flatMap((account) => find.byReference(account) ?? []);

@@ -29,15 +29,8 @@ import { PaymentSearch } from './payment-search.ts';
 import { createRefundKind, type RefundKindPorts } from './refund-operation.ts';
 import { type RefundPorts, Refunds } from './refunds.ts';
 import { RequestChanges } from './request-changes.ts';
-import {
-  mirroredPayments,
-  type PaymentRequest,
-  purposeOf,
-  ReferenceStore,
-  RequestStore,
-  requestView,
-  SHOWN_REFUNDS,
-} from './request-store.ts';
+import { mirroredPayments, requestView, SHOWN_REFUNDS } from './request-records.ts';
+import { type PaymentRequest, purposeOf, RequestStore } from './request-store.ts';
 import { TreasuryStore } from './treasury-store.ts';
 import type { TreasuryNode } from './treasury-walk.ts';
 
@@ -109,13 +102,12 @@ export class Payments implements CustodyModule {
     });
     const take: BookingPorts['take'] = (payment, transaction) => changes.take(payment, transaction);
     const booking = new Booking({ ...p, storage, payments, take, now, log });
-    const references = new ReferenceStore(storage);
     this.#tools = tools;
     this.#p = p;
     this.#store = store;
     this.#changes = changes;
     this.#booking = booking;
-    this.#search = new PaymentSearch({ ...p, journal, store, references, booking, now, log });
+    this.#search = new PaymentSearch({ ...p, journal, store, booking, now, log });
     this.kinds = { refund: createRefundKind(p) };
     this.commands = {
       refund: (id) => refunds.refund(id),

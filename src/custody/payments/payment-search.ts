@@ -9,7 +9,7 @@ import { failureReason } from '../../core/errors.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { Log } from '../kernel/ports.ts';
 import type { Booking } from './booking.ts';
-import type { PaymentRequest, ReferenceStore, RequestStore } from './request-store.ts';
+import type { PaymentRequest, RequestStore } from './request-store.ts';
 import { type Budget, type TreasuryNode, TreasuryWalk } from './treasury-walk.ts';
 
 /** Transactions that one run reads for references and walk together. Each costs one call per node. */
@@ -42,7 +42,6 @@ const FIRST_WALK_MS = 8 * DAY_MS;
 export type PaymentSearchPorts = {
   readonly journal: Journal;
   readonly store: RequestStore;
-  readonly references: ReferenceStore;
   readonly booking: Booking;
   readonly nodes: readonly TreasuryNode[];
   readonly treasuryAddress: string;
@@ -145,27 +144,19 @@ const MAX_ASKED = 500;
 const FIRST_CHECK_MS = 4_000;
 const LONGEST_CHECK_WAIT_MS = 60_000;
 
-export type ReferenceChecksPorts = {
-  readonly references: ReferenceStore;
-  readonly booking: Pick<Booking, 'isKnown' | 'read'>;
-  readonly nodes: readonly TreasuryNode[];
-  readonly now: () => number;
-  readonly log: Log;
-};
-
 /**
  * Finds payments by the Solana Pay reference of each open request. Only transactions that contain the reference are
  * listed, so other transfers to the treasury cannot hide such a payment.
  */
-export class ReferenceChecks {
-  readonly #p: ReferenceChecksPorts;
+class ReferenceChecks {
+  readonly #p: PaymentSearchPorts;
   #turn = 0;
   /** Requests that a caller has read since their last check, in the order of the reads. */
   readonly #asked = new Set<string>();
   /** When each of these requests was last checked, in Unix milliseconds. */
   readonly #checkedAt = new Map<string, number>();
 
-  constructor(p: ReferenceChecksPorts) {
+  constructor(p: PaymentSearchPorts) {
     this.#p = p;
   }
 
@@ -184,7 +175,6 @@ export class ReferenceChecks {
   }
 
   async run(budget: Budget, by: 'alarm' | 'cron'): Promise<void> {
-    this.#p.references.purge();
     for (const request of this.#due(by).values()) {
       const node = this.#p.nodes[this.#turn++ % this.#p.nodes.length];
       if (!node || budget.reads <= 0) return;
@@ -228,20 +218,17 @@ export class ReferenceChecks {
   /** The requests of one run: those that callers read, the most overdue, and the newest. */
   #due(by: 'alarm' | 'cron'): Map<string, PaymentRequest> {
     const found = new Map<string, PaymentRequest>();
+    const { store, now } = this.#p;
     for (const id of this.#asked) {
       if (found.size >= ASKED_PER_RUN) break;
-      const request = this.#p.references.open(id);
-      if (!request) this.#asked.delete(id);
+      const request = store.get(id);
+      if (request?.state !== 'open') this.#asked.delete(id);
       else if (this.#isDue(id)) found.set(id, request);
     }
-    for (const request of this.#p.references.overdue(
-      this.#p.now(),
-      LONGEST_CHECK_WAIT_MS,
-      OVERDUE_PER_RUN[by],
-    ))
-      found.set(request.id, request);
-    for (const request of this.#p.references.newest(this.#p.now(), LONGEST_CHECK_WAIT_MS, NEWEST_PER_RUN))
-      found.set(request.id, request);
+    const due = { now: now(), longest: LONGEST_CHECK_WAIT_MS };
+    const overdue = store.dueReferences('overdue', { ...due, limit: OVERDUE_PER_RUN[by] });
+    const newest = store.dueReferences('newest', { ...due, limit: NEWEST_PER_RUN });
+    for (const request of [...overdue, ...newest]) found.set(request.id, request);
     return found;
   }
 
@@ -254,6 +241,6 @@ export class ReferenceChecks {
       this.#checkedAt.delete(old);
     }
     const wait = Math.min(FIRST_CHECK_MS + Math.max(this.#p.now() - createdAt, 0) / 8, LONGEST_CHECK_WAIT_MS);
-    this.#p.references.checkAt(id, Math.ceil(this.#p.now() + wait));
+    this.#p.store.checkReferenceAt(id, Math.ceil(this.#p.now() + wait));
   }
 }

@@ -18,14 +18,8 @@ import type { RowRetries } from '../kernel/retries.ts';
 import { payerOf } from './booking.ts';
 import { DUST } from './payment-matching.ts';
 import { refundId } from './refund-operation.ts';
-import {
-  mirrorRefund,
-  mirrorRequest,
-  type PaymentRequest,
-  purposeOf,
-  type RefundDue,
-  type RequestStore,
-} from './request-store.ts';
+import { mirrorRefund, mirrorRequest } from './request-records.ts';
+import { type PaymentRequest, purposeOf, type RefundDue, type RequestStore } from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
 export type RefundPorts = {

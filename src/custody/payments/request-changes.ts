@@ -11,14 +11,8 @@ import type { BookingResult, MayBeReturned } from './booking.ts';
 import { checkPayment, DUST, matchRequest } from './payment-matching.ts';
 import type { TokenPort } from './payment-requests.ts';
 import type { Refunds } from './refunds.ts';
-import {
-  creationCost,
-  mirrorCreatedListing,
-  mirrorRequest,
-  type PaymentRequest,
-  purposeOf,
-  type RequestStore,
-} from './request-store.ts';
+import { mirrorCreatedListing, mirrorRequest } from './request-records.ts';
+import { creationCost, type PaymentRequest, purposeOf, type RequestStore } from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
 const UNMATCHED: BookingResult = { purpose: null };

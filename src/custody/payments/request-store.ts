@@ -1,15 +1,12 @@
 /**
- * Payment requests and the refunds of payments that bought nothing: rows of the custodian's own database, their
- * D1 rows, and their public views.
+ * Payment requests, the checks of their references, and the refunds of payments that bought nothing: rows of the custodian's
+ * own database.
  * @module
  */
-import type { RequestView } from '../api.ts';
-import type { Journal } from '../kernel/journal.ts';
-import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Storage } from '../kernel/ports.ts';
 import type { OpenSales } from '../limits.ts';
 import { RowStore } from '../row-store.ts';
-import type { TreasuryPayment, TreasuryStore } from './treasury-store.ts';
+import type { TreasuryPayment } from './treasury-store.ts';
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS requests (
@@ -35,6 +32,8 @@ const SCHEMA = [
     state TEXT NOT NULL,
     row TEXT NOT NULL
   )`,
+  // When the reference of an open request is next checked.
+  'CREATE TABLE IF NOT EXISTS reference_checks (request_id TEXT PRIMARY KEY, due_at INTEGER NOT NULL)',
 ] as const;
 
 /** open: awaits payment; paid: its work is under way; completed: done; expired: no payment came. */
@@ -129,7 +128,7 @@ const decodeRequest = (text: string): PaymentRequest => ({
   ...{ reported: null },
   ...(JSON.parse(text) as PaymentRequest),
 });
-const decodeRefund = (text: string): RefundDue => JSON.parse(text) as RefundDue;
+export const decodeRefund = (text: string): RefundDue => JSON.parse(text) as RefundDue;
 
 /** Unix milliseconds in the column `at` of the only row; undefined if it is null. */
 function timeOf(exec: Storage['exec'], query: string): number | undefined {
@@ -245,8 +244,42 @@ export class RequestStore {
     );
   }
 
-  /** Deletes expired requests without a payment that closed before a time. */
+  /**
+   * Open requests whose reference is due for a check.
+   * @param longest the longest wait for a check, in milliseconds
+   */
+  dueReferences(
+    first: 'overdue' | 'newest',
+    p: { readonly now: number; readonly longest: number; readonly limit: number },
+  ): PaymentRequest[] {
+    const order = {
+      overdue: 'COALESCE(c.due_at, 0), requests.created_at',
+      newest: 'requests.created_at DESC',
+    };
+    return this.#requests.all(
+      `LEFT JOIN reference_checks c ON c.request_id = requests.id
+       WHERE requests.state = 'open' AND (COALESCE(c.due_at, 0) <= ? OR c.due_at > ?) ORDER BY ${order[first]} LIMIT ?`,
+      p.now,
+      p.now + p.longest,
+      p.limit,
+    );
+  }
+
+  /** @param at Unix milliseconds, whole */
+  checkReferenceAt(id: string, at: number): void {
+    this.#exec(
+      `INSERT INTO reference_checks (request_id, due_at) VALUES (?, ?)
+       ON CONFLICT (request_id) DO UPDATE SET due_at = excluded.due_at`,
+      id,
+      at,
+    );
+  }
+
+  /** Deletes expired requests without a payment that closed before a time, and the checks of requests that are not open. */
   purge(before: number): void {
+    this.#exec(
+      "DELETE FROM reference_checks WHERE request_id NOT IN (SELECT id FROM requests WHERE state = 'open')",
+    );
     this.#exec(
       `DELETE FROM requests WHERE state = 'expired' AND closes_at < ?
        AND NOT EXISTS (SELECT 1 FROM refunds WHERE refunds.request_id = requests.id)`,
@@ -304,225 +337,3 @@ export class RequestStore {
     return this.#refunds.all('WHERE state = ? ORDER BY rowid LIMIT ?', state, limit);
   }
 }
-
-const REFERENCE_SCHEMA =
-  'CREATE TABLE IF NOT EXISTS reference_checks (request_id TEXT PRIMARY KEY, due_at INTEGER NOT NULL)';
-
-/** When the reference of each open request is next checked. */
-export class ReferenceStore {
-  readonly #exec: Storage['exec'];
-  readonly #requests: RowStore<PaymentRequest>;
-
-  /** @param storage with the table of requests */
-  constructor({ exec }: Storage) {
-    exec(REFERENCE_SCHEMA);
-    this.#exec = exec;
-    this.#requests = new RowStore(exec, 'requests', decodeRequest);
-  }
-
-  /**
-   * Open requests whose reference is due for a check, the most overdue first.
-   * @param longest the longest wait for a check, in milliseconds
-   */
-  overdue(now: number, longest: number, limit: number): PaymentRequest[] {
-    return this.#requests.all(
-      `LEFT JOIN reference_checks c ON c.request_id = requests.id
-       WHERE requests.state = 'open' AND (COALESCE(c.due_at, 0) <= ? OR c.due_at > ?) ORDER BY COALESCE(c.due_at, 0), requests.created_at LIMIT ?`,
-      now,
-      now + longest,
-      limit,
-    );
-  }
-
-  /** The same, the newest request first. */
-  newest(now: number, longest: number, limit: number): PaymentRequest[] {
-    return this.#requests.all(
-      `LEFT JOIN reference_checks c ON c.request_id = requests.id
-       WHERE requests.state = 'open' AND (COALESCE(c.due_at, 0) <= ? OR c.due_at > ?) ORDER BY requests.created_at DESC LIMIT ?`,
-      now,
-      now + longest,
-      limit,
-    );
-  }
-
-  /** The request, if it is open. */
-  open(id: string): PaymentRequest | undefined {
-    return this.#requests.first("WHERE id = ? AND state = 'open'", id);
-  }
-
-  /** @param at Unix milliseconds, whole */
-  checkAt(id: string, at: number): void {
-    this.#exec(
-      `INSERT INTO reference_checks (request_id, due_at) VALUES (?, ?)
-       ON CONFLICT (request_id) DO UPDATE SET due_at = excluded.due_at`,
-      id,
-      at,
-    );
-  }
-
-  /** Deletes the checks of requests that are not open. */
-  purge(): void {
-    this.#exec(
-      "DELETE FROM reference_checks WHERE request_id NOT IN (SELECT id FROM requests WHERE state = 'open')",
-    );
-  }
-}
-
-/** Maximum refunds shown with a request: repeated payments can create any number of them. */
-export const SHOWN_REFUNDS = 20;
-
-/**
- * A transaction lands within 150 blocks, about a minute, or never. A reported one is shown for this long; then the
- * request awaits a payment again.
- */
-const REPORTED_MS = 3 * 60_000;
-
-const reportedOf = ({ state, reported }: PaymentRequest, now: number): string | null =>
-  state === 'open' && reported !== null && now - reported.at < REPORTED_MS ? reported.signature : null;
-
-const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
-
-function detailOf(request: PaymentRequest, refunds: readonly RefundDue[], now: number): string {
-  switch (request.state) {
-    case 'open':
-      return request.received === '0' && reportedOf(request, now) === null ? 'awaiting_payment' : 'seen';
-    case 'paid':
-      return request.kind === 'token' ? 'creating' : 'paid';
-    case 'completed':
-      return 'completed';
-    case 'expired':
-      return refunds.length > 0 ? 'refund_due' : 'expired';
-  }
-}
-
-export function requestView(
-  request: PaymentRequest,
-  refunds: readonly RefundDue[],
-  now: number,
-): RequestView {
-  return {
-    id: request.id,
-    kind: request.kind,
-    status: request.state === 'completed' ? 'completed' : 'pending',
-    detail: detailOf(request, refunds, now),
-    reason: request.reason,
-    subject: request.subject,
-    feeLamports: request.fee,
-    receivedLamports: request.received,
-    reference: request.reference,
-    createdAt: new Date(request.createdAt).toISOString(),
-    expiresAt: new Date(request.expiresAt).toISOString(),
-    paidAt: iso(request.paidAt),
-    completedAt: iso(request.completedAt),
-    paymentSignature: request.paymentSignature,
-    reportedSignature: reportedOf(request, now),
-    tokenId: request.tokenId,
-    mintAddress: typeof request.subject.mint === 'string' ? request.subject.mint : null,
-    refunds: refunds.map(({ signature, lamports, payer, reason, state, refundSignature }) => ({
-      signature,
-      lamports,
-      payer,
-      reason,
-      status: state === 'paid' ? 'paid' : 'due',
-      refundSignature,
-    })),
-  };
-}
-
-function requestColumns(store: RequestStore, request: PaymentRequest) {
-  const mirrored = { ...request, reported: null };
-  const view = requestView(mirrored, store.refundsOf(request.id, SHOWN_REFUNDS), request.createdAt);
-  const shared = { created_at: view.createdAt, journal: JSON.stringify({ view, row: mirrored }) };
-  if (request.kind === 'token') return { status: view.status, ...shared };
-  const status = view.status === 'completed' ? 'confirmed' : 'pending';
-  return { token_id: Number(request.subject.tokenId), status, ...shared };
-}
-
-export function mirrorRequest(
-  journal: Journal,
-  store: RequestStore,
-  request: PaymentRequest,
-  now: number,
-): void {
-  const table = request.kind === 'token' ? 'invoices' : 'listings';
-  journal.publish(table, request.id, requestColumns(store, request), now);
-}
-
-function createdListingColumns(request: PaymentRequest) {
-  const view = { ...requestView(request, [], request.createdAt), kind: 'listing' as const, feeLamports: '0' };
-  const columns = { token_id: Number(request.tokenId), status: 'confirmed', created_at: view.createdAt };
-  return { ...columns, journal: JSON.stringify({ view }) };
-}
-
-/** A token created by the service is listed with its creation; it needs no listing payment. */
-export function mirrorCreatedListing(journal: Journal, request: PaymentRequest, now: number): void {
-  journal.publish('listings', request.id, createdListingColumns(request), now);
-}
-
-const refundColumns = (refund: RefundDue) => ({
-  status: refund.state === 'paid' ? 'paid' : 'due',
-  created_at: new Date(refund.createdAt).toISOString(),
-  journal: JSON.stringify(refund),
-});
-
-export function mirrorRefund(journal: Journal, refund: RefundDue, now: number): void {
-  journal.publish('refunds', refund.id, refundColumns(refund), now);
-}
-
-const isOlder = (own: { readonly changes: number } | undefined, changes: number): boolean =>
-  own === undefined || own.changes < changes;
-
-type MirroredPorts = Pick<ModuleTools, 'journal' | 'now'> & {
-  readonly store: RequestStore;
-  readonly payments: TreasuryStore;
-};
-
-/** Stores a request of D1 and the payments that it counts, so that none of them is booked again. */
-function restoreRequest({ store, journal, payments, now }: MirroredPorts, text: string): boolean {
-  // The record of a listing that came with its token has no request.
-  const { row } = JSON.parse(text) as { row?: PaymentRequest };
-  if (!row || !isOlder(store.get(row.id), row.changes)) return false;
-  store.put(row);
-  const purpose = purposeOf(row);
-  for (const part of row.parts) {
-    journal.consumeOnce(`payment:${part.signature}`, purpose, now());
-    const { signature, payer, blockTime } = part;
-    const amounts = { slot: BigInt(part.slot), lamports: BigInt(part.lamports) };
-    payments.record({ signature, payer, blockTime, ...amounts }, purpose);
-  }
-  return true;
-}
-
-function restoreRefund({ store, journal, now }: MirroredPorts, text: string): boolean {
-  const refund = decodeRefund(text);
-  if (!isOlder(store.refund(refund.id), refund.changes)) return false;
-  store.putRefund(refund);
-  journal.consumeOnce(`payment:${refund.signature}`, refund.purpose, now());
-  return true;
-}
-
-/** Every row of the requests, tokens and refunds. */
-export const mirroredPayments = (p: MirroredPorts, tokens: MirrorSource): readonly MirrorSource[] => [
-  {
-    table: 'invoices',
-    rowsAfter: (id, limit) =>
-      p.store.invoicesAfter(id, limit).map((row) => ({ id: row.id, columns: requestColumns(p.store, row) })),
-    restore: (journal) => restoreRequest(p, journal),
-  },
-  {
-    table: 'listings',
-    rowsAfter: (id, limit) =>
-      p.store.listingsAfter(id, limit).map((row) => ({
-        id: row.id,
-        columns: row.kind === 'token' ? createdListingColumns(row) : requestColumns(p.store, row),
-      })),
-    restore: (journal) => restoreRequest(p, journal),
-  },
-  tokens,
-  {
-    table: 'refunds',
-    rowsAfter: (id, limit) =>
-      p.store.refundsAfter(id, limit).map((refund) => ({ id: refund.id, columns: refundColumns(refund) })),
-    restore: (journal) => restoreRefund(p, journal),
-  },
-];

@@ -8,10 +8,8 @@
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { SignatureEntry } from '../../providers/solana-rpc.ts';
-import type { Journal } from '../kernel/journal.ts';
-import type { Log } from '../kernel/ports.ts';
 import { quorumOf, succeeded } from '../kernel/quorum.ts';
-import type { Booking } from './booking.ts';
+import type { PaymentSearchPorts } from './payment-search.ts';
 
 /**
  * One node's list of transactions. Each node has its own walk, so a node that hides a payment does not hide
@@ -26,15 +24,6 @@ export type TreasuryNode = {
   ): Promise<SignatureEntry[]>;
   /** The oldest slot of its history. @throws AppError UPSTREAM_FAILED */
   firstAvailableBlock(): Promise<bigint>;
-};
-
-export type TreasuryWalkPorts = {
-  readonly journal: Pick<Journal, 'getMeta' | 'setMeta' | 'isDueAgain'>;
-  readonly booking: Pick<Booking, 'isKnown' | 'read'>;
-  readonly nodes: readonly TreasuryNode[];
-  readonly treasuryAddress: string;
-  readonly now: () => number;
-  readonly log: Log;
 };
 
 const PAGE = 20;
@@ -117,6 +106,8 @@ function isBelow(entry: SignatureEntry, end: End): boolean {
  */
 const isPruned = async (node: TreasuryNode, end: Place): Promise<boolean> =>
   (await node.firstAvailableBlock()) > BigInt(end.slot);
+
+type TreasuryWalkPorts = Omit<PaymentSearchPorts, 'store'>;
 
 export class TreasuryWalk {
   readonly #p: TreasuryWalkPorts;

@@ -6,7 +6,7 @@ import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { decodeOperation } from '../../../src/custody/kernel/operation.ts';
 import type { SqlRow, Storage } from '../../../src/custody/kernel/ports.ts';
 import { Retries } from '../../../src/custody/kernel/retries.ts';
-import { ReferenceStore, RequestStore } from '../../../src/custody/payments/request-store.ts';
+import { RequestStore } from '../../../src/custody/payments/request-store.ts';
 import { TreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
 import { TokenStore } from '../../../src/custody/tokens/token-store.ts';
 import { openStorage, STORAGE_VERSION } from '../../../src/custody/versioned-store.ts';
@@ -43,7 +43,6 @@ function storageOf({ statements, tables }: Snapshot) {
 function openModules(storage: Storage): void {
   new Journal(storage);
   new RequestStore(storage);
-  new ReferenceStore(storage);
   new TreasuryStore(storage);
   new TokenStore(storage);
   new AsryStore(storage);

@@ -1,0 +1,174 @@
+/**
+ * The public views of payment requests, and the D1 rows of requests, listings and refunds.
+ * @module
+ */
+import type { RequestView } from '../api.ts';
+import type { Journal } from '../kernel/journal.ts';
+import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
+import {
+  decodeRefund,
+  type PaymentRequest,
+  purposeOf,
+  type RefundDue,
+  type RequestStore,
+} from './request-store.ts';
+import type { TreasuryStore } from './treasury-store.ts';
+
+/** Maximum refunds shown with a request: repeated payments can create any number of them. */
+export const SHOWN_REFUNDS = 20;
+
+/**
+ * A transaction lands within 150 blocks, about a minute, or never. A reported one is shown for this long; then the
+ * request awaits a payment again.
+ */
+const REPORTED_MS = 3 * 60_000;
+
+const reportedOf = ({ state, reported }: PaymentRequest, now: number): string | null =>
+  state === 'open' && reported !== null && now - reported.at < REPORTED_MS ? reported.signature : null;
+
+const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+function detailOf(request: PaymentRequest, refunds: readonly RefundDue[], now: number): string {
+  switch (request.state) {
+    case 'open':
+      return request.received === '0' && reportedOf(request, now) === null ? 'awaiting_payment' : 'seen';
+    case 'paid':
+      return request.kind === 'token' ? 'creating' : 'paid';
+    case 'completed':
+      return 'completed';
+    case 'expired':
+      return refunds.length > 0 ? 'refund_due' : 'expired';
+  }
+}
+
+export function requestView(
+  request: PaymentRequest,
+  refunds: readonly RefundDue[],
+  now: number,
+): RequestView {
+  return {
+    id: request.id,
+    kind: request.kind,
+    status: request.state === 'completed' ? 'completed' : 'pending',
+    detail: detailOf(request, refunds, now),
+    reason: request.reason,
+    subject: request.subject,
+    feeLamports: request.fee,
+    receivedLamports: request.received,
+    reference: request.reference,
+    createdAt: new Date(request.createdAt).toISOString(),
+    expiresAt: new Date(request.expiresAt).toISOString(),
+    paidAt: iso(request.paidAt),
+    completedAt: iso(request.completedAt),
+    paymentSignature: request.paymentSignature,
+    reportedSignature: reportedOf(request, now),
+    tokenId: request.tokenId,
+    mintAddress: typeof request.subject.mint === 'string' ? request.subject.mint : null,
+    refunds: refunds.map(({ signature, lamports, payer, reason, state, refundSignature }) => ({
+      signature,
+      lamports,
+      payer,
+      reason,
+      status: state === 'paid' ? 'paid' : 'due',
+      refundSignature,
+    })),
+  };
+}
+
+function requestColumns(store: RequestStore, request: PaymentRequest) {
+  const mirrored = { ...request, reported: null };
+  const view = requestView(mirrored, store.refundsOf(request.id, SHOWN_REFUNDS), request.createdAt);
+  const shared = { created_at: view.createdAt, journal: JSON.stringify({ view, row: mirrored }) };
+  if (request.kind === 'token') return { status: view.status, ...shared };
+  const status = view.status === 'completed' ? 'confirmed' : 'pending';
+  return { token_id: Number(request.subject.tokenId), status, ...shared };
+}
+
+export function mirrorRequest(
+  journal: Journal,
+  store: RequestStore,
+  request: PaymentRequest,
+  now: number,
+): void {
+  const table = request.kind === 'token' ? 'invoices' : 'listings';
+  journal.publish(table, request.id, requestColumns(store, request), now);
+}
+
+function createdListingColumns(request: PaymentRequest) {
+  const view = { ...requestView(request, [], request.createdAt), kind: 'listing' as const, feeLamports: '0' };
+  const columns = { token_id: Number(request.tokenId), status: 'confirmed', created_at: view.createdAt };
+  return { ...columns, journal: JSON.stringify({ view }) };
+}
+
+/** A token created by the service is listed with its creation; it needs no listing payment. */
+export function mirrorCreatedListing(journal: Journal, request: PaymentRequest, now: number): void {
+  journal.publish('listings', request.id, createdListingColumns(request), now);
+}
+
+const refundColumns = (refund: RefundDue) => ({
+  status: refund.state === 'paid' ? 'paid' : 'due',
+  created_at: new Date(refund.createdAt).toISOString(),
+  journal: JSON.stringify(refund),
+});
+
+export function mirrorRefund(journal: Journal, refund: RefundDue, now: number): void {
+  journal.publish('refunds', refund.id, refundColumns(refund), now);
+}
+
+const isOlder = (own: { readonly changes: number } | undefined, changes: number): boolean =>
+  own === undefined || own.changes < changes;
+
+type MirroredPorts = Pick<ModuleTools, 'journal' | 'now'> & {
+  readonly store: RequestStore;
+  readonly payments: TreasuryStore;
+};
+
+/** Stores a request of D1 and the payments that it counts, so that none of them is booked again. */
+function restoreRequest({ store, journal, payments, now }: MirroredPorts, text: string): boolean {
+  // The record of a listing that came with its token has no request.
+  const { row } = JSON.parse(text) as { row?: PaymentRequest };
+  if (!row || !isOlder(store.get(row.id), row.changes)) return false;
+  store.put(row);
+  const purpose = purposeOf(row);
+  for (const part of row.parts) {
+    journal.consumeOnce(`payment:${part.signature}`, purpose, now());
+    const { signature, payer, blockTime } = part;
+    const amounts = { slot: BigInt(part.slot), lamports: BigInt(part.lamports) };
+    payments.record({ signature, payer, blockTime, ...amounts }, purpose);
+  }
+  return true;
+}
+
+function restoreRefund({ store, journal, now }: MirroredPorts, text: string): boolean {
+  const refund = decodeRefund(text);
+  if (!isOlder(store.refund(refund.id), refund.changes)) return false;
+  store.putRefund(refund);
+  journal.consumeOnce(`payment:${refund.signature}`, refund.purpose, now());
+  return true;
+}
+
+/** Every row of the requests, tokens and refunds. */
+export const mirroredPayments = (p: MirroredPorts, tokens: MirrorSource): readonly MirrorSource[] => [
+  {
+    table: 'invoices',
+    rowsAfter: (id, limit) =>
+      p.store.invoicesAfter(id, limit).map((row) => ({ id: row.id, columns: requestColumns(p.store, row) })),
+    restore: (journal) => restoreRequest(p, journal),
+  },
+  {
+    table: 'listings',
+    rowsAfter: (id, limit) =>
+      p.store.listingsAfter(id, limit).map((row) => ({
+        id: row.id,
+        columns: row.kind === 'token' ? createdListingColumns(row) : requestColumns(p.store, row),
+      })),
+    restore: (journal) => restoreRequest(p, journal),
+  },
+  tokens,
+  {
+    table: 'refunds',
+    rowsAfter: (id, limit) =>
+      p.store.refundsAfter(id, limit).map((refund) => ({ id: refund.id, columns: refundColumns(refund) })),
+    restore: (journal) => restoreRefund(p, journal),
+  },
+];
