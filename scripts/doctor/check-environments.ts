@@ -1,5 +1,5 @@
 /** Compares the environments of a wrangler.toml: none may use a binding, name or route of production. */
-import { type Finding, problem, type Settings } from './finding.ts';
+import { type Finding, problem, problemIf, type Settings } from './finding.ts';
 
 /** Keys whose values name a resource. `name` counts in the root of an environment only: elsewhere it names a binding. */
 const RESOURCE =
@@ -74,13 +74,10 @@ const OWN = [
 /** @param production settings of production, from their own file */
 export const checkSettingsApart = (settings: Settings, production: Settings): Finding[] => {
   const shared = OWN.filter((name) => settings[name] && settings[name] === production[name]);
-  return shared.length === 0
-    ? []
-    : [
-        problem(
-          'settings-shared-with-production',
-          `${shared.join(', ')}: the same value as in production. Two custodians with one key do not see each other's payments.`,
-          'Give this environment values of its own; `npm run ops -- keygen --out .staging.vars` makes keys.',
-        ),
-      ];
+  return problemIf(
+    shared.length > 0,
+    'settings-shared-with-production',
+    `${shared.join(', ')}: the same value as in production. Two custodians with one key do not see each other's payments.`,
+    'Give this environment values of its own; `npm run ops -- keygen --out .staging.vars` makes keys.',
+  );
 };

@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { checkEnvironments } from './check-environments.ts';
-import { type Finding, problem, SECRETS } from './finding.ts';
+import { type Finding, problem, problemIf, SECRETS } from './finding.ts';
 
 export type Files = {
   /** wrangler.toml of the deployment; undefined to skip its checks. */
@@ -30,24 +30,18 @@ function checkWrangler(file: string): Finding[] {
   const exposed = SECRETS.filter((name) => new RegExp(`^\\s*${name}\\s*=`, 'm').test(inVars));
   return [
     ...checkEnvironments(file, text),
-    ...(/crons = \[[^\]]*"\* \* \* \* \*"/.test(text)
-      ? []
-      : [
-          problem(
-            'cron-not-set',
-            `${file} has no trigger that runs every minute: lost alarms are not set again.`,
-            'Add crons = ["* * * * *", "5 0 * * *"] under [triggers].',
-          ),
-        ]),
-    ...(exposed.length > 0
-      ? [
-          problem(
-            'secret-in-vars',
-            `${file} has ${exposed.join(', ')} under [vars], where everyone with access to the repository can read it.`,
-            'Remove it there, create a new one, and set it with `npx wrangler secret bulk`.',
-          ),
-        ]
-      : []),
+    ...problemIf(
+      !/crons = \[[^\]]*"\* \* \* \* \*"/.test(text),
+      'cron-not-set',
+      `${file} has no trigger that runs every minute: lost alarms are not set again.`,
+      'Add crons = ["* * * * *", "5 0 * * *"] under [triggers].',
+    ),
+    ...problemIf(
+      exposed.length > 0,
+      'secret-in-vars',
+      `${file} has ${exposed.join(', ')} under [vars], where everyone with access to the repository can read it.`,
+      'Remove it there, create a new one, and set it with `npx wrangler secret bulk`.',
+    ),
   ];
 }
 
@@ -60,24 +54,20 @@ function checkSettingsFile(file: string): Finding[] {
         'Copy .dev.vars.example and fill it in, or name your file with --settings.',
       ),
     ];
-  const found: Finding[] = [];
-  if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0)
-    found.push(
-      problem(
-        'settings-readable',
-        `${file} can be read by other users of this machine.`,
-        `Run chmod 600 ${file}.`,
-      ),
-    );
-  if (isTracked(file))
-    found.push(
-      problem(
-        'settings-tracked',
-        `${file} is in git.`,
-        'Remove it from the history and replace every secret in it.',
-      ),
-    );
-  return found;
+  return [
+    ...problemIf(
+      process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0,
+      'settings-readable',
+      `${file} can be read by other users of this machine.`,
+      `Run chmod 600 ${file}.`,
+    ),
+    ...problemIf(
+      isTracked(file),
+      'settings-tracked',
+      `${file} is in git.`,
+      'Remove it from the history and replace every secret in it.',
+    ),
+  ];
 }
 
 function isTracked(file: string): boolean {

@@ -2,7 +2,7 @@
 import { base58 } from '@scure/base';
 import { DECLARATIONS, limitsOf, readConfig, VARIABLES } from '../../src/config.ts';
 import { type LimitName, OPERATION_LIMITS, type OperationLimit } from '../../src/core/operation-limits.ts';
-import { type Finding, hostOf, note, problem, type Settings } from './finding.ts';
+import { type Finding, hostOf, noteIf, problem, problemIf, type Settings } from './finding.ts';
 
 /** The key in the service's own SDK; the holder of any other key could sign quotes. */
 const PRODUCTION_QUOTE_KEY = readConfig({}).NEAR_INTENTS_QUOTE_KEY;
@@ -23,33 +23,24 @@ function checkSpending(settings: Settings): Finding[] {
   if (c.invalid.some((name) => VARIABLES[name].areas[0] === 'custody')) return [];
   return [
     ...limitsBelowOthers(limitsOf(c)),
-    ...(c.SWAP_MAX_COST_BPS > MAX_SANE_COST_BPS
-      ? [
-          problem(
-            'cost-limit-loose',
-            `SWAP_MAX_COST_BPS is ${c.SWAP_MAX_COST_BPS}: a swap may lose more than 10 %.`,
-            'Set it to 200, the default, unless you have a reason.',
-          ),
-        ]
-      : []),
-    ...(c.RESERVE_FLOOR_SOL < 10_000_000n
-      ? [
-          problem(
-            'floor-low',
-            'RESERVE_FLOOR_SOL is below 0.01: fees and rent could no longer be paid.',
-            'Set it to 0.1, the default.',
-          ),
-        ]
-      : []),
-    ...(c.SWAPS_DISABLED
-      ? [
-          note(
-            'swaps-disabled',
-            'SWAPS_DISABLED is on: every swap is refused.',
-            'Unset it when swaps may run.',
-          ),
-        ]
-      : []),
+    ...problemIf(
+      c.SWAP_MAX_COST_BPS > MAX_SANE_COST_BPS,
+      'cost-limit-loose',
+      `SWAP_MAX_COST_BPS is ${c.SWAP_MAX_COST_BPS}: a swap may lose more than 10 %.`,
+      'Set it to 200, the default, unless you have a reason.',
+    ),
+    ...problemIf(
+      c.RESERVE_FLOOR_SOL < 10_000_000n,
+      'floor-low',
+      'RESERVE_FLOOR_SOL is below 0.01: fees and rent could no longer be paid.',
+      'Set it to 0.1, the default.',
+    ),
+    ...noteIf(
+      c.SWAPS_DISABLED,
+      'swaps-disabled',
+      'SWAPS_DISABLED is on: every swap is refused.',
+      'Unset it when swaps may run.',
+    ),
   ];
 }
 
@@ -85,16 +76,13 @@ function checkQuoteKey(settings: Settings): Finding[] {
       ),
     ];
   const own = given(settings, 'NEAR_INTENTS_API_URL');
-  return key !== PRODUCTION_QUOTE_KEY &&
-    (own === undefined || hostOf(own) === hostOf(readConfig({}).NEAR_INTENTS_API_URL))
-    ? [
-        problem(
-          'quote-key-foreign',
-          'NEAR_INTENTS_QUOTE_KEY is not the pinned key of the production bridge: its holder could redirect swaps.',
-          'Remove it to use the pinned key.',
-        ),
-      ]
-    : [];
+  const isProduction = own === undefined || hostOf(own) === hostOf(readConfig({}).NEAR_INTENTS_API_URL);
+  return problemIf(
+    isProduction && key !== PRODUCTION_QUOTE_KEY,
+    'quote-key-foreign',
+    'NEAR_INTENTS_QUOTE_KEY is not the pinned key of the production bridge: its holder could redirect swaps.',
+    'Remove it to use the pinned key.',
+  );
 }
 
 function isEd25519Key(text: string): boolean {
@@ -114,56 +102,42 @@ function checkSources(settings: Settings): Finding[] {
   const explorers = hosts('ESPLORA_API_URLS');
   const nodes = hosts('SOLANA_RPC_URL');
   return [
-    ...(explorers.length > 0 && new Set(explorers).size < 2
-      ? [
-          problem(
-            'esplora-single',
-            'ESPLORA_API_URLS names fewer than two sources: ABSR is minted only where two agree.',
-            'Name two with different operators.',
-          ),
-        ]
-      : []),
-    ...(nodes.length > 1 && new Set(nodes).size < nodes.length
-      ? [
-          problem(
-            'rpc-repeated',
-            'SOLANA_RPC_URL names the same node twice.',
-            'Name nodes with different operators.',
-          ),
-        ]
-      : []),
-    ...(nodes.length < 2
-      ? [
-          note(
-            'rpc-single',
-            'SOLANA_RPC_URL names one node: when it fails, all work on Solana waits.',
-            'Name a second one, after a comma.',
-          ),
-        ]
-      : []),
+    ...problemIf(
+      explorers.length > 0 && new Set(explorers).size < 2,
+      'esplora-single',
+      'ESPLORA_API_URLS names fewer than two sources: ABSR is minted only where two agree.',
+      'Name two with different operators.',
+    ),
+    ...problemIf(
+      nodes.length > 1 && new Set(nodes).size < nodes.length,
+      'rpc-repeated',
+      'SOLANA_RPC_URL names the same node twice.',
+      'Name nodes with different operators.',
+    ),
+    ...noteIf(
+      nodes.length < 2,
+      'rpc-single',
+      'SOLANA_RPC_URL names one node: when it fails, all work on Solana waits.',
+      'Name a second one, after a comma.',
+    ),
   ];
 }
 
 function checkAreas(settings: Settings): Finding[] {
   // The variables of the custodian and of payments have separate findings.
-  const absent = DECLARATIONS.filter(
+  const absent = DECLARATIONS.flatMap(
     ([
       name,
       {
         required,
         areas: [area],
       },
-    ]) => required && area !== 'custody' && area !== 'payments' && !given(settings, name),
-  ).map(([name]) => name);
-  return [
-    ...(absent.length > 0
-      ? [
-          note(
-            'areas-off',
-            `Not set: ${absent.join(', ')}. Their areas return 503 NOT_CONFIGURED.`,
-            'Set them when you want these areas.',
-          ),
-        ]
-      : []),
-  ];
+    ]) => (required && area !== 'custody' && area !== 'payments' && !given(settings, name) ? [name] : []),
+  );
+  return noteIf(
+    absent.length > 0,
+    'areas-off',
+    `Not set: ${absent.join(', ')}. Their areas return 503 NOT_CONFIGURED.`,
+    'Set them when you want these areas.',
+  );
 }

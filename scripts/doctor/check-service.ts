@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { createMintKeys } from '../../src/custody/kernel/signer.ts';
 import { schemaFingerprint } from '../../src/features/status/database-store.ts';
 import type { Fetch } from '../../src/providers/http.ts';
-import { type Finding, note, problem, type Settings } from './finding.ts';
+import { type Finding, noteIf, problem, problemIf, type Settings } from './finding.ts';
 
 const Ready = z.looseObject({
   checks: z.array(z.object({ name: z.string(), ok: z.boolean(), reason: z.string().nullable() })),
@@ -105,6 +105,7 @@ export async function checkService(
       ),
     ...(reserves ? checkAddresses(reserves, settings) : []),
     ...checkStatus(status, schemaOf(schema)),
+    ...checkCustody(status),
     ...(await checkSecretsOf(origin, settings, fetch)),
   ];
 }
@@ -129,16 +130,15 @@ async function checkSecretsOf(origin: string, settings: Settings, fetch: Fetch):
         'Set it again with `npx wrangler secret put OPS_SECRET`.',
       ),
     ];
-  const rows = OpsRows.safeParse(await response?.json().catch(() => undefined)).data?.rows;
-  return seed && rows?.[0] && rows[0].fingerprint !== createMintKeys(seed).address('doctor')
-    ? [
-        problem(
-          'mint-seed-other',
-          'The running service has a different MINT_KEY_SEED: the mints of its open invoices come from that one.',
-          'Find out which one is right before you deploy; a copy of the wrong one recovers nothing.',
-        ),
-      ]
-    : [];
+  const answer = OpsRows.safeParse(await response?.json().catch(() => undefined)).data;
+  const running = answer?.rows[0]?.fingerprint;
+  if (!seed) return [];
+  return problemIf(
+    running !== undefined && running !== createMintKeys(seed).address('doctor'),
+    'mint-seed-other',
+    'The running service has a different MINT_KEY_SEED: the mints of its open invoices come from that one.',
+    'Find out which one is right before you deploy; a copy of the wrong one recovers nothing.',
+  );
 }
 
 function checkAddresses({ bitcoin, solana }: z.infer<typeof Reserves>, settings: Settings): Finding[] {
@@ -155,118 +155,98 @@ function checkAddresses({ bitcoin, solana }: z.infer<typeof Reserves>, settings:
   );
 }
 
-function checkStatus(status: z.infer<typeof Status>, schema: string): Finding[] {
-  const { cron, custody, backing, database } = status;
-  const found: Finding[] = [];
-  if (database === null)
-    found.push(
+type Status = z.infer<typeof Status>;
+
+function checkStatus({ cron, backing, database }: Status, schema: string): Finding[] {
+  const late = (cron ?? []).filter(
+    ({ trigger, lastRunAt, ok }) => !ok && (trigger === 'minute' || lastRunAt !== null),
+  );
+  return [
+    ...problemIf(
+      database === null,
+      'd1-unreachable',
+      'D1 does not answer the service.',
+      'Check the platform’s status page; nothing is lost meanwhile.',
+    ),
+    ...problemIf(
+      database !== null && database.schema !== schema,
+      'schema-outdated',
+      'The columns of D1 differ from those of schema.sql.',
+      'Run `npx wrangler d1 migrations apply DB --remote`; docs/deploy.md describes upgrades.',
+    ),
+    ...noteIf(
+      database?.quotes.left === 0,
+      'quotes-spent',
+      'Reads have used all bridge quotes of this window.',
+      'Wait; if it happens again, request a larger quota with NEAR_INTENTS_JWT.',
+    ),
+    ...late.map(({ trigger, lastRunAt }) =>
       problem(
-        'd1-unreachable',
-        'D1 does not answer the service.',
-        'Check the platform’s status page; nothing is lost meanwhile.',
+        'cron-late',
+        `The ${trigger} trigger ${lastRunAt === null ? 'has never run' : `ran last at ${lastRunAt}`}.`,
+        "Check the Worker's triggers in the dashboard, and its log.",
       ),
-    );
-  else if (database.schema !== schema)
-    found.push(
-      problem(
-        'schema-outdated',
-        'The columns of D1 differ from those of schema.sql.',
-        'Run `npx wrangler d1 migrations apply DB --remote`; docs/deploy.md describes upgrades.',
-      ),
-    );
-  if (database && database.quotes.left === 0)
-    found.push(
-      note(
-        'quotes-spent',
-        'Reads have used all bridge quotes of this window.',
-        'Wait; if it happens again, request a larger quota with NEAR_INTENTS_JWT.',
-      ),
-    );
-  for (const { trigger, lastRunAt, ok } of cron ?? [])
-    if (!ok && (trigger === 'minute' || lastRunAt !== null))
-      found.push(
-        problem(
-          'cron-late',
-          `The ${trigger} trigger ${lastRunAt === null ? 'has never run' : `ran last at ${lastRunAt}`}.`,
-          "Check the Worker's triggers in the dashboard, and its log.",
-        ),
-      );
-  if (!backing.ok)
-    found.push(
-      problem(
-        'supply-above-reserve',
-        'There is more ABSR than the reserve covers.',
-        'Stop minting (`npm run ops -- pause`) and find out where the BTC went.',
-      ),
-    );
+    ),
+    ...problemIf(
+      !backing.ok,
+      'supply-above-reserve',
+      'There is more ABSR than the reserve covers.',
+      'Stop minting (`npm run ops -- pause`) and find out where the BTC went.',
+    ),
+  ];
+}
+
+function checkCustody({ custody }: Status): Finding[] {
   if (custody === null)
-    found.push(
+    return [
       problem('custodian-unreachable', 'The custodian does not respond.', 'Check the log of the Worker.'),
-    );
-  else {
-    if (custody.frozen !== null)
-      found.push(
-        problem(
-          'signing-frozen',
-          `Signing is frozen: ${custody.frozen}.`,
-          'docs/runbook.md lists what to do for each reason.',
-        ),
-      );
-    if (custody.paused !== null)
-      found.push(
-        custody.paused === 'disabled'
-          ? note(
-              'paused',
-              'No swap begins: SWAPS_DISABLED is on.',
-              'Unset SWAPS_DISABLED when swaps may run.',
-            )
-          : note(
-              'paused',
-              `Nothing new is signed: ${custody.paused}.`,
-              'Run `npm run ops -- resume` when the reason no longer applies.',
-            ),
-      );
-    if (custody.heldOperations > 0)
-      found.push(
-        problem(
-          'operation-held',
-          `${custody.heldOperations} operations await the operator.`,
-          '`npm run ops -- held` lists them; docs/runbook.md lists the next steps.',
-        ),
-      );
-    if (custody.mirrorBehindSince !== null)
-      found.push(
-        note(
-          'mirror-behind',
-          `D1 has not accepted changes since ${custody.mirrorBehindSince}.`,
-          'Nothing is lost. Check D1 if this continues.',
-        ),
-      );
-    if (custody.mirrorRefusedRows > 0)
-      found.push(
-        problem(
-          'mirror-refuses-rows',
-          `D1 refuses ${custody.mirrorRefusedRows} rows while it accepts others.`,
-          '`npm run ops -- republish` lists them with the error, and tries them again.',
-        ),
-      );
-    if (custody.mint?.ok === false)
-      found.push(
-        problem(
-          'mint-skipped',
-          `The daily mint of ABSR waits: ${custody.mint.reason ?? 'unknown'}.`,
-          'docs/reserve.md explains each reason.',
-        ),
-      );
-    const spent = custody.limits.flatMap(({ name, left }) => (left === '0' ? [name] : []));
-    if (spent.length > 0)
-      found.push(
-        note(
-          'cap-used-up',
-          `These limits are used up: ${spent.join(', ')}.`,
-          'Wait, or raise the limit if you want to.',
-        ),
-      );
-  }
-  return found;
+    ];
+  const isDisabled = custody.paused === 'disabled';
+  const spent = custody.limits.flatMap(({ name, left }) => (left === '0' ? [name] : []));
+  return [
+    ...problemIf(
+      custody.frozen !== null,
+      'signing-frozen',
+      `Signing is frozen: ${custody.frozen}.`,
+      'docs/runbook.md lists what to do for each reason.',
+    ),
+    ...noteIf(
+      custody.paused !== null,
+      'paused',
+      isDisabled ? 'No swap begins: SWAPS_DISABLED is on.' : `Nothing new is signed: ${custody.paused}.`,
+      isDisabled
+        ? 'Unset SWAPS_DISABLED when swaps may run.'
+        : 'Run `npm run ops -- resume` when the reason no longer applies.',
+    ),
+    ...problemIf(
+      custody.heldOperations > 0,
+      'operation-held',
+      `${custody.heldOperations} operations await the operator.`,
+      '`npm run ops -- held` lists them; docs/runbook.md lists the next steps.',
+    ),
+    ...noteIf(
+      custody.mirrorBehindSince !== null,
+      'mirror-behind',
+      `D1 has not accepted changes since ${custody.mirrorBehindSince}.`,
+      'Nothing is lost. Check D1 if this continues.',
+    ),
+    ...problemIf(
+      custody.mirrorRefusedRows > 0,
+      'mirror-refuses-rows',
+      `D1 refuses ${custody.mirrorRefusedRows} rows while it accepts others.`,
+      '`npm run ops -- republish` lists them with the error, and tries them again.',
+    ),
+    ...problemIf(
+      custody.mint?.ok === false,
+      'mint-skipped',
+      `The daily mint of ABSR waits: ${custody.mint?.reason ?? 'unknown'}.`,
+      'docs/reserve.md explains each reason.',
+    ),
+    ...noteIf(
+      spent.length > 0,
+      'cap-used-up',
+      `These limits are used up: ${spent.join(', ')}.`,
+      'Wait, or raise the limit if you want to.',
+    ),
+  ];
 }

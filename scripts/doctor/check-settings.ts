@@ -3,7 +3,7 @@ import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
 import { decodeWif, wifControls } from '../../src/chain/bitcoin/wif.ts';
 import { DECLARATIONS, readConfig, VARIABLES } from '../../src/config.ts';
 import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
-import { type Finding, note, problem, SECRETS, type Settings } from './finding.ts';
+import { type Finding, noteIf, problem, problemIf, SECRETS, type Settings } from './finding.ts';
 import { KNOWN } from './read-settings.ts';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
@@ -73,15 +73,12 @@ function checkSolanaKey(settings: Settings): Finding[] {
       (name) => given(settings, name) === undefined,
     );
     return [
-      ...(key === undefined
-        ? []
-        : [
-            problem(
-              'solana-key-twice',
-              'SOLANA_PRIVATE_KEY and VAULT_URL are both set: nothing is signed until one is removed.',
-              'Remove SOLANA_PRIVATE_KEY when the key is in the key service.',
-            ),
-          ]),
+      ...problemIf(
+        key !== undefined,
+        'solana-key-twice',
+        'SOLANA_PRIVATE_KEY and VAULT_URL are both set: nothing is signed until one is removed.',
+        'Remove SOLANA_PRIVATE_KEY when the key is in the key service.',
+      ),
       ...missing.map((name) =>
         problem('key-service-incomplete', `VAULT_URL is set and ${name} is not.`, `Set ${name}.`),
       ),
@@ -102,70 +99,56 @@ function checkSolanaKey(settings: Settings): Finding[] {
         `Set it to ${own}, the address of SOLANA_PRIVATE_KEY.`,
       ),
     ];
-  if (address !== own)
-    return [
-      problem(
-        'solana-key-mismatch',
-        `SOLANA_PRIVATE_KEY is the key of ${own}, not of RESERVE_SOLANA_ADDRESS: nothing can be signed.`,
-        'Find out which one is right, and correct the other.',
-      ),
-    ];
-  return [];
+  return problemIf(
+    address !== own,
+    'solana-key-mismatch',
+    `SOLANA_PRIVATE_KEY is the key of ${own}, not of RESERVE_SOLANA_ADDRESS: nothing can be signed.`,
+    'Find out which one is right, and correct the other.',
+  );
 }
 
 /** Money that a bridge returns reaches the reserve; a separate treasury never receives it. */
 function checkTreasury(settings: Settings): Finding[] {
   const reserve = given(settings, 'RESERVE_SOLANA_ADDRESS');
   const treasury = given(settings, 'TREASURY_SOLANA_ADDRESS');
-  if (reserve === undefined || (treasury !== undefined && treasury !== reserve)) return [];
-  return [
-    note(
-      'treasury-is-reserve',
-      'Treasury and reserve are one address, so money that a bridge returns late can look like a deposit or a payment.',
-      'Set TREASURY_SOLANA_ADDRESS to an address of its own.',
-    ),
-  ];
+  return noteIf(
+    reserve !== undefined && (treasury === undefined || treasury === reserve),
+    'treasury-is-reserve',
+    'Treasury and reserve are one address, so money that a bridge returns late can look like a deposit or a payment.',
+    'Set TREASURY_SOLANA_ADDRESS to an address of its own.',
+  );
 }
 
 function checkBitcoin(settings: Settings): Finding[] {
   const address = given(settings, 'RESERVE_BTC_ADDRESS');
   const wif = given(settings, 'BTC_PRIVATE_KEY_WIF');
-  const found: Finding[] = [];
-  if (address === undefined)
-    found.push(
-      problem(
-        'btc-address-missing',
-        'RESERVE_BTC_ADDRESS is not set: swaps have no destination.',
-        'Set it to the mainnet address of the reserve.',
-      ),
-    );
-  else if (!isBitcoinAddress(address))
-    found.push(
-      problem(
-        'btc-address-malformed',
-        'RESERVE_BTC_ADDRESS is not a Bitcoin mainnet address.',
-        'Copy the address again: its checksum or its network is wrong.',
-      ),
-    );
-  if (wif === undefined) return found;
-  if (!isWif(wif))
-    return [
-      ...found,
-      problem(
-        'btc-key-malformed',
-        'BTC_PRIVATE_KEY_WIF is not a mainnet key in wallet import format.',
-        'Correct it, or remove it and sign proofs offline.',
-      ),
-    ];
-  if (address !== undefined && isBitcoinAddress(address) && !wifControls(wif, address))
-    found.push(
-      problem(
-        'btc-key-mismatch',
-        'BTC_PRIVATE_KEY_WIF does not control RESERVE_BTC_ADDRESS.',
-        'Use the key of that address, or remove it and sign proofs offline.',
-      ),
-    );
-  return found;
+  const isValid = address !== undefined && isBitcoinAddress(address);
+  return [
+    ...problemIf(
+      address === undefined,
+      'btc-address-missing',
+      'RESERVE_BTC_ADDRESS is not set: swaps have no destination.',
+      'Set it to the mainnet address of the reserve.',
+    ),
+    ...problemIf(
+      address !== undefined && !isValid,
+      'btc-address-malformed',
+      'RESERVE_BTC_ADDRESS is not a Bitcoin mainnet address.',
+      'Copy the address again: its checksum or its network is wrong.',
+    ),
+    ...problemIf(
+      wif !== undefined && !isWif(wif),
+      'btc-key-malformed',
+      'BTC_PRIVATE_KEY_WIF is not a mainnet key in wallet import format.',
+      'Correct it, or remove it and sign proofs offline.',
+    ),
+    ...problemIf(
+      wif !== undefined && isWif(wif) && isValid && !wifControls(wif, address),
+      'btc-key-mismatch',
+      'BTC_PRIVATE_KEY_WIF does not control RESERVE_BTC_ADDRESS.',
+      'Use the key of that address, or remove it and sign proofs offline.',
+    ),
+  ];
 }
 
 function isWif(text: string): boolean {
@@ -190,24 +173,18 @@ function checkBaseUrl(settings: Settings): Finding[] {
   if (!URL.canParse(text)) return [];
   const { protocol, host, pathname } = new URL(text);
   return [
-    ...(protocol !== 'https:' && !LOOPBACK.test(host)
-      ? [
-          problem(
-            'base-url-insecure',
-            'PUBLIC_BASE_URL is not https: token metadata would permanently be served unencrypted.',
-            'Use the https origin.',
-          ),
-        ]
-      : []),
-    ...(pathname !== '/' && pathname !== ''
-      ? [
-          problem(
-            'base-url-path',
-            'PUBLIC_BASE_URL has a path: links would not work.',
-            'Leave only scheme and host.',
-          ),
-        ]
-      : []),
+    ...problemIf(
+      protocol !== 'https:' && !LOOPBACK.test(host),
+      'base-url-insecure',
+      'PUBLIC_BASE_URL is not https: token metadata would permanently be served unencrypted.',
+      'Use the https origin.',
+    ),
+    ...problemIf(
+      pathname !== '/' && pathname !== '',
+      'base-url-path',
+      'PUBLIC_BASE_URL has a path: links would not work.',
+      'Leave only scheme and host.',
+    ),
   ];
 }
 
@@ -218,33 +195,24 @@ function checkSecrets(settings: Settings): Finding[] {
   );
   return [
     ...checkForms(named),
-    ...(reused.length > 0
-      ? [
-          problem(
-            'secret-reused',
-            `${reused.map(([name]) => name).join(' and ')} have the same value.`,
-            'Create a separate one for each: `npm run ops -- keygen`.',
-          ),
-        ]
-      : []),
-    ...(given(settings, 'OPS_SECRET')
-      ? []
-      : [
-          problem(
-            'ops-secret-missing',
-            'OPS_SECRET is not set: the service cannot be paused.',
-            'Set it to 32 random bytes or more: `npm run ops -- keygen`.',
-          ),
-        ]),
-    ...(given(settings, 'MINT_KEY_SEED')
-      ? []
-      : [
-          note(
-            'mint-seed-missing',
-            'MINT_KEY_SEED is not set: tokens cannot be created.',
-            'Set it to 32 random bytes or more, and keep a copy: the same invoice must create the same mint.',
-          ),
-        ]),
+    ...problemIf(
+      reused.length > 0,
+      'secret-reused',
+      `${reused.map(([name]) => name).join(' and ')} have the same value.`,
+      'Create a separate one for each: `npm run ops -- keygen`.',
+    ),
+    ...problemIf(
+      !given(settings, 'OPS_SECRET'),
+      'ops-secret-missing',
+      'OPS_SECRET is not set: the service cannot be paused.',
+      'Set it to 32 random bytes or more: `npm run ops -- keygen`.',
+    ),
+    ...noteIf(
+      !given(settings, 'MINT_KEY_SEED'),
+      'mint-seed-missing',
+      'MINT_KEY_SEED is not set: tokens cannot be created.',
+      'Set it to 32 random bytes or more, and keep a copy: the same invoice must create the same mint.',
+    ),
   ];
 }
 
@@ -277,29 +245,23 @@ function checkPlaceholders(settings: Settings): Finding[] {
 function checkDollarMints(settings: Settings): Finding[] {
   const standard = VARIABLES.DOLLAR_MINTS.schema.parse(VARIABLES.DOLLAR_MINTS.default);
   const { USDC, USDT } = readConfig(settings).DOLLAR_MINTS;
-  return USDC === standard.USDT || USDT === standard.USDC || USDC === USDT
-    ? [
-        problem(
-          'dollar-mints-swapped',
-          'DOLLAR_MINTS names the mint of the other asset.',
-          'Remove it to use the mints of Circle and Tether on mainnet.',
-        ),
-      ]
-    : [];
+  return problemIf(
+    USDC === standard.USDT || USDT === standard.USDC || USDC === USDT,
+    'dollar-mints-swapped',
+    'DOLLAR_MINTS names the mint of the other asset.',
+    'Remove it to use the mints of Circle and Tether on mainnet.',
+  );
 }
 
 function checkWebhook(settings: Settings): Finding[] {
   const origin = given(settings, 'PUBLIC_BASE_URL') ?? '';
   const isLocal = !URL.canParse(origin) || LOOPBACK.test(new URL(origin).host);
-  return isLocal || given(settings, 'ALARM_WEBHOOK_URL') !== undefined
-    ? []
-    : [
-        problem(
-          'webhook-missing',
-          'ALARM_WEBHOOK_URL is not set: alarms are in the log only, where nobody looks at night.',
-          'Set it to a webhook of Slack, of Discord, or of a service that wakes you.',
-        ),
-      ];
+  return problemIf(
+    !isLocal && given(settings, 'ALARM_WEBHOOK_URL') === undefined,
+    'webhook-missing',
+    'ALARM_WEBHOOK_URL is not set: alarms are in the log only, where nobody looks at night.',
+    'Set it to a webhook of Slack, of Discord, or of a service that wakes you.',
+  );
 }
 
 /** What the value of one secret looks like, if its form says so. */
@@ -313,13 +275,10 @@ function formOf(name: string, text: string): string | undefined {
 const checkForms = (named: readonly (readonly [name: string, text: string | undefined])[]): Finding[] =>
   named.flatMap(([name, text]) => {
     const form = formOf(name, text ?? '');
-    return form === undefined || form === name
-      ? []
-      : [
-          problem(
-            'secret-swapped',
-            `${name} has the form of ${form}.`,
-            `Put it into ${form}. If it was deployed or logged as ${name}, replace it.`,
-          ),
-        ];
+    return problemIf(
+      form !== undefined && form !== name,
+      'secret-swapped',
+      `${name} has the form of ${form}.`,
+      `Put it into ${form}. If it was deployed or logged as ${name}, replace it.`,
+    );
   });

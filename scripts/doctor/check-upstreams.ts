@@ -3,7 +3,7 @@ import { createNearIntentsRoute, KEYLESS_FEE_BPS, MAX_APP_FEES_BPS } from '../..
 import { withoutQuoteRefusal } from '../../src/bridges/route.ts';
 import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
 import { decodeMint, movableAtoms } from '../../src/chain/solana/token-program.ts';
-import { readConfig } from '../../src/config.ts';
+import { type Config, readConfig } from '../../src/config.ts';
 import { formatAmount, lamports, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { agreePrices, MAX_DIVERGENCE_BPS } from '../../src/core/price.ts';
@@ -13,7 +13,7 @@ import { createNearIntents } from '../../src/providers/near-intents.ts';
 import { createPriceVenues } from '../../src/providers/price-venues.ts';
 import { createSolanaRpc, type SolanaNode } from '../../src/providers/solana-rpc.ts';
 import { createVaultTransit } from '../../src/providers/vault-transit.ts';
-import { type Finding, hostOf, note, problem, type Settings } from './finding.ts';
+import { type Finding, hostOf, note, problem, problemIf, type Settings } from './finding.ts';
 
 /** Slots by which a node may lag behind another: about a minute. */
 const MAX_LAG_SLOTS = 150n;
@@ -57,25 +57,34 @@ const silent = <T>(answers: readonly Answered<T>[], name: string, fix: string): 
 
 export async function checkUpstreams(settings: Settings, fetch: Fetch): Promise<Finding[]> {
   const config = readConfig(settings);
-  const usable = {
-    ...config,
-    SOLANA_RPC_URL: config.SOLANA_RPC_URL ?? [],
-    ESPLORA_API_URLS: config.ESPLORA_API_URLS ?? [],
-  };
-  const reserve = config.RESERVE_SOLANA_ADDRESS;
-  const bitcoin = isBitcoinAddress(config.RESERVE_BTC_ADDRESS ?? '') ? config.RESERVE_BTC_ADDRESS : undefined;
-  const rpc = createSolanaRpc({ urls: usable.SOLANA_RPC_URL, fetch });
+  const { RESERVE_SOLANA_ADDRESS: reserve, RESERVE_BTC_ADDRESS: bitcoin = '' } = config;
   const found = await Promise.all([
-    checkNodes(rpc.nodes),
-    checkExplorers(usable.ESPLORA_API_URLS, bitcoin, fetch),
-    checkPrices(config, fetch),
-    reserve && bitcoin ? checkBridge(config, reserve, bitcoin, fetch) : [],
-    reserve ? checkAccounts(config, rpc.nodes, reserve) : [],
+    checkSources(config, reserve, isBitcoinAddress(bitcoin) ? bitcoin : undefined, fetch),
+    reserve ? checkAccounts(config, nodesOf(config, fetch), reserve) : [],
     checkWebhookHost(settings.ALARM_WEBHOOK_URL, fetch),
     reserve ? checkKeyService(config, settings.VAULT_TOKEN, reserve, fetch) : [],
   ]);
   return found.flat();
 }
+
+/** Calls each node, index and price venue once, and requests a dry quote of the bridge for these addresses. */
+export async function checkSources(
+  config: Config,
+  reserve: string | undefined,
+  bitcoin: string | undefined,
+  fetch: Fetch,
+): Promise<Finding[]> {
+  const found = await Promise.all([
+    checkNodes(nodesOf(config, fetch)),
+    checkExplorers(config.ESPLORA_API_URLS ?? [], bitcoin, fetch),
+    checkPrices(config, fetch),
+    reserve && bitcoin ? checkBridge(config, reserve, bitcoin, fetch) : [],
+  ]);
+  return found.flat();
+}
+
+const nodesOf = ({ SOLANA_RPC_URL: urls = [] }: Config, fetch: Fetch): readonly SolanaNode[] =>
+  createSolanaRpc({ urls, fetch }).nodes;
 
 /** A deleted webhook of Slack or Discord is 404 or 410 for a read as well. No message is sent. */
 async function checkWebhookHost(url: string | undefined, fetch: Fetch): Promise<Finding[]> {
@@ -94,8 +103,6 @@ async function checkWebhookHost(url: string | undefined, fetch: Fetch): Promise<
     return dead(`${hostOf(url)} of ALARM_WEBHOOK_URL does not respond: no alarm arrives.`);
   }
 }
-
-type Config = ReturnType<typeof readConfig>;
 
 /** Checks that the key service has the reserve's key and that the token may read it. Nothing is signed. */
 async function checkKeyService(
@@ -121,15 +128,12 @@ async function checkKeyService(
         'Check VAULT_URL, VAULT_TOKEN and the policy of the token in docs/custody.md.',
       ),
     ];
-  return answer.value.includes(address)
-    ? []
-    : [
-        problem(
-          'key-service-other-key',
-          `Under that name the key service has ${answer.value.join(', ') || 'no ed25519 key'}, not RESERVE_SOLANA_ADDRESS.`,
-          'Correct VAULT_URL or RESERVE_SOLANA_ADDRESS.',
-        ),
-      ];
+  return problemIf(
+    !answer.value.includes(address),
+    'key-service-other-key',
+    `Under that name the key service has ${answer.value.join(', ') || 'no ed25519 key'}, not RESERVE_SOLANA_ADDRESS.`,
+    'Correct VAULT_URL or RESERVE_SOLANA_ADDRESS.',
+  );
 }
 
 async function checkNodes(nodes: readonly SolanaNode[]): Promise<Finding[]> {
@@ -141,15 +145,12 @@ async function checkNodes(nodes: readonly SolanaNode[]): Promise<Finding[]> {
   ];
   return [
     ...silent(answers, 'rpc-unreachable', 'Check SOLANA_RPC_URL and the key in it.'),
-    ...(slots.length > 1 && high - low > MAX_LAG_SLOTS
-      ? [
-          problem(
-            'rpc-behind',
-            `The nodes are ${high - low} slots apart.`,
-            'Replace the one that lags or is on another cluster.',
-          ),
-        ]
-      : []),
+    ...problemIf(
+      slots.length > 1 && high - low > MAX_LAG_SLOTS,
+      'rpc-behind',
+      `The nodes are ${high - low} slots apart.`,
+      'Replace the one that lags or is on another cluster.',
+    ),
   ];
 }
 
@@ -166,25 +167,21 @@ async function checkExplorers(
   const read = values(answers).map(({ value }) => value);
   const tips = read.map(({ tip }) => tip);
   const apart = Math.max(...tips) - Math.min(...tips);
-  const found = silent(answers, 'esplora-unreachable', 'Check ESPLORA_API_URLS, or replace this source.');
-  if (read.length < 2) return found;
-  if (apart > MAX_TIP_DISTANCE)
-    found.push(
-      problem(
-        'esplora-apart',
-        `The Bitcoin sources are ${apart} blocks apart.`,
-        'Replace the one that lags.',
-      ),
-    );
-  else if (apart === 0 && new Set(read.map(({ confirmed }) => confirmed)).size > 1)
-    found.push(
-      problem(
-        'esplora-disagree',
-        'The Bitcoin sources show different balances at the same height: nothing is minted.',
-        'Find out which one is wrong, and replace it.',
-      ),
-    );
-  return found;
+  return [
+    ...silent(answers, 'esplora-unreachable', 'Check ESPLORA_API_URLS, or replace this source.'),
+    ...problemIf(
+      apart > MAX_TIP_DISTANCE,
+      'esplora-apart',
+      `The Bitcoin sources are ${apart} blocks apart.`,
+      'Replace the one that lags.',
+    ),
+    ...problemIf(
+      apart === 0 && new Set(read.map(({ confirmed }) => confirmed)).size > 1,
+      'esplora-disagree',
+      'The Bitcoin sources show different balances at the same height: nothing is minted.',
+      'Find out which one is wrong, and replace it.',
+    ),
+  ];
 }
 
 async function checkPrices(config: Config, fetch: Fetch): Promise<Finding[]> {
@@ -201,15 +198,12 @@ async function checkPrices(config: Config, fetch: Fetch): Promise<Finding[]> {
       'Check its URL. Two venues must agree before anything is swapped.',
     ),
     // With one venue or none there is nothing to compare: the finding above is the cause.
-    ...(agreed.ok || values(answers).length < 2
-      ? []
-      : [
-          problem(
-            'price-divergent',
-            'No two price venues agree within 1 %: every quote is refused.',
-            'Find out which one is wrong.',
-          ),
-        ]),
+    ...problemIf(
+      !agreed.ok && values(answers).length > 1,
+      'price-divergent',
+      'No two price venues agree within 1 %: every quote is refused.',
+      'Find out which one is wrong.',
+    ),
   ];
 }
 
@@ -251,33 +245,7 @@ async function checkBridge(
         ),
       ];
     }
-    if (quote.reason === 'quote_app_fees') {
-      return [
-        ...keyless,
-        problem(
-          'bridge-fees-over-cap',
-          `The fees inside a dry quote of the bridge exceed our cap of ${MAX_APP_FEES_BPS} basis points: every swap would be refused.`,
-          jwt
-            ? "Ask the bridge for your token's fee."
-            : 'Set NEAR_INTENTS_JWT: callers without it pay the platform fee.',
-        ),
-      ];
-    }
-    return quote.reason === 'quote_signature'
-      ? [
-          problem(
-            'bridge-key-unproven',
-            'A dry quote of the bridge is not signed by NEAR_INTENTS_QUOTE_KEY: every swap would be refused.',
-            'Compare the key with the bridge’s SDK. Do not change it without a second source.',
-          ),
-        ]
-      : [
-          problem(
-            'bridge-quote-refused',
-            `A dry quote of the bridge does not pass our checks (${quote.reason}).`,
-            'Do not swap before you know the cause.',
-          ),
-        ];
+    return [...keyless, refusedQuote(quote.reason, jwt !== undefined)];
   } catch (error) {
     return [
       problem(
@@ -287,6 +255,29 @@ async function checkBridge(
       ),
     ];
   }
+}
+
+/** Why a dry quote does not pass our own checks. */
+function refusedQuote(reason: string, hasToken: boolean): Finding {
+  if (reason === 'quote_app_fees')
+    return problem(
+      'bridge-fees-over-cap',
+      `The fees inside a dry quote of the bridge exceed our cap of ${MAX_APP_FEES_BPS} basis points: every swap would be refused.`,
+      hasToken
+        ? "Ask the bridge for your token's fee."
+        : 'Set NEAR_INTENTS_JWT: callers without it pay the platform fee.',
+    );
+  if (reason === 'quote_signature')
+    return problem(
+      'bridge-key-unproven',
+      'A dry quote of the bridge is not signed by NEAR_INTENTS_QUOTE_KEY: every swap would be refused.',
+      'Compare the key with the bridge’s SDK. Do not change it without a second source.',
+    );
+  return problem(
+    'bridge-quote-refused',
+    `A dry quote of the bridge does not pass our checks (${reason}).`,
+    'Do not swap before you know the cause.',
+  );
 }
 
 /** The allowance of the account that pays rewards, if the reserve's key does not own it. */
@@ -340,46 +331,34 @@ async function checkAccounts(
       return [
         ...wallets.flatMap(([name], at) => {
           const owner = held.accounts[at]?.owner ?? SYSTEM_PROGRAM;
-          return owner === SYSTEM_PROGRAM
-            ? []
-            : [
-                problem(
-                  'address-not-a-wallet',
-                  `${name} belongs to the program ${owner}: it is a program, a mint or a token account.`,
-                  'SOL that is sent there is lost. Set the address of a wallet.',
-                ),
-              ];
+          return problemIf(
+            owner !== SYSTEM_PROGRAM,
+            'address-not-a-wallet',
+            `${name} belongs to the program ${owner}: it is a program, a mint or a token account.`,
+            'SOL that is sent there is lost. Set the address of a wallet.',
+          );
         }),
         ...mints.flatMap(([name, mint]) =>
-          mint
-            ? []
-            : [
-                problem(
-                  'mint-wrong',
-                  `${name} is not a token mint on this chain.`,
-                  'Correct the address, or the node’s cluster.',
-                ),
-              ],
+          problemIf(
+            mint === undefined,
+            'mint-wrong',
+            `${name} is not a token mint on this chain.`,
+            'Correct the address, or the node’s cluster.',
+          ),
         ),
-        ...(absr && absr.mintAuthority !== reserve
-          ? [
-              problem(
-                'absr-authority-foreign',
-                'The reserve is not the mint authority of ABSR_MINT_ADDRESS: the daily mint would fail.',
-                'Transfer the authority to the reserve, or name the right mint.',
-              ),
-            ]
-          : []),
+        ...problemIf(
+          absr !== undefined && absr.mintAuthority !== reserve,
+          'absr-authority-foreign',
+          'The reserve is not the mint authority of ABSR_MINT_ADDRESS: the daily mint would fail.',
+          'Transfer the authority to the reserve, or name the right mint.',
+        ),
         ...(await sourceFindings(config, node, reserve)),
-        ...(balance < low
-          ? [
-              problem(
-                'sol-low',
-                `The reserve holds ${formatAmount(balance, SOL_DECIMALS)} SOL, less than twice RESERVE_FLOOR_SOL.`,
-                'Send SOL to the reserve’s address.',
-              ),
-            ]
-          : []),
+        ...problemIf(
+          balance < low,
+          'sol-low',
+          `The reserve holds ${formatAmount(balance, SOL_DECIMALS)} SOL, less than twice RESERVE_FLOOR_SOL.`,
+          'Send SOL to the reserve’s address.',
+        ),
       ];
     } catch {
       // The next node may answer; another finding reports this one.

@@ -23,6 +23,12 @@ export const note = (name: string, what: string, fix: string): Finding => ({
   fix,
 });
 
+type About = readonly [name: string, what: string, fix: string];
+
+/** The problem as a list, which is empty unless the condition holds. */
+export const problemIf = (isSo: boolean, ...about: About): Finding[] => (isSo ? [problem(...about)] : []);
+export const noteIf = (isSo: boolean, ...about: About): Finding[] => (isSo ? [note(...about)] : []);
+
 /** Variables from a file or the environment, by name. */
 export type Settings = Readonly<Record<string, string>>;
 
