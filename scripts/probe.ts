@@ -1,9 +1,8 @@
 /**
- * `npm run probe`: a read-only check of the real upstreams. It requests one dry quote, whose
- * signature the pinned key of 1Click must verify. It also reads prices, Bitcoin indexes, Solana nodes and
- * relays. Each check prints one line, and the exit code is 1 when one is RED. It signs and opens nothing, and
- * stores every response as a fixture. The shape of each response is compared with the recorded ones, and
- * calls that were never recorded are named.
+ * `npm run probe`: a read-only check of the real upstreams. It requests one dry quote, whose signature the pinned key of
+ * 1Click must verify, and reads prices, Bitcoin indexes, Solana nodes and relays. Each problem is a RED line with the name
+ * that the doctor gives it, and the exit code is then 1. It signs and opens nothing, and stores every response as a
+ * fixture. The shape of each response is compared with the recorded ones, and calls that were never recorded are named.
  *
  * Options: --settings FILE (default .dev.vars, if it exists), --solana ADDRESS
  * and --bitcoin ADDRESS of the reserve (default those of the settings, else throw-away ones), --out FOLDER
@@ -82,11 +81,13 @@ globalThis.fetch = readOnlyFetch(globalThis.fetch, (exchange) =>
   record(exchange.request.url, exchange),
 ) as typeof fetch;
 
-const lines = await probeUpstreams(config, reserve, (relay, event) =>
+const findings = await probeUpstreams(config, reserve, (relay, event) =>
   record(relay, { request: RELAY_REQUEST, event }),
 );
-for (const { ok, name, text } of lines)
-  console.log(hideSecrets(`${ok ? 'ok ' : 'RED'}  ${name.padEnd(28)}  ${text}`, settings));
+const problems = findings.filter(({ level }) => level === 'problem');
+for (const { level, name, what } of findings)
+  console.log(hideSecrets(`${level === 'problem' ? 'RED' : '?  '}  ${name.padEnd(22)}  ${what}`, settings));
+if (problems.length === 0) console.log('ok   No problem found.');
 
 // Changes since production was recorded. They are not RED: the lines above show whether our checks still pass.
 const exchanges = [...recorded.values()].flat().filter((each): each is Exchange => 'text' in Object(each));
@@ -100,4 +101,4 @@ for (const [host, exchanges] of recorded) {
   writeFileSync(join(values.out, name), hideSecrets(text, settings));
 }
 console.log(`${recorded.size} files in ${values.out}`);
-process.exitCode = lines.every(({ ok }) => ok) ? 0 : 1;
+process.exitCode = problems.length === 0 ? 0 : 1;
