@@ -25,7 +25,7 @@ const NAMES: Readonly<Record<Backend, string>> = {
 };
 type Counts = Partial<Record<Backend, number>>;
 
-/** Parts of the routes to measure; null for all routes and the middleware. */
+/** Parts of the routes to measure; null for all routes. */
 const ONLY = process.env.BENCH_ROUTES?.split(',') ?? null;
 
 interface Figure {
@@ -101,27 +101,7 @@ export async function reads(): Promise<Row[]> {
       const ratio = isComparable ? median(pairs.map((pair) => pair.ours / pair.limit)) : null;
       figures.push({ route, status, counts, bytes, coldMs, ours: rate, ratio });
     }
-    if (ONLY !== null) return figures.map(rowOf);
-    const bare: Row[] = [];
-    const handler = await client.steady(`${limit}/fetch`, ROUND_MS, ROUNDS);
-    for (const [what, path] of [
-      ['limit: bare Hono, 60 routes', '/hono/none'],
-      ['limit: bare Hono behind its own middleware for the same headers', '/same/none'],
-      ['limit: the same with one KV read', '/same/kv'],
-      ['limit: the same with one D1 read', '/same/d1'],
-      ['limit: the same with one call of a Durable Object', '/same/do'],
-      ['limit: the same with one call of the rate limiter', '/same/limiter'],
-    ] as const) {
-      const rate = await client.steady(`${limit}${path}`, ROUND_MS, ROUNDS);
-      bare.push({
-        what,
-        ours: `${rate.toFixed(0)}/s`,
-        limit: `bare fetch handler, ${handler.toFixed(0)}/s`,
-        ratio: rate / handler,
-        aim: null,
-      });
-    }
-    return [...bare, ...figures.map(rowOf)];
+    return figures.map(rowOf);
   } finally {
     client.close();
     await runtime.stop();

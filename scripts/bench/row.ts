@@ -9,21 +9,18 @@ export interface Row {
   readonly limit: string;
   readonly ratio: number | null;
   /** The bound on the ratio: a minimum or a maximum. */
-  readonly aim: { readonly least: number } | { readonly most: number } | null;
+  readonly aim: { readonly least: number } | { readonly most: number };
 }
 
 export const isMet = ({ ratio, aim }: Row): boolean | null => {
-  if (aim === null || ratio === null) return null;
+  if (ratio === null) return null;
   return 'least' in aim ? ratio >= aim.least : ratio <= aim.most;
 };
 
 export const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
-const wordAim = (aim: Row['aim']): string => {
-  if (aim === null) return '';
-  return 'least' in aim ? `>= ${aim.least}` : `<= ${aim.most}`;
-};
+const wordAim = (aim: Row['aim']): string => ('least' in aim ? `>= ${aim.least}` : `<= ${aim.most}`);
 
 export function tableOf(rows: readonly Row[]): string {
   const lines = rows.map((row) => {
@@ -36,7 +33,7 @@ export function tableOf(rows: readonly Row[]): string {
   );
 }
 
-/** The rows that have an aim, for the page. The routes that meet it share one row. */
+/** The rows for the page. The routes that meet their aim share one row. */
 export function pageRowsOf(rows: readonly Row[]): Row[] {
   const isMetRoute = (row: Row): boolean => row.what.startsWith('GET ') && isMet(row) === true;
   const routes = rows.filter(isMetRoute);
@@ -53,7 +50,7 @@ export function pageRowsOf(rows: readonly Row[]): Row[] {
         },
       ]
     : [];
-  return [...rows.filter((row) => row.aim !== null && !isMetRoute(row)), ...shared];
+  return [...rows.filter((row) => row.ratio !== null && !isMetRoute(row)), ...shared];
 }
 
 /**
