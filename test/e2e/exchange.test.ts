@@ -216,14 +216,6 @@ it('the amount is checked against the range before anything is created', async (
   expect(world.stats().changenow?.byLabel['POST /v2/exchange']).toBeUndefined();
 });
 
-it('a refusal of the provider is 400, creates nothing and frees the key', async () => {
-  const key = freshKey();
-  const refused = await create({ ...order, payoutAddress: 'not-an-address' }, key);
-  expect([refused.status, refused.body.error_code]).toEqual([400, 'EXCHANGE_ADDRESS_INVALID']);
-  const { status, replayed } = await create(order, key);
-  expect([status, replayed]).toEqual([200, null]);
-});
-
 it('a legacy ticker names coin and network; a bare ticker on several networks is refused with the choices', async () => {
   const [made] = await newExchanges(() => create({ ...order, from: 'USDTERC20', amount: 50 }));
   expect(made?.order).toMatchObject({ fromCurrency: 'usdt', fromNetwork: 'eth' });
@@ -250,33 +242,6 @@ it('minimum and estimate return figures for a pair, and null when it is inactive
   }
   const { status, body } = await create({ ...order, from: 'luna', amount: 5 });
   expect([status, body.error_code]).toEqual([400, 'EXCHANGE_PAIR_INACTIVE']);
-});
-
-it('a small minimum that the provider prints with an exponent keeps its digits', async () => {
-  world.prices.set({ BTC: '500000000' });
-  const { body } = await get('/api/exchange/min?from=btc&to=usdtsol');
-  world.prices.set({ BTC: '80000' });
-  expect(body.minAmountExact).toBe('0.00000001');
-});
-
-it('an unknown exchange is 404', async () => {
-  const { status, body } = await get('/api/exchange/status/0000000000000000');
-  expect([status, body.error_code]).toEqual([404, 'NOT_FOUND']);
-});
-
-it.each([
-  ['waiting', 'waiting', false],
-  ['verifying', 'pending', true],
-  ['finished', 'finished', false],
-  ['refunded', 'refunded', false],
-  ['teleporting', 'pending', false],
-])('the provider’s %s is shown as %s', async (providerStatus, status, hold) => {
-  const made = await create(order);
-  world.faults.set('changenow', { kind: 'status', value: providerStatus });
-  const { body } = await get(`/api/exchange/status/${made.body.id}`);
-  expect(body).toMatchObject({ id: made.body.id, status, providerStatus, hold, amountSol: 0.8 });
-  expect(body.payinAddress).toBe(made.body.payinAddress);
-  expect(body.btcSats).toBe(providerStatus === 'finished' ? 99500 : null);
 });
 
 it.each([

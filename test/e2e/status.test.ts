@@ -140,42 +140,12 @@ describe('of a swap whose BTC has not come', () => {
   });
 });
 
-it('shows the last 20 operations, the newest first', async () => {
-  const columns = 'id, seq, revision, kind, status, detail, created_at, updated_at, journal';
-  const rows = Array.from({ length: 25 }, (_, at) => {
-    const time = `2026-11-20T00:00:${String(at).padStart(2, '0')}.000Z`;
-    return `('swap:planted-${at}', ${1_000 + at}, 0, 'swap', 'failed', 'refused', '${time}', '${time}', '{}')`;
-  });
-  await world.worker.query(`INSERT INTO operations (${columns}) VALUES ${rows.join(', ')}`);
-  const { operations } = await shows('the rows', (status) => status.operations.length === 20);
-  expect(operations[0]).toMatchObject({ createdAt: '2026-11-20T00:00:24.000Z' });
-  expect(operations[19]).toMatchObject({ createdAt: '2026-11-20T00:00:05.000Z' });
-  await world.worker.query("DELETE FROM operations WHERE id LIKE 'swap:planted-%'");
-});
-
 it('names why nothing new is signed, and is red meanwhile', async () => {
   await ops('pause');
   const paused = await shows('the pause', ({ custody }) => custody.paused !== null);
   expect([paused.custody.paused, paused.ok]).toEqual(['operator', false]);
   await ops('resume');
   await shows('the end of the pause', ({ custody }) => custody.paused === null);
-});
-
-it('the status is red while an upstream needed for money is down, and green while any other one is', {
-  tags: ['deep'],
-}, async () => {
-  for (const name of ['orca', 'changenow'] as const) world.faults.set(name, { kind: '500' });
-  for (const name of ['relay1', 'relay2'] as const) world.faults.set(name, { kind: 'drop' });
-  const down = ({ upstreams }: Status) => upstreams.filter(({ ok }) => !ok).map(({ name }) => name);
-  const useful = await shows('an optional upstream is down', (status) => down(status).length === 4);
-  expect(down(useful)).toEqual(['orca', 'changenow', 'relay-1', 'relay-2']);
-  expect(useful.ok).toBe(true);
-  world.faults.clear();
-  for (const name of ['rpc2', 'esplora1', 'kraken', 'oneclick'] as const)
-    world.faults.set(name, { kind: 'html' });
-  const wanted = await shows('a needed upstream is down', (status) => down(status).includes('near-intents'));
-  expect(down(wanted)).toEqual(['solana-rpc-2', 'esplora-1', 'kraken', 'near-intents']);
-  expect(wanted.ok).toBe(false);
 });
 
 describe('an alarm', () => {

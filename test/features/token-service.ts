@@ -86,8 +86,8 @@ export function tokenApp(service: TokenService) {
     () => ({ tokens: invoiceDeps(service) }),
     (app) => app.route('/api', invoiceRoutes),
   );
-  return async (body: string | Uint8Array, type = 'application/json') => {
-    const init = { method: 'POST', body, headers: { 'content-type': type } };
+  return async (body: string) => {
+    const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
     const response = await request('/api/invoices', init);
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
