@@ -14,12 +14,18 @@ import { type LimitName, OPERATION_LIMITS } from './core/operation-limits.ts';
 import { PRICE_VENUES, VENUE_NAMES } from './providers/price-venues.ts';
 
 const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''));
-const urlList = z.string().transform((text, context) => {
-  const urls = text.split(',').map((part) => url.safeParse(part.trim()));
-  if (urls.every((parsed) => parsed.success)) return urls.map((parsed) => parsed.data);
-  context.addIssue('not a comma list of URLs');
-  return z.NEVER;
-});
+/** Texts separated by commas or blanks. @param least how many there must be */
+const listOf = (part: z.ZodType<string, string>, what: string, least = 1) =>
+  z.string().transform((text, context) => {
+    const list = z
+      .array(part)
+      .min(least)
+      .safeParse(text.split(/[\s,]+/).filter(Boolean));
+    if (list.success) return list.data;
+    context.addIssue(`not a comma list of ${what}`);
+    return z.NEVER;
+  });
+const urlList = listOf(url, 'URLs');
 /** A comma list of `name=value`, in its order. Each name is known and appears once. */
 const namedList = <N extends string, V>(names: readonly N[], value: z.ZodType<V, string>) =>
   z.string().transform((text, context) => {
@@ -34,12 +40,7 @@ const namedList = <N extends string, V>(names: readonly N[], value: z.ZodType<V,
     return list;
   });
 const address = z.string().refine(isAddress, 'not a Solana address');
-const addressList = z.string().transform((text, context) => {
-  const list = text.split(/[\s,]+/).filter(Boolean);
-  if (list.every(isAddress)) return list;
-  context.addIssue('not a comma list of Solana addresses');
-  return z.NEVER;
-});
+const addressList = listOf(address, 'Solana addresses', 0);
 const secret = z.string().min(1);
 /** Path segments, as in a URL. */
 const pathName = z.string().regex(/^\w[\w.-]*(?:\/\w[\w.-]*)*$/);
@@ -51,13 +52,7 @@ const vaultKey = url.transform((text, context) => {
   context.addIssue('not the URL of a key of a transit engine');
   return z.NEVER;
 });
-const relayUrl = z.url({ protocol: /^wss?$/ });
-const relayList = z.string().transform((text, context) => {
-  const urls = text.split(/[\s,]+/).filter(Boolean);
-  if (urls.length > 0 && urls.every((part) => relayUrl.safeParse(part).success)) return urls;
-  context.addIssue('not a comma list of relay URLs');
-  return z.NEVER;
-});
+const relayList = listOf(z.url({ protocol: /^wss?$/ }), 'relay URLs');
 const nostrIdentity = z.string().transform((text, context) => {
   const pubkey = identityPubkey(text);
   if (pubkey !== undefined) return pubkey;
