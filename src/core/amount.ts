@@ -1,5 +1,5 @@
 /**
- * Amounts are bigint atoms with the unit in the type; decimals exist only as text at the API's edge.
+ * Amounts are bigint atoms with the unit in the type; decimals exist only as text in requests and responses.
  * @module
  */
 declare const unit: unique symbol;

@@ -7,7 +7,7 @@
 
 /**
  * The key that limits count a client under.
- * @param address as set by the edge; IPv6 is reduced to its /64, because a subscriber owns all of it
+ * @param address as set by the platform; IPv6 is reduced to its /64, because a subscriber owns all of it
  */
 export function addressKey(address: string | null | undefined): string {
   // IPv4 in IPv6 form shares its first 64 bits with all of IPv4.

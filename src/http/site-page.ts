@@ -15,7 +15,7 @@ export type SitePage = {
   /** Contents of single figures in the prerendered parts, by name. */
   readonly figures?: Readonly<Record<string, Html>>;
   /** Responses that scripts show before their first own read, by operation. */
-  readonly answers?: readonly { readonly name: string; readonly input: unknown; readonly value: unknown }[];
+  readonly responses?: readonly { readonly name: string; readonly input: unknown; readonly value: unknown }[];
 };
 
 export type PageHead = {
@@ -48,8 +48,8 @@ ${images.slice(1).map((image) => html`<meta property="og:image" content="${image
 <link rel="canonical" href="${url}">`;
 
 /** A data block: it is never run, and no text in it can end it. */
-const answersHtml = (answers: NonNullable<SitePage['answers']>): Html => {
-  const byKey = answers.map(({ name, input, value }) => [`${name} ${JSON.stringify(input)}`, value]);
+const responsesHtml = (responses: NonNullable<SitePage['responses']>): Html => {
+  const byKey = responses.map(({ name, input, value }) => [`${name} ${JSON.stringify(input)}`, value]);
   const json = JSON.stringify(Object.fromEntries(byKey)).replaceAll('<', '\\u003c');
   return html`<script type="application/json" id="first-answers">${raw(json)}</script>`;
 };
@@ -63,7 +63,7 @@ export async function sitePage(
   path: string,
   content: SitePage | Promise<SitePage>,
 ): Promise<Response> {
-  const [built, { status = 200, head, islands = {}, figures = {}, answers = [] }] = await Promise.all([
+  const [built, { status = 200, head, islands = {}, figures = {}, responses = [] }] = await Promise.all([
     assets.fetch(`https://assets${path}`),
     content,
   ]);
@@ -96,7 +96,7 @@ export async function sitePage(
       element: (element) => void element.setAttribute('data-filled', ''),
     });
   }
-  if (answers.length > 0) await append('body', answersHtml(answers));
+  if (responses.length > 0) await append('body', responsesHtml(responses));
   const headers = new Headers(built.headers);
   // They describe the built page, not this one.
   for (const name of ['ETag', 'Content-Length', 'Cache-Control']) headers.delete(name);

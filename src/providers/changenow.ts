@@ -9,7 +9,7 @@ import { formatAmount } from '../core/amount.ts';
 import { failureReason, upstreamFailed } from '../core/errors.ts';
 import { numberText, parseJson, tryJson } from '../core/json.ts';
 import { isUnsent } from './admission.ts';
-import { type Answer, ask, type Fetch } from './http.ts';
+import { ask, type Fetch, type UpstreamResponse } from './http.ts';
 
 const UPSTREAM = 'changenow';
 /** Slow wallets of the provider delay the response to a create; its clients wait 15 to 20 s. */
@@ -106,10 +106,10 @@ export class ChangeNow {
 
   async #read<T>(path: string, params: Record<string, string>, schema: z.ZodType<T>): Promise<Read<T>> {
     const url = `${this.#baseUrl}${path}?${new URLSearchParams(params)}`;
-    const answer = await ask({ ...this.#common, url });
-    const refusal = refusalOf(answer);
+    const response = await ask({ ...this.#common, url });
+    const refusal = refusalOf(response);
     if (refusal) return { ok: false, code: refusal };
-    const parsed = schema.safeParse(bodyOf(answer));
+    const parsed = schema.safeParse(bodyOf(response));
     if (!parsed.success) throw upstreamFailed(UPSTREAM, 'unexpected_shape', parsed.error);
     return { ok: true, value: parsed.data };
   }
@@ -159,10 +159,16 @@ export class ChangeNow {
     };
     try {
       const url = `${this.#baseUrl}/exchange`;
-      const answer = await ask({ ...this.#common, method: 'POST', url, body, timeoutMs: CREATE_TIMEOUT_MS });
-      const refusal = answer.status === 408 ? undefined : refusalOf(answer);
+      const response = await ask({
+        ...this.#common,
+        method: 'POST',
+        url,
+        body,
+        timeoutMs: CREATE_TIMEOUT_MS,
+      });
+      const refusal = response.status === 408 ? undefined : refusalOf(response);
       if (refusal) return { outcome: 'refused', code: refusal };
-      const parsed = Created.safeParse(bodyOf(answer));
+      const parsed = Created.safeParse(bodyOf(response));
       if (!parsed.success) return { outcome: 'unknown', reason: 'unexpected_shape' };
       return { outcome: 'created', exchange: parsed.data };
     } catch (error) {
@@ -188,21 +194,22 @@ const assetsOf = ({ from, to }: Pair) => ({
  * Refusals have status 400 to 403, sometimes 200. The provider's message is dropped: it is free text and may
  * quote the key.
  */
-function refusalOf(answer: Answer): string | undefined {
-  if (answer.status === 429) return 'rate_limited';
-  if (answer.status >= 500 || (answer.status >= 300 && answer.status < 400)) return undefined;
-  const body = Refusal.safeParse(tryJson(answer.text, parseJson)).data;
-  if (answer.status === 401 || body?.error === 'invalid_api_key') return 'invalid_api_key';
+function refusalOf(response: UpstreamResponse): string | undefined {
+  if (response.status === 429) return 'rate_limited';
+  if (response.status >= 500 || (response.status >= 300 && response.status < 400)) return undefined;
+  const body = Refusal.safeParse(tryJson(response.text, parseJson)).data;
+  if (response.status === 401 || body?.error === 'invalid_api_key') return 'invalid_api_key';
   if (body) return /^[a-z][a-z0-9_]{0,63}$/.test(body.error) ? body.error : 'other';
-  return answer.status >= 400 ? `status_${answer.status}` : undefined;
+  return response.status >= 400 ? `status_${response.status}` : undefined;
 }
 
 const Refusal = z.object({ error: z.string().min(1), id: z.undefined().optional() });
 
 /** @throws AppError UPSTREAM_FAILED unless the response is a 2xx with JSON */
-function bodyOf(answer: Answer): unknown {
-  if (answer.status < 200 || answer.status > 299) throw upstreamFailed(UPSTREAM, `status_${answer.status}`);
-  const body = tryJson(answer.text, parseJson);
+function bodyOf(response: UpstreamResponse): unknown {
+  if (response.status < 200 || response.status > 299)
+    throw upstreamFailed(UPSTREAM, `status_${response.status}`);
+  const body = tryJson(response.text, parseJson);
   if (body === undefined) throw upstreamFailed(UPSTREAM, 'not_json');
   return body;
 }

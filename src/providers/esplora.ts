@@ -7,7 +7,7 @@
 import * as z from 'zod';
 import { type Sats, sats } from '../core/amount.ts';
 import { upstreamFailed } from '../core/errors.ts';
-import { type Answer, ask, type Fetch, getJson, shaped } from './http.ts';
+import { ask, type Fetch, getJson, shaped, type UpstreamResponse } from './http.ts';
 
 const count = z.int().min(0);
 const Stats = z.object({ funded_txo_sum: count, spent_txo_sum: count, tx_count: count });
@@ -89,20 +89,23 @@ export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetc
 
     /** The height of the best block; this API returns it as bare text. */
     async tipHeight(): Promise<number> {
-      const answer = await ask(at('/blocks/tip/height'));
-      if (answer.status !== 200 || !/^\d{1,9}$/.test(answer.text)) {
-        throw upstreamFailed(opts.name, answer.status === 200 ? 'not_a_height' : `status_${answer.status}`);
+      const response = await ask(at('/blocks/tip/height'));
+      if (response.status !== 200 || !/^\d{1,9}$/.test(response.text)) {
+        throw upstreamFailed(
+          opts.name,
+          response.status === 200 ? 'not_a_height' : `status_${response.status}`,
+        );
       }
-      return Number(answer.text);
+      return Number(response.text);
     },
 
     tipHash: async (): Promise<string> => blockHashOf(opts.name, await ask(at('/blocks/tip/hash'))),
 
     /** One transaction, or null when this index does not have it. */
     async tx(txid: string): Promise<BitcoinTx | null> {
-      const answer = await ask(large(`/tx/${encodeURIComponent(txid)}`));
-      if (answer.status === 404) return null;
-      const row = shaped(opts.name, answer, Tx);
+      const response = await ask(large(`/tx/${encodeURIComponent(txid)}`));
+      if (response.status === 404) return null;
+      const row = shaped(opts.name, response, Tx);
       // Without this check, an index could present any payment as the requested one.
       if (row.txid !== txid) throw upstreamFailed(opts.name, 'other_txid');
       return bitcoinTx(row);
@@ -123,15 +126,15 @@ export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetc
 
     /** The hash of the best chain's block at a height, or null above its tip. */
     async blockHash(height: number): Promise<string | null> {
-      const answer = await ask(at(`/block-height/${height}`));
-      return answer.status === 404 ? null : blockHashOf(opts.name, answer);
+      const response = await ask(at(`/block-height/${height}`));
+      return response.status === 404 ? null : blockHashOf(opts.name, response);
     },
   };
 }
 
-function blockHashOf(upstream: string, answer: Answer): string {
-  if (answer.status !== 200 || !/^[0-9a-f]{64}$/.test(answer.text)) {
-    throw upstreamFailed(upstream, answer.status === 200 ? 'not_a_hash' : `status_${answer.status}`);
+function blockHashOf(upstream: string, response: UpstreamResponse): string {
+  if (response.status !== 200 || !/^[0-9a-f]{64}$/.test(response.text)) {
+    throw upstreamFailed(upstream, response.status === 200 ? 'not_a_hash' : `status_${response.status}`);
   }
-  return answer.text;
+  return response.text;
 }

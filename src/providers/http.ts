@@ -23,7 +23,7 @@ export type Fetch = {
   readonly admission?: Admission;
 };
 
-export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
+export type UpstreamResponse = { readonly status: number; readonly headers: Headers; readonly text: string };
 
 type Ask = {
   readonly fetch: Fetch;
@@ -42,7 +42,7 @@ type Ask = {
  * The HTTP response as text, with any status. The time limit begins when the call is admitted.
  * @throws AppError UPSTREAM_FAILED if it is late or too large; `busy` or `circuit_open` if it was not sent
  */
-export async function ask(p: Ask): Promise<Answer> {
+export async function ask(p: Ask): Promise<UpstreamResponse> {
   const { upstream } = p;
   const endCall = await p.fetch.admission?.admit(upstream, p.url);
   const signal = AbortSignal.timeout(p.timeoutMs ?? UPSTREAM_TIMEOUT_MS);
@@ -107,7 +107,7 @@ async function readCapped(
 }
 
 /** The body of a response in the documented shape. @throws AppError UPSTREAM_FAILED on anything else. */
-export function shaped<T>(upstream: string, answer: Answer, schema: ZodType<T>): T {
+export function shaped<T>(upstream: string, answer: UpstreamResponse, schema: ZodType<T>): T {
   if (answer.status === 429) throw upstreamFailed(upstream, 'rate_limited');
   if (answer.status < 200 || answer.status > 299) throw upstreamFailed(upstream, `status_${answer.status}`);
   let body: unknown;

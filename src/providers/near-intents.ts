@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { AppError, upstreamFailed } from '../core/errors.ts';
 import { tryJson } from '../core/json.ts';
-import { type Answer, ask, type Fetch, shaped } from './http.ts';
+import { ask, type Fetch, shaped, type UpstreamResponse } from './http.ts';
 
 export const SOL_ASSET = 'nep141:sol.omft.near';
 /** The id in our quote requests. The signatures of production quotes cover it. */
@@ -114,7 +114,7 @@ const NO_QUOTE: readonly (readonly [NoQuoteReason, RegExp])[] = [
   ['no_route', /liquidity|no (route|quote)|failed to get quote/i],
 ];
 
-function noQuoteReason({ status, text: body }: Answer): NoQuoteReason | undefined {
+function noQuoteReason({ status, text: body }: UpstreamResponse): NoQuoteReason | undefined {
   if (status !== 400) return undefined;
   const message = String(Refusal.safeParse(tryJson(body)).data?.message ?? '');
   return NO_QUOTE.find(([, pattern]) => pattern.test(message))?.[0];

@@ -4,7 +4,7 @@
  * @module
  */
 import { decodeBase58, encodeBase58 } from '../chain/solana/address.ts';
-import { type Answer, ask, type Fetch } from './http.ts';
+import { ask, type Fetch, type UpstreamResponse } from './http.ts';
 
 /** The chain is read when Orca is late, so the timeout is shorter than elsewhere. */
 const TIMEOUT_MS = 5_000;
@@ -20,7 +20,7 @@ export function createOrca({ baseUrl, fetch, timeoutMs = TIMEOUT_MS }: Options) 
      * @throws AppError UPSTREAM_FAILED when the response is late or too large
      * @throws RangeError for a malformed address: only re-encoded bytes enter the path
      */
-    async pool(address: string): Promise<Answer> {
+    async pool(address: string): Promise<UpstreamResponse> {
       const bytes = decodeBase58(address, 32);
       if (!bytes) throw new RangeError('not an address');
       const url = `${baseUrl}/pools/${encodeBase58(bytes)}`;

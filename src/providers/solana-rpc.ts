@@ -12,7 +12,7 @@ import * as z from 'zod';
 import { lamports } from '../core/amount.ts';
 import { failureReason, UpstreamRefusal, upstreamFailed } from '../core/errors.ts';
 import { tryJson } from '../core/json.ts';
-import { type Answer, ask, type Fetch, hedged, shaped } from './http.ts';
+import { ask, type Fetch, hedged, shaped, type UpstreamResponse } from './http.ts';
 import {
   Accounts,
   Blockhash,
@@ -151,7 +151,10 @@ const NEWEST_VERSION = 1;
  * Some nodes return a JSON-RPC error with HTTP status 400 or 500. Its code is more specific than the status;
  * 429 stays a 429.
  */
-function refusalUnderHttpError({ status, text }: Answer): z.infer<typeof ErrorEnvelope> | undefined {
+function refusalUnderHttpError({
+  status,
+  text,
+}: UpstreamResponse): z.infer<typeof ErrorEnvelope> | undefined {
   if ((status >= 200 && status <= 299) || status === 429) return undefined;
   return ErrorEnvelope.safeParse(tryJson(text)).data;
 }

@@ -16,7 +16,7 @@ import type { Line } from './telemetry.ts';
 const isNotConfigured = (result: unknown): result is NotConfigured =>
   typeof result === 'object' && result !== null && 'notConfigured' in result;
 
-type Answer<T> = T | NotConfigured | Busy;
+type Result<T> = T | NotConfigured | Busy;
 
 const isBusy = (result: unknown): result is Busy =>
   typeof result === 'object' && result !== null && 'busy' in result;
@@ -102,16 +102,16 @@ export class CustodianClient implements CustodianApi {
   }
 
   /** Makes a call whose caller reads the changed rows from D1 next. */
-  async #change<T>(verb: (stub: CustodianRpc) => Promise<Answer<T>>): Promise<T> {
+  async #change<T>(verb: (stub: CustodianRpc) => Promise<Result<T>>): Promise<T> {
     const result = await this.#call(verb);
     noteCausedRows();
     return result;
   }
 
-  async #call<T>(verb: (stub: CustodianRpc) => Promise<Answer<T>>): Promise<T> {
+  async #call<T>(verb: (stub: CustodianRpc) => Promise<Result<T>>): Promise<T> {
     const { env, reserveAddress, missing, log } = this.#options;
     if (reserveAddress === null || missing.length > 0) throw notConfigured(missing);
-    let result: Answer<T>;
+    let result: Result<T>;
     try {
       result = await verb(env.CUSTODIAN.getByName(reserveAddress));
     } catch (cause) {

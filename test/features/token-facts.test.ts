@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { decodeBase58 } from '../../src/chain/solana/address.ts';
 import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { tokenAnswers } from '../../src/features/tokens/routes.ts';
+import { tokenBodies } from '../../src/features/tokens/routes.ts';
 import { readTokenFacts, type TokenFactsDeps } from '../../src/features/tokens/token-facts.ts';
 import type { TokenRow } from '../../src/features/tokens/token-store.ts';
 import { Cache } from '../../src/http/cached.ts';
@@ -82,7 +82,7 @@ beforeEach(() => {
 });
 
 /** The token's body, with what `read` returns. */
-const bodyOf = async (token: TokenRow) => (await tokenAnswers({ facts }, [token]))[0];
+const bodyOf = async (token: TokenRow) => (await tokenBodies({ facts }, [token]))[0];
 const rows = [row(MODERN, 'token-2022'), row(CLASSIC, 'token'), row(GONE, 'token')];
 
 describe("the chain's data in a record", () => {

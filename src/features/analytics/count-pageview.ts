@@ -58,8 +58,8 @@ export function readIp(text: string | undefined): string | undefined {
 }
 
 /**
- * The client's address for the log: CF-Connecting-IP, the first hop of X-Forwarded-For, X-Real-IP. At the
- * edge the first is always present and is the TCP peer. The caller controls the others, so no limit uses this
+ * The client's address for the log: CF-Connecting-IP, the first hop of X-Forwarded-For, X-Real-IP. At
+ * Cloudflare the first is always present and is the TCP peer. The caller controls the others, so no limit uses this
  * address.
  */
 export function visitorIp(c: Context): string | null {

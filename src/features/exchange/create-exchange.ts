@@ -90,7 +90,7 @@ async function send(
     await record(d, () => d.exchanges.markUnknown(keyHash, reason, d.now()));
     return { outcome: 'unknown', replayed: false };
   }
-  const answer = exchangeAnswer(order, result.exchange);
+  const answer = exchangeBody(order, result.exchange);
   await record(d, () => d.exchanges.finish(keyHash, answer, d.now()));
   return { outcome: 'created', answer, replayed: false };
 }
@@ -191,7 +191,7 @@ function isSameAddress(a: string, b: string): boolean {
 const asDouble = (amount: AttoCoins): number => toNumber(amount, COIN_DECIMALS);
 
 /** @param order with the caller's spelling of the currency codes */
-export function exchangeAnswer(
+export function exchangeBody(
   order: ExchangeOrder & { readonly fromCode: string; readonly toCode: string },
   created: CreatedExchange,
 ): ExchangeAnswer {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AppError, type ErrorCode } from '../../core/errors.ts';
 import { tryJson } from '../../core/json.ts';
 import type { Cache } from '../../http/cached.ts';
-import type { Answer } from '../../providers/http.ts';
+import type { UpstreamResponse } from '../../providers/http.ts';
 import type { Orca } from '../../providers/orca.ts';
 import { readPoolFromChain } from './read-pool-from-chain.ts';
 import { type ChainReads, correctBalances, hasZeroBalances, readUpstreamPool } from './upstream-pool.ts';
@@ -90,7 +90,7 @@ async function load(d: PoolDeps, address: string): Promise<Kept> {
   throw refusalOf(upstream);
 }
 
-async function askUpstream(d: PoolDeps, address: string): Promise<Answer | { failure: AppError }> {
+async function askUpstream(d: PoolDeps, address: string): Promise<UpstreamResponse | { failure: AppError }> {
   try {
     return await d.orca.pool(address);
   } catch (error) {
@@ -115,7 +115,7 @@ function kept(answer: Kept, asOf: number): Kept {
   return answer;
 }
 
-function refusalOf({ status, text, headers }: Answer): Error {
+function refusalOf({ status, text, headers }: UpstreamResponse): Error {
   const isError = status >= 400 && status <= 599;
   const wait = headers.get('retry-after');
   const retryAfter = wait !== null && /^\d{1,6}$/.test(wait) ? wait : undefined;

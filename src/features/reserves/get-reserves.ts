@@ -11,7 +11,7 @@ import {
   isNewer,
   type PartError,
   querySources,
-  type SourceAnswer,
+  type SourceResult,
 } from './query-sources.ts';
 
 export type ReservesDeps = {
@@ -65,9 +65,9 @@ export function readBitcoinReserve(
   refresh: Refresh,
 ): Promise<Cached<StoredBitcoin>> {
   return d.cache.read('reserves:bitcoin', refreshing(RESERVE_POLICY, refresh), async () => {
-    const answers = await querySources(d.bitcoinSources, d.sleep, (source) => source.balance(address));
-    const balance = chooseBalance(answers);
-    if (!balance) throw failureOf(answers);
+    const results = await querySources(d.bitcoinSources, d.sleep, (source) => source.balance(address));
+    const balance = chooseBalance(results);
+    if (!balance) throw failureOf(results);
     return balance;
   });
 }
@@ -127,8 +127,8 @@ type BitcoinView = { readonly confirmed: bigint; readonly pendingDelta: bigint }
  * The lowest confirmed balance of all sources, so that the figure is never too high; null when none has
  * answered.
  */
-function chooseBalance(answers: readonly SourceAnswer<BitcoinView>[]): StoredBitcoin | null {
-  const known = answers.flatMap((answer) => (answer.ok ? [{ source: answer.name, ...answer.value }] : []));
+function chooseBalance(results: readonly SourceResult<BitcoinView>[]): StoredBitcoin | null {
+  const known = results.flatMap((result) => (result.ok ? [{ source: result.name, ...result.value }] : []));
   const [first] = known;
   if (!first) return null;
   const lowest = known.reduce((low, view) => (view.confirmed < low.confirmed ? view : low), first);
@@ -137,9 +137,9 @@ function chooseBalance(answers: readonly SourceAnswer<BitcoinView>[]): StoredBit
     pendingDelta: lowest.pendingDelta.toString(),
     source: lowest.source,
     agreed: known.length < 2 ? null : known.every((view) => view.confirmed === first.confirmed),
-    views: answers.map((answer) => ({
-      name: answer.name,
-      confirmed: answer.ok ? answer.value.confirmed.toString() : null,
+    views: results.map((result) => ({
+      name: result.name,
+      confirmed: result.ok ? result.value.confirmed.toString() : null,
     })),
   };
 }

@@ -107,12 +107,12 @@ async function readAfter(
 }
 
 async function readBitcoinList(d: ListBitcoinDeps, address: string): Promise<BitcoinList> {
-  const answers = await querySources(d.bitcoinSources, d.sleep, async (source) => ({
+  const results = await querySources(d.bitcoinSources, d.sleep, async (source) => ({
     source,
     ...(await source.balance(address)),
   }));
-  const views = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
-  let failure = failureOf(answers);
+  const views = results.flatMap((result) => (result.ok ? [result.value] : []));
+  let failure = failureOf(results);
   // A lagging index has fewer transactions. The sort is stable, so among equals the first configured one is
   // used.
   for (const view of views.sort((a, b) => b.confirmedTxs - a.confirmedTxs)) {

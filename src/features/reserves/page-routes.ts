@@ -102,7 +102,7 @@ const wallets = ({ bitcoin, solana, as_of: at }: ReturnType<typeof reservesBody>
 const answer = (name: string, value: unknown) => (value === undefined ? [] : [{ name, input: {}, value }]);
 
 /** What the page's scripts show before their own first read. */
-const answersOf = ({ reserves, summary, proof }: Figures) => [
+const responsesOf = ({ reserves, summary, proof }: Figures) => [
   ...answer('getReserves', reserves),
   ...answer('getAbsrSummary', summary),
   ...answer('getProof', proof),
@@ -113,14 +113,14 @@ const figuresNow = async (d: ReservePageDeps): Promise<Figures> =>
 
 async function overview(d: ReservePageDeps): Promise<SitePage> {
   const figures = await figuresNow(d);
-  return { figures: overviewFigures(figures), answers: answersOf(figures) };
+  return { figures: overviewFigures(figures), responses: responsesOf(figures) };
 }
 
 async function reservesPage(d: ReservePageDeps): Promise<SitePage> {
   const figures = await figuresNow(d);
   return {
     islands: figures.reserves ? { wallets: wallets(figures.reserves) } : {},
-    answers: answersOf(figures),
+    responses: responsesOf(figures),
   };
 }
 

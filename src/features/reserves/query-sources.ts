@@ -5,7 +5,7 @@
 import { AppError } from '../../core/errors.ts';
 import { asUpstreamFailure } from '../../providers/solana-rpc.ts';
 
-export type SourceAnswer<T> = { readonly name: string } & (
+export type SourceResult<T> = { readonly name: string } & (
   | { readonly ok: true; readonly value: T }
   /** Undefined when the source was only late. */
   | { readonly ok: false; readonly error: unknown }
@@ -22,25 +22,25 @@ export async function querySources<S extends { readonly name: string }, T>(
   sources: readonly S[],
   sleep: (ms: number) => Promise<void>,
   ask: (source: S) => Promise<T>,
-): Promise<SourceAnswer<T>[]> {
-  const answers: SourceAnswer<T>[] = sources.map(({ name }) => ({ name, ok: false, error: undefined }));
+): Promise<SourceResult<T>[]> {
+  const results: SourceResult<T>[] = sources.map(({ name }) => ({ name, ok: false, error: undefined }));
   const first = Promise.withResolvers<void>();
   const queries = sources.map(async (source, index) => {
     const { name } = source;
     try {
-      answers[index] = { name, ok: true, value: await ask(source) };
+      results[index] = { name, ok: true, value: await ask(source) };
       first.resolve();
     } catch (error) {
-      answers[index] = { name, ok: false, error };
+      results[index] = { name, ok: false, error };
     }
   });
   await Promise.race([Promise.all(queries), first.promise.then(() => sleep(GRACE_MS))]);
-  return [...answers];
+  return [...results];
 }
 
 /** The failure to report when no source has answered: the first one's. */
-export const failureOf = (answers: readonly SourceAnswer<unknown>[]): unknown =>
-  answers.map((answer) => (answer.ok ? undefined : answer.error)).find((error) => error !== undefined);
+export const failureOf = (results: readonly SourceResult<unknown>[]): unknown =>
+  results.map((result) => (result.ok ? undefined : result.error)).find((error) => error !== undefined);
 
 /**
  * The first node's response that no other node's response exceeds.
@@ -48,13 +48,13 @@ export const failureOf = (answers: readonly SourceAnswer<unknown>[]): unknown =>
  * @throws AppError UPSTREAM_FAILED when no node answered
  */
 export function bestOf<T>(
-  answers: readonly SourceAnswer<T>[],
+  results: readonly SourceResult<T>[],
   exceeds: (a: T, b: T) => boolean,
 ): { readonly name: string; readonly value: T } {
-  const known = answers.filter((answer) => answer.ok);
+  const known = results.filter((result) => result.ok);
   const [first] = known;
-  if (!first) throw asUpstreamFailure(failureOf(answers));
-  return known.reduce((best, answer) => (exceeds(answer.value, best.value) ? answer : best), first);
+  if (!first) throw asUpstreamFailure(failureOf(results));
+  return known.reduce((best, result) => (exceeds(result.value, best.value) ? result : best), first);
 }
 
 /** Compares responses by slot. */

@@ -23,7 +23,7 @@ import {
   nameFields,
   OPENING_LIMITS,
   PaymentRequest,
-  paymentAnswer,
+  paymentBody,
   paymentSignature,
   requestErrors,
   requestId,
@@ -224,7 +224,7 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
       },
       clientKey(c),
     );
-    const invoice = invoiceAnswer(request, treasury);
+    const invoice = invoiceBody(request, treasury);
     const message = `Pay exactly ${invoice.amount} SOL to ${treasury}, or open the solana_pay_url. The token is created when the payment is final; you do not have to confirm it.`;
     return c.json({ ...invoice, message }, 200);
   })
@@ -246,7 +246,7 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
       read: () => (isOwnRead ? read() : getRecentInvoice(deps, id, read)),
       stateOf: openState,
     });
-    return c.json(invoiceAnswer(request, treasury), 200);
+    return c.json(invoiceBody(request, treasury), 200);
   })
   .openapi(confirmRoute, async (c) => {
     c.var.deps.tokens.requirePayments();
@@ -281,12 +281,12 @@ const part = (request: RequestView, name: string): string | null => {
 
 const FeeParts = z.record(z.string(), z.string());
 
-const invoiceAnswer = (request: RequestView, treasury: string) => ({
+const invoiceBody = (request: RequestView, treasury: string) => ({
   invoice_id: request.id,
   status: request.status,
   detail: request.detail,
   reason: request.reason,
-  ...paymentAnswer(request, treasury, `Token ${part(request, 'symbol') ?? ''}`),
+  ...paymentBody(request, treasury, `Token ${part(request, 'symbol') ?? ''}`),
   received_lamports: request.receivedLamports,
   fee_breakdown: FeeParts.safeParse(request.subject.fee).data ?? null,
   payment_tx_signature: request.paymentSignature,

@@ -18,13 +18,13 @@ import {
   LOOKUP_LIMITS,
   OPENING_LIMITS,
   PaymentRequest,
-  paymentAnswer,
+  paymentBody,
   paymentSignature,
   requestErrors,
   requestId,
 } from './paid-request.ts';
 import { type RequestListingDeps, requestListing } from './request-listing.ts';
-import { pageOfTokens, Token, tokenAnswers } from './routes.ts';
+import { pageOfTokens, Token, tokenBodies } from './routes.ts';
 import type { SearchStore } from './search-store.ts';
 import type { TokenFactsDeps } from './token-facts.ts';
 import type { TokenStore } from './token-store.ts';
@@ -49,7 +49,7 @@ const Listing = component('Listing', {
   confirmed_at: instant.nullable(),
 });
 
-const listingAnswer = (view: RequestView): z.infer<typeof Listing> => ({
+const listingBody = (view: RequestView): z.infer<typeof Listing> => ({
   listing_request_id: view.id,
   token_id: view.tokenId ?? Number(view.subject.tokenId),
   fee_sol: toNumber(BigInt(view.feeLamports), SOL_DECIMALS),
@@ -201,7 +201,7 @@ export const listingRoutes = newRouter<{ readonly tokens: ListingDeps }>()
     const { tokens, next } = await deps.search.search(q, from, limit);
     return c.json(
       {
-        tokens: await tokenAnswers(deps, tokens),
+        tokens: await tokenBodies(deps, tokens),
         next_cursor: next && encodeCursor(SEARCH, [next.step, next.text, next.tokenId]),
       },
       200,
@@ -212,7 +212,7 @@ export const listingRoutes = newRouter<{ readonly tokens: ListingDeps }>()
     const after = decodeCursor(LISTINGS, ListingsKey, cursor) ?? undefined;
     const read = await c.var.deps.tokens.tokens.listings(ofToken, limit + 1, after);
     const { rows, next } = pageOf(LISTINGS, read, limit, ({ createdAt, id }) => [createdAt, id]);
-    return c.json({ listings: rows.map(listingAnswer), next_cursor: next }, 200);
+    return c.json({ listings: rows.map(listingBody), next_cursor: next }, 200);
   })
   .openapi(requestRoute, async (c) => {
     const treasury = c.var.deps.tokens.requirePayments();
@@ -224,11 +224,11 @@ export const listingRoutes = newRouter<{ readonly tokens: ListingDeps }>()
     const request = await requestListing(c.var.deps.tokens, listed, clientKey(c));
     const isListed = request.status === 'completed';
     const due = isListed ? { ...request, feeLamports: '0' } : request;
-    const payment = paymentAnswer(due, treasury, `Listing ${String(request.subject.symbol)}`);
+    const payment = paymentBody(due, treasury, `Listing ${String(request.subject.symbol)}`);
     const message = isListed
       ? 'The token is already listed. No payment is needed.'
       : `Pay exactly ${payment.amount} SOL to ${treasury}, or open the solana_pay_url. The token is listed when the payment is final.`;
-    const listing = listingAnswer(request);
+    const listing = listingBody(request);
     return c.json(
       {
         listing_request_id: request.id,
@@ -251,8 +251,5 @@ export const listingRoutes = newRouter<{ readonly tokens: ListingDeps }>()
       client: clientKey(c),
       waitMs: grantedWaitMs(c),
     });
-    return c.json(
-      { ok: true as const, listing: listingAnswer(request), message: 'The token is listed.' },
-      200,
-    );
+    return c.json({ ok: true as const, listing: listingBody(request), message: 'The token is listed.' }, 200);
   });

@@ -7,14 +7,14 @@ import { limitReads } from '../../http/rate-limit.ts';
 import { newRouter } from '../../http/router.ts';
 import { instant, type PageHead, sitePage } from '../../http/site-page.ts';
 import { drawPreviewCard } from './preview-card.ts';
-import { findToken, type TokenDeps, tokenAnswers } from './routes.ts';
+import { findToken, type TokenDeps, tokenBodies } from './routes.ts';
 import type { TokenRow } from './token-store.ts';
 
 export type TokenPageDeps = Pick<TokenDeps, 'tokens' | 'facts' | 'publicBaseUrl' | 'memory'> & {
   readonly assets: Pick<Fetcher, 'fetch'>;
 };
 
-type Answer = Awaited<ReturnType<typeof tokenAnswers>>[number];
+type TokenBody = Awaited<ReturnType<typeof tokenBodies>>[number];
 
 const PATH = '/token/';
 const MAX_DESCRIPTION_CHARS = 300;
@@ -27,7 +27,7 @@ const LETTERS_POLICY = { freshMs: DAY_MS, revalidateMs: 0, staleMs: 0 };
 const visible = (text: string): string => text.replaceAll(/\p{C}/gu, '');
 
 /** What a reader should know of a token before its name. */
-const badges = (token: Answer): string[] => [
+const badges = (token: TokenBody): string[] => [
   ...(token.warning === null ? [] : ['Its name or symbol resembles a well-known token']),
   token.listed_at === null ? 'Not listed' : 'Listed',
   ...(token.as_of === null
@@ -39,12 +39,12 @@ const badges = (token: Answer): string[] => [
 ];
 
 /** The creator's picture; none for a token that resembles another, because the picture would complete the imitation. */
-function pictureOf({ image, warning }: Answer): string | null {
+function pictureOf({ image, warning }: TokenBody): string | null {
   const url = image !== null && warning === null ? URL.parse(image) : null;
   return url?.protocol === 'https:' ? url.href : null;
 }
 
-function headOf(token: Answer, origin: string): PageHead {
+function headOf(token: TokenBody, origin: string): PageHead {
   const picture = pictureOf(token);
   const [name, symbol] = [visible(token.name), visible(token.symbol)];
   const facts = `${badges(token).join(', ')}. Supply ${grouped(token.supply_ui)} ${symbol}. Mint ${token.mint_address}.`;
@@ -58,7 +58,7 @@ function headOf(token: Answer, origin: string): PageHead {
 }
 
 /** The head has the size that the page's script gives it, so that nothing moves. */
-const firstState = (token: Answer) => html`<div class="token-head">
+const firstState = (token: TokenBody) => html`<div class="token-head">
 <span class="initial" aria-hidden="true"><bdi>${[...token.symbol][0]?.toUpperCase() ?? '?'}</bdi></span>
 <div><h1><bdi class="foreign">${token.name}</bdi></h1>
 <p><bdi>${token.symbol}</bdi>: ${badges(token).join(', ')}.</p></div>
@@ -76,7 +76,7 @@ const CARD_HEADERS = { 'Content-Type': 'image/png', 'Cache-Control': `public, ma
 /** The picture of a link to a token. */
 async function cardOf(deps: TokenPageDeps, row: TokenRow) {
   const [[token], letters] = await Promise.all([
-    tokenAnswers(deps, [row]),
+    tokenBodies(deps, [row]),
     deps.memory.read('letters', LETTERS_POLICY, async () =>
       readLetters(await deps.assets.fetch('https://assets/letters.bin')),
     ),
@@ -112,12 +112,12 @@ export const tokenPageRoutes = newRouter<{ readonly tokens: TokenPageDeps }>().g
     if (row === undefined) return sitePage(deps.assets, '/404', { status: 404 });
     if (isCard) return c.body(await cardOf(deps, row), 200, CARD_HEADERS);
     if (!isAddress(id)) return c.redirect(`${PATH}${row.mint}`);
-    const [token] = await tokenAnswers(deps, [row]);
+    const [token] = await tokenBodies(deps, [row]);
     if (token === undefined) throw new Error(`no facts of ${row.mint}`);
     return sitePage(deps.assets, '/token', {
       head: headOf(token, deps.publicBaseUrl || new URL(c.req.url).origin),
       islands: { token: firstState(token) },
-      answers: [{ name: 'getToken', input: { id }, value: token }],
+      responses: [{ name: 'getToken', input: { id }, value: token }],
     });
   },
 );

@@ -17,7 +17,7 @@ import { component } from '../../http/router.ts';
 
 export const instant = z.iso.datetime();
 
-/** Members of every response that requests a payment; `paymentAnswer` fills them. */
+/** Members of every response that requests a payment; `paymentBody` fills them. */
 export const PaymentRequest = component('PaymentRequest', {
   treasury_address: z.string(),
   fee_sol: z.number().describe('SOL to pay; the last four digits of fee_lamports identify this request'),
@@ -31,7 +31,7 @@ export const PaymentRequest = component('PaymentRequest', {
 });
 
 /** The payment instructions of a request. @param purpose label in the payer's wallet */
-export function paymentAnswer(request: RequestView, treasury: string, purpose: string) {
+export function paymentBody(request: RequestView, treasury: string, purpose: string) {
   const lamports = BigInt(request.feeLamports);
   const amount = formatAmount(lamports, SOL_DECIMALS);
   const { reference } = request;

@@ -55,7 +55,7 @@ export const Token = component('Token', {
 });
 
 /** @param facts current data from the chain; undefined when it cannot be read */
-const tokenAnswer = (token: TokenRow, facts: TokenFacts | undefined) => ({
+const tokenBody = (token: TokenRow, facts: TokenFacts | undefined) => ({
   id: token.tokenId,
   name: token.name,
   symbol: token.symbol,
@@ -78,9 +78,9 @@ const tokenAnswer = (token: TokenRow, facts: TokenFacts | undefined) => ({
   warning: isWellKnown(token.name) || isWellKnown(token.symbol) ? ('well_known_name' as const) : null,
 });
 
-export async function tokenAnswers({ facts }: Pick<TokenDeps, 'facts'>, tokens: readonly TokenRow[]) {
+export async function tokenBodies({ facts }: Pick<TokenDeps, 'facts'>, tokens: readonly TokenRow[]) {
   const found = await readTokenFacts(facts, tokens);
-  return tokens.map((token) => tokenAnswer(token, found.get(token.mint)));
+  return tokens.map((token) => tokenBody(token, found.get(token.mint)));
 }
 
 /** @param id numeric id, or mint address */
@@ -203,7 +203,7 @@ export async function pageOfTokens(
   limit: number,
 ) {
   const { rows, next } = pageOf(list, read, limit, ({ tokenId }) => [tokenId]);
-  return { tokens: await tokenAnswers(deps, rows), next_cursor: next };
+  return { tokens: await tokenBodies(deps, rows), next_cursor: next };
 }
 
 export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
@@ -266,5 +266,5 @@ export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
     const token = await findToken(c.var.deps.tokens.tokens, id);
     if (!token) throw new AppError('NOT_FOUND', 'There is no token with this id or mint address.');
     const facts = await readTokenFacts(c.var.deps.tokens.facts, [token]);
-    return c.json(tokenAnswer(token, facts.get(token.mint)), 200);
+    return c.json(tokenBody(token, facts.get(token.mint)), 200);
   });
