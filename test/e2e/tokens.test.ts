@@ -8,75 +8,20 @@ import {
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
 } from '../../src/chain/solana/token-program.ts';
-import { WAIT_MS } from '../patience.ts';
 import { startWorld, type World } from '../world/world.ts';
+import { type Body, createTokenCaller } from './token-caller.ts';
 
 let world: World;
+let caller: ReturnType<typeof createTokenCaller>;
 beforeAll(async () => {
   world = await startWorld({ cron: false });
+  caller = createTokenCaller(world);
 });
 afterAll(() => world?.stop());
 
-type Body = Record<string, unknown>;
-
-async function call(path: string, body?: unknown, ip?: string): Promise<{ status: number; body: Body }> {
-  const response = await world.fetch(
-    path,
-    body === undefined
-      ? {}
-      : {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(body),
-          ...(ip ? { ip } : {}),
-        },
-  );
-  return { status: response.status, body: (await response.json()) as Body };
-}
-
-let asked = 0;
-/** Its own address for each request: ten may be open at a time. */
-const invoice = (over: Body = {}) =>
-  call(
-    '/api/invoices',
-    {
-      name: 'Moon Cat',
-      symbol: 'MCAT',
-      decimals: 6,
-      supply: '5000000',
-      creator_address: world.users[0]?.address,
-      ...over,
-    },
-    `10.1.${Math.floor(++asked / 200)}.${asked % 200}`,
-  );
-
-async function pay(
-  body: Body,
-  over: { lamports?: bigint; references?: string[]; user?: number } = {},
-): Promise<string> {
-  const from = world.users[over.user ?? 0];
-  if (!from) throw new Error('no user');
-  return world.control.transfer({
-    from,
-    to: String(body.treasury_address),
-    asset: 'sol',
-    amount: over.lamports ?? BigInt(String(body.fee_lamports)),
-    references: over.references ?? [String(body.reference)],
-  });
-}
-
-async function until<T>(read: () => Promise<T>, done: (value: T) => boolean): Promise<T> {
-  for (const end = Date.now() + WAIT_MS; ; ) {
-    const value = await read();
-    if (done(value)) return value;
-    if (Date.now() > end) throw new Error(`still ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-
 const completed = (id: unknown) =>
-  until(
-    () => call(`/api/invoices/${id}`),
+  caller.until(
+    () => caller.read(id),
     ({ body }) => body.status === 'completed',
   );
 
@@ -115,13 +60,10 @@ describe('from a form to a token', () => {
     'a payment with its reference completes the invoice of a %s mint without a confirm, for every combination of the flags',
     async (program) => {
       const invoices = await Promise.all(
-        flags.map((options) => invoice({ ...options, token_program: program })),
+        flags.map((options) => caller.invoice({ ...options, token_program: program })),
       );
-      for (const { status, body } of invoices) {
-        expect(status).toBe(200);
-        await pay(body);
-      }
-      for (const [index, { body }] of invoices.entries()) {
+      for (const body of invoices) await caller.pay(body);
+      for (const [index, body] of invoices.entries()) {
         const end = await completed(body.invoice_id);
         const address = String(end.body.mint_address);
         const { mint, mintAuthority, freezeAuthority, metadata } = await mintOnChain(address);
@@ -134,8 +76,8 @@ describe('from a form to a token', () => {
           expect(metadata).toMatchObject({ name: 'Moon Cat', symbol: 'MCAT' });
           expect(new URL(String(metadata?.uri)).pathname).toBe(path);
         }
-        expect((await call(path)).body).toEqual({ name: 'Moon Cat', symbol: 'MCAT', description: '' });
-        const token = await call(`/api/tokens/${end.body.token_id}`);
+        expect((await caller.call(path)).body).toEqual({ name: 'Moon Cat', symbol: 'MCAT', description: '' });
+        const token = await caller.call(`/api/tokens/${end.body.token_id}`);
         expect(token.body).toMatchObject({
           mint_address: address,
           supply: '5000000',
@@ -155,7 +97,7 @@ describe('from a form to a token', () => {
           atoms: 5_000_000n,
         });
         expect((await accountAt(address)).owner).toBe(owner);
-        const { listings } = (await call(`/api/listings?token_id=${end.body.token_id}`)).body as {
+        const { listings } = (await caller.call(`/api/listings?token_id=${end.body.token_id}`)).body as {
           listings: Body[];
         };
         expect(listings).toMatchObject([
@@ -166,109 +108,87 @@ describe('from a form to a token', () => {
   );
 
   it('a confirm sent 20 times at once makes one token and 20 equal responses', async () => {
-    const { body } = await invoice({ token_program: 'token' });
-    const signature = await pay(body);
+    const body = await caller.invoice({ token_program: 'token' });
+    const signature = await caller.pay(body);
     const request = { invoiceId: body.invoice_id, txSignature: signature };
-    const answers = await until(
-      () => Promise.all(Array.from({ length: 20 }, () => call('/api/invoices/confirm', request))),
+    const answers = await caller.until(
+      () => Promise.all(Array.from({ length: 20 }, () => caller.call('/api/invoices/confirm', request))),
       (all) => all.every(({ status }) => status === 200),
     );
     expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
     expect(answers[0]?.body).toMatchObject({ ok: true, status: 'completed' });
-    const { tokens } = (await call('/api/tokens')).body as { tokens: Body[] };
+    const { tokens } = (await caller.call('/api/tokens')).body as { tokens: Body[] };
     expect(tokens.filter((token) => token.mint_address === answers[0]?.body.mint_address)).toHaveLength(1);
   });
 
   it('a token without supply keeps its mint authority, and needs it', async () => {
-    expect((await invoice({ supply: '0', revoke_mint_authority: true })).body.error_code).toBe(
-      'CONTRADICTING_OPTIONS',
-    );
-    const { body } = await invoice({ supply: '0' });
-    await pay(body);
+    const body = await caller.invoice({ supply: '0' });
+    await caller.pay(body);
     const end = await completed(body.invoice_id);
     expect((await mintOnChain(String(end.body.mint_address))).mint.supply).toBe(0n);
   });
 
   it('a Worker killed while it creates ends in the same one mint', async () => {
-    const { body } = await invoice();
-    await pay(body);
-    await until(
-      () => call(`/api/invoices/${body.invoice_id}`),
+    const body = await caller.invoice();
+    await caller.pay(body);
+    await caller.until(
+      () => caller.call(`/api/invoices/${body.invoice_id}`),
       (answer) => answer.body.detail !== 'awaiting_payment',
     );
     await world.worker.kill();
     await world.worker.start();
     await world.control.cron();
     const end = await completed(body.invoice_id);
-    const { tokens } = (await call('/api/tokens')).body as { tokens: Body[] };
+    const { tokens } = (await caller.call('/api/tokens')).body as { tokens: Body[] };
     expect(tokens.filter((token) => token.mint_address === end.body.mint_address)).toHaveLength(1);
-  });
-
-  it('Metaplex metadata is refused before payment where its program does not exist', async () => {
-    const { status, body } = await invoice({ metaplex_metadata: true });
-    expect([status, body.error_code]).toEqual([400, 'METAPLEX_UNAVAILABLE']);
   });
 });
 
 describe('a payment belongs to one request', () => {
-  const confirm = (body: Body, signature: string) =>
-    until(
-      () => call('/api/invoices/confirm', { invoice_id: body.invoice_id, tx_signature: signature }),
-      (answer) =>
-        answer.body.error_code !== 'PAYMENT_NOT_FINAL' && answer.body.error_code !== 'INVOICE_IN_PROGRESS',
-    );
-
   it('the exact amount is enough without a reference', async () => {
-    const { body } = await invoice();
-    const signature = await pay(body, { references: [] });
-    expect((await confirm(body, signature)).status).toBe(200);
-  });
-
-  it("a third party's plain transfer confirms nothing, and the payer's own confirm still works", async () => {
-    const { body } = await invoice();
-    const foreign = await pay(body, { lamports: 500_000_000n, references: [], user: 1 });
-    const refused = await confirm(body, foreign);
-    expect([refused.status, refused.body.error_code]).toEqual([409, 'PAYMENT_NOT_BOUND']);
-    const own = await pay(body);
-    expect((await confirm(body, own)).status).toBe(200);
+    const body = await caller.invoice();
+    const signature = await caller.pay(body, { references: [] });
+    expect((await caller.confirm(body, signature)).status).toBe(200);
   });
 
   it("another invoice's payment is refused with the name of its purpose", async () => {
-    const [first, second] = await Promise.all([invoice(), invoice()]);
-    const signature = await pay(first.body);
-    expect((await confirm(first.body, signature)).status).toBe(200);
-    const refused = await confirm(second.body, signature);
+    const [first, second] = await Promise.all([caller.invoice(), caller.invoice()]);
+    const signature = await caller.pay(first);
+    expect((await caller.confirm(first, signature)).status).toBe(200);
+    const refused = await caller.confirm(second, signature);
     expect([refused.status, refused.body.error_code]).toEqual([409, 'PAYMENT_ALREADY_USED']);
     expect(refused.body.details).toEqual({ purpose: 'token' });
   });
 
   it('an incomplete payment waits and shows the missing sum, and the rest completes it', async () => {
-    const { body } = await invoice();
+    const body = await caller.invoice();
     const fee = BigInt(String(body.fee_lamports));
     const part = fee / 2n;
-    const first = await pay(body, { lamports: part });
-    const refused = await confirm(body, first);
+    const first = await caller.pay(body, { lamports: part });
+    const refused = await caller.confirm(body, first);
     expect([refused.status, refused.body.error_code]).toEqual([409, 'PAYMENT_INCOMPLETE']);
     expect(refused.body.details).toEqual({ missingLamports: (fee - part).toString() });
-    await pay(body, { lamports: fee - part });
+    await caller.pay(body, { lamports: fee - part });
     expect((await completed(body.invoice_id)).body.received_lamports).toBe(fee.toString());
   });
 
   it('an excess and a second payment are owed back with amount and payer', async () => {
-    const { body } = await invoice();
+    const body = await caller.invoice();
     const payer = world.users[1]?.address;
-    await pay(body, { lamports: 100_000_000n, user: 1 });
+    await caller.pay(body, { lamports: 100_000_000n, from: caller.user(1) });
     await completed(body.invoice_id);
     const excess = (100_000_000n - BigInt(String(body.fee_lamports))).toString();
-    await pay(body, { user: 1 });
-    const second = await invoice();
-    const end = await until(
-      async () => {
-        await world.control.cron();
-        return call(`/api/invoices/${body.invoice_id}`);
-      },
-      (answer) => (answer.body.refunds as unknown[]).length === 2,
-    ).finally(() => pay(second.body));
+    await caller.pay(body, { from: caller.user(1) });
+    const second = await caller.invoice();
+    const end = await caller
+      .until(
+        async () => {
+          await world.control.cron();
+          return caller.call(`/api/invoices/${body.invoice_id}`);
+        },
+        (answer) => (answer.body.refunds as unknown[]).length === 2,
+      )
+      .finally(() => caller.pay(second));
     expect(end.body.refunds).toMatchObject([
       { reason: 'overpaid', lamports: excess, payer, status: 'due' },
       { reason: 'double', lamports: String(body.fee_lamports), payer, status: 'due' },
@@ -278,26 +198,21 @@ describe('a payment belongs to one request', () => {
 
 describe('a listing', () => {
   it('a listing of a token made elsewhere is paid by URL, found without a confirm, and searchable', async () => {
-    const { body, status } = await call(
-      '/api/listings/request',
-      { mint_address: await foreignMint() },
-      '10.2.0.1',
-    );
-    expect([status, body.error_code]).toEqual([200, undefined]);
-    const signature = await pay(body);
-    const listed = await until(
+    const body = await caller.listing(await caller.foreignMint('token', 'Foreign Coin', 'FRGN'));
+    const signature = await caller.pay(body);
+    const listed = await caller.until(
       async () => {
         await world.control.cron();
-        return (await call(`/api/listings?token_id=${body.token_id}`)).body.listings as Body[];
+        return (await caller.call(`/api/listings?token_id=${body.token_id}`)).body.listings as Body[];
       },
       (listings) => listings[0]?.status === 'confirmed',
     );
     expect(listed).toMatchObject([
       { listing_request_id: body.listing_request_id, payment_tx_signature: signature },
     ]);
-    const found = (await call('/api/listings/search?q=foreign')).body.tokens as Body[];
+    const found = (await caller.call('/api/listings/search?q=foreign')).body.tokens as Body[];
     expect(found.map(({ id }) => id)).toContain(body.token_id);
-    const again = await call('/api/listings/request', { token_id: body.token_id }, '10.2.0.2');
+    const again = await caller.call('/api/listings/request', { token_id: body.token_id }, '10.2.0.2');
     expect(again).toMatchObject({
       status: 200,
       body: {
@@ -309,7 +224,10 @@ describe('a listing', () => {
     });
     const repeats = await Promise.all(
       Array.from({ length: 20 }, () =>
-        call('/api/listings/confirm', { listingRequestId: body.listing_request_id, txSignature: signature }),
+        caller.call('/api/listings/confirm', {
+          listingRequestId: body.listing_request_id,
+          txSignature: signature,
+        }),
       ),
     );
     expect(new Set(repeats.map((answer) => JSON.stringify([answer.status, answer.body]))).size).toBe(1);
@@ -319,34 +237,7 @@ describe('a listing', () => {
     ['a wallet', () => world.users[0]?.address ?? '', 'NOT_A_MINT'],
     ['a mint without a name', () => world.mints.usdc, 'NO_METADATA'],
   ])('a listing of %s is refused', async (_name, mint, code) => {
-    const { status, body } = await call('/api/listings/request', { mint_address: mint() }, '10.2.0.3');
+    const { status, body } = await caller.call('/api/listings/request', { mint_address: mint() }, '10.2.0.3');
     expect([status, body.error_code]).toEqual([400, code]);
   });
-
-  /** A mint that this service never made: a copy of one of its own under a foreign address. */
-  async function foreignMint(): Promise<string> {
-    const { body } = await invoice({ name: 'Foreign Coin', symbol: 'FRGN' });
-    await pay(body);
-    const end = await completed(body.invoice_id);
-    const source = String(end.body.mint_address);
-    const address = base58.encode(crypto.getRandomValues(new Uint8Array(32)));
-    const account = await accountAt(source);
-    const data = replaceKey(account.data, base58.decode(source), base58.decode(address));
-    await world.solana.ledger.plant(address, BigInt(account.lamports), data, account.owner);
-    const { ledger } = world.solana;
-    await until(
-      () => ledger.account(address, ledger.clock.slot('finalized')),
-      (found) => found !== null,
-    );
-    return address;
-  }
 });
-
-/** Every occurrence of one key as another: a mint names itself in its metadata. */
-function replaceKey(data: Uint8Array, from: Uint8Array, to: Uint8Array): Uint8Array {
-  const copy = Uint8Array.from(data);
-  for (let at = 0; at + 32 <= copy.length; at++) {
-    if (from.every((byte, i) => copy[at + i] === byte)) copy.set(to, at);
-  }
-  return copy;
-}
