@@ -58,7 +58,7 @@ it('an unlisted pool is read from the chain in two round trips, with the same st
     'tokenMintB',
     'tokenVaultA',
   ];
-  for (const field of [...same, 'tokenVaultB', 'tokenBalanceA', 'tokenBalanceB', 'feeTierIndex', 'poolType'])
+  for (const field of [...same, 'tokenVaultB', 'tokenBalanceA', 'tokenBalanceB', 'feeTierIndex'])
     expect(fromChain[field], field).toEqual(fromOrca[field]);
   const { tokenA, tokenB } = pool;
   expect(fromChain.tokenA).toMatchObject({
@@ -78,8 +78,6 @@ it('an unlisted pool is read from the chain in two round trips, with the same st
   expect(fromChain).toMatchObject({
     poolDataSource: 'chain_rpc',
     swapFeePercentDisplay: '0.04%',
-    adaptiveFeeEnabled: true,
-    adaptiveFee: { currentRate: 164, maxRate: 16_384 },
   });
   expect(fromChain).not.toHaveProperty('tvlUsdc');
   expect(fromChain).not.toHaveProperty('stats');
