@@ -28,18 +28,9 @@ const WAIT = /^wait\s*=\s*(?:"(\d{1,9})"|(\d{1,9}))\s*(?:;|$)/i;
 /**
  * Milliseconds that the caller wants to wait. The first `wait` counts; a malformed one is ignored, because a
  * preference is never an error.
- *
- * @param header         the `Prefer` header, lists joined by commas
- * @param defaultSeconds used without a valid `wait`
+ * @param header the `Prefer` header, lists joined by commas
  */
-export function preferredWaitMs(
-  header: string | undefined,
-  defaultSeconds: number = MAX_PREFERRED_WAIT_SECONDS,
-): number {
-  return statedWaitMs(header) ?? defaultSeconds * 1_000;
-}
-
-function statedWaitMs(header: string | undefined): number | undefined {
+export function preferredWaitMs(header: string | undefined): number | undefined {
   for (const preference of splitList(header ?? '')) {
     const found = WAIT.exec(preference);
     if (found) return Math.min(Number(found[1] ?? found[2]), MAX_PREFERRED_WAIT_SECONDS) * 1_000;
@@ -47,17 +38,14 @@ function statedWaitMs(header: string | undefined): number | undefined {
   return undefined;
 }
 
-/** `Preference-Applied` of a granted wait. @param waitMs from `preferredWaitMs` */
-export const grantWait = (c: Context, waitMs: number): void =>
+const grantWait = (c: Context, waitMs: number): void =>
   c.header('Preference-Applied', `wait=${waitMs / 1_000}`);
 
-/**
- * Milliseconds that a call may wait; the longest wait by default. Grants a wait that the caller requested.
- */
+/** Milliseconds that a call may wait; the longest wait by default. Grants a wait that the caller requested. */
 export function grantedWaitMs(c: Context): number {
-  const stated = statedWaitMs(c.req.header('prefer'));
-  if (stated !== undefined) grantWait(c, stated);
-  return stated ?? MAX_PREFERRED_WAIT_SECONDS * 1_000;
+  const preferred = preferredWaitMs(c.req.header('prefer'));
+  if (preferred !== undefined) grantWait(c, preferred);
+  return preferred ?? MAX_PREFERRED_WAIT_SECONDS * 1_000;
 }
 
 /** The members of a comma-separated list; a comma inside a quoted string does not separate. */
@@ -144,7 +132,7 @@ export function createWaiting({ memory, now, sleep, maximum = MAX_WAITING }: Wai
      * @throws what `read` throws
      */
     async read<T>(c: Context, poll: Poll<T>): Promise<T> {
-      const waitMs = preferredWaitMs(c.req.header('prefer'), 0);
+      const waitMs = preferredWaitMs(c.req.header('prefer')) ?? 0;
       if (waitMs === 0) return poll.read();
       const { value, applied } = await nextChange(poll, waitMs);
       if (applied) grantWait(c, waitMs);
