@@ -3,17 +3,12 @@ import { chargedFee, createInvoice } from '../../src/features/tokens/create-invo
 import { tokenRoutes } from '../../src/features/tokens/routes.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { routerOver } from '../kit/router.ts';
-import { CREATOR, invoiceDeps, newTokenService, rentOf } from './token-service.ts';
+import { CREATOR, invoiceDeps, newTokenService } from './token-service.ts';
 
 function service() {
-  const sizes: number[] = [];
   const deps = {
     ...invoiceDeps(newTokenService()),
     memory: new Cache({ now: () => 0, defer: () => undefined }),
-    async rentExemption(bytes: number) {
-      sizes.push(bytes);
-      return rentOf(bytes);
-    },
   };
   const request = routerOver(
     () => ({ tokens: deps }),
@@ -23,7 +18,7 @@ function service() {
     const response = await request(`/api/tokens/quote?${new URLSearchParams(query)}`);
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
-  return { deps, quote, sizes };
+  return { deps, quote };
 }
 
 const TOKEN = { name: 'Moon Cat', symbol: 'MCAT' };
@@ -58,12 +53,6 @@ describe('the quote of a token', () => {
       currency: 'SOL',
       fee_breakdown: Object.fromEntries(Object.entries(fee).map(([part, cost]) => [part, cost.toString()])),
     });
-  });
-
-  it('reads the rent of each size once, for any number of calls', async () => {
-    const { quote, sizes } = service();
-    for (let request = 0; request < 20; request++) await quote(TOKEN);
-    expect(sizes).toHaveLength(2);
   });
 
   it.each([

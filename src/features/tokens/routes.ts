@@ -2,7 +2,6 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { isAddress } from '../../chain/solana/address.ts';
 import { isWellKnown } from '../../chain/solana/token-text.ts';
 import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
-import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Cache } from '../../http/cached.ts';
 import { decodeCursor, pageOf, pageParams } from '../../http/paging.ts';
@@ -23,9 +22,6 @@ export type TokenDeps = Pick<CreateInvoiceDeps, 'rentExemption' | 'invoiceMargin
   /** The treasury's address. @throws AppError NOT_CONFIGURED naming the missing variables */
   readonly requirePayments: () => string;
 };
-
-/** The rent depends only on the account's size, and names and symbols yield few sizes. It is cached for each size. */
-const RENT_POLICY = { freshMs: HOUR_MS, revalidateMs: HOUR_MS, staleMs: 24 * HOUR_MS };
 
 const authority = (role: string) =>
   z.string().nullable().describe(`${role}; null with a non-null as_of means renounced`);
@@ -227,10 +223,7 @@ export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
       revokeMint: false,
       revokeUpdate: false,
     });
-    const fee = await creationFee(design, deps.invoiceMargin, async (bytes) => {
-      const read = async () => (await deps.rentExemption(bytes)).toString();
-      return BigInt((await deps.memory.read(`rent:${bytes}`, RENT_POLICY, read)).value);
-    });
+    const fee = await creationFee(design, deps.invoiceMargin, deps.rentExemption);
     const lamports = chargedFee(fee);
     return c.json(
       {
