@@ -9,7 +9,6 @@ import {
   BTC_ASSET,
   BTC_ASSET_IDS,
   type NearIntents,
-  noQuoteReasonOf,
   type OneClickQuote,
   type OneClickRequest,
   type OneClickStatus,
@@ -64,29 +63,23 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
         recipient: opts.bitcoinAddress,
         deadline: new Date(opts.now() + DEADLINE_MS).toISOString(),
       };
-      try {
-        const answer = await opts.provider.quote(request);
-        const verdict = await checkQuote(answer, request, opts.quoteKey, opts.now());
-        if (verdict.ok) {
-          opts.onFees?.(false);
-          return dry ? verdict : { ok: true, quote: { ...verdict.quote, signed: JSON.stringify(answer) } };
-        }
-        if (verdict.reason === 'quote_app_fees') {
-          opts.onFees?.(true);
-          const appFees = answer.quoteRequest.appFees ?? [];
-          opts.log?.({
-            level: 'alarm',
-            event: 'bridge_fees_over_cap',
-            feesBps: appFees.map(({ fee }) => fee),
-            maximumBps: MAX_APP_FEES_BPS,
-          });
-        }
-        return verdict;
-      } catch (error) {
-        const reason = noQuoteReasonOf(error);
-        if (reason !== undefined) return { ok: false, reason };
-        throw error;
+      const answer = await opts.provider.quote(request);
+      if (typeof answer === 'string') return { ok: false, reason: answer };
+      const verdict = await checkQuote(answer, request, opts.quoteKey, opts.now());
+      if (verdict.ok) {
+        opts.onFees?.(false);
+        return dry ? verdict : { ok: true, quote: { ...verdict.quote, signed: JSON.stringify(answer) } };
       }
+      if (verdict.reason === 'quote_app_fees') {
+        opts.onFees?.(true);
+        opts.log?.({
+          level: 'alarm',
+          event: 'bridge_fees_over_cap',
+          feesBps: (answer.quoteRequest.appFees ?? []).map(({ fee }) => fee),
+          maximumBps: MAX_APP_FEES_BPS,
+        });
+      }
+      return verdict;
     },
 
     async report(depositAddress) {

@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from 'zod';
-import { AppError, upstreamFailed } from '../core/errors.ts';
+import { upstreamFailed } from '../core/errors.ts';
 import { tryJson } from '../core/json.ts';
 import { ask, type Fetch, shaped, type UpstreamResponse } from './http.ts';
 
@@ -102,7 +102,7 @@ export type OneClickRequest = {
 const Refusal = z.object({ message: z.union([text, z.array(text)]) });
 
 /** Reasons why the service is available but has no quote. */
-export type NoQuoteReason = 'amount_too_low' | 'amount_too_high' | 'no_route';
+type NoQuoteReason = 'amount_too_low' | 'amount_too_high' | 'no_route';
 
 /**
  * Messages of 400 responses. Seen in clients: "Amount is too low for bridge, try at least 1264000", "Temporary swap
@@ -120,12 +120,6 @@ function noQuoteReason({ status, text: body }: UpstreamResponse): NoQuoteReason 
   return NO_QUOTE.find(([, pattern]) => pattern.test(message))?.[0];
 }
 
-/** Why the service has no quote; undefined for any other failure. */
-export function noQuoteReasonOf(error: unknown): NoQuoteReason | undefined {
-  const reason = error instanceof AppError ? error.details?.reason : undefined;
-  return NO_QUOTE.find(([name]) => name === reason)?.[0];
-}
-
 export type NearIntents = ReturnType<typeof createNearIntents>;
 
 export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefined; fetch: Fetch }) {
@@ -135,10 +129,10 @@ export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefi
 
   return {
     /**
-     * A quote; one that is not dry also opens a one-time deposit address.
-     * @throws AppError UPSTREAM_FAILED; `details.reason` is a `NoQuoteReason` when the service has no quote
+     * A quote, or why the service has none. One that is not dry also opens a one-time deposit address.
+     * @throws AppError UPSTREAM_FAILED
      */
-    async quote(request: OneClickRequest): Promise<OneClickQuote> {
+    async quote(request: OneClickRequest): Promise<OneClickQuote | NoQuoteReason> {
       const { slippageBps, amount, ...rest } = request;
       const body = {
         ...rest,
@@ -153,9 +147,7 @@ export function createNearIntents(opts: { baseUrl: string; jwt?: string | undefi
       };
       const url = `${opts.baseUrl}/v0/quote`;
       const answer = await ask({ ...common, method: 'POST', url, body });
-      const reason = noQuoteReason(answer);
-      if (reason !== undefined) throw upstreamFailed(upstream, reason);
-      return shaped(upstream, answer, Quote);
+      return noQuoteReason(answer) ?? shaped(upstream, answer, Quote);
     },
 
     /** Names the transaction that paid a deposit address. @throws AppError UPSTREAM_FAILED */

@@ -24,11 +24,12 @@ const OTHER_BTC_ID = 'nep141:btc.omft.near';
 const BASE = 'https://1click.test';
 
 /** The responses as parsed by the provider. */
-const readQuote = (body: object): Promise<OneClickQuote> =>
-  createNearIntents({
-    baseUrl: BASE,
-    fetch: replay({ [`POST ${BASE}/v0/quote`]: { status: 201, body } }).fetch,
-  }).quote(requestOf(btcQuote));
+async function readQuote(body: object): Promise<OneClickQuote> {
+  const { fetch } = replay({ [`POST ${BASE}/v0/quote`]: { status: 201, body } });
+  const quote = await createNearIntents({ baseUrl: BASE, fetch }).quote(requestOf(btcQuote));
+  if (typeof quote === 'string') throw new Error(quote);
+  return quote;
+}
 const readStatus = (body: object) =>
   createNearIntents({
     baseUrl: BASE,

@@ -131,6 +131,7 @@ it('stores responses that the providers can parse again without a network', asyn
     recipient: world.reserve.bitcoin,
     deadline: new Date().toISOString(),
   });
+  if (typeof quote === 'string') throw new Error(quote);
   expect(await isSignedQuote(quote, world.bindings.NEAR_INTENTS_QUOTE_KEY ?? '')).toBe(true);
   const esplora = createEsplora({
     name: 'recorded',

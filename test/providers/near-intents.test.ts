@@ -51,9 +51,9 @@ describe('quote', () => {
   ])('reads %s of the staging service, and keeps every signed field', async (_name, recorded) => {
     const { provider } = quoting({ body: recorded });
     const quote = await provider.quote(asked);
-    expect(quote.quote).toMatchObject(recorded.quote);
-    expect(quote.signature).toBe(recorded.signature);
-    expect(quote.timestamp).toBe(recorded.timestamp);
+    if (typeof quote === 'string') throw new Error(quote);
+    const { signature, timestamp } = recorded;
+    expect(quote).toMatchObject({ signature, timestamp, quote: recorded.quote });
     expect(recorded.quoteRequest).toMatchObject(quote.quoteRequest);
   });
 

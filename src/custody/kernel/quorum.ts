@@ -102,7 +102,7 @@ export class Quorum<N extends { readonly name: string }> {
     const failures: unknown[] = Array<unknown>(nodes.length);
     let contradicted = false;
     const enough = Promise.withResolvers<void>();
-    const asked = nodes.map(async (node, index) => {
+    const reads = nodes.map(async (node, index) => {
       try {
         const value = await read(node);
         const other = differ && given.find((each) => differ(each.value, value));
@@ -116,7 +116,7 @@ export class Quorum<N extends { readonly name: string }> {
       }
       if (decide(given, false)) enough.resolve();
     });
-    await Promise.race([Promise.all(asked), enough.promise]);
+    await Promise.race([Promise.all(reads), enough.promise]);
     const decided = decide(given, false) ?? decide(given, true);
     if (decided) {
       this.#waiting.delete(question);

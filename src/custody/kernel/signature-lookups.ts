@@ -84,7 +84,7 @@ export class SignatureLookups {
   readonly #callers = new Map<string, { readonly payer: string; count: number }>();
   readonly #known = new Map<string, Known>();
   /** Signatures of the next poll. */
-  readonly #asked = new Set<string>();
+  readonly #unpolled = new Set<string>();
   #poll: Promise<void> | undefined;
   #polledAt = 0;
 
@@ -187,9 +187,9 @@ export class SignatureLookups {
   async #stateOf(signature: string): Promise<Known> {
     const known = this.#known.get(signature);
     if (known && isAhead(known.nextAt, this.#p.now())) return known;
-    this.#asked.add(signature);
+    this.#unpolled.add(signature);
     // A signature that does not fit into the next poll is in a later one.
-    while (this.#asked.has(signature)) {
+    while (this.#unpolled.has(signature)) {
       this.#poll ??= this.#next().finally(() => {
         this.#poll = undefined;
       });
@@ -203,13 +203,13 @@ export class SignatureLookups {
     const { now, sleep } = this.#p;
     const wait = Math.min(this.#polledAt + POLL_MS - now(), POLL_MS);
     if (wait > 0) await sleep(wait);
-    const signatures = [...this.#asked].slice(0, MAX_SIGNATURES);
+    const signatures = [...this.#unpolled].slice(0, MAX_SIGNATURES);
     this.#polledAt = now();
     try {
       const states = await this.#p.chain.signatureStates(signatures);
       for (const [at, signature] of signatures.entries()) this.#note(signature, states[at] ?? 'pending');
     } finally {
-      for (const signature of signatures) this.#asked.delete(signature);
+      for (const signature of signatures) this.#unpolled.delete(signature);
     }
   }
 

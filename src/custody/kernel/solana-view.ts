@@ -90,7 +90,7 @@ export class SolanaView implements ChainPort {
   readonly #reserveAddress: string;
   readonly #messageVersion: MessageVersion;
   readonly #within: Within;
-  readonly #asked: Quorum<SolanaNode>;
+  readonly #questions: Quorum<SolanaNode>;
   readonly #now: () => number;
   readonly #finality = new FinalityWatch();
   #turn = 0;
@@ -102,8 +102,8 @@ export class SolanaView implements ChainPort {
     this.#messageVersion = messageVersion;
     this.#within = p.within;
     this.#now = p.now;
-    this.#asked = new Quorum({ ...p, nodes });
-    this.quorum = this.#asked.size;
+    this.#questions = new Quorum({ ...p, nodes });
+    this.quorum = this.#questions.size;
     this.history = {
       nodes: nodes.map((node) => ({
         name: node.name,
@@ -115,12 +115,12 @@ export class SolanaView implements ChainPort {
   }
 
   agreement(): NodeAgreement & Finality {
-    return { ...this.#asked.agreement(), ...this.#finality.current() };
+    return { ...this.#questions.agreement(), ...this.#finality.current() };
   }
 
   memory(): string {
     const memory: QuorumMemory & { finality: FinalityMemory } = {
-      ...this.#asked.memory(),
+      ...this.#questions.memory(),
       finality: this.#finality.memory(),
     };
     return JSON.stringify(memory);
@@ -129,13 +129,13 @@ export class SolanaView implements ChainPort {
   recall(text: string): void {
     // An earlier release stored no finality.
     const { finality, ...memory } = JSON.parse(text) as QuorumMemory & { finality?: FinalityMemory };
-    this.#asked.recall(memory);
+    this.#questions.recall(memory);
     this.#finality.recall(finality);
   }
 
   async checkFinality(): Promise<void> {
     const read = async (node: SolanaNode) => (await node.epochInfo('finalized')).slot;
-    const answer = await this.#asked.ask('finalized slot', read, (given, isComplete) => {
+    const answer = await this.#questions.ask('finalized slot', read, (given, isComplete) => {
       const covered = this.#covered(given.map(({ value }) => value));
       // A node that stands still must not decide that the chain does.
       const isEnough = covered !== undefined && (isComplete || covered > this.#finality.slot);
@@ -174,7 +174,7 @@ export class SolanaView implements ChainPort {
       if (balance.slot < minSlot) throw upstreamFailed(node.name, 'behind');
       return balance;
     };
-    const answer = await this.#asked.ask(`balance ${address}`, read, (given) => {
+    const answer = await this.#questions.ask(`balance ${address}`, read, (given) => {
       // A quorum has at least this balance: a single node can neither raise nor lower it.
       const covered = this.#covered(given.map(({ value }) => value.lamports));
       if (covered === undefined) return undefined;
@@ -190,7 +190,7 @@ export class SolanaView implements ChainPort {
    */
   async transaction(signature: string): Promise<ChainTransaction | null> {
     const read = (node: SolanaNode) => node.transaction(signature, 'finalized');
-    const answer = await this.#asked.ask(
+    const answer = await this.#questions.ask(
       `transaction ${signature}`,
       read,
       decideTransaction(this.quorum),
@@ -208,7 +208,7 @@ export class SolanaView implements ChainPort {
     read: (node: SolanaNode) => Promise<T>,
     keyOf: (value: T) => unknown = (value) => value,
   ): Promise<readonly [T, ...T[]]> {
-    const answer = await this.#asked.ask(question, read, (given) => {
+    const answer = await this.#questions.ask(question, read, (given) => {
       const same = sameByKey(given, this.quorum, (value) => stringifyJson(keyOf(value)) ?? '');
       const [first, ...others] = same ?? [];
       return first === undefined ? undefined : { agreed: [first, ...others] as const };
