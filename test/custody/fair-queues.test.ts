@@ -4,8 +4,6 @@ import type { CustodyDeps } from '../../src/custody/custodian.ts';
 import { Journal } from '../../src/custody/kernel/journal.ts';
 import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
 import { flushOutbox } from '../../src/custody/kernel/outbox.ts';
-import { code } from '../../src/custody/kernel/reason.ts';
-import { step } from '../../src/custody/kernel/state-machine.ts';
 import { type RefundDue, RequestStore } from '../../src/custody/payments/request-store.ts';
 import { cases } from '../cases.ts';
 import { type CustodianWorld, createCustodianWorld } from '../kit/custodian.ts';
@@ -64,16 +62,6 @@ describe('operations that are due', () => {
       expect(fired).toBeLessThan(time / 5_000);
     },
   );
-
-  it.each([
-    [1, 60_000],
-    [150, 1_500_000],
-    [10_000, 3_600_000],
-  ])('old due operations, %i of them, wait %i ms between two tries, at most an hour', (rows, wait) => {
-    const seen = { type: 'unprepared', reason: code('short_of_sol'), waiting: rows } as const;
-    const next = step(planned({ looks: 100 }), seen, CREATION, NOW);
-    expect((next.dueAt ?? 0) - NOW).toBe(wait);
-  });
 });
 
 describe('the outbox', () => {
