@@ -1,17 +1,11 @@
 /**
- * Epochs, claims and payouts: rows of the custodian's own database, their D1 rows, and their public views. A
- * change that may happen only once is written in the same storage transaction as the intent of the payout.
+ * Epochs, claims and payouts: rows of the custodian's own database.
  * @module
  */
 import type { DepositAsset } from '../../chain/solana/deposit.ts';
-import { type AsryEpochView, type ClaimPayoutView, type ClaimView, claimView, payoutView } from '../api.ts';
-import type { Journal } from '../kernel/journal.ts';
-import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Storage } from '../kernel/ports.ts';
-import { reasonText } from '../kernel/reason.ts';
 import { RowStore } from '../row-store.ts';
-import { type Epoch, entitlementOf, nextUnitRate, rewardsAt } from './epochs.ts';
-import { claimPurpose } from './payout-operation.ts';
+import type { Epoch } from './epochs.ts';
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS asry_epochs (
@@ -300,120 +294,3 @@ export class AsryStore {
     return opened.length > 0;
   }
 }
-
-/** A new epoch less its stored claims: after a loss of the journal, D1 may have had a claim without its epoch. */
-export function withItsClaims(store: AsryStore, epoch: Epoch): Epoch {
-  const claims = store.claimsOf(epoch.number);
-  const paid = claims.flatMap(({ signature }) =>
-    store.payouts(signature).filter(({ state }) => state === 'paid'),
-  );
-  return {
-    ...epoch,
-    deposits: claims.reduce((most, { after }) => (after > most ? after : most), epoch.deposits),
-    paid: paid.reduce((sum, { atoms }) => sum + atoms, epoch.paid),
-    claims: claims.length,
-  };
-}
-
-const DOLLAR = 1_000_000n;
-
-export const epochView = (epoch: Epoch): AsryEpochView => ({
-  number: epoch.number,
-  startsAt: epoch.startsAt,
-  endsAt: epoch.endsAt,
-  capAtoms: epoch.cap,
-  depthAtoms: epoch.depth,
-  depositsAtoms: epoch.deposits,
-  entitledAtoms: rewardsAt(epoch, epoch.deposits),
-  paidAtoms: epoch.paid,
-  nextUnitMicroAtoms: nextUnitRate(epoch, epoch.deposits, 6),
-  nextDollarAtoms: entitlementOf(epoch, epoch.deposits, DOLLAR),
-  claims: epoch.claims,
-  price: epoch.price,
-  decimals: epoch.decimals,
-});
-
-const viewOfPayout = (payout: Payout, journal: Pick<Journal, 'get'>): ClaimPayoutView => {
-  const operation = payout.operationId === null ? undefined : journal.get(payout.operationId);
-  if (!operation) return payoutView(payout, undefined);
-  const { signing, reason, state, updatedAt } = operation;
-  const finishedAt = state === 'done' ? updatedAt : null;
-  return payoutView(payout, {
-    signature: signing?.signature ?? null,
-    reason: reasonText(reason),
-    finishedAt,
-  });
-};
-
-export function storedClaim(store: AsryStore, journal: Journal, signature: string): ClaimView | null {
-  const claim = store.claim(signature);
-  if (!claim) return null;
-  return claimView(
-    claim,
-    store.payouts(signature).map((payout) => viewOfPayout(payout, journal)),
-  );
-}
-
-/** Queues the D1 update of a claim and its payouts. */
-export function mirrorClaim(journal: Journal, store: AsryStore, claim: Claim, now: number): void {
-  journal.publish('asry_claims', claim.signature, claimColumns(store, claim), now);
-}
-
-const claimColumns = (store: AsryStore, claim: Claim) => ({
-  epoch: claim.epoch,
-  created_at: new Date(claim.claimedAt).toISOString(),
-  journal: encodeRow({ claim, payouts: store.payouts(claim.signature) }),
-});
-
-export function mirrorEpoch(journal: Journal, epoch: Epoch, now: number): void {
-  journal.publish('asry_epochs', String(epoch.number), epochColumns(epoch), now);
-}
-
-const epochColumns = (epoch: Epoch) => ({
-  created_at: new Date(epoch.startsAt * 1_000).toISOString(),
-  journal: encodeRow({ epoch, view: epochView(epoch) }),
-});
-
-/** Every epoch and claim. A restored claim advances its epoch, so epochs come first. */
-export const mirroredClaims = (
-  store: AsryStore,
-  { journal, now }: Pick<ModuleTools, 'journal' | 'now'>,
-): readonly MirrorSource[] => [
-  {
-    table: 'asry_epochs',
-    rowsAfter: (id, limit) =>
-      store
-        .epochsAfter(id, limit)
-        .map((epoch) => ({ id: String(epoch.number), columns: epochColumns(epoch) })),
-    restore(text) {
-      const { epoch } = decodeRow<{ epoch: Epoch }>(text);
-      if ((store.epoch(epoch.number)?.changes ?? -1) >= epoch.changes) return false;
-      store.putEpoch(epoch);
-      return true;
-    },
-  },
-  {
-    table: 'asry_claims',
-    rowsAfter: (id, limit) =>
-      store
-        .claimsAfter(id, limit)
-        .map((claim) => ({ id: claim.signature, columns: claimColumns(store, claim) })),
-    restore(text) {
-      const { claim, payouts } = decodeRow<{ claim: Claim; payouts: Payout[] }>(text);
-      const own = store.claim(claim.signature);
-      if ((own?.changes ?? -1) >= claim.changes) return false;
-      const seq = own?.seq ?? (store.isFreeSeq(claim.seq) ? claim.seq : store.nextSeq());
-      store.putClaim({ ...claim, seq });
-      for (const payout of payouts) store.putPayout(payout);
-      journal.consumeOnce(`payment:${claim.signature}`, claimPurpose(claim.signature), now());
-      // D1 may have received the claim without its epoch's change. Two claims must not earn from the same part of the curve.
-      const epoch = store.epoch(claim.epoch);
-      if (epoch && epoch.deposits < claim.after) {
-        const advanced = { ...epoch, deposits: claim.after, changes: epoch.changes + 1 };
-        store.putEpoch(advanced);
-        mirrorEpoch(journal, advanced, now());
-      }
-      return true;
-    },
-  },
-];

@@ -20,15 +20,14 @@ import {
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
 import {
-  AsryStore,
-  type Claim,
   epochView,
-  mirrorEpoch,
   mirroredClaims,
-  type Payout,
+  saveClaim,
+  saveEpoch,
   storedClaim,
   withItsClaims,
-} from './asry-store.ts';
+} from './asry-records.ts';
+import { AsryStore, type Claim, type Payout } from './asry-store.ts';
 import {
   type Deposit,
   KEY_LIFE_MS,
@@ -44,7 +43,7 @@ import {
   unreadable,
   verdictRefusal,
 } from './claim-rules.ts';
-import { type Epoch, missingEpochs } from './epochs.ts';
+import { missingEpochs } from './epochs.ts';
 import { type AsryPorts, claimPurpose, createAsryKind, payoutId } from './payout-operation.ts';
 import { Payouts } from './payouts.ts';
 
@@ -202,10 +201,10 @@ export class Claims implements CustodyModule {
     storage.transaction(() => {
       if (opened) {
         journal.consumeOnce(`payment:${signature}`, claimPurpose(signature), now());
-        this.#saveEpoch(opened.epoch);
+        saveEpoch(this.#tools, this.#store, opened.epoch);
       }
       if (request.key) journal.recordCall('key', request.client, now());
-      this.#payouts.save({ ...claim, left: claim.left - atoms }, payout);
+      saveClaim(this.#tools, this.#store, { ...claim, left: claim.left - atoms }, payout);
     });
     return payout;
   }
@@ -303,12 +302,6 @@ export class Claims implements CustodyModule {
     this.#tools.log({ level: 'warn', event: 'deposit_held', signature, reason });
   }
 
-  /** Stores an epoch and queues its D1 update. Call inside a transaction. */
-  #saveEpoch(epoch: Epoch): void {
-    this.#store.putEpoch(epoch);
-    mirrorEpoch(this.#tools.journal, epoch, this.#tools.now());
-  }
-
   /** Opens the epochs that have started by now or by a later Unix time in seconds. @throws AppError UPSTREAM_FAILED while the decimals of ASRY cannot be read */
   async #openEpochs(time = 0): Promise<void> {
     const until = Math.max(time, inSeconds(this.#tools.now()));
@@ -324,7 +317,7 @@ export class Claims implements CustodyModule {
         inSeconds(this.#tools.now()),
         mint.decimals,
       )) {
-        this.#saveEpoch(withItsClaims(this.#store, epoch));
+        saveEpoch(this.#tools, this.#store, withItsClaims(this.#store, epoch));
       }
     });
   }

@@ -17,14 +17,8 @@ import { mayBePaidBy, RELEASED } from '../kernel/operator-commands.ts';
 import { held, reasonText } from '../kernel/reason.ts';
 import { blockContradicted } from '../kernel/reconcile.ts';
 import { type Backoff, backoff, levelOf, type RowRetries } from '../kernel/retries.ts';
-import {
-  type AsryStore,
-  type Claim,
-  mirrorClaim,
-  mirrorEpoch,
-  type OwedReason,
-  type Payout,
-} from './asry-store.ts';
+import { saveClaim, saveEpoch } from './asry-records.ts';
+import type { AsryStore, Claim, OwedReason, Payout } from './asry-store.ts';
 import { type AsryPayoutPorts, type PayoutAccounts, payoutId } from './payout-operation.ts';
 
 /** An owed payout and its claim, as they are stored. */
@@ -91,7 +85,7 @@ export class Payouts implements HeldDebts {
         const isPaying = payout.state === 'begun' && operation !== undefined && operation.state !== 'failed';
         const claim = this.#store.claim(signature);
         if (claim && payout.state !== 'paid' && !isPaying)
-          this.save(claim, { ...payout, state: 'held', dueAt: null });
+          this.#save(claim, { ...payout, state: 'held', dueAt: null });
       }
     }
   }
@@ -117,7 +111,7 @@ export class Payouts implements HeldDebts {
     if (!claim) return undefined;
     const by = this.#tools.journal.blockedBy(payoutId(claim.signature, 1));
     if (as === 'owed' && by !== undefined) return mayBePaidBy(by);
-    if (as === 'owed') this.save(claim, this.owe(payout, 'unread'));
+    if (as === 'owed') this.#save(claim, this.owe(payout, 'unread'));
     else this.#bookPaid(claim, { ...payout, paidAt: this.#tools.now() });
     return RELEASED[as];
   }
@@ -180,7 +174,7 @@ export class Payouts implements HeldDebts {
         createAccount,
         source: this.#p.source ?? null,
       },
-      store: () => this.save({ ...claim, operations: claim.operations + 1 }, begun),
+      store: () => this.#save({ ...claim, operations: claim.operations + 1 }, begun),
     };
   }
 
@@ -202,7 +196,7 @@ export class Payouts implements HeldDebts {
       if (!now) return;
       const owed = this.owe(now.payout, begun);
       const { tries, dueAt } = now.payout;
-      this.save(now.claim, asked ? { ...owed, tries, dueAt } : owed);
+      this.#save(now.claim, asked ? { ...owed, tries, dueAt } : owed);
     });
   }
 
@@ -239,12 +233,8 @@ export class Payouts implements HeldDebts {
     this.#tools.log({ level: levelOf(tries), event: 'payout_unbooked', ...facts });
   }
 
-  /** Stores a claim and one of its payouts and queues the D1 update. Call inside a transaction. */
-  save(claim: Claim, payout: Payout): void {
-    this.#store.putPayout(payout);
-    const changed = { ...claim, changes: claim.changes + 1 };
-    this.#store.putClaim(changed);
-    mirrorClaim(this.#tools.journal, this.#store, changed, this.#tools.now());
+  #save(claim: Claim, payout: Payout): void {
+    saveClaim(this.#tools, this.#store, claim, payout);
   }
 
   /** Alerts the operator, once an hour, to a reason that only the operator can remove. */
@@ -269,12 +259,11 @@ export class Payouts implements HeldDebts {
 
   /** Books a paid payout in its claim and epoch. Call inside a transaction. */
   #bookPaid(claim: Claim, payout: Payout): void {
-    this.save(claim, { ...payout, state: 'paid' });
+    this.#save(claim, { ...payout, state: 'paid' });
     const epoch = this.#store.epoch(claim.epoch);
     if (!epoch) return;
-    const paid = { ...epoch, paid: epoch.paid + payout.atoms, changes: epoch.changes + 1 };
-    this.#store.putEpoch(paid);
-    mirrorEpoch(this.#tools.journal, paid, this.#tools.now());
+    const paid = epoch.paid + payout.atoms;
+    saveEpoch(this.#tools, this.#store, { ...epoch, paid, changes: epoch.changes + 1 });
   }
 
   /** Books a payout whose operation has ended. */
@@ -286,7 +275,7 @@ export class Payouts implements HeldDebts {
       if (operation.state !== 'done') {
         const because = reasonText(operation.reason);
         const reason = ENDING_REASONS.find((each) => each === because) ?? 'payout_failed';
-        this.save(claim, this.owe(stored, reason));
+        this.#save(claim, this.owe(stored, reason));
         this.#tools.log({
           level: levelOf(stored.tries + 1),
           event: 'payout_failed',
