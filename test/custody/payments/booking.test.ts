@@ -212,6 +212,11 @@ describe('the payer', () => {
     expect(payer({ a: -FEE - 9n, c: 0n, treasury: 9n }, ['a'])).toBe('a');
   });
 
+  it('the payer may have paid the rent of an account as well', () => {
+    expect(payer({ a: -FEE - 12n, opened: 3n, treasury: 9n }, ['a'])).toBe('a');
+    expect(payer({ a: -FEE - 8n, opened: 3n, treasury: 9n }, ['a'])).toBeNull();
+  });
+
   it('the payer is unknown when a vault paid and its executor lost as much to another account', () => {
     expect(payer({ executor: -FEE - 9n, vault: -9n, opened: 9n, treasury: 9n }, ['executor'])).toBeNull();
     expect(

@@ -5,6 +5,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import type { OpenRequest } from '../../../src/custody/api.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { flushOutbox } from '../../../src/custody/kernel/outbox.ts';
+import type { Within } from '../../../src/custody/kernel/ports.ts';
 import type { LookedUp } from '../../../src/custody/kernel/signature-lookups.ts';
 import { type PaymentPorts, Payments } from '../../../src/custody/payments/payment-requests.ts';
 import { Tokens } from '../../../src/custody/tokens/token-store.ts';
@@ -216,10 +217,9 @@ export function createPaymentWorld(
     confirmed.push(...chain.splice(0, 1));
     return sent;
   };
-  const within = <T>(work: Promise<T>) => work;
-  const confirm = (id: string, text: string) =>
+  const confirm = (id: string, text: string, waitMs = 5_000, within: Within = (work) => work) =>
     payments.confirm(
-      { id, kind: payments.find(id)?.kind ?? 'token', signature: text, client: 'ip', waitMs: 5_000 },
+      { id, kind: payments.find(id)?.kind ?? 'token', signature: text, client: 'ip', waitMs },
       within,
     );
   /** Writes the waiting rows to D1. */
