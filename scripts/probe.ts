@@ -4,15 +4,12 @@
  * that the doctor gives it, and the exit code is then 1. It signs and opens nothing, and stores every response as a
  * fixture. The shape of each response is compared with the recorded ones, and calls that were never recorded are named.
  *
- * Options: --settings FILE (default .dev.vars, if it exists), --solana ADDRESS
- * and --bitcoin ADDRESS of the reserve (default those of the settings, else throw-away ones), --out FOLDER
- * (default test/fixtures/probe), --world (the upstreams of the offline world of this machine). The first line names them.
+ * Options: --settings FILE (default .dev.vars, if it exists), --out FOLDER (default test/fixtures/probe), --world (the
+ * upstreams of the offline world of this machine). The first line names them. Settings without a reserve get a new address.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isBitcoinAddress } from '../src/chain/bitcoin/address.ts';
-import { isAddress } from '../src/chain/solana/address.ts';
 import { readConfig } from '../src/config.ts';
 import { argumentsOrUsage, readArguments, UsageError } from './command-line.ts';
 import { currentCommit } from './current-commit.ts';
@@ -25,23 +22,16 @@ import { shapeDrift } from './probe/shape-drift.ts';
 import { chooseTarget, releaseText } from './target.ts';
 
 const DEFAULT_SETTINGS = '.dev.vars';
-const USAGE =
-  'npm run probe -- [--settings FILE] [--solana ADDRESS] [--bitcoin ADDRESS] [--out FOLDER] [--world]';
+const USAGE = 'npm run probe -- [--settings FILE] [--out FOLDER] [--world]';
 
 const { values, world } = argumentsOrUsage(USAGE, (args) => {
   const { values } = readArguments(args, {
     settings: { type: 'string' },
-    solana: { type: 'string' },
-    bitcoin: { type: 'string' },
     out: { type: 'string', default: 'test/fixtures/probe' },
     world: { type: 'boolean', default: false },
   });
   if (values.settings !== undefined && !existsSync(values.settings))
     throw new UsageError(`--settings: there is no file '${values.settings}'`);
-  if (values.solana !== undefined && !isAddress(values.solana))
-    throw new UsageError(`--solana must be a Solana address, not '${values.solana}'`);
-  if (values.bitcoin !== undefined && !isBitcoinAddress(values.bitcoin))
-    throw new UsageError(`--bitcoin must be a Bitcoin address, not '${values.bitcoin}'`);
   if (values.world && values.settings !== undefined)
     throw new UsageError('--world has settings of its own: give it without --settings');
   const choose = () => chooseTarget({ named: ['API_BASE_URL', process.env.API_BASE_URL], world: true });
@@ -58,10 +48,10 @@ if (config.invalid.length > 0) {
   process.exit(1);
 }
 const { solanaAddress, bitcoinAddress } = freshKeys(randomBytes);
-const ownReserve = values.solana ?? config.RESERVE_SOLANA_ADDRESS;
+const { RESERVE_SOLANA_ADDRESS: ownReserve } = config;
 const reserve = {
   solanaAddress: ownReserve ?? solanaAddress,
-  bitcoinAddress: values.bitcoin ?? config.RESERVE_BTC_ADDRESS ?? bitcoinAddress,
+  bitcoinAddress: config.RESERVE_BTC_ADDRESS ?? bitcoinAddress,
 };
 
 const source = world ? `the offline world at ${world.url}` : existsSync(file) ? file : 'the defaults';

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import type { Backend } from './bench/counting-worker.ts';
 import { withRows } from './table-rows.ts';
 
-/** Calls per backend, rows that D1 bills, JSON text in KB, and the calls that wait for each other. */
-type Uses = { readonly [K in Backend | 'kvWrites' | 'read' | 'written' | 'json']?: number };
+/** Calls per backend, and rows that D1 bills. */
+type Uses = { readonly [K in Backend | 'kvWrites' | 'read' | 'written']?: number };
 export type Cost = Uses & { readonly steps: number };
 export type RouteCosts = {
   readonly reads: readonly { readonly route: string; readonly cold: Cost; readonly warm: Cost }[];
@@ -33,7 +33,6 @@ const NAMES: readonly (readonly [keyof Uses, string])[] = [
   ['pageViews', 'page-view object'],
   ['upstream', 'upstream'],
   ['assets', 'assets'],
-  ['json', 'KB JSON'],
 ];
 
 const costText = (cost: Uses): string =>

@@ -34,8 +34,6 @@ export type Calls = {
   /** Rows that D1 bills. */
   readonly read: number;
   readonly written: number;
-  /** Characters of JSON text that were parsed or written. */
-  readonly json: number;
 };
 
 export type VerbCalls = { readonly verb: string; readonly calls: readonly Call[] };
@@ -46,7 +44,6 @@ class Meter {
   readonly calls: Call[] = [];
   read = 0;
   written = 0;
-  json = 0;
   #step = 0;
   #running = 0;
   #waiting: (() => void)[] = [];
@@ -179,24 +176,9 @@ const countedBindings = (env: Env): Env => ({
   PAGE_VIEWS: countedObjects(env.PAGE_VIEWS, 'pageViews'),
 });
 
-const { parse, stringify } = JSON;
-const countJson = (text: unknown): void => {
-  const meter = meters.getStore();
-  if (meter && typeof text === 'string') meter.json += text.length;
-};
-JSON.parse = (text, ...rest) => {
-  countJson(text);
-  return parse(text, ...rest);
-};
-JSON.stringify = ((...args: Parameters<typeof stringify>) => {
-  const text: string | undefined = stringify(...args);
-  countJson(text);
-  return text;
-}) as typeof stringify;
-
 const platformFetch = globalThis.fetch;
 globalThis.fetch = (input, init) => {
-  const body: unknown = typeof init?.body === 'string' ? parse(init.body) : undefined;
+  const body: unknown = typeof init?.body === 'string' ? JSON.parse(init.body) : undefined;
   const rpc: unknown = Reflect.get(Object(body), 'method');
   const what = typeof rpc === 'string' ? rpc : `${init?.method ?? 'GET'} ${String(input)}`;
   return metered('upstream', what, () => platformFetch(input, init));
@@ -245,9 +227,9 @@ export default {
       await service.scheduled({ cron: '* * * * *' } as ScheduledController, own, context);
       return new Response(null, { status: 204 });
     });
-    const { calls, read, written, json } = meter;
+    const { calls, read, written } = meter;
     const made = new Response(response.body, response);
-    made.headers.set('x-calls', stringify({ calls, read, written, json } satisfies Calls));
+    made.headers.set('x-calls', JSON.stringify({ calls, read, written } satisfies Calls));
     // Work after the response is not counted, and ends before the next request.
     for (let before = -1; before !== calls.length; ) {
       before = calls.length;

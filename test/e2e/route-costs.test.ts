@@ -51,14 +51,13 @@ const post = (path: string, body: object, headers = {}) =>
     body: JSON.stringify(body),
   });
 
-function costOf({ calls, read, written, json }: Calls): Cost {
+function costOf({ calls, read, written }: Calls): Cost {
   const counts: Partial<Record<string, number>> = {};
   for (const { backend, what } of calls) {
     const key = what === 'put' ? 'kvWrites' : backend;
     counts[key] = (counts[key] ?? 0) + 1;
   }
-  // Rounded, because the text contains ports and times.
-  const used = Object.entries({ ...counts, read, written, json: 20 * Math.floor(json / 20_000) });
+  const used = Object.entries({ ...counts, read, written });
   return {
     steps: Math.max(0, ...calls.map(({ step }) => step)),
     ...Object.fromEntries(used.filter(([, value]) => Number(value) > 0)),

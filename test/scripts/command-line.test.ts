@@ -27,8 +27,6 @@ const MORE_NONSENSE: readonly Nonsense[] = [
   ['verify', ['sluice']],
   ['backup', []],
   ['probe', ['--settings', 'no-such-file']],
-  ['probe', ['--solana', 'reserve']],
-  ['probe', ['--bitcoin', 'reserve']],
   ['pack-mcp', ['one', 'two']],
   ['pack-mcp', ['--origin', 'sluice']],
   ['record-examples', ['--force']],
