@@ -9,7 +9,7 @@ import { KNOWN } from '../../scripts/doctor/read-settings.ts';
 import { kindOf } from '../docs/command-kinds.ts';
 import { blocksOf, commandsOf } from '../docs/markdown.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { until } from './swap-caller.ts';
+import { mintEnds, until } from './swap-caller.ts';
 
 const run = promisify(execFile);
 type Json = Record<string, unknown>;
@@ -19,10 +19,7 @@ let folder: string;
 beforeAll(async () => {
   world = await startWorld({ cron: false, blockMs: 0, slotMs: 20, settleDelayMs: 200 });
   await world.control.cron('* * * * *');
-  await until('the day’s mint is over', async () => {
-    const rows = (await world.worker.query('SELECT status FROM operations')) as Json[];
-    return rows.length > 0 && rows.every(({ status }) => status !== 'waiting') ? true : undefined;
-  });
+  await mintEnds(world);
   folder = mkdtempSync(join(tmpdir(), 'sluice-docs-'));
   const settings = Object.entries(world.bindings).filter(([name]) => KNOWN.includes(name));
   writeFileSync(join(folder, 'live.vars'), settings.map(([name, value]) => `${name}=${value}\n`).join(''), {

@@ -1,20 +1,18 @@
 /** @module-tag deep */
 
-import { execFile } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { examine } from '../../scripts/doctor/examine.ts';
 import { hideSecrets, SECRETS, type Settings } from '../../scripts/doctor/finding.ts';
 import { KNOWN } from '../../scripts/doctor/read-settings.ts';
 import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
+import { runScript } from '../kit/run-script.ts';
 import { createBitcoinKey, createQuoteKey, createSolanaKey } from '../world/keys.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { until } from './swap-caller.ts';
 
-const run = promisify(execFile);
 const OTHER_QUOTE_KEY = createQuoteKey().publicKey;
 
 let world: World;
@@ -85,16 +83,9 @@ describe('on a healthy service', () => {
 
   it('reports a healthy service from a terminal with exit code 0', async () => {
     write(healthy);
-    const args = [
-      'scripts/doctor.ts',
-      '--settings',
-      file,
-      '--service',
-      world.url,
-      '--wrangler',
-      wranglerWith((t) => t),
-    ];
-    const { stdout } = await run(process.execPath, args);
+    const wrangler = wranglerWith((text) => text);
+    const args = ['--settings', file, '--service', world.url, '--wrangler', wrangler];
+    const { stdout } = await runScript('doctor', args);
     expect(stdout).toMatch(/No problem found\.\n$/);
   });
 });
@@ -276,14 +267,7 @@ describe('from a terminal', () => {
       BTC_PRIVATE_KEY_WIF: createBitcoinKey().wif,
     };
     write(planted);
-    const args = ['scripts/doctor.ts', '--settings', file, '--service', world.url];
-    const failed: { code?: number; stdout?: string; stderr?: string } = await run(
-      process.execPath,
-      args,
-    ).then(
-      () => ({}),
-      (error: object) => error,
-    );
+    const failed = await runScript('doctor', ['--settings', file, '--service', world.url]);
     expect(failed.code).toBe(1);
     const said = `${failed.stdout}${failed.stderr}`;
     for (const name of ['cost-limit-loose', 'rpc-unreachable', 'btc-key-mismatch'])
@@ -297,16 +281,9 @@ describe('from a terminal', () => {
 
   it('prints the same findings as JSON', async () => {
     write({ ...healthy, RESERVE_FLOOR_SOL: '0' });
-    const args = [
-      'scripts/doctor.ts',
-      '--settings',
-      file,
-      '--offline',
-      '--json',
-      '--wrangler',
-      wranglerWith((t) => t),
-    ];
-    const { stdout } = await run(process.execPath, args).catch((error: { stdout: string }) => error);
+    const wrangler = wranglerWith((text) => text);
+    const args = ['--settings', file, '--offline', '--json', '--wrangler', wrangler];
+    const { stdout } = await runScript('doctor', args);
     expect(JSON.parse(stdout)).toMatchObject({
       ok: false,
       findings: [{ name: 'floor-low', level: 'problem' }],

@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { Signer } from 'bip322-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { runScript } from '../kit/run-script.ts';
 import { createBitcoinKey } from '../world/keys.ts';
 import { startWorld, type World } from '../world/world.ts';
 import { until } from './swap-caller.ts';
 
-const run = promisify(execFile);
 type Json = Record<string, unknown>;
 
 // The reserve's Bitcoin key is kept outside the service, as recommended.
@@ -26,16 +24,8 @@ afterAll(() => world?.stop());
 afterEach(() => world.faults.clear());
 
 /** The command as the operator types it. */
-async function ops(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const known = { API_BASE_URL: world.url, OPS_SECRET: world.bindings.OPS_SECRET ?? '', ...env };
-  const done = await run(process.execPath, ['scripts/ops.ts', ...args], {
-    env: { ...process.env, ...known },
-  }).then(
-    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    (error: { code: number; stdout: string; stderr: string }) => error,
-  );
-  return { code: done.code, stdout: done.stdout, stderr: done.stderr };
-}
+const ops = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runScript('ops', args, { API_BASE_URL: world.url, OPS_SECRET: world.bindings.OPS_SECRET, ...env });
 
 /** The same call without a terminal. */
 async function post(

@@ -1,9 +1,7 @@
 /** @module-tag deep */
-import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { type NostrEvent, verifyEvent } from 'nostr-tools/pure';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { KNOWN } from '../../scripts/doctor/read-settings.ts';
@@ -12,11 +10,11 @@ import { isSignedQuote } from '../../src/bridges/near-intents-signature.ts';
 import { createEsplora } from '../../src/providers/esplora.ts';
 import { BTC_ASSET, createNearIntents, SOL_ASSET } from '../../src/providers/near-intents.ts';
 import { createPriceVenues } from '../../src/providers/price-venues.ts';
+import { runScript } from '../kit/run-script.ts';
 import { replay } from '../providers/replay.ts';
 import { isUpstream } from '../world/bindings.ts';
 import { startWorld, type World } from '../world/world.ts';
 
-const run = promisify(execFile);
 const NODE_KEY = 'node-key-in-the-path';
 
 let world: World;
@@ -45,14 +43,11 @@ async function probe(change: Readonly<Record<string, string>> = {}) {
       .map(([name, value]) => `${name}=${value}\n`)
       .join(''),
   );
-  const args = ['scripts/probe.ts', '--settings', file, '--out', join(out, 'kept')];
-  const done: { code?: number; stdout: string; stderr: string } = await run(process.execPath, args).catch(
-    (error: { code: number; stdout: string; stderr: string }) => error,
-  );
+  const done = await runScript('probe', ['--settings', file, '--out', join(out, 'kept')]);
   const red = [...done.stdout.matchAll(/^RED {2}(\S+)/gm)].map(([, name]) => name);
   const said = `${done.stdout}${done.stderr}`;
   const kept = readdirSync(join(out, 'kept')).map((name) => readFileSync(join(out, 'kept', name), 'utf8'));
-  return { code: done.code ?? 0, red, said, kept, settings };
+  return { code: done.code, red, said, kept, settings };
 }
 
 type Kept = { host: string; recordedAt: string; exchanges: (Exchange & { event?: NostrEvent })[] };
@@ -173,7 +168,7 @@ it('stops before any request when a setting is wrong', async () => {
   world.resetStats();
   const settings = join(folder, 'none');
   writeFileSync(settings, '');
-  const args = ['scripts/probe.ts', '--settings', settings, '--out', join(folder, 'unused')];
-  const failed = run(process.execPath, args, { env: { ...process.env, SWAP_MAX_SOL: '2 SOL' } });
-  await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('SWAP_MAX_SOL') });
+  const args = ['--settings', settings, '--out', join(folder, 'unused')];
+  const failed = await runScript('probe', args, { SWAP_MAX_SOL: '2 SOL' });
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('SWAP_MAX_SOL') });
 });

@@ -1,15 +1,14 @@
-import { execFile } from 'node:child_process';
 import { createPublicKey, verify } from 'node:crypto';
-import { promisify } from 'node:util';
 import { base58 } from '@scure/base';
 import { address } from '@solana/web3.js';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { askPeers } from '../chain/bitcoin/peers.ts';
+import { runScript } from '../kit/run-script.ts';
 import { mintOfTheDay } from '../world/mint-of-the-day.ts';
 import { buildTransaction } from '../world/solana-wallet.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { until } from './swap-caller.ts';
+import { mintEnds, until } from './swap-caller.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -120,15 +119,9 @@ describe('npm run verify', () => {
       .filter((line) => !line.startsWith('Target: '));
 
   async function verifyFrom(url: string, explorers: string[], rpc = world.endpoints.rpc1) {
-    const args = ['scripts/verify.ts', url, '--explorers', explorers.join(','), '--rpc', rpc];
-    const run = promisify(execFile)(process.execPath, args);
-    return run.then(
-      ({ stdout }) => ({ code: 0, lines: linesOf(stdout) }),
-      ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
-        code,
-        lines: linesOf(stdout || stderr),
-      }),
-    );
+    const args = [url, '--explorers', explorers.join(','), '--rpc', rpc];
+    const { code, stdout, stderr } = await runScript('verify', args);
+    return { code, lines: linesOf(stdout || stderr) };
   }
   const explorers = () => [`${world.endpoints.esplora1}/api`, `${world.endpoints.esplora2}/api`];
 
@@ -222,10 +215,7 @@ describe('warm reads', () => {
     tags: ['deep'],
   }, async () => {
     await world.control.cron('* * * * *');
-    await until('the day’s mint is over', async () => {
-      const rows = (await world.worker.query('SELECT status FROM operations')) as Json[];
-      return rows.length > 0 && rows.every(({ status }) => status !== 'waiting') ? true : undefined;
-    });
+    await mintEnds(world);
     await world.control.cron('* * * * *');
     world.resetStats();
     for (let round = 0; round < 20; round++) await readAll();

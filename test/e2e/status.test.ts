@@ -6,7 +6,7 @@ import type { AlarmMessage } from '../../src/features/status/check-alarms.ts';
 import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import type { UpstreamName } from '../world/bindings.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { createSwapCaller, type SwapCaller, until } from './swap-caller.ts';
+import { createSwapCaller, mintEnds, type SwapCaller, until } from './swap-caller.ts';
 
 type Json = Record<string, unknown>;
 interface Status extends Json {
@@ -46,10 +46,7 @@ beforeAll(async () => {
   });
   caller = createSwapCaller(world);
   await world.control.cron(MINUTE);
-  await until('the day’s mint is over', async () => {
-    const rows = (await world.worker.query('SELECT status FROM operations')) as Json[];
-    return rows.length > 0 && rows.every(({ status }) => status !== 'waiting') ? true : undefined;
-  });
+  await mintEnds(world);
 });
 afterEach(() => world.faults.clear());
 afterAll(async () => {

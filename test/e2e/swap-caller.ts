@@ -56,6 +56,13 @@ export async function until<T>(what: string, look: () => Promise<T | undefined> 
   throw new Error(`never: ${what}`);
 }
 
+/** Waits for the end of every operation, such as the day's mint, which the first run of the cron begins. */
+export const mintEnds = (world: World): Promise<true> =>
+  until('the day’s mint is over', async () => {
+    const rows = (await world.worker.query('SELECT status FROM operations')) as Body[];
+    return rows.length > 0 && rows.every(({ status }) => status !== 'waiting') ? true : undefined;
+  });
+
 export async function read(response: Response): Promise<Answer> {
   const text = await response.text();
   const body = (text.startsWith('{') ? JSON.parse(text) : { text }) as Body;
