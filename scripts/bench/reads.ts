@@ -7,11 +7,12 @@ import { startWorld } from '../../test/world/world.ts';
 import { openClient } from './client.ts';
 import type { Backend, Calls } from './counting-worker.ts';
 import { everyRead } from './every-read.ts';
-import { median, type Row } from './row.ts';
+import { median, type Row, roundsWithin } from './row.ts';
 import { ownBundle, sluiceBundle, startRuntime } from './runtime.ts';
 
 const ROUNDS = 7;
 const ROUND_MS = 120;
+const MAX_ROUTE_MS = 10_000;
 /** The backends that the bare Worker can call as well. */
 const BARE = ['d1', 'kv', 'do', 'limiter'] as const;
 const NAMES: Readonly<Record<Backend, string>> = {
@@ -88,14 +89,10 @@ export async function reads(): Promise<Row[]> {
       const whole = await fetch(`${ours}${path}`, { redirect: 'manual' });
       const bytes = (await whole.arrayBuffer()).byteLength;
       const bareUrl = `${limit}${bareRoute(counts, bytes)}`;
-      const pairs: { ours: number; limit: number }[] = [];
-      for (let round = -2; round < ROUNDS; round += 1) {
-        const pair = {
-          ours: await client.rate(`${ours}${path}`, ROUND_MS),
-          limit: await client.rate(bareUrl, ROUND_MS),
-        };
-        if (round >= 0) pairs.push(pair);
-      }
+      const pairs = await roundsWithin(ROUNDS, MAX_ROUTE_MS, async () => ({
+        ours: await client.rate(`${ours}${path}`, ROUND_MS),
+        limit: await client.rate(bareUrl, ROUND_MS),
+      }));
       const rate = median(pairs.map((pair) => pair.ours));
       const isComparable = (counts.upstream ?? 0) === 0;
       const ratio = isComparable ? median(pairs.map((pair) => pair.ours / pair.limit)) : null;

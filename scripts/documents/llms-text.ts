@@ -17,7 +17,6 @@ type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: s
 type Schema = {
   type?: unknown;
   description?: string;
-  example?: unknown;
   enum?: unknown[];
   default?: unknown;
 };
@@ -62,7 +61,7 @@ function operationLine(
 ): string {
   const parameters = (operation.parameters ?? []).filter((p): p is Parameter => 'name' in p);
   const recorded = examples[operation.operationId ?? '']?.request;
-  const url = `${origin}${recorded?.path ?? filled(path, parameters)}`;
+  const url = `${origin}${recorded?.path ?? path}`;
   const codes = Object.values(operation.responses).flatMap((response) =>
     codesOf(response?.content?.['application/json']?.schema),
   );
@@ -77,22 +76,6 @@ function operationLine(
     `- [${method.toUpperCase()} ${path}](${url}): ${meaningOf(operation)}`,
     ...details.map((detail) => `  - ${detail}`),
   ].join('\n');
-}
-
-/** A path that can be called directly, with the examples of its parameters. */
-function filled(path: string, parameters: readonly Parameter[]): string {
-  const sample = ({ schema, name }: Parameter) => {
-    const { example, enum: values, default: fallback } = (schema ?? {}) as Schema;
-    return encodeURIComponent(String(example ?? values?.[0] ?? fallback ?? `{${name}}`)).replace(
-      /%7B|%7D/g,
-      (brace) => decodeURIComponent(brace),
-    );
-  };
-  const query = parameters.filter((p) => p.in === 'query' && p.required);
-  const named = parameters
-    .filter((p) => p.in === 'path')
-    .reduce((text, p) => text.replace(`{${p.name}}`, sample(p)), path);
-  return query.length === 0 ? named : `${named}?${query.map((p) => `${p.name}=${sample(p)}`).join('&')}`;
 }
 
 function bodyFields(document: ApiDocument, operation: Operation): string[] {
