@@ -1,12 +1,10 @@
-/** An account as `getAccountInfo` shows it, in the two encodings from which all others follow. */
+/** An account as `getMultipleAccounts` shows it, with its data as bytes. */
 export interface AccountState {
   readonly lamports: number;
   readonly owner: string;
   readonly executable: boolean;
   readonly space: number;
   readonly data: Uint8Array;
-  /** The `data` of encoding jsonParsed: an object, or null where the virtual machine has no parser for it. */
-  readonly parsed: unknown;
 }
 
 interface Version {

@@ -31,7 +31,6 @@ export interface IndexedTx {
   readonly weight: number;
   readonly inputs: readonly IndexedInput[];
   readonly outputs: readonly IndexedOutput[];
-  readonly raw: string;
   /** Null while unconfirmed. */
   readonly block: BlockPlace | null;
 }
@@ -73,7 +72,6 @@ function read(tx: Tx, block: BlockPlace | null): IndexedTx {
       script: output.script.toRaw().toString('hex'),
       sats: output.value,
     })),
-    raw: tx.toRaw().toString('hex'),
     block,
   };
 }

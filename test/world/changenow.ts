@@ -67,16 +67,13 @@ const refused = (status: number, error: string, message: string, payload?: unkno
   json(status, { error, message, ...(payload === undefined ? {} : { payload }) });
 
 /**
- * ChangeNOW v2 with the standard flow. Besides the gate's faults: `inactive` (no pair is exchanged), `status` with the
- * provider's status as value, `lie` with mode `address`, `amount` or `asset` (a create's answer about another order),
- * `ok-error` (a refusal that comes with status 200). `GET /world/exchanges` lists what was created.
+ * ChangeNOW v2 with the standard flow. Besides the gate's faults: `lie` (a create's
+ * answer with another payout address). `GET /world/exchanges` lists what was created.
  */
 export async function startChangeNow(options: ChangeNowOptions): Promise<Upstream> {
   const { prices, faults } = options;
   const exchanges: SimulatedExchange[] = [];
 
-  const fault = (kind: string, request: WorldRequest) =>
-    faults.take('changenow', kind, request.label, request.path);
   const usd = (coin: Coin): number =>
     coin.ticker === 'btc' || coin.ticker === 'sol'
       ? Number(prices.price(coin.ticker === 'btc' ? 'BTC' : 'SOL'))
@@ -98,10 +95,10 @@ export async function startChangeNow(options: ChangeNowOptions): Promise<Upstrea
   const output = (from: Coin, to: Coin, amount: number): number =>
     round(((amount * usd(from)) / usd(to)) * (1 - FEE));
 
-  function pairOf(request: WorldRequest, read: (name: string) => string | null): [Coin, Coin] | Answer {
+  function pairOf(read: (name: string) => string | null): [Coin, Coin] | Answer {
     const from = coin(read('fromCurrency'), read('fromNetwork'));
     const to = coin(read('toCurrency'), read('toNetwork'));
-    const inactive = fault('inactive', request) !== null || from?.ticker === 'luna' || to?.ticker === 'luna';
+    const inactive = from?.ticker === 'luna' || to?.ticker === 'luna';
     if (!from || !to || from === to || inactive) return refused(400, 'pair_is_inactive', 'Pair is inactive');
     return [from, to];
   }
@@ -125,7 +122,7 @@ export async function startChangeNow(options: ChangeNowOptions): Promise<Upstrea
     const parsed = orderBody.safeParse(JSON.parse(request.body));
     if (!parsed.success) return refused(400, 'not_valid_params', 'Invalid parameters');
     const order = parsed.data;
-    const pair = pairOf(request, (name) => Reflect.get(order, name));
+    const pair = pairOf((name) => Reflect.get(order, name));
     if (!Array.isArray(pair)) return pair;
     const [from, to] = pair;
     const amount = Number(order.fromAmount);
@@ -142,20 +139,19 @@ export async function startChangeNow(options: ChangeNowOptions): Promise<Upstrea
       ...(await payin(from.network)),
     };
     exchanges.push(made);
-    const lie = fault('lie', request)?.mode;
+    const isLie = faults.take('changenow', 'lie', request.label, request.path) !== null;
     return json(200, {
       id: made.id,
-      fromAmount: lie === 'amount' ? amount * 2 : amount,
+      fromAmount: amount,
       directedAmount: amount,
       toAmount: made.toAmount,
       flow: 'standard',
       type: 'direct',
       payinAddress: made.payinAddress,
       ...(made.payinExtraId === null ? {} : { payinExtraId: made.payinExtraId }),
-      payoutAddress: lie === 'address' ? '1BitcoinEaterAddressDontSendf59kuE' : order.address,
+      payoutAddress: isLie ? '1BitcoinEaterAddressDontSendf59kuE' : order.address,
       payoutExtraId: order.extraId,
       ...echo(from, to),
-      ...(lie === 'asset' ? { toCurrency: 'doge', toNetwork: 'doge' } : {}),
       refundAddress: order.refundAddress,
       refundExtraId: order.refundExtraId,
     });
@@ -207,7 +203,7 @@ export async function startChangeNow(options: ChangeNowOptions): Promise<Upstrea
 
   function quote(request: WorldRequest): Answer {
     const { query } = request;
-    const pair = pairOf(request, (name) => query.get(name));
+    const pair = pairOf((name) => query.get(name));
     if (!Array.isArray(pair)) return pair;
     const [from, to] = pair;
     if (request.path === '/v2/exchange/range')
@@ -255,7 +251,6 @@ export async function startChangeNow(options: ChangeNowOptions): Promise<Upstrea
       }
       if (request.headers['x-changenow-api-key'] !== options.apiKey)
         return refused(403, 'invalid_api_key', `Key ${request.headers['x-changenow-api-key']} is not valid`);
-      if (fault('ok-error', request) !== null) return refused(200, 'pair_is_inactive', 'Pair is inactive');
       if (request.label === 'POST /v2/exchange') return create(request);
       if (request.label === 'GET /v2/exchange/by-id') return byId(request);
       if (request.label === 'GET /v2/exchange/range' || request.label === 'GET /v2/exchange/estimated-amount')

@@ -2,42 +2,6 @@ import { hex } from '@scure/base';
 import { Address, NETWORK, OutScript } from '@scure/btc-signer';
 import type { BitcoinIndex, IndexedOutput, IndexedTx } from './bitcoin-index.ts';
 
-const OPCODES: Record<number, string> = {
-  0: 'OP_0',
-  79: 'OP_PUSHNUM_NEG1',
-  106: 'OP_RETURN',
-  118: 'OP_DUP',
-  135: 'OP_EQUAL',
-  136: 'OP_EQUALVERIFY',
-  169: 'OP_HASH160',
-  172: 'OP_CHECKSIG',
-  174: 'OP_CHECKMULTISIG',
-};
-
-/** Script as Esplora spells it: `OP_0 OP_PUSHBYTES_20 <hex>`. */
-function scriptAsm(script: string): string {
-  const bytes = hex.decode(script);
-  const words: string[] = [];
-  let at = 0;
-  while (at < bytes.length) {
-    const code = bytes[at] ?? 0;
-    at += 1;
-    const width = code >= 76 && code <= 78 ? 2 ** (code - 76) : 0;
-    if ((code === 0 || code > 78) && width === 0) {
-      words.push(OPCODES[code] ?? (code > 80 && code <= 96 ? `OP_PUSHNUM_${code - 80}` : `OP_${code}`));
-      continue;
-    }
-    let length = code;
-    for (let index = 0; width > 0 && index < width; index += 1)
-      length = (index === 0 ? 0 : length) + (bytes[at + index] ?? 0) * 256 ** index;
-    at += width;
-    const name = width === 0 ? `OP_PUSHBYTES_${length}` : `OP_PUSHDATA${width}`;
-    words.push(name, hex.encode(bytes.subarray(at, at + length)));
-    at += length;
-  }
-  return words.join(' ');
-}
-
 const TYPES: Record<string, string> = {
   pk: 'p2pk',
   pkh: 'p2pkh',
@@ -49,7 +13,7 @@ const TYPES: Record<string, string> = {
 
 /** An output with its script; the address, in mainnet text, is absent where the script has none. */
 function showOutput({ script, sats }: IndexedOutput): Record<string, unknown> {
-  const shown = { scriptpubkey: script, scriptpubkey_asm: scriptAsm(script) };
+  const shown = { scriptpubkey: script };
   if (script.startsWith('6a')) return { ...shown, scriptpubkey_type: 'op_return', value: sats };
   const out = OutScript.decode(hex.decode(script));
   const type = TYPES[out.type] ?? 'unknown';
@@ -63,7 +27,7 @@ function showOutput({ script, sats }: IndexedOutput): Record<string, unknown> {
 }
 
 /** `status` of a transaction: the block keys are absent, not null, while it is unconfirmed. */
-export function showStatus(tx: IndexedTx): Record<string, unknown> {
+function showStatus(tx: IndexedTx): Record<string, unknown> {
   if (tx.block === null) return { confirmed: false };
   const { height, hash, time } = tx.block;
   return { confirmed: true, block_height: height, block_hash: hash, block_time: time };
@@ -84,7 +48,6 @@ export function showTransaction(index: BitcoinIndex, tx: IndexedTx): Record<stri
         vout: input.previous?.vout ?? 0xffffffff,
         prevout: prevout === null ? null : showOutput(prevout),
         scriptsig: input.script,
-        scriptsig_asm: scriptAsm(input.script),
         ...(input.witness.length === 0 ? {} : { witness: input.witness }),
         is_coinbase: input.previous === null,
         sequence: input.sequence,

@@ -29,8 +29,8 @@ export interface SettlementOptions {
 }
 
 /**
- * Settles deposits: a real Bitcoin transaction for a full deposit, a real SOL transfer back for a short or late
- * one. Fault `settle` changes the next settlement by its `mode`; `batch` pays two swaps with one transaction.
+ * Settles deposits: a real Bitcoin transaction for the quoted amount, a real SOL transfer back for another amount or after
+ * the deadline. Fault `settle` changes the next settlement by its `mode`; `batch` pays two swaps with one transaction.
  */
 export function startSettlement(options: SettlementOptions): Settlement {
   const { ledger, bitcoin, faults, solanaBank, bitcoinBank } = options;
@@ -100,26 +100,17 @@ export function startSettlement(options: SettlementOptions): Settlement {
       default:
         await pay(swap, swap.amountOut, swap.amountOut);
     }
-    if (swap.received > swap.amountIn) await refund(swap, 'EXCESS_DEPOSIT', swap.received - swap.amountIn);
   }
 
   async function deposited(swap: Swap, landed: LandedTransaction, lamports: bigint): Promise<void> {
     swap.depositHashes.push(landed.signature);
-    const open = swap.status === 'PENDING_DEPOSIT' || swap.status === 'KNOWN_DEPOSIT_TX';
-    if (open) mark(swap, 'KNOWN_DEPOSIT_TX');
+    mark(swap, 'KNOWN_DEPOSIT_TX');
     await ledger.clock.reached(landed.slot + 1);
     swap.received += lamports;
-    if (!open && swap.status !== 'INCOMPLETE_DEPOSIT') return refund(swap, 'UNEXPECTED_DEPOSIT', lamports);
-    if (Date.now() > swap.deadline) {
+    const isLate = Date.now() > swap.deadline;
+    if (isLate || lamports !== swap.amountIn) {
       await pause(options.settleDelayMs);
-      await refund(swap, 'DEADLINE_EXCEEDED', swap.received);
-      return mark(swap, 'REFUNDED');
-    }
-    if (swap.received < swap.amountIn) {
-      mark(swap, 'INCOMPLETE_DEPOSIT');
-      await pause(options.settleDelayMs);
-      if (swap.status !== 'INCOMPLETE_DEPOSIT' || swap.received >= swap.amountIn) return;
-      await refund(swap, 'PARTIAL_DEPOSIT', swap.received);
+      await refund(swap, isLate ? 'DEADLINE_EXCEEDED' : 'PARTIAL_DEPOSIT', lamports);
       return mark(swap, 'REFUNDED');
     }
     mark(swap, 'PROCESSING');

@@ -12,7 +12,6 @@ export type SwapStatus =
   | 'PENDING_DEPOSIT'
   | 'KNOWN_DEPOSIT_TX'
   | 'PROCESSING'
-  | 'INCOMPLETE_DEPOSIT'
   | 'SUCCESS'
   | 'REFUNDED'
   | 'FAILED';

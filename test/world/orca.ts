@@ -15,7 +15,6 @@ export interface OrcaOptions {
 }
 
 const PATH = /^\/v2\/solana\/pools\/([^/]+)$/;
-const HUGE_BYTES = 3 * 1024 * 1024;
 
 function isAddress(word: string): boolean {
   try {
@@ -27,7 +26,7 @@ function isAddress(word: string): boolean {
 
 /**
  * Orca's public API for single pools. State and balances are from the chain; volumes are invented. Its own
- * faults: `unlisted` (404), `zeroBalances`, `empty`, `redirect`, `huge`.
+ * fault: `unlisted` (404).
  */
 export function startOrca({ ledger, pools, faults, counts }: OrcaOptions): Promise<Upstream> {
   const listed = new Map<string, WorldPool>(
@@ -38,17 +37,13 @@ export function startOrca({ ledger, pools, faults, counts }: OrcaOptions): Promi
     const word = PATH.exec(path)?.[1];
     if (method !== 'GET' || word === undefined) return text(404, 'Not Found');
     if (!isAddress(word)) return json(400, { error: 'Invalid whirlpool address' });
-    const take = (kind: string) => faults.take('orca', kind, label, path) !== null;
-    if (take('empty')) return { status: 200, body: '' };
-    if (take('redirect'))
-      return { status: 302, headers: { location: `/v2/solana/pools/${word}/elsewhere` }, body: '' };
-    if (take('huge')) return json(200, { data: { address: word, padding: 'x'.repeat(HUGE_BYTES) } });
     const pool = listed.get(word);
-    if (pool === undefined || take('unlisted')) return json(404, { error: 'Whirlpool not found' });
-    return json(200, { data: await show(pool, take('zeroBalances')), meta: { cursor: null } });
+    if (pool === undefined || faults.take('orca', 'unlisted', label, path) !== null)
+      return json(404, { error: 'Whirlpool not found' });
+    return json(200, { data: await show(pool), meta: { cursor: null } });
   }
 
-  async function show(pool: WorldPool, isUnindexed: boolean): Promise<unknown> {
+  async function show(pool: WorldPool): Promise<unknown> {
     const slot = ledger.clock.slot('confirmed');
     const account = await ledger.account(pool.address, slot);
     if (account === null) throw new Error(`pool ${pool.address} is gone`);
@@ -100,8 +95,8 @@ export function startOrca({ ledger, pools, faults, counts }: OrcaOptions): Promi
       feeGrowthGlobalB: String(state.feeGrowthGlobalB),
       price: (raw * 10 ** (tokenA.decimals - tokenB.decimals)).toFixed(20),
       tvlUsdc: value.toFixed(2),
-      tokenBalanceA: String(isUnindexed ? 0n : balanceA),
-      tokenBalanceB: String(isUnindexed ? 0n : balanceB),
+      tokenBalanceA: String(balanceA),
+      tokenBalanceB: String(balanceB),
       stats: { '24h': stats, '7d': stats, '30d': stats },
       tokenA: token(tokenA),
       tokenB: token(tokenB),

@@ -52,7 +52,7 @@ const INFORMATION = {
 
 /**
  * A real Nostr relay in memory. Faults: `drop` (the handshake fails), `hang` (messages are never answered), `delay`,
- * `noEose`, `garbage` (a line that is not JSON precedes each response).
+ * `noEose`.
  */
 export async function startRelay(options: {
   name: string;
@@ -81,10 +81,7 @@ export async function startRelay(options: {
         return client.readyState;
       },
       send(data: string, done?: (error?: Error) => void) {
-        if (data.startsWith('["EOSE"')) {
-          if (faults.take(name, 'noEose') !== null) return;
-          if (faults.take(name, 'garbage') !== null) client.send('no json {');
-        }
+        if (data.startsWith('["EOSE"') && faults.take(name, 'noEose') !== null) return;
         client.send(data, done);
       },
     };

@@ -1,7 +1,7 @@
 import { base64 } from '@scure/base';
 import { address } from '@solana/web3.js';
 import { getTransferSolInstruction } from '@solana-program/system';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createFaultBook } from './fault-book.ts';
 import type { Upstream } from './fault-gate.ts';
 import { callRpc } from './json-rpc.ts';
@@ -24,7 +24,6 @@ beforeAll(async () => {
   one = await startRpcFront({ name: 'rpc1', ledger: solana.ledger, faults, counts });
   two = await startRpcFront({ name: 'rpc2', ledger: solana.ledger, faults, counts });
 });
-afterEach(() => faults.clear());
 afterAll(async () => {
   await one.stop();
   await two.stop();
@@ -204,56 +203,5 @@ describe('history', () => {
     expect(await list({ limit: 1 })).toEqual(sent.slice(0, 1));
     expect(await list({ before: sent[0] })).toEqual(sent.slice(1));
     expect(await list({ until: sent[2] })).toEqual(sent.slice(0, 2));
-  });
-
-  test("a token account's finalized balance lags behind a deposit", async () => {
-    const account = await solana.tokenAccount(solana.treasury.address, 'usdc');
-    const atoms = async (commitment: string) => {
-      const { result } = await callRpc(one.url, 'getTokenAccountBalance', [account, { commitment }]);
-      const { context, value } = result as {
-        context: { slot: number };
-        value: { amount: string; uiAmountString: string };
-      };
-      return { slot: context.slot, ...value };
-    };
-    const { clock } = solana.ledger;
-    await clock.reached(clock.slot('processed') + 40);
-    const landed = slotOf(await solana.faucet(solana.treasury.address, 'usdc', 1_500_000n));
-    expect(await atoms('processed')).toMatchObject({ amount: '1500000', uiAmountString: '1.5' });
-    const finalized = await atoms('finalized');
-    expect(finalized.amount).toBe(finalized.slot < landed ? '0' : '1500000');
-    await clock.reached(landed + 32);
-    expect(await atoms('finalized')).toMatchObject({ amount: '1500000' });
-  });
-});
-
-describe('faults of a front', () => {
-  test('a dropped transaction is accepted and never lands, and can be sent again', async () => {
-    const { signature, wire } = await signedTransfer(SOL);
-    faults.set('rpc1', { kind: 'dropSends', times: 1 });
-    expect(await send(one, wire)).toMatchObject({ result: signature });
-    expect(await status(two, signature)).toBeNull();
-    await send(one, wire);
-    expect(await status(two, signature)).toMatchObject({ slot: expect.any(Number) });
-  });
-
-  test('a lost response leaves the transaction landed', async () => {
-    const { signature, wire } = await signedTransfer(SOL);
-    faults.set('rpc1', { kind: 'lost', match: 'sendTransaction' });
-    await expect(send(one, wire)).rejects.toThrow('fetch failed');
-    expect(await status(two, signature)).toMatchObject({ slot: expect.any(Number) });
-  });
-
-  test('a lagging front and an empty front show other states than a healthy one', async () => {
-    const { signature, wire, to } = await signedTransfer(SOL);
-    await send(one, wire);
-    await solana.ledger.clock.reached(slotOf(signature) + 1);
-    faults.set('rpc1', { kind: 'lag', by: 1000 });
-    expect(await balance(one, to, 'processed')).toBe(0);
-    expect(await balance(two, to, 'processed')).toBe(Number(SOL));
-    faults.clear();
-    faults.set('rpc1', { kind: 'nullStatus', value: signature });
-    expect(await status(one, signature)).toBeNull();
-    expect(await status(two, signature)).not.toBeNull();
   });
 });

@@ -102,24 +102,20 @@ export function createSolanaLedger(surfpool: Surfpool, clock: SolanaClock): Sola
   let findKey: (address: string) => Promise<KeyPairSigner | undefined> = async () => undefined;
 
   async function read(addresses: readonly string[]): Promise<(AccountState | null)[]> {
-    const ask = (encoding: string) =>
-      surfpool.get<{ value: readonly (RawAccount | null)[] }>('getMultipleAccounts', [
-        addresses,
-        { encoding },
-      ]);
-    const [raw, parsed] = await Promise.all([ask('base64'), ask('jsonParsed')]);
+    const { value } = await surfpool.get<{ value: readonly (RawAccount | null)[] }>('getMultipleAccounts', [
+      addresses,
+      { encoding: 'base64' },
+    ]);
     return addresses.map((_, index) => {
-      const account = raw.value[index];
+      const account = value[index];
       if (account === null || account === undefined) return null;
       const data = Array.isArray(account.data) ? base64.decode(String(account.data[0])) : new Uint8Array();
-      const rich = parsed.value[index]?.data;
       return {
         lamports: account.lamports,
         owner: account.owner,
         executable: account.executable,
         space: data.length,
         data,
-        parsed: Array.isArray(rich) ? null : rich,
       };
     });
   }

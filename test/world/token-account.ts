@@ -22,13 +22,10 @@ export function readMint(state: AccountState | null): { supply: bigint; decimals
   return { supply: u64(state.data, 36), decimals: state.data[44] ?? 0 };
 }
 
-export function readTokenAccount(
-  state: AccountState | null,
-): { mint: string; owner: string; amount: bigint } | null {
+export function readTokenAccount(state: AccountState | null): { mint: string; amount: bigint } | null {
   if (state === null || !isToken(state, ACCOUNT_BYTES, 2)) return null;
   return {
     mint: base58.encode(state.data.subarray(0, 32)),
-    owner: base58.encode(state.data.subarray(32, 64)),
     amount: u64(state.data, 64),
   };
 }

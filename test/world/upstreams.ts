@@ -48,8 +48,8 @@ export async function startUpstreams(options: UpstreamsOptions): Promise<Upstrea
       startRpcFront({ name: 'rpc1', ledger, faults, counts }),
       startRpcFront({ name: 'rpc2', ledger, faults, counts }),
       options.nodes === 3 ? startRpcFront({ name: 'rpc3', ledger, faults, counts }) : undefined,
-      startEsploraAdapter({ name: 'esplora1', flavor: 'mempool', node: bitcoin, faults, counts }),
-      startEsploraAdapter({ name: 'esplora2', flavor: 'blockstream', node: bitcoin, faults, counts }),
+      startEsploraAdapter({ name: 'esplora1', node: bitcoin, faults, counts }),
+      startEsploraAdapter({ name: 'esplora2', node: bitcoin, faults, counts }),
       startOneClick({
         ledger,
         bitcoin,
