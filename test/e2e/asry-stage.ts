@@ -171,16 +171,6 @@ export function createAsryStage(world: World) {
       return signature;
     },
 
-    /** Many at once, each final. */
-    async deposits(from: SolanaKey, count: number, dollars: bigint): Promise<string[]> {
-      const signatures: string[] = [];
-      for (let made = 0; made < count; made += 1)
-        // The amounts differ, so that no two transactions of one block hash are the same.
-        signatures.push(await land(from.signer, pay(from, world.treasury, dollars * DOLLAR + BigInt(made))));
-      await finalized(signatures.at(-1) ?? '');
-      return signatures;
-    },
-
     claim: (depositTxSignature: string, more: Record<string, unknown> = {}, key?: string) =>
       post({ asset: 'USDC', depositTxSignature, ...more }, key),
 

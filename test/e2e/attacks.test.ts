@@ -1,7 +1,5 @@
 /**
- * The attacks of the adversarial audit on one running world: the first of its two nodes lies when a case
- * requires it. Each
- * case prints nothing; docs/threat-model.md has the figures.
+ * The attacks of docs/threat-model.md on one running world with two nodes. The first node lies when a case requires it.
  */
 import { address } from '@solana/web3.js';
 import { getBurnInstruction, getCloseAccountInstruction } from '@solana-program/token';

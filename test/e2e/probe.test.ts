@@ -157,7 +157,7 @@ it('shows no secret, neither in its lines nor in a fixture', async () => {
   expect(all).not.toContain(NODE_KEY);
 });
 
-it('is RED with exit code 1 for what the doctor finds, and for a relay that is gone', async () => {
+it('the probe is RED with exit code 1 for what the doctor finds, and for a relay that is gone', async () => {
   world.faults.set('oneclick', { kind: 'wrongSignature' });
   world.faults.set('relay1', { kind: 'drop' });
   const { code, red } = await probe();

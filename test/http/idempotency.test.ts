@@ -37,9 +37,9 @@ it.each([
   expect(await keyOf(key)).toBe('INVALID_IDEMPOTENCY_KEY');
 });
 
-const KEY = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+const KEY = '7C9e6679-7425-40de-944b-e07fc1f90ae7';
 
-it('the key is kept as SHA-256 of route and key', () => {
+it('the key is kept as SHA-256 of route and key, with its case', () => {
   const expected = createHash('sha256').update(`exchange/create\n${KEY}`).digest('hex');
   expect(requestFingerprint('exchange/create', KEY, {}).keyHash).toBe(expected);
 });

@@ -67,8 +67,8 @@ const refused = (status: number, error: string, message: string, payload?: unkno
   json(status, { error, message, ...(payload === undefined ? {} : { payload }) });
 
 /**
- * ChangeNOW v2 with the standard flow. Besides the gate's faults: `lie` (a create's
- * answer with another payout address). `GET /world/exchanges` lists what was created.
+ * ChangeNOW v2 with the standard flow. Besides the gate's faults: `status` with the provider's status as value, and `lie`
+ * (a create's answer names another payout address). `GET /world/exchanges` lists what was created.
  */
 export async function startChangeNow(options: ChangeNowOptions): Promise<Upstream> {
   const { prices, faults } = options;

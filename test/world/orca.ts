@@ -25,8 +25,8 @@ function isAddress(word: string): boolean {
 }
 
 /**
- * Orca's public API for single pools. State and balances are from the chain; volumes are invented. Its own
- * fault: `unlisted` (404).
+ * Orca's public API for single pools. State and balances are from the chain; volumes are invented. Its own fault is
+ * `unlisted` (404).
  */
 export function startOrca({ ledger, pools, faults, counts }: OrcaOptions): Promise<Upstream> {
   const listed = new Map<string, WorldPool>(

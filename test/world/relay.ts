@@ -51,8 +51,8 @@ const INFORMATION = {
 };
 
 /**
- * A real Nostr relay in memory. Faults: `drop` (the handshake fails), `hang` (messages are never answered), `delay`,
- * `noEose`.
+ * A real Nostr relay in memory. Faults: `drop` (the handshake fails), `hang` (messages are never answered), `delay`, and
+ * `noEose` (the end of the stored events is never sent).
  */
 export async function startRelay(options: {
   name: string;

@@ -33,11 +33,13 @@ function envelope(id: unknown, outcome: { result: unknown } | { error: unknown }
 }
 
 /**
- * A Solana JSON-RPC node of the service. Two servers share one chain and differ in their faults: `lag` (by
- * slots),
- * `nullStatus` (optionally one signature in `value`), `dropSends` (accepted, never lands), `version` (presents
- * transactions as version `by`, 1 by default, optionally only the signatures in `value`, comma separated), `httpErrors` (JSON-RPC errors under
- * HTTP 400), `withoutConfirmations` (statuses as Alpenglow may show them).
+ * A Solana JSON-RPC node of the service. Two servers share one chain and differ in their faults:
+ * - `lag`: shows the chain as it was `by` slots ago
+ * - `nullStatus`: hides all transactions, or the signature in `value`
+ * - `dropSends`: accepts a transaction, which never lands
+ * - `version`: presents transactions as version `by` (1), all or the signatures in `value`, separated by commas
+ * - `httpErrors`: returns JSON-RPC errors under HTTP 400
+ * - `withoutConfirmations`: returns statuses as Alpenglow may show them
  */
 export function startRpcFront(options: {
   name: string;
