@@ -4,7 +4,7 @@
  * @module
  */
 import { argumentsOrUsage, oneOf, readArguments, UsageError, wholeNumber } from './command-line.ts';
-import { AREAS, type Area } from './mutate/areas.ts';
+import { AREAS, type Area, testsOf } from './mutate/areas.ts';
 import { judgeBySeeds } from './mutate/judge-by-seeds.ts';
 import { judgeByTests } from './mutate/judge-by-tests.ts';
 import { type Change, choose, judgeAll, mutantsOf, type Result } from './mutate/mutants.ts';
@@ -40,7 +40,7 @@ function print({ mutant, fate, note }: Result): void {
 
 async function judgeArea(area: Area): Promise<Result[]> {
   const run = (change?: Change) =>
-    judge === 'seeds' ? judgeBySeeds(change, seeds) : judgeByTests(change, area.tests);
+    judge === 'seeds' ? judgeBySeeds(change, seeds) : judgeByTests(change, testsOf(area));
   const unchanged = await run();
   if (unchanged.fate !== 'survived') throw new Error(`Without a mutant: ${unchanged.note}`);
   return judgeAll(choose(mutantsOf(area), only, sample), run, print);
