@@ -3,22 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { documentOf } from '../../scripts/documents/write-documents.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { routeRequests } from './route-requests.ts';
+import { routeRequests, type Schema } from './route-requests.ts';
 
-interface Schema {
-  readonly $ref?: string;
-  readonly type?: string;
-  readonly format?: string;
-  readonly enum?: readonly unknown[];
-  readonly pattern?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: unknown;
-}
 type Samples = { readonly inside: readonly unknown[]; readonly outside: readonly unknown[] };
 type Field = {
   readonly place: 'query' | 'path' | 'header' | 'body';

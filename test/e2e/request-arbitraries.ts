@@ -5,6 +5,7 @@ import {
   type Operation,
   operationsOf,
 } from '../../scripts/documents/api-document.ts';
+import type { Parameter, Schema } from './route-requests.ts';
 
 /** One request of an operation, ready to be sent. */
 export interface ApiRequest {
@@ -14,30 +15,6 @@ export interface ApiRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-}
-
-interface Schema {
-  readonly $ref?: string;
-  readonly type?: string;
-  readonly nullable?: boolean;
-  readonly example?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly default?: unknown;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly maxLength?: number;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
-}
-interface Parameter {
-  readonly name: string;
-  readonly in: string;
-  readonly required?: boolean;
-  readonly schema?: Schema;
 }
 
 /** Text that tests parsing, comparing, counting and forwarding. */

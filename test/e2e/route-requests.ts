@@ -15,17 +15,28 @@ export interface RouteRequest {
   };
 }
 
-interface Schema {
+/** The parts of a schema of the API document that tests read. */
+export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly nullable?: boolean;
   readonly example?: unknown;
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
+  readonly pattern?: string;
   readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
 }
-interface Parameter {
+export interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly required?: boolean;
