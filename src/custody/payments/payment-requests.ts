@@ -24,24 +24,20 @@ import type { LookedUp, LookUp, Lookup } from '../kernel/signature-lookups.ts';
 import type { OpenSales } from '../limits.ts';
 import { Booking, type BookingPorts, treasuryPayment } from './booking.ts';
 import { type OpeningPorts, openRequest } from './open-request.ts';
-import { matchRequest, mayBeReturned } from './payment-matching.ts';
+import { matchRequest } from './payment-matching.ts';
 import { PaymentSearch } from './payment-search.ts';
 import { createRefundKind, type RefundKindPorts } from './refund-operation.ts';
 import { type RefundPorts, Refunds } from './refunds.ts';
 import { RequestChanges } from './request-changes.ts';
 import { mirroredPayments, requestView, SHOWN_REFUNDS } from './request-records.ts';
-import { type PaymentRequest, purposeOf, RequestStore } from './request-store.ts';
+import { creationId, type PaymentRequest, purposeOf, RequestStore } from './request-store.ts';
 import { TreasuryStore } from './treasury-store.ts';
 import type { TreasuryNode } from './treasury-walk.ts';
 
 type Subject = PaymentRequest['subject'];
 
-/** The purchases that requests pay for. The custodian passes in the tokens module. */
+/** The tokens with their numbers. The custodian passes in the tokens module. */
 export type TokenPort = {
-  /** Id of the operation that creates a request's token. */
-  creationId(requestId: string): string;
-  /** Queues a creation and reserves its cost in lamports. Call inside the storage transaction that books the payment. */
-  queueCreation(request: PaymentRequest, cost: bigint): void;
   /** The number of a listed token; undefined for any other mint. */
   listedId(mint: string): number | undefined;
   /** Lists a token and returns its number. Call inside a storage transaction. */
@@ -93,13 +89,7 @@ export class Payments implements CustodyModule {
     const store = new RequestStore(storage);
     const payments = new TreasuryStore(storage);
     const refunds = new Refunds(tools, store, p);
-    const changes = new RequestChanges(tools, {
-      ...p,
-      store,
-      refunds,
-      mayBeReturned: (payment) =>
-        p.treasuryAddress === p.reserveAddress && mayBeReturned(payment, journal.open(), now()),
-    });
+    const changes = new RequestChanges(tools, { ...p, store, refunds });
     const take: BookingPorts['take'] = (payment, transaction) => changes.take(payment, transaction);
     const booking = new Booking({ ...p, storage, payments, take, now, log });
     this.#tools = tools;
@@ -248,7 +238,7 @@ export class Payments implements CustodyModule {
   /** While a paid creation waits, its operation has the reason. */
   #reasonOf({ id, state, reason }: PaymentRequest): string | null {
     if (reason !== null || state !== 'paid') return reason;
-    return reasonText(this.#tools.journal.get(this.#p.tokens.creationId(id))?.reason ?? null);
+    return reasonText(this.#tools.journal.get(creationId(id))?.reason ?? null);
   }
 
   #viewOf(request: PaymentRequest): RequestView {
@@ -258,7 +248,7 @@ export class Payments implements CustodyModule {
 
   /** Continues a paid creation and books its end. */
   async #carryOn(request: PaymentRequest): Promise<void> {
-    await this.#tools.drive(this.#p.tokens.creationId(request.id));
+    await this.#tools.drive(creationId(request.id));
     this.#changes.settleCreations(ENDED_BATCH);
   }
 

@@ -3,26 +3,32 @@
  * storage transaction contains the change, its D1 update and any refund.
  * @module
  */
+import { lamports } from '../../core/amount.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
+import { queueOperation } from '../kernel/begin-operation.ts';
 import type { ModuleTools } from '../kernel/module.ts';
+import type { Facts } from '../kernel/operation.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { RowRetries } from '../kernel/retries.ts';
 import type { BookingResult, MayBeReturned } from './booking.ts';
-import { checkPayment, DUST, matchRequest } from './payment-matching.ts';
-import type { TokenPort } from './payment-requests.ts';
+import { checkPayment, DUST, matchRequest, mayBeReturned } from './payment-matching.ts';
+import type { PaymentsPorts } from './payment-requests.ts';
 import type { Refunds } from './refunds.ts';
 import { mirrorCreatedListing, mirrorRequest } from './request-records.ts';
-import { creationCost, type PaymentRequest, purposeOf, type RequestStore } from './request-store.ts';
+import {
+  creationCost,
+  creationId,
+  type PaymentRequest,
+  purposeOf,
+  type RequestStore,
+} from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
 const UNMATCHED: BookingResult = { purpose: null };
 
-export type RequestChangesPorts = {
+type RequestChangesPorts = Pick<PaymentsPorts, 'tokens' | 'treasuryAddress' | 'reserveAddress'> & {
   readonly store: RequestStore;
-  readonly refunds: Pick<Refunds, 'owe' | 'owedOf'>;
-  readonly tokens: Pick<TokenPort, 'creationId' | 'queueCreation' | 'list'>;
-  /** Whether a payment may be the reserve's own money that a bridge returned. */
-  readonly mayBeReturned: (payment: TreasuryPayment) => boolean;
+  readonly refunds: Refunds;
 };
 
 export class RequestChanges {
@@ -49,7 +55,9 @@ export class RequestChanges {
     if (!request) return UNMATCHED;
     // A bridge adds no reference.
     const isNamed = transaction.accounts.includes(request.reference);
-    if (!isNamed && this.#p.mayBeReturned(payment)) return 'may_be_returned';
+    const sharesAddress = this.#p.treasuryAddress === this.#p.reserveAddress;
+    if (!isNamed && sharesAddress && mayBeReturned(payment, this.#tools.journal.open(), this.#tools.now()))
+      return 'may_be_returned';
     const purpose = purposeOf(request);
     const name = `payment:${payment.signature}`;
     const consumerOf = this.#tools.journal.consumerOf(name);
@@ -65,7 +73,7 @@ export class RequestChanges {
    */
   settleCreations(limit: number): void {
     this.#ended.run(limit, (request) => {
-      const operation = this.#tools.journal.get(this.#p.tokens.creationId(request.id));
+      const operation = this.#tools.journal.get(creationId(request.id));
       this.#tools.storage.transaction(() => {
         if (operation?.state === 'done') return this.#complete(request);
         this.#oweAll(
@@ -123,9 +131,17 @@ export class RequestChanges {
     if (done.kind === 'token') mirrorCreatedListing(this.#tools.journal, done, this.#tools.now());
   }
 
-  /** Plans a creation that has no operation yet and reserves its cost. Call inside a storage transaction. */
-  plan(request: PaymentRequest): void {
-    this.#p.tokens.queueCreation(request, creationCost(request.subject));
+  /**
+   * Queues the creation of a paid request, if it has no operation yet. Its cost is reserved, and no other operation can use
+   * it from then on. Call inside the storage transaction that books the payment.
+   */
+  plan({ id, subject }: PaymentRequest): void {
+    if (this.#tools.journal.get(creationId(id))) return;
+    queueOperation(this.#tools, 'token', creationId(id), {
+      amount: lamports(0n),
+      reserved: lamports(creationCost(subject)),
+      plan: { ...(subject as Facts), invoiceId: id },
+    });
   }
 
   /** Applies a payment that was consumed for this request. Call inside a storage transaction. */

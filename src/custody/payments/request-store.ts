@@ -73,6 +73,9 @@ export type PaymentRequest = {
   readonly changes: number;
 };
 
+/** The operation that creates the token of a request. */
+export const creationId = (requestId: string): string => `token:${requestId}`;
+
 /** Lamports that a creation may take from the reserve: rent and fees. */
 export const creationCost = (subject: PaymentRequest['subject']): bigint =>
   BigInt(String(subject.costLamports));

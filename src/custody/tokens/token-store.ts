@@ -3,10 +3,7 @@
  * @module
  */
 import { foldText } from '../../chain/solana/token-text.ts';
-import { lamports } from '../../core/amount.ts';
-import { queueOperation } from '../kernel/begin-operation.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
-import type { Facts } from '../kernel/operation.ts';
 import type { Storage } from '../kernel/ports.ts';
 import { RowStore } from '../row-store.ts';
 
@@ -70,7 +67,7 @@ export class TokenStore {
   }
 }
 
-/** The purchases of payment requests: creations and listings. */
+/** The tokens that payment requests create or list. */
 export class Tokens {
   readonly mirrored: MirrorSource;
   readonly #tools: Pick<ModuleTools, 'journal' | 'storage' | 'now'>;
@@ -86,22 +83,6 @@ export class Tokens {
         store.after(id, limit).map((token) => ({ id: String(token.tokenId), columns: tokenColumns(token) })),
       restore: (journal) => restoreToken(store, journal),
     };
-  }
-
-  creationId(requestId: string): string {
-    return `token:${requestId}`;
-  }
-
-  /**
-   * Queues the creation of a paid request and reserves its cost, which no other operation can use from then on.
-   * Call inside the storage transaction that books the payment.
-   * @param cost lamports that may leave the reserve: rent and fees
-   */
-  queueCreation({ id, subject }: Bought, cost: bigint): void {
-    const operation = this.creationId(id);
-    if (this.#tools.journal.get(operation)) return;
-    const plan = { ...(subject as Facts), invoiceId: id };
-    queueOperation(this.#tools, 'token', operation, { amount: lamports(0n), reserved: lamports(cost), plan });
   }
 
   /** The number of a listed token. */
