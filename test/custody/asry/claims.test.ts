@@ -278,14 +278,6 @@ describe('rewardUsd', () => {
     expect(run.landed().reduce((sum, { order }) => sum + order.atoms, 0n)).toBe(all);
   });
 
-  it('a claim with rewardUsd by a third party leaves the rest to the next plain claim', async () => {
-    const one = deposit(100n);
-    const run = start([one], { program });
-    await run.ask({ signature: one.signature, rewardMicroUsd: 1n, client: 'thirdParty' });
-    const rest = await run.ask({ signature: one.signature });
-    expect(payoutsOf(rest).reduce((sum, { atoms }) => sum + atoms, 0n)).toBe(reward(one.atoms));
-  });
-
   it('rewardUsd is priced as it was when the epoch began', async () => {
     const one = deposit(100n);
     const run = start([one], { program });
@@ -387,23 +379,6 @@ describe('epochs', () => {
     expect(run.claims()).toMatchObject([
       { entitlement: entitlementOf({ ...CURVE, cap: 100_000_000n }, 0n, net(one.atoms)) },
     ]);
-  });
-
-  it('epochs begin at midnight UTC of the first day when no start is configured', async () => {
-    const run = start([], { program: { startsAt: null } });
-    const [view] = (await run.epochViews()) ?? [];
-    expect([view?.startsAt, view?.number]).toEqual([
-      Math.floor((PROGRAM.startsAt ?? 0) / DAY_SECONDS) * DAY_SECONDS,
-      0,
-    ]);
-  });
-
-  it('epochs of a programme that began long ago open with the oldest that can still be claimed', async () => {
-    const startsAt = (PROGRAM.startsAt ?? 0) - 1_000 * DAY_SECONDS;
-    const run = start([], { program: { startsAt } });
-    const views = (await run.epochViews()) ?? [];
-    expect(views.map(({ number: of }) => of)).toEqual([33, 32, 31, 30]);
-    expect(views.every((view) => view.startsAt === startsAt + view.number * 30 * DAY_SECONDS)).toBe(true);
   });
 });
 

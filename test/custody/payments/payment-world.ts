@@ -47,9 +47,9 @@ export function createPaymentWorld(
     refunds: 'done' as 'done' | 'failed' | 'never',
     /** Why nothing may begin or be signed. */
     stopped: undefined as string | undefined,
-    /** Awaited by an operation that may not begin. */
-    /** Runs while a transaction is read. */
+    /** Awaited by every read of a transaction. */
     reading: undefined as (() => Promise<void>) | undefined,
+    /** Awaited by an operation that may not begin. */
     stopping: undefined as (() => Promise<void>) | undefined,
     /** Awaited by every drive of a creation. */
     driving: undefined as (() => Promise<void>) | undefined,

@@ -188,27 +188,6 @@ it('a refund is not owed again for a payment that a transaction of the reserve n
   expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', refunds: [] });
 });
 
-it('a journal restored from D1 has every request, token and refund again, and books none of their payments twice', async () => {
-  const world = createPaymentWorld();
-  const { request, paid } = await overpaid(world, 50_000n);
-  const part = world.open({ kind: 'listing' });
-  const first = world.pay(3_000_000n, [part.reference]);
-  await world.payments.run();
-  const restored = createPaymentWorld();
-  for (const { table, restore } of restored.payments.mirrored)
-    for (const { columns } of world.payments.mirrored.find((one) => one.table === table)?.rowsAfter('', 9) ??
-      [])
-      restore(String(columns.journal));
-  restored.state.now = world.state.now;
-  restored.chain.push(...world.chain);
-  await restored.payments.run();
-  for (const { id } of [request, part]) expect(restored.payments.find(id)).toEqual(world.payments.find(id));
-  expect(restored.payments.find(request.id)?.refunds).toMatchObject([{ signature: paid, status: 'due' }]);
-  expect(await restored.confirm(part.id, first)).toMatchObject({ refusal: { code: 'PAYMENT_INCOMPLETE' } });
-  for (const payment of [paid, first])
-    expect(restored.journal.consumerOf(`payment:${payment}`)).toMatch(/^(token|listing):/);
-});
-
 it('an ended refund is booked even if many older ones are pending', async () => {
   const world = createPaymentWorld();
   world.state.refunds = 'never';

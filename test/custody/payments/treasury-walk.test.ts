@@ -588,16 +588,6 @@ describe('a transaction that cannot be read', () => {
     await world.confirm('s1');
     expect(names(world.taken)).toEqual(['s1', 's2']);
   });
-
-  it('a transaction that cannot be read because no node responds keeps the place of the walk', async () => {
-    for (const n of range(1, 50)) world.chain.unshift(payment(`s${n}`, 100n));
-    await world.run();
-    world.state.down = true;
-    for (let runs = 0; runs < 5; runs++) await world.run();
-    world.state.down = false;
-    await world.runAll();
-    expect(world.taken).toHaveLength(50);
-  });
 });
 
 describe('with a node whose list is wrong', () => {
