@@ -63,7 +63,7 @@ type Walk = {
   readonly head: Place | null;
   /** Newest first. */
   readonly gaps: readonly Gap[];
-  /** When the head was last read, in Unix milliseconds; absent in a row of an older version. */
+  /** When the head was last read, in Unix milliseconds; absent in rows of storage version 1. */
   readonly headAt?: number;
   /**
    * When the node's newest transaction became older than the head, in Unix milliseconds; absent while it is not.
@@ -71,7 +71,7 @@ type Walk = {
   readonly retreatedSince?: number;
   /** When the walk got a gap after it had none, in Unix milliseconds; null without gaps. */
   readonly behindSince: number | null;
-  /** Unix milliseconds up to which everything has been read, while there are gaps; absent in a row of an older version. */
+  /** Unix milliseconds up to which everything has been read, while there are gaps; absent in rows of storage version 1. */
   readonly readUntil?: number;
 };
 
