@@ -41,7 +41,7 @@ export const AREAS: readonly Area[] = [
       'src/custody/payments/booking.ts',
       'src/custody/payments/treasury-walk.ts',
     ],
-    also: ['payment-edges', 'refunds', 'restored-payments'].map(
+    also: ['payment-edges', 'payment-search', 'refunds', 'restored-payments'].map(
       (name) => `test/custody/payments/${name}.test.ts`,
     ),
   },

@@ -1,0 +1,185 @@
+/** When the chain is searched for payments, and which payments a search finds. */
+import { describe, expect, it } from 'vitest';
+import { createPaymentWorld, fee, type PaymentWorld } from './payment-world.ts';
+
+const MINUTE = 60_000;
+const MINUTES_OF_A_DAY = 24 * 60;
+const owed = (world: PaymentWorld, id: string) =>
+  world.payments.find(id)?.refunds.map(({ reason, lamports }) => [reason, lamports]);
+
+describe('the time of the next run', () => {
+  it('plans no search between cron runs for requests that nobody pays or reads', async () => {
+    const world = createPaymentWorld();
+    expect(world.payments.nextRunAt()).toBeUndefined();
+    world.open();
+    for (let minute = 0; minute < 2 * 60; minute++) {
+      await world.payments.onCron();
+      if (minute % 7 === 0) for (let n = 0; n < 10; n++) world.open();
+      world.state.now += MINUTE;
+      expect(world.payments.nextRunAt()).toBeGreaterThan(world.state.now + 5 * MINUTE);
+    }
+  });
+
+  it('the search runs within eleven minutes when the cron does not run', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    await world.payments.onCron();
+    world.pay(fee(request));
+    const at = world.payments.nextRunAt() ?? 0;
+    expect(at).toBeGreaterThan(world.state.now);
+    expect(at).toBeLessThan(world.state.now + 11 * MINUTE);
+    world.state.now = at;
+    await world.payments.run();
+    expect(world.payments.find(request.id)?.status).toBe('completed');
+  });
+
+  it('the next run is soon after a caller has read an open request, at most once in four seconds', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    await world.payments.onCron();
+    expect(world.payments.askFor(request.id)).toBe(false);
+    world.state.now += 4_000;
+    expect(world.payments.askFor(request.id)).toBe(true);
+    expect(world.payments.askFor(request.id)).toBe(false);
+    world.pay(fee(request), [request.reference]);
+    expect(world.payments.nextRunAt()).toBeLessThanOrEqual(world.state.now);
+    await world.payments.run();
+    expect(world.payments.find(request.id)?.status).toBe('completed');
+    world.state.now += 4_000;
+    expect(world.payments.askFor(request.id)).toBe(false);
+  });
+
+  it('the cron searches each minute while a request is open, every ten minutes for a day, then hourly', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    world.pay(fee(request), [request.reference]);
+    const searches = async (minutes: number): Promise<number> => {
+      let count = 0;
+      for (let minute = 0; minute < minutes; minute++) {
+        world.state.now += MINUTE;
+        const { lists } = world.state;
+        await world.payments.onCron();
+        if (world.state.lists > lists) count++;
+      }
+      return count;
+    };
+    expect(await searches(1)).toBe(1);
+    world.open();
+    expect(await searches(40)).toBe(40);
+    expect(await searches(MINUTES_OF_A_DAY)).toBeLessThanOrEqual(MINUTES_OF_A_DAY / 10 + 1);
+    expect(await searches(MINUTES_OF_A_DAY)).toBe(24);
+  });
+
+  it('the next run is not earlier while paid creations wait for money, and at once when one has ended', async () => {
+    const world = createPaymentWorld({ creates: 'never' });
+    const request = world.open();
+    await world.confirm(request.id, world.pay(fee(request), [request.reference]));
+    await world.payments.run();
+    expect(world.payments.nextRunAt()).toBeGreaterThan(world.state.now + MINUTE);
+    world.finish(`token:${request.id}`, 'done');
+    expect(world.payments.nextRunAt()).toBe(world.state.now);
+    await world.payments.run();
+    expect(world.payments.find(request.id)?.status).toBe('completed');
+  });
+
+  it('the next run is at once when a refund has ended', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    const paid = world.pay(fee(request) + 50_000n, [request.reference]);
+    await world.confirm(request.id, paid);
+    await world.payments.run();
+    world.state.refunds = 'never';
+    await world.payments.commands.refund(request.id);
+    expect(world.payments.nextRunAt()).toBeGreaterThan(world.state.now + MINUTE);
+    world.finish(`refund:${paid}:1`, 'done');
+    expect(world.payments.nextRunAt()).toBe(world.state.now);
+    await world.payments.run();
+    expect(world.payments.find(request.id)?.refunds).toMatchObject([{ status: 'paid' }]);
+  });
+});
+
+describe('finding payments', () => {
+  it('finds a payment with a reference below 3,000 transfers of dust that came after it', async () => {
+    const world = createPaymentWorld();
+    world.open();
+    await world.payments.run();
+    const request = world.open();
+    world.pay(fee(request), [request.reference]);
+    for (let n = 0; n < 3_000; n++) world.pay(1n);
+    await world.payments.run();
+    expect(world.payments.find(request.id)?.status).toBe('completed');
+  });
+
+  it('no request expires after an outage while its payment lies below newer transactions', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    await world.payments.run();
+    world.pay(fee(request));
+    for (let n = 0; n < 60; n++) world.pay(1_000_000n + BigInt(n));
+    world.state.now += 7 * 60 * MINUTE;
+    await world.payments.run();
+    expect(world.payments.find(request.id)?.detail).toBe('awaiting_payment');
+    for (let runs = 0; runs < 5; runs++) {
+      world.state.now += MINUTE;
+      await world.payments.run();
+    }
+    expect(world.payments.find(request.id)?.paidAt).not.toBeNull();
+  });
+
+  it('owes a late payment back although no other request is open', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    world.state.now += 42 * MINUTE;
+    await world.payments.run();
+    world.pay(fee(request), [request.reference]);
+    world.state.now += 10 * MINUTE;
+    await world.payments.onCron();
+    expect(owed(world, request.id)).toEqual([['late', request.feeLamports]]);
+  });
+
+  it('owes a second payment back within an hour, a month after the last request closed', async () => {
+    const world = createPaymentWorld();
+    const request = world.open();
+    world.pay(fee(request), [request.reference]);
+    await world.payments.run();
+    world.state.now += 30 * 24 * 60 * MINUTE;
+    await world.payments.onCron();
+    world.pay(fee(request), [request.reference]);
+    world.state.now += 60 * MINUTE;
+    await world.payments.onCron();
+    expect(owed(world, request.id)).toEqual([['late', request.feeLamports]]);
+  });
+
+  it('checks 500 open references in turn, and few in one run', async () => {
+    const world = createPaymentWorld();
+    const asked = new Set<string>();
+    const node = world.ports.nodes[0];
+    if (!node) throw new Error('no node');
+    const { signatures } = node;
+    Object.assign(node, {
+      signatures: (of: string, page: { limit: number }) => {
+        asked.add(of);
+        return signatures(of, page);
+      },
+    });
+    const requests = Array.from({ length: 500 }, () => world.open());
+    for (let minute = 0; minute < 30; minute++) {
+      world.state.now += MINUTE;
+      const before = world.state.lists;
+      await world.payments.onCron();
+      expect(world.state.lists - before).toBeLessThanOrEqual(26);
+    }
+    expect(requests.filter(({ reference }) => !asked.has(reference))).toEqual([]);
+  });
+
+  it('a flooded reference does not delay the payment of another request', async () => {
+    const world = createPaymentWorld();
+    const [flooded, other] = [world.open(), world.open()];
+    for (let n = 0; n < 400; n++) world.pay(1n, [flooded.reference]);
+    await world.payments.run();
+    world.pay(fee(other), [other.reference]);
+    world.state.now += 5_000;
+    await world.payments.run();
+    expect(world.payments.find(other.id)?.status).toBe('completed');
+  });
+});
