@@ -111,12 +111,6 @@ describe('an older revision', () => {
     await apply(planned({ id: 'swap:a', revision: 5 }));
     expect(await stored('swap:a')).toMatchObject({ detail: 'sent' });
   });
-
-  it('a newer revision keeps number, kind and creation time of the first', async () => {
-    await apply(planned({ id: 'swap:a', seq: 3, revision: 1 }));
-    await apply(signed({ id: 'swap:a', seq: 3, revision: 2, createdAt: NOW + 5 }));
-    expect(await stored('swap:a')).toMatchObject({ seq: 3, created_at: new Date(NOW).toISOString() });
-  });
 });
 
 describe('a batch', () => {

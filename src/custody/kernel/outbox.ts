@@ -10,7 +10,7 @@
 import { type Journal, SET_ASIDE_REFUSALS } from './journal.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from './module.ts';
 import { encodeOperation, mirrorStatus, type Operation } from './operation.ts';
-import type { Log, Mirror, MirrorRow, MirrorTable, Storage } from './ports.ts';
+import type { Log, Mirror, MirrorRow, MirrorTable, SqlValue, Storage } from './ports.ts';
 import { reasonText } from './reason.ts';
 
 /** Rows of one D1 batch. */
@@ -98,32 +98,23 @@ function refuse({ journal, now, log }: OutboxPorts, row: MirrorRow, error: strin
 /** Size of the row of a probe; most rows are smaller. */
 const PROBE_BYTES = 16_384;
 
-const UPSERT = `INSERT INTO operations (id, seq, revision, kind, status, detail, reason, signature, amount_lamports, expected_sats,
-  btc_sats, btc_txid, landed_slot, block_time, created_at, updated_at, journal)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, revision = excluded.revision, status = excluded.status, detail = excluded.detail,
-  reason = excluded.reason, signature = excluded.signature, amount_lamports = excluded.amount_lamports,
-  expected_sats = excluded.expected_sats, btc_sats = excluded.btc_sats, btc_txid = excluded.btc_txid,
-  landed_slot = excluded.landed_slot, block_time = excluded.block_time, updated_at = excluded.updated_at,
-  journal = excluded.journal
-WHERE excluded.revision > operations.revision`;
-
 const READ_MARK = `SELECT revision FROM mirror_marks WHERE name = 'journal'`;
 const WRITE_MARK = `INSERT INTO mirror_marks (name, revision) VALUES ('journal', ?)
   ON CONFLICT (name) DO UPDATE SET revision = excluded.revision WHERE excluded.revision > mirror_marks.revision`;
 
 function statement(db: D1Database, row: MirrorRow): D1PreparedStatement {
-  if (row.entity === 'operation') return db.prepare(UPSERT).bind(...columns(row.operation));
-  const { entity, id, revision } = row;
-  const names = Object.keys(row.columns);
+  const { id, revision } = row;
+  const table = row.entity === 'operation' ? 'operations' : row.entity;
+  const columns = row.entity === 'operation' ? columnsOf(row.operation) : row.columns;
+  const names = Object.keys(columns);
   const all = ['id', 'revision', ...names];
-  const query = `INSERT INTO ${entity} (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')})
+  const query = `INSERT INTO ${table} (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')})
     ON CONFLICT (id) DO UPDATE SET ${all
       .slice(1)
       .map((name) => `${name} = excluded.${name}`)
       .join(', ')}
-    WHERE excluded.revision > ${entity}.revision`;
-  return db.prepare(query).bind(id, revision, ...Object.values(row.columns));
+    WHERE excluded.revision > ${table}.revision`;
+  return db.prepare(query).bind(id, revision, ...Object.values(columns));
 }
 
 export function createD1Mirror(db: D1Database): Mirror {
@@ -166,27 +157,25 @@ export function createD1Mirror(db: D1Database): Mirror {
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-function columns(op: Operation): (string | number | null)[] {
-  const iso = (ms: number) => new Date(ms).toISOString();
-  return [
-    op.id,
-    op.seq,
-    op.revision,
-    op.kind,
-    mirrorStatus(op),
-    op.detail,
-    reasonText(op.reason),
-    op.signing?.signature ?? null,
-    textOf(op.plan.askedLamports) ?? op.amount.toString(),
-    textOf(op.plan.expectedSats),
-    textOf(op.outcome.btcSats),
-    textOf(op.outcome.btcTxid),
-    op.landing ? Number(op.landing.slot) : null,
-    op.landing?.blockTime ?? null,
-    iso(op.createdAt),
-    iso(op.updatedAt),
-    encodeOperation(op),
-  ];
+/** All of D1's columns of an operation except `id` and `revision`. */
+function columnsOf(op: Operation): Readonly<Record<string, SqlValue>> {
+  return {
+    seq: op.seq,
+    kind: op.kind,
+    status: mirrorStatus(op),
+    detail: op.detail,
+    reason: reasonText(op.reason),
+    signature: op.signing?.signature ?? null,
+    amount_lamports: textOf(op.plan.askedLamports) ?? op.amount.toString(),
+    expected_sats: textOf(op.plan.expectedSats),
+    btc_sats: textOf(op.outcome.btcSats),
+    btc_txid: textOf(op.outcome.btcTxid),
+    landed_slot: op.landing ? Number(op.landing.slot) : null,
+    block_time: op.landing?.blockTime ?? null,
+    created_at: new Date(op.createdAt).toISOString(),
+    updated_at: new Date(op.updatedAt).toISOString(),
+    journal: encodeOperation(op),
+  };
 }
 
 const RECORD_PAGE = 200;
