@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { code, held } from '../../../src/custody/kernel/reason.ts';
-import {
-  effectOf,
-  type Observation,
-  STUCK_AFTER_MS,
-  step,
-} from '../../../src/custody/kernel/state-machine.ts';
+import { effectOf, type Observation, step } from '../../../src/custody/kernel/state-machine.ts';
 import { NOW, outstanding, SOL, SWAP, settling } from '../../kit/sample-operations.ts';
 
 const LATER = NOW + 5_000;
@@ -43,7 +38,7 @@ describe('after the landing', () => {
     'six hours of %s alert the operator, and the checks continue',
     (kind) => {
       const seen = kind === 'pending' ? settlement({ state: 'pending', detail: 'settling' }) : UNREACHABLE;
-      const at = NOW + STUCK_AFTER_MS;
+      const at = NOW + 6 * 3_600_000;
       expect(step(settling(), seen, SWAP, at)).toMatchObject({ detail: 'settling', reason: null });
       const stuck = step(settling(), seen, SWAP, at + 1);
       expect(stuck).toMatchObject({
