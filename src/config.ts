@@ -1,7 +1,7 @@
 /**
- * Every variable and secret that the service reads: the one declaration of its syntax, default, area and documentation.
- * The Worker, `.dev.vars.example`, docs/configuration.md and the doctor derive from it. Values are never shown.
- * The API's configuration contains no secret key.
+ * Declares every variable and secret that the service reads, with its syntax, default, area and documentation. The
+ * Worker, `.dev.vars.example`, docs/configuration.md and the doctor derive from this table. Values are never shown. The
+ * API's configuration contains no secret key.
  * @module
  */
 import * as z from 'zod';
@@ -26,7 +26,7 @@ const listOf = (part: z.ZodType<string, string>, what: string, least = 1) =>
     return z.NEVER;
   });
 const urlList = listOf(url, 'URLs');
-/** A comma list of `name=value`, in its order. Each name is known and appears once. */
+/** Parses a comma list of `name=value` and keeps its order. Each name must be a known one and may appear once. */
 const namedList = <N extends string, V>(names: readonly N[], value: z.ZodType<V, string>) =>
   z.string().transform((text, context) => {
     const list: { [K in N]?: V } = {};
@@ -65,7 +65,7 @@ const sol = z.string().transform((text, context): Lamports => {
   context.addIssue('not an amount of SOL');
   return z.NEVER;
 });
-/** Units of 10^-digits of a positive decimal. */
+/** Parses a positive decimal into units of 10^-digits: with 3 digits, `0.5` is 500. */
 const decimal = (digits: number) =>
   z.string().transform((text, context): bigint => {
     const parsed = parseAmount(text, digits);
@@ -100,13 +100,13 @@ export type Declaration = {
   /** In the operator's notation; without a default, a missing variable is undefined. */
   readonly default?: string;
   /**
-   * Areas that are off while it is invalid, and while it is required but missing. The first one determines
-   * its section.
+   * Areas that are off while the variable is invalid, or required but missing. The first area is its section in the
+   * documentation.
    */
   readonly areas: readonly [Area, ...Area[]];
   readonly required?: true;
   readonly secret?: true;
-  /** Whoever has it can sign. `custody/secrets.ts` reads it, and `readConfig` does not. */
+  /** Marks a secret whose holder can sign. Only `custody/secrets.ts` reads it; `readConfig` does not. */
   readonly custodyOnly?: true;
   /** One line for docs/configuration.md and .dev.vars.example: meaning and unit. */
   readonly about: string;
@@ -121,7 +121,7 @@ type LimitSetting = {
   readonly about: string;
 };
 
-/** The settings of the limits of one kind of operation. */
+/** Declarations of the settings that limit one kind of operation. */
 function limitSettings<K extends Limits[LimitName]['kind']>(kind: K, area: Area) {
   const settings: Record<string, LimitSetting> = {};
   for (const { kind: bounded, setting, unit, label, beyond, default: standard } of Object.values(

@@ -1,5 +1,5 @@
 /**
- * The signature of a 1Click quote. It binds deposit address, recipient, refund address, assets and amounts.
+ * Verifies the signature of a 1Click quote. It covers deposit address, recipient, refund address, assets and amounts.
  *
  * The signed message is the UTF-8 text base58(SHA-256(J)). J is the flat JSON of the fields below, keys sorted, without
  * white space. The signature does not cover the request's deadline, appFees, confidentiality and depositMode.
@@ -46,7 +46,7 @@ const QUOTE_ALWAYS = [
   'amountOutUsd',
   'minAmountOut',
 ] as const;
-/** Only of quotes that are not dry. `deadline` replaces the request's. */
+/** Fields of the quote that are signed if they are set and the quote is not dry. `deadline` replaces the request's. */
 const QUOTE_WHEN_SET = [
   'depositAddress',
   'depositMemo',
@@ -60,7 +60,7 @@ const QUOTE_WHEN_SET = [
   'withdrawFee',
 ] as const;
 
-/** The text that 1Click signs for a quote, if the asset ids of the quote are those of the signed text. */
+/** The text that 1Click signs for a quote. The quote must have the same asset ids as the signed text. */
 export function quoteHashText({ quoteRequest, quote, timestamp }: OneClickQuote): string {
   const fields: Record<string, unknown> = { timestamp };
   for (const key of REQUEST_ALWAYS) fields[key] = quoteRequest[key];
@@ -71,7 +71,7 @@ export function quoteHashText({ quoteRequest, quote, timestamp }: OneClickQuote)
   return base58.encode(sha256(utf8ToBytes(JSON.stringify(sorted))));
 }
 
-/** Copies of the quote, one for each spelling of the BTC id; a single copy if the quote has no BTC. */
+/** One copy of the quote for each asset id of BTC; only the quote itself if BTC is not part of it. */
 function spellings(quote: OneClickQuote): readonly OneClickQuote[] {
   const { originAsset, destinationAsset } = quote.quoteRequest;
   const isBtc = (id: string): boolean => BTC_ASSET_IDS.includes(id);

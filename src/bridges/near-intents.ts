@@ -21,7 +21,7 @@ import type { BridgeReport, QuoteVerdict, SwapRoute } from './route.ts';
 const DEADLINE_MS = 60 * 60_000;
 const MINIMUM_LIFE_MS = 15 * 60_000;
 const SLIPPAGE_BPS = 50;
-/** Characters kept of a status. */
+/** Maximum characters stored of one status of the bridge. */
 const MAX_SHOWN = 500;
 /** Upper bound of the sum of `appFees`, in basis points. */
 export const MAX_APP_FEES_BPS = 25;
@@ -33,7 +33,7 @@ export const KEYLESS_FEE_BPS = 20;
 
 type Options = {
   readonly provider: NearIntents;
-  /** Pinned `ed25519:` key of the service. */
+  /** Pinned public key of the service: `ed25519:` and base58. */
   readonly quoteKey: string;
   /** Required refund address: the reserve. */
   readonly reserveAddress: string;
@@ -44,7 +44,7 @@ type Options = {
    * Called with level `alarm` when the fees of a quote exceed our cap, which stops all swaps of this route.
    */
   readonly log?: (line: Readonly<Record<string, unknown>>) => void;
-  /** Called for each quote whose checks reached its fees. */
+  /** Called for each quote whose fees were checked; a quote that was refused earlier is left out. */
   readonly onFees?: (isOverCap: boolean) => void;
 };
 
@@ -94,7 +94,7 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
   };
 }
 
-/** Compares a response with the request field by field. Each difference has its own reason. */
+/** Compares a response with the request field by field. Each kind of difference is refused for its own reason. */
 export async function checkQuote(
   answer: OneClickQuote,
   request: OneClickRequest,
@@ -156,7 +156,7 @@ export async function checkQuote(
 const isSameAsset = (a: string, b: string): boolean =>
   a === b || (BTC_ASSET_IDS.includes(a) && BTC_ASSET_IDS.includes(b));
 
-/** The earlier expiry of the deposit address in Unix ms; undefined if it is too near or malformed. */
+/** When the deposit address expires, in Unix milliseconds; undefined if that is too soon or malformed. */
 function expiry(quote: OneClickQuote['quote'], now: number): number | undefined {
   const ends = [quote.deadline, quote.timeWhenInactive]
     .filter((text) => typeof text === 'string')
@@ -166,10 +166,7 @@ function expiry(quote: OneClickQuote['quote'], now: number): number | undefined 
   return end > now + MINIMUM_LIFE_MS ? end : undefined;
 }
 
-/**
- * The deposit address, if a plain transfer can reach it: on the curve, so not a program's account, and not
- * our own.
- */
+/** The deposit address. Undefined if it is off the curve (an account of a program) or our own refund address. */
 function depositOf(address: string | null | undefined, request: OneClickRequest): string | undefined {
   if (!address || !isAddress(address) || !isOnCurve(address) || address === request.refundTo)
     return undefined;

@@ -6,14 +6,14 @@ import type { Lamports, Sats } from '../core/amount.ts';
 import type { ErrorCode } from '../core/errors.ts';
 
 export type SwapQuote = {
-  /** Name of the route that settles it. */
+  /** Name of the route that settles the swap. */
   readonly route: string;
   readonly amount: Lamports;
   readonly expectedSats: Sats;
   readonly minimumSats: Sats;
   /** The bridge's fixed payout cost, already deducted from `expectedSats`. */
   readonly fixedFeeSats: Sats;
-  /** Unix milliseconds until which a deposit counts; null on a dry quote. */
+  /** Unix milliseconds until which the bridge accepts the deposit; null on a dry quote. */
   readonly expiresAt: number | null;
   /** Seconds that the bridge expects the swap to take; null if the quote does not state it. */
   readonly etaSeconds: number | null;
@@ -27,7 +27,7 @@ export type QuoteVerdict =
   | { readonly ok: true; readonly quote: SwapQuote }
   | { readonly ok: false; readonly reason: string };
 
-/** The bridge's report of a swap. A payment counts only when our own reads of the chains show it. */
+/** The bridge's report of a swap. A payment is accepted only when our own reads of the chains show it. */
 export type BridgeReport =
   | { readonly state: 'pending'; readonly detail: string }
   | { readonly state: 'delivered'; readonly txids: readonly string[] }
@@ -44,7 +44,7 @@ export type SwapRoute = {
   quote(request: { amount: Lamports; dry: boolean }): Promise<QuoteVerdict>;
   /** The state of the swap that paid this one-time address. @throws AppError UPSTREAM_FAILED */
   report(depositAddress: string): Promise<BridgeReport & ShownStatus>;
-  /** Tells the bridge which transaction paid the address; it finds the deposit without that as well. */
+  /** Tells the bridge which transaction paid the address. The bridge also finds the deposit without this call. */
   announce?(depositAddress: string, signature: string): Promise<void>;
 };
 

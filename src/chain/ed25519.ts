@@ -2,9 +2,9 @@
  * Ed25519 signatures, verified by the platform: the curve arithmetic takes a millisecond or more in
  * JavaScript.
  *
- * Platforms differ in the public keys that they accept, so a key is checked here before its import. All
- * platforms accept the same signatures. They are those that RFC 8032 allows without the cofactor, with s below
- * the group's order and R in its exact encoding.
+ * Platforms differ in the public keys that they accept, so a key is checked here before its import. All platforms
+ * accept the same signatures. A signature is valid if it satisfies RFC 8032 without the cofactor, s is below the
+ * group's order, and R has its exact encoding.
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
@@ -12,8 +12,8 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 const SIGNATURE_BYTES = 64;
 
 /**
- * A key for verifying signatures. Undefined unless the 32 bytes are the canonical encoding of a point outside
- * the small subgroup; for a key in it, one signature fits any message.
+ * A key for verifying signatures. Undefined unless the 32 bytes are the canonical encoding of a point outside the small
+ * subgroup. With a key inside that subgroup, one signature is valid for every message.
  */
 export async function verifyingKey(publicKey: Uint8Array): Promise<CryptoKey | undefined> {
   return isSound(publicKey)

@@ -21,7 +21,7 @@ export type ParsedAmount =
   | { ok: false; reason: 'not_a_decimal' | 'too_many_digits' | 'too_large' };
 
 const DECIMAL = /^(\d+)(?:\.(\d+))?$/;
-/** No amount of any asset here needs more; longer text would exploit BigInt's quadratic parser. */
+/** Maximum characters of an amount. No asset needs more, and longer text would exploit BigInt's quadratic parser. */
 const MAX_TEXT = 64;
 
 /**
@@ -96,7 +96,7 @@ export function ceilSignificant(atoms: bigint, digits: number): bigint {
   return floor === atoms ? atoms : floor + 10n ** BigInt(atoms.toString().length - digits);
 }
 
-/** 1234567.05 is 1,234,567.05 */
+/** Groups digits for display: 1234567.05 becomes 1,234,567.05. */
 export function grouped(decimal: string): string {
   const [whole = '', fraction] = decimal.split('.');
   const sign = whole.startsWith('-') ? '−' : '';

@@ -1,16 +1,16 @@
 /**
- * How limits identify a client, and the networks whose limits also count it. Its address is never logged or
- * stored in full. A subscriber owns a whole IPv6 prefix, and a hosting customer may
- * own many addresses. A limit per address alone would not bound them.
+ * Names a client for the limits, and the networks whose limits also count its calls. A client's address is never logged
+ * or stored in full. A subscriber owns a whole IPv6 prefix, and a hosting customer may own many addresses. A limit per
+ * address alone would not bound them.
  * @module
  */
 
 /**
- * The key that limits count a client under.
+ * The key under which limits count a client's calls.
  * @param address as set by the platform; IPv6 is reduced to its /64, because a subscriber owns all of it
  */
 export function addressKey(address: string | null | undefined): string {
-  // IPv4 in IPv6 form shares its first 64 bits with all of IPv4.
+  // In IPv6 form, all IPv4 addresses share the same first 64 bits, so this form is removed.
   const ip = (address ?? 'local').replace(/^::ffff:(?=\d+\.)/i, '');
   return ip.includes(':') ? ipv6Prefix(ip) : ip;
 }
@@ -64,7 +64,7 @@ export const fairShare = (maximum: number, used: number, own: number): number =>
   Math.max(LEAST_SHARE, Math.floor((maximum - used + own) / SHARES));
 
 /**
- * Whether each network of a client has some of its share in a common budget left.
+ * Whether every network of a client has room left in its share of a common budget.
  * @param total used by all clients
  * @param usedBy used by one network
  * @param most  the largest share of one client

@@ -1,5 +1,5 @@
 /**
- * Due times of stored work that stay right when the clock goes back. All times are Unix milliseconds.
+ * Computes due times of stored work, which stay correct when the clock goes back. All times are Unix milliseconds.
  * @module
  */
 

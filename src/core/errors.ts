@@ -47,7 +47,7 @@ const badRequest = (meaning: string): ErrorEntry => permanent(400, 'fix_request'
 const uselessDeposit = (meaning: string): ErrorEntry => permanent(400, 'use_another_deposit', meaning);
 const unavailable = (meaning: string): ErrorEntry => transient(503, 'retry_later', meaning);
 
-/** A limit of one operation is AMOUNT_TOO_LARGE. */
+/** Names of the limits on swaps. The limit of a single swap is left out, because it gives AMOUNT_TOO_LARGE. */
 const swapLimits = Object.entries(OPERATION_LIMITS).flatMap(([name, { kind, windowMs }]) =>
   kind === 'swap' && windowMs !== 0 ? [name] : [],
 );
@@ -321,12 +321,12 @@ export const refusalError = ({
   retryAfterSeconds,
   details,
 }: Pick<AppError, 'code' | 'message'> & Pick<Options, 'retryAfterSeconds' | 'details'>): AppError =>
-  // During a deployment the custodian may be of a newer release, whose codes this one does not know.
+  // During a deployment the custodian may run a newer release, whose codes this one does not know.
   code in ERRORS
     ? new AppError(code, message, { retryAfterSeconds, details })
     : new AppError('CUSTODIAN_UNAVAILABLE', message, { retryAfterSeconds: retryAfterSeconds ?? 30 });
 
-/** An error that an upstream's own protocol returned: its response, not an outage. */
+/** An error response that the upstream's protocol defines. The upstream itself works. */
 export class UpstreamRefusal extends Error {
   readonly reason: string;
 

@@ -16,7 +16,7 @@ export class ExactNumber {
   }
 }
 
-/** The types of the library lack it. */
+/** TypeScript's own types lack `rawJSON`. */
 const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
 
 type ReviverContext = { readonly source?: string };
@@ -37,7 +37,7 @@ function parseKeeping(text: string, keepsText: (value: number, source: string) =
   return JSON.parse(text, revive);
 }
 
-/** Parsed text; undefined unless it is JSON. @param parse by default without exact numbers */
+/** Parses text; undefined unless it is JSON. @param parse the default keeps no exact numbers */
 export function tryJson(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
   try {
     return parse(text);
@@ -59,7 +59,7 @@ export function integerOf(value: unknown): bigint | undefined {
   return text !== undefined && /^-?\d{1,40}$/.test(text) ? BigInt(text) : undefined;
 }
 
-/** Deepest nesting and most members of a request body. */
+/** Maximum nesting of a request body, and members of each object in it. */
 const MAX_JSON_DEPTH = 8;
 const MAX_JSON_KEYS = 64;
 
@@ -73,8 +73,8 @@ export function isShallow(value: unknown, depth = MAX_JSON_DEPTH): boolean {
 }
 
 /**
- * `JSON.stringify` with bigint as decimal text. Without a bigint, which makes `JSON.stringify` throw, no
- * function runs for each member.
+ * `JSON.stringify` with bigint as decimal text. The slower replacer function runs only after a bigint has made
+ * `JSON.stringify` throw.
  */
 export function stringifyJson(value: unknown): string {
   try {

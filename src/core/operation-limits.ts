@@ -8,32 +8,32 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 export type OperationLimit = {
-  /** The kind of operation that it bounds. */
+  /** The kind of operation that the limit bounds. */
   readonly kind: string;
-  /** The variable that sets it. */
+  /** The configuration variable that sets the limit. */
   readonly setting: string;
-  /** In the operator's notation: SOL, or a number of operations. */
+  /** Default in the operator's notation: SOL, or a number of operations. */
   readonly default: string;
   readonly unit: 'lamports' | 'count';
   /**
-   * What an operation adds: the lamports that it moves; those that it has sent and whose counterpart has not arrived; its
-   * worst-case loss; or one.
+   * What an operation adds. `amount`: lamports that it moves. `unsettled`: lamports sent whose counterpart has not
+   * arrived. `cost`: its worst-case loss. `operations`: one.
    */
   readonly counts: 'amount' | 'unsettled' | 'cost' | 'operations';
-  /** The time in which operations add up, from their signatures. 0: one operation; null: open ones of any age. */
+  /** The window, counted from the signatures. 0: each operation alone; null: open operations of any age. */
   readonly windowMs: number | null;
   /**
-   * Present if more operations may be queued than the limit allows. Queued ones then count whatever their age, because they
-   * are still to be signed.
+   * Present if more operations may be queued than the limit allows. Queued operations of any age then count, because
+   * all of them are still to be signed.
    */
   readonly countsQueued?: true;
-  /** What it bounds, for people. */
+  /** What the limit bounds, in words. */
   readonly label: string;
-  /** What a caller gets, or what waits, while it has no room; for the documentation. */
+  /** For the documentation: what a caller gets, or what waits, while the limit has no room. */
   readonly beyond: string;
 };
 
-/** By the name that `details.limit` and the status show. */
+/** All limits, by the names that `details.limit` and the status show. */
 export const OPERATION_LIMITS = {
   operation: {
     kind: 'swap',

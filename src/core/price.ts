@@ -10,7 +10,7 @@ export const USD_DECIMALS = 6;
 /** One source's prices, in micro-dollars per coin. */
 export type PriceReport = { readonly source: string; readonly btcUsd: bigint; readonly solUsd: bigint };
 
-/** Micro-dollars of a venue's decimal text, further digits dropped; undefined for anything else or for zero. */
+/** Converts a venue's decimal text to micro-dollars, rounded down; undefined for any other text or zero. */
 export function parsePrice(text: string): bigint | undefined {
   const [whole = '', fraction = ''] = text.split('.');
   const parsed = parseAmount(fraction ? `${whole}.${fraction.slice(0, USD_DECIMALS)}` : text, USD_DECIMALS);

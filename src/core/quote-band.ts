@@ -1,5 +1,6 @@
 /**
- * Amount bands of bridge quotes. The bridge's rate is constant within a band, so one quote serves every amount in it.
+ * Amount bands of bridge quotes. The bridge's rate is constant within a band, so one quote can be scaled to every
+ * amount in it.
  * @module
  */
 import { type Lamports, lamports } from './amount.ts';

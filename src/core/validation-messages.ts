@@ -11,7 +11,7 @@ import { numberText } from './json.ts';
 
 /** Maximum characters of the caller's own input in one message. */
 const MAX_SHOWN = 40;
-/** The same limit with quotes and escapes. */
+/** The limit for the same input with quotes and escapes. */
 const MAX_QUOTED = 60;
 
 type RawIssue = Parameters<NonNullable<z.core.$ZodConfig['customError']>>[0];
@@ -43,7 +43,7 @@ function sizeOf(issue: Extract<RawIssue, { code: 'too_big' | 'too_small' }>): st
   return `is ${grouped(String(issue.input.length))} characters long; ${most} ${grouped(String(bound))}`;
 }
 
-/** Undefined keeps zod's own message, for issues that no request can raise. */
+/** The message for an issue. Undefined keeps zod's own message, for issues that no request can cause. */
 export function validationMessage(issue: RawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -83,7 +83,7 @@ function shown(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'a JSON object' : shortened(String(value), MAX_SHOWN);
 }
 
-/** Messages that need no value added: they describe it already, or state that it is missing. */
+/** Matches messages that already describe the value or say that it is missing. */
 const IS_COMPLETE =
   /^(?:is required$|must not be empty$|is [\d,]+ (?:bytes|characters) long; |Unknown member)/;
 

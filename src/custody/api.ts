@@ -25,7 +25,7 @@ export type RequestKey = { readonly keyHash: string; readonly bodyHash: string }
 export type SwapRequest = {
   readonly amountLamports: bigint;
   readonly key?: RequestKey;
-  /** The client that the per-client limits count: an IPv4 address or an IPv6 prefix. */
+  /** The client for the per-client limits: an IPv4 address or an IPv6 prefix. */
   readonly client: string;
 };
 
@@ -93,7 +93,7 @@ export type MintPreview = {
   readonly reserveSats: string | null;
   readonly supplyAtoms: string | null;
   readonly decimals: number | null;
-  /** Confirmations that incoming Bitcoin needs before it counts. */
+  /** Confirmations that incoming Bitcoin needs before the mint includes it. */
   readonly depth: number;
   readonly indexes: readonly {
     readonly name: string;
@@ -148,7 +148,7 @@ export type ProofDraft =
 export type CustodyReport = {
   /** True without the Bitcoin key: the operator signs proofs offline. */
   readonly watchOnly: boolean;
-  /** The agreement of the Solana nodes. */
+  /** Whether the Solana nodes agree, and whether the chain finalizes slots. */
   readonly solana: NodeAgreement & Finality;
   /** Names of the upstreams that the custodian skips because they hang. */
   readonly openCircuits: readonly string[];
@@ -158,7 +158,7 @@ export type CustodyReport = {
   readonly paused: string | null;
   readonly openOperations: number;
   readonly heldOperations: number;
-  /** When the oldest change that waits for D1 was made; rows that D1 refuses do not count. */
+  /** When the oldest change that is not in D1 yet was made. Rows that D1 refuses are left out. */
   readonly undeliveredSinceMs: number | null;
   /** Rows that D1 has refused repeatedly while it accepted others. */
   readonly refusedRows: number;
@@ -168,13 +168,13 @@ export type CustodyReport = {
   readonly limits: readonly LimitUse[];
 };
 
-/** Whether money can move, and which keys are there. `frozen` is `unverified` until the journal was compared. */
+/** Whether signing is frozen and the Bitcoin key is absent. `frozen` is `unverified` until the journal is checked. */
 export type SigningState = Pick<CustodyReport, 'watchOnly' | 'frozen'>;
 
 /** Returned by every verb instead of its result while these variables are missing or invalid. */
 export type NotConfigured = { readonly notConfigured: readonly string[] };
 
-/** Returned by a read instead of its result while too many calls of it are in progress. */
+/** Returned by a read instead of its result while too many calls of this read are in progress. */
 export type Busy = { readonly busy: true };
 
 /** A payment request, as stored by the custodian. */
@@ -195,7 +195,7 @@ export type RequestView = {
   readonly paidAt: string | null;
   readonly completedAt: string | null;
   readonly paymentSignature: string | null;
-  /** A transaction that a caller has sent and that is not final yet. */
+  /** A payment transaction that a caller has reported and that is not final yet. */
   readonly reportedSignature: string | null;
   readonly tokenId: number | null;
   readonly mintAddress: string | null;
@@ -248,7 +248,7 @@ export type ClaimRequest = {
   readonly expectedAtoms?: bigint;
   /** Dollar value of the requested part of the reward, in millionths of a dollar. */
   readonly rewardMicroUsd?: bigint;
-  /** Only validates: nothing is consumed or paid. */
+  /** True to validate only: nothing is consumed or paid. */
   readonly skipReward: boolean;
   readonly key?: RequestKey;
   readonly client: string;
@@ -257,12 +257,12 @@ export type ClaimRequest = {
 };
 
 export type ClaimPayoutView = {
-  /** From 1. */
+  /** Number of the part, from 1. */
   readonly part: number;
   readonly status: 'sent' | 'pending' | 'owed';
   readonly atoms: bigint;
   readonly signature: string | null;
-  /** Reason why it is still owed. */
+  /** Reason why the payout is still owed. */
   readonly reason: string | null;
   readonly createdAtMs: number;
   /** When the payment became final on the chain. */
@@ -334,8 +334,8 @@ export type OpsCommand = {
     | 'republish'
     | 'fingerprint';
   /**
-   * `retry`, `end`: an operation or a held debt. `write-off`: an operation. `refund`: an invoice, a listing request, or a
-   * payment's signature. `evidence`: a swap. `restore-storage`: a time in ISO 8601.
+   * What the command applies to. `retry`, `end`: an operation or a held debt. `write-off`: an operation. `refund`: an
+   * invoice, a listing request, or a payment's signature. `evidence`: a swap. `restore-storage`: a time in ISO 8601.
    */
   readonly id?: string;
 };
@@ -344,7 +344,7 @@ export type OpsAnswer = {
   readonly ok: boolean;
   readonly message: string;
   readonly rows?: readonly Readonly<Record<string, string | number | null>>[];
-  /** To be used unchanged. */
+  /** Text that the operator must use unchanged. */
   readonly text?: string;
 };
 
@@ -355,7 +355,7 @@ export type CustodianApi = {
   findSwap(signature: string): Promise<SwapView | null>;
   swapRoom(): Promise<SwapRoom>;
   report(): Promise<CustodyReport>;
-  /** Reads one row only, because it is called often; the first call of an instance verifies the journal. */
+  /** Called often, so it reads one row only. The first call of an instance verifies the journal. */
   signingState(): Promise<SigningState>;
   openRequest(request: OpenRequest): Promise<RequestOpened>;
   findRequest(id: string): Promise<RequestView | null>;
@@ -376,13 +376,13 @@ export type CustodianApi = {
   claimDeposit(request: ClaimRequest): Promise<ClaimAnswer>;
   /** The record of a claimed deposit, by its first signature. */
   findClaim(signature: string): Promise<ClaimView | null>;
-  /** Newest first. */
+  /** Epochs, newest first. */
   listAsryEpochs(limit: number): Promise<AsryEpochView[]>;
   /** The operator's commands. The HTTP route authenticates the caller first. */
   ops(command: OpsCommand): Promise<OpsAnswer>;
 };
 
-/** The same over RPC: a call may return why the object did not perform it. */
+/** `CustodianApi` over RPC. Instead of its result, a call may return why the object did not perform it. */
 export type CustodianRpc = {
   [Verb in keyof CustodianApi]: (
     ...args: Parameters<CustodianApi[Verb]>
@@ -430,9 +430,9 @@ type PayoutRow = Pick<ClaimPayoutView, 'part' | 'atoms' | 'reason'> & {
 type PayoutOperation = {
   /** Null before it is signed. */
   readonly signature: string | null;
-  /** Why it waits. */
+  /** Why the payout waits. */
   readonly reason: string | null;
-  /** When it became final, Unix milliseconds. */
+  /** When the payout became final, in Unix milliseconds. */
   readonly finishedAt: number | null;
 };
 

@@ -68,7 +68,7 @@ export type CustodyDeps = {
   readonly mirror: Mirror;
   readonly signer: Signer;
   readonly swap: SwapPorts;
-  /** Token creations; absent if payments are. Rows of a kind without its module await the operator. */
+  /** Token creations; absent if payments are absent. Rows of a kind whose module is absent await the operator. */
   readonly tokenKind?: OperationKind;
   /** Payment requests; absent if no treasury or mint seed is configured. */
   readonly payments?: Omit<PaymentPorts, 'latestBlockhash' | 'lookUp'>;
@@ -99,7 +99,7 @@ const VERIFY_TIMEOUT_MS = 2_000;
 
 const KEY_CHECKED = 'key_checked_at';
 
-/** The parts of the kernel, on one storage. */
+/** Creates the parts of the kernel on one storage. */
 function openKernel(platform: Storage, d: CustodyDeps) {
   const { chain, mirror, signer, assemble, now, log } = d;
   const { storage, refusal: newerStorage } = openStorage(platform, log);
@@ -128,7 +128,7 @@ function openKernel(platform: Storage, d: CustodyDeps) {
     now,
     log,
   };
-  /** The modules fill this table. Their operations run in the executor, which reads every module's kinds. */
+  /** The modules add their kinds of operations to this table, and the executor reads them from it. */
   const kinds: Record<Kind, OperationKind | undefined> = {};
   const executor = new Executor({ ...shared, chain, signer, kinds, gate, assemble });
   const tools: ModuleTools = {
@@ -299,7 +299,7 @@ export class Custodian implements CustodianApi {
     return { ...report, ...signing };
   }
 
-  /** A new instance compares its journal first. Before that, it does not know whether it may sign. */
+  /** A new instance checks its journal first. Before that check, it does not know whether it may sign. */
   async signingState(): Promise<SigningState> {
     const { gate, newerStorage, tools } = this.#kernel;
     await this.#d.within(gate.verify(), VERIFY_TIMEOUT_MS);
@@ -313,7 +313,7 @@ export class Custodian implements CustodianApi {
   async ops(command: OpsCommand): Promise<OpsAnswer> {
     const { gate, newerStorage, tools } = this.#kernel;
     if (newerStorage !== undefined) return { ok: false, message: newerStorage };
-    // The check must find a suspect journal before the operator can resolve it.
+    // The operator can resolve a suspect journal only after the check has found it.
     await gate.verify();
     const answer = await runOps(this.#opsPorts(), command);
     await tools.storage.sync();
@@ -356,7 +356,7 @@ export class Custodian implements CustodianApi {
     await Promise.all([this.#background.wake(), this.#checkKey()]);
   }
 
-  /** A key in a key service is checked once an hour. A check that failed is repeated with the next cron. */
+  /** Checks a key in a key service once an hour. The next cron repeats a check that failed. */
   async #checkKey(): Promise<void> {
     const { journal, now } = this.#kernel.tools;
     const { check } = this.#d.signer;

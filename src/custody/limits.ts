@@ -17,7 +17,7 @@ import {
   type Limit,
 } from './kernel/spending-limits.ts';
 
-/** From the configuration. */
+/** Limits from the configuration. */
 export type CustodyLimits = Readonly<Record<LimitName, bigint>> & {
   /** Lamports that always stay in the reserve; only the fee of the daily mint may use them. */
   readonly floor: Lamports;
@@ -28,7 +28,7 @@ export type CustodyLimits = Readonly<Record<LimitName, bigint>> & {
 /** Creations of requests that await payment: no operation has reserved their cost yet. */
 export type OpenSales = {
   readonly count: bigint;
-  /** Their future cost. */
+  /** Future cost of these creations. */
   readonly lamports: bigint;
 };
 
@@ -56,7 +56,7 @@ export class CustodyBounds {
       case 'swap':
         return floor + operatingFloat;
       case 'absr':
-        // A mint costs only fees, for which swaps leave the floor.
+        // A mint costs only fees. Swaps leave the floor in the reserve for these fees.
         return 0n;
       default:
         return floor;
@@ -64,9 +64,9 @@ export class CustodyBounds {
   }
 
   /**
-   * Whether another creation that costs `reserved` lamports can be sold. It must leave the floor and the cost of open
-   * requests in the reserve, and counts after them in each limit. Unpaid requests count up to half of the float
-   * and half of each limit, so they cannot block all sales.
+   * Whether another creation that costs `reserved` lamports can be sold. The sale must leave the floor and the cost of
+   * open requests in the reserve, and each limit must have room after these requests. Unpaid requests use at most half
+   * of the float and half of each limit, so they cannot block all sales.
    */
   saleRefusal(
     reserved: Lamports,

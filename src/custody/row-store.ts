@@ -1,5 +1,5 @@
 /**
- * Reads tables whose column `row` holds the row as JSON. Their other columns exist for conditions and order.
+ * Reads tables whose column `row` contains the row as JSON. Their other columns exist for conditions and order.
  * @module
  */
 import type { SqlValue, Storage } from './kernel/ports.ts';

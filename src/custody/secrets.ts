@@ -1,6 +1,6 @@
 /**
- * Reads the secret keys. The platform gives every secret to each isolate of the Worker, so the separation is in
- * the code: `test/layers.test.ts` forbids any other reader.
+ * Reads the secret keys. The platform gives every secret to each isolate of the Worker, so the code enforces the
+ * separation: `test/layers.test.ts` forbids any other reader.
  * @module
  */
 import { isSignedBy, verifyingKey } from '../chain/ed25519.ts';

@@ -1,5 +1,5 @@
 /**
- * Version of the custodian's own storage. A storage without a version number has version 1.
+ * Version of the custodian's own storage. Storage without a version number has version 1.
  * @module
  */
 import type { Log, Storage } from './kernel/ports.ts';

@@ -27,7 +27,7 @@ export function decodeAddress(text: string): BitcoinAddress {
     const output = MAINNET.decode(text);
     if (isKnown(output.type)) return { type: TYPES[output.type], scriptPubKey: OutScript.encode(output) };
   } catch {
-    // The library's message quotes the input; this one must not.
+    // The library's error message quotes the input; our message must not.
   }
   throw new RangeError('not a Bitcoin mainnet address');
 }

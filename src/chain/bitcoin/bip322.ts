@@ -21,8 +21,8 @@ export type Bip322Scheme = (typeof VARIANTS)[keyof typeof VARIANTS];
 export type SimpleType = Extract<KeyAddressType, 'p2wpkh' | 'p2tr'>;
 
 /**
- * The prefix's scheme and the base64 after it; undefined without a prefix. The base64 of a witness never
- * starts with a prefix.
+ * The scheme that the prefix names, and the base64 after the prefix; undefined without a prefix. The base64 of a
+ * witness never starts with one of the prefixes.
  */
 export function splitVariant(signature: string): { scheme: Bip322Scheme; body: string } | undefined {
   const prefix = signature.slice(0, 3);
@@ -51,7 +51,7 @@ export function signBip322Simple(secretKey: Uint8Array, type: SimpleType, messag
 
 const encodeWitness = (items: Uint8Array[]): string => base64.encode(RawWitness.encode(items));
 
-/** Strict: all bytes must be those of the one canonical encoding. */
+/** Strict: accepts only the one canonical encoding of a signature. */
 export function verifyBip322(address: BitcoinAddress, message: string, signature: string): Verdict {
   const { scheme, body } = splitVariant(signature) ?? { scheme: VARIANTS.smp, body: signature };
   if (!message.isWellFormed()) return invalid('the message is not well-formed Unicode');
@@ -127,7 +127,7 @@ const OP_RETURN = Uint8Array.of(0x6a);
 const messageHash = (message: string): Uint8Array =>
   schnorr.utils.taggedHash('BIP0322-signed-message', messageBytes(message));
 
-/** Txid bytes of `to_spend` in display order. */
+/** Bytes of the txid of `to_spend`, in display order. */
 function toSpendTxid(message: string, scriptPubKey: Uint8Array): Uint8Array {
   const finalScriptSig = concatBytes(Uint8Array.of(0x00, 0x20), messageHash(message)); // OP_0 PUSH32
   const input = { txid: new Uint8Array(32), index: 0xffffffff, finalScriptSig, sequence: 0 };
@@ -144,12 +144,12 @@ function toSign(message: string, scriptPubKey: Uint8Array): Transaction {
   return tx;
 }
 
-/** BIP-143's digest. */
+/** The digest that an ECDSA signature of `to_sign` signs (BIP-143). */
 function ecdsaHash(message: string, scriptPubKey: Uint8Array, publicKey: Uint8Array): Uint8Array {
   const script = OutScript.encode({ type: 'pkh', hash: hash160(publicKey) });
   return toSign(message, scriptPubKey).preimageWitnessV0(0, script, SIGHASH_ALL, 0n);
 }
 
-/** BIP-341's digest of a key path spend. */
+/** The digest that a taproot key path signature of `to_sign` signs (BIP-341). */
 const taprootHash = (message: string, scriptPubKey: Uint8Array, sighash: number): Uint8Array =>
   toSign(message, scriptPubKey).preimageWitnessV1(0, [scriptPubKey], sighash, [0n]);

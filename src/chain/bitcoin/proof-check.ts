@@ -1,7 +1,6 @@
 /**
- * The complete check of a published proof. It is separate from `proof-lines.ts`, because it contains the
- * ed25519 library, which a
- * page loads only where the browser lacks the algorithm.
+ * The complete check of a published proof. This module is separate from `proof-lines.ts`, because it loads the ed25519
+ * library. A page loads it only if the browser lacks ed25519.
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';

@@ -17,12 +17,12 @@ export type PublishedProof = {
 /** One Bitcoin explorer's response about the address in the proof. */
 export type ExplorerReport = {
   readonly name: string;
-  /** Null when it could not be reached. */
+  /** Null when the explorer could not be reached. */
   readonly figures: {
     /** Confirmed sats at the block named by the proof, and now. */
     readonly satsAtProof: bigint;
     readonly satsNow: bigint;
-    /** The hash of its best chain's block at that height. */
+    /** Hash of the block at that height in the explorer's best chain. */
     readonly blockHash: string | null;
   } | null;
 };
@@ -30,9 +30,9 @@ export type ExplorerReport = {
 export type SupplyEvidence = {
   readonly atoms: bigint;
   readonly decimals: number;
-  /** Slot of this view. */
+  /** Slot at which the supply was read. */
   readonly slot: bigint;
-  /** Atoms minted less those burned after the proof's slot; null when that was not read. */
+  /** Atoms minted minus atoms burned after the proof's slot; null when they were not read. */
   readonly changed: bigint | null;
 };
 
@@ -52,19 +52,19 @@ export type ProofEvidence = {
 
 export type CheckLine = {
   readonly name: 'bitcoin_signature' | 'solana_signature' | 'reserve' | 'supply' | 'freshness';
-  /** `unchecked` when a source could not be reached; `contradicted` only when the evidence speaks against it. */
+  /** `unchecked`: a source could not be reached. `contradicted`: the evidence disproves the line. */
   readonly result: 'confirmed' | 'contradicted' | 'unchecked';
-  /** The finding, for display. */
+  /** Text of the result, for display. */
   readonly text: string;
 };
 
-/** An older proof does not show the present state. */
+/** Maximum age of a proof, because an older one does not show the present state. */
 export const MAX_PROOF_AGE_MS = 36 * 3_600_000;
 /** Tolerated clock error. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 const MIN_EXPLORERS = 2;
 
-/** Reserve, supply and freshness: the three lines without a signature. */
+/** Checks reserve, supply and freshness: the three lines that are not about a signature. */
 export const checkFigures = (
   evidence: ProofEvidence,
   message: ProofMessage,
@@ -98,7 +98,7 @@ export function checkBitcoin(
     : contradicted(name, `${address}: ${checked.reason}`);
 }
 
-/** @param isSigned whether the signature is that of the address over the message */
+/** @param isSigned whether the Solana address has signed the message */
 export function checkSolana(
   { proof }: Pick<ProofEvidence, 'proof'>,
   { solanaAddress }: ProofMessage,

@@ -1,11 +1,10 @@
 /**
- * The text of the ownership proof that both reserve keys sign. It names the service, both addresses and the
- * figures, so neither signature can be used elsewhere. It names the two tips, so it cannot have been signed
+ * The text of the ownership proof that both reserve keys sign. It names the service, both addresses and the figures, so
+ * neither signature can be used elsewhere. It names the newest block of both chains, so it cannot have been signed
  * earlier. It names its predecessor, so no proof can be inserted or left out.
  *
- * ASCII, one `Name: value` per line. The first byte is a letter: as a Solana message it would require 82
- * signatures, more than a transaction can hold. The ed25519 signature can therefore never authorize a
- * transaction.
+ * ASCII, one `Name: value` per line. The first byte is a letter: as a Solana message it would require 82 signatures,
+ * more than a transaction can contain. The ed25519 signature can therefore never authorize a transaction.
  * @module
  */
 import { sha256 } from '@noble/hashes/sha2.js';

@@ -2,8 +2,7 @@
  * Proof that an address's owner signed a text. The address type determines the scheme: BIP-137 for `1...` and
  * `3...`, BIP-322 simple for `bc1q...` (20 bytes) and `bc1p...`. Pure; also runs in a browser.
  *
- * Neither scheme proves control beyond the moment of signing, so the text itself must be fresh and name its
- * purpose.
+ * A signature proves control only at the moment of signing, so the text itself must be fresh and name its purpose.
  * @module
  */
 import { type BitcoinAddress, decodeAddress } from './address.ts';
@@ -59,7 +58,7 @@ function tryDecode(address: string): BitcoinAddress | undefined {
   }
 }
 
-/** Only BIP-322 prefixes its text; without a prefix the address type decides. */
+/** Only BIP-322 signatures have a prefix. Without a prefix, the address type determines the scheme. */
 function schemeOf(address: BitcoinAddress, signature: string): MessageScheme {
   const variant = splitVariant(signature);
   if (variant) return variant.scheme;

@@ -20,7 +20,8 @@ export type CommentRoot = {
 };
 
 /**
- * An addressable root may also have the id of its event. The address outlives the event, so it is preferred.
+ * In order of preference. An addressable root may also have the id of its event, but only the address survives a new
+ * version of the event.
  */
 const ROOT_TAGS = ['I', 'A', 'E'] as const;
 
@@ -32,7 +33,7 @@ export function commentRoot({ tags }: NostrEvent): CommentRoot | undefined {
   return { tag, value, kind: first('K') ?? null, url: (tag === 'I' && webUrl(value)) || null };
 }
 
-/** NIP-73: a URL is its own identifier. An http(s) URL without fragment and credentials, or undefined. Untrusted text becomes a link here. */
+/** The http(s) URL in a NIP-73 id, without fragment; undefined if none or with credentials. It becomes a link. */
 export function webUrl(value: string): string | undefined {
   if (!URL.canParse(value)) return undefined;
   const url = new URL(value);
@@ -62,7 +63,7 @@ export function labelsOf({ tags }: NostrEvent): Label[] {
 }
 
 const CONTENT_WARNING = 'content-warning';
-/** A tag without a reason still warns. */
+/** The reason shown for a warning tag without a reason. */
 const NO_REASON = 'sensitive content';
 
 /** The author's reason, never empty; undefined when the note has no warning. */

@@ -1,8 +1,8 @@
 /**
- * Whether a transaction is a deposit of dollar tokens to the treasury, its amount and its sender. It uses the
- * balances that the chain stores with the transaction, never its instructions, so plain, checked, batched and
- * inner transfers are the same. Only the treasury's own accounts of the real mints count, and the sender is
- * never guessed.
+ * Decides whether a transaction is a deposit of dollar tokens to the treasury, and finds its amount and sender. It
+ * reads the balances that the chain stores with the transaction, never the instructions, so every form of transfer
+ * gives the same result. Only the treasury's own accounts of the configured mints are read, and the sender is never
+ * guessed.
  * @module
  */
 import { isOnCurve } from './address.ts';
@@ -40,7 +40,7 @@ export type DepositTerms = {
   readonly mints: Readonly<Record<DepositAsset, string>>;
   /** The treasury's own accounts of these mints. */
   readonly accounts: Readonly<Record<DepositAsset, string>>;
-  /** Senders whose reward would be lost: wallets of exchanges. */
+  /** Wallets of exchanges: a reward sent to them would be lost. */
   readonly heldSenders: ReadonlySet<string>;
 };
 
@@ -54,9 +54,9 @@ export type DepositVerdict =
       readonly blockTime: number;
       readonly slot: bigint;
     }
-  /** It can never be a deposit. */
+  /** The transaction can never be a deposit. */
   | { readonly type: 'refused'; readonly reason: DepositRefusal }
-  /** A deposit arrived, but it does not show who earns the reward: the operator must decide. */
+  /** A deposit arrived, but the transaction does not show who earns the reward. The operator must decide. */
   | { readonly type: 'held'; readonly reason: DepositHold }
   /** This node's data is incomplete; another node may have more. */
   | {
@@ -126,7 +126,7 @@ export function checkDeposit(transaction: DepositTransaction, terms: DepositTerm
   if (sender === undefined) return refused('no_sender');
   if ([...debits.keys()].some(isOurs)) return refused('own_movement');
   if (debits.size > 1) return held('several_senders');
-  // The remainder would have no sender: it was minted in the same transaction.
+  // The rest of the credit has no sender, because it was minted in the same transaction.
   if ((debits.get(sender) ?? 0n) < credit.atoms) return held('credit_exceeds_debit');
   if (!isOnCurve(sender)) return held('sender_off_curve');
   if (!signers.includes(sender)) return held('sender_not_signer');
@@ -144,7 +144,7 @@ const unverifiable = (
   reason,
 });
 
-/** Before and after of each account; undefined when the rows cannot belong to one transaction. */
+/** Pairs the balances of each account before and after; undefined when the rows cannot belong to one transaction. */
 function pair(pre: readonly TokenBalanceRow[], post: readonly TokenBalanceRow[]): Movement[] | undefined {
   const before = byAccount(pre);
   const after = byAccount(post);
@@ -153,7 +153,7 @@ function pair(pre: readonly TokenBalanceRow[], post: readonly TokenBalanceRow[])
   for (const account of new Set([...before.keys(), ...after.keys()])) {
     const was = before.get(account);
     const is = after.get(account);
-    // Closed and created again for another token: two different accounts at the same address.
+    // An account that was closed and created again for another token is treated as two accounts.
     const same = was?.mint === is?.mint && was?.program === is?.program;
     const moves = same
       ? [movement(account, was, is)]
@@ -166,7 +166,7 @@ function pair(pre: readonly TokenBalanceRow[], post: readonly TokenBalanceRow[])
   return movements;
 }
 
-/** Null when a row does not name the account's owner: the node is too old for this. */
+/** Null when a row does not name the account's owner, because the node's version is too old. */
 function movement(account: string, was?: TokenBalanceRow, is?: TokenBalanceRow): Movement | null | undefined {
   const row = was ?? is;
   if (!row) return undefined;
@@ -207,7 +207,7 @@ const changedHands = (move: Movement): boolean =>
   move.ownerBefore !== move.ownerAfter &&
   (move.before > 0n || move.after > 0n);
 
-/** Owners whose total over all their accounts of the mint fell, and by how much. */
+/** Owners whose total balance of the mint fell, each with the atoms that left. */
 function debitsByOwner(movements: readonly Movement[]): Map<string, bigint> {
   const changes = new Map<string, bigint>();
   const add = (owner: string | undefined, atoms: bigint) => {

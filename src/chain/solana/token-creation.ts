@@ -28,7 +28,7 @@ export type TokenProgramName = 'token-2022' | 'token';
 /** A token as specified by its creator. */
 export type TokenDesign = {
   readonly program: TokenProgramName;
-  /** A Metaplex metadata account for a classic mint. */
+  /** Whether a classic mint gets a Metaplex metadata account. */
   readonly metaplex: boolean;
   readonly name: string;
   readonly symbol: string;
@@ -42,15 +42,15 @@ export type TokenDesign = {
   readonly revokeUpdate: boolean;
 };
 
-/** Compute units of the largest form, with a margin. Token-2022 metadata takes 40,000, Metaplex 60,000. */
+/** Compute units of the largest creation, with a margin. Token-2022 metadata takes 40,000, Metaplex 60,000. */
 const BUDGET: ComputeBudget = { units: 200_000, unitPrice: 20_000n };
 /** Network fee in lamports: two signatures, reserve and mint, and the priority fee. */
 export const CREATION_FEE = networkFee(BUDGET, 2n);
 
-/** A mint; with its metadata pointer: padding to 165, account type, one extension of 64 bytes. */
+/** Bytes of a mint. With a metadata pointer: padding to 165, account type, one extension of 64 bytes. */
 const MINT_SPACE = 82;
 const POINTER_MINT_SPACE = 165 + 1 + 4 + 64;
-/** Metadata extension: header, two keys, three texts with their lengths, an empty list. */
+/** Bytes of the metadata extension without its texts: header, two keys, three text lengths, an empty list. */
 const METADATA_SPACE = 4 + 64 + 3 * 4 + 4;
 /** Bytes of a Metaplex metadata account, regardless of its content. */
 const METAPLEX_SPACE = 607;

@@ -26,8 +26,9 @@ const CREATION_UNITS = 110_000;
 const UNIT_PRICE = 10_000n;
 
 /**
- * Most lamports of an account of 165 bytes: 6,960 per byte, with 128 bytes of overhead; SIMD-0437 lowers it. Token-2022 adds up
- * to five bytes to an associated account (its type, and ImmutableOwner) unless the mint requires more.
+ * Maximum rent in lamports of an account of 165 bytes: 6,960 per byte, with 128 bytes of overhead. SIMD-0437 lowers it.
+ * Token-2022 adds up to five bytes to an associated account (its type, and ImmutableOwner) unless the mint requires
+ * more.
  */
 export const ACCOUNT_RENT: Readonly<Record<string, bigint>> = {
   [TOKEN_PROGRAM]: (165n + 128n) * 6_960n,
@@ -86,8 +87,8 @@ const transferChecked = ({ from, source, to, mint, program, atoms, decimals }: T
   );
 
 /**
- * Includes a reserve: the search for the account's address costs up to 255 hashes, and the memo about 350 units a byte. The
- * priority fee is 1,600 lamports.
+ * The units include a margin: the search for the account's address costs up to 255 hashes, the memo about 350 units a
+ * byte. The priority fee is 1,600 lamports.
  */
 const MINT_BUDGET: ComputeBudget = { units: 160_000, unitPrice: 10_000n };
 

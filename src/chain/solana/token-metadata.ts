@@ -1,6 +1,6 @@
 /**
  * Reads a token's names and the authorities that can still change it. They are in the metadata extension of a
- * Token-2022 mint, or in the mint's Metaplex account. Metadata about a different mint is ignored.
+ * Token-2022 mint, or in the mint's Metaplex account. Metadata that names a different mint is ignored.
  * @see solana-program/token-metadata interface/src/state.rs
  * @see metaplex-foundation/mpl-token-metadata programs/token-metadata/program/src/state/metadata.rs
  * @module
@@ -91,7 +91,7 @@ export function tokenAuthorities(
   // The metadata that wallets show: a mint may contain other metadata without a pointer to it.
   const inMint = metadataInMint(address, mint) && extensions.get(TOKEN_METADATA);
   const ofNames = inMint ? leadingKey(inMint) : metaplex ? metaplexAuthority(metaplex) : null;
-  // The pointer's authority can point to another name, even if this one is immutable.
+  // The pointer's authority can switch to another metadata account, even if this metadata is immutable.
   const updateAuthority = ofNames ?? leadingKey(extensions.get(METADATA_POINTER));
   return { mintAuthority, freezeAuthority, updateAuthority };
 }
@@ -119,5 +119,5 @@ function metaplexAuthority(data: Uint8Array): string | null {
   return authority ?? null;
 }
 
-/** A creator: key, verified, share. */
+/** Bytes of a creator: key, verified flag, share. */
 const CREATOR_BYTES = 32 + 1 + 1;

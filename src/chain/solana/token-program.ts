@@ -10,7 +10,7 @@ export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 
 /** Both kinds of account are padded to the length of a token account; extensions follow. */
 const PADDED_LENGTH = 165;
-/** The length of a multisig, which is the only difference from an extended account. */
+/** The length of a multisig account. Only this length distinguishes it from an account with extensions. */
 const MULTISIG_LENGTH = 355;
 
 const KINDS = { mint: { base: 82, mark: 1 }, account: { base: 165, mark: 2 } } as const;
@@ -34,7 +34,7 @@ export function tokenExtensions(
   while (read.left() >= 4) {
     const type = read.u16();
     const length = read.u16();
-    // Type 0 is unused space. A value that does not fit means that the rest is not a list.
+    // Type 0 is unused space. A value longer than the remaining bytes means that no list follows.
     if (type === 0 || length > read.left()) break;
     extensions.set(type, read.bytes(length));
   }
@@ -61,8 +61,8 @@ const DELEGATE_OFFSET = 72;
 const ALLOWANCE_OFFSET = 121;
 
 /**
- * Atoms of one mint that a key may move out of a token account: an owner all, a delegate up to the allowance. 0 for any
- * other account.
+ * Atoms of one mint that a key may move out of a token account. An owner may move all, a delegate up to the allowance.
+ * 0 for any other account.
  *
  * @param owner program that owns the account
  */
@@ -84,7 +84,7 @@ export type Mint = {
   readonly mintAuthority: string | null;
   /** Freeze authority; null if none. */
   readonly freezeAuthority: string | null;
-  /** Atoms. */
+  /** Supply in atoms. */
   readonly supply: bigint;
   readonly decimals: number;
   /** Values by type; empty under the classic program. */

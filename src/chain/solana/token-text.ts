@@ -57,7 +57,7 @@ const LATIN: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** A text as a reader perceives it. */
+/** A text as a reader perceives it: every look-alike letter becomes the Latin one. */
 export const asLatin = (text: string): string =>
   [...text].map((letter) => LATIN.get(letter) ?? letter).join('');
 
@@ -71,7 +71,7 @@ export const MAX_URI_BYTES = 200;
  * characters: bidirectional marks, zero-width characters, fillers, variation selectors.
  */
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|\p{Default_Ignorable_Code_Point}/u;
-/** White space that a reader cannot see. */
+/** White space that a reader cannot see: at the start, at the end, or two in a row. */
 const BLANK = /^\p{White_Space}|\p{White_Space}$|\p{White_Space}{2}/u;
 /** White space other than the plain space. */
 const ODD_SPACE = /[^\S ]/u;
@@ -84,7 +84,7 @@ export type TextFault =
   | 'spaces'
   | 'ill_formed';
 
-/** The fault in a text that wallets show, or undefined. `maxBytes` counts UTF-8. */
+/** The fault in a text that wallets show, or undefined. `maxBytes` is in bytes of UTF-8. */
 export function textFault(text: string, maxBytes: number): TextFault | undefined {
   if (text.length === 0) return 'empty';
   if (text.length > maxBytes) return 'too_long';

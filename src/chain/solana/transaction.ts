@@ -28,8 +28,8 @@ import type { Lamports } from '../../core/amount.ts';
 import { encodeBase58 } from './address.ts';
 
 /**
- * A memo of version 3 of the program. The library's default is a newer program. Nodes might not report its memos, and
- * our recovery finds payouts by memo.
+ * A memo of version 3 of the program. The library's default is a newer program whose memos nodes might not report. Our
+ * recovery finds payouts by memo.
  */
 export const memoInstruction = (text: string): Instruction =>
   getAddMemoInstruction({ memo: text }, { programAddress: LEGACY_MEMO_PROGRAM_ADDRESS_V3 });
@@ -79,8 +79,8 @@ export const networkFee = (budget: ComputeBudget, signatures = 1n): bigint =>
 const LOADED_BYTES = 67_108_864;
 
 /**
- * The bytes to sign, without lookup tables. Version 0 has the budget in two instructions, version 1 in its
- * header; both cost the same. The bytes are a function of the arguments alone.
+ * The bytes to sign, without lookup tables. Version 0 has the budget in two instructions, version 1 in its header; both
+ * cost the same. The same arguments always give the same bytes.
  * @throws Error when a key is not an address, a number does not fit, or there are too many accounts
  */
 export function compileMessage(
@@ -91,7 +91,7 @@ export function compileMessage(
 ): Uint8Array {
   const encoder = getCompiledTransactionMessageEncoder();
   const payer = address(feePayer);
-  // The height is not part of the bytes.
+  // The last valid block height is not part of the bytes.
   const constraint = { blockhash: blockhash(lifetime.blockhash), lastValidBlockHeight: 0n };
   if (lifetime.version === 1) {
     const config = {
@@ -130,7 +130,7 @@ const TRANSFER_BUDGET: ComputeBudget = { units: 900, unitPrice: 1_000_000n };
 /** Lamports that `transferMessage` costs in addition to its amount. */
 export const TRANSFER_FEE = networkFee(TRANSFER_BUDGET);
 
-/** With a memo: measured 754 units, and a margin for other builds of the memo program. The priority fee is 400 lamports. */
+/** With a memo: 754 units were measured; other builds of the program may need more. Priority fee: 400 lamports. */
 const MEMO_TRANSFER_BUDGET: ComputeBudget = { units: 40_000, unitPrice: 10_000n };
 
 /** Lamports that `memoTransferMessage` costs in addition to its amount. */
@@ -181,7 +181,7 @@ export type LamportBalances = {
   readonly postLamports: readonly bigint[];
 };
 
-/** Lamports that an account gained, negative if it lost some; undefined if it took no part. */
+/** Lamports that an account gained, negative if it lost some; undefined if the transaction does not include it. */
 export function lamportsChange(transaction: LamportBalances, address: string): bigint | undefined {
   const index = transaction.accounts.indexOf(address);
   const before = transaction.preLamports[index];

@@ -1,5 +1,5 @@
 /**
- * The public views of epochs and claims, and their D1 rows.
+ * Builds the public views of epochs and claims, and their D1 rows.
  * @module
  */
 import { type AsryEpochView, type ClaimView, claimView, payoutView } from '../api.ts';
@@ -10,7 +10,7 @@ import { type AsryStore, type Claim, decodeRow, encodeRow, type Payout } from '.
 import { type Epoch, entitlementOf, nextUnitRate, rewardsAt } from './epochs.ts';
 import { claimPurpose } from './payout-operation.ts';
 
-/** A new epoch less its stored claims: after a loss of the journal, D1 may have had a claim without its epoch. */
+/** A new epoch with its stored claims: after a loss of the journal, D1 may have had claims without their epoch. */
 export function withItsClaims(store: AsryStore, epoch: Epoch): Epoch {
   const claims = store.claimsOf(epoch.number);
   const paid = claims.flatMap(({ signature }) =>

@@ -1,5 +1,5 @@
 /**
- * Epochs, claims and payouts: rows of the custodian's own database.
+ * Stores epochs, claims and payouts in the custodian's own database.
  * @module
  */
 import type { DepositAsset } from '../../chain/solana/deposit.ts';
@@ -86,19 +86,19 @@ export type OwedReason =
 
 export type Payout = {
   readonly signature: string;
-  /** From 1. */
+  /** Number of the part, from 1. */
   readonly part: number;
   readonly atoms: bigint;
   readonly state: PayoutState;
   readonly reason: OwedReason | null;
   readonly operationId: string | null;
-  /** Lamports set aside to open the recipient's account, and when. The account of an owner is opened once a day. */
+  /** Lamports set aside to open the recipient's account, and when; at most once a day for one owner. */
   readonly rent: bigint;
   readonly rentAt: number | null;
   /** Checks and attempts that failed. More of them mean longer waits between retries. */
   readonly tries: number;
   readonly dueAt: number | null;
-  /** The Idempotency-Key of the call that requested the payout, and the response to that call. */
+  /** Hashes of the Idempotency-Key and of the body of the call that requested the payout. */
   readonly keyHash: string | null;
   readonly bodyHash: string | null;
   readonly createdAt: number;
@@ -125,7 +125,7 @@ function numberOf(exec: Storage['exec'], query: string, ...params: number[]): nu
   return value === null || value === undefined ? undefined : Number(value);
 }
 
-/** Longest milliseconds until an owed payout is checked: after a failed operation, or for any other reason. */
+/** Longest wait in milliseconds for the check of an owed payout: after a failed operation, or for any other reason. */
 export type LongestWaits = { readonly failed: number; readonly other: number };
 
 /** When an owed payout is due, as in `dueTime`. A time too far ahead was stored before the clock went back, so it is due now. */
@@ -172,7 +172,7 @@ export class AsryStore {
     return numberOf(this.#exec, 'SELECT MAX(ends_at) AS n FROM asry_epochs');
   }
 
-  /** Newest first. */
+  /** Epochs, newest first. */
   epochs(limit: number): Epoch[] {
     return this.#epochs.all('ORDER BY number DESC LIMIT ?', limit);
   }

@@ -1,6 +1,6 @@
 /**
- * The rules of claims, without reads or writes of the claims themselves: what a deposit earns at this point of the curve,
- * which part is paid now, and why a claim is refused.
+ * The rules of claims: what a deposit earns at this point of the curve, which part is paid now, and why a claim is
+ * refused. This module neither reads nor writes claims.
  * @module
  */
 import type { DepositVerdict } from '../../chain/solana/deposit.ts';

@@ -1,8 +1,8 @@
 /**
  * Processes claims; each deposit is claimed once. One transaction consumes the payment, advances the reward curve and
- * stores the claim with the part that is owed. Its payout then begins as in every later check of an owed part, follows
- * from the finalized chain, and goes to the deposit's sender. Neither the caller's identity nor the number of calls
- * changes it.
+ * stores the claim with the part that is owed. Its payout then begins in the same way as in every later check of an
+ * owed part. The finalized chain determines the payout, which goes to the deposit's sender. Neither the caller's
+ * identity nor the number of calls changes it.
  * @module
  */
 
@@ -92,7 +92,7 @@ export class Claims implements CustodyModule {
 
   async claim(request: ClaimRequest): Promise<ClaimAnswer> {
     const answer = await this.#decide(request);
-    // Durable before the response: a crash must not undo it.
+    // The rows are durable before the response, so that a crash cannot undo them.
     await this.#tools.storage.sync();
     return answer;
   }
@@ -128,7 +128,7 @@ export class Claims implements CustodyModule {
     return claim ? { type: 'claimed', replayed, claim, part } : refuse(refusal('CLAIM_IN_PROGRESS'));
   }
 
-  /** The stored response of this request's key. */
+  /** The stored result for the request's idempotency key. */
   #replay({ key }: ClaimRequest): ClaimAnswer | undefined {
     const payout = key && this.#store.payoutByKey(key.keyHash, this.#tools.now() - KEY_LIFE_MS);
     if (!payout) return undefined;
@@ -170,7 +170,8 @@ export class Claims implements CustodyModule {
     if (tooMany) return refuse(tooMany);
     const payout = this.#take(request, deposit);
     if ('code' in payout) return this.#refuse(payout, deposit.signature);
-    // A payout that failed costs a fee, so only the clock retries it. Otherwise the alarm continues what is not done in time.
+    // A failed payout costs a fee, so only the background retries it. The alarm continues any payout that is not done
+    // in time.
     if (payout.reason !== 'payout_failed')
       await this.#p.within(this.#payouts.check([payout], false), MAX_WAIT_MS);
     return this.#claimed(payout, false);
@@ -210,8 +211,8 @@ export class Claims implements CustodyModule {
   }
 
   /**
-   * The result of a claim with nothing left to take. Owed payouts are checked again, because the caller may
-   * have removed the obstacle. One that failed costs a fee, so only the clock retries it.
+   * The result of a claim with no part left. Owed payouts are checked again, because the caller may have removed the
+   * obstacle. A failed payout costs a fee, so only the background retries it.
    */
   async #finished(signature: string, mayBegin: boolean): Promise<ClaimAnswer> {
     const owed = this.#store
@@ -267,7 +268,7 @@ export class Claims implements CustodyModule {
       : opened;
   }
 
-  /** The deposit of a request on the chain. */
+  /** Reads the deposit of a request from the chain. */
   async #readDeposit({
     signature,
     client,

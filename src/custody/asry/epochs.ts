@@ -9,7 +9,8 @@
 import { bpsOf } from '../../core/amount.ts';
 
 /**
- * Share of the received amount, rounded up. Rounding down would let thousands of tiny deposits pay nothing.
+ * Fee on the received amount, in basis points, rounded up. Rounding down would let thousands of tiny deposits pay
+ * nothing.
  */
 export const RECEIVE_FEE_BPS = 5;
 
@@ -58,7 +59,7 @@ export type AsryProgram = {
   readonly price: bigint | null;
   /** Smallest deposit that earns, in atoms of the dollar token. */
   readonly minimumDeposit: bigint;
-  /** A deposit that is older earns nothing. */
+  /** Maximum age of a deposit; an older one earns nothing. */
   readonly maxAgeSeconds: number;
 };
 
@@ -72,7 +73,7 @@ export const PROGRAM_TERMS = {
 } as const;
 
 export type Epoch = Curve & {
-  /** From 0. */
+  /** Number of the epoch, from 0. */
   readonly number: number;
   /** Unix seconds. An epoch ends when the next one starts. */
   readonly startsAt: number;

@@ -67,7 +67,7 @@ export type AsryPorts = AsryPayoutPorts & {
 
 export const payoutId = (deposit: string, number: number): string => `asry:${deposit}:${number}`;
 
-/** The custodian's name for this use of a payment. */
+/** The purpose under which a claim consumes its payment. */
 export const claimPurpose = (deposit: string): string => `asry:${deposit}`;
 
 function transferOf({ id, plan }: Operation, from: string): TokenTransfer {
@@ -121,7 +121,7 @@ export function createAsryPorts(
 ): Omit<AsryPorts, 'lookUp'> {
   let known: Mint | undefined;
 
-  /** The program and decimals of a mint never change. */
+  /** Read once, because the program and decimals of a mint never change. */
   async function readMint(): Promise<Mint | undefined> {
     if (known) return known;
     const [mint] = await solana.agreed(`mint ${p.mint}`, async (node) => {

@@ -26,7 +26,7 @@ type Waiting = { readonly claim: Claim; readonly payout: Payout };
 
 /** Recipients in one background run: one call can read all their accounts. */
 const RECIPIENTS_PER_RUN = 20;
-/** Waits between checks of an owed payout: while the chain could not be read, after a failed operation, and for other reasons. */
+/** Waits until an owed payout is checked again: after a failed chain read, a failed operation, any other reason. */
 const UNREAD_CHECKS: Backoff = { first: 2_000, most: 60_000 };
 const FAILED_CHECKS: Backoff = { first: 30_000, most: DAY_MS };
 const CHECKS: Backoff = { first: 30_000, most: HOUR_MS };
@@ -296,7 +296,7 @@ export class Payouts implements HeldDebts {
     return this.#tools.now() + backoff(tries + 1, checksOf(reason));
   }
 
-  /** ASRY in the reserve that no pending transfer will move. */
+  /** ASRY atoms in the reserve that no pending payout will move. */
   #freeAtoms(accounts: PayoutAccounts): bigint {
     return this.#store.begun().reduce((left, payout) => left - payout.atoms, accounts.reserveAtoms);
   }
@@ -325,8 +325,8 @@ export class Payouts implements HeldDebts {
   }
 
   /**
-   * Whether the rent of the recipient's account was paid before: once per claim, and once per owner and day.
-   * An owner who closes the account keeps its rent, so the rent is not paid again.
+   * Whether the rent of the recipient's account was already paid. It is paid at most once per claim and once a day per
+   * owner, because an owner who closes the account keeps its rent.
    */
   #openingOf({ signature }: Payout, owner: string): 'none' | 'under_way' | 'done' {
     const openings = this.#store.payouts(signature).filter(({ rent }) => rent > 0n);

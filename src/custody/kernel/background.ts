@@ -24,7 +24,7 @@ const DELIVERIES: Backoff = { first: 5_000, most: 60_000 };
 const QUICK_DELIVERIES = 24;
 /** Interval between checks of a journal that is not verified. */
 const VERIFY_MS = 5_000;
-/** Key of the journal's `meta` table under which the next instance finds how far the nodes agreed. */
+/** Key in the journal's `meta` table. The next instance reads there how far the nodes agreed. */
 export const QUORUM_MEMORY = 'quorum';
 /** Smallest delay of an alarm. */
 const SOON_MS = 20;
@@ -102,7 +102,7 @@ export class Background {
     });
   }
 
-  /** Flushes to D1 first, then sets the alarm: a caller that has its response must find the row in D1. */
+  /** Flushes to D1, then sets the alarm. D1 comes first, because a caller with a response must find its row there. */
   async publish(): Promise<void> {
     const { journal, chain, gate } = this.#p;
     const memory = chain.memory();
@@ -133,7 +133,7 @@ export class Background {
     return at === undefined ? undefined : Math.max(at, this.#p.retries.waitsUntil('module', name) ?? 0);
   }
 
-  /** When D1 is next tried, Unix milliseconds; undefined when it has every row. */
+  /** When the next delivery to D1 is tried, in Unix milliseconds; undefined when D1 has every row. */
   #nextDeliveryAt(): number | undefined {
     const { journal, now } = this.#p;
     const refused = journal.nextRefusedAt(now());
@@ -148,7 +148,7 @@ export class Background {
     }
   }
 
-  /** A failing module does not stop the others, and its stored work runs again. */
+  /** Runs one module's work. A failure does not stop the other modules, and the stored work runs again. */
   async #attempt(work: 'module' | 'cron', name: string, done: Promise<void> | undefined): Promise<void> {
     const { retries } = this.#p;
     try {

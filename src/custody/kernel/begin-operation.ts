@@ -24,15 +24,15 @@ export type BeginContext = {
 };
 
 export type Intent = {
-  /** Lamports that it moves; zero when it moves only tokens. */
+  /** Lamports that the operation moves; zero when it moves only tokens. */
   readonly amount: Lamports;
   readonly reserved: Lamports;
   readonly plan: Facts;
-  /** Writes the module's own rows, in the critical section of an intent that begins. */
+  /** Writes the module's own rows in the same critical section as the intent. */
   readonly store?: () => void;
 };
 
-/** `declined`: what the module has found instead of an intent. */
+/** A module's decision: an intent, or what the module returns instead of one (`declined`). */
 export type Decision<Declined = never> =
   | { readonly ok: true; readonly intent: Intent }
   | { readonly ok: false; readonly declined: Declined };
@@ -114,8 +114,8 @@ function insert<Declined>(
 }
 
 /**
- * Stores an intent without a check. Only for a kind whose balance and limits are checked at the signature, because its cost
- * was set aside at the sale. Call inside a storage transaction.
+ * Stores an intent without a check. Use it only for a kind whose balance and limits are checked at the signature,
+ * because its cost was set aside at the sale. Call inside a storage transaction.
  */
 export function queueOperation(
   { journal, now }: Pick<BeginContext, 'now'> & { readonly journal: Pick<Journal, 'insert'> },
@@ -127,7 +127,7 @@ export function queueOperation(
   return journal.insert(plannedOperation({ id, kind, amount, reserved, plan, now: now() }));
 }
 
-/** The reserve's account was read before an outcome that the balance must reflect. */
+/** The reserve's balance was read before a settled outcome that it must reflect. */
 export const BALANCE_OUTDATED: UpstreamFailure = { reason: 'balance_outdated', upstream: null };
 
 export const upstreamRefusal = ({ reason, upstream }: UpstreamFailure): Refusal => ({

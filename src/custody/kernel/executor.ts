@@ -63,19 +63,19 @@ export type ExecutorPorts = {
   readonly assemble: Assemble;
 };
 
-/** Consecutive effects of one operation before other operations run. */
+/** Maximum consecutive effects of one operation before other operations run. */
 const MAX_TURNS = 8;
 /** Interval between checks of a row that awaits the operator. */
 const HOLD_MS = 3_600_000;
 /**
- * For this long, a repeated request sends the stored message again. Its blockhash lives about a minute, and the
- * transaction can land in the rest of that minute.
+ * For this long, a retry sends the stored message to the key service again. Its blockhash lives about a minute; the
+ * rest of the minute is left for the transaction to land.
  */
 const UNSIGNED_LIFE_MS = 20_000;
-/** Name of the retries of operations. */
+/** Name of operations in the table of retries. */
 const OPERATION = 'operation';
 
-/** A reason not to sign now, and what the row remembers of it. */
+/** A reason not to sign now, and the facts that the row stores about it. */
 type NotNow = { readonly reason: Reason; readonly outcome?: Facts };
 
 export class Executor {
@@ -138,7 +138,7 @@ export class Executor {
     return next === op ? op : journal.update(op, next, now());
   }
 
-  /** The row requires an effect that this version does not support. It is left for the operator. */
+  /** Leaves a row for the operator, because it requires an effect that this version does not support. */
   #hold(op: Operation): void {
     const { journal, now, log } = this.#p;
     log({ level: 'alarm', event: 'operation_held', operation: op.id, state: op.state });
@@ -146,7 +146,7 @@ export class Executor {
   }
 
   async #send(op: Operation, kind: OperationKind, signing: Signing): Promise<void> {
-    // An instance that was replaced after signing fails at this write, so its bytes are never sent.
+    // An instance that was replaced after signing fails at this sync, so its bytes are never sent.
     await this.#p.storage.sync();
     const accepted = await this.#p.chain.send(signing.wire);
     this.#observe(op, kind, { type: 'sent', accepted });
@@ -160,7 +160,8 @@ export class Executor {
     if (verdict === 'landed') {
       landing = await chain.landing(signing.signature).catch(() => null);
     } else if (verdict === 'unseen') {
-      // Sent even when every node's view failed: a node that cannot report may still forward it.
+      // The bytes are sent even when every node's view failed, because a node that cannot report may still forward
+      // them.
       await chain.send(signing.wire);
       this.#reportPruned(op.id, signing, views);
     }

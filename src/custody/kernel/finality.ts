@@ -6,16 +6,16 @@
 import type { Consensus } from '../../providers/solana-rpc.ts';
 
 export type Finality = {
-  /** When the newest finalized slot was first seen, Unix milliseconds; null while it changes. */
+  /** When the current finalized slot was first seen, in Unix milliseconds; null while slots advance. */
   readonly stalledSince: number | null;
-  /** What a quorum of nodes tells while it is stalled. */
+  /** The consensus protocol that a quorum of nodes reports during a stall. */
   readonly consensus: Consensus;
 };
 
-/** What the next instance must know; JSON. `seenAt` in Unix milliseconds. */
+/** What the next instance must know, stored as JSON. `seenAt` is in Unix milliseconds. */
 export type FinalityMemory = Finality & { readonly slot: string; readonly seenAt: number };
 
-/** Solana finalizes a slot in at most 13 s; nodes lag by seconds. */
+/** A longer time without a new finalized slot is a stall. Solana finalizes within 13 s; nodes lag by seconds. */
 const STALLED_MS = 2 * 60_000;
 
 export class FinalityWatch {
@@ -34,7 +34,7 @@ export class FinalityWatch {
 
   /** Notes the newest slot that a quorum has finalized. @returns whether it has stayed the same for too long */
   note(slot: bigint, now: number): boolean {
-    // A lower slot is one of another cluster or of older nodes, and the wait begins again.
+    // A lower slot comes from another cluster or from nodes that lag. The wait then begins again.
     const known =
       slot === this.slot ? this.#memory : { slot: String(slot), seenAt: now, consensus: 'unknown' as const };
     // The clock may have gone back since.

@@ -31,7 +31,7 @@ type Shown = Pick<ChainTransaction, 'signers' | 'accounts' | 'preLamports'>;
 export type Integrity = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 const FROZEN = 'frozen';
-/** Set once an empty journal was proven to be new, or was confirmed by the operator. */
+/** Meta key that is set once an empty journal was proven to be new, or the operator confirmed it. */
 const INITIALISED = 'begun';
 /** When this journal first became suspect, Unix milliseconds. */
 const SUSPECT_SINCE = 'doubted_at';
@@ -65,8 +65,8 @@ export const isSuspect = (journal: Journal): boolean =>
   frozenReason(journal)?.startsWith('journal_') ?? false;
 
 /**
- * Milliseconds until a suspect journal may be reconciled; 0 when it may be reconciled now. Before that, a
- * transaction that only the lost journal recorded may still land, and the report would lack it.
+ * Milliseconds until a suspect journal may be reconciled; 0 when it may be reconciled now. Before that, a transaction
+ * that only the lost journal recorded may still land, and reconciliation would miss it.
  */
 export function settlesIn(journal: Journal, now: number): number {
   const since = Number(journal.getMeta(SUSPECT_SINCE) ?? 0);
@@ -84,8 +84,8 @@ export async function checkJournal(p: JournalCheckPorts): Promise<Integrity> {
   const frozen = frozenReason(p.journal);
   if (frozen && isSuspect(p.journal)) return { ok: false, reason: frozen };
   const mirrored = await p.mirror.mark();
-  // The highest offered revision is compared, not the current one: a restored journal continues to count and
-  // would pass the revision that it has lost.
+  // The highest offered revision is compared, not the current one: a restored journal continues to count and would
+  // later exceed the revision that it has lost.
   if (mirrored > p.journal.offered()) return frozenFor(p, 'journal_behind_mirror');
   if (p.journal.getMeta(INITIALISED)) return { ok: true };
   const lost = p.journal.isEmpty() ? await lossOf(p) : undefined;
@@ -148,7 +148,7 @@ const MOST_SET_ASIDE = 20;
 export type SigningGatePorts = JournalCheckPorts & {
   /** Whether a newer release has written the storage, which is then read-only. */
   readonly isNewerStorage: boolean;
-  /** Whether every limit is a number. */
+  /** Whether every limit is configured as a number. */
   readonly hasLimits: boolean;
   /** Whether the chain finalizes no slots: what is signed now could be undecided for hours. */
   isChainStalled(): boolean;

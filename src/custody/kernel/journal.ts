@@ -20,16 +20,16 @@ import { type Backoff, backoff } from './retries.ts';
 import type { Entry } from './spending-limits.ts';
 import { FARTHEST_CHECK_MS } from './state-machine.ts';
 
-/** Exact up to 2^63; a larger sum is an error. */
+/** SQL of an amount as an integer. It is exact up to 2^63; a larger sum is an error. */
 const atoms = (member: string): string => `CAST(row ->> '$.${member}' AS INTEGER)`;
-/** As text: the platform rounds numbers above 2^53. */
+/** SQL of a sum. It is returned as text, because the platform rounds numbers above 2^53. */
 const sum = (member: string): string => `CAST(COALESCE(SUM(${atoms(member)}), 0) AS TEXT) AS ${member}`;
 const STATE = "row ->> '$.state'";
 
 const SUMS_INDEX = `CREATE INDEX IF NOT EXISTS operations_sums ON operations
   (kind, ${STATE}, created_at, ${atoms('amount')}, ${atoms('reserved')}, ${atoms('unsettled')}) WHERE counts = 1`;
 
-/** One row per kind and state: the sum of the older rows that still count. Their cost counts for a day only. */
+/** One row per kind and state: sums of older rows that still count. Cost is 0, because it counts for one day only. */
 const SUMS = `SELECT kind, ${STATE} AS state, COUNT(*) AS rows, 0 AS created_at, 0 AS cost, ${sum('amount')}, ${sum('reserved')}, ${sum('unsettled')}
   FROM operations WHERE counts = 1 AND created_at <= ? GROUP BY kind, ${STATE}`;
 
@@ -62,7 +62,7 @@ const UNSIGNED_MESSAGES = `CREATE TABLE IF NOT EXISTS unsigned_messages (
     prepared TEXT NOT NULL
   )`;
 
-/** `created_at` of an operation is the time from which the limits count it: its creation, then its signing. */
+/** `created_at` of an operation is the time from which the limits count it: its creation, later its signing. */
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS operations (
@@ -113,7 +113,7 @@ const text = (row: SqlRow | undefined, column: string): string | undefined => {
 };
 const integer = (row: SqlRow | undefined, column: string): number => Number(row?.[column] ?? 0);
 
-/** Refusals of one row after which it no longer counts as waiting, and the operator is alerted. */
+/** After this number of refusals a row is no longer treated as waiting, and the operator is alerted. */
 export const SET_ASIDE_REFUSALS = 3;
 /** Waits between the deliveries of a row that D1 refused. */
 const REFUSED: Backoff = { first: 5_000, most: 10 * 60_000 };
@@ -204,7 +204,8 @@ export class Journal {
   /** Writes a row with the next revision and queues it for the mirror. Call inside a transaction. */
   #write(operation: Operation, now: number): Operation {
     const row = { ...operation, revision: this.#takeRevision() };
-    // A row counts while it reserves, is unsettled, or is due for a check. The limits also count all rows of the last day.
+    // A row counts while it reserves lamports, is unsettled or is due for a check. The limits also add up all rows of
+    // the last day.
     const counts = row.reserved > 0n || row.unsettled > 0n || row.dueAt !== null ? 1 : 0;
     this.#exec(
       `INSERT INTO operations (seq, id, kind, signature, due_at, counts, created_at, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -332,7 +333,7 @@ export class Journal {
     ];
   }
 
-  /** Newest first. */
+  /** Operations of a kind, newest first. */
   ofKind(kind: Operation['kind'], limit: number): Operation[] {
     return this.#operations.all('WHERE kind = ? ORDER BY seq DESC LIMIT ?', kind, limit);
   }
@@ -423,7 +424,7 @@ export class Journal {
 
   /**
    * Consumes a name for one purpose, permanently: `payment:<signature>`, `output:<txid>:<vout>`, `deposit:<address>`.
-   * False when it already serves another purpose.
+   * False when another purpose has already consumed it.
    */
   consumeOnce(name: string, purpose: string, now: number): boolean {
     this.#exec(
@@ -441,9 +442,9 @@ export class Journal {
   }
 
   /**
-   * Blocks every further operation for the payment that an id names, because something that the journal does not
-   * know may have been paid for it. Does nothing for any other id.
-   * @param by the signature or operation that shows it
+   * Blocks every further operation for the payment that an id names. Something that the journal does not know, such as
+   * a transaction, may already have answered this payment. Does nothing for any other id.
+   * @param by the signature or operation that is the evidence
    */
   block(id: string, by: string, now: number): void {
     const answered = answeredPayment(id);
@@ -461,7 +462,7 @@ export class Journal {
   /**
    * Queues a row that is not an operation for the mirror. Call inside the transaction that changes it.
    *
-   * @param columns all of D1's columns except `id` and `revision`; `journal` holds the row itself
+   * @param columns all of D1's columns except `id` and `revision`; `journal` is the row itself as JSON
    */
   publish(table: RecordTable, id: string, columns: Readonly<Record<string, SqlValue>>, now: number): void {
     this.#exec(
@@ -492,7 +493,7 @@ export class Journal {
     );
   }
 
-  /** Whether such a row waits. */
+  /** Whether `outbox` would return a row. */
   isQueued(): boolean {
     return this.#exec(`SELECT 1 FROM outbox o ${REFUSAL} WHERE r.id IS NULL LIMIT 1`).length > 0;
   }
@@ -511,8 +512,8 @@ export class Journal {
   }
 
   /**
-   * When the oldest undelivered change was made, in Unix milliseconds. Rows that were set aside do not count: the
-   * mirror accepts all others.
+   * When the oldest undelivered change was made, in Unix milliseconds. Rows that were set aside are left out, because
+   * the mirror accepts all others.
    */
   undeliveredSince(): number | undefined {
     const row = this.#exec(
@@ -527,7 +528,7 @@ export class Journal {
     return Number(this.getMeta('offered') ?? this.revision());
   }
 
-  /** Call before a revision is sent to the mirror, and make it durable first. */
+  /** Records the highest revision that is about to be sent to the mirror. Make the record durable before the send. */
   offering(highest: number): void {
     if (highest > Number(this.getMeta('offered') ?? 0)) this.setMeta('offered', String(highest));
   }

@@ -28,8 +28,8 @@ export type CustodyModule = {
   /** The D1 tables that mirror rows of this module. Lost rows are published there again, or restored from there. */
   readonly mirrored?: readonly MirrorSource[];
   /**
-   * After a lost journal: holds every debt that no live operation pays, and plans the operations that may be lost. The
-   * kernel holds these with all others. Call inside a storage transaction.
+   * After a lost journal: holds every debt that no live operation pays, and plans the operations that may have been
+   * lost. The kernel then holds the planned operations together with all others. Call inside a storage transaction.
    */
   hold?(): void;
   readonly held?: HeldDebts;
@@ -39,7 +39,7 @@ export type CustodyModule = {
 
 /** Debts that may have been paid before the journal was lost, such as an owed refund. They await the operator. */
 export type HeldDebts = {
-  /** For the operator. */
+  /** The held debts, for the operator. */
   list(): NonNullable<OpsAnswer['rows']>;
   /** Ends the hold of a debt; undefined when no held debt has this id. Call inside a storage transaction. */
   release(id: string, as: 'owed' | 'paid'): OpsAnswer | undefined;
@@ -53,6 +53,6 @@ export type MirrorSource = {
     id: string,
     limit: number,
   ): readonly { readonly id: string; readonly columns: Readonly<Record<string, SqlValue>> }[];
-  /** Stores a row of D1, given as its `journal` column, if the journal's is older. Call inside a transaction. */
+  /** Stores a D1 row, given as its `journal` column, if the journal's row is older. Call inside a transaction. */
   restore(journal: string): boolean;
 };

@@ -42,7 +42,7 @@ export type SignedAt = {
 export type Witness = {
   /** The node's `id`. */
   readonly node: string;
-  /** Slot of its view. */
+  /** Slot of the node's view. */
   readonly slot: bigint;
   readonly height: bigint;
 };
@@ -84,7 +84,7 @@ export type Operation = {
   /** Consecutive checks without a change; more of them mean longer waits. */
   readonly looks: number;
 
-  /** Lamports to move; they count against the limits while they may leave or have left. */
+  /** Lamports to move. They count against the limits if they have left the reserve or may still leave it. */
   readonly amount: Lamports;
   /**
    * Lamports set aside for it: amount, fees and rent. Zero once the balance on the chain shows the outcome.
@@ -92,7 +92,7 @@ export type Operation = {
   readonly reserved: Lamports;
   /** Lamports sent whose counterpart has not arrived. */
   readonly unsettled: Lamports;
-  /** Worst-case loss: of a swap against the independent price, of a payout the fee of a transaction that fails. */
+  /** Worst-case loss. For a swap: against the independent price. For a payout: the fee of a transaction that fails. */
   readonly cost: Lamports;
   /** Slot from which a balance shows the outcome; null while `reserved`, or if nothing ever left. */
   readonly releasedSlot: bigint | null;
@@ -107,7 +107,7 @@ export type Operation = {
   readonly outcome: Facts;
 };
 
-/** Nothing more moves, and no outcome is pending. */
+/** Whether an operation has ended: nothing more moves, and no outcome is pending. */
 export const isTerminal = (operation: Operation): boolean =>
   operation.state === 'done' || operation.state === 'failed';
 
@@ -155,8 +155,8 @@ type Row = Partial<Omit<Operation, 'reason'>> &
   Pick<Operation, 'seq' | 'id' | 'kind' | 'state'> & { readonly reason?: string | null };
 
 /**
- * Decodes a row of this or an older version. A member that did not exist then gets its neutral value. Every
- * sum of the spending limits decodes all counted rows, and a JSON reviver would cost ten times the parsing.
+ * Decodes a row of this or an older version. A member that the older version lacked gets its neutral value. No JSON
+ * reviver is used, because it takes ten times as long and the spending limits decode many rows.
  */
 export function decodeOperation(text: string): Operation {
   const row = withAtoms(JSON.parse(text)) as Row;

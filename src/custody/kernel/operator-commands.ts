@@ -32,7 +32,7 @@ export type OpsPorts = {
   readonly now: () => number;
 };
 
-/** Rows in one response. */
+/** Maximum rows in one response. */
 const LIST = 50;
 /** In SQLite a negative limit means no limit. */
 const ALL = -1;
@@ -43,7 +43,7 @@ export async function runOps(p: OpsPorts, command: OpsCommand): Promise<OpsAnswe
   return answer;
 }
 
-/** Commands for a suspect journal. The others change rows, which are about to be replaced. */
+/** Commands allowed in a suspect journal. Others would change rows that reconciliation is about to replace. */
 const SUSPECT_COMMANDS: readonly OpsCommand['name'][] = [
   'pause',
   'resume',
@@ -128,8 +128,8 @@ const STILL_PAUSED =
 const HISTORY_MS = 30 * DAY_MS;
 
 /**
- * Restores the object's own storage. D1 gets a mark that the restored journal cannot know, so that it starts frozen even
- * if no row has changed since.
+ * Restores the object's own storage. D1 gets a mark that the restored journal cannot know, so the journal starts frozen
+ * even if no row has changed since.
  */
 async function restoreStorage({ storage, journal, mirror, now }: OpsPorts, time: string): Promise<OpsAnswer> {
   const at = Date.parse(time);
@@ -196,7 +196,7 @@ function end({ journal, now, rulesOf }: OpsPorts, id: string): OpsAnswer {
       ok: false,
       message: 'No unsigned operation or debt with this id is held after a reconciliation.',
     };
-  // What should follow an operation that settles has not arrived, so it is not done.
+  // The counterpart of an operation that settles has not arrived, so the operation is not done.
   const next = rules.settles
     ? step(operation, { type: 'refused', reason: code('ended') }, rules, now())
     : step(operation, { type: 'found', outcome: { endedBy: 'operator' } }, rules, now());

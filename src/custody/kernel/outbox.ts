@@ -13,7 +13,7 @@ import { encodeOperation, mirrorStatus, type Operation } from './operation.ts';
 import type { Log, Mirror, MirrorRow, MirrorTable, SqlValue, Storage } from './ports.ts';
 import { reasonText } from './reason.ts';
 
-/** Rows of one D1 batch. */
+/** Maximum rows of one D1 batch. */
 const BATCH = 40;
 /** A flush ends after this many rejected batches while D1 accepts other writes. Each costs two calls to D1. */
 const MAX_REJECTIONS = 16;
@@ -195,7 +195,7 @@ export async function eachRecord(
   }
 }
 
-/** Rows of one comparison. */
+/** Maximum rows of one comparison. */
 const COMPARED_PAGE = 100;
 
 /** Progress of the comparison: it continues after this id of this table. */

@@ -45,8 +45,8 @@ export type Mirror = {
 };
 
 /**
- * D1 tables that mirror rows other than operations. Each has `id`, `revision` and `journal`, which holds the
- * custodian's row as JSON.
+ * D1 tables that mirror rows other than operations. Each has `id`, `revision` and `journal`, the custodian's row as
+ * JSON.
  */
 export const RECORD_TABLES = [
   'invoices',

@@ -1,7 +1,7 @@
 /**
- * Computes what the configured nodes agree on. A read that moves money counts only when a quorum of nodes
- * gives it, so a single node that lies, hides or lags decides nothing. The quorum of `n` nodes is 1 of 1, 2
- * of 2, and the majority from 3 on.
+ * Computes what the configured nodes agree on. A read that moves money is used only when a quorum of nodes agrees on
+ * it, so a single node that lies, hides or lags decides nothing. The quorum of `n` nodes is 1 of 1, 2 of 2, and the
+ * majority from 3 on.
  * @module
  */
 import { failureReason, upstreamFailed } from '../../core/errors.ts';
@@ -39,7 +39,7 @@ export type NodeAgreement = {
     readonly question: string;
     readonly nodes: readonly string[];
   } | null;
-  /** When a question lost its quorum, in Unix milliseconds, if that was more than ten minutes ago. */
+  /** When the nodes stopped reaching a quorum on a question, in Unix milliseconds; null in the first ten minutes. */
   readonly quorumMissingSince: number | null;
 };
 
@@ -55,7 +55,7 @@ const MAX_WAITING = 100;
 /** A question without a quorum. Unix milliseconds. */
 type Waiting = { since: number; askedAt: number; alarmed: boolean };
 
-/** What the next instance must know: the platform evicts an idle object sooner than any alarm is due. */
+/** What the next instance must know, because the platform evicts an idle object before these times have passed. */
 export type QuorumMemory = {
   readonly disagreement: NodeAgreement['disagreement'];
   readonly waiting: readonly (readonly [question: string, Waiting])[];
@@ -123,7 +123,7 @@ export class Quorum<N extends { readonly name: string }> {
       return decided;
     }
     const shared = sharedFailure(failures, this.size);
-    // A refusal by a quorum is a response of working nodes.
+    // A refusal by a quorum is a valid response, so the question does not lack a quorum.
     if (shared instanceof RpcRefusal) throw asUpstreamFailure(shared);
     const answered = given.map(({ node }) => node);
     this.#waits(question, answered);
@@ -166,7 +166,7 @@ export class Quorum<N extends { readonly name: string }> {
     const at = now();
     const entry = this.#waiting.get(question) ?? { since: at, askedAt: at, alarmed: false };
     entry.askedAt = at;
-    // A later start was noted before the clock went back.
+    // A start in the future was noted before the clock went back.
     entry.since = Math.min(entry.since, at);
     if (!entry.alarmed && at - entry.since > QUORUM_PATIENCE_MS) {
       entry.alarmed = true;
@@ -191,7 +191,7 @@ export class Quorum<N extends { readonly name: string }> {
   }
 }
 
-/** A failure that a quorum shares. */
+/** A failure that a quorum of nodes has in common. */
 const sharedFailure = (failures: readonly unknown[], quorum: number): unknown => {
   const known = failures.filter((error) => error !== undefined);
   return known.find(
@@ -260,7 +260,7 @@ export const decideTransaction =
     // A contradiction without a majority decides nothing.
     const contradicts = found.some((a) => found.some((b) => transactionsDiffer(a, b)));
     if (contradicts && !(timed && tokened)) return undefined;
-    // A node that has not answered yet may store what these lack.
+    // A node that has not answered yet may have the block time or the token balances that these lack.
     if (!complete && !(timed && tokened)) return undefined;
     return {
       agreed: {
@@ -288,7 +288,7 @@ export type History = {
   isAbsent(entry: Pick<SignatureEntry, 'signature' | 'slot'>): Promise<boolean>;
 };
 
-/** Nodes that have not responded when enough others have get this time: one that hangs would take its whole time limit. */
+/** Extra time for the other nodes once enough have responded, so that no call waits long for a node that hangs. */
 const LATE_MS = 1_000;
 
 /**

@@ -1,12 +1,12 @@
 /**
- * Why an operation waits, failed or awaits the operator. The code compares members of a union; D1, logs and callers see its
+ * Why an operation waits, failed or awaits the operator. Code compares members of a union. D1, logs and callers see a
  * text, which is stable.
  * @module
  */
 
 /** What the operator must decide before the operation continues. */
 export type Held =
-  /** Whether it was signed before the journal was lost. */
+  /** It is unknown whether the operation was signed before the journal was lost. */
   | 'reconciled'
   /** For hours, no quorum of nodes has proven its outcome. */
   | 'unproven'

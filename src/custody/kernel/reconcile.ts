@@ -1,7 +1,7 @@
 /**
- * Completes a journal that was lost or rolled back. Every row that is newer in D1 is restored, and everything that
- * is still open is held for the operator. Transactions of the reserve that no row explains are reported; no operation
- * is created from them. Only the operator starts it.
+ * Completes a journal that was lost or rolled back. Every row that is newer in D1 is restored, and everything that is
+ * still open is held for the operator. Transactions of the reserve that no row explains are reported; no operation is
+ * created from them. Only the operator starts a reconciliation.
  * @module
  */
 import { lamportsChange, memoText } from '../../chain/solana/transaction.ts';
@@ -36,7 +36,7 @@ export type UnexplainedTransaction = {
   /** Lamports that left the reserve, with the fee; negative when more came in. */
   readonly lamports: string;
   readonly memo: string | null;
-  /** What it seems to be, in words. */
+  /** What the transaction seems to be, in words. */
   readonly seems: string;
 };
 
@@ -45,7 +45,7 @@ export type Reconciled = {
   readonly restored: number;
   /** Signatures checked on the chain. */
   readonly checked: number;
-  /** Newest first. */
+  /** The unexplained transactions, newest first. */
   readonly unexplained: readonly UnexplainedTransaction[];
 };
 
@@ -75,7 +75,7 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
   return { restored, checked, unexplained: found.map((each) => describe(each, p.reserveAddress)) };
 }
 
-/** Records come first: a payment belongs to the request or claim that counts it, not to an operation that answers it. */
+/** Records come first, because a payment belongs to the request or claim that includes it, not to its operation. */
 async function restoreRows({ journal, storage, mirror, modules, now }: ReconcilePorts): Promise<number> {
   let restored = 0;
   for (const { table, restore } of modules.flatMap(({ mirrored }) => mirrored ?? []))
@@ -100,9 +100,9 @@ function holdOpen({ journal, modules, now }: ReconcilePorts): void {
 }
 
 /**
- * Blocks a restored debt if D1 has one of its operations without the same state of the debt. Either D1 received a later
- * operation first, or the end of an operation last, which is then still open although the debt is owed again.
- * @param known  number of operations that the debt counts
+ * Blocks a restored debt that contradicts its operations in D1. D1 may have an operation that the debt does not count
+ * yet. Or D1 shows an operation as open although the debt no longer names it.
+ * @param known  number of operations that the debt's row counts
  * @param paying operations that pay it according to its rows
  */
 export function blockContradicted(

@@ -80,7 +80,7 @@ export class Retries {
     return until;
   }
 
-  /** Books stored rows one by one. One whose booking throws waits, and does not block the others. */
+  /** Books stored rows one by one. A row whose booking throws waits and does not block the others. */
   rows<T>(p: {
     readonly name: string;
     /** The oldest rows that await the booking, at most `limit`. */

@@ -36,7 +36,7 @@ export type LookUp = (lookup: Lookup) => Promise<LookedUp>;
 
 export type LookupPorts = {
   readonly chain: Pick<SolanaView, 'signatureStates' | 'transaction' | 'confirmedTransaction'>;
-  /** Whether a transaction pays the service. Its read does not count in the client's share. */
+  /** Whether a transaction pays the service. Its read does not use the client's share. */
   readonly isPayment: (transaction: ChainTransaction) => boolean;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<unknown>;
@@ -64,7 +64,7 @@ type Known = {
   /** The read that is running, and the failure of the last one. */
   reading?: Promise<ChainTransaction | null>;
   failure?: unknown;
-  /** Whether its reads count in the share of a client. They no longer do once it is seen to pay the service. */
+  /** Whether reads use a client's share, which is given back once the transaction is seen to pay the service. */
   charge: 'none' | 'taken' | 'returned';
   /** The transaction as one node shows it, and as a quorum shows it. The second one never changes. */
   confirmed?: ChainTransaction;
@@ -80,7 +80,7 @@ export class SignatureLookups {
     SHARES * CALL_LIMITS.chain_reads.quota,
     CALL_LIMITS.chain_reads.windowSeconds * 1_000,
   );
-  /** Callers that wait for each signature. They count once, in the share of the first. */
+  /** Callers that wait for each signature. Together they use one unit, from the share of the first caller. */
   readonly #callers = new Map<string, { readonly payer: string; count: number }>();
   readonly #known = new Map<string, Known>();
   /** Signatures of the next poll. */

@@ -1,6 +1,6 @@
 /**
- * Everything that signs: the reserve's key, here or in a key service, the proof's keys and the mint keys. Of the
- * secret key it keeps only a key object that cannot be exported.
+ * Everything that signs: the reserve's key, here or in a key service, the proof's keys and the mint keys. It keeps the
+ * reserve's secret key only as a key object that cannot be exported.
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
@@ -48,7 +48,7 @@ export function addressOfSecret(text: string): string | undefined {
   return bytes && encodeBase58(bytes.slice(32));
 }
 
-/** @throws AppError NOT_CONFIGURED without the text when it is malformed */
+/** @throws AppError NOT_CONFIGURED when the key is malformed; the error never contains its text */
 export function createSigner(text: string): Signer {
   const bytes = decodeSecret(text);
   if (!bytes) throw notConfigured(['SOLANA_PRIVATE_KEY']);
@@ -72,7 +72,7 @@ export type ProofSigner = {
   sign(message: string): Promise<{ readonly solana: string; readonly bitcoin: SignedMessage | null }>;
 };
 
-/** @throws AppError NOT_CONFIGURED without the text when `wif` is not the key of the address */
+/** @throws AppError NOT_CONFIGURED when `wif` is not the key of the address; the error never contains `wif` */
 export function createProofSigner(p: {
   readonly solana: Signer;
   readonly bitcoinAddress: string;
@@ -124,8 +124,8 @@ export type RemoteSignerPorts = {
 };
 
 /**
- * Signs with a key that is held by a key service. The service is trusted only to hold the key: each signature is
- * verified before use. A late, missing or wrong signature is an error that changes no operation.
+ * Signs with a key that a key service stores. The service is trusted only to keep the key: each signature is verified
+ * before use. A late, missing or wrong signature is an error that changes no operation.
  */
 export function createRemoteSigner({ keychain, verify, within, log }: RemoteSignerPorts): Signer {
   const { address } = keychain;
@@ -135,7 +135,7 @@ export function createRemoteSigner({ keychain, verify, within, log }: RemoteSign
   /** The result of `work`. @throws AppError UPSTREAM_FAILED when it fails or is late */
   async function awaited<T>(work: () => Promise<T>): Promise<T> {
     const started = work();
-    // No caller awaits a late failure.
+    // Prevents an unhandled rejection, because no caller awaits a late failure.
     started.catch(() => undefined);
     try {
       const value = await within(

@@ -1,6 +1,6 @@
 /**
- * The Solana chain as read by the custodian, from several nodes. Reads that move money count only when a
- * quorum of the nodes agrees.
+ * The Solana chain as read by the custodian, from several nodes. A read that moves money is used only when a quorum of
+ * the nodes agrees.
  * @module
  */
 import { type Lifetime, lamportsChange, type MessageVersion } from '../../chain/solana/transaction.ts';
@@ -54,8 +54,8 @@ export type ChainPort = {
   /** How the finalized transaction changed the reserve, or null without a quorum. */
   landing(signature: string): Promise<Landing | null>;
   /**
-   * Asks each node for its newest finalized slot. The cron does so each minute: a missing quorum and a stalled chain show
-   * although nothing moves.
+   * Asks each node for its newest finalized slot. The cron does so each minute, so that a missing quorum or a stalled
+   * chain is noticed even without operations.
    * @throws AppError UPSTREAM_FAILED
    */
   checkFinality(): Promise<void>;
@@ -72,7 +72,7 @@ export type Blockhash = SignedAt & Lifetime;
 export const signedAtOf = ({ slot, witnesses }: Blockhash): SignedAt => ({ slot, witnesses });
 
 export type SolanaViewPorts = {
-  /** In order of preference; a duplicate counts once. */
+  /** In order of preference; a duplicate is used once. */
   readonly nodes: readonly SolanaNode[];
   readonly reserveAddress: string;
   readonly now: () => number;
@@ -127,7 +127,7 @@ export class SolanaView implements ChainPort {
   }
 
   recall(text: string): void {
-    // An earlier release stored no finality.
+    // A memory stored by an earlier release has no `finality`.
     const { finality, ...memory } = JSON.parse(text) as QuorumMemory & { finality?: FinalityMemory };
     this.#questions.recall(memory);
     this.#finality.recall(finality);
@@ -137,7 +137,7 @@ export class SolanaView implements ChainPort {
     const read = async (node: SolanaNode) => (await node.epochInfo('finalized')).slot;
     const answer = await this.#questions.ask('finalized slot', read, (given, isComplete) => {
       const covered = this.#covered(given.map(({ value }) => value));
-      // A node that stands still must not decide that the chain does.
+      // A single stalled node must not make the whole chain look stalled.
       const isEnough = covered !== undefined && (isComplete || covered > this.#finality.slot);
       return isEnough ? { agreed: covered } : undefined;
     });
@@ -217,7 +217,7 @@ export class SolanaView implements ChainPort {
     return answer.agreed;
   }
 
-  /** A transaction that one node, each in turn, shows as confirmed. It may still be dropped, so it must move no money. */
+  /** The transaction as confirmed by the node whose turn it is. It may still be dropped, so it must move no money. */
   async confirmedTransaction(signature: string): Promise<ChainTransaction | null> {
     const node = this.#nodes[this.#turn++ % this.#nodes.length];
     return node ? node.transaction(signature, 'confirmed').catch(() => null) : null;
@@ -316,8 +316,8 @@ async function isAbsentFrom(
 const MAX_WITNESS_LAG = 16n;
 
 /**
- * The node's height after it has seen the blockhash. Undefined for one that has not seen it, or whose height is from a
- * much older view.
+ * The node's height after it has seen the blockhash. Undefined for a node that has not seen the blockhash, or whose
+ * height is from a much older view.
  */
 async function witnessOf(node: SolanaNode, blockhash: string): Promise<Witness | undefined> {
   const { valid, slot: seenAt } = await node.isBlockhashValid(blockhash, 'confirmed');

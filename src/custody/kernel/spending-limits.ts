@@ -1,6 +1,6 @@
 /**
- * Decides what may be spent now: balance, reservations and the limits of each kind. Pure sums over the
- * journal's rows. The caller holds the critical section that keeps the rows unchanged.
+ * Decides what may be spent now: balance, reservations and the limits of each kind. Pure sums over the journal's rows.
+ * The caller must be in a critical section, so that the rows stay unchanged.
  * @module
  */
 import { formatAmount, type Lamports, lamports, SOL_DECIMALS } from '../../core/amount.ts';
@@ -79,8 +79,8 @@ export const spendable = (balance: Balance, operations: readonly Entry[], keeps:
   lamports(balance.lamports - reservedLamports(operations) - keeps);
 
 /**
- * The time from which a window counts an operation. A signed operation counts from its signature, and a planned
- * one from its plan. A limit that counts queued operations counts a planned one as if it began now. The executor
+ * The time from which a window counts an operation. A signed operation counts from its signature, and a planned one
+ * from its creation. A limit that counts queued operations counts a planned one as if it began now. The executor
  * compares each signature with the signed operations, so no window contains more of them than its limit.
  */
 const countedFrom = ({ countsQueued }: Limit, { state, signedAt, createdAt }: Entry, now: number): number =>
@@ -136,7 +136,7 @@ export function checkLimit(
   };
 }
 
-/** When enough entries have left the window to make room for an addition. */
+/** When enough entries will have left the window to make room for an addition, in Unix milliseconds. */
 function freeAt(limit: Limit, operations: readonly Entry[], addition: bigint, now: number): number {
   const { windowMs, maximum } = limit;
   if (windowMs === null) return now + OPEN_RETRY_MS;

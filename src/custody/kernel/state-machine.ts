@@ -16,10 +16,10 @@ import { code, held, isHeld, isReconciled, type Reason } from './reason.ts';
 export type NodeView = {
   /** The node's `id`. */
   readonly node: string;
-  /** One response of getEpochInfo at finalized. */
+  /** From one response of getEpochInfo at `finalized`. */
   readonly finalizedSlot: bigint;
   readonly finalizedHeight: bigint;
-  /** getSignatureStatuses with history search, called after getEpochInfo. */
+  /** From getSignatureStatuses with history search, called after getEpochInfo. */
   readonly statusSlot: bigint;
   readonly status: {
     readonly slot: bigint;
@@ -28,7 +28,7 @@ export type NodeView = {
     /** Whether a finalized failure took lamports from the reserve; null for any other status, and while it is not read. */
     readonly charged: boolean | null;
   } | null;
-  /** getFirstAvailableBlock, called last; null when it was not needed. */
+  /** From getFirstAvailableBlock, called last; null when it was not needed. */
   readonly firstAvailableSlot: bigint | null;
 };
 
@@ -126,7 +126,7 @@ export type Settlement =
       readonly state: 'incomplete';
       readonly reason: string;
       readonly arrived: boolean;
-      /** Lamports that it has cost after all, at least the cost agreed before the signature; absent: that cost. */
+      /** The final cost in lamports, at least the cost agreed before the signature. Absent: that agreed cost. */
       readonly cost?: Lamports;
       readonly outcome: Facts;
     };
@@ -136,7 +136,7 @@ export type Observation =
   | { readonly type: 'refused'; readonly reason: Reason; readonly outcome?: Facts }
   /** The chain already shows the outcome: nothing is left to sign. */
   | { readonly type: 'found'; readonly outcome: Facts }
-  /** An upstream call that planning needs failed. */
+  /** The operation cannot be prepared now, for example because an upstream call failed. */
   | {
       readonly type: 'unprepared';
       readonly reason: Reason;
@@ -203,12 +203,12 @@ const UNSIGNED_MS = 2 * 60_000;
 /** Interval between checks of a failed operation with money outstanding, which may still arrive. */
 const OUTSTANDING_MS = 3_600_000;
 /**
- * Checks of an attempt before they become rare: about five minutes, and a blockhash lives for less than two.
+ * Number of checks of an attempt before they become rare. They take about five minutes; a blockhash lives for less than
+ * two.
  */
 const QUICK_LOOKS = 150;
 /**
- * After this number of checks, about six hours, no node can prove the outcome. The operator is alerted and
- * the checks continue.
+ * After this number of checks without a proven outcome, about six hours, the operator is alerted. The checks continue.
  */
 const UNPROVEN_LOOKS = 500;
 /** After this time without a settlement the operator is alerted; the checks continue. */
@@ -322,7 +322,7 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
 /** Failed, but the counterpart of the sent payment may still arrive. */
 const isOutstanding = (op: Operation): boolean => op.state === 'failed' && op.unsettled > 0n;
 
-/** Ended before anything left: nothing is reserved or counted. */
+/** The operation ended before anything left the reserve, so nothing stays reserved or counted. */
 const nothingLeft = (op: Operation): Operation => ({
   ...op,
   state: 'failed',
@@ -389,8 +389,8 @@ function judged(
 }
 
 /**
- * An attempt ended without moving anything: another may be signed, or the operation has failed. A held one fails only if
- * it had one attempt, because a lost journal may have known of a later attempt.
+ * An attempt ended without moving anything. The operation is planned again, or it fails. A held operation fails only if
+ * its kind allows one attempt, because a lost journal may have known of a later attempt.
  */
 function ended(op: Operation, reason: string, slot: bigint | null, rules: KindRules, now: number): Operation {
   const isRejected = reason === 'rejected';

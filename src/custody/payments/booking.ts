@@ -49,7 +49,7 @@ export type BookingResult = {
 /** The payment may be money that a bridge returned. It is decided once the swap has settled. */
 export type MayBeReturned = 'may_be_returned';
 
-/** `stop`: the nodes fail, or too many transactions wait; the walk keeps its place. */
+/** `stop`: the nodes fail, or too many transactions are unread. The walk then keeps its position. */
 export type ReadOutcome = 'read' | 'stop';
 
 export class Booking {
@@ -78,7 +78,7 @@ export class Booking {
     });
   }
 
-  /** Any other income is not an error, but may be a customer's payment of a wrong amount, so it is logged. */
+  /** Logs income without a purpose. It is not an error, but may be a customer's payment of a wrong amount. */
   #reportUnmatched({ signature, lamports }: TreasuryPayment, reason: BookingResult['reason']): void {
     const facts = { signature, lamports: lamports.toString(), reason: reason ?? 'no_request' };
     if (reason !== undefined) this.#p.log({ level: 'alarm', event: 'payment_unmatched', ...facts });
@@ -184,8 +184,9 @@ export function treasuryPayment(
 }
 
 /**
- * The only account that lost more lamports than the fee, if it signed and lost at least those that the treasury gained. Null
- * otherwise: with a wallet of several members, a program holds the money and a member only executes the transaction.
+ * The only account that lost more lamports than the fee, if it signed and lost at least those that the treasury gained.
+ * Null otherwise: with a wallet of several members, a program owns the money and a member only executes the
+ * transaction.
  */
 export function payerOf(transaction: ChainTransaction, treasury: string): string | null {
   const { accounts, signers, fee } = transaction;

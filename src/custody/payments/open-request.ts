@@ -92,9 +92,9 @@ const tooManyOpen = (message: string): Refusal => ({
 
 /** Limit of one address; the wider networks of a client have a multiple of it. */
 const OPEN_PER_CLIENT = CALL_LIMITS.open_requests.quota;
-/** Shared by all clients. */
+/** Maximum open requests of all clients together. */
 const MAX_OPEN_REQUESTS = 500;
-/** Total up to which a network without an open request may still open one, past MAX_OPEN_REQUESTS. */
+/** Past MAX_OPEN_REQUESTS, a network without an open request may still open one, until this total is reached. */
 const OPEN_WITH_NEWCOMERS = 2_000;
 
 /**

@@ -6,7 +6,7 @@ import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import { type PaymentRequest, partOf, type RefundDue, type RequestStore } from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
-/** Smaller amounts are not refunded, because the refund would cost more. Lamports. */
+/** In lamports. Smaller amounts are not refunded, because the refund would cost more. */
 export const DUST = 10_000n;
 /** A block's time may be before the request by this much. */
 const CLOCK_SKEW_MS = 30_000;
@@ -42,8 +42,8 @@ const MOST_RETURN_FEE = 10n;
 const BLOCK_TIME_LAG_MS = 120_000;
 
 /**
- * Whether a payment to an address of the reserve may be a sum that a bridge returned. Its amount is then close to what an
- * unsettled operation sent, and it is not older than that operation.
+ * Whether a payment to an address of the reserve may be a sum that a bridge returned. True if its amount is close to
+ * what an unsettled operation sent, and the payment is not older than that operation.
  */
 export function mayBeReturned(
   payment: Pick<TreasuryPayment, 'lamports' | 'blockTime'>,
@@ -62,9 +62,9 @@ export function mayBeReturned(
 
 /** The effect of a payment on its request. */
 export type PaymentEffect =
-  /** It buys nothing and must be refunded. */
+  /** The payment buys nothing and must be refunded. */
   | { readonly type: 'owed'; readonly reason: RefundDue['reason'] }
-  /** It counts, but the fee is not complete. */
+  /** The payment is added to the request, but the fee is not complete. */
   | { readonly type: 'part'; readonly request: PaymentRequest }
   /** The fee is paid; `excess` lamports are refunded unless they are dust. */
   | { readonly type: 'paid'; readonly request: PaymentRequest; readonly excess: bigint };

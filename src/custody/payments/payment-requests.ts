@@ -1,7 +1,7 @@
 /**
- * Payment requests, from the payment to the purchased work: invoices for a token creation and listing requests.
- * A payment belongs to a request if its transaction contains the request's reference or moves exactly its
- * amount. One payment serves one purpose across all flows. A payment that buys nothing is recorded for a refund.
+ * Payment requests, from the payment to the purchased work: invoices for a token creation and listing requests. A
+ * payment belongs to a request if its transaction contains the request's reference or moves exactly its amount. A
+ * payment can have one purpose only, across all flows. A payment that buys nothing is recorded for a refund.
  * @module
  */
 import { isSignature } from '../../chain/solana/address.ts';
@@ -42,7 +42,7 @@ export type TokenPort = {
   listedId(mint: string): number | undefined;
   /** Lists a token and returns its number. Call inside a storage transaction. */
   list(request: PaymentRequest, now: number): number;
-  /** The subject of a listing with the token's number. */
+  /** Adds the token's number to the subject of a listing. */
   numbered(subject: Subject, now: number): Subject;
   /** Deletes tokens that nothing has listed, and that no request has named since a time. */
   purge(before: number): void;
@@ -67,7 +67,7 @@ const KEPT_MS = 7 * DAY_MS;
 const TOKEN_KEPT_MS = 8 * DAY_MS;
 /** Requests that one run may expire: as many as can close at the same time. */
 const EXPIRE_BATCH = 200;
-/** Ended creations are booked from storage alone. */
+/** Maximum ended creations that one run books; the booking reads only storage. */
 const ENDED_BATCH = 100;
 
 export type PaymentsPorts = PaymentPorts & { readonly tokens: TokenPort };
@@ -168,8 +168,8 @@ export class Payments implements CustodyModule {
   }
 
   /**
-   * Keeps a confirmed payment of the request until it is final, so that another reader is not asked to pay again. One
-   * that pays for something else changes nothing.
+   * Keeps a confirmed payment of the request until it is final, so that another reader is not asked to pay again. A
+   * transaction that pays for something else changes nothing.
    */
   #keepReported(id: string, transaction: ChainTransaction): void {
     const { signature } = transaction;
@@ -191,7 +191,7 @@ export class Payments implements CustodyModule {
     if (request?.reported?.signature === signature) this.#store.put({ ...request, reported: null });
   }
 
-  /** Reason why a payment does not pay for a request, or undefined. @throws AppError UPSTREAM_FAILED */
+  /** Reason why a transaction does not pay for a request; undefined if it does. @throws AppError UPSTREAM_FAILED */
   async #bind(
     request: PaymentRequest,
     { signature, client, waitMs }: ConfirmRequest,
@@ -215,7 +215,7 @@ export class Payments implements CustodyModule {
     const consumerOf = journal.consumerOf(`payment:${transaction.signature}`);
     if (consumerOf !== purposeOf(request)) return usedElsewhere(consumerOf);
     const current = this.#store.get(request.id);
-    // The response to the caller follows from the state.
+    // The request's state determines the response to the caller.
     if (current?.state !== 'open') return undefined;
     if (!current.parts.some((part) => part.signature === transaction.signature)) return refundDue();
     const missing = BigInt(current.fee) - BigInt(current.received);
@@ -235,7 +235,7 @@ export class Payments implements CustodyModule {
     return waitMs > 0 ? this.#p.lookUp({ ...asked, waitMs, until: 'final' }) : found;
   }
 
-  /** While a paid creation waits, its operation has the reason. */
+  /** Why a request waits. While a paid creation waits, the reason is stored in its operation. */
   #reasonOf({ id, state, reason }: PaymentRequest): string | null {
     if (reason !== null || state !== 'paid') return reason;
     return reasonText(this.#tools.journal.get(creationId(id))?.reason ?? null);
@@ -258,7 +258,8 @@ export class Payments implements CustodyModule {
     this.held.settleEnded();
     const searchAt = by === 'cron' ? this.#search.nextCronRunAt() : this.#search.nextRunAt();
     if (searchAt !== undefined && searchAt <= this.#tools.now()) await this.#search.run(by);
-    // A payment that is not read yet may still be in time; one failing node does not keep requests open forever.
+    // An unread payment may be in time, so requests expire only up to the time that was read. After a day they expire
+    // anyway, even if a node fails.
     this.#changes.expire(Math.max(this.#search.readUntil(), this.#tools.now() - DAY_MS), EXPIRE_BATCH);
     this.#store.purge(this.#tools.now() - KEPT_MS);
     this.#p.tokens.purge(this.#tools.now() - TOKEN_KEPT_MS);
@@ -275,8 +276,8 @@ const notFinal = (chain: 'confirmed' | 'pending' | 'unknown'): Refusal => ({
 });
 
 /**
- * Purposes that payments to the treasury serve: the prefixes of the names that they consume. The last two are payments
- * that a lost journal has repaid, or may have used.
+ * The purposes of payments to the treasury, as prefixes of purpose names. The last two mark payments that a lost
+ * journal has repaid, or may have used.
  */
 const PAID_PURPOSES: ReadonlySet<string> = new Set(['token', 'listing', 'asry', 'refund', 'unexplained']);
 

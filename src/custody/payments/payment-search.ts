@@ -112,7 +112,7 @@ export class PaymentSearch {
     return cron === undefined ? undefined : cron + CRON_PATIENCE_MS;
   }
 
-  /** The times are stored: the object is evicted between two runs of the cron. */
+  /** Times are read from storage, because the object is evicted between two runs of the cron. */
   #after(interval: number | undefined): number | undefined {
     if (interval === undefined) return undefined;
     return dueTime(this.#p.journal.getTime(LAST_RUN) + interval, interval, this.#p.now());
@@ -127,7 +127,8 @@ const ASKED_PER_RUN = 8;
 const OVERDUE_PER_RUN = { alarm: 4, cron: 20 };
 const NEWEST_PER_RUN = 4;
 /**
- * One list costs one call at any length. A reference with more entries than all pages was flooded on purpose.
+ * Entries per page of a list, and maximum pages. A page costs one call, however long it is. A reference with more
+ * entries than all pages was flooded on purpose.
  */
 const PAGE = 1_000;
 const MAX_PAGES = 5;

@@ -31,7 +31,7 @@ export type RefundPorts = {
 };
 
 const BATCH = 20;
-/** Refunds of one request that one command processes. */
+/** Maximum refunds of one request that one command processes. */
 const LISTED = 100;
 
 type Row = NonNullable<OpsAnswer['rows']>[number];

@@ -53,7 +53,7 @@ export class RequestChanges {
     const request = matchRequest(payment, transaction, this.#p.store, this.#tools.now());
     if (request === 'several') return { purpose: null, reason: 'several_requests' };
     if (!request) return UNMATCHED;
-    // A bridge adds no reference.
+    // A payment with our reference is not a sum that a bridge returned, because a bridge adds no reference.
     const isNamed = transaction.accounts.includes(request.reference);
     const sharesAddress = this.#p.treasuryAddress === this.#p.reserveAddress;
     if (!isNamed && sharesAddress && mayBeReturned(payment, this.#tools.journal.open(), this.#tools.now()))
@@ -69,7 +69,7 @@ export class RequestChanges {
   }
 
   /**
-   * Ends requests whose creation has ended. It only uses storage, so it can process all of them at once.
+   * Ends requests whose creation has ended. This reads and writes only storage, so one call can process many of them.
    */
   settleCreations(limit: number): void {
     this.#ended.run(limit, (request) => {
@@ -160,7 +160,7 @@ export class RequestChanges {
 
   /**
    * A payment that its request has already consumed. After a lost journal the request may lack this payment. If the
-   * restored rows do not show where the whole payment went, the operator counts it by hand.
+   * restored rows do not show where the whole payment went, the operator must assign it by hand.
    */
   #takenBefore(request: PaymentRequest, { signature, lamports }: TreasuryPayment): BookingResult {
     const isCounted = request.parts.some((part) => part.signature === signature);

@@ -1,6 +1,6 @@
 /**
- * Payment requests, the checks of their references, and the refunds of payments that bought nothing: rows of the custodian's
- * own database.
+ * Stores payment requests, the checks of their references, and the refunds of payments that bought nothing, in the
+ * custodian's own database.
  * @module
  */
 import type { Storage } from '../kernel/ports.ts';
@@ -67,7 +67,7 @@ export type PaymentRequest = {
   readonly paidAt: number | null;
   readonly completedAt: number | null;
   readonly tokenId: number | null;
-  /** Reason why its work waits, or null. */
+  /** Reason why the request's work waits, or null. */
   readonly reason: string | null;
   /** Incremented with every change. */
   readonly changes: number;
@@ -83,7 +83,7 @@ export const creationCost = (subject: PaymentRequest['subject']): bigint =>
 /** The name under which a payment is consumed for this request. */
 export const purposeOf = ({ kind, id }: Pick<PaymentRequest, 'kind' | 'id'>): string => `${kind}:${id}`;
 
-/** A payment that counts towards its request. */
+/** A payment that was added to its request. */
 export type PaymentPart = {
   readonly signature: string;
   readonly lamports: string;
@@ -105,7 +105,7 @@ export const partOf = ({ signature, lamports, payer, slot, blockTime }: Treasury
 export type RefundDue = {
   /** The payment's signature; a later refund of the same payment appends `.2` and so on. */
   readonly id: string;
-  /** Of the payment. */
+  /** Signature of the payment. */
   readonly signature: string;
   readonly requestId: string;
   /** The request for which the payment is consumed. */
@@ -115,7 +115,7 @@ export type RefundDue = {
   readonly reason: 'overpaid' | 'late' | 'double' | 'underpaid' | 'failed';
   /** held: due, but a lost journal may have paid it; begun: an operation pays it. */
   readonly state: 'due' | 'held' | 'begun' | 'paid';
-  /** Number of operations started for it. */
+  /** Number of operations started for the refund. */
   readonly operations: number;
   readonly operationId: string | null;
   /** The transaction that paid the refund. */
@@ -291,7 +291,7 @@ export class RequestStore {
   }
 
   putRefund(refund: RefundDue): void {
-    // Despite its name, the column `signature` holds the refund's id, which may end in a number.
+    // Despite its name, the column `signature` contains the refund's id, which may end in a number.
     this.#exec(
       `INSERT INTO refunds (signature, request_id, state, row) VALUES (?, ?, ?, ?)
        ON CONFLICT (signature) DO UPDATE SET state = excluded.state, row = excluded.row`,

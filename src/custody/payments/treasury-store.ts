@@ -38,7 +38,7 @@ export type TreasuryPayment = {
 };
 
 export type RecordedPayment = TreasuryPayment & {
-  /** The purpose it serves; null without a match. */
+  /** Purpose of the payment; null if it has none. */
   readonly purpose: string | null;
 };
 
@@ -103,7 +103,7 @@ export class TreasuryStore {
     return this.#exec('SELECT * FROM unread_transactions WHERE signature = ?', signature).map(unreadOf)[0];
   }
 
-  /** Oldest first. @param longest the longest wait for a retry, in milliseconds */
+  /** Unread transactions that are due, oldest first. @param longest the longest wait for a retry, in milliseconds */
   unreadDue(now: number, longest: number, limit: number): UnreadTransaction[] {
     return this.#exec(
       'SELECT * FROM unread_transactions WHERE due_at <= ? OR due_at > ? ORDER BY due_at LIMIT ?',

@@ -30,8 +30,8 @@ const PAGE = 20;
 /** Maximum gaps of a walk. At this limit the head pauses; its own gap then grows, and nothing is skipped. */
 const MAX_GAPS = 20;
 /**
- * A list is read back beyond its end time by this much. A clock that was a day ahead when a request was opened
- * then hides none of its payments.
+ * A list is read back this much further than its end time. A clock that was a day ahead when a request was opened then
+ * hides none of its payments.
  */
 const CLOCK_SKEW_MS = DAY_MS + 120_000;
 /** A walk that is behind for this long is reported, and again every hour. */
@@ -61,7 +61,7 @@ type Gap = {
 type Walk = {
   /** The newest transaction read; null before the first. */
   readonly head: Place | null;
-  /** Newest first. */
+  /** The gaps, newest first. */
   readonly gaps: readonly Gap[];
   /** When the head was last read, in Unix milliseconds; absent in rows of storage version 1. */
   readonly headAt?: number;
@@ -76,8 +76,8 @@ type Walk = {
 };
 
 /**
- * A walk whose times are not ahead of the clock. A time ahead was stored before the clock went back. A period that
- * began then is counted from now, and the time of the head is unknown.
+ * The walk without times that are ahead of the clock; these were stored before the clock went back. A period that began
+ * at such a time is counted from now, and such a time of the head is dropped.
  */
 function asOf(now: number, { headAt, retreatedSince, behindSince, readUntil, ...walk }: Walk): Walk {
   return {

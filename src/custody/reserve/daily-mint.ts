@@ -65,13 +65,13 @@ export type SupplyView = {
 
 /** The earlier mints, from the journal and the chain. */
 export type PreviousMints = {
-  /** Another mint is signed and its outcome is not final. */
+  /** True while another mint is signed and its outcome is not final. */
   readonly open: boolean;
   /** The newest landed mint; every view must include its supply. */
   readonly last: { readonly slot: bigint; readonly day: string } | null;
 };
 
-/** Confirmations before received sats count for the mint. */
+/** Confirmations that received sats need before a mint includes them. */
 export const MINT_CONFIRMATIONS = 3;
 
 export type MintFacts = {
@@ -291,7 +291,7 @@ export class DailyMint implements CustodyModule {
     return journal.get(mintId(utcDay(now())));
   }
 
-  /** The mint of the day is due and has not begun. */
+  /** Whether the mint of the day is due and has not begun. */
   #isDue(): boolean {
     const now = this.#tools.now();
     return !this.#today() && now >= mintDueAt(now);
@@ -331,7 +331,7 @@ export class DailyMint implements CustodyModule {
     return { day, state: ok ? 'none' : 'failed', reason, ok };
   }
 
-  /** A lost journal may have made the day's mint. */
+  /** Plans the day's mint if it is due, so that the kernel holds it: a lost journal may have made this mint. */
   hold(): void {
     const { journal, now } = this.#tools;
     if (!this.#isDue()) return;
@@ -370,7 +370,7 @@ export class DailyMint implements CustodyModule {
     };
   }
 
-  /** Newest first. */
+  /** Daily mints, newest first. */
   history(limit: number): MintRow[] {
     return this.#tools.journal.ofKind('absr', limit).map(rowOf);
   }

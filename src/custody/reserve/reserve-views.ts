@@ -88,13 +88,13 @@ export type BitcoinIndex = Pick<Esplora, 'name' | 'tipHash' | 'tipHeight' | 'bal
 
 /** Three tries: a new block may interrupt one of them. */
 const TRIES = 3;
-/** Pages of 1 to 25 rows: the young blocks have at most 40 transactions so large that a page has only one. */
+/** Maximum pages of 1 to 25 rows. At most 40 transactions of young blocks are large enough to fill a page alone. */
 const MAX_PAGES = 50;
 
 /**
  * One Bitcoin index's view of the reserve at one tip. An index may advance between two requests, so the tip is
  * read before and after. A view is valid only if both tips are the same.
- * @param depth confirmations that count; 0 omits the transactions
+ * @param depth confirmations that income needs; 0 omits the transactions
  * @throws AppError UPSTREAM_FAILED
  */
 export async function readReserveView(
@@ -117,8 +117,8 @@ export async function readReserveView(
 }
 
 /**
- * Confirmed transactions from this height on. The list must be sorted and complete: a missed row would count
- * as settled.
+ * Confirmed transactions from this height on. The list must be sorted and complete, because a missed row would be
+ * treated as settled.
  */
 async function readYoung(
   index: BitcoinIndex,
@@ -148,7 +148,7 @@ async function readYoung(
   throw upstreamFailed(index.name, 'too_many_young');
 }
 
-/** A confirmed transaction too young to count, and its net effect on the reserve. */
+/** A confirmed transaction with too few confirmations, and its net effect on the reserve. */
 export type YoungTx = { readonly height: number; readonly net: Sats };
 
 export type ReserveView = {
@@ -170,9 +170,9 @@ export type AgreementRefusal = 'one_source' | 'tips_apart' | 'sources_disagree' 
 export const MAX_TIP_DISTANCE = 2;
 
 /**
- * The balance of the reserve at `depth` confirmations that a quorum of the indexes shows, counted from the newest tip that
- * a quorum has reached. Income counts once it is that deep. A spend counts at once, and one that is not confirmed prevents
- * the agreement, so the figure never exceeds the real balance.
+ * The balance of the reserve at `depth` confirmations that a quorum of the indexes shows, counted from the newest tip
+ * that a quorum has reached. Income is included once it is that deep. A spend is deducted at once, and an unconfirmed
+ * spend prevents the agreement, so the figure never exceeds the real balance.
  *
  * @param depth confirmations that income needs, at least 1
  * @param configured number of configured indexes; two must agree at least

@@ -1,6 +1,6 @@
 /**
- * Accepts swap requests: checks the client's quota and the spending limits, and begins the operation that makes a
- * request count once.
+ * Accepts swap requests: checks the client's quota and the spending limits, and begins the operation of each request
+ * once.
  * @module
  */
 
@@ -47,7 +47,7 @@ export type SwapCreationPorts = {
  */
 const SMALL_KNOWN_MS = 600_000;
 
-/** For this long, the quote of a dry run serves further dry runs of its band. */
+/** For this long, further dry runs in the same band use the quote of an earlier dry run. */
 const QUOTE_HELD_MS = 60_000;
 
 const IN_PROGRESS: Refusal = {
@@ -67,11 +67,11 @@ const refused = (refusal: Refusal): SwapAnswer & { readonly type: 'refused' } =>
   refusal,
 });
 
-/** The reason applies to any smaller amount as well. */
+/** Whether the amount was too small. Any smaller amount is then too small as well. */
 const isTooSmall = ({ reason }: Operation): boolean =>
   reason?.type === 'code' && (reason.code === 'amount_too_low' || reason.code === 'amount_below_cost');
 
-/** Only the amount decides whether the day's limit on costs has room. */
+/** Whether the cost of the amount exceeded the day's limit on costs. A larger amount exceeds it as well. */
 const isTooCostly = ({ reason }: Operation): boolean =>
   reason?.type === 'limit' && reason.limit === 'cost_day';
 
@@ -117,7 +117,7 @@ export class Swaps {
     return this.#quotas.clientRefusal(request) ?? this.#quotas.quoteRefusal();
   }
 
-  /** The stored result of a key, once it exists. The row itself has its key, so a restored journal still knows it. */
+  /** The stored result of a key, once it exists. The row contains the key, so a restored journal still knows it. */
   async #replay(key: RequestKey | undefined): Promise<SwapAnswer | undefined> {
     const known = key && this.#tools.journal.get(swapId(key.keyHash));
     if (!known) return undefined;
@@ -132,12 +132,12 @@ export class Swaps {
     if (op && client !== undefined) this.#learn(op, client);
     const decided = op && createAnswer(op, replayed);
     if (!decided) return refused(IN_PROGRESS);
-    // Durable before the response: a crash must not undo it.
+    // The row is durable before the response, so that a crash cannot undo it.
     await storage.sync();
     return decided;
   }
 
-  /** Remembers an amount that was refused, and gives back the create of any other failure. */
+  /** Remembers an amount that was refused. After any other failure, the client gets the create back in its quota. */
   #learn(op: Operation, client: string): void {
     const { now, storage } = this.#tools;
     const amount = BigInt(String(op.plan.askedLamports ?? op.amount));
@@ -159,7 +159,7 @@ export class Swaps {
     return costly && amount >= costly.amount ? costDayRefusal(costly.until, this.#tools.now()) : undefined;
   }
 
-  /** The largest amount that the bridge has refused, or the smallest that the day's limit on costs has. Stored. */
+  /** The largest amount refused as too small, or the smallest refused by the day's limit on costs, from storage. */
   #known(name: Refused, longest: number): KnownRefusal | undefined {
     const { journal, now } = this.#tools;
     const [amount = '', until = ''] = journal.getMeta(name)?.split(' ') ?? [];
@@ -221,13 +221,13 @@ export class Swaps {
     }
   }
 
-  /** Stored, because the object is evicted between two dry runs of one caller. */
+  /** The quote is stored, because the object is evicted between two dry runs of one caller. */
   #holdQuote({ route, amount, expectedSats, minimumSats, fixedFeeSats }: SwapQuote): void {
     const held = [this.#tools.now(), amount, expectedSats, minimumSats, fixedFeeSats, route].join(' ');
     this.#tools.journal.setMeta(`dry_quote:${bandOf(amount)}`, held);
   }
 
-  /** The quote held for an amount's band, scaled. One of a larger amount serves none: the bridge may refuse less. */
+  /** The quote held for an amount's band, scaled; none of a larger amount, because the bridge may refuse less. */
   #heldQuote(amount: Lamports): SwapQuote | undefined {
     const { journal, now } = this.#tools;
     const [at, quoted, expected, minimum, fee, route] =

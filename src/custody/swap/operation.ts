@@ -19,7 +19,7 @@ const SWAP_RULES: KindRules = {
 };
 
 export type SwapPorts = SettlementPorts & {
-  /** The responses of all sources in time; never a cached price. */
+  /** The prices of all sources that respond in time; never a cached price. */
   readPrices(): Promise<PriceReport[]>;
   latestBlockhash(): Promise<Blockhash>;
 };
@@ -93,7 +93,7 @@ async function prepareSwap(ports: SwapPorts, operation: Operation): Promise<Prep
   const { quote, priced } = quoted;
   const { depositAddress, amount } = quote;
   if (depositAddress === null) return { ok: false, reason: 'quote_deposit_address' };
-  // Read last: the blockhash ages from here, and the quote may have taken seconds.
+  // The blockhash is read last, because it ages from here and the quote may have taken seconds.
   const lifetime = await ports.latestBlockhash();
   return {
     ok: true,

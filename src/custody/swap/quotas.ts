@@ -13,7 +13,7 @@ import type { Journal } from '../kernel/journal.ts';
 const QUOTES_PER_WINDOW = CALL_LIMITS.create_quotes.quota;
 const PREVIEWS_PER_WINDOW = CALL_LIMITS.dry_run_quotes.quota;
 const KEYS_PER_CLIENT_HOUR = CALL_LIMITS.keys_per_client_hour.quota;
-/** Counts the calls of all clients together. */
+/** Client name under which the calls of all clients are counted together. */
 const ALL = '*';
 
 export class SwapQuotas {

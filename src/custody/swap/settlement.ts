@@ -1,6 +1,6 @@
 /**
- * The outcome of a swap that has left Solana. The bridge only indicates where to check. A delivery counts when our own
- * view of Bitcoin shows it, and a refund when our view of Solana shows it.
+ * The outcome of a swap that has left Solana. The bridge only indicates where to check. A delivery is accepted when our
+ * own view of Bitcoin shows it, and a refund when our view of Solana shows it.
  * @module
  */
 import type { BridgeReport, SwapRoute } from '../../bridges/route.ts';
@@ -25,7 +25,7 @@ export type SettlementPorts = {
   bitcoinViews(txid: string): Promise<readonly (BitcoinTx | null | Error)[]>;
   readonly history: History;
   transaction(signature: string): Promise<ChainTransaction | null>;
-  /** Milliseconds since 1970. */
+  /** Unix milliseconds. */
   readonly now: () => number;
 };
 
@@ -63,8 +63,8 @@ const isWhole = (ports: SettlementPorts, returned: bigint, owed: bigint): boolea
   (owed - returned) * 10_000n <= owed * BigInt(ports.maxCostBps);
 
 /**
- * What the bridge keeps is a cost of the swap. The daily limit on costs thus also bounds returns whose shortfall is
- * within the allowed cost of one swap.
+ * The part that the bridge keeps is a cost of the swap. The daily limit on costs therefore also bounds returns that
+ * lack less than the allowed cost of one swap.
  */
 const costOfReturn = ({ amount, cost }: Operation, credit: bigint): Lamports =>
   lamports(amount - credit > cost ? amount - credit : cost);
@@ -96,7 +96,7 @@ async function findPayment(
         claims: [claimOf(enough.txid, enough)],
       };
   }
-  // `partial` is a final state, so every transaction that may hold the whole payment is checked first.
+  // `partial` is a final state, so every transaction that may contain the whole payment is checked first.
   const part = undecided ? undefined : largest(free);
   if (!part) return pending('settling');
   const arrived = isWhole(ports, part.value, minimum);
@@ -271,7 +271,7 @@ type Search = {
   /** The newest entry that was read, and its slot; absent before the first. */
   readonly last?: string;
   readonly slot?: string;
-  /** Entries read so far that no quorum showed. */
+  /** Entries that a check has read but no quorum has shown. */
   readonly retry?: readonly string[];
 };
 
@@ -284,16 +284,16 @@ type RefundList = {
   readonly retry: readonly string[];
   /** Entries that no check has read, oldest first. */
   readonly fresh: readonly SignatureEntry[];
-  /** If no entry is fresh: all entries since the swap, to be read again. */
+  /** All entries since the swap, to be read again; empty if any entry is fresh. */
   readonly old: readonly string[];
   /** Number of fresh entries, from the oldest, that this check reads. */
   passed: number;
 };
 
 /**
- * The transactions that a check reads: first some of each list that no quorum showed before, then fresh ones of each list
- * in turn. If another list has already added an entry, the turn takes the next entry. Honest lists are equal, so a list
- * of invented transactions uses only its own turns.
+ * The transactions that a check reads: first some of each list that no quorum has shown yet, then fresh ones of each
+ * list in turn. If another list has already added an entry, the turn takes the next entry. Honest lists are equal, so a
+ * list of invented transactions uses only its own turns.
  */
 function chooseReads(lists: readonly RefundList[], looks: number): ReadonlySet<string> {
   const chosen = new Set(lists.flatMap(({ retry }) => turn(retry, RETRIES_PER_CHECK, looks)));
@@ -370,8 +370,8 @@ const largest = <T extends Paid>(outputs: readonly T[]): T | undefined =>
   outputs.reduce<T | undefined>((best, one) => (best && best.value >= one.value ? best : one), undefined);
 
 /**
- * Milliseconds for which a swap without an announced sum leaves a credit to other swaps. The credit may be the sum that the
- * bridge announced to one of them, and that swap could never end without it.
+ * For this long, a swap without an announced sum leaves a credit to other swaps, in milliseconds. The credit may be the
+ * sum that the bridge announced to one of them, and that swap could never end without it.
  */
 const REFUND_WAIT = HOUR_MS;
 

@@ -17,7 +17,7 @@ const text = (facts: Facts, name: string): string | null => {
   return typeof value === 'string' ? value : null;
 };
 
-/** Null before it is signed, because it has no id until then. */
+/** The view of a swap; null before it is signed, because it has no id until then. */
 export function swapView(op: Operation): SwapView | null {
   if (!op.signing) return null;
   const sats = text(op.outcome, 'btcSats');
@@ -38,7 +38,7 @@ export function swapView(op: Operation): SwapView | null {
 /** The response to the create call that made this row; undefined while the outcome is open. */
 export function createAnswer(op: Operation, replayed: boolean): SwapAnswer | undefined {
   const swap = swapView(op);
-  // The swap as it was at creation, regardless of later changes.
+  // Shows the swap as it was at creation, regardless of later changes.
   if (swap)
     return { type: 'created', replayed, swap: { ...swap, status: 'waiting', detail: 'sent', reason: null } };
   return op.state === 'failed' ? { type: 'refused', replayed, refusal: refusalOfRow(op) } : undefined;
@@ -57,7 +57,7 @@ function refusalOfRow({ reason, outcome, createdAt }: Operation): Refusal {
   }
 }
 
-/** The refusal when a limit has no room at the signature. `availableAt` in Unix milliseconds. */
+/** The refusal when a limit has no room at the signature. `availableAt` is in Unix milliseconds. */
 const reachedRefusal = (limit: string, availableAt: number, now: number): Refusal => ({
   code: 'SWAP_LIMIT_REACHED',
   message: isLimit(limit)
@@ -68,7 +68,7 @@ const reachedRefusal = (limit: string, availableAt: number, now: number): Refusa
 
 const isLimit = (name: string): name is LimitName => Object.hasOwn(OPERATION_LIMITS, name);
 
-/** The refusal when the day's costs have reached their limit. `availableAt` in Unix milliseconds. */
+/** The refusal when the day's costs have reached their limit. `availableAt` is in Unix milliseconds. */
 export const costDayRefusal = (availableAt: number, now: number): Refusal =>
   reachedRefusal('cost_day', availableAt, now);
 
@@ -104,7 +104,7 @@ export function refusalOf(reason: string): Refusal {
   };
 }
 
-/** Swaps are stopped for now. */
+/** The refusal while swaps are stopped. */
 export const swapsStopped = (reason: string): Refusal => ({
   code: 'SWAPS_PAUSED',
   message: 'Swaps are paused. Nothing was reserved or signed.',

@@ -78,7 +78,7 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
       ]);
       const fees = CREATION_FEE + (design.metaplex ? METAPLEX_FEE : 0n);
       const cost = otherRent.reduce((sum, rent) => sum + rent, mintRent + fees);
-      // The node that priced the sale was wrong: more would leave the reserve than the payment has set aside.
+      // The rent at the sale was wrong: more lamports would leave the reserve than were set aside for the creation.
       if (cost > operation.reserved) return { ok: false, reason: 'rent_unexpected' };
       const message = creationMessage({ design, mint, reserve: ports.reserveAddress, mintRent, lifetime });
       const cosignatures = [ports.signMint(invoiceId, message)];
@@ -89,7 +89,7 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
   };
 }
 
-/** The creator may have minted more since, if allowed, and any holder may burn. */
+/** Whether a mint has the design. Holders may have burned tokens, and a creator with the authority may have minted. */
 const matches = (found: FoundMint, design: TokenDesign): boolean =>
   found.owner === tokenProgramOf(design) &&
   found.decimals === design.decimals &&
