@@ -1,9 +1,9 @@
 /**
- * `npm run backup -- FILE`: every row of the D1 database as SQL, for a new database after its migrations, and the page
- * views in a second file, `FILE.page-views`. Read-only. `--without a,b` leaves tables out, and `page-views` the second
- * file. API_BASE_URL and OPS_SECRET name the service that has the page views; wrangler reads its database. Arguments after
- * `--` go to `wrangler d1 execute`, instead of `--remote`. `--world` takes both from the offline world of this machine.
- * `--restore FILE.page-views` puts the page views of such a file back.
+ * `npm run backup -- FILE`: writes every row of the D1 database as SQL, for a new database after its migrations. A
+ * second file, `FILE.page-views`, gets the page views. A backup only reads. `--without a,b` leaves out these tables;
+ * the name `page-views` leaves out the second file. API_BASE_URL and OPS_SECRET name the service that has the page
+ * views; wrangler reads D1. Arguments after `--` replace `--remote` for `wrangler d1 execute`. `--world` backs up the
+ * offline world of this machine. `--restore FILE.page-views` writes the page views of such a file back to the service.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -107,7 +107,7 @@ async function readFromWorld(controlUrl: string, queries: readonly string[]): Pr
 async function backUp({ file, without, where, target, service }: Extract<typeof asked, { file: string }>) {
   const world = where === undefined ? target?.world : undefined;
   const byWrangler = where ?? ['--remote'];
-  // The database takes minutes, so that a service which refuses is found first.
+  // Reading the database takes minutes, so this call first shows whether the service refuses.
   if (service) await askForPageViews(service);
   const statements = await dumpRows(
     {

@@ -62,7 +62,7 @@ function bareType(schema: Schema, direction: Direction, depth: number): string {
 
 const nameOf = (ref: string): string => ref.split('/').at(-1) ?? '';
 
-/** Literals, wrapped where they are wider than a line. */
+/** A union of literals, wrapped if it is wider than a line. */
 function union(values: readonly unknown[], depth: number): string {
   const indent = INDENT.repeat(depth + 1);
   const lines: string[] = [];
@@ -101,7 +101,7 @@ function objectType(schema: Schema, direction: Direction, depth: number): string
 
 type Member = { readonly comment: string; readonly text: string };
 
-/** On one line where the members fit and none has a comment. */
+/** Writes the members on one line if they fit and none has a comment. */
 function braced(members: readonly Member[], depth: number): string {
   const inline = `{ ${members.map(({ text }) => text).join('; ')} }`;
   const isShort = inline.length + INDENT.length * depth < LINE_WIDTH / 2 && !inline.includes('\n');
@@ -115,7 +115,7 @@ function braced(members: readonly Member[], depth: number): string {
   return `{\n${lines.join('')}${INDENT.repeat(depth)}}`;
 }
 
-/** Without lists, which do not fit on one line. */
+/** Leaves out lists, which do not fit on one line. */
 const docComment = (text: string): string =>
   `/** ${text
     .replace(/\n+- .*/s, '')
@@ -187,7 +187,7 @@ const isText = ({ responses }: Operation): boolean =>
   Object.keys(contentTypes(responses[200])).some((type) => type.startsWith('text/')) &&
   contentOf(responses[200]) === undefined;
 
-/** The schema of a success; that of the target if the operation redirects. */
+/** The schema of a successful response. If the operation redirects, the schema of the target's response. */
 function responseSchema(document: ApiDocument, { responses }: Operation): Schema | undefined {
   if (responses[200]) return contentOf(responses[200]);
   const redirect = responses[307] as { description?: string } | undefined;
@@ -211,7 +211,7 @@ const isFetchedByAddress = ({ operationId = '', responses }: Operation): boolean
     /^(text\/html|image\/|application\/xml)/.test(type),
   );
 
-/** Names of the schemas that a text of types mentions, with those that they mention in turn. */
+/** Names of the schemas that a type mentions, directly or through other schemas. */
 function mentioned(text: string, types: ReadonlyMap<string, string>, found = new Set<string>()): Set<string> {
   for (const [name] of text.matchAll(/\b[A-Z]\w+\b/g)) {
     const type = types.get(name);

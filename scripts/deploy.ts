@@ -24,7 +24,7 @@ const { file, domain, env } = argumentsOrUsage(USAGE, (args) => {
     throw new UsageError(`--secrets-file: there is no file '${file}'`);
   return { file, domain, env };
 });
-// Production is named as well: without it wrangler warns that there are several environments.
+// Production gets the option as well: without it wrangler warns that there are several environments.
 const environment = `--env=${env ?? ''}`;
 
 /** Names of the secrets of the deployed Worker. @throws Error if wrangler cannot read them */

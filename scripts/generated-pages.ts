@@ -12,7 +12,7 @@ import { withTools } from './tools-table.ts';
 
 const page = (file: string): string => readFileSync(file, 'utf8');
 
-/** Pages whose tables, or all of whose text, follow from the source, by file. */
+/** The generated pages by file. In some only the tables are generated, in others the whole text. */
 export function generatedPages(): Record<string, string> {
   const app = createApp((): Deps => {
     throw new Error('routes are listed, not called');

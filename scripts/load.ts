@@ -7,7 +7,7 @@
 import { describeLoad, memoryGrowth, runLoad, startLoadWorld } from '../test/e2e/load-run.ts';
 import { argumentsOrUsage, readArguments, wholeNumber } from './command-line.ts';
 
-/** A factor and a number of megabytes; more memory than this compared with the first minute is a leak. */
+/** Memory leaks if the last figure exceeds that of the first minute times `GROWTH`, plus `SLACK_MB`. */
 const GROWTH = 1.5;
 const SLACK_MB = 64;
 

@@ -1,7 +1,7 @@
 /**
- * The operator's commands from a terminal; without one it lists them. The first line names the target. Exit code 1 when the
- * service refuses, 2 for an unknown command or target. A text to be used unchanged goes to stdout alone, everything else to
- * stderr.
+ * Runs the operator's commands from a terminal; without a command it lists them. The first line names the target. The
+ * exit code is 1 when the service refuses, 2 for an unknown command or target. Only a text that is to be used unchanged
+ * goes to stdout; everything else goes to stderr.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';

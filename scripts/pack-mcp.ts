@@ -64,11 +64,11 @@ const { metafile } = await build({
   logLevel: 'error',
   metafile: true,
 });
-// Only the part of a module that tree shaking keeps is shipped.
+// A module whose whole text was removed by tree shaking is not in the file.
 const shipped = Object.values(metafile.outputs).flatMap(({ inputs }) =>
   Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
 );
-// `setup` names the origin.
+// The origin replaces its placeholder here too, because `setup` writes it into configurations.
 writeFileSync(join(source, ENTRY), placed(readFileSync(join(source, ENTRY), 'utf8')));
 chmodSync(join(source, ENTRY), 0o755);
 copyFileSync('LICENSE', join(source, 'LICENSE'));

@@ -34,7 +34,7 @@ console.log(`${SITE_FOLDER}: ${made ? 'built' : 'up to date'}`);
 
 if (command === 'dev')
   execFileSync('wrangler', ['d1', 'migrations', 'apply', 'DB', '--local'], {
-    // Without a terminal wrangler applies the migrations without a question.
+    // With CI set, wrangler applies the migrations without asking.
     env: { ...process.env, CI: 'true', WRANGLER_HIDE_BANNER: 'true', WRANGLER_SEND_METRICS: 'false' },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

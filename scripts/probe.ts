@@ -60,7 +60,7 @@ console.log(
   `Target: upstreams of ${source}, release ${releaseText(version, currentCommit())}, reserve ${ownReserve ?? 'not set, so a new address is used'}`,
 );
 
-/** Exchanges by host. */
+/** Recorded exchanges by host. */
 const recorded = new Map<string, unknown[]>();
 const record = (url: string, exchange: unknown): void => {
   const { host } = new URL(url);
@@ -79,7 +79,7 @@ for (const { level, name, what } of findings)
   console.log(hideSecrets(`${level === 'problem' ? 'RED' : '?  '}  ${name.padEnd(22)}  ${what}`, settings));
 if (problems.length === 0) console.log('ok   No problem found.');
 
-// Changes since production was recorded. They are not RED: the lines above show whether our checks still pass.
+// Prints the changes since production was recorded. They are not RED: the lines above show whether our checks pass.
 const exchanges = [...recorded.values()].flat().filter((each): each is Exchange => 'text' in Object(each));
 for (const line of shapeDrift(exchanges)) console.log(line);
 

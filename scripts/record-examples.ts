@@ -14,7 +14,7 @@ const chosen: readonly string[] = argumentsOrUsage(USAGE, (args) => readArgument
 const FILE = 'scripts/documents/examples.json';
 /** The origin of the service in the examples. */
 const ORIGIN = 'https://sluice.example';
-/** Members of a list that are kept. */
+/** Longest list in an example; further members are dropped. */
 const LIST = 2;
 /** Longer responses are left out, because a shorter one shows the same members. */
 const MAX_CHARS = 6_000;

@@ -17,7 +17,7 @@ export type RouteCosts = {
   /** One run of the minute's trigger. */
   readonly cron: Uses;
 };
-/** Rows that a transaction of page views writes, if its visitors are known, and if all are new. */
+/** Rows that one transaction writes for `views` page views: if all visitors are known, and if all are new. */
 type ViewRows = { readonly views: number; readonly known: number; readonly new: number };
 
 const fixture = <T>(name: string): T =>
@@ -57,7 +57,7 @@ function readRows(reads: RouteCosts['reads']): string[] {
   return [...routes].map(([costs, names]) => `| ${names.join(', ')} | ${costs} |`);
 }
 
-/** USD a million, and what a month includes. Workers Paid, 2026. */
+/** USD per million, and the millions that a month includes. Workers Paid, 2026. */
 const PRICES = {
   requests: { included: 10, price: 0.3 },
   'CPU ms': { included: 30, price: 0.02 },
@@ -75,16 +75,16 @@ type Resource = keyof typeof PRICES;
 const BASE_USD = 5;
 const DAYS = 30;
 const MINUTES = DAYS * 1_440;
-/** A day of one request a second. */
+/** Seconds of a day. */
 const SECONDS = 86_400;
-/** One in this many reads is the first one of its isolate for that value. */
+/** One of this many reads is cold: the first read of its value in an isolate. */
 const READS_PER_COLD = 100;
 /** Assumed: the platform bills no time in which a request waits. */
 const CPU_MS = 1;
 const LINES_PER_REQUEST = 1 / 100;
-/** An object that is never evicted: 128 MB for a month. */
+/** GB-s of an object that is never evicted: 128 MB for a month. */
 const AWAKE_GB_S = 0.125 * SECONDS * DAYS;
-/** Page views a day that one object takes, at three times their mean rate. */
+/** Page views per day that one object can write, even at three times their mean rate. */
 const VIEWS_PER_OBJECT = 20_000_000;
 const GROUP_SECONDS = 0.2;
 const NEW_VISITORS = 0.2;

@@ -10,7 +10,7 @@ import { httpUrl, UsageError } from './command-line.ts';
 
 export type Target = {
   readonly origin: string;
-  /** Of the operator's route; undefined if neither the environment nor the world has it. */
+  /** OPS_SECRET of the operator's route; undefined if neither the environment nor the world has it. */
   readonly secret: string | undefined;
   /** The offline world at this origin, if it is one. */
   readonly world: RunningWorld | undefined;

@@ -15,7 +15,7 @@ import { chooseTarget, targetLine } from './target.ts';
 const TIMEOUT_MS = 30_000;
 
 const signed = z.object({ address: z.string(), signature: z.string() });
-/** `?` is not checked. */
+/** `?` marks a check that could not be made. */
 const MARKS = { confirmed: 'ok ', contradicted: 'RED', unchecked: '?  ' } as const;
 const Proof = z.object({ message: z.string(), bitcoin: signed, solana: signed });
 

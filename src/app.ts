@@ -1,5 +1,5 @@
 /**
- * The whole API: the middleware of every response, the features' routes, and what becomes of a failure.
+ * The whole API: the middleware of every response, the features' routes, and the response to a failure.
  * @module
  */
 import type { Context, MiddlewareHandler } from 'hono';
@@ -103,7 +103,7 @@ const addEtag = etag({
   ],
 });
 
-/** A successful read may be stored, but not used again without asking the service, unless its route allows more. */
+/** A cache may store a successful read, but must ask the service before each reuse, unless the route allows more. */
 const isRead = ({ req, res }: Context): boolean => ['GET', 'HEAD'].includes(req.method) && res.ok;
 
 const logRequest: MiddlewareHandler<RouterEnv<Deps>> = async (c, next) => {
@@ -176,7 +176,7 @@ export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
       return problem;
     },
   });
-  // Called here only, because a middleware would run for every request that has a route.
+  // Called only for paths without a route: as a middleware it would run for every request.
   app.notFound(async (c) => {
     c.res = problemResponse(c, new AppError('ROUTE_NOT_FOUND', 'No such path.'));
     await refuseMethod(c, async () => undefined);

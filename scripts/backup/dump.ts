@@ -4,7 +4,7 @@
 
 export type Row = Readonly<Record<string, string | number | null>>;
 
-/** Tables of a schema in its order; virtual ones are filled by triggers. */
+/** Tables of a schema, in its order. Virtual tables are left out, because triggers fill them. */
 export const tablesOf = (schema: string): string[] =>
   [...schema.matchAll(/^CREATE TABLE IF NOT EXISTS (\w+)/gm)].flatMap(([, name]) => (name ? [name] : []));
 
@@ -35,7 +35,7 @@ type What = {
  * Every row as a statement. A table is walked along its key: rows that appear or disappear meanwhile move no
  * other row to another page. No row is missed or repeated.
  *
- * @param read returns the queries' answers in order; the first pages are read together, at one moment
+ * @param read returns the rows of the queries in order; the first pages of all tables are read in one call
  */
 export async function dumpRows(
   { schema, without, page, onProgress }: What,

@@ -17,7 +17,7 @@ const Answer = z.object({
 const Line = z.object({ object: z.int(), table: z.string(), row: Rows.element });
 type Line = z.output<typeof Line>;
 
-/** Rows of a restoring call: a body has at most 16 KiB, and the longest rows have 0.6 KB. */
+/** Rows in one restore request: its body has at most 16 KiB, and the longest rows have 0.6 KB. */
 const RESTORED_ROWS = 25;
 
 /** @throws Error when the service refuses */

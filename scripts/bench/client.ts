@@ -1,4 +1,4 @@
-/** GET and POST over persistent connections. A body is only counted, so that its size costs the client little. */
+/** GET and POST over persistent connections. Bodies are received but not kept, so that their size costs little. */
 import { Agent, request } from 'node:http';
 
 export function openClient(connections: number) {
@@ -27,7 +27,7 @@ export function openClient(connections: number) {
 
   return {
     get: (address: string): Promise<number> => ask(address),
-    /** Answers per second over all connections; POST requests if bodies are given. */
+    /** Responses per second over all connections; sends POST requests if bodies are given. */
     async rate(address: string, forMs: number, body?: () => string): Promise<number> {
       const began = performance.now();
       let done = 0;

@@ -1,7 +1,7 @@
 /**
- * The deployed service with counted backends. Each response has the calls made for it in the header `X-Calls`. Calls that
- * wait for each other are steps: a call waits until none runs and none was added for a moment, and all that wait then are
- * one step. A request with `X-New-Isolate` begins with empty memory.
+ * The deployed service with counted backends. The header `X-Calls` of a response lists the calls made for it. Calls
+ * that wait for each other are different steps. A new call waits until no call runs and none was added for a moment;
+ * all calls that wait at that time are one step. A request with `X-New-Isolate` begins with empty memory.
  * @module
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -49,7 +49,7 @@ class Meter {
   #waiting: (() => void)[] = [];
   #added = 0;
 
-  /** The limiter is a counter of the location, so it is no step. */
+  /** A call of the rate limiter is not a step, because the limiter is a counter in the same location. */
   async run<T>(backend: Backend, what: string, call: () => T | Promise<T>): Promise<T> {
     if (backend !== 'limiter') await this.#turn();
     this.calls.push({ step: backend === 'limiter' ? 0 : this.#step, backend, what });
@@ -68,12 +68,12 @@ class Meter {
     return turn;
   }
 
-  /** A socket opens at once, beside the calls of the next step. */
+  /** Counts a socket, which opens at once, together with the calls of the next step. */
   open(what: string): void {
     this.calls.push({ step: this.#step + 1, backend: 'upstream', what });
   }
 
-  /** Until none of the calls runs, and none was added for a moment. */
+  /** Resolves when no call runs and none was added for a moment. */
   async quiet(): Promise<void> {
     for (let seen = -1; seen !== this.#added || this.#running > 0; ) {
       seen = this.#added;
@@ -116,7 +116,7 @@ function bill({ meta }: D1Result): void {
   meter.written += meta.rows_written;
 }
 
-/** `first()` has no `meta`, so it is answered from `all()`. */
+/** `first()` returns no `meta`, so it calls `all()` here. */
 function countedStatement(statement: D1PreparedStatement): D1PreparedStatement {
   const all = async <T>(): Promise<D1Result<T>> => {
     const result = await metered('d1', 'statement', () => statement.all<T>());

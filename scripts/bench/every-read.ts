@@ -5,7 +5,7 @@ import type { startRuntime } from './runtime.ts';
 
 type D1 = Awaited<ReturnType<Awaited<ReturnType<typeof startRuntime>>['database']>>;
 
-/** Enough of each kind to reveal a statement without an index. */
+/** Rows of each kind, enough to reveal a statement without an index. */
 const ROWS = 1_000;
 const SIGNATURES = { finished: 7, waiting: 8, unknown: 9 } as const;
 type SwapState = keyof typeof SIGNATURES;
@@ -16,7 +16,7 @@ const OPERATIONS = `INSERT INTO operations (id, seq, revision, kind, status, det
     block_time, expected_sats, btc_sats, btc_txid, created_at, updated_at, journal)
   VALUES ('swap:' || ?1, ?2, 1, 'swap', ?1, 'x', ?3, '500000000', 1, 1763769600, '120000', '120000', printf('%064d', ?2),
     '2026-11-22T00:00:00.000Z', '2026-11-22T00:00:00.000Z', ?4)`;
-/** The finished swap again. */
+/** Copies of the finished swap. */
 const SWAPS = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})
   INSERT INTO operations (id, seq, revision, kind, status, detail, signature, amount_lamports, landed_slot, block_time, expected_sats,
     btc_sats, btc_txid, created_at, updated_at, journal)
@@ -31,7 +31,7 @@ const TOKEN = `INSERT INTO tokens (id, revision, token_id, mint_address, creator
   VALUES (CAST(?1 AS TEXT), 1, ?1, ?2, ?2, 'bench token ' || ?1, 'bt' || ?1, '2026-11-22T00:00:00.000Z', '2026-11-22T00:00:00.000Z',
     json_object('tokenId', ?1, 'mint', ?2, 'name', 'Bench Token ' || ?1, 'symbol', 'BT' || ?1, 'decimals', 6, 'supply', '1000000',
       'uri', 'https://bench.example/' || ?1, 'requestId', ?2, 'program', 'token', 'createdAt', 1763769600000, 'listedAt', 1763769600000))`;
-/** The day's proof again for each hour before this year. */
+/** Copies of one proof, one for each hour before 2026. */
 const PROOFS = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})
   INSERT INTO proofs (id, revision, hash, created_at, journal)
   SELECT strftime('%Y-%m-%dT%H:00:00.000Z', '2026-01-01', '-' || i || ' hours'), 1, 'bench ' || i, created_at, journal
@@ -99,7 +99,7 @@ const addView = (origin: string, n: number): Promise<Response> =>
 
 export type ReadRequest = { readonly route: string; readonly path: string };
 
-/** Every GET, for something that exists unless the row's name says otherwise. */
+/** A request for every GET. It names something that exists, unless the row's name says otherwise. */
 export async function everyRead(origin: string, db: D1, poolAddresses = ''): Promise<ReadRequest[]> {
   const pool = /default=(\w+)/.exec(poolAddresses)?.[1] ?? '';
   const all = routeRequests().filter(({ method }) => method === 'GET');

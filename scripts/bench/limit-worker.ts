@@ -47,7 +47,7 @@ function routes(app: Hono<LimitEnv>): Hono<LimitEnv> {
   for (let index = 0; index < ROUTES - 2; index += 1)
     app.get(`/area${index % 12}/thing${index}/:id`, (c) => c.json(BODY));
   app.get('/none', (c) => c.json(BODY));
-  // Makes the concurrent calls of each backend that the query requests, and sends `bytes`. D1 returns as many.
+  // Calls each backend as often as the query requests, concurrently, and sends `bytes` bytes. D1 returns as many.
   app.get('/calls', async (c) => {
     const { env } = c;
     const { bytes = '0', ...times } = c.req.query();

@@ -14,7 +14,7 @@ const LOG_ROWS = 1_000_000;
 const ROUNDS = 10;
 const STATS_ROUNDS = 400;
 const ROUND_MS = 1_000;
-/** Longest time of all rounds of a row; a busy machine measures fewer. */
+/** Longest total time for the rounds of a row; a busy machine completes fewer rounds. */
 const MAX_ROW_MS = 60_000;
 /** A view waits for its group, so a rate needs many callers at once. */
 const CONNECTIONS = 250;

@@ -5,7 +5,7 @@
 export interface Row {
   readonly what: string;
   readonly ours: string;
-  /** The comparison and its figure. */
+  /** What the figure is compared with, and the figure of that. */
   readonly limit: string;
   readonly ratio: number | null;
   /** The bound on the ratio: a minimum or a maximum. */
@@ -33,7 +33,7 @@ export function tableOf(rows: readonly Row[]): string {
   );
 }
 
-/** The rows for the page. The routes that meet their aim share one row. */
+/** The rows of docs/benchmarks.md. The routes that meet their aim share one row. */
 export function pageRowsOf(rows: readonly Row[]): Row[] {
   const isMetRoute = (row: Row): boolean => row.what.startsWith('GET ') && isMet(row) === true;
   const routes = rows.filter(isMetRoute);
@@ -70,7 +70,7 @@ export async function inTurns(
   const times: { ours: number; limit: number }[] = [];
   for (let round = -5; round < rounds; round += 1) {
     const both = { ours: await time(ours), limit: await time(limit) };
-    // The first rounds warm up both.
+    // The first rounds only warm up both pieces of work.
     if (round >= 0) times.push(both);
   }
   return { ours: median(times.map((pair) => pair.ours)), limit: median(times.map((pair) => pair.limit)) };

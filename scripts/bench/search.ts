@@ -80,7 +80,7 @@ export async function search(): Promise<Row[]> {
       };
     }
 
-    /** Pages of a term that also matches the rows inserted in every step. */
+    /** Reads the pages of a term. After each page it inserts rows, some of which match the term as well. */
     async function walk(q: string): Promise<void> {
       const seen: number[] = [];
       let from: unknown = null;

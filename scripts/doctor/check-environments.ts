@@ -1,7 +1,7 @@
 /** Compares the environments of a wrangler.toml: none may use a binding, name or route of production. */
 import { type Finding, problem, problemIf, type Settings } from './finding.ts';
 
-/** Keys whose values name a resource. `name` counts in the root of an environment only: elsewhere it names a binding. */
+/** Keys whose values name a resource. `name` does so only in an environment's root; elsewhere it names a binding. */
 const RESOURCE =
   /\b(database_id|database_name|preview_database_id|preview_id|id|namespace_id|service|script_name|pattern|route)\s*=\s*"([^"]+)"/g;
 const ROUTES = /^\s*routes?\s*=|^\s*\[\[routes\]\]/m;

@@ -1,4 +1,4 @@
-/** Limits, sources and areas: settings that are valid but unwise. */
+/** Finds settings of limits, sources and areas that are valid but unwise. */
 import { base58 } from '@scure/base';
 import { DECLARATIONS, limitsOf, readConfig, VARIABLES } from '../../src/config.ts';
 import { type LimitName, OPERATION_LIMITS, type OperationLimit } from '../../src/core/operation-limits.ts';
@@ -44,7 +44,7 @@ function checkSpending(settings: Settings): Finding[] {
   ];
 }
 
-/** Whether everything that `inner` allows at once counts against `outer` as well. */
+/** Whether every amount that counts towards `inner` also counts towards `outer`, so a lower `outer` stops it first. */
 const contains = (outer: OperationLimit, inner: OperationLimit): boolean =>
   outer.kind === inner.kind &&
   inner.counts === 'amount' &&

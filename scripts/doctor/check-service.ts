@@ -35,7 +35,7 @@ const Reserves = z.looseObject({
 const Health = z.looseObject({ state: z.string() });
 const OpsRows = z.looseObject({ rows: z.array(z.looseObject({ fingerprint: z.string() })) });
 const TIMEOUT_MS = 15_000;
-/** Longest wait for a custodian that compares its journal. */
+/** Longest wait for a custodian that is starting: it first verifies its journal. */
 const START_MS = 30_000;
 const START_POLL_MS = 2_000;
 

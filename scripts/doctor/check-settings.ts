@@ -22,7 +22,7 @@ export function checkSettings(settings: Settings): Finding[] {
   ];
 }
 
-/** Required settings of the service, the custodian and the payments that no given name covers. */
+/** Required settings of the service, the custodian and the payments that are missing among the given names. */
 export function missingSecrets(names: readonly string[]): string[] {
   const has = (name: string): boolean => names.includes(name);
   const required = DECLARATIONS.flatMap(([name, { areas, required }]) =>
@@ -107,7 +107,7 @@ function checkSolanaKey(settings: Settings): Finding[] {
   );
 }
 
-/** Money that a bridge returns reaches the reserve; a separate treasury never receives it. */
+/** A bridge returns money to the reserve; a separate treasury never receives it. */
 function checkTreasury(settings: Settings): Finding[] {
   const reserve = given(settings, 'RESERVE_SOLANA_ADDRESS');
   const treasury = given(settings, 'TREASURY_SOLANA_ADDRESS');
@@ -241,7 +241,7 @@ function checkPlaceholders(settings: Settings): Finding[] {
   );
 }
 
-/** Deposits of the other asset would be booked, and their dollars counted as those of this one. */
+/** With swapped mints, the service would book deposits of one asset as dollars of the other. */
 function checkDollarMints(settings: Settings): Finding[] {
   const standard = VARIABLES.DOLLAR_MINTS.schema.parse(VARIABLES.DOLLAR_MINTS.default);
   const { USDC, USDT } = readConfig(settings).DOLLAR_MINTS;
@@ -264,7 +264,7 @@ function checkWebhook(settings: Settings): Finding[] {
   );
 }
 
-/** What the value of one secret looks like, if its form says so. */
+/** The setting whose form a value has, if the form identifies one. */
 function formOf(name: string, text: string): string | undefined {
   if (addressOfSecret(text) !== undefined) return 'SOLANA_PRIVATE_KEY';
   if (isWif(text)) return 'BTC_PRIVATE_KEY_WIF';

@@ -1,4 +1,4 @@
-/** Sends every upstream one free request and compares the answers that should be the same. */
+/** Sends every upstream one free request and compares the responses that should be the same. */
 import { createNearIntentsRoute, KEYLESS_FEE_BPS, MAX_APP_FEES_BPS } from '../../src/bridges/near-intents.ts';
 import { withoutQuoteRefusal } from '../../src/bridges/route.ts';
 import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
@@ -86,7 +86,7 @@ export async function checkSources(
 const nodesOf = ({ SOLANA_RPC_URL: urls = [] }: Config, fetch: Fetch): readonly SolanaNode[] =>
   createSolanaRpc({ urls, fetch }).nodes;
 
-/** A deleted webhook of Slack or Discord is 404 or 410 for a read as well. No message is sent. */
+/** Sends no message: Slack and Discord also return 404 or 410 when a deleted webhook is read. */
 async function checkWebhookHost(url: string | undefined, fetch: Fetch): Promise<Finding[]> {
   if (!url || !URL.canParse(url)) return [];
   const dead = (what: string) => [
@@ -361,7 +361,7 @@ async function checkAccounts(
         ),
       ];
     } catch {
-      // The next node may answer; another finding reports this one.
+      // The next node may respond; another finding reports this one.
     }
   }
   return [note('accounts-unseen', 'No node showed the reserve and the mints.', 'Repair the nodes first.')];

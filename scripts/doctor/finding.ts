@@ -4,7 +4,7 @@ import { DECLARATIONS } from '../../src/config.ts';
 export type Finding = {
   /** Stable; tests and scripts branch on it. */
   readonly name: string;
-  /** A note has a disadvantage but nothing is broken; only problems set the exit code 1. */
+  /** A note names a disadvantage while nothing is broken; only problems set the exit code 1. */
   readonly level: 'problem' | 'note';
   readonly what: string;
   readonly fix: string;
@@ -25,7 +25,7 @@ export const note = (name: string, what: string, fix: string): Finding => ({
 
 type About = readonly [name: string, what: string, fix: string];
 
-/** The problem as a list, which is empty unless the condition holds. */
+/** The problem as a list, which is empty unless the condition is met. */
 export const problemIf = (isSo: boolean, ...about: About): Finding[] => (isSo ? [problem(...about)] : []);
 export const noteIf = (isSo: boolean, ...about: About): Finding[] => (isSo ? [note(...about)] : []);
 

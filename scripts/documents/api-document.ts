@@ -258,8 +258,8 @@ function addExample({ requestBody: body }: Operation, recorded: Examples[string]
 }
 
 /**
- * `nullable` has no effect without `type`, and validators reject it there: a missing type does not allow null
- * by itself. A part of `allOf` with nothing else is dropped.
+ * Removes `nullable` where `type` is missing: it has no effect there, and validators reject it. A part of `allOf`
+ * that is then empty is removed as well.
  */
 function corrected(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(corrected);

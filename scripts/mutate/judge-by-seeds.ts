@@ -10,7 +10,7 @@ import { type Change, changedText, type Judged, ROOT } from './mutants.ts';
 import type { Broken, SeedShare } from './seed-thread.ts';
 
 const THREAD = new URL('./seed-thread.ts', import.meta.url).href;
-/** Only ends a thread that hangs: a seed takes about 0.3 s. */
+/** Time after which a thread is treated as hanging: a seed takes about 0.3 s. */
 const patienceMs = (seeds: number): number => 60_000 + 3_000 * seeds;
 
 /** Runs seeds 1 to `seeds` against a copy of the source with the change. */

@@ -8,7 +8,7 @@ import { createVitest, type TestCase } from 'vitest/node';
 import { inThread, runShared } from '../thread.ts';
 import { type Change, changedText, type Judged, ROOT } from './mutants.ts';
 
-/** Only ends tests that hang. */
+/** Time after which tests are treated as hanging. */
 const PATIENCE_MS = 120_000;
 type TestShare = { readonly change: Change | undefined; readonly tests: readonly string[] };
 // Tests with many random cases run fewer of them.

@@ -1,5 +1,5 @@
 /**
- * The mutants of an area, the choice of a part of them, and what became of each.
+ * The mutants of an area, the choice of a sample of them, and the result of each.
  * @module
  */
 import { readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ export interface Mutant {
 export interface Judged {
   /** `error`: the changed code did not load or did not end. */
   readonly fate: 'killed' | 'survived' | 'error';
-  /** The test or the seed that detected it, or what did not. */
+  /** The test or the seed that detected the mutant; for a survivor, what did not detect it. */
   readonly note: string;
 }
 

@@ -39,7 +39,7 @@ const ARITHMETIC: Readonly<Record<string, readonly string[]>> = {
   '^': ['&'],
 };
 const LOGICAL: Readonly<Record<string, readonly string[]>> = { '&&': ['||'], '||': ['&&'], '??': ['&&'] };
-/** Type syntax that contains values. */
+/** TypeScript nodes that contain an expression, which may be changed. */
 const VALUE_OF_TYPE = new Set(['TSAsExpression', 'TSSatisfiesExpression', 'TSNonNullExpression']);
 
 const isNode = (value: unknown): value is Node =>

@@ -4,7 +4,7 @@
 type Remote = {
   readonly words: readonly string[];
   readonly does: string;
-  /** Changes nothing, so that it may address the only offline world without `--world`. */
+  /** The command changes nothing, so it may address the only running offline world without `--world`. */
   readonly reads?: true;
   /** The result on stdout is a text to be used unchanged. */
   readonly prints?: 'text';

@@ -8,7 +8,7 @@ import { base58, hex } from '@scure/base';
 import { NETWORK, WIF } from '@scure/btc-signer';
 import { deriveAddress } from '../../src/chain/bitcoin/wif.ts';
 
-/** What no machine can generate, with its source. The first two are required. */
+/** Settings that no machine can generate, each with its source or meaning. The first two are required. */
 export const YOURS = [
   ['PUBLIC_BASE_URL', 'origin of the service, such as https://sluice.example'],
   ['SOLANA_RPC_URL', 'your Solana nodes with their keys, separated by commas'],
@@ -22,7 +22,7 @@ export const YOURS = [
 export type FreshKeys = {
   readonly solanaAddress: string;
   readonly bitcoinAddress: string;
-  /** `NAME=value` with comments; holds every secret. */
+  /** Lines `NAME=value` with comments; they contain every secret. */
   readonly settings: string;
 };
 

@@ -28,7 +28,7 @@ function differencesOf({ call, status, body }: Answered): string[] | undefined {
   return undefined;
 }
 
-/** The recorded rows are those of BTC and SOL. */
+/** Compares only the rows of BTC and SOL: no others were recorded. */
 function tokenDifferences(body: unknown): string[] {
   const rows = Array.isArray(body) ? (body as Record<string, unknown>[]) : [];
   return (recorded('one-click/tokens-btc-sol.json') as Record<string, unknown>[]).flatMap((row) => {
@@ -39,7 +39,7 @@ function tokenDifferences(body: unknown): string[] {
   });
 }
 
-/** Only version 1 and its refusal were recorded. The sender chooses the budget. */
+/** Only a transaction of version 1 and its refusal were recorded. The sender chooses the compute budget. */
 function transactionDifferences(body: unknown): string[] | undefined {
   const answer = Object(body) as { result?: { version?: unknown }; error?: { code?: unknown } };
   if (answer.error?.code === -32015)

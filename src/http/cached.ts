@@ -214,7 +214,7 @@ export class Cache {
   }
 }
 
-/** KV serves each location a copy that may be a minute old, and the cron writes each minute. */
+/** A copy in KV may be a minute old in a location, and the cron writes each minute. */
 const KV_AND_CRON_MS = 120_000;
 /** Time that one cron run may take. */
 const RUN_MS = 30_000;

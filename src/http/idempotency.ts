@@ -32,7 +32,7 @@ export function idempotencyKey(c: Context): string | undefined {
   );
 }
 
-/** SHA-256 each, lower-case hex. */
+/** Each member is a SHA-256 in lower-case hex. */
 export type RequestFingerprint = { readonly keyHash: string; readonly bodyHash: string };
 
 /**

@@ -5,7 +5,7 @@
  */
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
-/** Shades of a colour on the ground: 0 is the ground itself. */
+/** Shades between the background, which is 0, and the full colour. */
 const SHADES = 8;
 
 type Color = readonly [red: number, green: number, blue: number];
@@ -68,7 +68,7 @@ export class Picture {
     return [...text].reduce((sum, letter) => sum + Math.ceil(this.#letter(letter).width / scale), 0);
   }
 
-  /** @param scale 2 halves the letters */
+  /** @param scale 2 halves the size of the letters */
   text(text: string, x: number, y: number, color: number, scale: 1 | 2): void {
     let left = x;
     for (const letter of text) {
@@ -88,7 +88,7 @@ export class Picture {
     return this.#letters.byCode.get(letter.codePointAt(0) ?? 0) ?? { at: 0, width: 0 };
   }
 
-  /** The mean of a square of the strip. */
+  /** The mean shade of a square in the strip of letters. */
   #shade(x: number, y: number, size: number): number {
     const { pixels, stripWidth } = this.#letters;
     let sum = 0;
@@ -101,7 +101,7 @@ export class Picture {
     const width = this.#width;
     const height = this.#pixels.length / width;
     const rows = new Uint8Array((width + 1) * height);
-    // Each row begins with its filter: 0, none.
+    // Each row begins with the number of its filter; 0 means no filter.
     for (let row = 0; row < height; row++)
       rows.set(this.#pixels.subarray(row * width, (row + 1) * width), row * (width + 1) + 1);
     const packed = new Blob([rows]).stream().pipeThrough(new CompressionStream('deflate'));

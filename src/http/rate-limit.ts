@@ -101,10 +101,10 @@ export function rateLimit<Deps>(
 
 const READS = 'reads';
 
-/** For reads that the memory of an isolate does not answer. */
+/** Limits the reads whose value is not in an isolate's memory. */
 export const limitReads = rateLimit(READS);
 
-/** Counts a read that memory did not answer, and shows what is left. @throws AppError RATE_LIMITED */
+/** Counts a read whose value was not in memory, and shows the remaining reads. @throws AppError RATE_LIMITED */
 export async function admitRead(c: Context): Promise<void> {
   await admit(c, READS);
   c.header('RateLimit-Policy', REQUESTS_ONLY);

@@ -13,7 +13,7 @@ export const jsonResponse = <S extends z.ZodType>(schema: S, description: string
   content: { 'application/json': { schema } },
 });
 
-/** A list in both forms. */
+/** A list, as JSON or as CSV. */
 export const listResponse = <S extends z.ZodType>(schema: S, description: string) => ({
   description,
   content: { 'application/json': { schema }, 'text/csv': { schema: z.string() } },

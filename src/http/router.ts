@@ -21,7 +21,7 @@ export const newRouter = <Deps>() =>
   new OpenAPIHono<RouterEnv<Deps>>({
     defaultHook: (result) => {
       if (result.success) return;
-      // On a failure the validator passes its input on.
+      // After a failed validation, `data` is the validator's input.
       const input: unknown = Reflect.get(result, 'data');
       const issues = result.error.issues.slice(0, MAX_ISSUES).map(({ path, message }) => ({
         in: result.target,

@@ -47,7 +47,7 @@ ${images.slice(1).map((image) => html`<meta property="og:image" content="${image
 <meta name="twitter:card" content="summary_large_image">
 <link rel="canonical" href="${url}">`;
 
-/** A data block: it is never run, and no text in it can end it. */
+/** A data block: browsers never run it, and no text inside can close it. */
 const responsesHtml = (responses: NonNullable<SitePage['responses']>): Html => {
   const byKey = responses.map(({ name, input, value }) => [`${name} ${JSON.stringify(input)}`, value]);
   const json = JSON.stringify(Object.fromEntries(byKey)).replaceAll('<', '\\u003c');
@@ -91,14 +91,14 @@ export async function sitePage(
     rewriter.on(`[data-figure="${name}"]`, {
       element: (element) => void element.setInnerContent(text, { html: true }),
     });
-    // The part around it is shown to readers without scripts.
+    // This mark shows the part around the figure to readers without scripts.
     rewriter.on(`[data-figures~="${name}"]`, {
       element: (element) => void element.setAttribute('data-filled', ''),
     });
   }
   if (responses.length > 0) await append('body', responsesHtml(responses));
   const headers = new Headers(built.headers);
-  // They describe the built page, not this one.
+  // These headers describe the built page, not this response.
   for (const name of ['ETag', 'Content-Length', 'Cache-Control']) headers.delete(name);
   return rewriter.transform(new Response(built.body, { status, headers }));
 }

@@ -1,6 +1,6 @@
 /**
  * How long a caller wants to wait for an outcome: the `wait` preference of RFC 7240. Long polling: a read with
- * `Prefer: wait=N` returns when its record's state changes or the time is over.
+ * `Prefer: wait=N` returns when its record's state changes or the time has passed.
  * @see https://www.rfc-editor.org/rfc/rfc7240#section-4.3
  * @module
  */
@@ -26,7 +26,7 @@ export const preferChangeHeaders = prefer(
 const WAIT = /^wait\s*=\s*(?:"(\d{1,9})"|(\d{1,9}))\s*(?:;|$)/i;
 
 /**
- * Milliseconds that the caller wants to wait. The first `wait` counts; a malformed one is ignored, because a
+ * Milliseconds that the caller wants to wait. The first `wait` is used; a malformed one is ignored, because a
  * preference is never an error.
  * @param header the `Prefer` header, lists joined by commas
  */
@@ -128,7 +128,7 @@ export function createWaiting({ memory, now, sleep, maximum = MAX_WAITING }: Wai
     nextChange,
 
     /**
-     * The record, at once without a wait preference. Sets `Preference-Applied` if the wait was granted.
+     * Returns the record; without a wait preference, at once. Sets `Preference-Applied` if the wait was granted.
      * @throws what `read` throws
      */
     async read<T>(c: Context, poll: Poll<T>): Promise<T> {

@@ -192,7 +192,7 @@ export function createApi({ origin, fetch, headers = {}, keys, unreachableRepair
   };
 }
 
-/** Follows a redirect only to a path of the API: it redirects to no other. */
+/** Follows a redirect only to a path of the API, because the API redirects to no other. */
 const followingApiPaths =
   (fetch: typeof globalThis.fetch, origin: string): typeof globalThis.fetch =>
   async (url, init) => {

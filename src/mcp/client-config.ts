@@ -13,7 +13,7 @@ export type Added =
 
 const refused = (reason: string): Added => ({ type: 'refused', reason });
 
-/** @param text of the file, empty if there is none. @param section the member that holds the servers */
+/** @param text of the file, empty if there is none. @param section the member that contains the servers */
 export function addToJson(text: string, section: string, name: string, entry: object): Added {
   const source = text.trim() === '' ? '{}\n' : text;
   let config: unknown;
@@ -56,7 +56,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 type JsonObject = {
   readonly members: readonly { readonly name: string; readonly valueAt: number }[];
-  /** Index after its last member, or after its brace. */
+  /** Index after the last member; in an empty object, after the opening brace. */
   readonly end: number;
 };
 

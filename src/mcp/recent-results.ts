@@ -1,6 +1,6 @@
 /**
- * Results of creations, kept for the minutes in which a model repeats a call that it takes for lost. Of one instance
- * of this server only; what spends is also protected by its idempotency key.
+ * Keeps the results of creations for the minutes in which a model may repeat a call that it believes lost. Each
+ * instance of this server has its own results. A call that spends money is also protected by its idempotency key.
  * @module
  */
 
@@ -14,7 +14,7 @@ export type RecentResults = {
 };
 
 const WINDOW_MS = 10 * 60_000;
-/** Some kilobytes each. */
+/** A result has some kilobytes. */
 const MAX_RESULTS = 500;
 
 export function createRecentResults(now: () => number): RecentResults {

@@ -68,7 +68,7 @@ function start(): void {
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
-  // When the host closes stdin it has ended, and no one receives pending responses.
+  // A host that closes stdin has ended, so no one receives pending responses.
   process.stdin.once('end', stop);
 }
 

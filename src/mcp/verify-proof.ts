@@ -70,7 +70,7 @@ async function supplyOf(
   return { ...supply, changed };
 }
 
-/** What the accounts of one transaction hold of a mint: only minting and burning change the sum. */
+/** Atoms of a mint in all accounts of one transaction. Only minting and burning change this sum. */
 const atomsOf = (rows: readonly TokenRow[], mint: string): bigint =>
   rows.reduce((sum, row) => (row.mint === mint ? sum + row.atoms : sum), 0n);
 

@@ -57,7 +57,7 @@ function handlerFor(env: McpEnv, request: Request): (request: Request) => Promis
         origin,
         fetch: (input, init) => env.API.fetch(input, init),
         keys: keysOf(client, keys),
-        // The API's limits count the client, not this Worker.
+        // The API limits the requests of the client, not those of this Worker.
         headers: address === null ? {} : { 'cf-connecting-ip': address },
         unreachableRepair: 'Wait 30 seconds, then make the same call. If it still fails, tell the user.',
       });

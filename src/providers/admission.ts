@@ -116,7 +116,7 @@ export class Admission {
     const scope = scopes.getStore();
     const leave = scope ? await scope.slots.enter(new URL(url).host, scope.priority) : () => undefined;
     if (!leave) throw upstreamFailed(name, 'busy');
-    // It may have been skipped since.
+    // Another call may have found during the wait that the upstream hangs.
     if (isSkipped(upstream)) {
       leave();
       throw upstreamFailed(name, 'circuit_open');
@@ -132,7 +132,7 @@ export class Admission {
     };
   }
 
-  /** Names of the upstreams that hung last and have not responded since. */
+  /** Names of the upstreams whose last calls timed out and that have not responded since. */
   openCircuits(): string[] {
     return [...this.#upstreams].flatMap(([name, { timeouts }]) => (timeouts >= MAX_TIMEOUTS ? [name] : []));
   }

@@ -60,7 +60,7 @@ export type Esplora = ReturnType<typeof createEsplora>;
 
 export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetch }) {
   const at = (path: string) => ({ fetch: opts.fetch, upstream: opts.name, url: `${opts.baseUrl}${path}` });
-  /** Transactions, which third parties may make large: 100,000 virtual bytes are up to 10 MB of JSON. */
+  /** Third parties may make transactions large: 100,000 virtual bytes are up to 10 MB of JSON. */
   const large = (path: string) => ({ ...at(path), shortens: true }) as const;
 
   async function list(path: string): Promise<BitcoinTx[]> {

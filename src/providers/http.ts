@@ -19,7 +19,7 @@ const UPSTREAM_TIMEOUT_MS = 8_000;
 /** The only network access of a provider. */
 export type Fetch = {
   (url: string, init?: RequestInit): Promise<Response>;
-  /** Absent: no call waits. */
+  /** Limits concurrent calls; if absent, every call starts at once. */
   readonly admission?: Admission;
 };
 

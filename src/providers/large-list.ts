@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Characters kept of each string, an escape being one: more than any id, address, number or memo of ours has. */
+/** Characters kept of each string; an escape is one. No id, address, number or memo of ours has as many. */
 const KEPT_STRING = 200;
 
 const QUOTE = 0x22;
@@ -18,7 +18,7 @@ const ESCAPE_DIGITS = 4;
 export function stringShortener(): (chunk: Uint8Array) => Uint8Array {
   /** Characters of the current string so far; undefined outside of strings. */
   let length: number | undefined;
-  /** What is left of the current escape. */
+  /** Characters of the current escape that have not arrived yet. */
   let escaped = 0;
   return (chunk) => {
     const kept = new Uint8Array(chunk.length);
@@ -38,7 +38,7 @@ export function stringShortener(): (chunk: Uint8Array) => Uint8Array {
   };
 }
 
-/** The rows that are complete in the beginning of a JSON list, as a list; undefined if there is none. */
+/** The complete rows of a JSON list that was cut off, as a list; undefined if there is none. */
 export function completeRows(text: string): string | undefined {
   let depth = 0;
   let end = 0;

@@ -61,7 +61,7 @@ type Options = {
   /** `ws:` or `wss:` URLs; the first five are used. */
   urls: readonly string[];
   connect: (url: string) => WebSocket;
-  /** Absent: no connection waits. */
+  /** Limits concurrent connections; if absent, every connection starts at once. */
   admission?: Admission | undefined;
   deadlineMs?: number;
 };
@@ -91,12 +91,12 @@ export function createNostrRelays({ urls, connect, admission, deadlineMs = RELAY
   };
 }
 
-/** Its name in the status. */
+/** A relay's name in the status. */
 export const relayName = (index: number): string => `relay-${index + 1}`;
 
 type SessionPorts = {
   connect(): WebSocket;
-  /** Undefined: it starts at once. */
+  /** The connection's admission; if undefined, the connection starts at once. */
   readonly admitted: ReturnType<Admission['admit']> | undefined;
   readonly deadlineMs: number;
   isGenuine(event: NostrEvent): boolean;

@@ -1,5 +1,5 @@
 /**
- * Spot prices of BTC and SOL from independent venues: the one list of them.
+ * Reads prices of BTC and SOL from independent venues, and lists all venues.
  * @module
  */
 import * as z from 'zod';

@@ -31,7 +31,7 @@ import {
   withContext,
 } from './solana-responses.ts';
 
-/** An Alpenglow cluster has a genesis certificate. Agave before 4.3 cannot tell. */
+/** An Alpenglow cluster has a genesis certificate. Agave before 4.3 cannot report one: `unknown`. */
 export type Consensus = 'towerbft' | 'alpenglow' | 'unknown';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
@@ -53,7 +53,7 @@ export type ChainTransaction = {
   readonly blockTime: number | null;
   readonly failed: boolean;
   readonly fee: bigint;
-  /** Static keys, then loaded writable, then loaded readonly ones. */
+  /** Static keys, then keys loaded as writable, then keys loaded as read-only. */
   readonly accounts: readonly string[];
   /** The accounts at the start of the list that signed. */
   readonly signers: readonly string[];

@@ -66,7 +66,7 @@ function sourcesOf(env: Env) {
     cache: newCache(env.KV),
     /** This isolate's memory only, for keys chosen by callers. */
     memory: newCache(),
-    /** Facts of tokens by mint: a page of a list has a hundred. */
+    /** Facts of tokens by mint, in a cache of their own: one page of a list adds a hundred. */
     facts: newCache(),
     waiting: createWaiting({ memory: newCache(), now: Date.now, sleep }),
     takeChainRead: chainReads(),
@@ -345,7 +345,7 @@ const knownMints = (config: Config) =>
     ...config.DOLLAR_MINTS,
   }).flatMap(([asset, mint]) => (mint === undefined ? [] : [{ asset, mint }]));
 
-/** What alarms call this service. */
+/** How alarm messages name this service. */
 export const reporterOf = (config: Config): Reporter => ({
   service: config.PUBLIC_BASE_URL ?? '',
   environment: config.ENVIRONMENT,
@@ -388,8 +388,8 @@ type Built = { readonly sources: Sources; readonly deps: Deps };
 const built = new WeakMap<Env, Built>();
 
 /**
- * One set per `env`, because caches are part of it. The runtime passes the same `env` to every request of an
- * isolate until a variable or secret changes. It may then keep the isolate and pass a new one.
+ * Builds the dependencies once per `env`, because they include caches. The runtime passes the same `env` to every
+ * request of an isolate until a variable or secret changes. It may then keep the isolate and pass a new `env`.
  */
 function builtFor(env: Env): Built {
   const known = built.get(env);

@@ -16,7 +16,7 @@ export function clients(config: Wired) {
   );
   const venues = createPriceVenues(config.PRICE_API_URLS, fetchFor(config, 'PRICE_API_URLS'));
 
-  /** Reports of the venues that answer, in their order. */
+  /** Reports of the venues that respond, in the order of the venues. */
   async function readPrices(): Promise<PriceReport[]> {
     const reports = await Promise.allSettled(venues.map((venue) => venue.read()));
     return reports.flatMap((report) => (report.status === 'fulfilled' ? [report.value] : []));

@@ -20,13 +20,13 @@ import type { Storage } from '../custody/kernel/ports.ts';
 import { CallSlots, type Priority } from '../providers/admission.ts';
 import { custodyDeps } from './custody.ts';
 
-/** Calls of one read that are in progress; a further one is refused. */
+/** Maximum concurrent calls of one read verb; further calls are refused. */
 const MAX_READS = 32;
 /** The verbs that anyone can call and that sign nothing. */
 type ReadVerb = 'previewSwap' | 'findSwap' | 'swapRoom' | 'findRequest' | 'findClaim' | 'listAsryEpochs';
 
 export class CustodianObject extends DurableObject<Env> implements CustodianRpc {
-  /** The failure to create it, if its settings are incomplete. After any other error the platform resets the object. */
+  /** An AppError if settings are incomplete. After any other error in its creation, the platform resets the object. */
   readonly #custodian: Custodian | AppError;
   readonly #slots = new CallSlots();
   /** Calls in progress. */
@@ -107,8 +107,8 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
   }
 
   /**
-   * The object has one thread. Reads yield it once before they begin. Alarms, creates and confirms that
-   * have arrived then go first, and a burst is counted before its work.
+   * The object has one thread. Each read yields once before it begins. Alarms, creates and confirms that have
+   * arrived then run first, and all reads of a burst are counted before any of them works.
    */
   async #read<T>(
     verb: ReadVerb,
@@ -152,7 +152,7 @@ function custodianOf(ctx: DurableObjectState, env: Env): Custodian | AppError {
   }
 }
 
-/** The response of the operator's command leaves the object before it restarts. */
+/** Time for the response to the operator's command to leave the object before the restart. */
 const RESTART_MS = 5_000;
 
 function platformStorage(ctx: DurableObjectState): Storage {

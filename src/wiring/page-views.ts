@@ -6,7 +6,7 @@ import type { PageViewsApi } from '../features/analytics/page-views-object.ts';
 import { BACKUP_TABLES, PAGE_VIEW_OBJECTS } from '../features/analytics/page-views-store.ts';
 import type { PageViewBackup } from '../features/ops/routes.ts';
 
-/** Rows of a response; the longest possible ones are 0.6 MB. */
+/** Rows per response: at most 0.6 MB, if all rows have the greatest length. */
 const BACKUP_PAGE = 1_000;
 
 export const pageViewObjects = (env: Env): readonly PageViewsApi[] =>

@@ -23,9 +23,9 @@ import type { Wired } from './telemetry.ts';
 type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknown> };
 
 type ScheduledDeps = {
-  /** Every minute; also sets lost alarms again. */
+  /** These tasks run every minute. One of them sets the custodian's alarm again if it was lost. */
   readonly everyMinute: readonly ScheduledTask[];
-  /** Once a day, after midnight UTC. */
+  /** These tasks run once a day, after midnight UTC. */
   readonly daily: readonly ScheduledTask[];
   readonly log: (line: Readonly<Record<string, unknown>>) => void;
 };
@@ -59,7 +59,7 @@ export function scheduledDeps(env: Env): ScheduledDeps {
     return beaten;
   };
   let report: Promise<StatusReport> | undefined;
-  /** One report per run of the cron. It reads the heartbeat after its write, because KV serves a read for a minute. */
+  /** One report per cron run. It reads the heartbeat only after the write, because KV repeats a read for a minute. */
   const readStatus = (): Promise<StatusReport> => {
     report ??= beat()
       .catch(() => undefined)

@@ -1,6 +1,6 @@
 /**
- * The one composition of a custodian for tests: the production modules over fakes, which a test may replace. Unit
- * tests and the simulations of claims, payments and mints build on it.
+ * Composes the custodian for all tests: the production modules over fakes, which a test may replace. Unit
+ * tests and the simulations of claims, payments and mints use it.
  */
 
 import { base64 } from '@scure/base';
@@ -19,13 +19,13 @@ import { LIMITS } from './limits.ts';
 import { NOW, SOL } from './sample-operations.ts';
 import { createSqliteStorage, type SqliteStorage } from './sqlite-storage.ts';
 
-/** Bytes and signature as the production composition makes them. The fake ones are short and readable. */
+/** Makes bytes and signature as in production. Those of the fakes are short and readable instead. */
 export const assembleTransaction: CustodyDeps['assemble'] = (message, signature, cosignatures) => {
   const { wire, signature: text } = signedTransaction(message, [signature, ...cosignatures]);
   return { wire: base64.encode(wire), signature: text };
 };
 
-/** Looks up without a wait: each transaction is final or pending. */
+/** A look-up that does not wait: each transaction is final or pending at once. */
 export const lookUpOf =
   (transaction: (signature: string) => Promise<ChainTransaction | null>): LookUp =>
   async ({ signature }) => {
@@ -98,7 +98,7 @@ export function createCustodianWorld(
     ...fakes,
     storage,
     custody,
-    /** Fires every alarm of this time, and the cron of each minute if it is to run. Returns the number of alarms. */
+    /** Fires every alarm within this time and, with `cron`, the cron of each minute. Returns the number of alarms. */
     async pass(ms: number, cron = false): Promise<number> {
       const end = clock.now + ms;
       let minute = cron ? clock.now + MINUTE_MS : Number.POSITIVE_INFINITY;
@@ -116,7 +116,7 @@ export function createCustodianWorld(
         }
       }
     },
-    /** Fires alarms until the condition holds; returns their number. */
+    /** Fires alarms until the condition is met; returns their number. */
     async passUntil(isMet: () => boolean, of: Custodian = custody): Promise<number> {
       for (let fired = 0; fired < MOST_ALARMS; fired++) {
         if (isMet()) return fired;

@@ -1,4 +1,4 @@
-/** D1 as used by the outbox: upserts that an older revision cannot undo, and their possible failures. */
+/** D1 as the outbox uses it: an older revision cannot overwrite a newer row, and writes may fail. */
 import { encodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
 import type { Mirror, MirrorRow } from '../../src/custody/kernel/ports.ts';
 
@@ -11,7 +11,7 @@ export type FakeMirror = Mirror & {
   operation(id: string): Operation | undefined;
   /** The rows of an entity other than an operation, in the order of their arrival. */
   records(entity: string): { readonly id: string; readonly journal: string }[];
-  /** A copy of its present state; the result restores that state. */
+  /** Copies the present state; the returned function restores it. */
   remember(): () => void;
 };
 

@@ -29,7 +29,7 @@ export const ready = (change: Partial<Prepared & { ok: true }> = {}): Prepared &
 });
 export const pending: Settled = { settlement: { state: 'pending', detail: 'settling' }, claims: [] };
 
-/** What a module gets from the kernel, without an executor: nothing is stopped, driven or short of SOL. */
+/** The kernel's tools for a module, without an executor: stopping and driving do nothing, and there is enough SOL. */
 export function createTools(
   storage: Storage,
   now: () => number,

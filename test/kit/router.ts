@@ -8,7 +8,7 @@ import { newRouter } from '../../src/http/router.ts';
 const ENV = { LIMITER: { limit: async () => ({ success: true }) } };
 
 /**
- * Requests name a host that is not the service's own, because no answer may depend on it.
+ * Requests name a host that is not the service's own, because no response may depend on the host.
  * @param deps  read at each request
  * @param mount mounts the routes
  */

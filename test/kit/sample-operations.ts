@@ -20,14 +20,14 @@ export const SWAP: KindRules = {
   settles: true,
   coveredAt: 'begin',
 };
-/** A payout: signed again after a proven expiry, done with its landing. */
+/** A payout: it is signed again after a proven expiry, and is done when it lands. */
 export const PAYOUT: KindRules = {
   maxAttempts: 3,
   retriesPreparation: true,
   settles: false,
   coveredAt: 'begin',
 };
-/** A sold creation: signed only while the balance covers it. */
+/** A sold creation: it is signed only while the balance covers its cost. */
 export const CREATION: KindRules = { ...PAYOUT, coveredAt: 'signature' };
 
 /** Both nodes had the height 818: expiry is provable from the finalized height 1,001 on. */
@@ -80,11 +80,11 @@ export const settling = (change: Partial<Operation> = {}): Operation =>
 export const done = (change: Partial<Operation> = {}): Operation =>
   settling({ state: 'done', detail: 'done', unsettled: lamports(0n), dueAt: null, ...change });
 
-/** Failed with money still on its way, which may still arrive. */
+/** A failed operation whose money may still arrive. */
 export const outstanding = (change: Partial<Operation> = {}): Operation =>
   settling({ state: 'failed', detail: 'bridge_failed', reason: code('bridge_failed'), ...change });
 
-/** Failed and nothing is awaited. */
+/** A failed operation of which nothing is awaited. */
 export const closed = (change: Partial<Operation> = {}): Operation =>
   planned({
     state: 'failed',
@@ -97,7 +97,7 @@ export const closed = (change: Partial<Operation> = {}): Operation =>
     ...change,
   });
 
-/** A node that proves nothing: behind the attempt's last height, no status. */
+/** A node that proves nothing: it has not passed the attempt's last height and shows no status. */
 export const view = (change: Partial<NodeView> = {}): NodeView => ({
   node: 'one',
   finalizedSlot: 1_000n,

@@ -1,6 +1,6 @@
 /**
- * The custodian of the kit over the simulator's models: virtual time, without faults. A test adds the modules that it
- * is about.
+ * The custodian of the kit over the simulator's models, in virtual time and without faults. A test adds the modules
+ * that it tests.
  */
 import { depositTerms } from '../../src/chain/solana/deposit.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
@@ -80,7 +80,7 @@ export function simulateCustodian(p: {
   /** Chance that a transaction fails on the chain. */
   readonly failing?: (() => number) | undefined;
   readonly modules: (reach: Reach) => Partial<CustodyDeps>;
-  /** Calls that a node answers in a second; it refuses further ones. Unlimited if absent. */
+  /** Calls that a node accepts per second; it refuses all others. Unlimited if absent. */
   readonly nodeRate?: number;
   /** Whether a call may fail, because its caller receives the error. An alarm may not. */
   readonly callsFail?: boolean;
@@ -137,7 +137,7 @@ export function simulateCustodian(p: {
     onSend: () => undefined,
   });
   const netRandom = random.fork();
-  /** Calls to the nodes since the last reading of this count, and those of each node in this second. */
+  /** Calls to all nodes since this count was last read, and calls to each node in the current second. */
   const nodeCalls = { count: 0, second: 0, inSecond: new Map<string, number>() };
 
   function askNode(label: string): void {
@@ -296,9 +296,9 @@ export function simulateCustodian(p: {
       await scheduler.run(scheduler.now() + ms, () => over);
     },
 
-    /** An empty account for ASRY, from now on. */
+    /** Opens an empty account for ASRY. */
     openAccount: (owner: string): void => openAccount(owner),
-    /** The owner has closed that account. */
+    /** Closes that account, as its owner may. */
     closeAccount: (owner: string): void => {
       const name = key.exists(ataOf(owner, ASRY));
       chain.endow(name, -chain.value(name));
@@ -306,7 +306,7 @@ export function simulateCustodian(p: {
     /** Whether the account exists, as finalized blocks show it. */
     hasAccount,
 
-    /** A third party pays the reserve. */
+    /** Pays the reserve as a third party. */
     credit(signature: string, amount: bigint): void {
       const from = wallet(900_006);
       chain.endow(key.lamports(from), amount + 5_000n);
@@ -326,7 +326,7 @@ export function simulateCustodian(p: {
     loseJournal: (rows: Contents = []): void => host.restore(rows, 'lost'),
     remember: (): Contents => host.disk.contents(),
 
-    /** The purpose that a name serves. */
+    /** The purpose for which a name was claimed. */
     consumerOf: (name: string): unknown =>
       host.disk.exec('SELECT purpose FROM claims WHERE name = ?', [name])[0]?.purpose,
 

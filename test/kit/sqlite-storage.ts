@@ -20,7 +20,7 @@ export function createSqliteStorage(
   disk: Disk = { db: new DatabaseSync(':memory:'), alarm: null },
 ): SqliteStorage {
   const { db } = disk;
-  /** Like the platform, which prepares a statement text once. */
+  /** Each statement text is prepared once, as on the platform. */
   const prepared = new Map<string, StatementSync>();
   let depth = 0;
   function check(): void {

@@ -40,7 +40,7 @@ const PATIENCE = 8;
 const SPONSOR = wallet(905);
 const VAULT = wallet(906);
 const OPENED = wallet(907);
-/** Waits until a lost journal has been reconciled. */
+/** Attempts of the last customer, enough until a lost journal has been reconciled. */
 const LAST_PATIENCE = 200;
 
 /** The part of a result that a caller sees, and that a repeat must return again. */
@@ -61,13 +61,13 @@ export function startActors(world: World): Actors {
   let waiting = 0;
   let lastCameAt = 0;
 
-  /** One task of a caller, counted until it is over. */
+  /** Starts a caller's task at a time, and counts it as waiting until it ends. */
   function later(at: number, task: () => Promise<void>): void {
     waiting++;
     scheduler.at(at, () => void task().finally(() => waiting--));
   }
 
-  /** A transaction of any party except the reserve; its sender has the spent amount. */
+  /** Sends a transaction of any party except the reserve; its sender gets the amount that it spends. */
   function send(
     from: string,
     actions: readonly Action[],
@@ -137,7 +137,7 @@ export function startActors(world: World): Actors {
     return true;
   }
 
-  /** The request of a wish, the same at every repeat. */
+  /** The amount that a wish requests, the same at every repeat. */
   async function amountOf(wish: SwapWish): Promise<bigint> {
     if (!wish.most) return wish.amount;
     const known = most.get(wish);
@@ -146,7 +146,8 @@ export function startActors(world: World): Actors {
     // A repeat may have asked at the same time.
     const meanwhile = most.get(wish);
     if (meanwhile !== undefined) return meanwhile;
-    // Less the digits that distinguish this wish from others. Two rooms may differ by the same digits.
+    // Subtracts the digits that distinguish this wish. The result may still equal the amount of another wish, because
+    // the maximum may have changed by the same digits.
     let amount = room.ok ? room.value.maximumLamports - (wish.amount % 1_000n) : 0n;
     while ([...most.values()].includes(amount)) amount -= 1n;
     if (amount > 0n) most.set(wish, amount);

@@ -35,7 +35,7 @@ export function createBitcoin(p: {
   /** Unix milliseconds of a virtual time. */
   timeOf: (virtual: number) => number;
   startSats: bigint;
-  /** Number of the lying index. */
+  /** Number of the index that lies. */
   liar: number;
   faults: () => BitcoinFaults;
 }) {
@@ -46,13 +46,13 @@ export function createBitcoin(p: {
   const heightAt = (time: number): number => FIRST_HEIGHT + Math.floor(time / BLOCK_MS);
   const paidBy = ({ outputs }: Payment): bigint =>
     outputs.reduce((sum, { address, value }) => (address === reserveAddress ? sum + value : sum), 0n);
-  /** Income of the reserve in blocks up to a time. */
+  /** Sats of the reserve in blocks up to a time. */
   const confirmed = (time: number): bigint =>
     [...payments.values()].reduce(
       (sum, one) => (one.confirmedAt <= time ? sum + paidBy(one) : sum),
       p.startSats,
     );
-  /** A block's hash commits to its payments: one that confirms within a block's time replaces the tip. */
+  /** A block's hash depends on its payments, so a payment that confirms within a block's time replaces the tip. */
   const hashAt = (time: number): string => {
     const included = [...payments.values()].filter(({ confirmedAt }) => confirmedAt <= time).length;
     return `${heightAt(time)}${reorgs}${included.toString().padStart(4, '0')}`.padStart(64, '0');
@@ -133,7 +133,7 @@ export function createBitcoin(p: {
     pay,
     indexOver,
     heightAt: () => heightAt(scheduler.now()),
-    /** The reserve in blocks of a depth, 1 being the newest block. */
+    /** Sats of the reserve in blocks of at least this depth; the newest block has depth 1. */
     settled: (depth: number): bigint =>
       [...payments.values()].reduce(
         (sum, one) =>

@@ -31,7 +31,7 @@ export type BridgeFaults = {
   readonly fates: readonly Fate[];
   /** Milliseconds from the deposit to the payment. */
   readonly slownessMs: number;
-  /** Reports of a payment before it is made. */
+  /** Chance that a payment is reported before it is made. */
   readonly premature: number;
 };
 
@@ -47,7 +47,7 @@ export type Order = {
   /** The bridge has no further step to take. */
   isOver: boolean;
   /**
-   * It returned so little that the allowed cost of a swap does not explain the difference: the rest has not arrived.
+   * The bridge returned less than the amount minus the allowed cost of a swap, so a part has not arrived.
    */
   isShort: boolean;
   payment: { readonly txid: string; readonly vout: number } | null;
@@ -56,7 +56,7 @@ export type Order = {
 export type BridgeModel = ReturnType<typeof createBridgeModel>;
 
 const ROUTE_NAME = 'near-intents';
-/** Lamports of a refund in name only. */
+/** Lamports of a refund that returns almost nothing. */
 const CRUMBS = 1_000n;
 /** The default of SWAP_MAX_COST_BPS. */
 const MAX_COST_BPS = 200n;
@@ -141,7 +141,7 @@ export function createBridgeModel(p: {
     };
   }
 
-  /** Lamports that a refund is short: a small fee, or half of the time as much as a swap may cost. */
+  /** Lamports that the bridge keeps of a refund: a small fee or, half of the time, as much as a swap may cost. */
   function keptOf({ amount }: Order): bigint {
     const fee = BigInt(random.between(1_000, 50_000));
     return fee % 2n === 0n ? (amount * MAX_COST_BPS) / 10_000n : fee;
@@ -188,7 +188,7 @@ export function createBridgeModel(p: {
     }
   }
 
-  /** One Bitcoin transaction with an output for each of them, in an arbitrary order. */
+  /** Pays orders with one Bitcoin transaction that has an output for each of them, in random order. */
   function payOut(paid: readonly Order[]): void {
     const order = paid.toSorted(() => (random.chance(0.5) ? 1 : -1));
     const outputs = order.map(({ fate, expectedSats, minimumSats }) => ({

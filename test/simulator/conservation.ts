@@ -17,7 +17,7 @@ const rowsOf = ({ host }: World, table: string, order: string): Row[] =>
     .exec(`SELECT row FROM ${table} ORDER BY ${order}`, [])
     .map(({ row }) => JSON.parse(String(row)) as Row);
 
-/** Sums of an amount by a name. */
+/** Sums of the amounts that have the same name. */
 function sumsOf(parts: readonly (readonly [name: string, amount: bigint])[]): Map<string, bigint> {
   const sums = new Map<string, bigint>();
   for (const [name, amount] of parts) sums.set(name, (sums.get(name) ?? 0n) + amount);
@@ -25,9 +25,9 @@ function sumsOf(parts: readonly (readonly [name: string, amount: bigint])[]): Ma
 }
 
 /**
- * Atoms of rewards, lamports of refunds and atoms of mints: the chain moved exactly the amounts that the
- * journal paid. A lost journal may lack earlier payments, and operations that await the operator are not
- * booked yet.
+ * The chain moved exactly the amounts that the journal paid: atoms of rewards, lamports of refunds and atoms of
+ * mints. Nothing is compared after a lost journal, which may lack payments, or while operations that await the
+ * operator are not booked.
  */
 export function judgeSums(world: World, operations: readonly Operation[]): void {
   const { witness, ledger, addresses } = world;
@@ -89,7 +89,7 @@ export function judgeSums(world: World, operations: readonly Operation[]): void 
   );
 }
 
-/** No two claims earned from the same part of the curve, and every payout that has begun has its operation. */
+/** Checks that no two claims earn from the same part of the curve, and that every started payout has its operation. */
 export function judgeCurve(world: World): void {
   const { witness, host } = world;
   const reached = new Map<string, bigint>();
@@ -117,7 +117,7 @@ export function judgeCurve(world: World): void {
     witness.broken('claims_end', `a payout has begun as ${id}, which does not exist`);
 }
 
-/** D1 has every record of the journal, unchanged. A payment that a caller reported stays in the journal. */
+/** Checks that D1 has every record of the journal, unchanged. Payments reported by callers stay in the journal only. */
 export function judgeRecords(world: World): void {
   const inD1 = (table: string): Map<string, Row> =>
     new Map(

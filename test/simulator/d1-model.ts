@@ -12,9 +12,9 @@ export type D1Faults = {
   /** Chance that a call to a working D1 starts an outage. */
   readonly failing: number;
   readonly outageMs: number;
-  /** Committed, but the answer is an error. */
+  /** Chance that a batch is committed, but its response is an error. */
   readonly lostAnswers: number;
-  /** An error now, the commit some seconds later. */
+  /** Chance that a batch returns an error and is committed some seconds later. */
   readonly lateCommits: number;
   /** The database is full: reads pass, writes do not. */
   readonly full?: boolean;
@@ -43,7 +43,7 @@ export type D1Model = {
   /** Restores the rows of an earlier `remember`. */
   remember(): void;
   restore(): void;
-  /** No call reaches it for so many milliseconds. */
+  /** No call reaches the database for this number of milliseconds. */
   cutOff(ms: number): void;
 };
 
@@ -69,9 +69,9 @@ export function createD1Model(p: {
   /** Text of schema.sql. */
   schema: string;
   faults: () => D1Faults;
-  /** Called for each batch that it refuses for its size. */
+  /** Called for each batch that is refused because of its size. */
   onTooWide?: () => void;
-  /** Called for each smaller batch that it accepts after one of these, while the rest still waits. */
+  /** Called for the first smaller batch that is accepted after such a refusal, while the other rows still wait. */
   onPart?: () => void;
 }): D1Model {
   const { scheduler, random, schema } = p;
@@ -149,7 +149,7 @@ export function createD1Model(p: {
           try {
             atomically(list);
           } catch {
-            // Refused by a constraint; no caller waits for the error.
+            // A constraint refused the late batch; no caller waits for the error.
           }
         });
         throw new Error('D1_ERROR: timed out');
@@ -166,7 +166,7 @@ export function createD1Model(p: {
   };
 
   const rows = (table: string): SqlRow[] => run({ sql: `SELECT * FROM ${table} ORDER BY 1`, params: [] });
-  /** No trigger empties the search tables when a token is deleted, because the service deletes none. */
+  /** Also empties the search tables: no trigger does so when a token is deleted. */
   const clear = (): void => {
     for (const table of [...TABLES, 'tokens_text', 'tokens_short'])
       run({ sql: `DELETE FROM ${table}`, params: [] });

@@ -44,7 +44,7 @@ export function copyDisk(disk: Disk): Disk {
   return copy;
 }
 
-/** One statement, with the data for finding its cached result. */
+/** A statement, with the data that find its cached result. */
 type Prepared = {
   readonly statement: StatementSync;
   readonly isRead: boolean;

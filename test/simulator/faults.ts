@@ -18,10 +18,10 @@ export type Faults = {
   readonly bitcoin: BitcoinFaults;
   readonly d1: D1Faults;
   readonly host: HostFaults;
-  /** Milliseconds that a call may take, and the chance that it takes any time. */
+  /** Maximum milliseconds of a call, and the chance that a call is not immediate. */
   readonly latencyMs: number;
   readonly latent: number;
-  /** Chance that the price sources do not agree or are too few. */
+  /** Chance that price sources contradict each other or too few respond. */
   readonly prices: number;
 };
 
@@ -108,8 +108,8 @@ const lagging = (wild: Faults): Faults => ({
 });
 
 /**
- * Swaps arrive at once, so that only the caps of an hour and a day bound them. Or the bridge keeps some of them, so
- * that the cap on unsettled SOL bounds them.
+ * The bridge pays all swaps quickly, so that only the hourly and daily caps stop further swaps. Or it keeps some of
+ * them, so that the cap on unsettled SOL stops them.
  */
 const delivering = (wild: Faults): Faults => ({
   ...wild,
@@ -126,7 +126,7 @@ const delivering = (wild: Faults): Faults => ({
   prices: 0,
 });
 
-/** The bridge pays several swaps with one transaction, and claims such a payment for one that it did not pay. */
+/** The bridge pays several swaps with one transaction, and reports this payment also for a swap that it did not pay. */
 const batching = (wild: Faults): Faults => ({
   ...wild,
   sends: { ...wild.sends, dropped: 0, late: 0, failing: 0 },

@@ -9,7 +9,7 @@ import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 
 export type HostFaults = {
-  /** Chance at each await of the custodian. */
+  /** Chance of a crash at each await of the custodian. */
   readonly crash: number;
   readonly replace: number;
   /** Chance that writes become durable at an await without a sync. */
@@ -25,7 +25,7 @@ export type Instance = {
   readonly number: number;
   state: 'current' | 'replaced' | 'dead';
   disk: Disk;
-  /** In a replaced one: storage that throws at once, not only when it is synced. */
+  /** Whether the storage of a replaced instance throws at once, and not only at its next sync. */
   throws: boolean;
   readonly storage: Storage;
   /** Wraps every external await of the custodian. */
@@ -60,7 +60,7 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
   /** Unix milliseconds as the object sees them. */
   wallClock: () => number;
   compose: (instance: Instance) => C;
-  /** Called before an instance starts, with the durable rows in reach. */
+  /** Called before an instance starts, with the disk that has the durable rows. */
   beforeBoot: (disk: Disk) => void;
   /** A call threw although nothing was wrong with its instance. */
   onError: (call: string, error: unknown) => void;
@@ -142,7 +142,7 @@ export function createHost<C extends { alarm(): Promise<void> }>(p: {
         if (crashes > 0 && random.chance(crashing)) {
           crashes--;
           happened.crashes++;
-          // Before or after the call takes effect; its response is lost in both cases.
+          // The crash comes before or after the call takes effect; in both cases its response is lost.
           if (random.chance(0.5)) effect().catch(() => undefined);
           trace(() => `instance ${instance.number} crashes at ${label}`);
           crash();

@@ -12,7 +12,7 @@ export type Incident =
   | { readonly at: number; readonly type: 'clock'; readonly ms: number }
   | { readonly at: number; readonly type: 'fork' | 'reorg'; readonly depth: number }
   | { readonly at: number; readonly type: 'remember' }
-  /** `to`: the rest of the journal. D1 is unchanged. */
+  /** `to` is what remains of the journal. D1 is unchanged. */
   | { readonly at: number; readonly type: 'journal_lost'; readonly to: 'nothing' | 'older' }
   /** Only D1 goes back to an older state. */
   | { readonly at: number; readonly type: 'd1_restored' }
@@ -38,12 +38,12 @@ export function planIncidents(r: Random, spread: number, swapsAt: readonly numbe
     list.push({ at: at(), type: 'clock', ms: r.pick([-1, 1]) * r.pick([5_000, HOUR, 24 * HOUR]) });
   if (r.chance(0.1)) list.push(...losing(r, at() + r.between(0, 60_000)));
   if (r.chance(0.04)) list.push({ at: at(), type: 'd1_restored' });
-  // While a swap is being prepared.
+  // Pauses while a swap is being prepared.
   if (swapsAt.length > 0 && r.chance(0.1)) {
     const from = r.pick(swapsAt) + r.between(0, 5_000);
     list.push({ at: from, type: 'pause' }, { at: from + r.between(1_000, 30_000), type: 'resume' });
   }
-  // Only the chain shows a refund that is on its way when the journal is lost.
+  // A refund shortly before the journal is lost: only the chain shows it afterwards.
   const lost = list.find(({ type }) => type === 'journal_lost');
   if (r.chance(lost ? 0.8 : 0.2))
     list.push({ at: Math.max((lost?.at ?? at() + 30_000) - r.between(500, 15_000), 0), type: 'refund' });
@@ -55,8 +55,8 @@ export const planRetries = (r: Random, spread: number): Incident[] =>
   r.chance(0.15) ? [{ at: r.between(0, spread), type: 'retry' }] : [];
 
 /**
- * D1 is down before the journal is lost, so that only the chain shows the last operations. The operator pays refunds
- * meanwhile. A few seeds lose their journal only for this.
+ * D1 is down before the journal is lost, so that only the chain shows the last operations. Meanwhile the operator pays
+ * refunds. In a few seeds without a lost journal, this incident adds one.
  */
 export function withOutage(r: Random, planned: readonly Incident[], spread: number): readonly Incident[] {
   const known = planned.find(({ type }) => type === 'journal_lost');

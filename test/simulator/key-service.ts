@@ -1,7 +1,6 @@
 /**
- * A key service that returns wrong signatures, hangs, or responds late or twice. Its signatures differ from
- * request to request, as those of a
- * service with random nonces do.
+ * A key service that fails, returns wrong signatures, hangs or responds late. Like a service with random nonces, it
+ * signs the same message differently in each request.
  * @module
  */
 import type { Instance } from './host.ts';

@@ -7,7 +7,7 @@ import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Action, TokenFacts, Transaction } from './transactions.ts';
 
-/** Blocks that a blockhash lives for, and slots after which a block is final. */
+/** Blocks for which a blockhash is valid, and slots after which a block is final. */
 const BLOCKHASH_LIFE = 150;
 export const FINALITY = 32;
 /** The tip when a run begins: far enough from zero for any lag. */
@@ -15,7 +15,7 @@ const FIRST_SLOT = 100_000;
 /** One of this number of slots has no block. */
 const SKIPPED = 16;
 const NEVER = Number.POSITIVE_INFINITY;
-/** Lamports that a token account keeps. */
+/** Rent in lamports of a token account. */
 export const TOKEN_RENT = 2_039_280n;
 
 /** Slots `from` to `to` lost their blocks when the tip was at `at`. */
@@ -27,27 +27,27 @@ export type Entry = {
   readonly failed: boolean;
   /** Failed without a fee (SIMD-0290): the same bytes may still land. */
   readonly isNoop: boolean;
-  /** Change of each value of the state, and what it was before. */
+  /** Change of each value of the state, and the value before the change. */
   readonly changes: ReadonlyMap<string, bigint>;
   readonly before: ReadonlyMap<string, bigint>;
-  /** The tip at which a fork removed it; infinite while it is on the chain. */
+  /** The tip at which a fork removed the transaction; infinite while it is on the chain. */
   droppedAt: number;
 };
 
 export type SendFates = {
-  /** Sends that no leader ever sees. */
+  /** Chance that no leader ever sees a send. */
   readonly dropped: number;
-  /** Sends that wait up to the last block that may hold them. */
+  /** Chance that a send lands late, at the latest in the last block that may contain it. */
   readonly late: number;
-  /** Landings that fail on chain. */
+  /** Chance that a transaction fails on the chain. */
   readonly failing: number;
-  /** Transactions that are a no-op in one block before they may land in a later one; absent: none. */
+  /** Chance that a transaction is a no-op in one block before it may land in a later one; absent: none is. */
   readonly noop?: number;
-  /** Landings after which a fork takes the last slots back. */
+  /** Chance that a fork removes the last slots after a landing. */
   readonly forked: number;
-  /** Transactions that only the losing side of a later fork does not have. */
+  /** Chance that only the winning branch of a later fork contains a transaction. */
   readonly hidden: number;
-  /** Transactions of such slots that land again without a resend. */
+  /** Chance that a transaction of removed slots lands again without a resend. */
   readonly returning: number;
 };
 
@@ -69,7 +69,7 @@ export function createLedger(p: {
   onLanding: (entry: Entry) => void;
   onDropped: (entry: Entry) => void;
   onFinal: (entry: Entry) => void;
-  /** The fee payer of a transaction cannot pay for it. */
+  /** Called when the fee payer of a transaction cannot pay the fee. */
   onUncovered: (transaction: Transaction, balance: bigint) => void;
 }) {
   const { scheduler, random, slotMs } = p;
@@ -78,7 +78,7 @@ export function createLedger(p: {
   const bySignature = new Map<string, Entry[]>();
   const gaps: Gap[] = [];
   const known = new Map<string, Transaction>();
-  /** Signatures that no block of this branch holds. */
+  /** Signatures that no block of this branch contains. */
   const elsewhere = new Set<string>();
   const state = new Map<string, bigint>();
   const tokenAccounts = new Map<string, TokenFacts>();
@@ -95,7 +95,7 @@ export function createLedger(p: {
   const isSkipped = (slot: number, seenFrom: number): boolean =>
     slot % SKIPPED === 0 || gaps.some((gap) => gap.at <= seenFrom && gap.from <= slot && slot <= gap.to);
 
-  /** Blocks up to a slot, as a node counts them whose tip is `seenFrom`. */
+  /** Number of blocks up to a slot, as counted by a node whose tip is `seenFrom`. */
   function height(slot: number, seenFrom: number): number {
     let blocks = regular(slot);
     for (const gap of gaps) {
@@ -115,7 +115,7 @@ export function createLedger(p: {
   const standing = (signature: string): Entry | undefined =>
     bySignature.get(signature)?.find(({ droppedAt, isNoop }) => droppedAt === NEVER && !isNoop);
 
-  /** The reason why an action cannot run; otherwise its changes are in `overlay`. */
+  /** Adds the changes of an action to `overlay`. Returns false if the action cannot run. */
   function run(action: Action, overlay: Map<string, bigint>): boolean {
     const get = (name: string): bigint => overlay.get(name) ?? value(name);
     const add = (name: string, change: bigint): boolean => {
@@ -155,7 +155,7 @@ export function createLedger(p: {
           add(key.supply(action.mint), action.atoms)
         );
       case 'create': {
-        // The chain refuses an account that exists or holds lamports.
+        // The chain refuses an account that exists or has lamports.
         if (get(key.exists(action.mint)) === 1n || get(key.lamports(action.mint)) > 0n) return false;
         mints.set(action.mint, { program: action.program, decimals: action.decimals, authority: null });
         overlay.set(key.exists(action.mint), 1n);
@@ -203,7 +203,7 @@ export function createLedger(p: {
     }
   }
 
-  /** Puts a transaction of the reserve into the block of this slot, if a block may still hold it. */
+  /** Puts a transaction of the reserve into the block of the current slot, if its blockhash is still valid. */
   function tryLand(signature: string): void {
     const transaction = known.get(signature);
     const slot = tip();
@@ -224,13 +224,13 @@ export function createLedger(p: {
     append(transaction, slot, failed, after);
   }
 
-  /** The last slot whose height still allows it, as seen from the tip: heights grow by at most one per slot. */
+  /** The last slot in which a transaction may land, as seen from the tip: heights grow by at most one per slot. */
   function lastSlot(born: number): number {
     const left = height(born, tip()) + BLOCKHASH_LIFE - height(tip(), tip());
     return tip() + Math.ceil((Math.max(left, 0) * SKIPPED) / (SKIPPED - 1));
   }
 
-  /** A leader has received it; the time of its landing is random. */
+  /** A leader receives the transaction, unless it is dropped. The time of its landing is random. */
   function queue({ signature, born }: Transaction): void {
     if (born === null || elsewhere.has(signature)) return;
     const { dropped, late } = p.fates();
@@ -241,7 +241,7 @@ export function createLedger(p: {
     scheduler.at(timeOf(isLate ? lateSlot(random, quick, last) : quick), () => tryLand(signature));
   }
 
-  /** Only the other branch of a coming fork has it, and that branch wins after it seemed to have expired. */
+  /** Only the other branch of a coming fork has this transaction, and wins after the transaction seemed to expire. */
   function hide({ signature, born }: Transaction): void {
     elsewhere.add(signature);
     const overdue = random.between(1, FINALITY - 8);
@@ -258,7 +258,7 @@ export function createLedger(p: {
     });
   }
 
-  /** The last `depth` slots lose their blocks. */
+  /** Removes the blocks of the last `depth` slots. */
   function fork(depth: number): void {
     const at = tip();
     const from = Math.max(at - depth + 1, (gaps[gaps.length - 1]?.to ?? 0) + 1);
@@ -273,7 +273,7 @@ export function createLedger(p: {
       p.onDropped(entry);
       if (entry.transaction.born === null) add(entry.transaction);
     }
-    // Transactions that leaders still hold, and those of abandoned blocks, may land in a block of the other
+    // Transactions that leaders still have, and those of abandoned blocks, may land in a block of the other
     // branch.
     for (const signature of known.keys()) {
       if (standing(signature) || !(elsewhere.delete(signature) || random.chance(p.fates().returning)))
@@ -282,7 +282,7 @@ export function createLedger(p: {
     }
   }
 
-  /** A value of the state at a slot, as a node sees it that has heard of the chain up to `seen`. */
+  /** A value of the state at a slot, as seen by a node that knows the chain up to `seen`. */
   function valueAt(name: string, slot: number, seen: number): bigint {
     let result = value(name);
     for (let index = entries.length - 1; index >= 0; index--) {
@@ -323,7 +323,7 @@ export function createLedger(p: {
       state.set(key.atoms(account), atoms);
     },
 
-    /** The last block height that may hold what is signed with the hash of a slot's block. */
+    /** The last block height at which a transaction signed with the hash of this slot's block may land. */
     lastValidHeight: (slot: number, seenFrom: number) => height(slot, seenFrom) + BLOCKHASH_LIFE,
     isBlockhashAlive: (slot: number, seenFrom: number) =>
       slot <= seenFrom &&
@@ -347,6 +347,6 @@ const push = <T>(map: Map<string, T[]>, name: string, item: T): void => {
   else map.set(name, [item]);
 };
 
-/** Half of the late ones come in the very last blocks. */
+/** Half of the late transactions land in one of the last slots that may contain them. */
 const lateSlot = (random: Random, quick: number, last: number): number =>
   random.chance(0.5) ? random.between(Math.max(quick, last - 4), last) : random.between(quick, last);

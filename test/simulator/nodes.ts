@@ -1,7 +1,6 @@
 /**
- * The custodian's nodes: honest ones that lag, fail or prune their history, and at most a minority of lying
- * ones that
- * invent and hide transactions, and misstate heights, balances, accounts, statuses and blockhash lifetimes.
+ * The custodian's nodes. Honest ones lag, fail or prune their history. At most a minority lies: these nodes invent and
+ * hide transactions, and misstate heights, balances, accounts, statuses and blockhash lifetimes.
  * @module
  */
 
@@ -26,9 +25,9 @@ export type NodeFaults = {
   /** Chance of a new lag at a call. */
   readonly shifting: number;
   readonly lags: readonly number[];
-  /** Each answer may come from another machine. */
+  /** Whether each response may come from another machine with its own lag. */
   readonly balanced: boolean;
-  /** Sends that are accepted although the response is an error. */
+  /** Chance that a send is accepted although the response is an error. */
   readonly lostAnswers: number;
 };
 
@@ -52,7 +51,7 @@ export type Lies = { readonly node: number; readonly about: readonly Lie[]; read
 
 export type NodeSpec = { readonly retention: number };
 
-/** Slots for which a node shows a no-op. An attempt stays open for as long as one does. */
+/** Slots for which a node shows a no-op. An attempt stays open while a node shows its no-op. */
 const NOOP_SHOWN = 600;
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
 const UNSUPPORTED_VERSION = -32015;
@@ -146,7 +145,7 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
     return ledger.tip() - lag;
   }
 
-  /** Whether this answer is a lie about something. */
+  /** Whether this response lies about a subject. */
   function lies(about: Lie): boolean {
     const own = p.lies();
     const does = own?.node === p.index && own.about.includes(about) && random.chance(own.rate);
@@ -155,7 +154,7 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
   }
 
   const finalized = (seen: number): number => ledger.blockAt(seen - FINALITY, seen);
-  /** The newest slot that this answer shows as final. */
+  /** The newest slot that this response shows as final. */
   const shownFinal = (seen: number): number => (lies('early') ? ledger.blockAt(seen, seen) : finalized(seen));
   const slotAt = (commitment: string, seen: number): number =>
     commitment === 'finalized'
@@ -197,7 +196,7 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
       };
     }
     const held = at(key.lamports(address));
-    // A mint that does not exist yet, or lamports at an address that has none.
+    // The lie: an account at the address of a future mint, or lamports at an address that has none.
     if (held === 0n && lies('accounts'))
       return { owner: SYSTEM_PROGRAM_ADDRESS, lamports: 1n, data: new Uint8Array(0) };
     return held > 0n ? { owner: SYSTEM_PROGRAM_ADDRESS, lamports: held, data: new Uint8Array(0) } : null;

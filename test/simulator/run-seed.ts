@@ -27,7 +27,7 @@ const DAY = 24 * HOUR;
 const MOST_DAYS = 6;
 /** A request closes within this time. */
 const REQUEST_LIFE = 45 * MINUTE;
-/** Payments are searched for by the cron. */
+/** Time between cron runs after the faults. The cron searches for payments. */
 const CALM_CRON = 20_000;
 /** Time in which the last payments become final and the cron finds them. */
 const CALM_LEAST = 2 * CALM_CRON;
@@ -35,9 +35,9 @@ const CALM_LEAST = 2 * CALM_CRON;
 const CALM_LEAST_ALONE = 25 * MINUTE;
 /** Longer than any delay of a bridge, and than a swap may wait before it is held. */
 const PATIENCE = 9 * HOUR;
-/** By then every transaction that was on its way is final or can never land. */
+/** After this time, every transaction that was on its way is final or can never land. */
 const OPERATOR_DELAY = 10 * MINUTE;
-/** The operator reads the report before the resumption. */
+/** Time in which the operator reads the report before resuming. */
 const READING_MS = 2 * MINUTE;
 
 const unhandled: unknown[] = [];
@@ -163,7 +163,7 @@ function startCron({ scenario, scheduler, host, state }: World): void {
     void host.event('wake', (custodian) => custodian.wake());
     scheduler.after(every(), tick);
   };
-  // A cron that never runs is a fault, and ends with the others.
+  // A cron that never runs is a fault, and ends with the other faults.
   scheduler.at(Math.min(scenario.cronMs, scenario.calmAt + CALM_CRON / 2), tick);
 }
 
@@ -263,8 +263,8 @@ const reportedIn = ({ witness, state }: World): Reported[] =>
   witness.moved().filter(({ entry }) => state.reported.has(entry.transaction.signature));
 
 /**
- * Whether the report has a transaction with the operation's memo, or without a memo the same effect. A creation is never
- * ended, because it finds its own mint.
+ * Whether the report has a transaction with the operation's memo or, for kinds without a memo, with the same effect.
+ * The operator never ends a creation, because it finds its own mint.
  */
 const isReported = (world: World, { id, kind, amount }: Operation): boolean =>
   reportedIn(world).some(({ entry, movement }) => {
@@ -348,7 +348,7 @@ function happen(world: World, actors: Actors, production: Production, incident: 
       state.remembered = { rows: host.backup(), revision: revisionOf(world) };
       return void d1.remember();
     case 'd1_restored':
-      // If journal and D1 are both set back, no trace of it is left.
+      // With a lost journal and a restored D1, nothing would show the loss.
       if (state.isLost) return;
       state.wasD1Restored = true;
       return void d1.restore();
@@ -362,7 +362,7 @@ function happen(world: World, actors: Actors, production: Production, incident: 
 const revisionOf = ({ host }: World): number =>
   Number(host.disk.exec(`SELECT value FROM meta WHERE key = 'revision'`, [])[0]?.value ?? 0);
 
-/** Only if D1 has more than the rest of the journal: otherwise the loss cannot be detected. */
+/** Loses the journal only if D1 has more rows than remain in it: otherwise nothing can detect the loss. */
 function loseJournal(world: World, to: 'nothing' | 'older'): void {
   const { host, d1, state } = world;
   const left = to === 'older' ? state.remembered : { rows: [], revision: 0 };

@@ -26,7 +26,7 @@ export type Scenario = {
   readonly slotMs: number;
   readonly nodes: readonly NodeSpec[];
   readonly lies: Lies | undefined;
-  /** The key is in a key service with faults of its own. */
+  /** Whether the key is in a key service, which has its own faults. */
   readonly remoteKey: boolean;
   readonly startLamports: bigint;
   readonly treasuryIsReserve: boolean;
@@ -91,7 +91,7 @@ export function scenarioOf(seed: number): Scenario {
   const drawn = r.pick([15_000, 30_000, 30_000, MINUTE, MINUTE, r.chance(0.1) ? 10 * MINUTE : MINUTE]);
   const hasCron = r.chance(0.75);
   const crowd = r.pick(['few', 'few', 'few', 'burst', 'pair', 'alike', 'greedy', 'steady'] as const);
-  // The earlier ones must have arrived.
+  // Steady swaps need this time: each one follows after the earlier ones have arrived.
   const spread = crowd === 'steady' ? Math.max(drawn, MINUTE) : drawn;
   const swaps = planSwaps(random.fork(), crowd, spread);
   const planned = planOrders(random.fork(), spread);
@@ -130,7 +130,7 @@ export function scenarioOf(seed: number): Scenario {
       costSol: r.pick(['0.1', '0.1', '0.03']),
       payouts: r.pick(['2000', '2000', '2']),
       creations: createRandom(seed ^ 0x63617073).pick(['500', '500', '2', '1']),
-      // One of the two limits bounds an endless stream of requests.
+      // The hourly or the daily limit stops an endless stream of requests.
       ...r.pick([
         { hourSol: 4n, daySol: 10n },
         { hourSol: 9n, daySol: 6n },
@@ -193,7 +193,7 @@ function liesOf(r: Random, nodes: number): Lies | undefined {
   return { node: r.chance(0.7) ? 0 : r.between(1, nodes - 1), about, rate: r.pick([1, 1, 0.5, 0.1]) };
 }
 
-/** The same with three nodes, of which one lies in every response about its subjects. */
+/** The same scenario with three nodes, of which one lies in every response about its subjects. */
 export function withLiar(scenario: Scenario): Scenario {
   const random = createRandom(scenario.seed ^ SALTS.liar);
   const about = random.chance(0.5) ? [random.pick(LIES)] : LIES.filter(() => random.chance(0.4));

@@ -8,7 +8,7 @@ import { runScenario, runSeed } from './run-seed.ts';
 import { type Scenario, SOL, scenarioOf } from './scenario.ts';
 import { runRange } from './seed-range.ts';
 
-/** Far more than any machine needs, so that the time decides nothing. */
+/** Far more time than any machine needs, so that a slow machine fails no test. */
 const PATIENCE_MS = 900_000;
 
 /** The output of a script, and its exit code. */

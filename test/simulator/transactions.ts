@@ -110,7 +110,7 @@ export function readWire(wire: string): Transaction {
 const births = new Map<string, number>();
 const hashes = new Map<number, string>();
 
-/** The hash of a slot's block: 32 bytes that carry the slot. */
+/** The hash of a slot's block: 32 bytes that contain the slot. */
 export function blockhashOf(slot: number): string {
   const known = hashes.get(slot);
   if (known !== undefined) return known;
@@ -143,7 +143,7 @@ function token(bytes: Buffer, a: string, b: string, c: string, before: Action[])
 }
 
 const text = new Map<string, string>();
-/** The associated account, kept for the whole process: its search costs a walk over the curve. */
+/** The associated account. It is cached for the whole process, because its computation is slow. */
 export function ataOf(owner: string, mint: string, program = TOKEN_PROGRAM): string {
   const name = `${owner} ${mint} ${program}`;
   const known = text.get(name) ?? findAta(owner, mint, program);

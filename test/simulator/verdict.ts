@@ -18,7 +18,7 @@ import { movementOf } from './witness.ts';
 import type { World } from './world.ts';
 
 const HOUR_MS = 3_600_000;
-/** After this time the rarest check has run. */
+/** Time after which even the rarest check has run. */
 const LAST_LOOK_MS = 2 * HOUR_MS;
 /** Lamports that the opening of a recipient's account costs. */
 const RENT = ACCOUNT_RENT[TOKEN_PROGRAM] ?? 0n;
@@ -39,7 +39,7 @@ const IN_FLIGHT_MS = 15 * 60_000;
 
 const PAID = `SELECT COUNT(*) AS n FROM requests WHERE state = 'paid'`;
 const REFUNDS_MOVING = `SELECT COUNT(*) AS n FROM refunds WHERE state = 'begun'`;
-/** Payouts that are on their way, and those that wait only for the next read. */
+/** Counts payouts that are on their way, and those that wait only for the next read. */
 const PAYOUTS_MOVING = `SELECT COUNT(*) AS n FROM asry_payouts
   WHERE state = 'begun' OR (state = 'owed' AND json_extract(row, '$.reason') = 'unread')`;
 
@@ -51,8 +51,8 @@ export const waitingForDay = (operations: readonly Operation[], kind?: string): 
   operations.filter((op) => isCapped(op) && (kind === undefined || op.kind === kind)).length;
 
 /**
- * Whether further events may follow without a caller. Late paid work does not count, because the verdict
- * reports it.
+ * Whether no further event can follow without a caller. Late paid work is ignored, because the verdict reports
+ * it.
  */
 export function isQuiet(world: World, production: Production): boolean {
   if (count(world, 'SELECT COUNT(*) AS n FROM outbox') > 0) return false;
@@ -81,8 +81,8 @@ export function isQuiet(world: World, production: Production): boolean {
 }
 
 /**
- * The additional wait of work that was postponed before the clock went back; work postponed further is due at
- * once.
+ * The additional wait of work that was postponed before the clock went back, at most `FARTHEST_CHECK_MS`: work
+ * postponed further is due at once.
  */
 const setBack = ({ scenario }: World): number =>
   scenario.incidents.reduce(
@@ -100,7 +100,7 @@ function isBehind({ host, ledger }: World): boolean {
     .some(({ signature }) => ledger.standing(String(signature))?.transaction.readable);
 }
 
-/** Whether a request has received a part of its fee, which is owed back when its time is over. */
+/** Whether a request has received a part of its fee, which is owed back when the request expires. */
 export const hasParts = (world: World): boolean =>
   count(
     world,
@@ -131,7 +131,7 @@ export async function judge(world: World, actors: Actors, production: Production
   judgeCaps(world, operations, landed);
 }
 
-/** Everything ends terminal, or held with a reason. */
+/** Every operation ends in a terminal state, or is held with a reason. */
 function judgeEnds(world: World, operations: readonly Operation[]): void {
   for (const op of operations) {
     if (!isOver(op) && !isHeld(op))
@@ -150,7 +150,7 @@ function judgeEnds(world: World, operations: readonly Operation[]): void {
   }
 }
 
-/** Every landed transaction belongs to a row that shows its landing. */
+/** Checks that every landed transaction belongs to a row that shows its landing. */
 function judgeBooks(world: World, operations: readonly Operation[], landed: readonly Entry[]): void {
   for (const entry of landed) {
     if (entry.failed) continue;
@@ -174,7 +174,7 @@ function judgeBooks(world: World, operations: readonly Operation[], landed: read
   }
 }
 
-/** D1 has the same values as the journal. */
+/** Checks that D1 has the same values as the journal. */
 function judgeMirror(world: World, operations: readonly Operation[]): void {
   const mirrored = new Map(world.d1.rows('operations').map((row) => [String(row.id), row]));
   for (const op of operations) {
@@ -206,7 +206,7 @@ async function read<T>(
   return answer;
 }
 
-/** Every paid request is completed, or its payment is owed back or refunded. */
+/** Checks that every paid request is completed, or its payment is owed back or refunded. */
 async function judgeRequests(world: World, actors: Actors, operations: readonly Operation[]): Promise<void> {
   for (const placed of actors.orders.values()) {
     const view = await read<RequestView | null>(world, 'findRequest', (custodian) =>
@@ -278,7 +278,7 @@ function judgeRequest(
     broken('paid_work', `received ${paid} of ${fee}, is ${view.detail} (${view.reason}) and owes ${owed}`);
 }
 
-/** Whether a payment serves nothing, although its name is consumed. */
+/** Whether a payment has no purpose although its name is claimed: it was used before the loss. */
 const isUsedBefore = ({ host }: World, signature: string): boolean =>
   host.disk.exec(
     `SELECT 1 FROM treasury_payments t JOIN claims c ON c.name = 'payment:' || t.signature
@@ -286,7 +286,7 @@ const isUsedBefore = ({ host }: World, signature: string): boolean =>
     [signature],
   ).length > 0;
 
-/** Every claim is paid, or owed with its reason; no more is promised than the deposit earns. */
+/** Checks that every claim is paid, or owed with a reason, and promises no more than the deposit earns. */
 async function judgeClaims(world: World, actors: Actors): Promise<void> {
   type ShownClaim = {
     entitlementAtoms?: bigint;
@@ -310,7 +310,7 @@ async function judgeClaims(world: World, actors: Actors): Promise<void> {
   }
 }
 
-/** A day whose cron ran has its mint, or a reason why there is none. */
+/** Checks that a day whose cron ran has its mint, or a reason why there is none. */
 async function judgeMint(world: World): Promise<void> {
   if (world.scenario.cronMs === Number.POSITIVE_INFINITY) return;
   const state = await read<{ mint: { state: string; reason: string | null; ok: boolean } | null }>(
@@ -323,7 +323,7 @@ async function judgeMint(world: World): Promise<void> {
     world.witness.broken('mint_of_the_day', `the mint is ${mint.state} (${mint.reason})`);
 }
 
-/** No terminal state contradicts the chains. */
+/** Checks that no terminal state contradicts the chains. */
 function judgeTerminals(world: World, operations: readonly Operation[], landed: readonly Entry[]): void {
   const broken = (op: Operation, why: string) =>
     world.witness.broken('no_false_terminal', `${op.id} is ${op.state}/${op.detail}, but ${why}`);
@@ -367,7 +367,7 @@ function judgeOutputs(world: World, operations: readonly Operation[]): void {
     const minimum = BigInt(String(op.plan.minimumSats));
     const isWrong =
       !output || output.value.toString() !== btcSats || (op.state === 'done' && output.value < minimum);
-    // A reorganized payment confirms again.
+    // A payment in a reorganized block confirms again later.
     if (isWrong && (output || world.scenario.incidents.every(({ type }) => type !== 'reorg')))
       world.witness.broken(
         'no_false_terminal',
@@ -382,8 +382,8 @@ function judgeOutputs(world: World, operations: readonly Operation[]): void {
 const isReturned = ({ detail }: Operation): boolean => detail === 'refunded' || detail === 'partial';
 
 /**
- * Lamports of cost that the cap was compared with at the signature. A short return raises the row's cost
- * afterwards.
+ * The cost in lamports that was compared with the cap at signing. If a bridge returns too little, the row's cost is
+ * raised afterwards.
  */
 function agreedCost(op: Operation): bigint {
   if (!isReturned(op)) return op.cost;
@@ -394,7 +394,7 @@ function agreedCost(op: Operation): bigint {
   return worth < op.amount ? op.amount - worth : 0n;
 }
 
-/** What a bridge keeps of a returned swap counts as its cost. */
+/** The amount that a bridge keeps of a returned swap is part of the swap's cost. */
 function judgeReturns(world: World, operations: readonly Operation[]): void {
   for (const op of operations) {
     const { refundLamports } = op.outcome;
@@ -424,7 +424,7 @@ function judgeCaps(world: World, operations: readonly Operation[], landed: reado
     operations: () => 1n,
   };
   for (const [name, { kind, windowMs, counts }] of Object.entries(OPERATION_LIMITS)) {
-    // The witness compares what is unsettled at each landing.
+    // The witness checks the cap on unsettled SOL at each landing.
     if (windowMs === null) continue;
     const most = world.limits[name as LimitName];
     const counted = spends.filter((spend) => spend.kind === kind);

@@ -25,7 +25,7 @@ export type Order = {
     readonly after: number;
     readonly percent: number;
     readonly hasReference: boolean;
-    /** False: of a transaction version that nodes do not show. */
+    /** False for a transaction version that nodes do not show. */
     readonly readable: boolean;
     readonly by?: PaidBy;
   }[];
@@ -61,7 +61,7 @@ export type Attack =
   | { readonly type: 'reference'; readonly at: number; readonly order: number; readonly readable: boolean }
   /** Requests that are never paid. */
   | { readonly type: 'requests'; readonly at: number; readonly count: number }
-  /** A small payment to the reserve with the memo of a movement of ours. */
+  /** A small payment to the reserve with the memo of one of the reserve's own transactions. */
   | { readonly type: 'memo'; readonly at: number }
   /** Lamports to the address of a mint before its creation. */
   | { readonly type: 'fund_mint'; readonly at: number; readonly order: number }
@@ -101,7 +101,7 @@ export function planSwaps(r: Random, crowd: Crowd, spread: number): SwapWish[] {
     const [low, high] = crowd === 'steady' ? [0.8, 1] : isBig ? [0.5, 2.05] : [0.01, 0.6];
     const sum = crowd === 'alike' ? alike : solBetween(r, low, high);
     const keyed = r.chance(0.7);
-    // Only sometimes two hours later, because no other event happens meanwhile and the journal is polled
+    // A repeat after up to two hours is rare, because no other event happens meanwhile and the journal is polled
     // constantly.
     const longest = r.chance(0.05) ? 2 * HOUR : 2 * MINUTE;
     const delay = () => r.pick([0, r.between(1, 300), r.between(300, 20_000), r.between(20_000, longest)]);
@@ -174,7 +174,7 @@ export function planAttacks(
 ): Attack[] {
   const list: Attack[] = [];
   const at = () => r.between(0, spread);
-  /** While a customer's payment may be on its way. */
+  /** A time at which a customer's payment may be on its way. */
   const near = (order: number): number => (orders[order]?.at ?? 0) + r.between(500, 25_000);
   const order = orders.length === 0 ? 0 : r.between(0, orders.length - 1);
   if (r.chance(0.25))

@@ -53,8 +53,8 @@ function readMovement({ actions, memo }: Transaction): Movement {
 /** The true events on the chain outside the custodian. */
 export type Truth = {
   /**
-   * Payments to the treasury by their signature: what the treasury gained and who paid. Null if no signer did: such
-   * a payment is never paid back by the service.
+   * Payments to the treasury by their signature: what the treasury gained and who paid. The payer is null if no signer
+   * paid; the service never pays such a payment back.
    */
   readonly payments: Map<string, { readonly lamports: bigint; readonly payer: string | null }>;
   /** Deposits by their signature. */
@@ -78,20 +78,20 @@ export function createWitness(p: {
   /** Unix milliseconds of the chain. */
   blockTime: (slot: number) => number;
   wallClock: () => number;
-  /** Whether the operator's report names this transaction, which no row of the journal counts. */
+  /** Whether the operator's report names this transaction, which no row of the journal explains. */
   isReported: (signature: string) => boolean;
-  /** A bridge that reports one output for two swaps looks the same as one that pays late. */
+  /** Whether a bridge may report one output for two swaps. This looks like a late payment; cap_unsettled is skipped. */
   bridgeLies: boolean;
 }) {
   const violations: Violation[] = [];
   /** Signatures made while nothing may be signed, and why. */
   const forbidden = new Map<string, string>();
   const sent = new Set<string>();
-  /** The UTC day, by the custodian's clock, on which a message was first to be signed, by its bytes. */
+  /** By a message's bytes: the UTC day of the custodian's clock on which its first signature was requested. */
   const askedOn = new Map<string, string>();
-  /** The same by signature: a mint is of the day on which it was prepared, however much later it lands. */
+  /** The same day by signature: a mint belongs to the day on which it was prepared, however late it lands. */
   const signedOn = new Map<string, string>();
-  /** Unix milliseconds by the custodian's clock at which a transaction was last signed before it was sent, by signature. */
+  /** By signature: when a transaction was last signed before it was sent, Unix ms of the custodian's clock. */
   const signedAt = new Map<string, number>();
   const { truth } = p;
 
@@ -116,7 +116,7 @@ export function createWitness(p: {
 
   function swapLanded(entry: Entry, movement: Extract<Movement, { kind: 'swap' }>): void {
     const { signature } = entry.transaction;
-    // Other kinds may use what swaps must leave, also for the fee of what fails.
+    // Only swaps must leave the floor. All other kinds may spend it, also on the fees of failed transactions.
     const balance = p
       .ledger()
       .entries.filter((other) => isOurs(other) && stands(other))
@@ -212,7 +212,7 @@ export function createWitness(p: {
     if (paid < invoice.fee) broken('invented', `${mint} was made for ${paid} lamports of ${invoice.fee}`);
   }
 
-  /** One mint for each day, and never one for an earlier day: a clock that was set back begins no day again. */
+  /** Each day has one mint. None is for an earlier day, because no day begins again after the clock was set back. */
   function mintFinal(): void {
     const days = moved().flatMap(({ entry, movement }) =>
       movement.kind === 'absr' ? [signedOn.get(entry.transaction.signature) ?? 'unknown'] : [],

@@ -35,18 +35,18 @@ export type Trace = (line: () => string) => void;
 /** State that the run changes. */
 export type State = {
   isCalm: boolean;
-  /** Milliseconds by which the object's clock is off. */
+  /** Milliseconds by which the object's clock is ahead of the true time. */
   clockOffset: number;
   /** The journal was lost or restored and has not been reconciled. */
   isLost: boolean;
   wasLost: boolean;
-  /** D1 was set back: only the journal has the lost rows. */
+  /** D1 was set back, so only the journal has the newest rows. */
   wasD1Restored: boolean;
   /** The earliest end of the run, because the operator has still to act. */
   calmUntil: number;
   /** The start of the time limit for paid work: the end of the faults, then the start of each awaited day. */
   dueFrom: number;
-  /** D1 has received a part of the rows that it refused together. */
+  /** Called when D1 has accepted a part of the rows that it had refused together. */
   onPart: () => void;
   remembered: { readonly rows: Contents; readonly revision: number } | undefined;
   /** Transactions that the operator's report has named, with their memos. */
@@ -93,7 +93,7 @@ const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 export const ABSR_SCALE = 100n;
 const START_SATS = 50_000n;
 
-/** Rewards: a price, so that parts can be requested; a cap that no run reaches. */
+/** The curve of rewards: it gives a price, so that parts can be requested, and has a cap that no run reaches. */
 export const CURVE = { cap: 1_000_000n * 10n ** 9n, depth: 90_000n * 10n ** 6n };
 
 function environment({ caps, treasuryIsReserve }: Scenario): Record<string, string> {

@@ -6,7 +6,7 @@ import { createBitcoinKey, createSolanaKey, randomHex } from './keys.ts';
 import type { PriceBook } from './price-venues.ts';
 import type { RequestCounts } from './request-counts.ts';
 
-// Rows of the currency list that matter: one coin on several networks, and one whose payments need a tag.
+// The rows that tests need: one coin on several networks, and one coin whose payments need a tag.
 const COINS = [
   { ticker: 'btc', network: 'btc', legacyTicker: 'btc', name: 'Bitcoin', usd: 0 },
   { ticker: 'sol', network: 'sol', legacyTicker: 'sol', name: 'Solana', usd: 0 },

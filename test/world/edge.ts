@@ -25,8 +25,8 @@ const PROBE_WAIT_MS = 30_000;
 const IDLE_MS = 60_000;
 
 /**
- * A proxy in front of a Worker. It sets the caller's address (CF-Connecting-IP) and answers 502 while the
- * Worker is down. Everything else passes through unchanged.
+ * A proxy in front of a Worker. It sets the caller's address (CF-Connecting-IP) and returns 502 while the
+ * Worker is down. It passes everything else on unchanged.
  */
 export async function startEdge(options: { port: number; target: () => string | null }): Promise<Edge> {
   // Each request has a connection of its own: workerd may close an idle one in the moment of its reuse.
@@ -41,7 +41,7 @@ export async function startEdge(options: { port: number; target: () => string | 
     const { [CLIENT_IP_HEADER]: named, 'cf-connecting-ip': _claimed, ...headers } = incoming.headers;
     const peer = incoming.socket.remoteAddress?.replace(/^::ffff:/, '') ?? '127.0.0.1';
     const { hostname, port } = new URL(target);
-    // The unchanged target: two slashes at its beginning are not a host.
+    // Passes the path unchanged: if it begins with two slashes, they do not begin a host.
     const upstream = forward({
       hostname,
       port,
@@ -79,9 +79,9 @@ export async function startEdge(options: { port: number; target: () => string | 
   };
 }
 
-// After its answer, workerd closes the connection, and loses the answer, if too much of the body still arrives. The
-// platform's edge does not. This one therefore holds a large body back while an answer to its beginning may arrive,
-// and reads the rest after an answer without passing it on.
+// If too much of a body arrives after workerd has responded, workerd closes the connection and the response is lost.
+// The platform's edge does not. This edge therefore delays a large body while an early response may arrive. After such
+// a response it reads the rest of the body without passing it on.
 async function upload(incoming: IncomingMessage, upstream: ClientRequest): Promise<void> {
   const settled = Promise.race([once(upstream, 'response'), once(upstream, 'close')]).then(
     () => true,

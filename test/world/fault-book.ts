@@ -33,7 +33,7 @@ export interface FaultBook {
   /** Removes the faults of one upstream, or all. */
   clear(upstream?: UpstreamName): void;
   list(): Record<string, readonly Fault[]>;
-  /** The armed fault of that kind for this request, counted down; null when there is none. */
+  /** Returns the active fault of this kind for the request and counts it down; null when there is none. */
   take(upstream: string, kind: string, label?: string, path?: string): Fault | null;
   /** Like `take`, without counting down. */
   peek(upstream: string, kind: string, label?: string, path?: string): Fault | null;

@@ -9,7 +9,7 @@ export interface WorldRequest {
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
-  /** The values by which faults match and requests are counted. */
+  /** The name by which faults match requests and by which requests are counted. */
   readonly label: string;
 }
 

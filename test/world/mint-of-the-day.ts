@@ -5,8 +5,8 @@ import type { World } from './world.ts';
 const PAUSE_MS = 250;
 
 /**
- * Runs the cron until the day's mint has landed and the newest proof names its tokens: until then the chain has more tokens
- * than the proof.
+ * Runs the cron until the day's mint has landed and the newest proof includes its tokens. Until then the chain has more
+ * tokens than the proof.
  */
 export async function mintOfTheDay(world: World): Promise<void> {
   for (const end = Date.now() + WAIT_MS; Date.now() < end; await sleep(PAUSE_MS)) {

@@ -4,7 +4,7 @@ const SUPPORTED_MAJOR = 22;
 /**
  * A note if npm itself runs on an older Node than `engines` requires. `npm ci` hides the warnings of the
  * packages, because the project's own Node runs everything.
- * @param userAgent what npm puts into `npm_config_user_agent`, such as `npm/11.19.1 node/v20.20.2 linux x64`
+ * @param userAgent the value of `npm_config_user_agent`, such as `npm/11.19.1 node/v20.20.2 linux x64`
  */
 export function nodeNote(userAgent: string | undefined, running: string): string | null {
   const [, version, major] = /\bnode\/(v(\d+)\.\S+)/.exec(userAgent ?? '') ?? [];

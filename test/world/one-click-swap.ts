@@ -43,7 +43,7 @@ export interface QuoteAnswer {
 /** A swap with a deposit address. It owes the requested output, regardless of its quote. */
 export interface Swap {
   readonly answer: QuoteAnswer;
-  /** The id of BTC as the client spelled it: the status echoes this one. */
+  /** The id of BTC as the client wrote it; the status returns the same id. */
   readonly askedDestination: string;
   readonly deposit: SolanaKey;
   readonly amountIn: bigint;

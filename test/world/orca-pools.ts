@@ -53,7 +53,7 @@ function squareRoot(value: bigint): bigint {
   }
 }
 
-/** Atoms of B per atom of A as a Q64.64 root, from whole `dollarsB` per whole A. */
+/** Square root (Q64.64) of the price in atoms of B per atom of A; `priceB` is in whole B per whole A. */
 function rootPrice(priceB: bigint, a: PoolToken, b: PoolToken): bigint {
   const numerator = priceB * 10n ** BigInt(b.decimals);
   return squareRoot((numerator << 128n) / 10n ** BigInt(a.decimals));

@@ -1,5 +1,5 @@
 /**
- * When the process that started this one ends, this one must end too: a killed npm sends no signal to what it started.
+ * Notices the end of the process that started this one, so that this one ends too: a killed npm sends no signal.
  * @module
  */
 import { execFileSync } from 'node:child_process';

@@ -88,7 +88,7 @@ function kraken(prices: PriceBook, { path, query }: WorldRequest): Answer {
   return json(200, { error: [], result });
 }
 
-/** What each venue answers, with the shapes of production. */
+/** The response of each venue, in the shape of production. */
 export const PRICE_HANDLERS: Readonly<
   Record<VenueName, (prices: PriceBook, request: WorldRequest) => Answer>
 > = { hyperliquid, coinbase, kraken };

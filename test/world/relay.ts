@@ -21,7 +21,7 @@ const MAX_LIMIT = 500;
 
 const newestFirst = (a: Event, b: Event): number => b.created_at - a.created_at || (a.id < b.id ? -1 : 1);
 
-/** Events in memory, with the library's own tag-blind filter replaced by that of nostr-tools. */
+/** Stores events in memory, and uses the filter of nostr-tools, because the library's own filter ignores tags. */
 class MemoryRepository extends EventRepository {
   readonly events = new Map<string, Event>();
   isSearchSupported(): boolean {

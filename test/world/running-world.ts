@@ -1,6 +1,6 @@
 /**
- * Which offline worlds run on this machine, for the operator's commands: one file per `npm start` in `.world/`, named
- * by its process and readable by its owner only, since it holds the world's throw-away secrets.
+ * Lists the offline worlds that run on this machine, for the operator's commands. Each `npm start` writes one file in
+ * `.world/`, named by its process. Only its owner can read it, because it contains the world's throw-away secrets.
  * @module
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

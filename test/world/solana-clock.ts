@@ -36,7 +36,7 @@ export interface SolanaClock {
   saw(slot: number): void;
   /** Marks everything up to now as finalized: the state in which a world opens. */
   root(): void;
-  /** Whether finality stands still: new slots are confirmed, and none becomes final. */
+  /** Stops or continues finality: while it is stopped, new slots are confirmed, but none becomes final. */
   holdFinality(isHeld: boolean): void;
   reached(slot: number): Promise<void>;
   stop(): void;
@@ -48,7 +48,7 @@ interface LatestBlockhash {
 }
 
 const BLOCKHASH_LIFE_BLOCKS = 150;
-/** After this time without a block, the chain counts as stopped. */
+/** After this time without a block, the chain is treated as stopped. */
 const STANDSTILL_MS = 60_000;
 
 export async function startSolanaClock(

@@ -37,7 +37,7 @@ export interface SendOptions {
 export interface SolanaLedger {
   readonly surfpool: Surfpool;
   readonly clock: SolanaClock;
-  /** Runs a transaction now. It lands in the current slot, also when it fails there; an error answer has not landed. */
+  /** Runs a transaction now. It lands in the current slot, even if it fails there; after an error it has not landed. */
   send(wire: Uint8Array, options: SendOptions): Promise<RpcOutcome<string>>;
   transaction(signature: string): LandedTransaction | null;
   /** Transactions that name the address, newest first. */
@@ -226,7 +226,7 @@ export function createSolanaLedger(surfpool: Surfpool, clock: SolanaClock): Sola
       const recorded = history.at(address, slot);
       if (recorded !== undefined) return recorded;
       const [current] = await read([address]);
-      // A transaction may have changed it during the read: the value before it counts then.
+      // A transaction may have changed the account during the read; the recorded account before it is returned then.
       const meanwhile = history.at(address, slot);
       return meanwhile !== undefined ? meanwhile : (current ?? null);
     },

@@ -13,7 +13,7 @@ export type FaucetAsset = 'sol' | 'usdc' | 'usdt' | 'asry';
 /** The Solana side of the world: a running chain, funded keys and test tokens. */
 export interface SolanaWorld {
   readonly ledger: SolanaLedger;
-  /** Signs SOL and is the sole mint authority of the dollar tokens. */
+  /** Pays SOL, and is the sole mint authority of the dollar tokens. */
   readonly bank: SolanaKey;
   readonly reserve: SolanaKey;
   readonly treasury: SolanaKey;

@@ -6,7 +6,7 @@ const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 
 const MINT_BYTES = 82;
 const ACCOUNT_BYTES = 165;
-/** Where Token-2022 puts the account type when extensions follow: 1 mint, 2 account. */
+/** Offset of the account type (1 mint, 2 account) in Token-2022 when extensions follow. */
 const TYPE_AT = 165;
 
 function isToken(state: AccountState, base: number, type: number): boolean {

@@ -4,7 +4,7 @@ import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@so
 
 const VERSION_ONE = 0x81;
 
-/** Largest transaction that the network carries in the version of these bytes. */
+/** Size in bytes of the largest transaction of this version. */
 export const maxWireBytes = (bytes: Uint8Array): number => (bytes[0] === VERSION_ONE ? 4096 : 1232);
 
 export interface AddressLookup {

@@ -26,7 +26,7 @@ const withSite = (fromConfig: object, directory: string | undefined) =>
 
 const INSIDE = join(import.meta.dirname, 'worker-inside.js');
 
-/** In front of the deployed bundle, the entry first: a clock that cron events move, and the platform's limits. */
+/** Modules in front of the deployed bundle, the entry first: a clock that cron events move, and platform limits. */
 const AROUND_BUNDLE = [
   'worker-entry.js',
   'worker-clock.js',
@@ -52,7 +52,7 @@ async function optionsOf(
   return readWorkerOptions(configPath, schemaPath);
 }
 
-/** The Worker of the custodian's object if it is of another release. */
+/** Name of the Worker that runs the custodian's object if the object has another release. */
 const OBJECT = 'sluice-object';
 const custodianOf = ({ objectBundlePath }: WorkerSetup) => ({
   className: 'Custodian',
@@ -60,11 +60,11 @@ const custodianOf = ({ objectBundlePath }: WorkerSetup) => ({
   useSQLite: true,
 });
 
-/** Listens on a port of its own. */
+/** The helper Worker, which listens on its own port. */
 const inside = (setup: WorkerSetup, { compatibilityDate, databases }: WorkerOptions) => ({
   name: 'inside',
   ...(compatibilityDate === undefined ? {} : { compatibilityDate }),
-  // Without it a binding's `scheduled` is a method like any other, not the handler.
+  // Without this flag, a binding's `scheduled` is an ordinary method and not the handler.
   compatibilityFlags: ['service_binding_extra_handlers'],
   modulesRoot: import.meta.dirname,
   modules: [{ type: 'ESModule' as const, path: INSIDE, contents: readFileSync(INSIDE, 'utf8') }],

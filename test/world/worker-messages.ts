@@ -20,18 +20,17 @@ export interface InsideCalls {
   readonly evict: { readonly reserve: string };
 }
 
-/** Of one Worker. */
 export interface WorkerFiles {
   readonly configPath: string;
-  /** The options of that configuration and its schema as JSON; absent where they are read from it. */
+  /** JSON file with the options of the configuration and the schema; if absent, they are read from their sources. */
   readonly optionsPath?: string;
   readonly bundlePath: string;
 }
 
 export interface WorkerSetup extends WorkerFiles {
-  /** Bundle of the custodian's object if it is of another release, as for minutes after a deployment. */
+  /** Bundle of the custodian's object if it runs another release, as it may for minutes after a deployment. */
   readonly objectBundlePath?: string;
-  /** Applied to D1 where the file exists. */
+  /** Schema that is applied to D1 if the file exists. */
   readonly schemaPath: string;
   /** Statements for D1 instead of that file. */
   readonly schema?: readonly string[];

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig, unstable_splitSqlQuery } from 'wrangler';
 
-/** A Worker's configuration as Miniflare takes it, in JSON's types. */
+/** A Worker's configuration for Miniflare, in types that JSON can represent. */
 export type WorkerOptions = ReturnType<typeof readWorkerOptions>;
 
 /**

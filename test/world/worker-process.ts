@@ -7,7 +7,7 @@ import type { FromWorkerProcess, InsideCalls, ToWorkerProcess, WorkerSetup } fro
 
 const CHILD = join(dirname(fileURLToPath(import.meta.url)), 'worker-child.ts');
 const KEPT_LOG_LINES = 5000;
-/** Ends a stop that hangs. */
+/** Longest time for a stop; then the process is killed. */
 const STOP_MS = 15_000;
 
 /** The parts that a deployment replaces. */
@@ -16,7 +16,7 @@ export type Release = Pick<WorkerSetup, 'bundlePath' | 'objectBundlePath' | 'sch
 export interface WorkerProcess {
   /** Where the running Worker listens; null while it is down. */
   url(): string | null;
-  /** Starts the last release that was started, or this one. */
+  /** Starts this release; without one, the release that was started last. */
   start(release?: Release): Promise<void>;
   /** SIGKILL to the process and everything that it started; storage stays. */
   kill(): Promise<void>;

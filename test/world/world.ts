@@ -94,7 +94,7 @@ export interface World {
   readonly prices: PriceBook;
   readonly control: WorldControl;
   readonly worker: {
-    /** Where it listens behind the edge; null while it is down. */
+    /** Where the Worker listens behind the edge; null while it is down. */
     url(): string | null;
     start(): Promise<void>;
     /**
@@ -134,7 +134,7 @@ const FINALITY = 8;
 const USERS = 2;
 const USER_LAMPORTS = 20_000_000_000n;
 const USER_DOLLAR_ATOMS = 10_000_000_000n;
-/** Depth that the service requires of reserve coins, and some more. */
+/** Depth of the reserve's coins: somewhat more than the service requires. */
 const FUNDING_DEPTH = 6;
 
 /** Coins of the world's wallet besides its coinbases: the number of payments that may wait for one block. */

@@ -85,14 +85,15 @@ export function visitorOf(ip: string | null, userAgent: string): string {
 }
 
 /**
- * What is stored of a visitor for one day. The salt is random and deleted after the day, so that no key can be
- * traced to an address.
+ * The key that is stored for a visitor for one day. The salt is random and is deleted after the day, so that no key
+ * can be traced to an address.
  */
 export const visitorKey = (salt: string, visitor: string): string =>
   bytesToHex(hmac(sha256, utf8ToBytes(salt), utf8ToBytes(visitor)).subarray(0, 16));
 
 /**
- * `Cubot` is a phone maker. HTTP libraries are not listed: a program that posts a view reports the view of a person.
+ * Words in the user agents of crawlers, except `Cubot`, which makes phones. HTTP libraries are not listed, because a
+ * program that posts a view reports the view of a person.
  */
 const CRAWLER =
   /(?<!cu)bots?(?![a-z])|crawl|spider|slurp|archiver|facebookexternalhit|embedly|link ?preview|inspectiontool|lighthouse|pagespeed|mediapartners|pingdom|uptime|monitoring/i;

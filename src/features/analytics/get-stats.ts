@@ -116,7 +116,7 @@ function unreadable(cause?: unknown): never {
   throw new AppError('ANALYTICS_READ_FAILED', 'The page-view counters cannot be read.', { cause });
 }
 
-/** The names with the highest counts; equal counts by name. */
+/** The names with the highest counts; names with equal counts are ordered by name. */
 function topOf(lists: readonly (readonly Count[])[]): Count[] {
   const counts = new Map<string, number>();
   for (const { value, count } of lists.flat()) counts.set(value, (counts.get(value) ?? 0) + count);

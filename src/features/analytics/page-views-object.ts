@@ -15,9 +15,9 @@ import {
 
 /** What the Worker calls. */
 export type PageViewsApi = {
-  /** Logs and counts a view; null counts a crawler's. Resolves after the commit; false: the storage refused it. */
+  /** Logs and counts a view; null counts a crawler's view. Resolves after the commit; false if the storage refused. */
   add(view: View | null): Promise<boolean>;
-  /** Null: the storage refused the read. */
+  /** Null if the storage refused the read. */
   read(bounds: StatsBounds): Promise<Counters | null>;
   rowsAfter(table: string, key: readonly (string | number)[], limit: number): Promise<Row[]>;
   restore(table: string, rows: readonly Row[]): Promise<void>;
@@ -27,7 +27,7 @@ export type PageViewsApi = {
 const GROUP_MS = 200;
 /** A group of this many views is written at once, which bounds the views in memory. */
 const MAX_GROUP = 100;
-/** Time between purges, and between the steps of one with much to delete: 5,000 views a second. */
+/** Time between purges, and between the steps of a large purge, which deletes up to 5,000 views per second. */
 const PURGE_MS = 60_000;
 const STEP_MS = 1_000;
 
@@ -72,7 +72,7 @@ export class PageViewsObject extends DurableObject<Env> implements PageViewsApi 
     return { hour, views: [], bots: 0, timer, written: Promise.withResolvers() };
   }
 
-  /** The platform holds every response until the transaction is on disk. */
+  /** Writes the group. The platform sends no response before the transaction is on disk. */
   #write(): void {
     const group = this.#group;
     if (!group) return;

@@ -107,7 +107,7 @@ export const BACKUP_TABLES: ReadonlyMap<string, readonly string[]> = new Map([
   ['views', ['id']],
 ]);
 
-/** New names that one day may add for each kind; a view with any further name counts as `other`. */
+/** New names that one day may add for each kind; a view with any further name is counted as `other`. */
 const MAX_NEW_NAMES = 1_000;
 /** Maximum distinct visitors counted on one day. */
 const MAX_VISITORS = 1_000_000;
@@ -288,7 +288,7 @@ export class PageViewStore {
     });
   }
 
-  /** The day's row keeps their number. */
+  /** Deletes the visitors of earlier days. The row of each day still has their number. */
   #deleteVisitors(today: string): number {
     return this.#rows(
       `DELETE FROM visitors WHERE (day, visitor) IN (SELECT day, visitor FROM visitors WHERE day < ? LIMIT ?)

@@ -104,7 +104,7 @@ async function record(d: Pick<CreateExchangeDeps, 'log'>, write: () => Promise<v
   }
 }
 
-/** The stored response of the request that holds the key; waits while that request runs. */
+/** The stored response of the request that took the key; waits while that request runs. */
 async function replay(d: CreateExchangeDeps, guard: RequestFingerprint): Promise<CreateResult> {
   const until = d.now() + MAX_WAIT_MS;
   for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
@@ -172,14 +172,14 @@ export function mismatch(order: ExchangeOrder, created: CreatedExchange): string
   return same.find(([, equal]) => !equal)?.[0];
 }
 
-/** Hex, whose case is at most a checksum, after an optional chain prefix. */
+/** Hex after an optional chain prefix. The case of its letters is at most a checksum. */
 const HEX_ADDRESS = /^[a-z0-9]{0,4}?[0-9a-f]{40,}$/i;
 const isOneCase = (text: string): boolean => text === text.toLowerCase() || text === text.toUpperCase();
 
 /**
- * Whether two texts are the same address. Hex ignores case; bech32 and similar formats do if each text has
- * one case. Everywhere else, as in base58, a different case is a different address, possibly one without an
- * owner.
+ * Whether two texts are the same address. Hex ignores case. Bech32 and similar formats ignore it if each text has
+ * only one case. In all others, such as base58, a different case is a different address, possibly one without
+ * an owner.
  */
 function isSameAddress(a: string, b: string): boolean {
   if (a === b) return true;
@@ -187,7 +187,7 @@ function isSameAddress(a: string, b: string): boolean {
   return mayDiffer && a.toLowerCase() === b.toLowerCase();
 }
 
-/** The provider computes with doubles: of 18 digits it may return 17. */
+/** The provider computes with doubles, so it may return only 17 of an amount's 18 digits. */
 const asDouble = (amount: AttoCoins): number => toNumber(amount, COIN_DECIMALS);
 
 /** @param order with the caller's spelling of the currency codes */

@@ -44,7 +44,7 @@ export const ExchangeStatusBody = Sourced.extend({
 }).openapi('ExchangeStatus');
 
 /**
- * The provider's states, from its API page and its own clients; `verifying` is a hold for an identity check.
+ * The provider's states, from its API page and its own clients. `verifying`: stopped for an identity check.
  */
 const STATUSES = new Map<string, PublicStatus>([
   ['new', 'waiting'],

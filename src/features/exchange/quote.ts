@@ -139,7 +139,7 @@ export async function getEstimate(
   const estimate = d.memory.read(`estimate:${nameOf(pair)}:${amount}`, QUOTE_POLICY, async () =>
     orInactive(await d.changenow.estimate(pair, amount)),
   );
-  // The range explains a refused amount with both bounds, so its refusal goes first.
+  // The range is checked before the estimate is awaited, because the range check's error names both bounds.
   estimate.catch(() => undefined);
   const range = await cachedRange(d, pair);
   if (range.value === null) return { ...range, value: null };

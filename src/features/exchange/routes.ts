@@ -22,7 +22,7 @@ import {
   sourceOf,
 } from './quote.ts';
 
-/** One count for all four routes: each may cost a call to the provider. */
+/** All four routes share one limit, because each may cost a call to the provider. */
 const exchangeLimit = rateLimit('exchange');
 const createLimit = rateLimit('exchange', { exchanges_per_hour: CALL_LIMITS.exchanges_per_hour });
 

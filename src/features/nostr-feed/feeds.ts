@@ -70,7 +70,7 @@ const canonical = (topics: readonly string[]): string => JSON.stringify([...new 
 
 const sameTopics = (a: readonly string[], b: readonly string[]): boolean => canonical(a) === canonical(b);
 
-/** Short, and without the characters of a caller's label. */
+/** A short text for cache keys, which contains no characters of a caller's label. */
 const fingerprint = (topics: readonly string[]): string =>
   bytesToHex(sha256(utf8ToBytes(canonical(topics)))).slice(0, 32);
 

@@ -74,7 +74,7 @@ const securityRoute = createRoute({
   },
 });
 
-/** The build creates these documents, not the Worker. The routes are registered only for the API document. */
+/** The build, not the Worker, creates these documents. The routes are registered only for the API document. */
 const described = [documentRoute, llmsRoute, sitemapRoute, securityRoute];
 
 const router = newRouter<{ readonly openapi: OpenApiDeps }>();

@@ -15,7 +15,7 @@ export type PoolDeps = ChainReads & {
   log: (line: Readonly<Record<string, unknown>>) => void;
 };
 
-/** JSON text for the caller, so that no byte of it changes. */
+/** The JSON is passed to the caller as text, so that no byte of it changes. */
 export type PoolAnswer = {
   readonly status: number;
   readonly text: string;

@@ -94,6 +94,6 @@ export function vaultAtoms(account: ChainAccount | null | undefined, mint: strin
   return vault.atoms;
 }
 
-/** The upstream writes balances as text; a number stays a number. */
+/** Writes atoms as the old value was written: the upstream sends text, but a number stays a number. */
 const inTheFormOf = (old: unknown, atoms: bigint): string | ExactNumber =>
   typeof old === 'string' ? atoms.toString() : new ExactNumber(atoms.toString());

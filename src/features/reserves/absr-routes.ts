@@ -99,7 +99,7 @@ const badgeRoute = createRoute({
   },
 });
 
-/** Seconds for which a picture is cached; image proxies then read it again. */
+/** Seconds for which image proxies cache the badge. */
 const BADGE_MAX_AGE = 60;
 const BADGE_UNSURE_MAX_AGE = 15;
 
@@ -173,7 +173,7 @@ export const absrRoutes = newRouter<{ readonly reserves: AbsrDeps }>()
 export type BadgeState = {
   /** Confirmed sats of the reserve; null when unknown. */
   readonly sats: bigint | null;
-  /** Existing ABSR, with a fraction counted as a whole; null when unknown or without a token. */
+  /** Existing ABSR, rounded up to whole tokens; null when unknown or without a token. */
   readonly absr: bigint | null;
   /** When the oldest figure was read, if no newer one is available; ISO 8601. */
   readonly staleSince: string | null;

@@ -13,7 +13,7 @@ export type GetProofDeps = {
 
 /** A proof contains its own time, so a reader sees how old it is. */
 const POLICY = prewarmed(DAY_MS);
-/** A proof is due each hour. If the newest proof is older, the Worker calls the custodian, whose alarm may be lost. */
+/** A proof is due each hour. If the newest is older, the Worker calls the custodian, whose alarm may have been lost. */
 const OVERDUE_MS = HOUR_MS + 5 * 60_000;
 
 /**

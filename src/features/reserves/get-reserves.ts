@@ -49,7 +49,7 @@ type StoredSolana = { readonly lamports: string; readonly slot: string; readonly
 export type Reserves = {
   readonly bitcoin: Cached<StoredBitcoin> | null;
   readonly solana: Cached<StoredSolana> | null;
-  /** Whether the custodian lacks the Bitcoin key; null while it does not answer. */
+  /** Whether the custodian lacks the Bitcoin key; null while the custodian does not respond. */
   readonly watchOnly: boolean | null;
   /** The halves that could not be read, with the failures' codes. */
   readonly errors: readonly PartError<'bitcoin' | 'solana'>[];

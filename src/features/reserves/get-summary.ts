@@ -20,8 +20,8 @@ export type Supply = { readonly atoms: bigint; readonly decimals: number };
 
 export type Backing = {
   /**
-   * Sats in the reserve in excess of the supply; negative when tokens are not covered. A fraction of a sat
-   * counts as a whole one.
+   * Sats in the reserve in excess of the supply; negative when tokens are not covered. A fraction of a sat is
+   * treated as a whole one.
    */
   readonly gapSats: bigint;
   /** Sats per ABSR, times 10^RATIO_DECIMALS, rounded down; null without tokens. */
@@ -41,7 +41,7 @@ export function backingOf(reserveSats: bigint, supply: Supply): Backing {
 
 export type ReadPriceDeps = {
   readonly cache: Cache;
-  /** Reports of the venues that answer, the preferred one first. */
+  /** Reports of the venues that respond, the preferred one first. */
   readPrices(): Promise<PriceReport[]>;
 };
 
@@ -137,7 +137,7 @@ export type SummaryParts = readonly [
  */
 export async function readSummary(d: SummaryDeps, refresh: Refresh = false): Promise<SummaryParts> {
   const { absrMint, readReserve } = d;
-  // An operation does not change prices, so a refresh with a time concerns only the other parts.
+  // A refresh with a time follows an operation. Operations change no prices, so only the other parts are read again.
   const prices = refresh === true;
   // The venues are read first: the price is chosen from their newest responses.
   const venuesRead = readVenues(d, prices).catch(() => null);
@@ -211,8 +211,8 @@ export type AlertDeps = SummaryDeps & {
 };
 
 /**
- * Reads the summary again, which also serves callers of the next minute, and alerts the operator when tokens
- * are not covered.
+ * Reads the summary again and alerts the operator when tokens are not covered. Callers of the next minute get the same
+ * summary.
  */
 export async function alertUndercollateralized(d: AlertDeps): Promise<void> {
   const { gapSatoshis, absrSupplySatoshis, absrTokenSupplyAtoms } = await getSummary(d, true);

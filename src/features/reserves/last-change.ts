@@ -23,7 +23,7 @@ const POLICY = { freshMs: PAUSE_MS, revalidateMs: 0, staleMs: 0 };
  * A read may have started this long before its recorded time, while the operation was still changing the chain.
  */
 const READ_MS = 2_000;
-/** Sent by `fetch` with `cache: 'no-cache'`, or by a caller. */
+/** The `Cache-Control` that `fetch` sends with `cache: 'no-cache'`, or that a caller sets itself. */
 const NO_CACHE = /\b(no-cache|max-age=0)\b/i;
 
 /**

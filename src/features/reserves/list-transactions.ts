@@ -27,7 +27,7 @@ export type BitcoinList = { readonly transactions: readonly BitcoinEntry[]; read
 
 /** The contract's limit on this list. */
 export const LIST_LIMIT = 100;
-/** Maximum pages of confirmed rows. A page has about 25, or a single one if it is large. */
+/** Maximum pages of confirmed rows. A page has about 25 rows, or a single row if that row is large. */
 const MAX_PAGES = LIST_LIMIT;
 
 /**
@@ -140,7 +140,7 @@ async function readTxs(
     const txs = await source.chainTxs(address, last);
     const before = confirmed.size;
     for (const tx of txs) {
-      // It was mined during the read.
+      // The transaction was mined during the read.
       rows.delete(tx.txid);
       confirmed.set(tx.txid, tx);
     }

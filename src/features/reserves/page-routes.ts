@@ -1,6 +1,6 @@
 /**
- * The overview and the reserves with their first figures in the HTML, for readers without scripts and while the API is
- * slow.
+ * Serves the overview and the reserves page with their first figures in the HTML, for readers without scripts and while
+ * the API is slow.
  * @module
  */
 import { html } from 'hono/html';

@@ -7,7 +7,7 @@ import { asUpstreamFailure } from '../../providers/solana-rpc.ts';
 
 export type SourceResult<T> = { readonly name: string } & (
   | { readonly ok: true; readonly value: T }
-  /** Undefined when the source was only late. */
+  /** The error is undefined when the source was only late. */
   | { readonly ok: false; readonly error: unknown }
 );
 
@@ -43,7 +43,7 @@ export const failureOf = (results: readonly SourceResult<unknown>[]): unknown =>
   results.map((result) => (result.ok ? undefined : result.error)).find((error) => error !== undefined);
 
 /**
- * The first node's response that no other node's response exceeds.
+ * The response that no other node's response exceeds; among equals, the first node's.
  * @param exceeds whether `a` is to be used rather than `b`
  * @throws AppError UPSTREAM_FAILED when no node answered
  */

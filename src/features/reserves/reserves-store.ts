@@ -90,7 +90,7 @@ export type ProofStore = ReturnType<typeof createProofStore>;
 /** Sorts after every time. */
 const AFTER_ALL_TIMES = '~';
 
-/** One search of the index for each day, however many proofs a day has. */
+/** Searches the index once for each day, regardless of the number of proofs on that day. */
 const DAILY = `WITH RECURSIVE days (id) AS (
     SELECT MAX(id) FROM proofs WHERE id < ?1
     UNION ALL SELECT (SELECT MAX(id) FROM proofs WHERE id < substr(days.id, 1, 10)) FROM days WHERE days.id IS NOT NULL LIMIT ?2

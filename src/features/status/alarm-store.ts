@@ -11,7 +11,7 @@ const AlarmRow = z.object({
   name: z.string(),
   /** When it was first raised, ISO 8601. */
   since: z.string(),
-  /** Whether the log and the webhook have it. */
+  /** Whether the alarm was written to the log and sent to the webhook. */
   reported: z.boolean(),
 });
 export type AlarmRow = z.output<typeof AlarmRow>;

@@ -1,6 +1,6 @@
 /**
- * The conditions that alert the operator, and the message that a person can act on. Each alarm is reported once when it is
- * raised and once when it is over: as a log line and to the operator's webhook.
+ * The conditions that alert the operator, and messages that a person can act on. The service reports each alarm when it
+ * is raised and again when its condition has ended: as a log line and to the operator's webhook.
  * @module
  */
 import { formatAmount, SOL_DECIMALS } from '../../core/amount.ts';
@@ -48,14 +48,14 @@ export type Measured = SolLevel & {
   readonly feesOverCap: boolean;
 };
 
-/** Remaining quotes at which reads will soon be refused. */
+/** With fewer quotes left than this, reads will soon be refused. */
 const FEW_QUOTES = 12;
 /** How long the mirror may lag before it raises an alarm. */
 const MIRROR_PATIENCE_MS = 60_000;
 
 const sol = (atoms: bigint): string => formatAmount(atoms, SOL_DECIMALS);
 
-/** An alarm with a figure for its reason, unless the condition does not hold. */
+/** The alarm with its figures, or nothing if its condition is not met. */
 const when = (isRaised: boolean, name: AlarmName, reason: string, figures: Figures = {}): Alarm[] =>
   isRaised ? [{ name, reason, figures }] : [];
 
@@ -139,14 +139,14 @@ function custodyAlarms(custody: NonNullable<StatusReport['custody']>, nowMs: num
   ];
 }
 
-/** A trigger that has never run is not late: before the first midnight, the daily one has not. */
+/** A trigger that has never run is not late: the daily one first runs at the midnight after a deployment. */
 function cronAlarms(cron: StatusReport['cron']): Alarm[] {
   const late = (cron ?? []).filter((beat) => !beat.ok && beat.lastRunAt !== null);
   const said = late.map(({ trigger, lastRunAt }) => `the ${trigger} one last at ${lastRunAt}`);
   return when(late.length > 0, 'cron_missing', `Cron triggers are late: ${said.join(', ')}.`);
 }
 
-/** Which service reports: two of them may share a channel. */
+/** Names the service that reports, because several services may share a channel. */
 export type Reporter = {
   /** Origin; empty if not configured. */
   readonly service: string;
@@ -155,7 +155,7 @@ export type Reporter = {
 };
 
 export type AlarmMessage = Reporter & {
-  /** Everything below as lines, which chat services show. */
+  /** The members below as lines of text, which chat services show. */
   readonly text: string;
   readonly alarms: readonly {
     readonly name: string;
@@ -194,7 +194,7 @@ function messageOf(
   return { ...reporter, text: [title, ...linked.flatMap(linesOf)].join('\n'), alarms: linked, active, at };
 }
 
-/** A message that shows that alarms arrive. */
+/** A test message, which shows that alarms arrive. */
 export const testMessage = (reporter: Reporter, at: string): AlarmMessage =>
   messageOf(
     reporter,
@@ -223,7 +223,7 @@ export type RaiseAlarmsDeps = {
   readonly now: () => number;
 };
 
-/** Compares with the stored alarms; a failed webhook call is retried at the next run. */
+/** Compares the current alarms with the stored ones. The next run repeats a failed webhook call. */
 export async function raiseAlarms(d: RaiseAlarmsDeps): Promise<void> {
   const now = d.now();
   const at = new Date(now).toISOString();

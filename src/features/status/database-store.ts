@@ -26,7 +26,7 @@ export type OperationLine = {
 /** Length of a period of the status history. */
 export const STATUS_PERIOD_MS = 30 * 60_000;
 type PeriodKind = { readonly ms: number; readonly kept: number };
-/** A day of half hours and 90 days, each with the current one. */
+/** The history keeps the half hours of a day, and 90 days, plus the current half hour and day. */
 const HALF_HOURS: PeriodKind = { ms: STATUS_PERIOD_MS, kept: 49 };
 const DAYS: PeriodKind = { ms: DAY_MS, kept: 91 };
 /** A part that fails in a single check is no incident: the next check runs a minute later. */
@@ -65,7 +65,7 @@ export const TABLES = [
   'proofs',
 ] as const;
 
-/** Names every table and returns nothing: no table has rows below the limit of 0. */
+/** Names every table, so that a missing one is an error. LIMIT 0 reads no row, so the result is empty. */
 const NAME_TABLES = `SELECT 1 WHERE ${TABLES.map((table) => `EXISTS (SELECT 1 FROM ${table} LIMIT 0)`).join(' OR ')}`;
 
 export type Incident = {

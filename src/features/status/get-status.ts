@@ -89,7 +89,7 @@ const custodyStatus = (report: CustodyReport) => ({
     quorum: report.solana.quorum,
     disagreementAt: isoOrNull(report.solana.disagreement?.at ?? null),
     quorumMissingSince: isoOrNull(report.solana.quorumMissingSince),
-    // An object of the previous release does not tell them.
+    // A Durable Object of the previous release does not report these two values.
     stalledSince: isoOrNull(report.solana.stalledSince ?? null),
     consensus: report.solana.consensus ?? 'unknown',
   },
@@ -97,7 +97,7 @@ const custodyStatus = (report: CustodyReport) => ({
 
 async function custodyPart(custody: StatusReportDeps['custody']) {
   const report = await custody.report();
-  // An object of the previous release does not tell them.
+  // A Durable Object of the previous release does not report `openCircuits`.
   return { shown: custodyStatus(report), openCircuits: report.openCircuits ?? [] };
 }
 
@@ -224,7 +224,7 @@ export type Beat = {
 };
 
 /**
- * When each cron trigger last ran. KV may lag by a minute; that is enough for a trigger of one minute.
+ * When each cron trigger last ran. KV may lag by a minute, far less than the five minutes that the minute trigger has.
  */
 export const createHeartbeat = (kv: TextStore) => ({
   /** @param nowMs Unix milliseconds */

@@ -299,7 +299,7 @@ export async function checkReady(d: ReadyDeps): Promise<Check[]> {
   return [config, database, custody];
 }
 
-/** The variables that a NOT_CONFIGURED names. */
+/** The variables that a NOT_CONFIGURED error names; none for any other error. */
 const namedBy = (error: unknown): string[] =>
   error instanceof AppError && Array.isArray(error.details?.variables)
     ? error.details.variables.map(String)

@@ -78,7 +78,7 @@ async function quoteOfBand(
   }
 }
 
-/** In the order of a create's checks. */
+/** The code with which a create would refuse the amount, or null. The checks have the order of a create's checks. */
 function refusalOf(amount: Lamports, bounds: SwapMinimum, maxSwap: Lamports): string | null {
   if (bounds.reason !== null) return bounds.reason;
   if (amount > bounds.spendable) return 'INSUFFICIENT_BALANCE';

@@ -1,5 +1,5 @@
 /**
- * The smallest swap whose costs are within the limit, and the room for one now.
+ * The smallest swap whose costs are within the limit, and the largest swap that is possible now.
  * @module
  */
 import { ceilSignificant, type Lamports, lamports } from '../../core/amount.ts';
@@ -36,7 +36,7 @@ export type Terms = {
  */
 export function smallestAmount(terms: Terms, price: PriceReport, maxCostBps: number): Lamports | null {
   const { amount } = terms;
-  // The slippage allowance also reduces the fee, because the expected output includes it.
+  // The expected output includes the fixed fee, so the slippage allowance reduces the fee in the same ratio.
   const fixed = (terms.fixedFeeSats * terms.minimumSats + terms.expectedSats - 1n) / terms.expectedSats;
   const fee = fixed + ROUNDING_SATS;
   const guaranteed = (terms.minimumSats + fixed) * 10_000n;
@@ -88,7 +88,7 @@ const readSmallest = (d: SwapMinimumDeps, policy = MINIMUM_POLICY): Promise<Cach
 export const prewarmMinimum = (d: SwapMinimumDeps): Promise<unknown> =>
   readSmallest(d, owned(MINIMUM_POLICY, d.now() - MINIMUM_EVERY_MS));
 
-/** Smallest and largest swap now, and when there is room again. */
+/** Smallest and largest swap now; if none is possible, also when the next one is. */
 export async function getMinimum(d: SwapMinimumDeps): Promise<SwapMinimum> {
   const [minimum, room] = await Promise.all([
     readSmallest(d),

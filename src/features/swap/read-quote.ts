@@ -1,6 +1,6 @@
 /**
- * Quotes for reads: dry, cached, one request at a time for equal amounts, within a budget and its shares.
- * Never for a payment.
+ * Dry, cached quotes for reads. Equal amounts share one request. A total budget and a share for each client limit them.
+ * No payment ever uses them.
  * @module
  */
 import { type SwapQuote, type SwapRoute, withoutQuoteRefusal } from '../../bridges/route.ts';

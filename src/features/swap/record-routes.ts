@@ -89,7 +89,7 @@ const historyRoute = createRoute({
 const HISTORY = 'swaps';
 const HistoryKey = z.tuple([z.int()]);
 const POLL_SECONDS = 5;
-/** Interval between reads; two polls and a read take less than a second after a change. */
+/** Interval between reads of a swap while requests wait for a change. */
 const POLL_MS = 1_000;
 const sol = (atoms: bigint): number => toNumber(atoms, SOL_DECIMALS);
 
@@ -158,7 +158,7 @@ const ONE_SECOND = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
 
 /**
  * The stored state of a swap, at most a second old: a poll costs no upstream call.
- * @param admit called before a read that memory does not answer
+ * @param admit called before a read whose value is not in memory
  * @throws AppError NOT_FOUND; what `admit` throws
  */
 export async function getSwapStatus(

@@ -95,7 +95,7 @@ const hashOf = (network: string): string => bytesToHex(sha256(utf8ToBytes(networ
 const ALL = '*';
 
 /**
- * Adds a quote to each row of ?2, or to none if one of them has no room: the total up to ?3, a network up to its
+ * Adds a quote to each row of ?2, or to no row if one has no quote left. The total may reach ?3, and a network its
  * multiple of the fair share. D1 binds numbers as REAL, so the division needs the CAST.
  */
 const TAKE = `WITH counted AS (

@@ -127,7 +127,7 @@ export async function creationFee(
   return { mintRent, metadataRent, metadataFee, accountRent, networkFee: CREATION_FEE, margin };
 }
 
-/** Lamports that leave the reserve for it. */
+/** Lamports that leave the reserve for the creation. */
 export const creationCost = (fee: FeeBreakdown): bigint =>
   fee.mintRent + fee.metadataRent + fee.metadataFee + fee.accountRent + fee.networkFee;
 

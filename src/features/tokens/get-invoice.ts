@@ -20,7 +20,7 @@ export async function getInvoice(
   id: string,
 ): Promise<RequestView> {
   const mirrored = await tokens.invoice(id).catch(() => undefined);
-  // This state is final.
+  // A completed invoice never changes again.
   if (mirrored?.status === 'completed') return mirrored;
   const known = await custody.findRequest(id).catch((error: unknown) => {
     if (mirrored) return null;
@@ -34,7 +34,7 @@ export async function getInvoice(
 const ONE_SECOND = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
 
 /**
- * The state of an invoice, at most a second old: callers poll an open invoice, and one custodian serves all of them.
+ * The state of an invoice, at most a second old: many callers poll open invoices, and only one custodian can answer.
  * @param read `getInvoice` of this id
  */
 export async function getRecentInvoice(

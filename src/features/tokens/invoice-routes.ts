@@ -233,8 +233,8 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
     const treasury = deps.requirePayments();
     const { id } = c.req.valid('param');
     const { prefer } = c.req.valid('header');
-    // With a bookmark the caller has changed something, perhaps through another isolate. A read that waits is already
-    // shared for a second by all callers that wait for the record.
+    // A bookmark means that the caller has changed something, perhaps through another isolate. All callers that wait
+    // for a record already share its read for a second.
     const isOwnRead = c.req.header(BOOKMARK_HEADER) !== undefined || prefer !== undefined;
     const read = async (): Promise<RequestView> => {
       await admitRead(c);

@@ -26,7 +26,7 @@ const LETTERS_POLICY = { freshMs: DAY_MS, revalidateMs: 0, staleMs: 0 };
 /** The text without characters that are invisible or change the writing direction. */
 const visible = (text: string): string => text.replaceAll(/\p{C}/gu, '');
 
-/** What a reader should know of a token before its name. */
+/** Facts that a reader should see before the name of a token. */
 const badges = (token: TokenBody): string[] => [
   ...(token.warning === null ? [] : ['Its name or symbol resembles a well-known token']),
   token.listed_at === null ? 'Not listed' : 'Listed',
@@ -57,7 +57,7 @@ function headOf(token: TokenBody, origin: string): PageHead {
   };
 }
 
-/** The head has the size that the page's script gives it, so that nothing moves. */
+/** The first content has the same size as that of the page's script, so that nothing on the page moves. */
 const firstState = (token: TokenBody) => html`<div class="token-head">
 <span class="initial" aria-hidden="true"><bdi>${[...token.symbol][0]?.toUpperCase() ?? '?'}</bdi></span>
 <div><h1><bdi class="foreign">${token.name}</bdi></h1>

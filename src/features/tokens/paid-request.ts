@@ -76,7 +76,7 @@ export const confirmErrors = [
   'INVOICE_IN_PROGRESS',
 ] as const;
 
-/** Limits in bytes of UTF-8; a character has at least one. */
+/** The limit is in bytes of UTF-8; `maxLength` counts characters, and each of them has at least one byte. */
 const textMember = (maxLength: number, example: string) =>
   z
     .string()
@@ -114,7 +114,7 @@ const isUnknown = ({ code, details }: Refusal): boolean =>
 /**
  * Confirms the payment of a request: waits until the payment is final and the purchased work is done.
  *
- * @param p.kind   of the request that the route serves; ids of the other kind are not found
+ * @param p.kind   the only kind of request that the route finds
  * @param p.waitMs longest wait in total; 0 returns the current state
  * @throws AppError what is missing when the time is up, or why the payment does not pay for the request
  */

@@ -17,7 +17,7 @@ const MARGIN = 80;
 const WATER_TOP = 570;
 
 const GROUND = [250, 250, 247] as const;
-/** In the order of their use: ink, soft, and the colours of SOL, BTC, ABSR and of a warning. */
+/** By index: ink, soft ink, and the colours of SOL, BTC, ABSR and of a warning. */
 const COLORS = [
   [18, 33, 31],
   [84, 97, 94],
@@ -36,7 +36,7 @@ export function drawPreviewCard(card: PreviewCard, letters: Letters): Promise<Ui
   const picture = new Picture(WIDTH, HEIGHT, GROUND, COLORS, letters);
   const room = WIDTH - 2 * MARGIN;
   const short = `${card.mint.slice(0, 6)}…${card.mint.slice(-6)}`;
-  /** A text with a letter of another script is replaced as a whole, so that it does not seem to be another one. */
+  /** Replaces the whole of a text that has an unknown letter: without that letter it could pass for another text. */
   const drawn = (text: string, instead: string): string => (Picture.canDraw(text, letters) ? text : instead);
   const fitted = (text: string, scale: 1 | 2): string => {
     let end = text.length;

@@ -213,7 +213,7 @@ export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
       symbol,
       program,
       metaplex: metaplex === 'true',
-      // No other member of an order affects its price.
+      // The members below do not affect the price.
       creator: treasury,
       supply: 1n,
       decimals: 0,

@@ -47,8 +47,8 @@ const STEPS = [
 const SUBSTRING = STEPS.length - 1;
 
 /**
- * The last step for one or two letters, which the trigram index cannot find. The index leaves out names that
- * begin with them.
+ * The last step for one or two letters, which the trigram index cannot find. Its MATCH expression leaves out names
+ * that begin with them.
  */
 const SHORT_SUBSTRING = `SELECT t.journal, t.token_id, '' AS sort FROM tokens_short f JOIN tokens t ON t.token_id = f.rowid
    WHERE tokens_short MATCH ?8 AND f.rowid < ?6 AND NOT (${MINT}) AND NOT COALESCE(${CREATOR}, 0)
@@ -62,8 +62,8 @@ const TRIGRAM = 3;
 const END = '\u{10FFFF}';
 
 /**
- * A step from here on skips the rows of earlier steps one by one, so those must be few. If they fill a page, the step
- * returns nothing, and another round trip reads the rest of the page.
+ * From each of these steps on, a step skips the rows of earlier steps one by one, so those rows must be few. If they
+ * fill a page, the step returns nothing, and another round trip reads the rest of the page.
  */
 const BOUNDARIES = [2, SUBSTRING] as const;
 
@@ -86,11 +86,11 @@ function guarded(sql: string, step: number): string {
 
 type Query = { readonly folded: string; readonly exact: string };
 
-/** Before the first row of a step. */
+/** The cursor before the first row of a step. */
 function startOf(step: number, { folded, exact }: Query): SearchCursor {
   switch (step) {
     case 1:
-      // After the exact matches, which the previous step has shown.
+      // The step continues after the exact matches, which the previous step has shown.
       return { step, text: folded, tokenId: Number.MAX_SAFE_INTEGER };
     case SUBSTRING:
       return { step, text: '', tokenId: Number.MAX_SAFE_INTEGER };
@@ -102,7 +102,7 @@ function startOf(step: number, { folded, exact }: Query): SearchCursor {
 /** A phrase that the index treats literally, including any operators. */
 const phrase = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 
-/** Anywhere except at the beginning: those rows belong to the prefix steps. Letters are stored in hex. */
+/** Matches a text anywhere except at the beginning: those rows belong to the prefix steps. Letters are in hex. */
 function shortExpression(text: string): string {
   const hex = bytesToHex(utf8ToBytes(text)).toUpperCase();
   return `grams : "${hex}" NOT heads : "${hex}"`;

@@ -1,5 +1,5 @@
 /**
- * A creator's request, checked before anything is charged. Pure.
+ * Pure functions that check a creator's request before anything is charged.
  * @module
  */
 import { isOnCurve } from '../../chain/solana/address.ts';

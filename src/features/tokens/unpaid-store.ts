@@ -1,10 +1,10 @@
 /**
- * Deletes what unpaid requests have left in D1.
+ * Deletes the rows of unpaid requests in D1.
  * @module
  */
 import { DAY_MS } from '../../core/durations.ts';
 
-/** The custodian deletes its own rows earlier, so a comparison of D1 with them writes none again. */
+/** The custodian deletes its own rows earlier. Otherwise a comparison with D1 would write deleted rows again. */
 const KEPT_MS = 9 * DAY_MS;
 
 /** Deletes expired requests without a payment, and tokens that only they have named. Safe to repeat. */

@@ -6,8 +6,8 @@ import { TOKEN_TOOLS } from './token-tools.ts';
 import type { Tool } from './tool.ts';
 
 /**
- * In the order of `tools/list`: the contract's five come first. No tool holds a key; each calls the public
- * API.
+ * The tools in the order of `tools/list`: the five of the contract come first. No tool has a key; each calls the
+ * public API.
  */
 export const TOOLS: readonly Tool[] = [
   getReserves,

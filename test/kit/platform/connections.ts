@@ -1,6 +1,6 @@
 /**
- * Rule: at most six connections of one invocation wait for their headers at once; further ones queue, and their time limits
- * run meanwhile. Fetch, KV and WebSockets count. A Durable Object is one invocation.
+ * At most six connections of one invocation may wait for their headers at once. Further ones queue, and their time
+ * limits run meanwhile. Fetch, KV and WebSockets use connections. A Durable Object is one invocation.
  * @see https://developers.cloudflare.com/workers/platform/limits/#simultaneous-open-connections
  * @module
  */

@@ -13,7 +13,7 @@ type Note = (result: D1Result, index: number) => void;
 
 const originals = new WeakMap<object, D1PreparedStatement>();
 
-/** `first()` has no `meta`, so it is answered from `all()`. */
+/** `first()` returns no `meta`, so it calls `all()` here. */
 function limitedStatement(statement: D1PreparedStatement, note: Note): D1PreparedStatement {
   const all = async <T>(): Promise<D1Result<T>> => {
     const result = await subrequest(() => statement.all<T>());

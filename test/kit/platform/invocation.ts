@@ -1,6 +1,6 @@
 /**
- * What ends with an invocation: its calls never settle once its client has left, or 30 seconds after its response; and at most
- * 1,000 calls may be made.
+ * The limits of an invocation. Its calls no longer settle once its client has left, or 30 seconds after its response.
+ * It may make at most 1,000 calls.
  * @see https://developers.cloudflare.com/workers/platform/limits/
  * @module
  */
@@ -12,7 +12,7 @@ export const MAX_SUBREQUESTS = 1_000;
 
 type Invocation = {
   subrequests: number;
-  /** When calls stop to settle, Unix milliseconds. */
+  /** Calls do not settle from this time on; Unix milliseconds. */
   endsAt: number;
 };
 

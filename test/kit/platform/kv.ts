@@ -1,6 +1,6 @@
 /**
- * KV as Workers have it in production: each location serves a read for 60 seconds, that of an absent key as well, and a key
- * takes one write a second.
+ * KV as in production. Each location repeats the result of a read for 60 seconds, also that of an absent key. A key
+ * accepts one write per second.
  * @see https://developers.cloudflare.com/kv/concepts/how-kv-works/
  * @module
  */

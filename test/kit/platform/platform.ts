@@ -5,7 +5,7 @@
  * |---|---|
  * | `connections.ts` | six connections of an invocation at once |
  * | `d1.ts` | parameters and bytes of a statement |
- * | `invocation.ts` | calls of an invocation, and the end of those that its client or its response leaves behind |
+ * | `invocation.ts` | number of an invocation's calls, and their end after its client left or its response was sent |
  * | `kv.ts` | delay of reads, rate of writes |
  * @module
  */
