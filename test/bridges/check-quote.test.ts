@@ -46,7 +46,7 @@ describe('an honest quote', () => {
     });
   });
 
-  it('a dry quote has no deposit address and no deadline', async () => {
+  it('an accepted dry quote has no deposit address and no deadline', async () => {
     expect(await judge({}, dry)).toMatchObject({
       ok: true,
       quote: { depositAddress: null, expiresAt: null },

@@ -124,7 +124,7 @@ it.each([
   ['nep141:nbtc.bridge.near', 'quote_signature'],
   ['nep141:btc.omft.near ', 'quote_signature'],
   [SOL_ASSET, 'quote_signature'],
-])('refuses any other rewriting of the BTC id: %s', async (echoed, reason) => {
+])('refuses a quote in which the BTC id was rewritten in any other way: %s', async (echoed, reason) => {
   expect(await checkQuote(answered({ signed: BTC_ASSET, echoed }), ours, QUOTE_KEY, NOW)).toEqual({
     ok: false,
     reason,

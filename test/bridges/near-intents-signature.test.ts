@@ -46,9 +46,14 @@ it.each([
   ["the request's deadline", { deadline: '2030-01-01T00:00:00.000Z' }],
   ['appFees', { appFees: [] }],
   ['confidentiality', { confidentiality: 'basic' }],
-])('%s is not covered, so it must be checked against our own request', async (_name, change) => {
-  expect(await isSignedQuote({ ...firm, quoteRequest: { ...firm.quoteRequest, ...change } }, key)).toBe(true);
-});
+])(
+  'the signature does not cover %s, so this field must be checked against our own request',
+  async (_name, change) => {
+    expect(await isSignedQuote({ ...firm, quoteRequest: { ...firm.quoteRequest, ...change } }, key)).toBe(
+      true,
+    );
+  },
+);
 
 it.each(['', 'ed25519:', 'ed25519:abc', PRODUCTION_KEY.slice(8)])(
   'a malformed key %j verifies nothing',

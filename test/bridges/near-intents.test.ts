@@ -39,7 +39,7 @@ const asked: OneClickRequest = {
 describe('a quote', () => {
   const quoteWith = (answer: Recorded | Error) => setUp({ [`POST ${BASE}/v0/quote`]: answer });
 
-  it('a quote is requested with our own addresses and a deadline in an hour, and checked', async () => {
+  it('a quote is requested with our own addresses and a deadline in an hour, and its response is checked', async () => {
     const { route, requests } = quoteWith({ body: answerTo(asked, DEPOSIT) });
     const verdict = await route.quote({ amount: lamports(asked.amount), dry: false });
     expect(JSON.parse((verdict.ok && verdict.quote.signed) || '')).toEqual(answerTo(asked, DEPOSIT));
@@ -84,7 +84,7 @@ describe('a quote', () => {
     ['Temporary swap limits: maximum swap amount is $1,000', 'amount_too_high'],
     ['No liquidity available', 'no_route'],
     ['Failed to get quote', 'no_route'],
-  ])('refused with %j has its own reason and is not a failed upstream', async (message, reason) => {
+  ])('a refusal with %j has its own reason and is not a failed upstream', async (message, reason) => {
     const body = { message, error: 'Bad Request', statusCode: 400, timestamp: 'x', path: '/v0/quote' };
     for (const shown of [body, { ...body, message: [message] }, { message }]) {
       const { route } = quoteWith({ status: 400, body: shown });
@@ -130,7 +130,7 @@ describe('a quote', () => {
     ['half a body', { body: '{"quote":{' }, 'not_json'],
     ['another shape', { body: { quote: {} } }, 'unexpected_shape'],
   ])(
-    '%s is a failed upstream and is not retried: a firm quote may have opened an address',
+    '%s is a failed upstream and not retried, because a firm quote may have opened an address',
     async (_name, answer, reason) => {
       const { route, requests } = quoteWith(answer);
       await expect(route.quote({ amount: lamports(1n), dry: false })).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe('a quote', () => {
 });
 
 describe('a deposit', () => {
-  it('announces a deposit with its transaction, and a refusal is an error', async () => {
+  it('announces a deposit with its transaction id, and treats a refusal as an error', async () => {
     const path = `POST ${BASE}/v0/deposit/submit`;
     const { route, requests } = setUp({
       [path]: [
@@ -181,17 +181,17 @@ describe('a report', () => {
     ['A_STATE_OF_TOMORROW', 'settling'],
     ['success', 'settling'],
     ['', 'settling'],
-  ])('%j keeps waiting as %s', async (status, detail) => {
+  ])('a report of %j means that the swap keeps waiting as %s', async (status, detail) => {
     expect(await statusWith(status)).toEqual(pending(detail));
   });
 
-  it('SUCCESS names transactions in the spelling of the indexes', async () => {
+  it('a report of SUCCESS gives txids in the spelling of the Bitcoin indexes', async () => {
     const details = { destinationChainTxHashes: [{ hash: TXID, explorerUrl: 'x' }] };
     expect(await statusWith('SUCCESS', details)).toEqual({ state: 'delivered', txids: [TXID.toLowerCase()] });
   });
 
   it.each([[{}], [{ destinationChainTxHashes: [] }], [{ destinationChainTxHashes: null }]])(
-    'SUCCESS without transactions names none',
+    'a report of SUCCESS without transactions gives no txid',
     async (details) => {
       expect(await statusWith('SUCCESS', details)).toEqual({ state: 'delivered', txids: [] });
     },
@@ -202,7 +202,7 @@ describe('a report', () => {
     [{ refundedAmount: '0' }, 0n],
     [{ refundedAmount: null }, null],
     [{}, null],
-  ])('a report of REFUNDED with %j names what came back', async (details, amount) => {
+  ])('a report of REFUNDED with %j gives the refunded amount', async (details, amount) => {
     expect(await statusWith('REFUNDED', details)).toEqual({ state: 'refunded', amount });
   });
 
@@ -212,12 +212,12 @@ describe('a report', () => {
     expect((await shownWith('x'.repeat(9_000))).shown).toHaveLength(500);
   });
 
-  it('FAILED is a failure of the bridge', async () => {
+  it('a report of FAILED is a failure of the bridge', async () => {
     expect(await statusWith('FAILED')).toEqual({ state: 'failed', reason: 'bridge_failed' });
   });
 
   it.each(['SUCCESS', 'FAILED', 'REFUNDED'])(
-    '%s of a different deposit address is ignored',
+    'a report of %s for a different deposit address is ignored',
     async (status) => {
       expect(await statusWith(status, {}, RESERVE)).toEqual(pending('settling'));
     },
@@ -242,7 +242,7 @@ describe('a report', () => {
       },
       'unexpected_shape',
     ],
-  ])('%s is a failed upstream', async (_name, answer, reason) => {
+  ])('a status response is a failed upstream: %s', async (_name, answer, reason) => {
     const { route } = setUp({ [`GET ${BASE}/v0/status?depositAddress=${DEPOSIT}`]: answer });
     await expect(route.report(DEPOSIT)).rejects.toMatchObject({ details: { reason } });
   });

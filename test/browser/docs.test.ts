@@ -7,7 +7,7 @@ useBrowser();
 
 const TRANSFER_BYTES = 400 * 1024;
 
-it('the docs page loads less than 400 KB in total, and has the header of the other pages', async () => {
+it('the docs page loads less than 400 KB in total and has the header of the other pages', async () => {
   const sizes: Promise<number>[] = [];
   let isLoading = true;
   const visited = await visit('/docs', {}, async (page) => {
@@ -32,7 +32,7 @@ it('the docs page loads less than 400 KB in total, and has the header of the oth
   await visited.close();
 });
 
-it('finds an operation by a word and sends a read from the page', async () => {
+it('the docs page finds an operation by a word and sends a read', async () => {
   const visited = await visit('/docs', { viewport: PHONE });
   const { page } = visited;
   await page.getByLabel('Find an operation').fill('swap bounds');

@@ -105,7 +105,7 @@ describe.each([
   ],
   ['token names', '/tokens', '**/api/tokens', { tokens: HOSTILE_TEXTS.map(token) }, '.token-row', 50],
 ] as const)('%s of unknown authors', (_name, path, route, json, rows, count) => {
-  it('hostile names stay text in the browser: nothing runs, nothing is loaded, nothing becomes an element', async () => {
+  it('hostile names stay text in the browser and run, load or insert nothing', async () => {
     const visited = await visit(path, { viewport: { width: 390, height: 844 } }, (page) =>
       page.route(route, (request) => request.fulfill({ json })),
     );

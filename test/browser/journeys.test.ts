@@ -54,7 +54,7 @@ it('a visitor quotes, tests and starts a swap, and sees both transactions when i
   expectNothingWrong(visited);
 });
 
-it('a creator fills in the form, pays by the code, and the token is created and listed without pasting anything', async () => {
+it('a creator fills in a form, pays with the QR code and gets a listed token without pasting anything', async () => {
   const { users } = await control<Info>('GET /info');
   visited = await visit('/tokens/new');
   const { page } = visited;
@@ -109,7 +109,7 @@ it('a creator fills in the form, pays by the code, and the token is created and 
   expectNothingWrong(visited);
 });
 
-it('a depositor sees the reward of a deposit, claims it, and sees it paid', async () => {
+it('a depositor sees the reward of a deposit, claims it, and sees that it was paid', async () => {
   const { treasury } = await control<Info>('GET /info');
   const { signature } = await control<{ signature: string }>('POST /transfer', {
     to: treasury,
@@ -161,7 +161,7 @@ new MutationObserver(() => {
   for (const { textContent } of document.querySelectorAll('[role="status"]')) window.statuses.push(textContent);
 }).observe(document, { childList: true, characterData: true, subtree: true });`;
 
-it('an agent developer copies a configuration for this site, and tries a tool', async () => {
+it('an agent developer copies a configuration for this site and tries a tool', async () => {
   visited = await visit('/agents', { permissions: ['clipboard-read', 'clipboard-write'] }, (page) =>
     page.addInitScript(NOTE_STATUSES),
   );
@@ -186,7 +186,7 @@ it('an agent developer copies a configuration for this site, and tries a tool', 
   await page.waitForURL('**/docs');
 });
 
-it('a reader pages back in the feed and requests other labels', async () => {
+it('a reader pages back in the feed and selects other labels', async () => {
   visited = await visit('/nostr');
   const { page } = visited;
   const posts = page.locator('[data-island="feed"] .post');

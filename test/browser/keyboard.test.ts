@@ -62,7 +62,7 @@ it('the menu opens with Enter, closes with Escape, and leads to a page', async (
   await page.waitForURL('**/swap');
 });
 
-it('a swap is quoted, tested and started', async () => {
+it('a visitor quotes, tests and starts a swap by keyboard', async () => {
   const page = await open('/swap');
   await write(page, page.getByLabel('SOL of the reserve to swap'), '0.4');
   await page.keyboard.press('Enter');
@@ -73,7 +73,7 @@ it('a swap is quoted, tested and started', async () => {
   await page.locator('[data-swap-status]').waitFor();
 });
 
-it('a token is filled in, paid by wallet, and its page is opened', async () => {
+it('a creator fills in a token, pays by wallet and opens its page by keyboard', async () => {
   const page = await open('/tokens/new', true);
   await write(page, page.getByLabel('Name', { exact: true }), 'Keyboard Otter');
   await write(page, page.getByLabel('Symbol'), 'KEYS');
@@ -88,7 +88,7 @@ it('a token is filled in, paid by wallet, and its page is opened', async () => {
   await page.getByRole('heading', { name: 'Keyboard Otter' }).waitFor();
 });
 
-it('a deposit is sent by wallet', async () => {
+it('a depositor sends a deposit by wallet with the keyboard only', async () => {
   const page = await open('/asry', true);
   await write(page, page.getByLabel('Amount'), '7');
   await press(page, button(page, 'Connect a wallet'));
@@ -97,7 +97,7 @@ it('a deposit is sent by wallet', async () => {
   await page.locator('[data-deposit], [data-claim]').waitFor();
 });
 
-it('a listing is requested', async () => {
+it('a visitor requests a listing by keyboard', async () => {
   const page = await open('/tokens');
   const pool = await page.request.get(new URL('/api/dex/pool-default', page.url()).href);
   const { data } = await pool.json();
@@ -107,7 +107,7 @@ it('a listing is requested', async () => {
   await page.locator('[data-island="listing"]').locator('.notice.bad, .payment').first().waitFor();
 });
 
-it('an exchange is estimated and created', async () => {
+it('a visitor estimates and creates an exchange by keyboard', async () => {
   const { users } = await control<Info>('GET /info');
   const page = await open('/exchange');
   await write(page, page.getByLabel('Amount'), '0.5');
@@ -119,7 +119,7 @@ it('an exchange is estimated and created', async () => {
   await page.getByText('waiting for your payment').waitFor();
 });
 
-it('a proof is verified', async () => {
+it('a visitor verifies a proof by keyboard', async () => {
   const page = await open('/reserves');
   await press(page, button(page, 'Check it now'));
   await page.getByText('All five checks pass.').waitFor();

@@ -84,7 +84,7 @@ type Events = { readonly transactions: readonly unknown[] };
 type Summary = { readonly absrTokenSupplyAtoms: string | null };
 
 describe('new figures appear within 5 seconds, for a visitor who did nothing', () => {
-  it('shows new figures within 5 seconds after a claim that a wallet made on another page', async () => {
+  it('shows new figures within 5 seconds after a wallet claims on another page', async () => {
     const before = await read<Epochs>('/api/asry/epoch');
     const { page, pass } = await watch('/asry');
     const claimant = await visit('/asry', {}, (other) => addWallet(other));

@@ -113,7 +113,7 @@ async function expectSecondPaymentReturned({ page, id }: Order): Promise<void> {
 }
 
 describe('a payment that was sent is never asked for again', () => {
-  it('never asks again for a payment that was sent, after a reload or in another browser, and returns a second one', async () => {
+  it('never asks again for a sent payment, after a reload or in another browser, and returns a second one', async () => {
     const paid = await order({});
     const { page, id } = paid;
     await payButton(page).waitFor();
@@ -137,7 +137,7 @@ describe('a payment that was sent is never asked for again', () => {
     await expectSecondPaymentReturned(paid);
   });
 
-  it('never asks again for a payment whose tab was closed before the wallet answered', async () => {
+  it('does not ask again for a payment whose tab was closed before the wallet responded', async () => {
     const paid = await order({ behaviour: 'send-silently' });
     await payButton(paid.page).click();
     await expect.poll(paid.sent).toBe(1);
@@ -158,7 +158,7 @@ describe('a payment that was sent is never asked for again', () => {
     expect(await page.getByText('You have an order that has not ended.').count()).toBe(0);
   });
 
-  it('never asks in a second tab for a payment while the wallet is asked in the first', async () => {
+  it('a second tab does not ask for a payment while the wallet in the first tab is still open', async () => {
     const waiting = await order({ behaviour: 'ignore' });
     const { page } = waiting;
     await payButton(page).click();
@@ -176,7 +176,7 @@ describe('a payment that was sent is never asked for again', () => {
   });
 });
 
-it('a signature that never lands expires, says that nothing was paid, and the order can be paid', async () => {
+it('shows that nothing was paid when the signature never lands, and offers the payment again', async () => {
   const kept = await order({ behaviour: 'keep' }, (page) => page.clock.install());
   const { page } = kept;
   const confirmed = page.waitForResponse('**/api/invoices/confirm');
@@ -236,7 +236,7 @@ describe('a payment that does not happen can be tried again', () => {
   });
 });
 
-it('on a phone without a wallet the apps come first and the code is folded away', async () => {
+it('a phone without a wallet shows the wallet apps first and hides the QR code', async () => {
   const visited = await visit('/tokens/new', { viewport: PHONE, hasTouch: true, isMobile: true });
   open.push(visited);
   const { page } = visited;

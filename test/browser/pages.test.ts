@@ -186,7 +186,7 @@ describe.each(ALL_PAGES)('%s on a desktop', (name) => {
   });
   afterAll(() => load?.visited.close());
 
-  it('the page is complete, accessible, within the screen, and sends no request to other sites', () =>
+  it('on a desktop, the page is complete, accessible, within the screen and makes no foreign request', () =>
     expectComplete(load.visited, name, ['light', 'dark']));
 
   it('each page can be used by keyboard, starting with the skip link', async () => {
@@ -199,7 +199,7 @@ describe.each(ALL_PAGES)('%s on a desktop', (name) => {
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
   });
 
-  it('loads at most 50 KB of script, gzipped, and at most 84 KB once a proof is checked', async () => {
+  it('each page loads at most 50 KB of script, gzipped, and at most 84 KB after a proof check', async () => {
     const { page } = load.visited;
     const total = async (): Promise<number> =>
       [...(await load.scripts()).values()].reduce((sum, size) => sum + size, 0);
@@ -216,7 +216,7 @@ describe.each(ALL_PAGES)('%s on a desktop', (name) => {
     }
   });
 
-  it('no page has a long task on load', async () => {
+  it('no page runs a long task while it loads', async () => {
     const { page } = load.visited;
     let shortest = load.longTask;
     for (let repeated = 1; repeated < LOADS && shortest >= LONG_TASK; repeated++) {
@@ -236,7 +236,7 @@ describe.each(ALL_PAGES)('%s on a phone', (name) => {
   });
   afterAll(() => visited?.close());
 
-  it('the page is complete, accessible, within the screen, and sends no request to other sites', () =>
+  it('on a phone, the page is complete, accessible, within the screen and makes no foreign request', () =>
     expectComplete(visited, name, ['dark', 'light']));
 
   it('no page has a button or field lower than 44 pixels on a phone', async () => {
@@ -255,23 +255,26 @@ describe.each(ALL_PAGES)('%s on a phone', (name) => {
   });
 });
 
-it.each(ALL_PAGES)('%s does not move when its scripts arrive after its first paint', async (name) => {
-  const { promise: painted, resolve: release } = Promise.withResolvers<void>();
-  const visited = await visit('about:blank', { viewport: PHONE, isMobile: true }, async (page) => {
-    await page.addInitScript(NOTE_PAINTS);
-    await page.route('**/assets/*.js', async (route) => {
-      await painted;
-      await route.continue();
+it.each(ALL_PAGES)(
+  'the layout of %s does not move when its scripts arrive after the first paint',
+  async (name) => {
+    const { promise: painted, resolve: release } = Promise.withResolvers<void>();
+    const visited = await visit('about:blank', { viewport: PHONE, isMobile: true }, async (page) => {
+      await page.addInitScript(NOTE_PAINTS);
+      await page.route('**/assets/*.js', async (route) => {
+        await painted;
+        await route.continue();
+      });
     });
-  });
-  const { page } = visited;
-  await page.goto(new URL(await addressOf(name), siteUrl).href, { waitUntil: 'commit' });
-  await expect.poll(() => page.evaluate('window.largest !== undefined')).toBe(true);
-  release();
-  await settled(page);
-  expect(await page.evaluate('window.shifted')).toBeLessThanOrEqual(MOST_SHIFT);
-  await visited.close();
-});
+    const { page } = visited;
+    await page.goto(new URL(await addressOf(name), siteUrl).href, { waitUntil: 'commit' });
+    await expect.poll(() => page.evaluate('window.largest !== undefined')).toBe(true);
+    release();
+    await settled(page);
+    expect(await page.evaluate('window.shifted')).toBeLessThanOrEqual(MOST_SHIFT);
+    await visited.close();
+  },
+);
 
 it.each(ALL_PAGES)('%s can be read without JavaScript', async (name) => {
   const visited = await visit(await addressOf(name), { javaScriptEnabled: false });
@@ -301,7 +304,7 @@ describe('the page view', () => {
     return sent;
   };
 
-  it('the page view is sent once', async () => {
+  it('each visit sends one page view', async () => {
     expect(await views('')).toBe(1);
   });
 
@@ -311,7 +314,7 @@ describe('the page view', () => {
       'Global Privacy Control',
       "Object.defineProperty(navigator, 'globalPrivacyControl', { get: () => true })",
     ],
-  ])('the page view is not sent with %s', async (_name, script) => {
+  ])('the browser sends no page view with %s', async (_name, script) => {
     expect(await views(script)).toBe(0);
   });
 });
@@ -323,7 +326,7 @@ it.each([
   ['/visitors.html', '/visitors'],
   ['/api.html', '/agents'],
   ['/index.html', '/'],
-])('the old address %s leads to %s', async (from, to) => {
+])('the old address %s redirects to %s', async (from, to) => {
   const response = await fetch(new URL(from, siteUrl), { redirect: 'manual' });
   expect(response.status).toBe(301);
   expect(new URL(response.headers.get('location') ?? '', siteUrl).pathname).toBe(to);
@@ -356,7 +359,7 @@ it('an unknown address shows a page with a link back', async () => {
   await visited.close();
 });
 
-it('every page forbids scripts, styles and pictures of other sites, and frames', async () => {
+it('every page forbids frames, and scripts, styles and pictures of other sites', async () => {
   const policy = (await fetch(siteUrl)).headers.get('content-security-policy') ?? '';
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("script-src 'self';");
@@ -390,7 +393,7 @@ function filled(status: Status): Status {
   return { ...status, history: { periodSeconds: lengthMs / 1000, periods }, days, incidents };
 }
 
-it('a status with a full history and incidents is accessible', async () => {
+it('the status page with a full history and incidents is accessible', async () => {
   const visited = await visit('/status', {}, (page) =>
     page.route('**/api/status', async (route) => {
       const response = await route.fetch();

@@ -59,7 +59,7 @@ const proofWith = (alter: (proof: Json) => unknown) => (page: Page) =>
   page.route('**/api/proof', altering(alter));
 
 it.each(['/', '/reserves'])(
-  "on %s all five lines are green for the service's proof, and only the named sources are contacted",
+  'all five lines on %s are green for a valid proof, and the check contacts only the named sources',
   async (path) => {
     const sources = (await (await fetch(new URL('/verify-sources.json', siteUrl))).json()) as {
       explorers: string[];
@@ -87,7 +87,7 @@ it.each(['/', '/reserves'])(
   },
 );
 
-it('both signatures are red when the message has one digit more', async () => {
+it('both signatures are red when one digit of the message was changed', async () => {
   const found = await checked(
     proofWith((proof) => ({
       ...proof,
@@ -109,21 +109,24 @@ it('every line is red for a message that is not in the form of a proof', async (
   expect(found).toEqual({ green: [], red: CHECKS, amber: [] });
 });
 
-it.each(['bitcoin', 'solana'])('one byte of the %s signature altered: its line is red', async (chain) => {
-  const found = await checked(
-    proofWith((proof) => {
-      const signed = proof[chain] as Json;
-      return { ...proof, [chain]: { ...signed, signature: oneByte(signed.signature) } };
-    }),
-  );
-  expect(found).toEqual({
-    green: allBut(`${chain}_signature`),
-    red: [`${chain}_signature`],
-    amber: [],
-  });
-});
+it.each(['bitcoin', 'solana'])(
+  'the line of the %s signature is red when one of its bytes was changed',
+  async (chain) => {
+    const found = await checked(
+      proofWith((proof) => {
+        const signed = proof[chain] as Json;
+        return { ...proof, [chain]: { ...signed, signature: oneByte(signed.signature) } };
+      }),
+    );
+    expect(found).toEqual({
+      green: allBut(`${chain}_signature`),
+      red: [`${chain}_signature`],
+      amber: [],
+    });
+  },
+);
 
-it('the reserve is red when an explorer shows one sat less', async () => {
+it('the reserve line is red when an explorer shows one sat less than the proof', async () => {
   let altered = 0;
   const found = await checked((page) =>
     page.route(/\/api\/address\/[a-z0-9]+$/, (route) => {
@@ -140,7 +143,7 @@ it('the reserve is red when an explorer shows one sat less', async () => {
   expect(await visited?.page.locator('[data-check="reserve"]').innerText()).toContain('shows');
 });
 
-it('a supply beyond the reserve is red, with both figures', async () => {
+it('the supply line is red, with both figures, when the supply exceeds the reserve', async () => {
   const found = await checked((page) =>
     page.route(
       (url) => url.origin !== siteUrl && url.pathname === '/',
@@ -171,7 +174,7 @@ it('no line is red on an honest proof while all explorers and nodes are blocked'
   if (visited) await expectAccessible(visited.page);
 });
 
-it('an explorer that cannot be reached is named in amber, and the other one still counts', async () => {
+it('names an unreachable explorer in amber and still uses the other one', async () => {
   let first = '';
   const found = await checked((page) =>
     page.route(
@@ -195,7 +198,7 @@ const HASTE = `const { timeout } = AbortSignal;
 window.patience = [];
 AbortSignal.timeout = (ms) => { window.patience.push(ms); return timeout.call(AbortSignal, ms > 8000 ? ms : 300); };`;
 
-it('the check ends after 8 seconds when sources never respond', async () => {
+it('the proof check ends after 8 seconds when its sources never respond', async () => {
   const found = await checked(async (page) => {
     await page.addInitScript(HASTE);
     await page.route(foreign, () => undefined);
@@ -218,7 +221,7 @@ async function firstProof(): Promise<void> {
   }
 }
 
-it('checks the chain of all proofs, and any row of the archive', async () => {
+it('the page checks the chain of all proofs, and any single archived proof', async () => {
   await firstProof();
   visited = await visit('/reserves');
   const { page } = visited;
@@ -234,7 +237,7 @@ it('checks the chain of all proofs, and any row of the archive', async () => {
   expectNothingWrong(visited);
 });
 
-it('one altered byte in the archive breaks the chain and its row', async () => {
+it('one changed byte in the archive shows the chain and its own row as invalid', async () => {
   await firstProof();
   visited = await visit('/reserves', {}, (page) =>
     page.route(
@@ -258,7 +261,7 @@ it('one altered byte in the archive breaks the chain and its row', async () => {
 });
 
 it.each(['/', '/trust', '/status', '/tokens/new', '/docs', '/no-such-page'])(
-  'a red bar on top of %s says by how many sats the supply exceeds the reserve',
+  'a red bar on top of %s shows by how many sats the supply exceeds the reserve',
   async (path) => {
     visited = await visit(path, {}, (page) =>
       page.route(

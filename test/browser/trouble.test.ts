@@ -8,7 +8,7 @@ let visited: Visit;
 afterEach(() => visited?.close());
 afterAll(() => control('DELETE /faults'));
 
-it.each(LIVE_PAGES)('%s says once that the service is unavailable, and the next step', async (path) => {
+it.each(LIVE_PAGES)('%s says once that the service is unavailable, and shows the next step', async (path) => {
   visited = await visit(path, {}, (page) => page.route('**/api/**', (route) => route.abort()));
   const { page } = visited;
   const notice = page.locator('.notice.bad').first();
@@ -29,7 +29,7 @@ const withoutFirstAnswers = (page: Page) =>
     await route.fulfill({ response, body });
   });
 
-it('a service that is available again is shown after a click', async () => {
+it('the page shows the figures after a click when the service is available again', async () => {
   let down = true;
   visited = await visit('/reserves', {}, async (page) => {
     await withoutFirstAnswers(page);
@@ -50,7 +50,7 @@ it('a service that is available again is shown after a click', async () => {
   expect(await page.locator('.notice.bad').count()).toBe(0);
 });
 
-it('an error of the service is shown with its next step, its code and the id for the operator', async () => {
+it('the page shows an error with its next step, its code and the request id for the operator', async () => {
   visited = await visit('/swap');
   const { page } = visited;
   await page.getByLabel('SOL of the reserve to swap').fill('0.001');
@@ -63,7 +63,7 @@ it('an error of the service is shown with its next step, its code and the id for
   expect(text).toMatch(/request [0-9a-f-]{36}/);
 });
 
-it('refuses a malformed amount on the page', async () => {
+it('the page refuses a malformed amount without a request', async () => {
   visited = await visit('/swap');
   const { page } = visited;
   const input = page.getByLabel('SOL of the reserve to swap');
@@ -87,7 +87,7 @@ it('refuses a malformed amount on the page', async () => {
   }
 });
 
-it('a wait of more than a second is announced', async () => {
+it('the page announces a wait of more than a second', async () => {
   let answer: (() => void) | undefined;
   const held = new Promise<void>((resolve) => {
     answer = resolve;
@@ -112,7 +112,7 @@ const swap = {
   ...{ btcSats: null, btcSatoshis: null },
 };
 
-it('a final response is not requested again', async () => {
+it('the page does not request a final response again', async () => {
   let isFinal = false;
   let finals = 0;
   visited = await visit(`/swap?swap=${id}`, {}, async (page) => {
@@ -135,7 +135,7 @@ it('a final response is not requested again', async () => {
   expect(finals).toBe(1);
 });
 
-it('a wait that usually takes hours is not announced as a long one', async () => {
+it('the page does not announce a delay for a wait that usually takes hours', async () => {
   visited = await visit(`/swap?swap=${id}`, {}, async (page) => {
     await page.clock.install();
     await page.route('**/api/swap/status/**', (route) => route.fulfill({ json: swap }));
@@ -151,7 +151,7 @@ const withFields = (fields: object) => async (route: Route) => {
   await route.fulfill({ response, json: { ...(await response.json()), ...fields } });
 };
 
-it('a stale value is marked and shows its time', async () => {
+it('the page marks a stale value and shows its time', async () => {
   visited = await visit('/reserves', {}, async (page) => {
     await withoutFirstAnswers(page);
     await page.route('**/api/reserves', withFields({ stale: true, as_of: '2026-11-20T10:00:00.000Z' }));
@@ -163,7 +163,7 @@ it('a stale value is marked and shows its time', async () => {
   await expectAccessible(visited.page);
 });
 
-it('a value that is not known is called unknown, never zero', async () => {
+it('the page shows an unknown value as unknown, never as zero', async () => {
   visited = await visit('/', {}, (page) =>
     page.route('**/api/reserves', async (route) => {
       const response = await route.fetch();
@@ -177,7 +177,7 @@ it('a value that is not known is called unknown, never zero', async () => {
   expect(await figure.locator('.value').innerText()).toBe('unknown');
 });
 
-it('when the Worker stops, the page keeps its figures, and afterwards shows which upstream is down', async () => {
+it('the page keeps its figures while the Worker is down, and later shows which upstream is down', async () => {
   const { promise: pressed, resolve: press } = Promise.withResolvers<void>();
   visited = await visit('/status');
   const { page } = visited;

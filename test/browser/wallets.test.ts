@@ -35,7 +35,7 @@ async function openInvoice(name: string): Promise<void> {
   await page.locator('[data-invoice="awaiting_payment"]').waitFor();
 }
 
-it('a wallet that can only sign creates and pays a token without leaving the page', async () => {
+it('a wallet that can only sign creates and pays for a token without leaving the page', async () => {
   const address = await withWallet('/tokens/new', { behaviour: 'sign' });
   const { page } = visited;
   expect(visited.foreign).toEqual([]);
@@ -52,7 +52,7 @@ it('a wallet that can only sign creates and pays a token without leaving the pag
   expect(visited.complaints).toEqual([]);
 });
 
-it('deposits USDC and claims the reward in one flow, and a reload resumes it', async () => {
+it('a visitor deposits USDC and claims the reward in one flow, which continues after a reload', async () => {
   await withWallet('/asry');
   const { page } = visited;
   const deposits = async (): Promise<bigint> => {
@@ -80,7 +80,7 @@ it('deposits USDC and claims the reward in one flow, and a reload resumes it', a
   expect(await foreignBut(visited.foreign)).toEqual([]);
 });
 
-it('lists a token that exists, paid by wallet', async () => {
+it('a visitor lists an existing token and pays by wallet', async () => {
   await withWallet('/tokens');
   const { page } = visited;
   const named: string[] = [];
@@ -131,7 +131,7 @@ describe('when a payment does not happen', () => {
     await page.getByRole('button', { name: /^Pay [\d.]+ SOL$/ }).click();
   };
 
-  it('lets the visitor leave a wallet window that was closed, and loses nothing', async () => {
+  it('lets the visitor continue after the wallet window was closed, and loses nothing', async () => {
     await pay({ behaviour: 'ignore' });
     const { page } = visited;
     await page.getByRole('button', { name: 'The wallet window is closed' }).click();
@@ -140,7 +140,7 @@ describe('when a payment does not happen', () => {
     await page.locator('[data-invoice="awaiting_payment"]').waitFor();
   });
 
-  it('says that the wallet holds too little before it opens the wallet', async () => {
+  it('says that the wallet holds too little before the page opens the wallet', async () => {
     await withWallet('/asry');
     const { page } = visited;
     await page.getByLabel('Amount').fill('99999999');
@@ -160,7 +160,7 @@ describe('when a payment does not happen', () => {
   });
 });
 
-it('two wallets are offered by name', async () => {
+it('offers two wallets by their names', async () => {
   visited = await visit('/asry', {}, async (page) => {
     await addWallet(page);
     await page.addInitScript(
@@ -204,7 +204,7 @@ it.each([
     { contentType: 'text/html', body: '<p>no</p>' },
     'No picture at this address.',
   ],
-])('loads %s only on request, and says what is wrong with it', async (_name, answer, text) => {
+])('loads %s only on request and shows its problem', async (_name, answer, text) => {
   visited = await visit('/tokens/new', {}, (page) => page.route(PICTURE, (route) => route.fulfill(answer)));
   const { page } = visited;
   await page.getByLabel('Picture (optional)').fill(PICTURE);

@@ -25,7 +25,7 @@ it.each(SIGNATURE_CASES.map((one) => [one.name, one] as const))('%s', async (_na
   expect(passed && !one.peer, 'looser than the peer').toBe(false);
 });
 
-it('agrees with the peer on honest signatures, and on the same with any one bit changed', async () => {
+it('agrees with the peer library on honest signatures and on signatures with any one bit changed', async () => {
   for (let round = 0; round < 6; round += 1) {
     const secret = randomBytes(32);
     const publicKey = ed25519.getPublicKey(secret);

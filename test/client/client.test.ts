@@ -69,7 +69,7 @@ const headerOf = (sent: readonly Sent[], name: string, at = 0): string | null =>
   new Headers(sent[at]?.init.headers).get(name);
 const keyOf = (sent: readonly Sent[], at = 0) => headerOf(sent, 'idempotency-key', at);
 
-it('the client has a method for each operation, which sends its request', async () => {
+it('the client has a method for each operation and sends its request', async () => {
   const names = Object.keys(OPERATIONS) as OperationName[];
   const { sluice, sent } = service(...names.map(() => ({})));
   for (const name of names) {
@@ -84,7 +84,7 @@ it('the client has a method for each operation, which sends its request', async 
 });
 
 describe('a request', () => {
-  it('fills path, query and body from one input', async () => {
+  it('a request fills path, query and body from one input', async () => {
     const { sluice, sent } = service({}, {}, {});
     await sluice.getSwapStatus({ id: '../ops?x=1' });
     await sluice.searchTokens({ q: 'moon & cat', cursor: undefined });
@@ -100,7 +100,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('sends the bookmark of the last response that had one', async () => {
+  it('a request sends the bookmark of the last response that contained one', async () => {
     const { sluice, sent } = service({}, { headers: { 'x-data-bookmark': '0000-1' } }, {}, LOST, {});
     for (let read = 0; read < 5; read += 1) await sluice.call('getReserves', {});
     expect(sent.map((_, at) => headerOf(sent, 'x-data-bookmark', at))).toEqual([
@@ -112,7 +112,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('requests a wait only from operations that support it, and always from a confirmation', async () => {
+  it('requests a wait only from operations that support it, and always for a confirmation', async () => {
     const { sluice, sent } = service({}, {}, {}, {});
     await sluice.confirmInvoice({ invoice_id: 'x', tx_signature: 'y' }, { wait: 20 });
     await sluice.getReserves({}, { wait: 20 });
@@ -126,7 +126,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('returns text for a text response, and null for an empty response', async () => {
+  it('the client returns text for a text response, and null for an empty response', async () => {
     const { sluice } = service({ body: '# Sluice' }, { status: 204 });
     expect(await sluice.call('getLlmsText', {})).toMatchObject({ ok: true, value: '# Sluice' });
     const pageview = { path: '/', referrer: '' } as Parameters<typeof sluice.call<'addPageview'>>[1];
@@ -169,11 +169,11 @@ describe('a failure is a value', () => {
       new DOMException('too slow', 'TimeoutError'),
       { kind: 'unreachable', reason: 'timeout' },
     ],
-  ])('%s', async (_name, reply, failure) => {
+  ])('the client returns a failure as a value: %s', async (_name, reply, failure) => {
     expect(await failureOf(reply)).toMatchObject(failure);
   });
 
-  it('a request that the caller stops is a failure of kind unreachable', async () => {
+  it('a request that the caller stops returns a failure of kind unreachable', async () => {
     const { sluice } = service({ body: CREATED });
     const result = await sluice.call('getReserves', {}, { signal: AbortSignal.abort() });
     expect(result).toMatchObject({ ok: false, failure: { kind: 'unreachable', reason: 'aborted' } });
@@ -188,7 +188,7 @@ describe('a failure is a value', () => {
       (sluice) => sluice.createSwap({ amountSol: 1 }, { idempotencyKey: 'schlüssel-0123456789' }),
     ],
     ['a limit that no timer takes', (sluice) => sluice.getReserves({}, { timeoutMs: -1 })],
-  ])('is invalid for %s, and nothing is sent', async (_name, call) => {
+  ])('returns an invalid failure and sends nothing for %s', async (_name, call) => {
     const { sluice, sent } = service();
     expect(await call(sluice)).toMatchObject({
       ok: false,
@@ -197,7 +197,7 @@ describe('a failure is a value', () => {
     expect(sent).toEqual([]);
   });
 
-  it('a request is invalid when the store of keys throws, and nothing is sent', async () => {
+  it('returns an invalid failure and sends nothing when the store of keys throws', async () => {
     const broken = new Error('storage is full');
     const keys = new Map<string, string>();
     keys.set = () => {
@@ -229,7 +229,7 @@ describe('a repeat', () => {
     body: problem('CUSTODIAN_UNAVAILABLE', 'retry_later', { retryable: true, retry_after_s: 0, ...more }),
   });
 
-  it('repeats a read after two temporary failures, and not after a third', async () => {
+  it('repeats a read after one or two temporary failures, but not after a third', async () => {
     const { sluice, sent } = serviceFor({}, LOST, busy(), { body: WAITING });
     expect(await sluice.getSwapStatus({ id: ID })).toMatchObject({ ok: true, value: { status: 'waiting' } });
     expect(sent).toHaveLength(3);
@@ -237,7 +237,7 @@ describe('a repeat', () => {
     expect(await stuck.sluice.getSwapStatus({ id: ID })).toMatchObject({ failure: { status: 503 } });
   });
 
-  it('a repeat of a creation has the same key', async () => {
+  it('a repeated creation has the same key', async () => {
     const { sluice, sent } = serviceFor({}, LOST, busy(), { body: CREATED });
     expect(await sluice.createSwap({ amountSol: '0.5' })).toMatchObject({ ok: true });
     expect([keyOf(sent, 1), keyOf(sent, 2)]).toEqual([keyOf(sent), keyOf(sent)]);
@@ -261,7 +261,7 @@ describe('a repeat', () => {
       {},
     ],
     ['a call without retries', (sluice) => sluice.getReserves({}, { retries: 0 }), busy()],
-  ])('never follows %s', async (_name, call, reply) => {
+  ])('sends no repeat after %s', async (_name, call, reply) => {
     const { sluice, sent } = serviceFor({}, reply);
     expect(await call(sluice)).toMatchObject({ ok: false });
     expect(sent).toHaveLength(1);
@@ -269,7 +269,7 @@ describe('a repeat', () => {
 });
 
 describe('a list', () => {
-  it('a list is read page by page, with its own parameters', async () => {
+  it('reads a list page by page and sends its own parameters with each page', async () => {
     const page = (id: number, next_cursor: string | null) => ({ body: { tokens: [{ id }], next_cursor } });
     const { sluice, sent } = service(page(2, 'c1'), page(1, null));
     const ids: number[] = [];
@@ -284,7 +284,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('a list ends with the page that failed', async () => {
+  it('reading a list ends at the page that failed', async () => {
     const { sluice } = service(LOST);
     const read: boolean[] = [];
     for await (const { ok } of sluice.pages('listSwaps')) read.push(ok);
@@ -302,15 +302,18 @@ describe('a creation', () => {
     ['a small exponent', { amountSol: 1e-7 }, { amountSol: '0.0000001' }, '0.0000001'],
     ['a large exponent', { amountSol: '1.25E+3' }, { amountSol: 1250 }, '1250'],
     ['a BigInt', Object({ amountSol: 100n }), { amountSol: '100.0' }, '100'],
-  ])('is the same order with %s', async (_name, first, second, amountSol) => {
-    const { sluice, sent } = service(LOST, { body: CREATED });
-    await sluice.createSwap(first);
-    await sluice.createSwap(second);
-    expect(keyOf(sent, 1)).toBe(keyOf(sent));
-    expect(sent.map(({ init }) => init.body)).toEqual(Array(2).fill(JSON.stringify({ amountSol })));
-  });
+  ])(
+    'sends the same key and amount for equal orders, written with %s',
+    async (_name, first, second, amountSol) => {
+      const { sluice, sent } = service(LOST, { body: CREATED });
+      await sluice.createSwap(first);
+      await sluice.createSwap(second);
+      expect(keyOf(sent, 1)).toBe(keyOf(sent));
+      expect(sent.map(({ init }) => init.body)).toEqual(Array(2).fill(JSON.stringify({ amountSol })));
+    },
+  );
 
-  it('sends the same key for equal members in another order, and for absent ones', async () => {
+  it('sends the same key if members are in another order or are undefined', async () => {
     const { sluice, sent } = service(LOST, { body: exampleOf('createExchange') });
     await sluice.createExchange({ from: 'sol', to: 'btc', amount: 0.8, payoutAddress: ADDRESS });
     const again = { payoutAddress: ADDRESS, refundAddress: undefined, amount: '0.8', to: 'btc', from: 'sol' };
@@ -319,7 +322,7 @@ describe('a creation', () => {
     expect(sent[1]?.init.body).toBe(sent[0]?.init.body);
   });
 
-  it('keeps the digits of members that are not amounts', async () => {
+  it('keeps leading zeros of members that are not amounts', async () => {
     const { sluice, sent } = service(LOST, LOST);
     const order = { from: 'sol', to: 'xrp', amount: 1, payoutAddress: ADDRESS };
     await sluice.createExchange({ ...order, payoutExtraId: '0123' });
@@ -328,14 +331,14 @@ describe('a creation', () => {
     expect(sent[0]?.init.body).toContain('"payoutExtraId":"0123"');
   });
 
-  it('sends a caller’s own key again while its outcome is unknown', async () => {
+  it('repeats a caller’s own key while the outcome of its creation is unknown', async () => {
     const { sluice, sent } = service(LOST, { body: CREATED });
     await sluice.createSwap(input, { idempotencyKey: 'my-own-key-0123456789' });
     await sluice.createSwap(input);
     expect([keyOf(sent), keyOf(sent, 1)]).toEqual(Array(2).fill('my-own-key-0123456789'));
   });
 
-  it('a creation returns its outcome although the store cannot forget the key', async () => {
+  it('a creation returns its outcome even if the store cannot delete the key', async () => {
     const keys = new Map<string, string>();
     keys.delete = () => {
       throw new Error('storage is broken');
@@ -369,7 +372,7 @@ describe('a creation', () => {
       },
     ],
     ['an unexpected failure happened', { status: 500, body: problem('INTERNAL', 'report_request_id') }],
-  ])('sends the same key again after %s', async (_name, lost) => {
+  ])('sends the same key again after this unknown outcome: %s', async (_name, lost) => {
     const { sluice, sent } = service(lost, { body: CREATED });
     expect(await sluice.call('createSwap', input)).toMatchObject({ ok: false, idempotencyKey: keyOf(sent) });
     await sluice.call('createSwap', input);
@@ -382,28 +385,28 @@ describe('a creation', () => {
       'a refusal that asks for a new key',
       { status: 502, body: problem('QUOTE_REFUSED', 'retry_with_new_key', { retryable: true }) },
     ],
-  ])('sends a new key after %s', async (_name, refused) => {
+  ])('sends a new key after this known outcome: %s', async (_name, refused) => {
     const { sluice, sent } = service(refused, { body: CREATED });
     expect(await sluice.call('createSwap', input)).not.toHaveProperty('idempotencyKey');
     await sluice.call('createSwap', input);
     expect(keyOf(sent, 1)).not.toBe(keyOf(sent));
   });
 
-  it('keeps the key of a call that the caller stopped', async () => {
+  it('keeps the key of a creation that the caller stopped', async () => {
     const { sluice, sent } = service({ body: CREATED });
     await sluice.call('createSwap', input, { signal: AbortSignal.abort() });
     await sluice.call('createSwap', input);
     expect(keyOf(sent, 1)).toBe(keyOf(sent));
   });
 
-  it('a creation has a separate key for each input', async () => {
+  it('uses a separate key for each input of a creation', async () => {
     const { sluice, sent } = service(LOST, LOST);
     await sluice.call('createSwap', input);
     await sluice.call('createSwap', { amountSol: '0.6' });
     expect(keyOf(sent, 1)).not.toBe(keyOf(sent));
   });
 
-  it('sends no key for a rehearsal', async () => {
+  it('a dry run sends no key', async () => {
     const { sluice, sent } = service({ body: exampleOf('createSwap', 'dry_run') }, { body: {} });
     expect(await sluice.previewSwap(input)).toMatchObject({ ok: true, value: { amountSol: 0.5 } });
     expect(sent[0]?.init.body).toBe('{"amountSol":"0.5","dry_run":true}');
@@ -411,7 +414,7 @@ describe('a creation', () => {
     expect([keyOf(sent), keyOf(sent, 1)]).toEqual([null, null]);
   });
 
-  it('keeps at most 1,000 keys in memory, the newest ones', () => {
+  it('keeps only the newest 1,000 keys in memory', () => {
     const keys = memoryKeys();
     for (let call = 0; call <= 1_000; call++) keys.set(String(call), 'key');
     expect([keys.get('0'), keys.get('1'), keys.get('1000')]).toEqual([undefined, 'key', 'key']);
@@ -423,7 +426,7 @@ describe('until', () => {
   afterEach(() => void vi.useRealTimers());
   const isOver = ({ status }: { readonly status: string }): boolean => status !== 'waiting';
 
-  it('reads the state at once, and then as often as the service has waited for it', async () => {
+  it('`until` reads the state at once, and again as soon as each waiting response arrives', async () => {
     const held = { 'preference-applied': 'wait=25' };
     const { sluice, sent } = service(
       { body: WAITING },
@@ -439,7 +442,7 @@ describe('until', () => {
     expect(seen).toEqual([Object(WAITING).detail, 'settling']);
   });
 
-  it('reads at most once a second when a state is final for the service and not for the caller', async () => {
+  it("`until` reads about once a second if responses arrive at once and the caller's end is not reached", async () => {
     const stuck = { body: WAITING, headers: { 'preference-applied': 'wait=25' } };
     const { sluice, sent } = service(...Array.from({ length: 20 }, () => stuck));
     const stop = new AbortController();
@@ -450,7 +453,7 @@ describe('until', () => {
     expect(sent.length).toBeLessThanOrEqual(7);
   });
 
-  it('polls after the pause that the response names where the service does not wait', async () => {
+  it('`until` waits for the pause that the response names if the service does not wait', async () => {
     const { sluice, sent } = service({ body: WAITING }, { body: WAITING }, { body: FINISHED });
     const ended = sluice.until('getSwapStatus', { id: ID }, isOver);
     await vi.advanceTimersByTimeAsync(4_999);
@@ -459,7 +462,7 @@ describe('until', () => {
     expect(await ended).toMatchObject({ ok: true, value: { status: 'finished' } });
   });
 
-  it('retries after temporary failures, and waits as long as the service requests', async () => {
+  it('`until` retries after temporary failures and waits as long as the service requests', async () => {
     const busy = problem('CUSTODIAN_UNAVAILABLE', 'retry_later', { retryable: true, retry_after_s: 7 });
     const { sluice, sent } = service({ status: 503, body: busy }, LOST, { body: FINISHED });
     const ended = sluice.until('getSwapStatus', { id: ID }, isOver);
@@ -471,7 +474,7 @@ describe('until', () => {
     expect(await ended).toMatchObject({ ok: true, value: { status: 'finished' } });
   });
 
-  it('ends at a permanent failure', async () => {
+  it('`until` ends at a permanent failure', async () => {
     const { sluice } = service({ status: 404, body: problem('NOT_FOUND', 'check_id') });
     expect(await sluice.until('getSwapStatus', { id: ID }, isOver)).toMatchObject({
       ok: false,
@@ -479,7 +482,7 @@ describe('until', () => {
     });
   });
 
-  it('ends during a pause when the caller stops it, with the newest state', async () => {
+  it('`until` returns the newest state when the caller stops it during a pause', async () => {
     const { sluice, sent } = service({ body: WAITING }, { body: WAITING });
     const stop = new AbortController();
     const ended = sluice.until('getSwapStatus', { id: ID }, isOver, { signal: stop.signal });
@@ -504,7 +507,7 @@ describe('until', () => {
     });
   });
 
-  it('`until` never repeats an operation that creates', async () => {
+  it('`until` refuses an operation that creates something', async () => {
     const { sluice, sent } = service();
     const create = 'createSwap' as 'getSwapStatus';
     expect(await sluice.until(create, { id: ID }, () => false)).toMatchObject({
@@ -517,7 +520,7 @@ describe('until', () => {
     ['waitForSwap', WAITING, { ...WAITING, status: 'failed' }],
     ['waitForInvoice', { status: 'pending', detail: 'paid' }, { status: 'pending', detail: 'refund_due' }],
     ['waitForExchange', { status: 'pending' }, { status: 'expired' }],
-  ])('knows the end as %s', async (wait, open, over) => {
+  ])('%s returns when the operation has ended', async (wait, open, over) => {
     const { sluice, sent } = service({ body: open }, { body: over });
     const ended = sluice[wait](ID);
     await vi.advanceTimersByTimeAsync(10_000);
@@ -542,7 +545,7 @@ describe('a limit of 2 s', () => {
     return { sluice, closed, stop };
   }
 
-  it('ends the read that a hanging server leaves open, within 2.5 s', async () => {
+  it('a limit of 2 s ends a read of a hanging server within 2.5 s', async () => {
     const { sluice, stop } = await hangingAfter();
     const tooLate = new Promise((resolve) => setTimeout(resolve, 2_500, 'too late'));
     const ended = sluice.waitForSwap(ID, { timeoutMs: 2_000 });
@@ -553,7 +556,7 @@ describe('a limit of 2 s', () => {
     await stop();
   });
 
-  it('returns the state that was read before the server hung', async () => {
+  it('a limit of 2 s returns the state that was read before the server hung', async () => {
     const { sluice, stop } = await hangingAfter(WAITING);
     expect(await sluice.waitForSwap(ID, { timeoutMs: 2_000 })).toMatchObject({
       ok: false,
@@ -562,7 +565,7 @@ describe('a limit of 2 s', () => {
     await stop();
   });
 
-  it('the limit of 2 s also ends a call with a longer limit of the caller', async () => {
+  it('a shorter limit of one call ends it before the limit of 2 s', async () => {
     const { sluice, stop } = await hangingAfter();
     expect(await sluice.getReserves({}, { signal: AbortSignal.timeout(50) })).toMatchObject({
       failure: { kind: 'unreachable', reason: 'timeout' },

@@ -26,14 +26,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const read = (file: string): string => readFileSync(join(installed, file), 'utf8');
 
-it('the package has no dependency and contains its license', () => {
+it('the client package has no dependency and contains its license', () => {
   const manifest: object = JSON.parse(read('package.json'));
   for (const member of ['dependencies', 'peerDependencies', 'optionalDependencies'])
     expect(manifest).not.toHaveProperty(member);
   expect(read('dist/LICENSE')).toContain('MIT');
 });
 
-it('the package adds at most 4 KB, gzipped, to a program that swaps', async () => {
+it('the client package adds at most 4 KB, gzipped, to a program that creates swaps', async () => {
   const program = `import { createClient } from 'sluice-client';
 const sluice = createClient({ baseUrl: 'https://sluice.example' });
 const preview = await sluice.previewSwap({ amountSol: '0.5' });
@@ -50,7 +50,7 @@ console.log(preview, swap.ok ? await sluice.waitForSwap(swap.value.id, { timeout
   expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeLessThanOrEqual(4_096);
 });
 
-it('the tarball and its README run in Node and type-check under the strictest settings', async () => {
+it('the tarball and its README run in Node and pass the strictest type checks', async () => {
   writeFileSync(
     join(folder, 'program.ts'),
     `import { createClient } from 'sluice-client';

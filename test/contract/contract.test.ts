@@ -69,7 +69,7 @@ const SECRETS = [
 ];
 
 describe('the contract', () => {
-  it('the contract has a test for each row, and no test without a row', () => {
+  it('each row of the contract has a test, and each test has a row', () => {
     const tested = TABLES.map((table) => ({ title: table.title, rows: table.rows.map(({ row }) => row) }));
     const written = contractTables().map(({ title, rows }, at) => ({
       title,
@@ -89,10 +89,13 @@ describe('the service', () => {
   afterAll(() => contract?.stop());
 
   describe.each(TABLES.map((table) => [table.title, table] as const))('%s', (_title, table) => {
-    it.each(table.rows.map((row) => [row.row, row] as const))('%s', (_row, row) => row.check(contract));
+    it.each(table.rows.map((row) => [row.row, row] as const))(
+      'the service fulfils the contract: %s',
+      (_row, row) => row.check(contract),
+    );
   });
 
-  it('gives every read of its document an entity tag, or forbids storing it', async () => {
+  it('every read of the document has an entity tag or forbids storing its response', async () => {
     const { document, pathOf, world } = contract;
     let unchanged = 0;
     for (const { method, path, operation } of operationsOf(document)) {
@@ -112,7 +115,7 @@ describe('the service', () => {
     expect(unchanged).toBeGreaterThan(20);
   });
 
-  it('shows no secret and no upstream address in responses, log or database', async () => {
+  it('responses, log and database contain no secret and no upstream address', async () => {
     const { world } = contract;
     const hidden = SECRETS.map((name) => world.bindings[name] ?? '');
     expect(hidden.every((secret) => secret.length >= 16)).toBe(true);

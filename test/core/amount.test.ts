@@ -36,7 +36,7 @@ describe('parseAmount', () => {
     expect(atomsOf(text)).toBe(lamports);
   });
 
-  it('every two-decimal amount up to 100 SOL is exact, where a product of doubles is not', () => {
+  it('every two-decimal amount up to 100 SOL is exact, although a product of doubles is not', () => {
     let doublesWrong = 0;
     for (let cents = 0; cents <= 10_000; cents++) {
       const text = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
@@ -80,22 +80,22 @@ describe('parseAmount', () => {
     ['0.0000000001', SOL_DECIMALS],
     ['1.123456789', BTC_DECIMALS],
     ['1.5', 0],
-  ])('%s has more digits than a unit with %i', (text, decimals) => {
+  ])('refuses %s because it has more digits than a unit with %i decimals', (text, decimals) => {
     expect(atomsOf(text, decimals)).toBe('too_many_digits');
   });
 
-  it('zeros after the last digit of the unit change nothing', () => {
+  it('zeros after the last digit of the unit do not change an amount', () => {
     expect(atomsOf('0.1234567890000')).toBe(123_456_789n);
   });
 
-  it('text of 64 characters is read, of 65 is too large, of 10,000 as well', () => {
+  it('a text of 64 characters is read, and texts of 65 and of 10,000 characters are too large', () => {
     expect(atomsOf('1'.repeat(64))).toBe(BigInt('1'.repeat(64)) * 10n ** 9n);
     expect(atomsOf('1'.repeat(65))).toBe('too_large');
     expect(atomsOf('9'.repeat(10_000))).toBe('too_large');
     expect(atomsOf(`0.${'0'.repeat(10_000)}`)).toBe('too_large');
   });
 
-  it('reads back what formatAmount writes', () => {
+  it('parseAmount reads back what formatAmount writes', () => {
     fc.assert(
       fc.property(anyAtoms, anyDecimals, (atoms, decimals) => {
         expect(atomsOf(formatAmount(atoms, decimals), decimals)).toBe(atoms);
@@ -126,7 +126,7 @@ describe('formatAmount', () => {
     expect(formatAmount(atoms, decimals)).toBe(text);
   });
 
-  it('writes no exponent, no trailing zero and no trailing point', () => {
+  it('formatAmount writes no exponent, no trailing zero and no trailing point', () => {
     fc.assert(
       fc.property(anyAtoms, anyDecimals, (atoms, decimals) => {
         expect(formatAmount(atoms, decimals)).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/);
@@ -134,7 +134,7 @@ describe('formatAmount', () => {
     );
   });
 
-  it('the JSON number is the nearest double', () => {
+  it('the JSON number of an amount is the nearest double', () => {
     expect(toNumber(2_010_000_000n, 9)).toBe(2.01);
     expect(toNumber(0n, 9)).toBe(0);
     expect(toNumber(1_125_000_000_000_000_001n, 9)).toBe(1_125_000_000);
@@ -153,7 +153,7 @@ describe('rounding', () => {
     expect(bpsOf(amount, bps)).toBe(fee);
   });
 
-  it('fees of the parts are never less than the fee of the whole', () => {
+  it('the fees of the parts of an amount are never less than the fee of the whole', () => {
     fc.assert(
       fc.property(anyAtoms, anyAtoms, fc.integer({ min: 0, max: 10_000 }), (a, b, bps) => {
         expect(bpsOf(a, bps) + bpsOf(b, bps)).toBeGreaterThanOrEqual(bpsOf(a + b, bps));
@@ -167,12 +167,12 @@ describe('rounding', () => {
     [999_999n, 3, 999_000n, 1_000_000n],
     [12n, 3, 12n, 12n],
     [0n, 3, 0n, 0n],
-  ])('%s at %i digits lies between %s and %s', (atoms, digits, floor, ceil) => {
+  ])('the amount %s at %i digits is rounded down to %s and up to %s', (atoms, digits, floor, ceil) => {
     expect(floorSignificant(atoms, digits)).toBe(floor);
     expect(ceilSignificant(atoms, digits)).toBe(ceil);
   });
 
-  it('both roundings keep the given digits and differ by less than one of the last digit', () => {
+  it('rounding down and up keeps the given digits and changes less than one unit of the last digit', () => {
     fc.assert(
       fc.property(anyAtoms, fc.integer({ min: 1, max: 6 }), (atoms, digits) => {
         const [floor, ceil] = [floorSignificant(atoms, digits), ceilSignificant(atoms, digits)];
@@ -212,16 +212,16 @@ describe('parseWrittenAmount', () => {
     ['e5', 'not_a_decimal'],
     [' 1', 'not_a_decimal'],
     ['9'.repeat(65), 'too_large'],
-  ])('%s SOL is %s', (text, atoms) => expect(written(text)).toBe(atoms));
+  ])('parseWrittenAmount reads %s SOL as %s', (text, atoms) => expect(written(text)).toBe(atoms));
 
-  it('refuses digits beyond the unit where they are not dropped', () => {
+  it('parseWrittenAmount refuses digits beyond the unit if the caller does not drop them', () => {
     expect(written('1.5', 0, 'refuse')).toBe('too_many_digits');
     expect(written('15e-1', 0, 'refuse')).toBe('too_many_digits');
     expect(written('1e-1', 0, 'refuse')).toBe('too_many_digits');
     expect(written('1.50e1', 0, 'refuse')).toBe(15n);
   });
 
-  it('reads every number that JavaScript writes as at most that number, less than an atom below it', () => {
+  it('every number that JavaScript writes is read as that number or less than an atom below it', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e9, noNaN: true }), (value) => {
         const atoms = written(String(value));
@@ -236,7 +236,7 @@ describe('parseWrittenAmount', () => {
     );
   });
 
-  it('agrees with parseAmount on every plain decimal', () => {
+  it('parseWrittenAmount agrees with parseAmount on every plain decimal', () => {
     fc.assert(
       fc.property(anyAtoms, anyDecimals, (atoms, decimals) => {
         expect(written(formatAmount(atoms, decimals), decimals, 'refuse')).toBe(atoms);

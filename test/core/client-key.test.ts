@@ -9,7 +9,7 @@ async function keyOf(headers: Record<string, string>) {
   return (await app.request('/', { headers })).text();
 }
 
-it('an IPv4 caller is counted by the whole address', async () => {
+it('an IPv4 caller is identified by the whole address', async () => {
   expect(await keyOf({ 'cf-connecting-ip': '203.0.113.9' })).toBe('203.0.113.9');
 });
 
@@ -20,15 +20,15 @@ it.each([
   ['2001:db8::1', '2001:db8:0:0::/64'],
   ['::1', '0:0:0:0::/64'],
   ['2a06:98c0:3600::103', '2a06:98c0:3600:0::/64'],
-])('%s counts as %s', async (ip, key) => {
+])('the IPv6 address %s has the client key %s', async (ip, key) => {
   expect(await keyOf({ 'cf-connecting-ip': ip })).toBe(key);
 });
 
-it('an IPv4 address written as IPv6 is counted as that address, not with all others', async () => {
+it('an IPv4 address written as IPv6 has its own client key, not one shared with all others', async () => {
   expect(await keyOf({ 'cf-connecting-ip': '::ffff:203.0.113.9' })).toBe('203.0.113.9');
 });
 
-it('every spelling of one IPv6 address has the key of its /64', () => {
+it('every spelling of one IPv6 address has the client key of its /64', () => {
   const group = fc.integer({ min: 0, max: 0xffff });
   fc.assert(
     fc.property(
@@ -85,7 +85,7 @@ const SPOOFS = [
   'via',
 ];
 
-it.each(SPOOFS)('%s does not change who is calling', async (name) => {
+it.each(SPOOFS)('the header %s does not change the client key', async (name) => {
   const honest = { 'cf-connecting-ip': '203.0.113.9' };
   expect(await keyOf({ ...honest, [name]: '198.51.100.7' })).toBe('203.0.113.9');
   expect(await keyOf({ [name]: '198.51.100.7' })).toBe('local');

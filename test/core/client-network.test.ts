@@ -7,25 +7,25 @@ describe('networksOf', () => {
     ['2001:db8:1:2::/64', ['2001:db8:1:2::/64', '2001:db8:1:0::/56', '2001:db8:1::/48']],
     ['2001:db8:1:ab34::/64', ['2001:db8:1:ab34::/64', '2001:db8:1:ab00::/56', '2001:db8:1::/48']],
     ['local', ['local']],
-  ])('counts %s under %j', (client, networks) => {
+  ])('the client key %s belongs to the networks %j', (client, networks) => {
     expect(networksOf(client).map(({ network }) => network)).toEqual(networks);
   });
 
-  it('gives wider networks two and four times the limit', () => {
+  it('wider networks get two and four times the limit of one client', () => {
     expect(networksOf('2001:db8::1:2::/64').map(({ times }) => times)).toEqual([1]);
     expect(networksOf('2001:db8:0:0::/64').map(({ times }) => times)).toEqual([1, 2, 4]);
   });
 });
 
 describe('fairShare', () => {
-  it('fairShare is an eighth of what others have left, and never less than two', () => {
+  it('fairShare is an eighth of what other clients have left, and never less than two', () => {
     expect(fairShare(80, 0, 0)).toBe(10);
     expect(fairShare(80, 10, 10)).toBe(10);
     expect(fairShare(80, 72, 0)).toBe(2);
     expect(fairShare(80, 80, 0)).toBe(2);
   });
 
-  it('keeps a budget open against seven clients that take all they can', () => {
+  it('fairShare leaves part of a budget for others when seven clients take all they can', () => {
     let used = 0;
     for (let client = 0; client < 7; client++) {
       let own = 0;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { AppError, ERRORS, refusalError, upstreamFailed } from '../../src/core/errors.ts';
 
-it.each(Object.entries(ERRORS))('%s has an HTTP status that fits its meaning', (code, entry) => {
+it.each(Object.entries(ERRORS))('the error %s has an HTTP status that fits its meaning', (code, entry) => {
   expect(code).toMatch(/^[A-Z][A-Z_]+$/);
   expect(entry.status).toBeGreaterThanOrEqual(400);
   expect(entry.status).toBeLessThan(600);
@@ -11,7 +11,7 @@ it.each(Object.entries(ERRORS))('%s has an HTTP status that fits its meaning', (
   if (entry.action === 'retry_later') expect(entry.retryable).toBe(true);
 });
 
-it('an expected failure has its code, status and details, and a separate cause', () => {
+it('an AppError has its code, status and details, and a separate cause', () => {
   const cause = new Error('secret in a URL');
   const error = new AppError('NOT_FOUND', 'No such thing.', {
     status: 410,
@@ -25,7 +25,7 @@ it('an expected failure has its code, status and details, and a separate cause',
   expect(error).toBeInstanceOf(Error);
 });
 
-it('a refusal of a newer custodian with an unknown code is retryable', () => {
+it('a refusal with an unknown code from a newer custodian is retryable', () => {
   const code = 'CODE_OF_THE_NEXT_RELEASE' as 'NOT_FOUND';
   expect(refusalError({ code, message: 'No.' })).toMatchObject({
     code: 'CUSTODIAN_UNAVAILABLE',
@@ -33,7 +33,7 @@ it('a refusal of a newer custodian with an unknown code is retryable', () => {
   });
 });
 
-it('a failed upstream names itself and the reason, nothing else', () => {
+it('the error of a failed upstream names only the upstream and the reason', () => {
   const error = upstreamFailed('esplora-1', 'timeout', new Error('https://key@host'));
   expect(error.code).toBe('UPSTREAM_FAILED');
   expect(error.message).toBe('The upstream service esplora-1 failed.');

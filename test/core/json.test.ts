@@ -12,7 +12,7 @@ import {
 
 describe('parseJson', () => {
   it.each(['0', '1', '0.5', '2.01', '123456789.25', '-3', '9007199254740991'])(
-    '%s is the number in the text',
+    'parseJson reads %s as an ordinary number',
     (text) => {
       expect(parseJson(text)).toBe(Number(text));
     },
@@ -28,20 +28,20 @@ describe('parseJson', () => {
     '18446744073709551615',
     '9007199254740993',
     '0.12345678901234567891',
-  ])('%s keeps its text', (text) => {
+  ])('parseJson keeps the text of %s', (text) => {
     expect(parseJson(text)).toEqual(new ExactNumber(text));
   });
 
-  it('keeps the exponent in the text of a number', () => {
+  it('parseJson keeps the exponent in the text of a number', () => {
     expect(numberText(parseJson('1e-7'))).toBe('1e-7');
     expect(numberText(parseJson('1e21'))).toBe('1e21');
   });
 
-  it('keeps texts at any depth', () => {
+  it('parseJson keeps the text of a number at any depth', () => {
     expect(parseJson('{"a":[1,{"b":1.50}]}')).toEqual({ a: [1, { b: new ExactNumber('1.50') }] });
   });
 
-  it('a member named __proto__ stays a member', () => {
+  it('parseJson keeps a member named __proto__ as an ordinary member', () => {
     const value = parseJson('{"__proto__":{"x":1}}') as object;
     expect(Object.keys(value)).toEqual(['__proto__']);
     expect(Reflect.get({}, 'x')).toBeUndefined();
@@ -57,7 +57,7 @@ describe('parseJson', () => {
 
 describe('parseUpstreamJson', () => {
   it.each(['18446744073709551615', '9007199254740993', '-9007199254740993'])(
-    'the integer %s loses no digit',
+    'parseUpstreamJson keeps every digit of the integer %s',
     (text) => {
       expect(integerOf(parseUpstreamJson(text))).toBe(BigInt(text));
     },
@@ -68,13 +68,13 @@ describe('parseUpstreamJson', () => {
     ['1.0', 1],
     ['12e2', 1200],
     ['0.5000000000000000001', 0.5],
-  ])('%s may be a double', (text, value) => {
+  ])('parseUpstreamJson reads %s as a double', (text, value) => {
     expect(parseUpstreamJson(text)).toBe(value);
   });
 });
 
 describe('numbers of parsed JSON', () => {
-  it('every integer of any size is exact', () => {
+  it('an integer of any size is exact', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 39n), max: 10n ** 39n }), (integer) => {
         expect(integerOf(parseUpstreamJson(integer.toString()))).toBe(integer);
@@ -123,12 +123,12 @@ describe('isShallow', () => {
   const wide = (members: number) =>
     Object.fromEntries(Array.from({ length: members }, (_, at) => [`k${at}`, 1]));
 
-  it('eight levels pass and nine do not', () => {
+  it('isShallow accepts eight levels and refuses nine', () => {
     expect(isShallow(nested(8))).toBe(true);
     expect(isShallow(nested(9))).toBe(false);
   });
 
-  it('64 members pass and 65 do not, in arrays too', () => {
+  it('isShallow accepts 64 members of an object or array and refuses 65', () => {
     expect(isShallow(wide(64))).toBe(true);
     expect(isShallow(wide(65))).toBe(false);
     expect(isShallow(Array(64).fill(0))).toBe(true);
@@ -136,12 +136,15 @@ describe('isShallow', () => {
     expect(isShallow({ inner: wide(65) })).toBe(false);
   });
 
-  it.each([1, 'text', null, true, new ExactNumber('1e400')])('%s has no depth', (value) => {
-    expect(isShallow(value)).toBe(true);
-  });
+  it.each([1, 'text', null, true, new ExactNumber('1e400')])(
+    'isShallow accepts %s, which has no depth',
+    (value) => {
+      expect(isShallow(value)).toBe(true);
+    },
+  );
 });
 
-it('bigint is written as decimal text', () => {
+it('a bigint is written as decimal text', () => {
   expect(stringifyJson({ a: 1n, b: [2n ** 64n], c: 'x' })).toBe(
     '{"a":"1","b":["18446744073709551616"],"c":"x"}',
   );

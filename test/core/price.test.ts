@@ -85,7 +85,7 @@ describe('divergenceBps', () => {
 });
 
 describe('agreePrices', () => {
-  it('two sources that agree are enough, and the first of them is the price', () => {
+  it('two sources that agree are enough, and the price is that of the first source', () => {
     const near = report('second', 80_400, 100.5);
     expect(agreePrices([MARKET, near], 100n)).toEqual({
       ok: true,
@@ -94,7 +94,7 @@ describe('agreePrices', () => {
     });
   });
 
-  it('a wrong price is outvoted in every position', () => {
+  it('one wrong price of three is outvoted in every position', () => {
     const liar = report('liar', 40_000, 100);
     const second = report('second', 80_100, 100.1);
     for (const reports of [
@@ -109,11 +109,11 @@ describe('agreePrices', () => {
   it.each([
     ['no source', []],
     ['one source', [MARKET]],
-  ])('%s is not an agreement', (_name, reports) => {
+  ])('%s is not enough for an agreed price', (_name, reports) => {
     expect(agreePrices(reports, 100n)).toEqual({ ok: false, reason: 'price_unavailable' });
   });
 
-  it('a source does not confirm itself', () => {
+  it('a source that reports twice does not confirm itself', () => {
     expect(agreePrices([MARKET], 10_000n).ok).toBe(false);
   });
 
@@ -136,7 +136,7 @@ describe('agreePrices', () => {
 });
 
 describe('fair values', () => {
-  it('1 SOL at 100 dollars is 0.00125 BTC at 80,000', () => {
+  it('1 SOL at 100 dollars is worth 0.00125 BTC at 80,000 dollars', () => {
     expect(fairSats(lamports(1_000_000_000n), MARKET)).toBe(125_000n);
     expect(fairLamports(sats(125_000n), MARKET)).toBe(1_000_000_000n);
   });
@@ -147,7 +147,7 @@ describe('fair values', () => {
     expect(fairLamports(sats(1n), report('m', 79_999.999999, 100))).toBe(7_999n);
   });
 
-  it('a conversion there and back never adds value beyond the rounding of one sat', () => {
+  it('a conversion to BTC and back never adds value beyond the rounding of one sat', () => {
     const price = fc.record({
       source: fc.constant('x'),
       btcUsd: fc.bigInt({ min: 1_000n * USD, max: 10_000_000n * USD }),

@@ -13,7 +13,7 @@ import { createPaymentWorld } from './payments/payment-world.ts';
 const DAY_MS = 86_400_000;
 const MINUTE = 60_000;
 
-it('a stored time is moved to now only when it is further ahead than the longest wait', () => {
+it('a stored time is replaced by the current time only if it lies further ahead than the longest wait', () => {
   const times = [-DAY_MS, 0, 5_000, 5_001, DAY_MS].map((ms) => dueTime(NOW + ms, 5_000, NOW) - NOW);
   expect(times).toEqual([-DAY_MS, 0, 5_000, 0, 0]);
 });
@@ -23,7 +23,7 @@ describe('after the clock went back by a day', () => {
     ['unread', 60 * MINUTE],
     ['payout_failed', DAY_MS],
   ] as const)(
-    'after the clock went back a payout owed as %s is checked at once, also behind one that is due later',
+    'after the clock went back, a payout owed as %s is checked at once, even behind one that is due later',
     async (reason, back) => {
       const w = createStoredClaims();
       const store = new AsryStore(w.storage);
@@ -43,7 +43,7 @@ describe('after the clock went back by a day', () => {
     },
   );
 
-  it('alarm and cron search for payments at once after the clock went back', async () => {
+  it('the alarm and the cron search for payments at once after the clock went back', async () => {
     const world = createPaymentWorld();
     const { id, reference, feeLamports } = world.open();
     await world.payments.onCron();
@@ -54,7 +54,7 @@ describe('after the clock went back by a day', () => {
     expect(world.payments.find(id)?.receivedLamports).toBe(feeLamports);
   });
 
-  it('the reference of a request is checked at once after the clock went back', () => {
+  it('the payment reference of a request is checked at once after the clock went back', () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     const store = new RequestStore(world.storage);
@@ -67,7 +67,7 @@ describe('after the clock went back by a day', () => {
     expect(found(NOW - 1)).toEqual([1, 1]);
   });
 
-  it('a request that a caller reads has its reference checked early after the clock went back', async () => {
+  it('when a caller reads a request after the clock went back, its payment reference is checked early', async () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     await world.payments.onCron();
@@ -108,7 +108,7 @@ describe('after the clock went back by a day', () => {
     expect((await read(1n)).lamports).toBe(2n);
   });
 
-  it('nothing new begins after the clock went back while changes wait for D1', async () => {
+  it('no new operation starts after the clock went back while changes wait for D1', async () => {
     const w = createCustodianWorld();
     await w.custody.wake();
     w.mirror.state = 'down';

@@ -15,7 +15,7 @@ const pay = (w: CustodianWorld) => {
 };
 
 describe('one swap from request to end', () => {
-  it('one swap from request to end is signed by the call and finished by the alarm alone', async () => {
+  it('the call signs a swap, and the alarm alone finishes it', async () => {
     const w = createCustodianWorld();
     const answer = await w.custody.createSwap(keyed('a'));
     expect(answer).toMatchObject({
@@ -43,7 +43,7 @@ describe('one swap from request to end', () => {
     expect(w.mirror.operation('swap:key-a')).toEqual(w.journal.get('swap:key-a'));
   });
 
-  it('an instance that crashed after the intent leaves it to the next one, because the alarm is already set', async () => {
+  it('after a crash the next instance continues a stored intent, because the alarm is already set', async () => {
     const w = createCustodianWorld();
     let alarmAtQuote: number | null = null;
     w.bridge.nextQuote = () => {
@@ -55,7 +55,7 @@ describe('one swap from request to end', () => {
     expect((alarmAtQuote ?? 0) - NOW).toBeLessThanOrEqual(30_000);
   });
 
-  it('the next instance sends the same bytes after a crash that followed the signature', async () => {
+  it('the next instance sends the stored bytes after a crash that followed the signature', async () => {
     const w = createCustodianWorld();
     const { send } = w.chain;
     w.chain.send = () => Promise.reject(new Error('the process ends here'));
@@ -81,7 +81,7 @@ describe('one swap from request to end', () => {
 });
 
 describe('the alarm', () => {
-  it('the alarm that fires many times at once has no more effect than once', async () => {
+  it('an alarm that fires many times at once has the same effect as one alarm', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     land(w.chain);
@@ -91,7 +91,7 @@ describe('the alarm', () => {
     expect([w.signatures(), w.chain.sent.length, w.chain.reads.landing]).toEqual([1, 1, 1]);
   });
 
-  it('the alarm that was lost is set again by any call and by the tick of the cron', async () => {
+  it('any call and any cron tick set a lost alarm again', async () => {
     for (const call of ['createSwap', 'wake'] as const) {
       const w = createCustodianWorld();
       await w.custody.createSwap(keyed('a'));
@@ -122,7 +122,7 @@ describe('the alarm', () => {
     }
   });
 
-  it('the alarm does not fire again in the same instant while something waits', async () => {
+  it('the alarm does not fire again in the same instant while an operation waits', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     w.clock.now += 10_000;
@@ -142,7 +142,7 @@ describe('the alarm', () => {
     await w.passUntil(() => stateOf(w) === 'settling');
   });
 
-  it('deletes rows that no limit counts with the tick of the cron', async () => {
+  it('a cron tick deletes recorded calls that are too old for every limit', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     w.clock.now += 2 * 86_400_000;
@@ -153,7 +153,7 @@ describe('the alarm', () => {
 });
 
 describe('without D1', () => {
-  it('a swap is still signed and finished; the mirror gets its rows later', async () => {
+  it('without D1 a swap is still signed and finished, and D1 receives its rows later', async () => {
     const w = createCustodianWorld();
     await w.custody.wake();
     w.mirror.state = 'down';
@@ -169,7 +169,7 @@ describe('without D1', () => {
     expect(w.storage.alarm).toBeNull();
   });
 
-  it('nothing new begins once changes wait for more than a minute', async () => {
+  it('no new operation starts once changes have waited for D1 for more than a minute', async () => {
     const w = createCustodianWorld();
     await w.custody.wake();
     w.mirror.state = 'down';
@@ -184,7 +184,7 @@ describe('without D1', () => {
     expect((await w.custody.findSwap('signature-1'))?.status).toBe('waiting');
   });
 
-  it('a batch whose response was lost is written again, with the same result', async () => {
+  it('a batch whose response from D1 was lost is written again, with the same result', async () => {
     const w = createCustodianWorld();
     w.mirror.state = 'loses answers';
     await w.custody.createSwap(keyed('a'));
@@ -198,7 +198,7 @@ describe('without D1', () => {
     expect((await w.start().createSwap(keyed('b', { client: 'other' }))).type).toBe('created');
   });
 
-  it('a new instance processes and signs nothing before the comparison with the mirror', async () => {
+  it('a new instance processes and signs nothing before it has compared its journal with D1', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     w.mirror.state = 'down';
@@ -214,7 +214,7 @@ describe('without D1', () => {
     await w.passUntil(() => w.chain.sent.length > sent, next);
   });
 
-  it('many concurrent calls read the mirror once', async () => {
+  it('many concurrent calls cause only one read of D1', async () => {
     const w = createCustodianWorld();
     const mark = vi.spyOn(w.mirror, 'mark');
     await Promise.all(
@@ -250,7 +250,7 @@ describe('rows that D1 refuses while it accepts others', () => {
     expect(w.logged).toContain('mirror_row_refused');
   });
 
-  it('rows that D1 refuses wake the object about once in ten minutes', async () => {
+  it('rows that D1 refuses wake the Durable Object about once in ten minutes', async () => {
     const { w } = refusing('a');
     await w.custody.createSwap(keyed('a'));
     land(w.chain);
@@ -259,7 +259,7 @@ describe('rows that D1 refuses while it accepts others', () => {
     expect(await w.pass(86_400_000)).toBeLessThan(160);
   });
 
-  it('rows that D1 refuses while it accepts others are listed and delivered by the operator’s command once D1 accepts them', async () => {
+  it("the operator's command lists rows that D1 refuses, and delivers them once D1 accepts them", async () => {
     const { w, refused } = refusing('a');
     await w.custody.createSwap(keyed('a'));
     await w.pass(60_000);
@@ -290,7 +290,7 @@ describe('rows that D1 refuses while it accepts others', () => {
   });
 });
 
-it('a landing that took more than it may freezes all signing, and the report shows it', async () => {
+it('a landed transaction that took more than was reserved stops all signing, and the report shows it', async () => {
   const w = createCustodianWorld();
   await w.custody.createSwap(keyed('a'));
   land(w.chain, { debit: lamports(SOL + FEE + 1n) });

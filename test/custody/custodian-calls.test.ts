@@ -45,7 +45,7 @@ describe('operations that await the operator', () => {
     ['one that failed and for which something is outstanding', outstanding(), 1, 1],
     ['none that failed and for which nothing is outstanding', closed(), 1, 0],
     ['one that is held', planned({ reason: held('reconciled') }), 1, 1],
-  ])('include %s', async (_name, operation, later, count) => {
+  ])('operations that await the operator include %s', async (_name, operation, later, count) => {
     const w = createCustodianWorld();
     w.add(operation);
     w.clock.now += later;
@@ -54,7 +54,7 @@ describe('operations that await the operator', () => {
   });
 });
 
-it('an operation of a kind whose module is not configured is kept, and awaits the operator', async () => {
+it('an operation whose module is not configured is kept, and waits for the operator', async () => {
   const w = createCustodianWorld();
   w.add(planned({ id: 'token:one', kind: 'token' }));
   await w.custody.alarm();
@@ -67,7 +67,7 @@ describe('a limit that the operator misspelled', () => {
   it.each([
     ...Object.keys(limits).map((name) => [name, { limits: { ...limits, [name]: undefined } }] as const),
     ['the kill switch', { swapsDisabled: undefined }] as const,
-  ])('stops all signing: %s', async (_name, change) => {
+  ])('a misspelled or missing limit stops all signing: %s', async (_name, change) => {
     const w = createCustodianWorld({ tokenKind: creation, ...(change as object) });
     expect(await w.custody.createSwap(request())).toMatchObject({
       refusal: { code: 'SWAPS_PAUSED', details: { reason: 'misconfigured' } },
@@ -80,7 +80,7 @@ describe('a limit that the operator misspelled', () => {
 });
 
 describe('reading a swap', () => {
-  it('finds swaps by their signature, and nothing of another kind', async () => {
+  it('finds a swap by its signature, but no operation of another kind', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     w.add(
@@ -120,7 +120,7 @@ describe('reading a payment request', () => {
     return { w, find, inMirror };
   }
 
-  it('a request that has ended is delivered to D1 before the caller reads it there', async () => {
+  it('an ended payment request is delivered to D1 before the caller reads it there', async () => {
     const { w, find, inMirror } = await paid();
     w.mirror.state = 'down';
     await w.custody.wake();
@@ -131,7 +131,7 @@ describe('reading a payment request', () => {
     expect(w.journal.undeliveredSince()).toBeUndefined();
   });
 
-  it('a request that has ended is returned even when D1 accepts nothing, or never answers', async () => {
+  it('an ended payment request is returned even when D1 accepts no row or never responds', async () => {
     const { w, find } = await paid({ within: async (work, ms) => (ms === 2_000 ? undefined : work) });
     w.mirror.state = 'down';
     await w.custody.wake();
@@ -140,7 +140,7 @@ describe('reading a payment request', () => {
     expect(await find()).toMatchObject({ status: 'completed' });
   });
 
-  it('reading a request makes no D1 call while it is open, nor after everything was delivered', async () => {
+  it('reading a payment request makes no D1 call while it is open, nor after all its rows are delivered', async () => {
     const { w, find } = await paid();
     const { applied } = w.mirror;
     expect(await find()).toMatchObject({ status: 'pending' });
@@ -152,7 +152,7 @@ describe('reading a payment request', () => {
 });
 
 describe('the report', () => {
-  it('shows the use of every cap and the open, held and undelivered operations', async () => {
+  it('the report shows the use of every cap and the open, held and undelivered operations', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(request());
     const report = await w.custody.report();
@@ -183,7 +183,7 @@ describe('the report', () => {
     expect((await w.custody.report()).undeliveredSinceMs).toBe(w.clock.now);
   });
 
-  it('shows an operator’s pause even if swaps are disabled as well, because it stops more', async () => {
+  it("the report shows the operator's pause even if swaps are also disabled, because the pause stops more", async () => {
     const w = createCustodianWorld({ swapsDisabled: true });
     expect((await w.custody.report()).paused).toBe('disabled');
     await w.custody.ops({ name: 'pause' });
@@ -192,7 +192,7 @@ describe('the report', () => {
     expect((await w.custody.report()).paused).toBe('disabled');
   });
 
-  it('the report needs no upstream', async () => {
+  it('the report makes no upstream call and no read of D1', async () => {
     const w = createCustodianWorld();
     await w.custody.report();
     expect([w.chain.reads, w.mirror.reads, w.bridge.quotes.length]).toEqual([
@@ -217,7 +217,7 @@ describe("the operator's commands", () => {
     expect((await w.custody.createSwap(keyed('b'))).type).toBe('created');
   });
 
-  it('the operator lists the newest and the held operations, and retries only open ones', async () => {
+  it('the operator can list the newest and the held operations, and can retry only open ones', async () => {
     const w = createCustodianWorld();
     w.add(
       planned({ id: 'asry:held', kind: 'asry', reason: held('unproven'), dueAt: w.clock.now + 3_000_000 }),
@@ -250,7 +250,7 @@ describe("the operator's commands", () => {
       ['bridge_failed', outstanding(), 'bridge_failed'],
       ['held_unsettled', settling({ detail: 'held', reason: held('unsettled') }), 'written_off'],
     ])(
-      'ends the wait for a swap that is %s, once, and books its SOL as a cost',
+      'write-off ends the wait for a swap only once, and records its SOL as a cost: %s',
       async (_name, row, detail) => {
         const w = add(row);
         expect(await writeOff(w)).toMatchObject({ ok: true });
@@ -269,7 +269,7 @@ describe("the operator's commands", () => {
       },
     );
 
-    it('a write-off frees the unsettled limit, and stops swaps for the rest of the day of the signature', async () => {
+    it('a write-off frees the unsettled limit, but uses up the cost limit for a day after the signature', async () => {
       const w = add(outstanding({ signedAt: NOW }));
       await writeOff(w);
       const limits = (await w.custody.report()).limits.filter(({ name }) => /unsettled|cost_day/.test(name));
@@ -289,14 +289,14 @@ describe("the operator's commands", () => {
       ['settling', settling()],
       ['done', done()],
       ['refused before the signature', closed()],
-    ])('refuses a swap that is %s', async (_name, row) => {
+    ])('write-off refuses a swap that is %s', async (_name, row) => {
       const w = add(row);
       const before = w.journal.get('swap:one');
       expect(await writeOff(w)).toMatchObject({ ok: false });
       expect(w.journal.get('swap:one')).toEqual(before);
     });
 
-    it('refuses to write off an id that no operation has', async () => {
+    it('write-off refuses an id that no operation has', async () => {
       const w = createCustodianWorld();
       expect(await w.custody.ops({ name: 'write-off' })).toMatchObject({ ok: false });
     });
@@ -307,7 +307,7 @@ describe("the operator's commands", () => {
       ['a creation', { id: 'token:one', kind: 'token' }, { state: 'done', outcome: { endedBy: 'operator' } }],
       ['a swap', { id: 'swap:one' }, { state: 'failed', reason: code('ended') }],
     ] as const)(
-      'ends %s that is held after a reconciliation, and signs nothing',
+      'the command end closes %s that is held after a reconciliation, and signs nothing',
       async (_name, row, over) => {
         const w = createCustodianWorld({ tokenKind: creation });
         const before = w.signatures();
@@ -322,7 +322,7 @@ describe("the operator's commands", () => {
       ['planned', planned()],
       ['held for another reason', planned({ reason: held('unproven') })],
       ['signed', signed({ reason: held('reconciled') })],
-    ])('refuses an operation that is %s', async (_name, row) => {
+    ])('the command end refuses an operation that is %s', async (_name, row) => {
       const w = createCustodianWorld();
       w.add(row);
       expect(await w.custody.ops({ name: 'end', id: row.id })).toMatchObject({ ok: false });
@@ -330,7 +330,7 @@ describe("the operator's commands", () => {
     });
   });
 
-  it('retry refuses a held operation that a transaction of the reserve names', async () => {
+  it('the command retry refuses a held operation if a transaction of the reserve names its payment', async () => {
     const w = createCustodianWorld();
     const id = `asry:${depositSignature(1)}:1`;
     w.add(planned({ id, kind: 'asry', reason: held('reconciled') }));
@@ -342,7 +342,7 @@ describe("the operator's commands", () => {
     expect(w.journal.get(id)?.reason).toEqual(held('reconciled'));
   });
 
-  it('reconcile only reports while nothing is frozen', async () => {
+  it('the command reconcile pauses nothing while the journal is not frozen', async () => {
     const w = createCustodianWorld();
     expect(await w.custody.ops({ name: 'reconcile' })).toMatchObject({ ok: true, rows: [] });
     expect((await w.custody.report()).paused).toBeNull();
@@ -352,7 +352,7 @@ describe("the operator's commands", () => {
     const at = (w: CustodianWorld, ms: number) => new Date(w.clock.now + ms).toISOString();
     const restore = (w: CustodianWorld, id: string) => w.custody.ops({ name: 'restore-storage', id });
 
-    it('marks D1 before it restores, so that the restored journal is frozen', async () => {
+    it('restore-storage marks D1 before it restores, so that the restored journal is frozen', async () => {
       const w = createCustodianWorld();
       const restored: [at: number, mark: number][] = [];
       w.storage.restore = async (time) => void restored.push([time, await w.mirror.mark()]);
@@ -364,14 +364,14 @@ describe("the operator's commands", () => {
     it.each([
       ['the future', 60_000],
       ['a time that the platform no longer keeps', -31 * DAY_MS],
-    ])('refuses %s', async (_name, ms) => {
+    ])('restore-storage refuses %s', async (_name, ms) => {
       const w = createCustodianWorld();
       w.storage.restore = () => Promise.reject(new Error('called'));
       expect(await restore(w, at(w, ms))).toMatchObject({ ok: false });
       expect(await restore(w, 'yesterday')).toMatchObject({ ok: false });
     });
 
-    it('restores nothing while D1 does not answer, or on a platform without history', async () => {
+    it('restore-storage does nothing while D1 does not respond, or on a platform without history', async () => {
       const w = createCustodianWorld();
       expect(await restore(w, at(w, -1))).toMatchObject({ ok: false });
       let calls = 0;
@@ -382,7 +382,7 @@ describe("the operator's commands", () => {
     });
   });
 
-  it('reconcile ends a freeze, and a resumption the pause after it', async () => {
+  it('the command reconcile ends a freeze, and the command resume ends the pause that follows', async () => {
     const w = createCustodianWorld();
     freeze(w.journal, 'unexpected_debit', () => {});
     expect(await w.custody.ops({ name: 'reconcile' })).toMatchObject({ ok: true });

@@ -41,18 +41,18 @@ function selling(balance: bigint, change: Partial<typeof limits> = {}) {
 }
 
 describe('an invoice', () => {
-  it('an invoice is sold while the balance covers it in addition to the floor', async () => {
+  it('opens an invoice while the balance covers its cost and the floor', async () => {
     expect(await selling(limits.floor + COST).open()).toMatchObject({ type: 'opened' });
   });
 
-  it('an invoice is refused, and names its own limit, when the reserve cannot serve it', async () => {
+  it('refuses an invoice with the limit operating_float when the balance is one lamport short', async () => {
     expect(await selling(limits.floor + COST - 1n).open()).toMatchObject({
       type: 'refused',
       refusal: { code: 'SPENDING_LIMIT_REACHED', details: { limit: 'operating_float' } },
     });
   });
 
-  it('counts the invoices that are open already', async () => {
+  it('refuses an invoice when open invoices already need the rest of the balance', async () => {
     const w = selling(limits.floor + 2n * COST);
     expect([(await w.open()).type, (await w.open()).type, (await w.open()).type]).toEqual([
       'opened',
@@ -61,13 +61,13 @@ describe('an invoice', () => {
     ]);
   });
 
-  it('an invoice is refused when the creations of the day are used up', async () => {
+  it('refuses an invoice when the daily limit on token creations is used up', async () => {
     expect(await selling(10n * SOL, { creations_day: 0n }).open()).toMatchObject({
       refusal: { code: 'SPENDING_LIMIT_REACHED', details: { limit: 'creations_day' } },
     });
   });
 
-  it('an invoice is refused when the open ones take up to half of the creations of the day', async () => {
+  it('refuses an invoice when open invoices and a creation use up the daily limit on creations', async () => {
     const w = selling(10n * SOL, { creations_day: 2n });
     expect([(await w.open()).type, (await w.open()).type]).toEqual(['opened', 'opened']);
     w.journal.insert(planned({ id: 'token:made', kind: 'token' }));
@@ -80,7 +80,7 @@ describe('an invoice', () => {
     });
   });
 
-  it('an invoice is refused while the balance cannot be read', async () => {
+  it('refuses an invoice while the balance cannot be read', async () => {
     const w = selling(10n * SOL);
     w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'down'));
     const details = { upstream: 'solana-rpc', reason: 'upstream_down' };
@@ -88,11 +88,11 @@ describe('an invoice', () => {
   });
 });
 
-it('a listing is sold with any balance of the reserve, because it costs nothing', async () => {
+it('a listing is sold at any balance of the reserve, because it costs the reserve nothing', async () => {
   expect(await selling(0n).open('listing')).toMatchObject({ type: 'opened' });
 });
 
-it('a swap leaves the operating float', async () => {
+it('a swap leaves the operating float in the balance', async () => {
   const fee = 5_900n;
   const enough = limits.floor + SOL + SOL + fee;
   expect(await selling(enough - 1n).custody.createSwap(request())).toMatchObject({

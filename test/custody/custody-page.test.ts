@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/custody.md'), 'utf8');
 
-it('every source file that the map of the code names exists', () => {
+it('every source file that the code map of the custody page names exists', () => {
   const [map = ''] = page.slice(page.indexOf('## Where the code is')).split('## Limits');
   const named = [...map.matchAll(/`((?:[a-z-]+\/)*[a-z-]+\.ts)`/g)].map(([, file = '']) => file);
   expect(named.length).toBeGreaterThan(40);

@@ -19,15 +19,15 @@ function replace(storage: SqliteStorage): void {
   storage.sync = () => Promise.reject(new Error(REPLACED));
 }
 
-describe('a replaced instance gives no answer', () => {
-  it('a replaced instance returns no response about a swap that it has', async () => {
+describe('a replaced instance returns no response', () => {
+  it('a replaced instance returns no response about a swap in its journal', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     replace(w.storage);
     await expect(w.custody.createSwap(keyed('a'))).rejects.toThrow(REPLACED);
   });
 
-  it('a replaced instance returns no response about a payment that is booked', async () => {
+  it('a replaced instance returns no response about a recorded payment', async () => {
     const w = createPaymentWorld();
     const request = w.open({ kind: 'listing' });
     const paid = w.pay(fee(request), [request.reference]);
@@ -56,8 +56,8 @@ describe('a replaced instance gives no answer', () => {
     },
   );
 
-  describe('of a claim', () => {
-    it('a replaced instance returns no response about a claim that it makes', async () => {
+  describe('a replaced instance and a claim', () => {
+    it('a replaced instance returns no response about a claim that it has just recorded', async () => {
       const { claims, storage } = createStoredClaims();
       replace(storage);
       await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
@@ -70,7 +70,7 @@ describe('a replaced instance gives no answer', () => {
       await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
     });
 
-    it('a replaced instance returns no response about a claim that leaves nothing to claim', async () => {
+    it('a replaced instance returns no response about a claim of which nothing is left', async () => {
       const { claims, storage } = createStoredClaims();
       expect(await claims.claim(CLAIM)).toMatchObject({ type: 'claimed' });
       expect(await claims.claim(CLAIM)).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });

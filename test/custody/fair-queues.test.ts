@@ -38,7 +38,7 @@ async function pass(w: CustodianWorld, ms: number): Promise<number> {
 }
 
 describe('operations that are due', () => {
-  it('operations that are due are each tried in turn, even if many are refused before them', async () => {
+  it('every due operation is tried in turn, even if many operations before it are refused', async () => {
     const tried = new Set<string>();
     const w = waiting(60, {
       ...refusing,
@@ -54,7 +54,7 @@ describe('operations that are due', () => {
   });
 
   it.each([[12, cases(DAY_MS, DAY_MS / 8)] as const, [100, DAY_MS / 8] as const].slice(0, cases(2, 1)))(
-    'due operations wake the object less than once in 5 s while %i of them wait',
+    'due operations wake the Durable Object less than once in 5 s while %i of them wait',
     { tags: ['scaled'] },
     async (rows, time) => {
       const fired = await pass(waiting(rows, refusing), time);
@@ -85,14 +85,14 @@ describe('the outbox', () => {
     return { journal, mirror, calls, flush };
   }
 
-  it('delivers every other row although D1 refuses the 50 oldest', async () => {
+  it('the outbox delivers all other rows although D1 refuses the 50 oldest', async () => {
     const w = setUp(120, (id) => Number(id.slice(5)) < 50);
     for (let tries = 0; tries < 60; tries++) await w.flush();
     expect(w.mirror.rows.size).toBe(70);
     expect(w.journal.isQueued()).toBe(false);
   });
 
-  it('the outbox calls an unavailable mirror once per run, and delivers everything at once afterwards', async () => {
+  it('the outbox calls an unavailable D1 once per run, and delivers all rows at once when D1 is back', async () => {
     let isDown = true;
     const w = setUp(120, () => isDown);
     for (let tries = 0; tries < 60; tries++) await w.flush();
@@ -102,7 +102,7 @@ describe('the outbox', () => {
     expect([w.mirror.rows.size, w.journal.outbox(1)]).toEqual([120, []]);
   });
 
-  it('the outbox wakes the object once a minute while D1 takes nothing for a day', async () => {
+  it('the outbox wakes the Durable Object once a minute while D1 accepts no row for a day', async () => {
     const w = waiting(0, refusing);
     await w.custody.wake();
     w.storage.transaction(() => w.journal.publish('invoices', 'r', { journal: '{}' }, NOW));
@@ -113,7 +113,7 @@ describe('the outbox', () => {
   });
 });
 
-it('a booking that always fails runs less than once in 4 minutes over a day', async () => {
+it('a request whose result cannot be recorded wakes the Durable Object less than once in 4 minutes', async () => {
   const w = waiting(0, refusing, {
     payments: { ...createPaymentWorld().ports },
   });
@@ -129,7 +129,7 @@ it('a booking that always fails runs less than once in 4 minutes over a day', as
   expect(fired).toBeLessThan(DAY_MS / 240_000);
 });
 
-it('owed payouts whose next operation id is taken do not keep a later one from being checked', async () => {
+it('owed payouts whose next operation id is already used do not block the check of a later payout', async () => {
   const claimed = await openClaimed();
   const { w, store } = claimed;
   storeCopies(claimed, (signature, at) => {
@@ -141,7 +141,7 @@ it('owed payouts whose next operation id is taken do not keep a later one from b
   expect(store.payouts('deposit-1')[0]).toMatchObject({ state: 'owed', reason: 'unread' });
 });
 
-it('a refund behind 150 paid ones of its request is paid by one command', async () => {
+it('one command pays a refund that follows 150 paid refunds of the same request', async () => {
   const world = createPaymentWorld();
   const request = world.open();
   world.pay(fee(request), [request.reference]);
@@ -161,7 +161,7 @@ it('a refund behind 150 paid ones of its request is paid by one command', async 
   expect(store.refund(due.id)?.state).toBe('paid');
 });
 
-it('a payment is booked although 1,000 unreadable transactions wait', async () => {
+it('a payment is recorded although 1,000 unreadable transactions wait', async () => {
   const world = createPaymentWorld();
   const request = world.open();
   for (let at = 0; at < 1_000; at++)

@@ -32,10 +32,13 @@ describe('the operating float', () => {
     ['refund', 110n],
     ['asry', 110n],
     ['absr', 10n],
-  ])('leaves a %s only the balance above the amount that it must keep', (kind, least) => {
-    expect(ask(kind, least).ok).toBe(true);
-    expect(ask(kind, least - 1n)).toMatchObject({ code: 'INSUFFICIENT_BALANCE', available: 9n });
-  });
+  ])(
+    'an operation of the kind %s may spend only the balance above the amount that it must leave',
+    (kind, least) => {
+      expect(ask(kind, least).ok).toBe(true);
+      expect(ask(kind, least - 1n)).toMatchObject({ code: 'INSUFFICIENT_BALANCE', available: 9n });
+    },
+  );
 });
 
 describe('a sale', () => {
@@ -47,7 +50,7 @@ describe('a sale', () => {
   it.each([
     ['their cost', 30n, 140n],
     ['half of the float, however many there are', 1_000_000n, 210n],
-  ])('leaves for unpaid requests %s', (_name, open, least) => {
+  ])('a sale leaves in the balance for unpaid requests %s', (_name, open, least) => {
     expect(sell({ lamports: open }, least)).toBeUndefined();
     expect(sell({ lamports: open }, least - 1n)).toMatchObject({ details: { limit: 'operating_float' } });
   });
@@ -57,18 +60,21 @@ describe('a sale', () => {
     ['the last creation of the day', {}, [creation('done'), creation('done')], { used: '2', maximum: '2' }],
     ['unpaid requests, up to half of the limit', { count: 9n }, [], undefined],
     ['unpaid requests and a creation', { count: 9n }, [creation('done')], { used: '2', maximum: '2' }],
-  ])('counts after %s', (_name, open, operations, details) => {
-    const refusal = sell(open, SOL, operations);
-    if (!details) return expect(refusal).toBeUndefined();
-    const retryAfterSeconds = operations.length === 2 ? (86_400_000 - 60_000) / 1_000 + 1 : 600;
-    const nextAvailableAt = new Date(NOW + retryAfterSeconds * 1_000).toISOString();
-    expect(refusal).toEqual({
-      code: 'SPENDING_LIMIT_REACHED',
-      message: `The limit of token creations in a day, 2, would be exceeded: ${details.used} are already used.`,
-      retryAfterSeconds,
-      details: { limit: 'creations_day', ...details, nextAvailableAt },
-    });
-  });
+  ])(
+    'a sale is checked against the daily limit on creations after %s',
+    (_name, open, operations, details) => {
+      const refusal = sell(open, SOL, operations);
+      if (!details) return expect(refusal).toBeUndefined();
+      const retryAfterSeconds = operations.length === 2 ? (86_400_000 - 60_000) / 1_000 + 1 : 600;
+      const nextAvailableAt = new Date(NOW + retryAfterSeconds * 1_000).toISOString();
+      expect(refusal).toEqual({
+        code: 'SPENDING_LIMIT_REACHED',
+        message: `The limit of token creations in a day, 2, would be exceeded: ${details.used} are already used.`,
+        retryAfterSeconds,
+        details: { limit: 'creations_day', ...details, nextAvailableAt },
+      });
+    },
+  );
 });
 
 const DECLARED = Object.entries(OPERATION_LIMITS) as [LimitName, OperationLimit][];
@@ -76,7 +82,7 @@ const DECLARED = Object.entries(OPERATION_LIMITS) as [LimitName, OperationLimit]
 describe.each(DECLARED)('the limit %s', (name, { kind, counts, windowMs, unit, setting }) => {
   const unlimited = { ...TEST_LIMITS, ...Object.fromEntries(DECLARED.map(([other]) => [other, 10n ** 15n])) };
 
-  it('limits the operations that are signed in its window', async () => {
+  it('operations signed within the window of the limit never exceed the limit', async () => {
     const call = fc.record({ value: fc.bigInt({ min: 1n, max: 9n }), waits: fc.boolean() });
     const reached = { times: 0 };
     await fc.assert(

@@ -61,7 +61,7 @@ it('six operations whose step throws stop neither another operation nor the modu
   expect(w.journal.get('token:p0')?.state).toBe('signed');
 });
 
-it('an operation whose step throws raises an alarm, is retried less than once in 4 minutes, and continues when repaired', async () => {
+it('an operation whose step throws raises an alarm, is retried at most every 4 minutes, and then continues', async () => {
   const w = await withPoisonedOperations();
   const fired = await w.pass(DAY_MS / 4);
   const alarms = w.lines.filter(({ level, event }) => level === 'alarm' && event === 'work_failed');
@@ -88,7 +88,7 @@ function withPoisonedRequest(): { world: PaymentWorld; poisoned: string; good: s
   return { world, poisoned, good: paid() };
 }
 
-it('a paid request whose booking throws delays no other request, no confirm and no expiry', async () => {
+it('a paid request whose processing throws delays no other request, no confirm and no expiry', async () => {
   const { world, poisoned, good } = withPoisonedRequest();
   const unpaid = world.open();
   for (let runs = 0; runs < 3; runs++) await world.payments.run();
@@ -106,7 +106,7 @@ it('a paid request whose booking throws delays no other request, no confirm and 
   expect(world.payments.find(poisoned)?.status).toBe('completed');
 });
 
-it('a booking that throws is tried again after 2 s, later each time, and at most 6 minutes later', async () => {
+it('a request whose processing throws is retried after 2 s, then less often, at least every 6 minutes', async () => {
   const { world } = withPoisonedRequest();
   await world.payments.run();
   await world.payments.onCron();
@@ -120,7 +120,7 @@ it('a booking that throws is tried again after 2 s, later each time, and at most
   expect(waits.every((wait) => wait > 0)).toBe(true);
 });
 
-it('an owed payout whose booking throws keeps no later one from being paid', async () => {
+it('an owed payout whose processing throws does not prevent the payment of a later one', async () => {
   const claimed = await openClaimed();
   const { w, store } = claimed;
   storeCopies(claimed, (_signature, at) => ({ state: 'owed', operationId: null, dueAt: at }));
@@ -133,7 +133,7 @@ it('an owed payout whose booking throws keeps no later one from being paid', asy
   expect(store.payouts('deposit-1')[0]?.state).toBe('owed');
 });
 
-it('an ended payout whose booking throws keeps no later one from being booked', async () => {
+it('an ended payout whose processing throws does not prevent the record of a later one', async () => {
   const claimed = await openClaimed();
   const { w, store } = claimed;
   storeCopies(claimed, (signature) => {

@@ -95,11 +95,11 @@ describe('openKeys', () => {
       {},
       ['MINT_KEY_SEED'],
     ],
-  ])('refuses %s, and names the variables', (_name, env, options, variables) => {
+  ])('refuses %s, and names the variables in the error', (_name, env, options, variables) => {
     expect(refused(env, options)).toEqual(['NOT_CONFIGURED', variables]);
   });
 
-  it('accepts a seed exactly if its declaration does', () => {
+  it('accepts a mint key seed exactly if the declared schema of its variable accepts it', () => {
     const [, declared] = DECLARATIONS.find(([name]) => name === 'MINT_KEY_SEED') ?? [];
     for (const length of [31, 32, 64]) {
       const MINT_KEY_SEED = 's'.repeat(length);

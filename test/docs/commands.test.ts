@@ -26,13 +26,16 @@ const commands = blocks
   );
 const ofKind = (kind: Kind): string[] => [...new Set(commands.filter((command) => kindOf(command) === kind))];
 
-it.each(named)('%s has a language with a test', (_name, { language }) => {
+it.each(named)('the code block %s has a language that the tests know', (_name, { language }) => {
   expect(['sh', 'console', 'json', 'ini', 'toml', 'sql', '']).toContain(language);
 });
 
-it.each(commands)('“%s” has a kind: run, resolved, or in need of an account', (command) => {
-  expect(['run', 'resolved', 'account', 'elsewhere']).toContain(kindOf(command));
-});
+it.each(commands)(
+  '“%s” has a known kind: it is run, resolved, needs an account, or runs elsewhere',
+  (command) => {
+    expect(['run', 'resolved', 'account', 'elsewhere']).toContain(kindOf(command));
+  },
+);
 
 it.each([
   '.live.vars',
@@ -41,11 +44,11 @@ it.each([
   'backup-today.sql.page-views',
   'proof.txt',
   'test/fixtures/probe/node.example.json',
-])('git ignores %s, which a command writes', async (file) => {
+])('git ignores %s, because a command writes it', async (file) => {
   expect((await run('git', ['check-ignore', '--no-index', file])).stdout).toBe(`${file}\n`);
 });
 
-it('an unclassified command is found', () => {
+it('the test detects an unclassified command', () => {
   for (const command of ['rm -rf build', 'npm run unheard-of', 'npm run ops -- send 5 SOL'])
     expect(() => kindOf(command)).toThrow('0 kinds');
 });
@@ -54,7 +57,7 @@ describe('each command of the project', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
   const own = [...ofKind('run'), ...ofKind('resolved')].filter((command) => command.startsWith('npm '));
 
-  it.each(own)('“%s” is a script with these options', (command) => {
+  it.each(own)('package.json has the script of “%s” with these options', (command) => {
     const [, direct, name = direct ?? ''] =
       /^npm (?:(ci|start|test)$|run (?:-s )?([\w:-]+))/.exec(command) ?? [];
     if (name === 'ci') return expect(readFileSync('.ci/run', 'utf8')).toContain('npm ci');
@@ -86,7 +89,7 @@ describe('each command on an account', () => {
   }
 
   it.each(ofKind('account'))(
-    '“%s” is a command of wrangler with these options',
+    'wrangler has the command of “%s” with these options',
     { tags: ['deep'] },
     async (command) => {
       const words = SUBCOMMANDS.exec(command)?.[1]?.split(' ') ?? [];
@@ -103,31 +106,34 @@ describe('each command on an account', () => {
 describe('each example of a file', () => {
   const files = named.filter(([, { language }]) => ['json', 'ini', 'toml'].includes(language));
 
-  it.each(files)('the reader of %s accepts it', async (_name, { file, language, text }) => {
-    if (language === 'ini') {
-      const settings = parseSettings(text);
-      expect(Object.keys(settings).length).toBeGreaterThan(0);
-      return expect(readConfig(settings).invalid).toEqual([]);
-    }
-    if (language === 'toml') {
-      const path = join(folder, 'wrangler.toml');
-      // Its paths point to the repository.
-      writeFileSync(
-        path,
-        `${text}\n${readFileSync('wrangler.toml', 'utf8').replaceAll('"./', `"${process.cwd()}/`)}`,
-      );
-      const { routes } = unstable_readConfig({ config: path }, { hideWarnings: true });
-      return expect(routes).toEqual([{ pattern: 'sluice.example', custom_domain: true }]);
-    }
-    const value = JSON.parse(text) as Record<string, unknown>;
-    // Configurations of MCP clients are compared in test/mcp/client-config.test.ts.
-    if (file === 'docs/agents.md') return expect(Object.keys(value)).toHaveLength(1);
-    const { status: _status, meaning: _meaning, ...stated } = ERRORS[String(value.error_code)] ?? {};
-    return expect(value).toMatchObject(stated);
-  });
+  it.each(files)(
+    'the program that reads the example %s accepts it',
+    async (_name, { file, language, text }) => {
+      if (language === 'ini') {
+        const settings = parseSettings(text);
+        expect(Object.keys(settings).length).toBeGreaterThan(0);
+        return expect(readConfig(settings).invalid).toEqual([]);
+      }
+      if (language === 'toml') {
+        const path = join(folder, 'wrangler.toml');
+        // Its paths point to the repository.
+        writeFileSync(
+          path,
+          `${text}\n${readFileSync('wrangler.toml', 'utf8').replaceAll('"./', `"${process.cwd()}/`)}`,
+        );
+        const { routes } = unstable_readConfig({ config: path }, { hideWarnings: true });
+        return expect(routes).toEqual([{ pattern: 'sluice.example', custom_domain: true }]);
+      }
+      const value = JSON.parse(text) as Record<string, unknown>;
+      // Configurations of MCP clients are compared in test/mcp/client-config.test.ts.
+      if (file === 'docs/agents.md') return expect(Object.keys(value)).toHaveLength(1);
+      const { status: _status, meaning: _meaning, ...stated } = ERRORS[String(value.error_code)] ?? {};
+      return expect(value).toMatchObject(stated);
+    },
+  );
 });
 
-it('a code block without a language is a map or a diagram', () => {
+it('a code block without a language is a diagram of states', () => {
   const plain = blocks.filter(({ language }) => language === '');
   expect(plain.map(({ file }) => file)).toEqual(['docs/custody.md']);
   const states = [...(plain[0]?.text ?? '').matchAll(/\b(planned|signed|settling|done|failed)\b/g)];

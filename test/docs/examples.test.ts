@@ -15,7 +15,7 @@ const hasPython = await run('python3', ['--version']).then(
   () => false,
 );
 
-it('copies of the TypeScript examples pass the strictest checks', async () => {
+it('the TypeScript examples pass the strictest type checks after being copied', async () => {
   cpSync(FOLDER, folder, { recursive: true });
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
   writeFileSync(

@@ -14,19 +14,19 @@ describe.each(local)('%s: %s', (file, target) => {
   const [path = '', anchor] = target.split('#');
   const page = path === '' ? file : normalize(join(dirname(file), path));
 
-  it('the target of each link exists', () => {
+  it('the target of each link in the documentation exists', () => {
     expect(existsSync(page), page).toBe(true);
     if (anchor !== undefined) expect(anchorsOf(readFileSync(page, 'utf8'))).toContain(anchor);
   });
 });
 
-it('every other link is a known page elsewhere', () => {
+it('every link to another site is in the list of known pages', () => {
   const other = links.filter(([, target]) => /^[a-z]+:/i.test(target)).map(([, target]) => target);
   expect([...new Set(other)].sort()).toEqual([...ELSEWHERE].sort());
   for (const url of ELSEWHERE) expect(new URL(url).protocol).toBe('https:');
 });
 
-it('every file that a page names in code exists', () => {
+it('every file that a page names as code exists', () => {
   const named = [...PAGES, 'CONTRIBUTING.md'].flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/`((?:src|test|scripts|site|docs)\/[\w./[\]-]+)`/g)].map(
       ([, path = '']) => [file, path] as const,
@@ -48,7 +48,7 @@ it('the map in CONTRIBUTING names each file and folder of src at its place', () 
     expect(existsSync(join('src', line.trim().split(/\s/)[0] ?? '')), line).toBe(true);
 });
 
-it('finds a link that leads nowhere, and an anchor that no heading makes', () => {
+it('the link check recognizes links and the anchors of headings, and ignores code', () => {
   expect(linksOf('[a](b.md#c) `[no](link)` [d](https://e.test/)')).toEqual(['b.md#c', 'https://e.test/']);
   expect(anchorsOf('# One, two: `three`!\n```\n# no\n```\n## A b')).toEqual(['one-two-three', 'a-b']);
 });

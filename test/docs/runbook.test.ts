@@ -25,7 +25,7 @@ const cells = page
 /** The anchor of an alarm, to which its message links. */
 const rowsOf = (name: string) => cells.filter((cell) => cell.includes(`<a id="${name}"></a>\`${name}\``));
 
-it('the runbook has a row for each alarm that is sent, and marks it', () => {
+it('the runbook has a row for each alarm that is sent, and marks it as sent', () => {
   for (const name of ALARMS) {
     expect(rowsOf(name), name).toHaveLength(1);
     expect(rowsOf(name)[0]).toContain(`\`${name}\` **sent**`);
@@ -46,14 +46,14 @@ it('the runbook has a row for each event that is logged as an alarm, and for no 
   for (const name of logged) expect(rowsOf(name), name).toHaveLength(1);
 });
 
-it('the runbook has a row for each reason for which signing is frozen', () => {
+it('the runbook has a row for each reason that freezes signing', () => {
   const reasons = named(/'(journal_[a-z_]+(?:mirror|signed|pruned))'/g, /\?\s*null : '(unverified)'/g);
   expect(reasons.length).toBeGreaterThan(3);
   for (const reason of [...reasons, 'storage_newer', 'unexpected_debit'])
     expect(cells, reason).toContain(`\`${reason}\``);
 });
 
-it('the runbook has a row for each reason for which an operation is held', () => {
+it('the runbook has a row for each reason that holds an operation', () => {
   const kernel = readFileSync('src/custody/kernel/reason.ts', 'utf8');
   const [, union = ''] = /export type Held =([\s\S]+?);/.exec(kernel) ?? [];
   const reasons = [...union.matchAll(/\| '(\w+)'/g)].map(([, name]) => name);

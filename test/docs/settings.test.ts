@@ -12,24 +12,24 @@ const defaults = parseSettings(
 );
 
 describe('.dev.vars.example', () => {
-  it('names every variable of the configuration once, and no other', () => {
+  it('.dev.vars.example names every variable of the configuration once, and no other', () => {
     const names = [...EXAMPLE.matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name);
     expect(names.sort()).toEqual([...KNOWN].sort());
   });
 
-  it('.dev.vars.example can be used unchanged: nothing in it is invalid or secret', () => {
+  it('.dev.vars.example can be used unchanged and contains nothing invalid or secret', () => {
     expect(readConfig(toFill).invalid).toEqual([]);
     expect(Object.values(toFill).join('')).toBe('');
     for (const name of SECRETS) expect(Object.keys(toFill)).toContain(name);
   });
 
-  it.each(Object.keys(defaults))('shows the unchanged default of %s', (name) => {
+  it.each(Object.keys(defaults))('.dev.vars.example shows the default of %s unchanged', (name) => {
     const shown = readConfig({ [name]: defaults[name] });
     expect(shown.invalid).toEqual([]);
     expect(shown).toEqual(readConfig({}));
   });
 
-  it('leaves a variable without a default empty', () => {
+  it('.dev.vars.example leaves a variable without a default empty', () => {
     const config = readConfig({});
     const undecided = KNOWN.filter((name) => {
       const value: unknown = Reflect.get(config, name);

@@ -55,7 +55,7 @@ describe('a day of the reserve', () => {
     ['lies', { kind: 'wrongBalance', by: 1 }, 'upstream_sources_disagree'],
     ['is five blocks behind', { kind: 'staleTip', by: 5 }, 'upstream_tips_apart'],
     ['is down', { kind: 'html' }, 'upstream_one_source'],
-  ])('mints nothing while an index %s, and the status is red', async (_, fault, reason) => {
+  ])('mints nothing and shows a red status while a Bitcoin index %s', async (_, fault, reason) => {
     world.faults.set('esplora1', fault);
     await world.control.cron(DAILY);
     const status = await until(reason, async () => {
@@ -66,7 +66,7 @@ describe('a day of the reserve', () => {
     expect(await supplyOf(world)).toBe('0');
   });
 
-  it('mints sats that are three blocks deep once the indexes agree, to the treasury, once', async () => {
+  it('mints sats with three confirmations once, to the treasury, as soon as the indexes agree', async () => {
     // Two confirmations are not enough for this deposit.
     await world.control.sendBitcoin(world.reserve.bitcoin, 50_000n);
     await world.control.mine(2);
@@ -98,7 +98,7 @@ describe('a day of the reserve', () => {
     expect(await supplyOf(world)).toBe('1000000');
   });
 
-  it('shows reserve, supply and the sats that the next day will mint', async () => {
+  it('shows the reserve, the supply and the sats that the next day will mint', async () => {
     expect(await fresh(world, '/api/arbitrage/summary')).toMatchObject({
       btcPriceUsd: 80_000,
       solPriceUsd: 100,
@@ -112,7 +112,7 @@ describe('a day of the reserve', () => {
     });
   });
 
-  it('lists a swap as an issue once its sats have arrived', async () => {
+  it('lists a swap with the type "issue" once its sats have arrived', async () => {
     const response = await world.fetch('/api/swap/create', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -136,7 +136,7 @@ describe('a day of the reserve', () => {
     expect(Number(issue?.blockTime)).toBeGreaterThanOrEqual(Number(mint?.blockTime));
   });
 
-  it('turns red within a tick when sats leave the reserve, and shows the number of missing sats', async () => {
+  it('the status is red within a cron tick when sats leave the reserve, and shows the missing sats', async () => {
     const privateKey = WIF(NETWORK).decode(world.bindings.BTC_PRIVATE_KEY_WIF ?? '');
     const { script } = p2wpkh(secp256k1.getPublicKey(privateKey, true), NETWORK);
     const reserve: BitcoinKey = { address: world.reserve.bitcoin, wif: '', privateKey, script };
@@ -158,7 +158,7 @@ describe('a day of the reserve', () => {
   });
 });
 
-it('creates the treasury’s account if it is missing, and a reorganization only removes sats that were not minted', async () => {
+it('creates a missing treasury account; a reorganization removes only sats that were not minted', async () => {
   const treasury = base58.encode(ed25519.getPublicKey(new Uint8Array(32).fill(99)));
   const world = await startWorld({
     cron: false,
@@ -186,7 +186,7 @@ it('creates the treasury’s account if it is missing, and a reorganization only
   }
 });
 
-it('signs nothing without SOL for the fees, and the status shows it', async () => {
+it('signs nothing without SOL for the fees, and the status shows the reason', async () => {
   const world = await startWorld({ cron: false, blockMs: 0, slotMs: 20, reserveLamports: 1_000_000n });
   try {
     await world.control.cron(DAILY);
@@ -223,7 +223,7 @@ describe('POST /cron with a time', () => {
       return list.length === count ? list : undefined;
     });
 
-  it('moves the clock of the Worker and the custodian, so that a second day is minted', async () => {
+  it('POST /cron with a time moves the clocks, so that a second day is minted', async () => {
     const [first, second] = [dayAhead(1), dayAhead(2)];
     await cronAt(first);
     expect(await dayOfService()).toBe(new Date(first).toISOString().slice(0, 10));

@@ -31,7 +31,7 @@ const logged = async () => {
   return row?.n ?? 0;
 };
 
-it('callers that wait together with one that disconnects get their response', async () => {
+it('callers that wait get their response even if another waiting caller disconnects', async () => {
   const before = await logged();
   const leaving = Array.from({ length: 20 }, (_, n) => {
     const gone = new AbortController();
@@ -87,7 +87,7 @@ async function reachLimit(): Promise<Response | undefined> {
   return undefined;
 }
 
-it('an address that reached its limit stays refused with any other headers, and no other address is', async () => {
+it('a limited address stays refused with any other headers, and no other address is refused', async () => {
   let passed: string[] = [...SPOOFS];
   // Retried only if a new minute began in between: a request that passes three times passes because of its
   // header.
@@ -136,7 +136,7 @@ it('no raw address is public or in a log line', async () => {
   expect(world.worker.logs().join('\n')).not.toContain('203.0.113.77');
 });
 
-it('the backup of a service restores its statistics in another one', async () => {
+it('restores the statistics of a backup in another service', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-page-views-'));
   const file = join(folder, 'backup.sql.page-views');
   const service = (of: World) => ({ url: of.url, secret: String(of.bindings.OPS_SECRET) });

@@ -66,7 +66,7 @@ async function follow(heading: string, placeholders: Record<string, () => Promis
 
 const saved = (file: string): Json => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Json;
 
-it('creates a token that is paid by its Solana Pay URL', async () => {
+it("the guide's caller creates a token that is paid by its Solana Pay URL", async () => {
   const caller = createTokenCaller(world);
   // The wait of the guide ends when the payment is seen, so the wallet pays while the command waits.
   const paid = caller
@@ -87,7 +87,7 @@ it('creates a token that is paid by its Solana Pay URL', async () => {
   expect(answer('api/tokens/')).toMatchObject({ id: saved('token.json').token_id, symbol: 'MCAT' });
 });
 
-it('lists a token made elsewhere', async () => {
+it("the guide's caller lists a token made elsewhere", async () => {
   const caller = createTokenCaller(world);
   const answer = await follow('List a token', {
     MINT: () => caller.foreignMint('token-2022', 'Foreign Coin', 'FRGN'),
@@ -97,7 +97,7 @@ it('lists a token made elsewhere', async () => {
   expect(answer('listings/search')).toMatchObject({ tokens: [{ symbol: 'FRGN' }], next_cursor: null });
 });
 
-it('claims ASRY for a payment', async () => {
+it("the guide's caller claims ASRY for a payment", async () => {
   const stage = createAsryStage(world);
   const user = await stage.user();
   const answer = await follow('Claim ASRY', { PAYMENT: () => stage.deposit(user, 10n) });
@@ -106,14 +106,14 @@ it('claims ASRY for a payment', async () => {
   expect(answer('asry/claims')).toMatchObject({ senderPubkey: user.address, payouts: [{ part: 1 }] });
 });
 
-it('opens an exchange and waits for it', async () => {
+it("the guide's caller opens an exchange and waits for it", async () => {
   const answer = await follow('Exchange currencies');
   expect(answer('exchange/estimate')).toMatchObject({ amount: 0.8 });
   expect(answer('exchange/create')).toMatchObject({ payinCurrency: 'sol', status: 'waiting' });
   expect(answer('exchange/status')).toMatchObject({ id: saved('exchange.json').id });
 });
 
-it('counts a page view', async () => {
+it("the guide's caller counts a page view", async () => {
   const answer = await follow('Count a page view');
   expect(answer('pageview')).toBe(204);
   expect(answer('stats')).toMatchObject({ totals: { pageviews: 1 } });

@@ -30,7 +30,7 @@ describe('a deposit is rewarded to the unit', () => {
   it.each([
     ['a plain transfer', 'USDC'],
     ['a checked transfer', 'USDT'],
-  ] as const)('a deposit is rewarded to the unit by %s of %s, and the ASRY is there', async (how, asset) => {
+  ] as const)('a deposit by %s of %s is rewarded to the unit, and the ASRY arrives', async (how, asset) => {
     const user = await stage.user();
     const coin = asset === 'USDC' ? 'usdc' : 'usdt';
     const credited = 100n * DOLLAR + 1n;
@@ -76,7 +76,7 @@ describe('a deposit is rewarded to the unit', () => {
     expect([payout?.signature, more]).toEqual([answer.body.reward.signature, []]);
   });
 
-  it('a deposit is rewarded to the unit as the epoch shows it', async () => {
+  it('the epoch shows deposits and rewards to the unit', async () => {
     expect(await currentEpoch()).toMatchObject({
       epoch: 0,
       depositsAtomic: curve.deposits().toString(),
@@ -86,7 +86,7 @@ describe('a deposit is rewarded to the unit', () => {
     });
   });
 
-  it('a deposit is rewarded to the unit by a call before the deposit is final, which waits for it', async () => {
+  it('a claim before finality waits for it and rewards the deposit to the unit', async () => {
     const user = await stage.user();
     const signature = await stage.land(user.signer, stage.pay(user, world.treasury, 10n * DOLLAR));
     const answer = await stage.claim(signature);
@@ -97,7 +97,7 @@ describe('a deposit is rewarded to the unit', () => {
 });
 
 describe('nothing is consumed', () => {
-  it('nothing is consumed when the chain cannot be read: 500, and the claim is there afterwards', async () => {
+  it('returns 500 and consumes nothing when the chain cannot be read; the claim works afterwards', async () => {
     const user = await stage.user();
     const signature = await stage.deposit(user, 5n);
     for (const node of ['rpc1', 'rpc2'] as const) world.faults.set(node, { kind: '500' });
@@ -108,7 +108,7 @@ describe('nothing is consumed', () => {
     expect((await stage.claim(signature)).body.reward.asryAtomic).toBe(reward.toString());
   });
 
-  it('nothing is consumed while one of the two nodes does not have the deposit as final: 409 with Retry-After', async () => {
+  it('returns 409 with Retry-After and consumes nothing while one node lacks the final deposit', async () => {
     const user = await stage.user();
     const signature = await stage.deposit(user, 5n);
     world.faults.set('rpc2', { kind: 'lag', by: 100_000 });
@@ -129,7 +129,7 @@ describe('nothing is consumed', () => {
 });
 
 describe("regardless of the caller's input", () => {
-  it('twelve spellings of one signature are one payout', async () => {
+  it('twelve spellings of one signature cause a single payout', async () => {
     const user = await stage.user();
     const signature = await stage.deposit(user, 7n);
     const spellings = [
@@ -158,7 +158,7 @@ describe("regardless of the caller's input", () => {
 });
 
 describe('a repeated call', () => {
-  it('a repeated call gets its result, with the key of its first call or without one', async () => {
+  it('a repeated call returns its result, with the key of its first call or without a key', async () => {
     const user = await stage.user();
     const signature = await stage.deposit(user, 9n);
     const key = crypto.randomUUID();
@@ -182,7 +182,7 @@ describe('a repeated call', () => {
 
 describe('500 claims of one deposit at once', () => {
   it.each([1, 2, 3])(
-    '500 claims of one deposit at once, with a restart under them and one after, make one payout, round %i',
+    '500 simultaneous claims of one deposit make one payout despite a restart, round %i',
     { tags: ['deep'] },
     async (round) => {
       const user = await stage.user();
@@ -227,7 +227,7 @@ describe('500 claims of one deposit at once', () => {
     },
   );
 
-  it('pays nothing that was not earned', async () => {
+  it('the reserve pays exactly the rewards that were earned', async () => {
     const { deposits } = curve;
     const earned = rewardsAt(CURVE, deposits());
     const epoch = await currentEpoch();

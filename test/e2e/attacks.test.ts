@@ -149,7 +149,7 @@ async function shownBy(signature: string): Promise<Shown> {
 }
 
 describe('one lying and one honest node', () => {
-  it('three payments that one node invents make no token, and nothing is owed', async () => {
+  it('three payments invented by one node create no token, and nothing is owed', async () => {
     const model = await caller.invoice();
     const paid = await caller.pay(model);
     expect((await caller.confirm(model, paid)).status).toBe(200);
@@ -179,7 +179,7 @@ describe('one lying and one honest node', () => {
     expect(await tokenOperations()).toBe(operations);
   });
 
-  it('an overpayment of 0.3 SOL that one node invents is not refunded, is shown in the status, and raises an alarm', async () => {
+  it('an overpayment invented by one node is not refunded, is shown in the status, and raises an alarm', async () => {
     const invoice = await caller.invoice();
     const from = caller.user(1);
     const paid = await caller.pay(invoice, { from });
@@ -198,7 +198,7 @@ describe('one lying and one honest node', () => {
   });
 
   it.each([60, 100, 140])(
-    'nothing is paid twice and no landed swap expires when one node lowers lastValidBlockHeight by %i and hides statuses',
+    'a node that lowers lastValidBlockHeight by %i and hides statuses causes no double payment or expiry',
     DEEP,
     async (by) => {
       const user = await stage.user();
@@ -250,7 +250,7 @@ describe('one lying and one honest node', () => {
   );
 });
 
-it('a single confirm, right after the payment, returns 200 completed', async () => {
+it('a single confirm right after the payment returns 200 completed', async () => {
   const invoice = await caller.invoice();
   expect(await confirmOnce(invoice, await caller.pay(invoice))).toMatchObject({
     status: 200,
@@ -260,7 +260,7 @@ it('a single confirm, right after the payment, returns 200 completed', async () 
   expect((await confirmOnce(listing, await caller.pay(listing))).status).toBe(200);
 });
 
-it('an owner who closes the account between four partial payouts is paid its rent once', async () => {
+it('pays the rent once to an owner who closes the account between four partial payouts', async () => {
   const user = await stage.user();
   const deposit = await stage.deposit(user, 200n);
   const { ledger } = world.solana;
@@ -306,22 +306,18 @@ describe('dust', () => {
       );
   }
 
-  it(
-    '190 transfers of dust with a confirm in between hide no payment without a reference',
-    DEEP,
-    async () => {
-      const hidden = await caller.invoice();
-      await caller.pay(hidden, { references: [] });
-      await dust(world.treasury, 95);
-      const other = await caller.invoice();
-      expect((await confirmOnce(other, await caller.pay(other))).status).toBe(200);
-      await dust(world.treasury, 95);
-      await caller.finality();
-      expect((await completed(hidden)).body).toMatchObject({ status: 'completed', refunds: [] });
-    },
-  );
+  it('190 dust transfers with a confirm between them hide no payment without a reference', DEEP, async () => {
+    const hidden = await caller.invoice();
+    await caller.pay(hidden, { references: [] });
+    await dust(world.treasury, 95);
+    const other = await caller.invoice();
+    expect((await confirmOnce(other, await caller.pay(other))).status).toBe(200);
+    await dust(world.treasury, 95);
+    await caller.finality();
+    expect((await completed(hidden)).body).toMatchObject({ status: 'completed', refunds: [] });
+  });
 
-  it('120 transactions of dust, 20 of them after the swap, hide no refund of the bridge', DEEP, async () => {
+  it('120 dust transactions, 20 of them after the swap, hide no refund by the bridge', DEEP, async () => {
     await dust(world.reserve.solana, 100);
     world.faults.set('oneclick', { kind: 'settle', mode: 'refund' });
     const made = await swaps.create(0.3, { ip: '10.61.0.1' });
@@ -331,7 +327,7 @@ describe('dust', () => {
   });
 });
 
-it("a bridge's return of USDC to a treasury that is also the reserve earns nothing", DEEP, async () => {
+it('USDC that a bridge returns to a treasury that is also the reserve earns no reward', DEEP, async () => {
   const shared = await startWorld({
     cron: false,
     settleDelayMs: 600_000,
@@ -354,7 +350,7 @@ it("a bridge's return of USDC to a treasury that is also the reserve earns nothi
 
 describe('a reserve that runs out of SOL', () => {
   it(
-    'keeps floor and float from swaps, delivers what is sold, and sells no more than that',
+    'keeps floor and float from swaps, delivers everything sold, and sells no more than it can deliver',
     DEEP,
     async () => {
       const sold = await caller.invoice();
@@ -406,48 +402,44 @@ describe('a reserve that runs out of SOL', () => {
     },
   );
 
-  it(
-    'twelve older requests that wait for SOL do not prevent the booking of a created token',
-    DEEP,
-    async () => {
-      const { ledger, bank, reserve } = world.solana;
-      await transferSol(ledger, bank.signer, reserve.address, SOL);
-      await caller.finality();
-      // The custodian may still use a balance that it read up to a second ago.
-      const first = await caller.until(
-        () => caller.call('/api/invoices', INVOICE(), caller.freshIp()),
-        ({ status }) => status === 200,
-      );
-      const invoices: Body[] = [first.body];
-      while (invoices.length < 13) invoices.push(await caller.invoice());
-      const spare = (await swaps.lamports()) - FLOOR - 1_000_000n;
-      await transferSol(ledger, reserve.signer, bank.address, spare);
-      await caller.finality();
-      for (const invoice of invoices) await caller.pay(invoice);
-      const states = async () =>
-        Promise.all(invoices.map(async ({ invoice_id }) => (await caller.read(invoice_id)).body));
-      await caller.until(
-        async () => {
-          await world.control.cron();
-          return states();
-        },
-        (all) => all.every(({ reason }) => String(reason).includes('short_of_sol')),
-      );
-      const rows = (await world.worker.query(
-        "SELECT journal FROM operations WHERE kind = 'token' AND status = 'waiting'",
-      )) as { journal: string }[];
-      const cost = BigInt(String((JSON.parse(rows[0]?.journal ?? '{}') as Body).reserved));
-      await transferSol(ledger, bank.signer, reserve.address, cost);
-      const one = await caller.until(states, (all) => all.some(({ status }) => status === 'completed'));
-      expect(one.filter(({ status }) => status === 'completed')).toHaveLength(1);
-      await transferSol(ledger, bank.signer, reserve.address, SOL);
-      await caller.until(states, (all) => all.every(({ status }) => status === 'completed'));
-    },
-  );
+  it('twelve older requests that wait for SOL do not block the record of a created token', DEEP, async () => {
+    const { ledger, bank, reserve } = world.solana;
+    await transferSol(ledger, bank.signer, reserve.address, SOL);
+    await caller.finality();
+    // The custodian may still use a balance that it read up to a second ago.
+    const first = await caller.until(
+      () => caller.call('/api/invoices', INVOICE(), caller.freshIp()),
+      ({ status }) => status === 200,
+    );
+    const invoices: Body[] = [first.body];
+    while (invoices.length < 13) invoices.push(await caller.invoice());
+    const spare = (await swaps.lamports()) - FLOOR - 1_000_000n;
+    await transferSol(ledger, reserve.signer, bank.address, spare);
+    await caller.finality();
+    for (const invoice of invoices) await caller.pay(invoice);
+    const states = async () =>
+      Promise.all(invoices.map(async ({ invoice_id }) => (await caller.read(invoice_id)).body));
+    await caller.until(
+      async () => {
+        await world.control.cron();
+        return states();
+      },
+      (all) => all.every(({ reason }) => String(reason).includes('short_of_sol')),
+    );
+    const rows = (await world.worker.query(
+      "SELECT journal FROM operations WHERE kind = 'token' AND status = 'waiting'",
+    )) as { journal: string }[];
+    const cost = BigInt(String((JSON.parse(rows[0]?.journal ?? '{}') as Body).reserved));
+    await transferSol(ledger, bank.signer, reserve.address, cost);
+    const one = await caller.until(states, (all) => all.some(({ status }) => status === 'completed'));
+    expect(one.filter(({ status }) => status === 'completed')).toHaveLength(1);
+    await transferSol(ledger, bank.signer, reserve.address, SOL);
+    await caller.until(states, (all) => all.every(({ status }) => status === 'completed'));
+  });
 });
 
 describe('one client with many addresses', () => {
-  it('20 dry runs and 120 estimates of one address leave both to others', DEEP, async () => {
+  it('20 dry runs and 120 estimates from one address leave capacity for other addresses', DEEP, async () => {
     const { ledger, bank, reserve } = world.solana;
     await transferSol(ledger, bank.signer, reserve.address, 5n * SOL);
     await caller.finality();
@@ -471,7 +463,7 @@ describe('one client with many addresses', () => {
     }
   });
 
-  it('500 invoices from 50 IPv6 networks leave sales open to a newcomer', DEEP, async () => {
+  it('500 invoices from 50 IPv6 networks leave sales open to a new client', DEEP, async () => {
     // A busy custodian or node refuses a call without counting it.
     const decided = (ip: string) =>
       caller.until(

@@ -196,7 +196,7 @@ const blames = ({ problem }: Awaited<ReturnType<typeof send>>, { name, place }: 
 
 describe.each(operations)('%s', (operation, _listed, fields) => {
   it.each(fields.map((field) => [`${field.name} in ${field.place}`, field] as const))(
-    'holds to the bounds of %s',
+    'accepts values within the documented bounds of %s and refuses others',
     async (_name, field) => {
       const { inside, outside } = samplesOf(field.schema);
       const answers = async (values: readonly unknown[]) =>
@@ -216,15 +216,18 @@ describe.each(operations)('%s', (operation, _listed, fields) => {
   );
 
   const members = fields.filter(({ place }) => place !== 'path' && place !== 'header');
-  it.runIf(members.length > 0)('requires what the document requires, and nothing else', async () => {
-    for (const field of members) {
-      const answer = await send(operation, field, undefined);
-      expect([field.name, blames(answer, field)]).toEqual([field.name, field.required]);
-    }
-  });
+  it.runIf(members.length > 0)(
+    'a request needs exactly the members that the document marks as required',
+    async () => {
+      for (const field of members) {
+        const answer = await send(operation, field, undefined);
+        expect([field.name, blames(answer, field)]).toEqual([field.name, field.required]);
+      }
+    },
+  );
 
   const optional = fields.filter(({ place, required }) => place === 'query' && !required);
-  it.runIf(optional.length > 0)('treats an empty optional parameter as absent', async () => {
+  it.runIf(optional.length > 0)('treats an empty optional query parameter as absent', async () => {
     for (const field of optional) {
       const [empty, absent] = [await send(operation, field, ''), await send(operation, field, undefined)];
       expect([field.name, empty.status, empty.problem?.error_code]).toEqual([
@@ -236,7 +239,7 @@ describe.each(operations)('%s', (operation, _listed, fields) => {
   });
 });
 
-it('each pattern accepts its valid samples and rejects its invalid ones', () => {
+it('each documented pattern accepts its valid samples and rejects its invalid ones', () => {
   const lengths = new Set(['^/', '^https://[\\x21-\\x7e]+$']);
   for (const [pattern, { inside, outside }] of Object.entries(PATTERNS)) {
     const matches = (text: unknown) => new RegExp(pattern).test(String(text));
@@ -245,7 +248,7 @@ it('each pattern accepts its valid samples and rejects its invalid ones', () => 
   }
 });
 
-it('every text of a request has a length limit, or its description says what it may be', () => {
+it('every text of a request has a length limit or a described set of values', () => {
   const unbounded = operations.flatMap(([operation, , fields]) =>
     fields
       .filter(
@@ -257,7 +260,7 @@ it('every text of a request has a length limit, or its description says what it 
   expect([...new Set(unbounded.map((text) => text.split(' ').at(-1)))]).toEqual(['prefer']);
 });
 
-it('refuses a supply above the largest u64', async () => {
+it('refuses a supply above the largest 64-bit number', async () => {
   const field = operations
     .find(([name]) => name === 'POST /api/invoices')?.[2]
     .find(({ name }) => name === 'supply');
@@ -273,7 +276,7 @@ it('finds an invoice by its id in upper case', async () => {
   expect([found.status, await found.json()]).toEqual([200, expect.objectContaining({ invoice_id })]);
 });
 
-it('the document has at most 120 KB', () => {
+it('the OpenAPI document has at most 120 KB', () => {
   const size = Buffer.byteLength(JSON.stringify(documentOf('https://sluice.example') satisfies ApiDocument));
   expect(size).toBeLessThanOrEqual(120_000);
 });

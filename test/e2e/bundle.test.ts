@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 /** Bytes of the script that `wrangler deploy` uploads, gzipped. The platform reads it before an isolate's first answer. */
 const MAX_BYTES = 600_000;
 
-it('the bundle is small enough to be read quickly by a new isolate', () => {
+it('the Worker bundle is small enough for a new isolate to read quickly', () => {
   const { WORLD_BUNDLES = '' } = process.env;
   const script = readFileSync(join(WORLD_BUNDLES, 'bundle/worker.js'));
   expect(gzipSync(script).length).toBeLessThanOrEqual(MAX_BYTES);

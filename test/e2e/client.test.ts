@@ -45,7 +45,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-it('runs the program of the README until its swap is finished', async () => {
+it('the program in the README runs until its swap is finished', async () => {
   const installed = join(folder, 'node_modules/sluice-client');
   mkdirSync(installed, { recursive: true });
   writeFileSync(join(installed, 'package.json'), '{"type":"module","exports":"./index.js"}');
@@ -66,7 +66,7 @@ it('runs the program of the README until its swap is finished', async () => {
   expect(stdout).toMatch(/^\d+\nfinished\n1\n$/);
 });
 
-it('swaps once when the response is lost, and waits until the swap is finished', async () => {
+it('creates one swap when the response is lost, and waits until it is finished', async () => {
   expect(await sluice.previewSwap({ amountSol: '0.3' })).toMatchObject({
     ok: true,
     value: { amountLamports: '300000000' },
@@ -84,7 +84,7 @@ it('swaps once when the response is lost, and waits until the swap is finished',
   });
 });
 
-it('creates once when the response is lost and the order is repeated with its members in another order', async () => {
+it('creates one exchange when the response is lost and the order is repeated in another member order', async () => {
   const payoutAddress = world.reserve.bitcoin;
   keys.length = 0;
   lostResponses = 1;
@@ -118,7 +118,7 @@ function pay(payUrl: string, maxSol: string, secretKey: string) {
   return run(process.execPath, args, { cwd: folder });
 }
 
-it('orders a token, and waits until the payment of the example program has bought it', async () => {
+it('orders a token and waits until the example program has paid for it', async () => {
   const [user] = world.users;
   if (!user) throw new Error('no user');
   const order = { name: 'Client Cat', symbol: 'CCAT', decimals: 6, supply: '5000000' };
@@ -137,7 +137,7 @@ it('orders a token, and waits until the payment of the example program has bough
   expect(listed).toMatchObject([{ id: paid.value.token_id, symbol: 'CCAT' }]);
 });
 
-it('returns refusals as values with their code', async () => {
+it('the client returns refusals as values with their code', async () => {
   expect(await sluice.createSwap({ amountSol: 3 })).toMatchObject({
     ok: false,
     failure: { kind: 'refused', status: 400, error_code: 'AMOUNT_TOO_LARGE', action: 'fix_request' },
@@ -148,7 +148,7 @@ it('returns refusals as values with their code', async () => {
   });
 });
 
-it('reads every kind of document: JSON, text, and a response behind a redirect', async () => {
+it('the client reads JSON, text, and a response behind a redirect', async () => {
   expect(await sluice.getReserves()).toMatchObject({
     ok: true,
     value: { bitcoin: { address: world.reserve.bitcoin } },

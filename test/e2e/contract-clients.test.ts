@@ -11,7 +11,7 @@ afterAll(() => world?.stop());
 
 const creator = (): string => String(world.users[0]?.address);
 
-it('a form that sends null for its empty fields orders a token', async () => {
+it('accepts a token order from a form that sends null for its empty fields', async () => {
   const { call } = createTokenCaller(world);
   const { status, body } = await call('/api/invoices', {
     name: 'Empty Fields',
@@ -33,7 +33,7 @@ it('a form that sends null for its empty fields orders a token', async () => {
   });
 });
 
-it('a script that pays and confirms once has its token, and a tab that searches without text shows it', async () => {
+it('a script that pays and confirms once gets its token, and an empty search lists it', async () => {
   const { call, land, payRequest, transfer, user } = createTokenCaller(world);
   const { body } = await call('/api/invoices', {
     name: 'Paid Once',
@@ -54,7 +54,7 @@ it('a script that pays and confirms once has its token, and a tab that searches 
   expect(newest).toMatchObject({ name: 'Paid Once', symbol: 'ONCE' });
 });
 
-it('a page that adds its amounts as floating point numbers swaps the intended amount, to the lamport', async () => {
+it('a floating point sum such as 0.1 + 0.2 SOL swaps the intended amount, to the lamport', async () => {
   const { call } = createTokenCaller(world);
   const amountSol = 0.1 + 0.2;
   expect(String(amountSol)).toBe('0.30000000000000004');

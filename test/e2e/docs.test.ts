@@ -68,7 +68,7 @@ const answerTo = (said: readonly Said[], part: string): Said | undefined =>
   said.find(({ command }) => command.includes(part));
 
 describe('SKILL.md', () => {
-  it('SKILL.md followed step by step in a shell ends with the BTC at the reserve', async () => {
+  it('the steps of SKILL.md, run in a shell, deliver the BTC to the reserve', async () => {
     const said = await runPage(toRun('SKILL.md'));
     expect(said.filter(({ code }) => code !== 0)).toEqual([]);
     expect(json(answerTo(said, '/swap/min')?.stdout)).toMatchObject({ available: true });
@@ -94,7 +94,7 @@ describe('README.md', () => {
       return { command, output: output.join('\n') };
     });
 
-  it('shows responses with the members that the service really returns', async () => {
+  it('the README shows responses with the members that the service really returns', async () => {
     const curls = shown.filter(({ command }) => command.startsWith('curl'));
     expect(curls.length).toBeGreaterThan(2);
     const known = /"id":"(\w{60,})"/.exec(curls.map(({ output }) => output).join())?.[1] ?? '';
@@ -109,7 +109,7 @@ describe('README.md', () => {
 });
 
 describe('docs/deploy.md', () => {
-  it('docs/deploy.md has commands that work as described, as far as they need no account', async () => {
+  it('the commands of docs/deploy.md that need no account work as described', async () => {
     const commands = toRun('docs/deploy.md');
     expect(commands.length).toBeGreaterThan(12);
     const said = await runPage(commands);
@@ -157,7 +157,7 @@ describe('/llms.txt', () => {
             ];
       });
 
-  it('/llms.txt is enough to call every route', async () => {
+  it('/llms.txt contains enough to call every route', async () => {
     const text = await (await world.fetch('/llms.txt')).text();
     const entries = entriesOf(text);
     const document = (await (await world.fetch('/api/openapi.json')).json()) as {

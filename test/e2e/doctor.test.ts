@@ -72,7 +72,7 @@ const wranglerWith = (edit: (text: string) => string): string => {
 };
 
 describe('on a healthy service', () => {
-  it('finds no problem', async () => {
+  it('the doctor finds no problem in a healthy service', async () => {
     const { findings, problems } = await look(
       {},
       wranglerWith((text) => text),
@@ -81,7 +81,7 @@ describe('on a healthy service', () => {
     expect(problems).toEqual([]);
   });
 
-  it('reports a healthy service from a terminal with exit code 0', async () => {
+  it('the doctor reports a healthy service in the terminal and ends with exit code 0', async () => {
     write(healthy);
     const wrangler = wranglerWith((text) => text);
     const args = ['--settings', file, '--service', world.url, '--wrangler', wrangler];
@@ -149,7 +149,7 @@ const IN_SETTINGS: readonly Plant[] = [
 ];
 
 describe('finds faults planted in the settings', () => {
-  it.each(IN_SETTINGS)('%s', async (name, change) => {
+  it.each(IN_SETTINGS)('the doctor finds %s in the settings', async (name, change) => {
     const planted = await change();
     const { problems, findings, settings } = await look(planted);
     expect(problems).toContain(name);
@@ -159,7 +159,7 @@ describe('finds faults planted in the settings', () => {
   });
 });
 
-it('names dead price venues, and no divergence', async () => {
+it('the doctor reports unreachable price venues, and no divergence', async () => {
   const dead = 'http://127.0.0.1:9';
   const { problems } = await look({
     PRICE_API_URLS: VENUE_NAMES.map((name) => `${name}=${dead}`).join(','),
@@ -171,11 +171,11 @@ describe('finds faults planted in the files', () => {
   it.each([
     ['cron-not-set', (text: string) => text.replace('"* * * * *", ', '')],
     ['secret-in-vars', (text: string) => `${text}\n[vars]\nOPS_SECRET = "0123456789"\n`],
-  ])('%s', async (name, edit) => {
+  ])('the doctor finds %s in the files', async (name, edit) => {
     expect((await look({}, wranglerWith(edit))).problems).toEqual([name]);
   });
 
-  it('finds settings-readable, settings-tracked and settings-missing', async () => {
+  it('the doctor finds a settings file that is readable by others, tracked by git, or missing', async () => {
     const settings = healthy;
     const check = async (path: string) =>
       (await examine({ settings, files: { settings: path }, offline: true, fetch })).map(({ name }) => name);
@@ -194,12 +194,12 @@ describe('finds what goes wrong outside', () => {
     ['bridge-quote-refused', () => world.faults.set('oneclick', { kind: 'wrongRecipient' })],
     ['bridge-key-unproven', () => world.faults.set('oneclick', { kind: 'wrongSignature' })],
     ['bridge-fees-over-cap', () => world.faults.set('oneclick', { kind: 'fee', by: 26 })],
-  ] as const)('%s', async (name, plant) => {
+  ] as const)('the doctor finds %s at an upstream', async (name, plant) => {
     plant();
     expect((await look()).problems).toContain(name);
   });
 
-  it('notes the fee of callers without a token, and a bridge without liquidity', async () => {
+  it('the doctor notes the fee of callers without a token, and a bridge without liquidity', async () => {
     const noted = async (change: Readonly<Record<string, string | undefined>> = {}) =>
       (await look(change)).findings.filter(({ level }) => level === 'note').map(({ name }) => name);
     expect(await noted()).not.toContain('bridge-keyless');
@@ -209,13 +209,13 @@ describe('finds what goes wrong outside', () => {
     expect((await look()).problems).toEqual([]);
   });
 
-  it('finds esplora-apart', async () => {
+  it('the doctor finds esplora-apart when the block heights of two indexes differ', async () => {
     await world.control.mine(6);
     world.faults.set('esplora2', { kind: 'staleTip', by: 6 });
     expect((await look()).problems).toContain('esplora-apart');
   });
 
-  it('finds price-divergent', async () => {
+  it('the doctor finds price-divergent when the venues contradict each other', async () => {
     for (const [at, venue] of VENUE_NAMES.entries()) world.prices.set({ SOL: String(50 + 50 * at) }, venue);
     expect((await look()).problems).toContain('price-divergent');
     world.prices.set({ SOL: '100' });
@@ -223,12 +223,12 @@ describe('finds what goes wrong outside', () => {
 });
 
 describe('finds faults of the running service', () => {
-  it('finds service-unreachable', async () => {
+  it('the doctor finds service-unreachable', async () => {
     const findings = await examine({ settings: healthy, files: {}, service: 'http://127.0.0.1:9', fetch });
     expect(findings.map(({ name }) => name)).toContain('service-unreachable');
   });
 
-  it('finds schema-outdated', async () => {
+  it('the doctor finds schema-outdated when the database has another column', async () => {
     await world.worker.query('ALTER TABLE quote_shares ADD COLUMN planted TEXT');
     await until('the status knows', async () =>
       (await look()).problems.includes('schema-outdated') ? true : undefined,
@@ -238,7 +238,7 @@ describe('finds faults of the running service', () => {
 });
 
 describe('without SOL, triggers and secrets', () => {
-  it('finds sol-low, cron-late and service-not-ready', async () => {
+  it('the doctor finds sol-low, cron-late and service-not-ready without SOL, triggers and secrets', async () => {
     const poor = await startWorld({
       cron: false,
       reserveLamports: 50_000_000n,
@@ -258,7 +258,7 @@ describe('without SOL, triggers and secrets', () => {
 });
 
 describe('from a terminal', () => {
-  it('prints each problem with its fix, no secret, and ends with 1', async () => {
+  it('the doctor prints each problem with its fix, prints no secret, and ends with exit code 1', async () => {
     const planted = {
       ...healthy,
       SWAP_MAX_COST_BPS: '9999',
@@ -279,7 +279,7 @@ describe('from a terminal', () => {
     for (const part of ['secret-node-key', 'abcdef123', 'very-secret-hook']) expect(said).not.toContain(part);
   });
 
-  it('prints the same findings as JSON', async () => {
+  it('the doctor prints the same findings as JSON', async () => {
     write({ ...healthy, RESERVE_FLOOR_SOL: '0' });
     const wrangler = wranglerWith((text) => text);
     const args = ['--settings', file, '--offline', '--json', '--wrangler', wrangler];
@@ -291,7 +291,7 @@ describe('from a terminal', () => {
   });
 });
 
-it('hides secrets in every text', () => {
+it('the doctor hides secrets in every text', () => {
   const settings = { OPS_SECRET: 'abcdefghij', SOLANA_RPC_URL: 'https://node.test/v2/key123?x=1' };
   expect(hideSecrets('a abcdefghij b v2/key123?x=1 c', settings)).toBe('a [hidden] b [hidden] c');
 });

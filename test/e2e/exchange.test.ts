@@ -43,7 +43,7 @@ async function newExchanges(work: () => Promise<unknown>): Promise<SimulatedExch
   return (await existing()).slice(before);
 }
 
-it('create returns every contract field, and the exchange exists as ordered', async () => {
+it('create returns every contract field, and the provider has the exchange as ordered', async () => {
   let answer: Awaited<ReturnType<typeof create>> | undefined;
   const [made, ...others] = await newExchanges(async () => {
     answer = await create({ ...order, refundAddress: REFUND });
@@ -94,7 +94,7 @@ it.each(['0.1', '0.00000001', '123456789.12345678', '100000000', '0.123456789012
   },
 );
 
-it('a response lost after the provider acted leaves one exchange and an unknown outcome, and no repeat calls again', async () => {
+it('a response lost after the provider acted leaves one exchange with an unknown outcome and no new call', async () => {
   const key = freshKey();
   world.faults.set('changenow', { kind: 'lost', match: 'POST /v2/exchange', times: 1 });
   const answers: Awaited<ReturnType<typeof create>>[] = [];
@@ -127,7 +127,7 @@ it.each([
   ['answers with another amount', { kind: 'lie', mode: 'amount' }, 1],
   ['answers with another coin', { kind: 'lie', mode: 'asset' }, 1],
 ])(
-  'a provider that %s while it creates is called once; the outcome is unknown',
+  'calls a provider that %s during a create only once; the outcome is unknown',
   async (_name, fault, exist) => {
     world.faults.set('changenow', { ...fault, match: 'POST /v2/exchange' });
     world.resetStats();
@@ -141,7 +141,7 @@ it.each([
   },
 );
 
-it('twenty creates at once with one key make one exchange and twenty equal responses', async () => {
+it('twenty simultaneous creates with one key open one exchange and get twenty equal responses', async () => {
   const key = freshKey();
   let answers: Awaited<ReturnType<typeof create>>[] = [];
   const made = await newExchanges(async () => {
@@ -153,7 +153,7 @@ it('twenty creates at once with one key make one exchange and twenty equal respo
   expect(answers.filter(({ replayed }) => replayed === 'true')).toHaveLength(19);
 });
 
-it('one key with another body is refused, and creates nothing', async () => {
+it('refuses a used key with another body, and creates nothing', async () => {
   const key = freshKey();
   await create(order, key);
   const made = await newExchanges(async () => {
@@ -163,7 +163,7 @@ it('one key with another body is refused, and creates nothing', async () => {
   expect(made).toEqual([]);
 });
 
-it('a caller that disconnects finds the response under the same key', async () => {
+it('a caller that disconnected gets the response with the same key', async () => {
   const key = freshKey();
   world.resetStats();
   world.faults.set('changenow', { kind: 'hold', match: 'POST /v2/exchange' });
@@ -188,7 +188,7 @@ it('a caller that disconnects finds the response under the same key', async () =
   expect(made).toHaveLength(1);
 });
 
-it('a Worker that is killed while it waits for the provider does not call a second time', async () => {
+it('a create whose Worker was killed while waiting does not call the provider a second time', async () => {
   const key = freshKey();
   const asked = () => world.stats().changenow?.byLabel['POST /v2/exchange'];
   world.resetStats();
@@ -208,7 +208,7 @@ it('a Worker that is killed while it waits for the provider does not call a seco
   expect(asked()).toBe(1);
 });
 
-it('the amount is checked against the range before anything is created', async () => {
+it("checks the amount against the provider's range before it creates an exchange", async () => {
   world.resetStats();
   const { status, body } = await create({ ...order, amount: 0.04 }, freshKey());
   expect([status, body.error_code]).toEqual([400, 'EXCHANGE_AMOUNT_OUT_OF_RANGE']);
@@ -216,7 +216,7 @@ it('the amount is checked against the range before anything is created', async (
   expect(world.stats().changenow?.byLabel['POST /v2/exchange']).toBeUndefined();
 });
 
-it('a legacy ticker names coin and network; a bare ticker on several networks is refused with the choices', async () => {
+it('a legacy ticker selects coin and network; an ambiguous ticker is refused with the choices', async () => {
   const [made] = await newExchanges(() => create({ ...order, from: 'USDTERC20', amount: 50 }));
   expect(made?.order).toMatchObject({ fromCurrency: 'usdt', fromNetwork: 'eth' });
   const { status, body } = await create({ ...order, from: 'usdt', amount: 50 });
@@ -224,13 +224,13 @@ it('a legacy ticker names coin and network; a bare ticker on several networks is
   expect(body.details).toEqual({ currency: 'usdt', candidates: ['usdterc20', 'usdttrc20', 'usdtsol'] });
 });
 
-it('a coin whose payments need a tag returns it, and explains it', async () => {
+it('returns and explains the payment tag of a coin that needs one', async () => {
   const { body } = await create({ ...order, from: 'xrp', amount: 50 });
   expect(body.payinExtraId).toMatch(/^\d+$/);
   expect(body.message).toContain(`with the memo ${body.payinExtraId}`);
 });
 
-it('minimum and estimate return figures for a pair, and null when it is inactive', async () => {
+it('minimum and estimate return figures for an active pair, and null for an inactive one', async () => {
   const minimum = await get('/api/exchange/min?from=sol&to=btc');
   expect(minimum.body).toMatchObject({ from: 'sol', to: 'btc', minAmount: 0.05, minAmountExact: '0.05' });
   const estimate = await get('/api/exchange/estimate?from=sol&to=btc&amount=0.8');
@@ -251,7 +251,7 @@ it.each([
   ['breaks off its answers', 'truncate', 'eth', 'xrp'],
   ['limits the rate', '429', 'xrp', 'btc'],
 ])(
-  'returns 502 for every read from a provider that %s, with an error that old clients understand',
+  'returns 502 for every read while the provider %s, with an error that old clients understand',
   async (_name, kind, from, to) => {
     const made = await create(order);
     world.faults.set('changenow', { kind });
@@ -267,7 +267,7 @@ it.each([
   },
 );
 
-it('the key is in no response and no log line', async () => {
+it('no response and no log line contains the idempotency key', async () => {
   const key = world.bindings.CHANGENOW_API_KEY ?? '';
   expect(key).toMatch(/^[0-9a-f]{32}$/);
   world.faults.set('changenow', { kind: '429' });

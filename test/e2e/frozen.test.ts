@@ -47,24 +47,27 @@ async function ready(): Promise<{ status: number; reason: string | undefined }> 
 it.each([
   ['the object was emptied', 'full', 'journal_behind_mirror'],
   ['a new object has a key that has signed', 'before', 'journal_empty_but_reserve_has_signed'],
-] as const)('is never ready, signs nothing and tells the doctor when %s', async (_case, database, reason) => {
-  await startAfter({ object: 'empty', database });
-  const statuses: number[] = [];
-  await until('the reason', async () => {
-    const now = await ready();
-    statuses.push(now.status);
-    return now.reason === `signing is frozen: ${reason}` || undefined;
-  });
-  await sleep(2_500);
-  statuses.push((await ready()).status);
-  expect(new Set(statuses)).toEqual(new Set([503]));
-  const create = await createSwapCaller(world).create(0.5);
-  expect(create).toMatchObject({ status: 503, body: { error_code: 'SWAPS_PAUSED', details: { reason } } });
-  const findings = await checkService(String(world.worker.url()), {}, 'schema.sql', fetch);
-  expect(findings.map(({ name }) => name)).toContain('signing-frozen');
-});
+] as const)(
+  'the service is never ready, signs nothing and informs the doctor when %s',
+  async (_case, database, reason) => {
+    await startAfter({ object: 'empty', database });
+    const statuses: number[] = [];
+    await until('the reason', async () => {
+      const now = await ready();
+      statuses.push(now.status);
+      return now.reason === `signing is frozen: ${reason}` || undefined;
+    });
+    await sleep(2_500);
+    statuses.push((await ready()).status);
+    expect(new Set(statuses)).toEqual(new Set([503]));
+    const create = await createSwapCaller(world).create(0.5);
+    expect(create).toMatchObject({ status: 503, body: { error_code: 'SWAPS_PAUSED', details: { reason } } });
+    const findings = await checkService(String(world.worker.url()), {}, 'schema.sql', fetch);
+    expect(findings.map(({ name }) => name)).toContain('signing-frozen');
+  },
+);
 
-it('the custodian is ready again after D1 was restored to an older state, and writes the lost rows again', async () => {
+it('the custodian is ready again after D1 was restored to an older state, and rewrites the lost rows', async () => {
   await startAfter({ object: 'full', database: 'before' });
   await until('ready', async () => (await ready()).status === 200 || undefined);
   await until('the row in D1', async () => {

@@ -73,7 +73,7 @@ it.concurrent('completes a swap, a paid request and a claim while one of three n
   ]);
 });
 
-it.concurrent('raises quorum_missing 10 to 15 minutes after two of three nodes began to hang', async () => {
+it.concurrent('raises the alarm quorum_missing 10 to 15 minutes after two of three nodes began to hang', async () => {
   const world = await startNodes();
   const began = Date.now();
   for (const node of ['rpc1', 'rpc2'] as const) world.faults.set(node, { kind: 'hang' });

@@ -49,13 +49,13 @@ const header = (answer: string, name: string): string | undefined =>
   new RegExp(`^${name}: (.*)\\r$`, 'im').exec(answer.split('\r\n\r\n')[0] ?? '')?.[1];
 
 describe('the stated answer to', () => {
-  it.each(SHAPES)('$name gets $answer', async ({ bytes, answer }) => {
+  it.each(SHAPES)('responds to $name with $answer', async ({ bytes, answer }) => {
     const given = await ask(bytes);
     expect(statusOf(given)).toBe(answer);
     expect(given).not.toMatch(/\bat \w+ \(|\.ts:\d|hunter2/);
   });
 
-  it('at least 40 shapes of requests are tried, and none of them causes an internal error', () => {
+  it('at least 40 request shapes are tested, and none causes an internal error', () => {
     expect(SHAPES.length).toBeGreaterThanOrEqual(40);
     expect(world.worker.logs().filter((line) => line.includes('"unexpected"'))).toEqual([]);
   });
@@ -71,7 +71,7 @@ it.each([
   '/.//evil.test',
   '/reserves/../..//evil.test',
   '/evil.test%0d%0aset-cookie:a=b/',
-])('a redirect of %s stays on this host', async (path) => {
+])('the redirect of %s stays on this host', async (path) => {
   const answer = await askFor(path);
   const location = header(answer, 'location');
   if (location !== undefined) expect(location).toMatch(/^\/(?![/\\])/);
@@ -95,7 +95,7 @@ describe('a cache in front of the service', () => {
   ];
 
   it.each(gets.map(({ path }) => [path] as const))(
-    "a cache stores nothing from a caller's headers of %s",
+    'GET %s returns nothing from hostile request headers that a cache could store',
     async (path) => {
       const host = ['host: evil.test', 'connection: close'];
       const answer = await ask([`GET ${path} HTTP/1.1`, ...host, ...poison, '', ''].join('\r\n'));
@@ -110,7 +110,7 @@ describe('a cache in front of the service', () => {
   );
 
   it.each(gets.map(({ path }) => [path.replace(/\?.*/, '')] as const))(
-    'a cache in front of the service does not store %s as a file of the site',
+    'GET %s with the suffix of a file name is never cached as a file',
     async (path) => {
       for (const suffix of ['/x.css', '%2fx.css', '%0ax.css', ';x.css', '%3fx.css']) {
         const answer = await askFor(`${path}${suffix}`);
@@ -132,7 +132,7 @@ describe('a cache in front of the service', () => {
   });
 });
 
-it('no header changes the caller for the limits', async () => {
+it('no request header changes which client the limits count', async () => {
   const spoofs = [
     'X-Forwarded-For',
     'X-Real-IP',
@@ -165,7 +165,7 @@ it('no header changes the caller for the limits', async () => {
 describe('an idempotency key', () => {
   const key = 'attack-0123456789abcdef';
 
-  it('an idempotency key moves money once for all callers together, and is neither logged nor stored', async () => {
+  it('a key moves money once for all callers together, and is neither logged nor stored', async () => {
     const caller = createSwapCaller(world);
     const before = caller.payments().length;
     const first = await caller.create(0.3, { key, ip: '203.0.113.1' });
@@ -193,7 +193,7 @@ describe('an idempotency key', () => {
     expect(caller.payments()).toHaveLength(before + 1);
   });
 
-  it('any number of new idempotency keys does not evade the limit of an address', async () => {
+  it('new idempotency keys do not evade the limit of an address', async () => {
     const caller = createSwapCaller(world);
     const before = caller.payments().length;
     const answers = await Promise.all(
@@ -225,7 +225,7 @@ describe('a slow client', () => {
     expect(new Set(answers.map(statusOf))).toEqual(new Set(['204']));
   });
 
-  it('a slow client delays no other client while it reads', async () => {
+  it('a client that reads slowly delays no other client', async () => {
     const deaf = Array.from({ length: 100 }, open);
     for (const socket of deaf) {
       socket.pause();
@@ -247,7 +247,7 @@ describe('a slow client', () => {
     expect(world.worker.logs().filter((line) => line.includes('"unexpected"'))).toEqual([]);
   });
 
-  it('a slow client gets two responses in order for two requests at once', async () => {
+  it('a slow client that sends two requests at once gets two responses in order', async () => {
     const both = `${head.replace('connection: close\r\n', '')}\r\n${GOOD}GET /api/health HTTP/1.1\r\nhost: sluice.test\r\nconnection: close\r\n\r\n`;
     expect([...(await ask(both)).matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1])).toEqual([
       '204',

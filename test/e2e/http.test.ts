@@ -36,7 +36,7 @@ async function raw(lines: readonly string[], body: string): Promise<string> {
 }
 
 describe.each(gets.map((request) => [request.route, request.path] as const))('GET %s', (_route, path) => {
-  it('a HEAD has the headers of its GET and no body, and a caller with the current copy gets 304', async () => {
+  it('HEAD returns the headers of GET without a body, and a known ETag gets 304', async () => {
     const get = await world.fetch(path, { redirect: 'manual' });
     await get.text();
     const head = await world.fetch(path, { method: 'HEAD', redirect: 'manual' });
@@ -58,7 +58,7 @@ describe.each(posts.map(({ route }) => [route] as const))('the body of POST %s',
   const line = `POST ${route} HTTP/1.1`;
   const json = 'content-type: application/json';
 
-  it('a body of more than 16 KiB is refused, in chunks as well, before all of it has arrived', async () => {
+  it('refuses a body over 16 KiB before all of it has arrived, also in chunks', async () => {
     const large = 'x'.repeat(LIMIT_BYTES + 1);
     const chunked = `${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`;
     expect(await raw([line, json, 'transfer-encoding: chunked'], chunked)).toMatch(/^HTTP\/1\.1 413 /);

@@ -91,7 +91,7 @@ const headers = fc.record(
 );
 const verb = fc.constantFrom('POST', 'POST', 'POST', 'POST', 'PUT', 'DELETE', 'PATCH');
 
-it('serves 200 clients at once, each with its own responses', async () => {
+it('the MCP server serves 200 clients at once, each with its own responses', async () => {
   // Nodes may be slow on a busy machine: the balances are known before the clients come.
   await until('the balances', async () => {
     const response = await world.fetch('/api/reserves');
@@ -118,7 +118,7 @@ it('serves 200 clients at once, each with its own responses', async () => {
   }
 });
 
-it('answers 1,000 malformed or oversized requests with protocol errors, and keeps working', async () => {
+it('returns protocol errors for 1,000 malformed or oversized requests and keeps working', async () => {
   const requests = fc.sample(fc.tuple(verb, headers, body), { numRuns: REQUESTS, seed: SEED });
   const statuses = new Map<number, number>();
   const wrong: string[] = [];

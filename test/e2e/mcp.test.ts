@@ -140,7 +140,7 @@ it.each([
 );
 
 describe.each(['stdio', 'http'] as const)('a swap over %s', (over) => {
-  it('a swap ends finished, with progress, and its key returns its outcome instead of a second swap', async () => {
+  it('a swap over MCP reports progress until it is finished, and its key never creates a second swap', async () => {
     const client = await (over === 'http' ? modernClient(world, over) : olderClient(world, over));
     try {
       const { structured: dry } = await client.call('swap_create', { amountSol: 0.3, dry_run: true });
@@ -162,7 +162,7 @@ describe.each(['stdio', 'http'] as const)('a swap over %s', (over) => {
   });
 });
 
-it('an agent pays an invoice with its own key, and finds its token', async () => {
+it('an agent pays an invoice from its own wallet and finds its token', async () => {
   const client = await modernClient(world, 'http');
   const [agent] = world.users;
   if (!agent) throw new Error('no user');
@@ -198,7 +198,7 @@ it('an agent pays an invoice with its own key, and finds its token', async () =>
   }
 });
 
-it('a deposit is claimed after a dry run, once', async () => {
+it('an agent claims a deposit once, after a dry run', async () => {
   const client = await olderClient(world, 'http');
   const caller = createTokenCaller(world);
   try {
@@ -227,7 +227,7 @@ it('a deposit is claimed after a dry run, once', async () => {
   }
 });
 
-it('an exchange is opened once under the key of its dry run', async () => {
+it('an agent opens one exchange with the key of its dry run', async () => {
   const client = await modernClient(world, 'http', { pin: '2026-07-28' });
   try {
     const order = { from: 'sol', to: 'btc', amount: 0.5, payoutAddress: world.reserve.bitcoin };

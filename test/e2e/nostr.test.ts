@@ -95,7 +95,7 @@ async function get(path: string): Promise<{ status: number; body: Page }> {
 
 describe('posts on two real relays, a quarter of them in one second', () => {
   it.each([1, 10, 100])(
-    'posts on two real relays are each returned once at limit %i, newest first, while new ones arrive',
+    'paging posts of two relays with limit %i returns each once, newest first, while new ones arrive',
     { tags: ['deep'] },
     async (limit) => {
       const ids: string[] = [];
@@ -116,7 +116,7 @@ describe('posts on two real relays, a quarter of them in one second', () => {
     },
   );
 
-  it('pages by next_until repeat the posts of at most one second and lose none', {
+  it('paging by next_until repeats at most the posts of one second and loses none', {
     tags: ['scaled'],
   }, async () => {
     const ids = new Set<string>();
@@ -131,7 +131,7 @@ describe('posts on two real relays, a quarter of them in one second', () => {
   });
 });
 
-it('a wrong kind and a label in another namespace never appear', async () => {
+it('the feed never shows a note of a wrong kind or with a label in another namespace', async () => {
   const good = note(NOW, 'good', 'mixed');
   await publish[0]([good, note(NOW, 'kind 1', 'mixed', 1), note(NOW, 'licence', 'mixed', 1111, 'license')]);
   await publish[1]([good]);
@@ -139,7 +139,7 @@ it('a wrong kind and a label in another namespace never appear', async () => {
   expect(body.posts.map(({ content }) => content)).toEqual(['good']);
 });
 
-it('the seeded feed has the contract’s shape, and posts are those of the server identity', async () => {
+it('the feed has the format of the contract, and posts are those of the server identity', async () => {
   const feed = await get('feed');
   expect(feed.status).toBe(200);
   expect(feed.body).toMatchObject({
@@ -175,7 +175,7 @@ it('a warm feed needs no relay', async () => {
   expect(world.stats().relay1).toBeUndefined();
 });
 
-it('notes one relay that hangs, and returns 500 with ok false when all are down', async () => {
+it('reports one hanging relay, and returns 500 with ok false when all relays are down', async () => {
   world.faults.set('relay1', { kind: 'hang' });
   const one = await get('feed?topic_labels=ai,hanging');
   expect(one.status).toBe(200);

@@ -89,7 +89,7 @@ it('the served OpenAPI document equals the one that the routes define', () => {
   expect(operationsOf(document).map(({ operation }) => operation.operationId)).toEqual(operations);
 });
 
-it('every response of a visit to all routes matches the OpenAPI document', () => {
+it('every response of every route matches the OpenAPI document', () => {
   const wrong = visits
     .filter(({ body }) => typeof body === 'object')
     .flatMap(({ operationId, path, status, body }) =>
@@ -123,7 +123,7 @@ describe('valid and invalid requests', () => {
   );
 });
 
-it('sends at least 5,000 requests, and every operation succeeds at least once', () => {
+it('the run sends at least 5,000 requests, and every operation succeeds at least once', () => {
   const counts = [...answered.values()].flatMap((statuses) => [...statuses.values()]);
   const total = counts.reduce((sum, count) => sum + count, 0);
   console.log(`${total} requests over ${operations.length} operations`);
@@ -137,14 +137,14 @@ it('sends at least 5,000 requests, and every operation succeeds at least once', 
   expect(served).toEqual(operations);
 });
 
-it('no request of a healthy world gets status 500 or above, except at a limit that the requests reach', () => {
+it('a healthy service returns no status of 500 or above, except at a limit that the requests reach', () => {
   const reached = /^(createSwap|\w*[Ee]stimate\w*) (SWAP_LIMIT_REACHED|QUOTE_BUDGET_SPENT)$/;
   expect(Object.fromEntries([...failed].filter(([code]) => !reached.test(code)))).toEqual({});
 });
 
 describe('while upstreams fail', () => {
   it.each(['500', 'html', 'truncate', 'drop', '429'])(
-    'responses match the OpenAPI document at upstream fault %s',
+    'responses match the OpenAPI document during the upstream fault %s',
     {
       timeout: 2 * ANSWER_MS,
     },

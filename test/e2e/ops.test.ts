@@ -43,7 +43,7 @@ async function post(
 describe('balances', () => {
   const rowsOf = async () => (await post({ name: 'balances' })).body.rows as Json[];
 
-  it('shows SOL, BTC and every token of reserve and treasury with their atoms', async () => {
+  it('balances shows SOL, BTC and every token of the reserve and the treasury in atoms', async () => {
     const rows = await rowsOf();
     const found = (holder: string, asset: string) =>
       rows.filter((row) => row.holder === holder && row.asset === asset);
@@ -56,7 +56,7 @@ describe('balances', () => {
       expect(found('treasury', asset), asset).toHaveLength(1);
   });
 
-  it('balances of a chain that cannot be read report it, and are not zero', async () => {
+  it('balances reports a chain that cannot be read, and never shows it as zero', async () => {
     for (const name of ['rpc1', 'rpc2', 'esplora2'] as const) world.faults.set(name, { kind: '500' });
     const { body } = await post({ name: 'balances' });
     expect(body.ok).toBe(false);
@@ -68,7 +68,7 @@ describe('balances', () => {
     ]);
   });
 
-  it('balances are a table in the terminal, and the exit code shows whether all were read', async () => {
+  it('balances prints a table, and its exit code shows whether all balances were read', async () => {
     const { code, stdout } = await ops(['balances']);
     expect(code).toBe(0);
     expect(stdout).toContain(world.reserve.solana);
@@ -78,7 +78,7 @@ describe('balances', () => {
 });
 
 describe('probe', () => {
-  it('shows the latency of every source, and the reason of a refusal', async () => {
+  it('probe shows the latency of every source and the reason for a refusal', async () => {
     const { code, stdout } = await ops(['probe']);
     expect(code).toBe(0);
     expect(stdout).toMatch(
@@ -94,7 +94,7 @@ describe('probe', () => {
 });
 
 describe('mint --dry-run', () => {
-  it('shows a possible mint and its figures, and mints nothing', async () => {
+  it('mint --dry-run shows a possible mint with its figures and mints nothing', async () => {
     const { code, stdout } = await ops(['mint', '--dry-run']);
     expect(code).toBe(0);
     expect(stdout).toContain('a mint now would create 300000 atoms. Nothing was minted.');
@@ -103,13 +103,13 @@ describe('mint --dry-run', () => {
     expect(kinds).toEqual([]);
   });
 
-  it('names the reason why no mint is possible, with exit code 1', async () => {
+  it('mint --dry-run names the reason why no mint is possible and ends with exit code 1', async () => {
     world.faults.set('esplora2', { kind: 'wrongBalance', by: 7 });
     const { code, stdout } = await ops(['mint', '--dry-run']);
     expect([code, stdout]).toEqual([1, expect.stringContaining('(sources_disagree)')]);
   });
 
-  it('lists the earlier mints', async () => {
+  it('mint --dry-run lists the earlier mints', async () => {
     await world.control.cron('5 0 * * *');
     const day = await until('the mint', async () => {
       const { tables } = (await post({ name: 'mint', dry_run: true })).body as {
@@ -123,7 +123,7 @@ describe('mint --dry-run', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('nothing to mint (minted_today)')]);
   });
 
-  it('mint --dry-run is refused without `dry_run`', async () => {
+  it('refuses mint without --dry-run', async () => {
     expect((await ops(['mint'])).code).toBe(2);
     for (const body of [{ name: 'mint' }, { name: 'mint', dry_run: false }])
       expect(await post(body)).toMatchObject({ status: 400, body: { error_code: 'INVALID_INPUT' } });
@@ -131,7 +131,7 @@ describe('mint --dry-run', () => {
 });
 
 describe('refund-due', () => {
-  it('lists payments that bought nothing, with their payers', async () => {
+  it('refund-due lists payments that bought nothing, with their payers', async () => {
     expect((await post({ name: 'refund-due' })).body).toMatchObject({ ok: true, rows: [] });
     const [user] = world.users;
     if (!user) throw new Error('the world has no user');
@@ -174,7 +174,7 @@ describe('refund-due', () => {
 });
 
 describe('an offline proof', () => {
-  it('an offline proof is drafted as bytes for a signer, submitted, checked and published', async () => {
+  it('the operator drafts and submits an offline proof, and the service checks and publishes it', async () => {
     const { code, stdout: message, stderr } = await ops(['proof', 'message']);
     expect([code, stderr]).toEqual([0, expect.stringContaining('Sign exactly these bytes')]);
     expect(message).toContain(offlineKey.address);
@@ -197,7 +197,7 @@ describe('an offline proof', () => {
     expect(proof).toMatchObject({ message, bitcoin: { offline: true } });
   });
 
-  it('an offline proof is not accepted twice, nor without a draft', async () => {
+  it('refuses an offline proof a second time, or without a draft', async () => {
     const { code, stdout } = await ops(['proof', 'submit', 'AkgwRQIhAA==']);
     expect([code, stdout]).toEqual([1, expect.stringContaining('NOT_FOUND')]);
   });
@@ -206,7 +206,7 @@ describe('an offline proof', () => {
 describe('the target', () => {
   const line = () => `Target: ${world.url}, release `;
 
-  it('the target is named on the first line, and on stderr if stdout is a text to be signed', async () => {
+  it('names the target on the first line, or on stderr if stdout is a text to be signed', async () => {
     expect((await ops(['held'])).stdout.startsWith(line())).toBe(true);
     expect((await ops(['proof', 'message'])).stderr.startsWith(line())).toBe(true);
     const dead = await ops(['held'], { API_BASE_URL: 'http://127.0.0.1:9' });
@@ -214,13 +214,13 @@ describe('the target', () => {
     expect(dead.stderr).toBe('http://127.0.0.1:9 does not respond.\n');
   });
 
-  it('the target is required for a change', async () => {
+  it('a command that changes something requires a target', async () => {
     const { code, stdout, stderr } = await ops(['pause'], { API_BASE_URL: '' });
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('OPS_SECRET is set without a service');
   });
 
-  it('prints an empty list as “none”', async () => {
+  it('the command line prints an empty list as “none”', async () => {
     expect((await ops(['held'])).stdout).toMatch(/await the operator\.\nnone\n$/);
   });
 });
@@ -231,11 +231,11 @@ describe('the operator’s route', () => {
     ['an amount', { name: 'mint', dry_run: true, amount: '5' }],
     ['a destination of a proof', { name: 'proof-submit', signature: 'x', address: 'bc1q' }],
     ['an unknown command', { name: 'send' }],
-  ])('refuses %s', async (_what, body) => {
+  ])('the operator’s route refuses %s', async (_what, body) => {
     expect(await post(body)).toMatchObject({ status: 400, body: { error_code: 'INVALID_INPUT' } });
   });
 
-  it('refuses a different secret, and the terminal reports it', async () => {
+  it('the operator’s route refuses a wrong secret, and the terminal reports it', async () => {
     expect((await post({ name: 'balances' }, 'x'.repeat(64))).status).toBe(401);
     const { code, stderr } = await ops(['balances'], { OPS_SECRET: 'x'.repeat(64) });
     expect([code, stderr]).toEqual([1, `${world.url} refused this OPS_SECRET.\n`]);
@@ -243,7 +243,7 @@ describe('the operator’s route', () => {
     expect([silent.code, silent.stderr]).toEqual([2, expect.stringContaining('OPS_SECRET to the secret')]);
   });
 
-  it('pauses and resumes new operations', async () => {
+  it('pause stops new operations and resume allows them again', async () => {
     expect((await ops(['pause'])).stdout).toContain('Paused');
     const paused = await ops(['proof', 'message']);
     expect([paused.code, paused.stdout]).toEqual([1, expect.not.stringContaining(offlineKey.address)]);

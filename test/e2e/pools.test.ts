@@ -24,7 +24,7 @@ async function get(path: string, init?: RequestInit) {
 const dataOf = (text: string): Data => (JSON.parse(text) as { data: Data }).data;
 const pathOf = ({ address }: WorldPool) => `/api/dex/pool/${address}`;
 
-it('a pool is returned exactly as the pool API sends it', async () => {
+it('returns a pool exactly as the pool API sends it', async () => {
   const pool = world.pools.sabtcUsdc;
   const upstream = await (await fetch(`${world.endpoints.orca}/v2/solana/pools/${pool.address}`)).text();
   const { status, text, headers } = await get(pathOf(pool));
@@ -37,7 +37,7 @@ it('a pool is returned exactly as the pool API sends it', async () => {
   expect(world.stats().rpc1?.total ?? 0).toBe(0);
 });
 
-it('an unlisted pool is read from the chain in two round trips, with the same state', async () => {
+it('reads an unlisted pool from the chain in two round trips, with the same state', async () => {
   const pool = world.pools.saethSausd;
   const listed = await (await fetch(`${world.endpoints.orca}/v2/solana/pools/${pool.address}`)).text();
   world.resetStats();
@@ -83,7 +83,7 @@ it('an unlisted pool is read from the chain in two round trips, with the same st
   expect(fromChain).not.toHaveProperty('stats');
 });
 
-it('the three default pools are 307 with a relative Location that leads to the pool', async () => {
+it('the three default pools return 307 with a relative Location that leads to the pool', async () => {
   const { sabtcUsdc, saethSausd, sausdUsdc } = world.pools;
   const defaults: [string, WorldPool][] = [
     ['/api/dex/pool-default', sabtcUsdc],

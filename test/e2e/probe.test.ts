@@ -67,7 +67,7 @@ const replayed = (exchanges: readonly Exchange[]) =>
     ),
   ).fetch;
 
-it('calls every upstream, and ends with 0 when all is well', async () => {
+it('the probe calls every upstream and ends with exit code 0 when all is well', async () => {
   const { code, red, said, kept } = await probe();
   expect([code, red]).toEqual([0, []]);
   expect(said).toContain('ok   No problem found.');
@@ -77,14 +77,14 @@ it('calls every upstream, and ends with 0 when all is well', async () => {
   expect(uncalled.map(([name]) => name)).toEqual(['orca', 'changenow']);
 });
 
-it('shows how the shape of a quote differs from the recorded one', async () => {
+it('the probe shows how the shape of a quote differs from the recorded one', async () => {
   // With a token 1Click charges no own fee.
   expect((await probe()).said).toContain('shape POST /v0/quote: quoteRequest.appFees: the list is empty');
   const keyless = await probe({ NEAR_INTENTS_JWT: '' });
   expect(keyless.said).toContain('shape POST /v0/quote: as recorded');
 });
 
-it('compares every response with the recorded ones, and names the calls that were never recorded', async () => {
+it('the probe compares each response with the recorded one, and names calls that were never recorded', async () => {
   for (const front of ['rpc1', 'rpc2'] as const) world.faults.set(front, { kind: 'version' });
   const { said } = await probe();
   expect(said).toContain('shape GET /v0/tokens: as recorded');
@@ -93,7 +93,7 @@ it('compares every response with the recorded ones, and names the calls that wer
     expect(said).toContain(`shape ${call}: no recorded response to compare with (status`);
 });
 
-it('moves nothing: one dry quote, no deposit address, no transaction', async () => {
+it('the probe moves no funds: it takes one dry quote, and no deposit address or transaction', async () => {
   const before = world.solana.ledger.transactionsOf(world.reserve.solana).length;
   world.resetStats();
   const { kept } = await probe();
@@ -111,7 +111,7 @@ it('moves nothing: one dry quote, no deposit address, no transaction', async () 
   expect(world.solana.ledger.transactionsOf(world.reserve.solana).length).toBe(before);
 });
 
-it('stores responses that the providers can parse again without a network', async () => {
+it('the probe stores responses that the providers can parse again without a network', async () => {
   const { kept } = await probe();
   const { oneclick, esplora2, kraken, relay1 } = world.endpoints;
   const asked = exchangesOf(kept, oneclick).find(({ request }) => request.method === 'POST');
@@ -141,7 +141,7 @@ it('stores responses that the providers can parse again without a network', asyn
   for (const event of events) expect(event && verifyEvent(event)).toBe(true);
 });
 
-it('shows no secret, neither in its lines nor in a fixture', async () => {
+it('the probe shows no secret, neither in its output nor in a recorded file', async () => {
   const node = `${world.endpoints.rpc1}/${NODE_KEY}`;
   const { said, kept, settings } = await probe({ SOLANA_RPC_URL: `${node},http://127.0.0.1:9/${NODE_KEY}` });
   const all = [said, ...kept].join('\n');
@@ -164,7 +164,7 @@ it('the probe is RED with exit code 1 for what the doctor finds, and for a relay
   expect([code, red]).toEqual([1, ['bridge-key-unproven', 'relay-unreachable']]);
 });
 
-it('stops before any request when a setting is wrong', async () => {
+it('the probe stops before any request when a setting is wrong', async () => {
   world.resetStats();
   const settings = join(folder, 'none');
   writeFileSync(settings, '');

@@ -79,7 +79,7 @@ describe('the proof', () => {
     expect(verify(null, Buffer.from(message), key, Buffer.from(base58.decode(solana.signature)))).toBe(true);
   });
 
-  it('the proof is signed once an hour, archived, and found by its date', async () => {
+  it('a proof is signed once an hour, archived, and found by its date', async () => {
     const first = (await get<Proof>('/api/proof')).body;
     // The ticks begin the day's mint. Once it has landed, another proof would be due.
     world.faults.set('esplora1', { kind: 'wrongBalance', by: 1 });
@@ -125,7 +125,7 @@ describe('npm run verify', () => {
   }
   const explorers = () => [`${world.endpoints.esplora1}/api`, `${world.endpoints.esplora2}/api`];
 
-  it('prints five green lines', async () => {
+  it('npm run verify prints five green lines for a valid proof', async () => {
     const { code, lines } = await verifyFrom(world.url, explorers());
     expect(lines.map((line) => line.slice(0, 22).trim())).toEqual([
       'ok   bitcoin_signature',
@@ -146,7 +146,7 @@ describe('npm run verify', () => {
   it.each([
     ['1', 'contradicts the proof', 'wrongBalance', 'RED', ['reserve']],
     ['2', 'cannot be reached', '500', '?', ['reserve', 'freshness']],
-  ])('ends with code %s when an explorer %s', async (code, _name, kind, mark, names) => {
+  ])('npm run verify ends with code %s when an explorer %s', async (code, _name, kind, mark, names) => {
     world.faults.set('esplora2', { kind, by: -1_000 });
     const { code: ended, lines } = await verifyFrom(world.url, explorers());
     const marked = lines
@@ -156,7 +156,7 @@ describe('npm run verify', () => {
     expect(String(ended)).toBe(code);
   });
 
-  it('ends with code 1 when the proof is shown by another host, or there is none', async () => {
+  it('npm run verify ends with code 1 if another host shows the proof, or if there is none', async () => {
     const elsewhere = world.url.replace('127.0.0.1', 'localhost');
     const { code, lines } = await verifyFrom(elsewhere, explorers());
     expect(lines.filter((line) => line.startsWith('RED'))).toHaveLength(1);
@@ -166,7 +166,7 @@ describe('npm run verify', () => {
 });
 
 describe('balances', () => {
-  it('balances are the last good ones when everything is down', async () => {
+  it('shows the last good balances when every upstream is down', async () => {
     for (const upstream of UPSTREAMS) world.faults.set(upstream, { kind: '500' });
     const { status, body } = await getFresh('/api/reserves');
     expect(status).toBe(200);
@@ -178,7 +178,7 @@ describe('balances', () => {
 });
 
 describe('the lists', () => {
-  it('the list of Solana holds the reserve’s own transactions, newest first, failed ones with their error', async () => {
+  it('the Solana list shows the reserve’s transactions, newest first, and failed ones with their error', async () => {
     const [user] = world.users;
     if (!user) throw new Error('no user');
     const good = await world.control.transfer({
@@ -230,7 +230,7 @@ describe('warm reads', () => {
     expect(asked()).toEqual({});
   });
 
-  it('1,000 cold reads at once make one call to each source', { tags: ['deep'] }, async () => {
+  it('1,000 simultaneous cold reads make one call to each source', { tags: ['deep'] }, async () => {
     const cold = await startWorld({ cron: false, blockMs: 0 });
     try {
       // The first call of the custodian compares its journal with the chain.

@@ -116,7 +116,7 @@ async function judge(asked: Awaited<ReturnType<typeof prepare>>, before: number)
   expect(paid.map(({ lamports }) => lamports)).toEqual(hasMoved ? [AMOUNT] : []);
 }
 
-it('signs a swap, a creation, a reward and a mint with the key in the Vault', async () => {
+it('the key in the Vault signs a swap, a creation, a reward and a mint', async () => {
   expect(world.bindings.SOLANA_PRIVATE_KEY).toBeUndefined();
   const before = signed().length;
   const asked = await prepare();
@@ -144,7 +144,7 @@ describe('a Vault that fails', () => {
     ['unreachable', 'sign_failed'],
     ['hanging', 'sign_failed'],
   ] as const)(
-    'a Vault that fails by %s moves no balance meanwhile, and afterwards each one once or not at all',
+    'while the Vault fails by %s no balance moves; afterwards each payment is made at most once',
     { tags: ['deep'] },
     async (mode, event) => {
       const asked = await prepare();

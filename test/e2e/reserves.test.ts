@@ -19,7 +19,7 @@ const report = (what: string, isSo: (body: Body) => boolean): Promise<Body> =>
     return status === 200 && isSo(body) ? body : undefined;
   });
 
-test('the report equals both chains, to the unit', async () => {
+test('the reserve report equals both chains, to the unit', async () => {
   const body = await report('a whole report', ({ errors }) => errors === undefined);
   const lamports = await caller.lamports();
   const sats = caller.sats();
@@ -50,7 +50,7 @@ test('a repeated read with the ETag gets 304 without a body', async () => {
   expect(again.headers.get('access-control-allow-origin')).toBe('*');
 });
 
-test('the treasury is the configured one', async () => {
+test('the report shows the configured treasury', async () => {
   const { status, body } = await caller.get('/api/explorer/treasury');
   expect([status, body]).toEqual([200, { treasury_address: world.treasury }]);
 });

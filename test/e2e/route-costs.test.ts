@@ -157,10 +157,10 @@ async function measure(): Promise<RouteCosts> {
   return { reads, writes, cron };
 }
 
-it('takes at most one call in sequence for a warm read and two for a cold one', () => {
+it('a warm read makes at most one call in sequence, and a cold read at most two', () => {
   expect(costs.reads.filter(({ warm, cold }) => warm.steps > 1 || cold.steps > 2)).toEqual([]);
 });
 
-it('costs per request what docs/scale.md says', async () => {
+it('each route costs per request what docs/scale.md states', async () => {
   await expect(`${JSON.stringify(costs, null, 2)}\n`).toMatchFileSnapshot(TABLE);
 });

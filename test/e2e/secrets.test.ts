@@ -95,19 +95,19 @@ async function complain(): Promise<void> {
 const holds = (bytes: Buffer, secret: string | Uint8Array): boolean =>
   bytes.includes(typeof secret === 'string' ? Buffer.from(secret, 'utf8') : Buffer.from(secret));
 
-it('no secret is in any response', () => {
+it('no response contains a secret', () => {
   const all = Buffer.from(said.join('\n'));
   expect(all.length).toBeGreaterThan(20_000);
   expect(secrets.filter(([, secret]) => holds(all, secret)).map(([name]) => name)).toEqual([]);
 });
 
-it('writes none of its secrets to its log', () => {
+it('the Worker writes none of its secrets to its log', () => {
   const log = Buffer.from(world.worker.logs().join('\n'));
   expect(log.toString()).toContain('"level":"error"');
   expect(secrets.filter(([, secret]) => holds(log, secret)).map(([name]) => name)).toEqual([]);
 });
 
-it('stores none of its secrets in D1, KV or the custodian', () => {
+it('the Worker stores none of its secrets in D1, KV or the custodian', () => {
   const folder = join(world.folder, 'storage');
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
   const found = files.flatMap((file) => {

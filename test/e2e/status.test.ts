@@ -83,21 +83,21 @@ const NAMES: Readonly<Partial<Record<UpstreamName, readonly [name: string, neede
   relay2: ['relay-2', false],
 };
 
-it('the status is green on a healthy service, and shows each upstream', async () => {
+it('the status of a healthy service is green and shows each upstream', async () => {
   const status = await shows('green', ({ ok }) => ok);
   expect(status).toMatchObject({ stale: false, alarms: [] });
   expect(status.upstreams.map(({ name, needed }) => [name, needed])).toEqual(Object.values(NAMES));
   for (const { ok, ms } of status.upstreams) expect([ok, Number.isInteger(ms)]).toEqual([true, true]);
 });
 
-it('shows when the cron ran', async () => {
+it('the status shows when the cron last ran', async () => {
   expect((await read()).cron).toEqual([
     { trigger: 'minute', lastRunAt: expect.stringMatching(/^\d{4}-.*Z$/), ok: true },
     { trigger: 'daily', lastRunAt: null, ok: false },
   ]);
 });
 
-it('shows the reserve and the supply that the summary shows', async () => {
+it('the status shows the same reserve and supply as the summary', async () => {
   const { body } = await caller.get('/api/arbitrage/summary');
   expect((await read()).backing).toEqual({
     ok: true,
@@ -111,8 +111,8 @@ it('shows the reserve and the supply that the summary shows', async () => {
 const usedOf = ({ limits }: { limits: readonly { name: string; used: string }[] }, name: string) =>
   limits.find((limit) => limit.name === name)?.used;
 
-describe('of a swap whose BTC has not come', () => {
-  it('shows the exposure, the used limits, and the open operation without its key', async () => {
+describe('a swap whose BTC has not arrived', () => {
+  it('the status of an unsettled swap shows exposure, used limits and the operation without its key', async () => {
     world.faults.set('oneclick', { kind: 'settle', mode: 'never' });
     const { body } = await caller.create(0.5, { key: 'status-0123456789abcdef' });
     // Custodian and database are read each at its own time.
@@ -137,7 +137,7 @@ describe('of a swap whose BTC has not come', () => {
   });
 });
 
-it('names why nothing new is signed, and is red meanwhile', async () => {
+it('the status is red while signing is paused, and names the reason', async () => {
   await ops('pause');
   const paused = await shows('the pause', ({ custody }) => custody.paused !== null);
   expect([paused.custody.paused, paused.ok]).toEqual(['operator', false]);
@@ -146,7 +146,7 @@ it('names why nothing new is signed, and is red meanwhile', async () => {
 });
 
 describe('an alarm', () => {
-  it('a test alarm arrives with the service and a link to the runbook', async () => {
+  it('a test alarm arrives with the name of the service and a link to the runbook', async () => {
     const before = messages.length;
     await ops('test-alarm');
     expect(messages.slice(before)).toMatchObject([

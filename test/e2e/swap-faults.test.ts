@@ -14,13 +14,16 @@ describe('a swap under a fault ends as stated and breaks no guarantee', () => {
     for (const outcome of await runCells(short, { worlds: 3 })) outcomes.set(outcome.cell, outcome);
   }, 300_000);
 
-  it.each(short.map((cell) => [cellName(cell), cell] as const))('%s', (_name, cell) => {
-    const { result, violations } = outcomes.get(cell) ?? {};
-    expect({ result, violations }).toEqual({ result: cell.result, violations: [] });
-  });
+  it.each(short.map((cell) => [cellName(cell), cell] as const))(
+    'a swap ends as stated under the fault: %s',
+    (_name, cell) => {
+      const { result, violations } = outcomes.get(cell) ?? {};
+      expect({ result, violations }).toEqual({ result: cell.result, violations: [] });
+    },
+  );
 });
 
-test('the short run leaves out no upstream, no kind of fault and no phase of the whole matrix', () => {
+test('the short run covers every upstream, kind of fault and phase of the whole matrix', () => {
   const seen = (cells: readonly Cell[]) => ({
     targets: new Set(cells.map(({ target }) => target)),
     faults: new Set(cells.map(({ fault }) => fault)),
@@ -61,7 +64,7 @@ describe('the verdict of a cell', () => {
   };
   const refusal = { error_code: 'QUOTE_REFUSED', details: { reason: 'quote_amount' } };
 
-  it('reports nothing for a swap that went well', () => {
+  it('the verdict reports no violation for a swap that went well', () => {
     expect(judge(good)).toEqual({ result: '200, finished', violations: [] });
   });
 
@@ -122,11 +125,11 @@ describe('the verdict of a cell', () => {
       },
       'a refused swap was signed',
     ],
-  ])('sees %s', (_what, change, violation) => {
+  ])('the verdict reports %s', (_what, change, violation) => {
     expect(judge({ ...good, ...change }).violations.join('; ')).toContain(violation);
   });
 
-  it('summarizes the outcome of a swap under a fault', () => {
+  it('the verdict summarizes the outcome of a swap under a fault', () => {
     const word = (change: Partial<Observation>): string => judge({ ...good, ...change }).result;
     const ended = (status: string, reason: string | null, btcSats: number | null = null) => [
       { ...end, status, reason, btcSats, detail: 'settling' },

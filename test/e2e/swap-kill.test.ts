@@ -73,7 +73,7 @@ async function expectPaidOnce(id: string): Promise<Body> {
   return end;
 }
 
-test('a Worker killed right after the create answered finishes that swap after its restart', async () => {
+test('a Worker killed right after the create response finishes that swap after its restart', async () => {
   const key = randomUUID();
   const { status, body } = await create(key);
   await world.worker.kill();
@@ -86,7 +86,7 @@ test('a Worker killed right after the create answered finishes that swap after i
   expect(caller.payments()).toHaveLength(before.payments + 1);
 });
 
-test('a Worker killed while the quote is pending swaps once, and the repeated call gets the id', {
+test('a Worker killed while the quote is pending creates one swap, and the repeated call gets its id', {
   tags: ['deep'],
 }, async () => {
   const key = randomUUID();
@@ -98,7 +98,7 @@ test('a Worker killed while the quote is pending swaps once, and the repeated ca
   await expectPaidOnce(String(repeated.body.id));
 });
 
-test('a Worker killed while the quote is pending ends the swap that it began, without another call', {
+test('a Worker killed while the quote is pending finishes the swap that it began, without another call', {
   tags: ['deep'],
 }, async () => {
   world.faults.set('oneclick', { kind: 'hang', match: '/v0/quote' });
@@ -128,18 +128,23 @@ test.each([
   ['hangs at every node', ['hang'], expectPaidOnceOrExpired],
   ['was accepted and dropped', ['dropSends', 'hold'], expectPaidOnceOrExpired],
   ['has landed and its answer is lost', ['hold'], expectPaidOnce],
-])('killed while a send %s, it never pays twice', { tags: ['deep'] }, async (_what, kinds, expectEnd) => {
-  const key = randomUUID();
-  for (const rpc of RPCS) for (const kind of kinds) world.faults.set(rpc, { kind, match: 'sendTransaction' });
-  const isSending = () => RPCS.every((rpc) => asked(rpc, 'sendTransaction') >= 1);
-  await killDuring(create(key), isSending);
-  const repeated = await create(key);
-  expect(repeated.status).toBe(200);
-  expect(repeated.headers.get('idempotency-replayed')).toBe('true');
-  await expectEnd(String(repeated.body.id));
-});
+])(
+  'a Worker killed during a send that %s never pays twice',
+  { tags: ['deep'] },
+  async (_what, kinds, expectEnd) => {
+    const key = randomUUID();
+    for (const rpc of RPCS)
+      for (const kind of kinds) world.faults.set(rpc, { kind, match: 'sendTransaction' });
+    const isSending = () => RPCS.every((rpc) => asked(rpc, 'sendTransaction') >= 1);
+    await killDuring(create(key), isSending);
+    const repeated = await create(key);
+    expect(repeated.status).toBe(200);
+    expect(repeated.headers.get('idempotency-replayed')).toBe('true');
+    await expectEnd(String(repeated.body.id));
+  },
+);
 
-test('a Worker killed twice during the settlement finishes with one payment on each chain', {
+test('a Worker killed twice during a settlement finishes with one payment on each chain', {
   tags: ['deep'],
 }, async () => {
   const { body } = await create();

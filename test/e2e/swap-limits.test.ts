@@ -59,7 +59,7 @@ describe.concurrent('the limits of swaps', () => {
   ];
 
   it.each(rows)(
-    '20 creates at once without a key never spend beyond %s',
+    '20 simultaneous creates without a key never spend more than %s',
     async (_limit, options, most, refused) => {
       await inWorld(options, async (_world, caller) => {
         const start = await caller.lamports();
@@ -89,7 +89,7 @@ describe.concurrent('the limits of swaps', () => {
     },
   );
 
-  test('20 creates at once from one address end at its hourly number', async () => {
+  test('20 simultaneous creates from one address succeed only up to its hourly limit', async () => {
     await inWorld({}, async (_world, caller) => {
       const answers = await Promise.all(times(20, () => caller.create(AMOUNT, { ip: '198.51.100.7' })));
       const refused = answers.filter(({ status }) => status !== 200);
@@ -104,7 +104,7 @@ describe.concurrent('the limits of swaps', () => {
     });
   });
 
-  test('limits that cannot be read let no swap through', async () => {
+  test('no swap passes when its limits cannot be read', async () => {
     const vars = {
       SWAP_MAX_SOL: '2 SOL',
       SWAP_MAX_SOL_HOUR: '4,0',

@@ -96,7 +96,7 @@ describe('a swap', () => {
     ]);
   });
 
-  test('20 creates at once with one key are one transaction and 20 equal responses', async () => {
+  test('20 simultaneous creates with one key make one transaction and get 20 equal responses', async () => {
     const key = randomUUID();
     const before = caller.payments().length;
     const answers = await Promise.all(times(20, () => caller.create(AMOUNT, { key })));
@@ -119,7 +119,7 @@ describe('a swap', () => {
     expect(caller.payments()).toHaveLength(before + 1);
   });
 
-  test('a swap that was refused is refused again under its key, marked, although the reason no longer applies', async () => {
+  test('a repeated key returns the earlier refusal, marked as replayed, even if its reason is gone', async () => {
     const key = randomUUID();
     world.faults.set('oneclick', { kind: 'wrongSignature' });
     const first = await caller.create(AMOUNT, { key, ip: '203.0.113.2' });
@@ -133,7 +133,7 @@ describe('a swap', () => {
     expect(again.headers.get('idempotency-replayed')).toBe('true');
   });
 
-  test('a dry run takes no key, no deposit address and no lamport', async () => {
+  test('a dry run uses no key, no deposit address and no lamport', async () => {
     const [rows, payments] = [await caller.rows(), caller.payments()];
     const key = randomUUID();
     world.resetStats();
@@ -162,14 +162,14 @@ describe('a swap', () => {
     await caller.settled(String(real.body.id));
   });
 
-  test('a swap that does not exist is unknown', async () => {
+  test('returns NOT_FOUND for a swap that does not exist', async () => {
     for (const id of ['nope', '1'.repeat(64), `${'2'.repeat(87)}A`, '%00', `${'5'.repeat(88)}`]) {
       const { status, body } = await caller.status(id);
       expect([id, status, body.error_code, body.action]).toEqual([id, 404, 'NOT_FOUND', 'check_id']);
     }
   });
 
-  test("1,000 reads of a swap's status reach no upstream", async () => {
+  test("1,000 reads of a swap's status make no upstream call", async () => {
     const [row] = await caller.rows();
     world.resetStats();
     for (let round = 0; round < 20; round += 1) {

@@ -37,7 +37,7 @@ describe('one transaction serves one purpose', () => {
       : caller.invoice();
   };
 
-  it('one transaction serves one purpose in 20 trials of every ordered pair, in sequence and at once', {
+  it('one transaction serves one purpose in 20 trials of purpose pairs, in sequence or at once', {
     tags: ['deep'],
   }, async () => {
     const trials = [...pairs, ...pairs.slice(0, 8)].map(([first, second], index) => ({
@@ -110,7 +110,7 @@ describe("a third party's confirm changes nothing", () => {
         ),
     ],
   ] as const)(
-    'refuses a confirm with %s as PAYMENT_NOT_BOUND, and still accepts the payment of the request',
+    "refuses a confirm with %s as PAYMENT_NOT_BOUND, and still accepts the request's own payment",
     async (_name, make) => {
       const own = await caller.invoice();
       const refused = await caller.confirm(own, await make(own));
@@ -120,7 +120,7 @@ describe("a third party's confirm changes nothing", () => {
     },
   );
 
-  it("a third party's confirm changes nothing with a transaction that failed or does not exist", async () => {
+  it("a third party's confirm with an unknown transaction leaves the invoice unpaid", async () => {
     const own = await caller.invoice();
     const unknown = await caller.call('/api/invoices/confirm', {
       invoice_id: own.invoice_id,
@@ -133,7 +133,7 @@ describe("a third party's confirm changes nothing", () => {
 
 describe('listings of tokens made elsewhere', () => {
   it.each(['token', 'token-2022'] as const)(
-    'a %s mint is paid by URL, found without a confirm, and searchable with its data on the chain',
+    'a %s mint is paid by URL, found without a confirm, and searchable with its chain data',
     async (kind) => {
       const name = kind === 'token' ? 'Olden Coin' : 'Newer Coin';
       const mint = await caller.foreignMint(kind, name, 'FORE');
@@ -168,7 +168,7 @@ describe('listings of tokens made elsewhere', () => {
 });
 
 describe('refunds', () => {
-  it("a refund goes back to the payer once, on the operator's command, and within the daily limit", async () => {
+  it("pays a refund to the payer once, on the operator's command and within the daily limit", async () => {
     const payer = caller.user(1);
     const request = await caller.invoice();
     const excess = 90_000_000n;

@@ -57,7 +57,7 @@ describe('from a form to a token', () => {
   }));
 
   it.each(['token-2022', 'token'] as const)(
-    'a payment with its reference completes the invoice of a %s mint without a confirm, for every combination of the flags',
+    'a payment with its reference completes a %s invoice without a confirm, for every combination of flags',
     async (program) => {
       const invoices = await Promise.all(
         flags.map((options) => caller.invoice({ ...options, token_program: program })),
@@ -107,7 +107,7 @@ describe('from a form to a token', () => {
     },
   );
 
-  it('a confirm sent 20 times at once makes one token and 20 equal responses', async () => {
+  it('20 simultaneous confirms create one token and get 20 equal responses', async () => {
     const body = await caller.invoice({ token_program: 'token' });
     const signature = await caller.pay(body);
     const request = { invoiceId: body.invoice_id, txSignature: signature };
@@ -121,14 +121,14 @@ describe('from a form to a token', () => {
     expect(tokens.filter((token) => token.mint_address === answers[0]?.body.mint_address)).toHaveLength(1);
   });
 
-  it('a token without supply keeps its mint authority, and needs it', async () => {
+  it('a token without supply keeps its mint authority, and a request to revoke it is refused', async () => {
     const body = await caller.invoice({ supply: '0' });
     await caller.pay(body);
     const end = await completed(body.invoice_id);
     expect((await mintOnChain(String(end.body.mint_address))).mint.supply).toBe(0n);
   });
 
-  it('a Worker killed while it creates ends in the same one mint', async () => {
+  it('a Worker killed during a creation ends with the same single mint', async () => {
     const body = await caller.invoice();
     await caller.pay(body);
     await caller.until(
@@ -145,13 +145,13 @@ describe('from a form to a token', () => {
 });
 
 describe('a payment belongs to one request', () => {
-  it('the exact amount is enough without a reference', async () => {
+  it('a payment of the exact amount confirms its invoice without a reference', async () => {
     const body = await caller.invoice();
     const signature = await caller.pay(body, { references: [] });
     expect((await caller.confirm(body, signature)).status).toBe(200);
   });
 
-  it("another invoice's payment is refused with the name of its purpose", async () => {
+  it('refuses a payment of another invoice and names its purpose', async () => {
     const [first, second] = await Promise.all([caller.invoice(), caller.invoice()]);
     const signature = await caller.pay(first);
     expect((await caller.confirm(first, signature)).status).toBe(200);
@@ -160,7 +160,7 @@ describe('a payment belongs to one request', () => {
     expect(refused.body.details).toEqual({ purpose: 'token' });
   });
 
-  it('an incomplete payment waits and shows the missing sum, and the rest completes it', async () => {
+  it('refuses an incomplete payment with the missing sum, and the rest completes it', async () => {
     const body = await caller.invoice();
     const fee = BigInt(String(body.fee_lamports));
     const part = fee / 2n;
@@ -172,7 +172,7 @@ describe('a payment belongs to one request', () => {
     expect((await completed(body.invoice_id)).body.received_lamports).toBe(fee.toString());
   });
 
-  it('an excess and a second payment are owed back with amount and payer', async () => {
+  it('shows an excess and a second payment as owed, with amount and payer', async () => {
     const body = await caller.invoice();
     const payer = world.users[1]?.address;
     await caller.pay(body, { lamports: 100_000_000n, from: caller.user(1) });
@@ -236,7 +236,7 @@ describe('a listing', () => {
   it.each([
     ['a wallet', () => world.users[0]?.address ?? '', 'NOT_A_MINT'],
     ['a mint without a name', () => world.mints.usdc, 'NO_METADATA'],
-  ])('a listing of %s is refused', async (_name, mint, code) => {
+  ])('refuses a listing of %s', async (_name, mint, code) => {
     const { status, body } = await caller.call('/api/listings/request', { mint_address: mint() }, '10.2.0.3');
     expect([status, body.error_code]).toEqual([400, code]);
   });

@@ -144,7 +144,7 @@ async function mints(from: World): Promise<void> {
 
 describe('on a chain of version 1', () => {
   it.each([200, 300, 400])(
-    'an invoice, a listing, a claim, a swap and a refunded swap end well at slots of %i ms',
+    'an invoice, a listing, a claim, a swap and a refunded swap succeed at slots of %i ms',
     async (slotMs) => {
       const from = await startVersionOneWorld(slotMs);
       const refused = await callRpc(from.endpoints.rpc1, 'getTransaction', [
@@ -196,7 +196,7 @@ describe('on a chain of version 1', () => {
   });
 });
 
-it('with SOLANA_TRANSACTION_VERSION=1 every transaction of the reserve is version 1, and all kinds end well', async () => {
+it('with SOLANA_TRANSACTION_VERSION=1 the reserve sends only version 1, and every operation succeeds', async () => {
   const from = await startWorld({
     slotMs: 40,
     blockMs: 500,

@@ -59,7 +59,7 @@ function service(p: Partial<Upstreams> = {}, cache = isolate({ ms: 0 })) {
 }
 
 describe('the summary', () => {
-  it('compares the reserve with the supply', async () => {
+  it('the ABSR summary compares the reserve with the supply', async () => {
     expect(await service().read()).toEqual({
       btcPriceUsd: 80_000,
       solPriceUsd: 100,
@@ -83,7 +83,7 @@ describe('the summary', () => {
     });
   });
 
-  it('shows tokens that are not covered as a gap below zero', async () => {
+  it('the summary shows uncovered tokens as a negative gap', async () => {
     const summary = await service({ reserve: 999_999n }).read();
     expect(summary).toMatchObject({ gapSats: -1, gapSatoshis: '-1', ratio: 0.999999 });
   });
@@ -100,14 +100,14 @@ describe('the summary', () => {
     expect(summary).not.toHaveProperty('errors');
   });
 
-  it('reads the supply of the node at the highest slot, and of the other while one is down', async () => {
+  it('reads the supply from the node at the highest slot, or from the other node while one is down', async () => {
     const behind = { atoms: 900_000n, decimals: 0, slot: 4n };
     const ahead = { atoms: 1_000_000n, decimals: 0, slot: 9n };
     expect((await service({ supplies: [behind, ahead] }).read()).absrTokenSupply).toBe(1_000_000);
     expect((await service({ supplies: [null, behind] }).read()).absrTokenSupply).toBe(900_000);
   });
 
-  it('a part that was never read is null and has an error; if no part was read, the response is 503', async () => {
+  it('returns null and an error for a part that was never read, and 503 if no part was read', async () => {
     const { upstreams, read } = service({ supplies: [null] });
     expect(await read()).toMatchObject({
       absrTokenSupply: null,
@@ -120,7 +120,7 @@ describe('the summary', () => {
     upstreams.prices = [];
   });
 
-  it('a part that goes down keeps its last good value for its time, marked stale', async () => {
+  it('the summary keeps the last good value of a failed part for its allowed time and marks it stale', async () => {
     const clock = { ms: 0 };
     const { upstreams, read } = service({}, isolate(clock));
     await read();
@@ -139,7 +139,7 @@ describe('the summary', () => {
     await expect(read()).rejects.toMatchObject({ status: 503 });
   });
 
-  it('warm reads make no call; a thousand cold ones make one', async () => {
+  it('warm reads of the summary make no upstream call; a thousand cold reads at once make one', async () => {
     const { calls, read } = service();
     await Promise.all(Array.from({ length: 1_000 }, read));
     await read();
@@ -166,7 +166,7 @@ describe('the price', () => {
     expect(await service({ prices }).read()).toMatchObject({ priceSource: source, btcPriceUsd: btc });
   });
 
-  it('the price is refused when the venues contradict each other, and the contradiction is shown', async () => {
+  it("refuses the price when the venues contradict each other, and shows each venue's price", async () => {
     const prices = [usd('hyperliquid', 80_000), usd('coinbase', 81_000)];
     expect(await service({ prices }).read()).toMatchObject({
       btcPriceUsd: null,
@@ -180,12 +180,12 @@ describe('the price', () => {
     });
   });
 
-  it('a contradiction in SOL alone refuses both coins', async () => {
+  it('refuses both the BTC and the SOL price when the venues disagree about SOL alone', async () => {
     const prices = [usd('hyperliquid', 80_000, 100), usd('coinbase', 80_000, 102)];
     expect(await service({ prices }).read()).toMatchObject({ btcPriceUsd: null, solPriceUsd: null });
   });
 
-  it('the last good price is shown, marked stale, while the venues contradict each other', async () => {
+  it('shows the last good price, marked stale, while the venues contradict each other', async () => {
     const clock = { ms: 0 };
     const { upstreams, read } = service({}, isolate(clock));
     await read();
@@ -206,7 +206,7 @@ describe('backing', () => {
   const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
   const sats = fc.bigInt({ min: 0n, max: 2_100_000_000_000_000n });
 
-  it('backing is negative exactly when a token is not covered, with any decimals', () => {
+  it('the gap is negative exactly when a token is not covered, for any decimals', () => {
     fc.assert(
       fc.property(sats, u64, fc.integer({ min: 0, max: 9 }), (reserve, atoms, decimals) => {
         const { gapSats, ratio } = backingOf(reserve, { atoms, decimals });
@@ -216,7 +216,7 @@ describe('backing', () => {
     );
   });
 
-  it('a fraction of a sat is treated as a whole sat, and without tokens there is no ratio', () => {
+  it('rounds a fraction of a sat of supply up to a whole sat, and returns no ratio without tokens', () => {
     expect(backingOf(10n, { atoms: 9_001n, decimals: 3 }).gapSats).toBe(0n);
     expect(backingOf(10n, { atoms: 0n, decimals: 3 })).toEqual({ gapSats: 10n, ratio: null });
   });

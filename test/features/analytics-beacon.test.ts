@@ -34,14 +34,14 @@ it('the beacon is smaller than 1 KB', () => {
   expect(statSync(file).size).toBeLessThan(1024);
 });
 
-it('posts path and referrer to this origin, without their queries', () => {
+it('the beacon posts path and referrer, without their queries, to its own origin', () => {
   const { sent } = run({ pathname: '/swap', referrer: 'https://example.com/a?token=secret#part' });
   expect(sent.map(({ url, init }) => [url, init.method, JSON.parse(init.body)])).toEqual([
     ['/api/analytics/pageview', 'POST', { path: '/swap', referrer: 'https://example.com/a' }],
   ]);
 });
 
-it('sends an empty referrer when there is none', () => {
+it('the beacon sends an empty referrer when the page has none', () => {
   expect(run({}).sent.map(({ init }) => JSON.parse(init.body))).toEqual([
     { path: '/reserves', referrer: '' },
   ]);
@@ -51,18 +51,18 @@ it.each([
   ['Do Not Track', { doNotTrack: '1' }],
   ['Do Not Track as Firefox once wrote it', { doNotTrack: 'yes' }],
   ['Global Privacy Control', { globalPrivacyControl: true }],
-])('sends nothing under %s', (_name, navigator) => {
+])('the beacon sends nothing under %s', (_name, navigator) => {
   expect(run({ navigator }).sent).toEqual([]);
 });
 
 it.each([
   ['said nothing', { doNotTrack: null }],
   ['allows it', { doNotTrack: '0', globalPrivacyControl: false }],
-])('sends when the visitor %s', (_name, navigator) => {
+])('the beacon sends the page view when the visitor %s', (_name, navigator) => {
   expect(run({ navigator }).sent).toHaveLength(1);
 });
 
-it('counts a page rendered ahead of time when it is shown, not before', () => {
+it('the beacon counts a prerendered page when the browser shows it, not before', () => {
   const { sent, show } = run({ prerendering: true });
   expect(sent).toEqual([]);
   show();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { isPath, pathOf, referrerOf } from '../../src/features/analytics/count-pageview.ts';
 
 it.each(['/', '/a/b', '/a?b=c', '/été/日本語', '/%2F%2Fevil', '/a//b', '/🙂', '/a<script>'])(
-  '%j is a path',
+  'accepts %j as a path',
   (path) => {
     expect(isPath(path)).toBe(true);
   },
@@ -19,19 +19,19 @@ it.each([
   ['with a line separator', '/a\u2028b'],
   ['with reordered text', '/a\u202egpj.exe'],
   ['with half a character', '/a\ud800b'],
-])('a path that is %s is refused', (_name, path) => {
+])('refuses a path that is %s', (_name, path) => {
   expect(isPath(path)).toBe(false);
 });
 
 it.each(['//evil.example/a', '/\\evil.example/a', '///evil.example/a'])(
-  'counts %s as a path of this site',
+  'treats %s as a path of this site, not as another host',
   (path) => {
     expect(isPath(path)).toBe(true);
     expect(pathOf(path)).toBe('/evil.example/a');
   },
 );
 
-it('query and fragment are cut from a path', () => {
+it('removes the query and the fragment from a path', () => {
   expect(pathOf('/a/b?token=secret#x')).toBe('/a/b');
   expect(pathOf('/a#x?y')).toBe('/a');
   expect(pathOf('/a')).toBe('/a');
@@ -41,7 +41,7 @@ it.each([
   ['ASCII', `/${'a'.repeat(252)}`, `/${'a'.repeat(253)}`, `/${'a'.repeat(252)}…`],
   ['three bytes a character', `/${'漢'.repeat(84)}`, `/${'漢'.repeat(85)}`, `/${'漢'.repeat(84)}…`],
   ['surrogate pairs', `/${'🙂'.repeat(63)}`, `/${'🙂'.repeat(64)}`, `/${'🙂'.repeat(63)}…`],
-])('cuts a path of more than 253 bytes between two characters: %s', (_name, longest, longer, cut) => {
+])('cuts a path of more than 253 bytes at a character boundary: %s', (_name, longest, longer, cut) => {
   expect(pathOf(longest)).toBe(longest);
   expect(pathOf(longer)).toBe(cut);
   expect(new TextEncoder().encode(cut).length).toBeLessThanOrEqual(256);
@@ -54,7 +54,7 @@ it.each([
   ['https://bücher.example/é', 'https://xn--bcher-kva.example/%C3%A9', 'xn--bcher-kva.example'],
   [`https://example.com/${'a'.repeat(242)}`, `https://example.com/${'a'.repeat(242)}`, 'example.com'],
   [`https://example.com/${'a'.repeat(243)}`, 'https://example.com/', 'example.com'],
-])('the referrer %s is kept as %s', (text, url, host) => {
+])('stores the referrer %s as %s', (text, url, host) => {
   expect(referrerOf(text)).toEqual({ url, host });
 });
 
@@ -66,6 +66,6 @@ it.each([
   'data:text/html,x',
   'android-app://com.x/',
   'http://',
-])('the referrer %j is not a web page and is not stored', (text) => {
+])('does not store the referrer %j, which is not a web page', (text) => {
   expect(referrerOf(text)).toBeUndefined();
 });

@@ -80,7 +80,7 @@ const contractBody = {
 };
 
 describe('POST /api/asry/claim-from-deposit', () => {
-  it('returns every field of the contract', async () => {
+  it('a claim returns every field of the contract', async () => {
     const { status, body, headers } = await claim();
     expect([status, body, headers.get('idempotency-replayed')]).toEqual([200, contractBody, null]);
     expect(service.asked).toEqual([
@@ -88,7 +88,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     ]);
   });
 
-  it('a claim with skipReward shows the possible claim and that nothing was sent', async () => {
+  it('a claim with skipReward shows the possible reward and sends nothing', async () => {
     const left = { ...view, remainingAtoms: view.entitlementAtoms, payouts: [], claimedAtMs: null };
     service.answers = [{ type: 'validated', claim: left }];
     const { status, body } = await claim({ skipReward: true });
@@ -102,7 +102,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     expect(service.asked[0]?.skipReward).toBe(true);
   });
 
-  it('shows how to get an owed reward', async () => {
+  it('a response with an owed reward explains how to get it', async () => {
     const [sent] = view.payouts;
     if (!sent) throw new Error('no payout');
     const owed = { ...sent, status: 'owed' as const, signature: null, reason: 'rent_budget_spent' };
@@ -121,12 +121,12 @@ describe('POST /api/asry/claim-from-deposit', () => {
     [{ amountAtomic: '100500000' }, 100_500_000n],
     [{ amount: '100.5', amountAtomic: '100500000' }, 100_500_000n],
     [{ amount: '2.01' }, 2_010_000n],
-  ])('expects %j to the unit', async (amounts, atoms) => {
+  ])('converts the amount in %j to atoms without a rounding error', async (amounts, atoms) => {
     expect((await claim(amounts)).status).toBe(200);
     expect(service.asked.map(({ expectedAtoms }) => expectedAtoms)).toEqual([atoms]);
   });
 
-  it('refuses two amounts that are not the same', async () => {
+  it('refuses a claim whose amount and amountAtomic differ', async () => {
     const { status, body } = await claim({ amount: '100.5', amountAtomic: '100500001' });
     expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT']);
     expect(service.asked).toEqual([]);
@@ -137,7 +137,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     ['0.000001', 1n],
     ['1234567.654321', 1_234_567_654_321n],
     ['"2.5"', 2_500_000n],
-  ])('reads rewardUsd %s from its digits', async (text, microUsd) => {
+  ])('reads rewardUsd %s exactly from its decimal digits', async (text, microUsd) => {
     await post(`{"asset":"USDC","depositTxSignature":"${SIGNATURE}","rewardUsd":${text}}`);
     expect(service.asked.map(({ rewardMicroUsd }) => rewardMicroUsd)).toEqual([microUsd]);
   });
@@ -145,7 +145,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
   it.each([
     ...['0', '-1', '1E400', 'true', '[]', '{}', '""', '"abc"', '"0x10"', '" 1"', '0.0000001'],
     ...['"NaN"', '"Infinity"', '"-0"', '"1,5"', '"١٠"', '[1]', '{"valueOf":1}', `"${'9'.repeat(70)}"`],
-  ])('refuses rewardUsd %s without any call', async (text) => {
+  ])('refuses rewardUsd %s without a call to the custodian', async (text) => {
     const { status, body } = await post(
       `{"asset":"USDC","depositTxSignature":"${SIGNATURE}","rewardUsd":${text}}`,
     );
@@ -164,14 +164,14 @@ describe('POST /api/asry/claim-from-deposit', () => {
     { treasury: SENDER, mint: SENDER },
     { constructor: { prototype: { asset: 'USDT' } } },
     { force: true, dry_run: true, admin: true },
-  ])('ignores %j', async (extra) => {
+  ])('a claim ignores the unknown members %j', async (extra) => {
     expect((await claim(extra)).status).toBe(200);
     expect(service.asked).toEqual([
       { signature: SIGNATURE, asset: 'USDC', skipReward: false, client: expect.any(String), waitMs: 5_000 },
     ]);
   });
 
-  it('ignores a member named __proto__', async () => {
+  it('a claim ignores a member named __proto__', async () => {
     const body = `{"asset":"USDC","depositTxSignature":"${SIGNATURE}","__proto__":{"skipReward":true,"rewardUsd":1}}`;
     expect((await post(body)).status).toBe(200);
     expect(service.asked[0]).toMatchObject({ skipReward: false });
@@ -193,13 +193,13 @@ describe('POST /api/asry/claim-from-deposit', () => {
     { amount: '-1' },
     { amountAtomic: '1.5' },
     { amountAtomic: '0' },
-  ])('refuses %j', async (wrong) => {
+  ])('refuses a claim with %j', async (wrong) => {
     const { status, body } = await claim(wrong);
     expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT']);
     expect(service.asked).toEqual([]);
   });
 
-  it('normalizes twelve encodings of a signature to one, and nothing else', () => {
+  it('treats twelve forms of whitespace around a signature as the same signature, and changes nothing else', () => {
     const spaces = ['', ' ', '  ', '\n', '\r\n', '\t', '\u00a0', '\ufeff', '\u2028', '\u3000', '\v', '\f'];
     for (const space of spaces)
       expect(
@@ -216,7 +216,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     expect(others.map(canonicalSignature)).toEqual(others.map(() => undefined));
   });
 
-  it('hashes an Idempotency-Key with the request, and marks a stored response', async () => {
+  it('hashes an Idempotency-Key together with the request, and marks a replayed response', async () => {
     service.answers = [{ type: 'claimed', replayed: true, claim: view, part: 1 }];
     const { headers } = await claim({}, { 'idempotency-key': KEY });
     expect(headers.get('idempotency-replayed')).toBe('true');
@@ -250,13 +250,13 @@ describe('POST /api/asry/claim-from-deposit', () => {
     ['IDEMPOTENCY_KEY_REUSED', 422],
     ['UPSTREAM_FAILED', 500],
     ['CLAIMS_PAUSED', 503],
-  ] as const)('answers %s with %i', async (code, status) => {
+  ] as const)('returns the refusal %s with status %i', async (code, status) => {
     service.answers = [refused(code)];
     const answer = await claim();
     expect([answer.status, answer.body.error_code]).toEqual([status, code]);
   });
 
-  it('returns the state of a claim to every later caller', async () => {
+  it('every later call for the same deposit returns the state of its claim', async () => {
     const paid = { ...view, payouts: view.payouts.map((payout) => ({ ...payout, paidAtMs: NOW })) };
     service.answers = [refused('ALREADY_CLAIMED', { claim: paid })];
     const { status, body } = await claim();
@@ -278,7 +278,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     });
   });
 
-  it('a claim is 503 and names the variable where claims are not configured', async () => {
+  it('a claim without configuration returns 503 and names the missing variable', async () => {
     service.configured = false;
     for (const { status, body } of [
       await claim(),
@@ -294,7 +294,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
 });
 
 describe('the wait for finality', () => {
-  it('the wait for finality ends after about twenty seconds with 409, Retry-After and nothing consumed', async () => {
+  it('a claim waits about 20 s for finality, then returns 409 with Retry-After and consumes nothing', async () => {
     service.answers = [
       refused('DEPOSIT_NOT_FINAL', {
         refusal: { code: 'DEPOSIT_NOT_FINAL', message: 'no', retryAfterSeconds: 5 },
@@ -307,21 +307,21 @@ describe('the wait for finality', () => {
     expect(waited).toBeLessThan(22_000);
   });
 
-  it('the wait for finality continues while the deposit is final for one node only', async () => {
+  it('a claim keeps waiting while only one node reports the deposit as final', async () => {
     const early = refused('DEPOSIT_NOT_FINAL');
     service.answers = [early, early, early, { type: 'claimed', replayed: false, claim: view, part: 1 }];
     expect((await claim()).status).toBe(200);
     expect(service.asked).toHaveLength(4);
   });
 
-  it('the wait for finality is short for an unknown transaction', async () => {
+  it('a claim of an unknown transaction waits only briefly for finality', async () => {
     service.answers = [refused('DEPOSIT_NOT_FOUND')];
     const { status, body } = await claim();
     expect([status, body.error_code]).toEqual([400, 'DEPOSIT_NOT_FOUND']);
     expect(service.clock - NOW).toBeLessThan(7_000);
   });
 
-  it('a claim does not wait when no node can be read', async () => {
+  it('a claim does not wait for finality when no node can be read', async () => {
     service.answers = [refused('UPSTREAM_FAILED')];
     const { status, body } = await claim();
     expect([status, body.error_code, service.clock]).toEqual([500, 'UPSTREAM_FAILED', NOW]);
@@ -388,7 +388,7 @@ describe('GET /api/asry/claims/{signature}', () => {
     ['begun', 'asry:x:1', null, 'finished', PAYOUT, { status: 'sent', paid_at: new Date(NOW).toISOString() }],
     ['paid', 'asry:x:1', null, 'finished', PAYOUT, { status: 'sent', paid_at: new Date(NOW).toISOString() }],
   ] as const)(
-    'GET /api/asry/claims/{signature} is read from D1: %s, %s, %s, %s',
+    'GET /api/asry/claims/{signature} reads a claim from D1: %s, %s, %s, %s',
     async (state, id, reason, status, signature, expected) => {
       mirror(stored(state, id, reason));
       if (status) operation(status, signature);
@@ -397,14 +397,14 @@ describe('GET /api/asry/claims/{signature}', () => {
     },
   );
 
-  it('GET /api/asry/claims/{signature} is read from the custodian if D1 does not have it yet, in every encoding', async () => {
+  it('GET /api/asry/claims/{signature} asks the custodian for a claim that D1 does not have yet', async () => {
     service.found = view;
     const { status, body } = await get(`/api/asry/claims/%20${SIGNATURE}%0A`);
     expect([status, body.claimed_at]).toEqual([200, new Date(NOW - 5_000).toISOString()]);
   });
 
   it.each(['nothing', SIGNATURE])(
-    'GET /api/asry/claims/{signature} is 404 for %s when it does not exist',
+    'GET /api/asry/claims/{signature} returns 404 for %s when no claim exists',
     async (signature) => {
       const { status, body } = await get(`/api/asry/claims/${signature}`);
       expect([status, body.error_code]).toEqual([404, 'NOT_FOUND']);
@@ -429,7 +429,7 @@ describe('GET /api/asry/epoch', () => {
     asryPriceUsd: '0.25',
   };
 
-  it('shows the current epoch and the past ones, newest first', async () => {
+  it('the epoch route shows the current epoch, then the past ones, newest first', async () => {
     const past = [2, 1].map((number) => ({
       ...epoch,
       number,
@@ -443,7 +443,7 @@ describe('GET /api/asry/epoch', () => {
     expect(headers.get('cache-control')).toBe('public, max-age=5');
   });
 
-  it('GET /api/asry/epoch is read from D1 where it has the current epoch', async () => {
+  it('GET /api/asry/epoch reads the current epoch from D1 when D1 has it', async () => {
     const journal = JSON.stringify({ view: epoch }, (_, value) =>
       typeof value === 'bigint' ? String(value) : value,
     );
@@ -456,7 +456,7 @@ describe('GET /api/asry/epoch', () => {
     expect((await get('/api/asry/epoch')).body).toMatchObject({ current: null, past: [] });
   });
 
-  it('names what a wallet needs to send a deposit', async () => {
+  it('the epoch route shows the address, mints and decimals that a wallet needs for a deposit', async () => {
     expect((await get('/api/asry/epoch')).body.deposit).toEqual({
       address: TREASURY,
       mints: { USDC: 'usdc-mint', USDT: 'usdt-mint' },
@@ -469,13 +469,13 @@ describe('GET /api/asry/epoch', () => {
     ['a used-up allowance as zero', { allowance: 0n }, '0'],
     ['null while the allowance cannot be read', { allowance: upstreamFailed('solana-rpc', 'timeout') }, null],
     ['null without a cold account', {}, null],
-  ])('shows %s', async (_name, change, shownAllowance) => {
+  ])('the epoch route shows %s', async (_name, change, shownAllowance) => {
     Object.assign(service, change);
     const { status, body } = await get('/api/asry/epoch');
     expect([status, body.allowanceAtomic]).toEqual([200, shownAllowance]);
   });
 
-  it('the epoch is null before the first one', async () => {
+  it('the epoch route returns null before the first epoch', async () => {
     service.epochs = [];
     expect((await get('/api/asry/epoch')).body).toMatchObject({ current: null, past: [] });
   });

@@ -18,7 +18,7 @@ it.each([
   ['2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
   ['::ffff:203.0.113.9', '203.0.113.9'],
   ['::1', '::1'],
-])('%s is the address %s', (text, ip) => {
+])('reads "%s" as the IP address %s', (text, ip) => {
   expect(readIp(text)).toBe(ip);
 });
 
@@ -36,7 +36,7 @@ it.each([
   `${'1:'.repeat(60)}1`,
   '<script>',
   '1.2.3.4\n5',
-])('%j is not an address', (text) => {
+])('refuses %j as an IP address', (text) => {
   expect(readIp(text)).toBeUndefined();
 });
 
@@ -51,7 +51,7 @@ const ALL = {
   'x-real-ip': '203.0.113.3',
 };
 
-it('the log takes CF-Connecting-IP, then the first hop of X-Forwarded-For, then X-Real-IP', async () => {
+it('a page view uses CF-Connecting-IP, then the first hop of X-Forwarded-For, then X-Real-IP', async () => {
   const { 'cf-connecting-ip': _first, ...withoutFirst } = ALL;
   const { 'x-forwarded-for': _second, ...lastOnly } = withoutFirst;
   expect(await ipOf(ALL)).toBe('203.0.113.1');
@@ -60,7 +60,7 @@ it('the log takes CF-Connecting-IP, then the first hop of X-Forwarded-For, then 
   expect(await ipOf({})).toBeNull();
 });
 
-it('a header without an address is skipped', async () => {
+it('skips an address header that contains no valid address', async () => {
   expect(await ipOf({ ...ALL, 'cf-connecting-ip': 'unknown' })).toBe('203.0.113.2');
   expect(await ipOf({ 'x-forwarded-for': '_hidden, 203.0.113.2', 'x-real-ip': '203.0.113.3' })).toBe(
     '203.0.113.3',
@@ -71,20 +71,20 @@ it.each([
   ['203.0.113.77', '203.0.113.0/24'],
   ['2001:db8:1234:5678::1', '2001:db8:1234::/48'],
   ['::1', '0:0:0::/48'],
-])('%s is shown as %s', (ip, shown) => {
+])('the public list shows the address %s as %s', (ip, shown) => {
   expect(redactIp(ip)).toBe(shown);
 });
 
 const SALT = 'a'.repeat(64);
 
-it('stores the same key for a visitor all day, and another key with another salt', () => {
+it('a visitor has the same key all day, and another key under another salt', () => {
   const visitor = visitorOf('203.0.113.1', 'Firefox');
   expect(visitorKey(SALT, visitor)).toBe(visitorKey(SALT, visitorOf('203.0.113.1', 'Firefox')));
   expect(visitorKey(SALT, visitor)).toMatch(/^[0-9a-f]{32}$/);
   expect(visitorKey(SALT, visitor)).not.toBe(visitorKey('b'.repeat(64), visitor));
 });
 
-it('treats another address or browser as another visitor', () => {
+it('treats another address or another browser as another visitor', () => {
   const visitors = [
     visitorOf('203.0.113.1', 'Firefox'),
     visitorOf('203.0.113.2', 'Firefox'),
@@ -95,7 +95,7 @@ it('treats another address or browser as another visitor', () => {
   expect(new Set(visitors.map((visitor) => visitorKey(SALT, visitor))).size).toBe(visitors.length);
 });
 
-it('treats a subscriber who changes the last 64 bits of an IPv6 address as one visitor', () => {
+it('treats IPv6 addresses that differ only in their last 64 bits as one visitor', () => {
   expect(visitorOf('2001:db8:1:2::1', 'Firefox')).toBe(visitorOf('2001:db8:1:2:ffff::9', 'Firefox'));
   expect(visitorOf('2001:db8:1:2::1', 'Firefox')).not.toBe(visitorOf('2001:db8:1:3::1', 'Firefox'));
 });
@@ -109,7 +109,7 @@ const pair = () => {
   };
 };
 
-it('sends all views of a visitor to one object, and uses every object', async () => {
+it('sends all views of a visitor to the same object, and spreads visitors over all objects', async () => {
   const { received, objects } = pair();
   const deps = { pageViews: () => objects, siteHost: undefined };
   for (let n = 0; n < 60; n++)
@@ -131,7 +131,7 @@ it.each([
   'ia_archiver',
   'Twitterbot/1.0',
   'CCBot/2.0 (https://commoncrawl.org/faq/)',
-])('%s is a crawler', (userAgent) => {
+])('treats the user agent "%s" as a crawler', (userAgent) => {
   expect(isCrawler(userAgent)).toBe(true);
 });
 
@@ -142,6 +142,6 @@ it.each([
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/126.0.0.0 Safari/537.36',
   'node',
   'curl/8.5.0',
-])('%s is not', (userAgent) => {
+])('treats the user agent "%s" as a visitor, not a crawler', (userAgent) => {
   expect(isCrawler(userAgent)).toBe(false);
 });

@@ -29,7 +29,7 @@ const create = (service: TokenService, over: Partial<TokenRequest> = {}) =>
   createInvoice(invoiceDeps(service), asked(over), '203.0.113.1');
 
 describe('the price of an invoice', () => {
-  it('the price of an invoice is at least what the creation costs, for every form of it, and the parts add up', async () => {
+  it('the price of an invoice covers the creation cost in every variant and equals the sum of its parts', async () => {
     for (const over of [
       {},
       { program: 'token' as const },
@@ -70,7 +70,7 @@ describe('the price of an invoice', () => {
     expect(modern.fee.mintRent).toBeGreaterThan(rentOf(234));
   });
 
-  it('the price grows with the bytes of the texts, not with their letters', async () => {
+  it('the price of an invoice grows with the bytes of its texts, not with their number of letters', async () => {
     const design = { ...asked(), program: 'token-2022' as const, uri: 'https://example.org' };
     const rent = async (bytes: number) => BigInt(bytes);
     const short = await creationFee({ ...design, name: 'a' }, 0n, rent);
@@ -80,7 +80,7 @@ describe('the price of an invoice', () => {
 });
 
 describe('before anything is charged', () => {
-  it('simulates the whole creation with the longest uri', async () => {
+  it('simulates the whole token creation with the longest possible uri before it charges anything', async () => {
     const service = newTokenService();
     await create(service, { revokeMint: true, revokeUpdate: true });
     expect(service.simulated).toHaveLength(1);
@@ -89,7 +89,7 @@ describe('before anything is charged', () => {
     );
   });
 
-  it('a creation that the chain would refuse is refused with its reason, and opens nothing', async () => {
+  it('refuses a creation that the chain would refuse, shows the reason, and opens no invoice', async () => {
     const service = newTokenService();
     service.refuses = 'InstructionError 3 Custom 1';
     await expect(create(service)).rejects.toMatchObject({
@@ -99,14 +99,14 @@ describe('before anything is charged', () => {
     expect(service.opened).toEqual([]);
   });
 
-  it('Metaplex metadata is refused where its program is not on the chain', async () => {
+  it('refuses Metaplex metadata when the Metaplex program is not on the chain', async () => {
     const service = newTokenService();
     service.metaplex = false;
     await expect(create(service, { metaplex: true })).rejects.toMatchObject({ code: 'METAPLEX_UNAVAILABLE' });
     expect([service.opened, service.simulated]).toEqual([[], []]);
   });
 
-  it('a refusal of the custodian reaches the caller unchanged', async () => {
+  it('passes a refusal by the custodian to the caller unchanged', async () => {
     const deps = invoiceDeps(newTokenService());
     const refusal = { code: 'TOO_MANY_OPEN_REQUESTS', message: 'Too many.', retryAfterSeconds: 600 } as const;
     const custody = { openRequest: async () => ({ type: 'refused' as const, refusal }) };

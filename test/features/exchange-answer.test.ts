@@ -37,7 +37,7 @@ it.each([
   ['hex with and without its checksum', EVM, EVM.toLowerCase()],
   ['hex that got a checksum', EVM.toLowerCase(), EVM],
   ['hex behind another prefix', EVM.replace('0x', 'xdc'), EVM.replace('0x', 'xdc').toLowerCase()],
-])('%s is the same address', (_name, ordered, answered) => {
+])('treats two address texts as equal: %s', (_name, ordered, answered) => {
   expect(mismatch(order(ordered), created(answered))).toBeUndefined();
 });
 
@@ -48,7 +48,7 @@ it.each([
   ['bech32 in mixed case', BECH32, BECH32.replace('w508d', 'W508D')],
   ['another address', BECH32, BECH32.replace('w508d', 'w508e')],
   ['hex of another value', EVM, EVM.replace('Aed', 'Aee')],
-])('%s is another address', (_name, ordered, answered) => {
+])('treats two address texts as different: %s', (_name, ordered, answered) => {
   expect(mismatch(order(ordered), created(answered))).toBe('payout_address');
 });
 
@@ -58,11 +58,11 @@ it.each([
   ['from', { fromCurrency: 'usdt' }],
   ['to', { toNetwork: 'bsc' }],
   ['to', { toCurrency: 'eth' }],
-])('a different %s is rejected: %o', (member, over) => {
+])('rejects a provider response with a different value of "%s": %o', (member, over) => {
   expect(mismatch(order(BECH32), created(BECH32, over))).toBe(member);
 });
 
-it('an amount that a double has rounded is treated as equal', () => {
+it('accepts a provider amount that differs only by the rounding of a double', () => {
   const exact = { ...order(BECH32), amount: 123_456_789_012_345_678n };
   const rounded = { fromAmount: 123_456_789_012_345_680n };
   expect(mismatch(exact, created(BECH32, rounded))).toBeUndefined();

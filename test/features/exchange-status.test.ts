@@ -53,11 +53,11 @@ it.each([
   ['FINISHED', 'pending'],
   ['', 'pending'],
   ['constructor', 'pending'],
-])('the provider’s %j is %s', (state, status) => {
+])("maps the provider's state %j to %s", (state, status) => {
   expect(publicStatus(state)).toBe(status);
 });
 
-it('a hold by the provider is shown as pending and marked', async () => {
+it('shows a hold by the provider as pending and marks it', async () => {
   expect(await withState({ status: 'verifying' })).toMatchObject({
     status: 'pending',
     providerStatus: 'verifying',
@@ -66,14 +66,14 @@ it('a hold by the provider is shown as pending and marked', async () => {
   expect(await withState({ status: 'exchanging' })).toMatchObject({ hold: false });
 });
 
-it('a malformed state is not passed on', async () => {
+it('shows a malformed provider state as unknown and does not pass its text on', async () => {
   expect(await withState({ status: '<b>pay here</b>' })).toMatchObject({
     status: 'pending',
     providerStatus: 'unknown',
   });
 });
 
-it('shows the received SOL, or the expected sum before, and only sats that were paid out', async () => {
+it('shows the received SOL, or before that the expected SOL, and only sats that were paid out', async () => {
   expect(await withState({})).toMatchObject({ amountSol: 0.5, btcSats: null, expectedAmountTo: '0.001' });
   expect(await withState({ amountFrom: COIN / 4n, amountTo: 62_112_345_678_901n })).toMatchObject({
     amountSol: 0.25,
@@ -85,7 +85,7 @@ it('shows the received SOL, or the expected sum before, and only sats that were 
 it.each([
   ['another coin', { fromCurrency: 'eth', fromNetwork: 'eth', toCurrency: 'eth', toNetwork: 'eth' }],
   ['the coin on another chain', { fromNetwork: 'bsc', toNetwork: 'bsc' }],
-])('amountSol and btcSats are null for %s', async (_name, assets) => {
+])('returns null for amountSol and btcSats when the exchange uses %s', async (_name, assets) => {
   expect(await withState({ ...assets, amountFrom: COIN, amountTo: COIN })).toMatchObject({
     amountSol: null,
     btcSats: null,
@@ -94,7 +94,7 @@ it.each([
   });
 });
 
-it('many concurrent polls cause one call to the provider', async () => {
+it('50 concurrent status reads of one exchange make one call to the provider', async () => {
   const { read, reads } = over(() => ({ ok: true, value: STATE }));
   await Promise.all(Array.from({ length: 50 }, () => read()));
   expect(reads()).toBe(1);
@@ -108,11 +108,11 @@ it.each([
   ['status_403', 'UPSTREAM_FAILED'],
   ['rate_limited', 'UPSTREAM_FAILED'],
   ['invalid_api_key', 'NOT_CONFIGURED'],
-])('the refusal %s is %s', async (code, errorCode) => {
+])("maps the provider's refusal %s to %s", async (code, errorCode) => {
   await expect(over(() => ({ ok: false, code })).read()).rejects.toMatchObject({ code: errorCode });
 });
 
-it('a response about another exchange is a failure of the provider', async () => {
+it('treats a response about another exchange as a failure of the provider', async () => {
   await expect(over(() => ({ ok: true, value: STATE })).read('other')).rejects.toMatchObject({
     code: 'UPSTREAM_FAILED',
   });

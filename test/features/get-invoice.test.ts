@@ -45,7 +45,7 @@ it('reads an open invoice once per second, for any number of callers', async () 
   expect(asked).toEqual({ database: 3, custodian: 3 });
 });
 
-it('reads a refund of a completed invoice within a second', async () => {
+it('shows the refund of a completed invoice within a second', async () => {
   const { time, sources, invoices } = reader({ mirrored: COMPLETED, known: null });
   await invoices.recent(OPEN.id);
   const refund = { signature: 's', lamports: '1', payer: null, reason: 'double', refundSignature: null };
@@ -54,7 +54,7 @@ it('reads a refund of a completed invoice within a second', async () => {
   expect((await invoices.recent(OPEN.id)).refunds).toHaveLength(1);
 });
 
-it('calls the custodian again when D1 no longer has the completed invoice', async () => {
+it('calls the custodian again when D1 no longer shows the invoice as completed', async () => {
   const { sources, invoices } = reader({ mirrored: COMPLETED, known: COMPLETED });
   await invoices.current(OPEN.id);
   sources.mirrored = undefined;

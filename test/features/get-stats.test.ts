@@ -37,7 +37,7 @@ const OTHER: Counters = {
   recent: [view(2, '/2')],
 };
 
-it('adds the sums of all objects and merges their lists', async () => {
+it('the statistics add the sums of all page-view objects and merge their lists', async () => {
   const objects = [ONE, OTHER].map((counters) => ({ read: async () => counters }));
   const stats = await getStats({ pageViews: () => objects, now: () => NOON });
   expect(stats.totals).toEqual({ pageviews: 15, last_24h: 7, last_7d: 7, visitors_24h: 4, filtered_bots: 3 });
@@ -52,7 +52,7 @@ it('adds the sums of all objects and merges their lists', async () => {
   expect(stats.series_hourly.slice(-2).map(({ pageviews }) => pageviews)).toEqual([5, 2]);
 });
 
-it('fails if one of the objects cannot be read', async () => {
+it('the statistics fail if one of the page-view objects cannot be read', async () => {
   const dead = { read: () => Promise.reject(new Error('the object is overloaded')) };
   const read = getStats({ pageViews: () => [{ read: async () => ONE }, dead], now: () => NOON });
   await expect(read).rejects.toMatchObject({ code: 'ANALYTICS_READ_FAILED' });

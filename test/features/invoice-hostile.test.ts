@@ -72,7 +72,7 @@ describe('names and symbols', () => {
     ...LONG.map(([field, name, text]) => [field, name, text, 'too_long'] as const),
   ];
 
-  it.each(cases)('a %s of %s is refused', async (field, _name, text, fault) => {
+  it.each(cases)('refuses a token whose %s is hostile: %s', async (field, _name, text, fault) => {
     const service = newTokenService();
     const { status, body } = await tokenApp(service)(JSON.stringify(asked({ [field]: text })));
     expect([status, body.error_code, body.details]).toEqual([400, 'INVALID_TOKEN_TEXT', { field, fault }]);
@@ -91,7 +91,7 @@ describe('names and symbols', () => {
     "O'Brien",
     '$$$',
     '100%',
-  ])('accepts a name of %j', async (name) => {
+  ])('accepts a token with the name %j', async (name) => {
     const service = newTokenService();
     expect((await tokenApp(service)(JSON.stringify(asked({ name })))).status).toBe(200);
     expect(service.opened[0]?.subject.name).toBe(name);
@@ -154,13 +154,13 @@ describe('bodies', () => {
     ...members.map(([name, over, code = 'INVALID_INPUT']) => [name, json(over), code] as const),
   ];
 
-  it('a creator off the curve is named in the refusal', async () => {
+  it('the refusal of a creator address off the curve names that address', async () => {
     const creator = '5x38Kp4hvdomTCnCrAny4UtMUt5rQBdB6px2K1Ui45Wq';
     const { body } = await tokenApp(newTokenService())(json({ creator_address: creator }));
     expect(body.error).toMatch(/^creator_address must be the address of a wallet: .*; "5x38.*" was given$/);
   });
 
-  it.each(cases)('%s is refused', async (_name, body, code) => {
+  it.each(cases)('refuses a hostile request body: %s', async (_name, body, code) => {
     const service = newTokenService();
     const refused = await tokenApp(service)(body);
     expect(refused.body.error_code).toBe(code);
@@ -170,7 +170,7 @@ describe('bodies', () => {
     expect(service.simulated).toEqual([]);
   });
 
-  it('a body with a prototype member changes no default', async () => {
+  it('a request body with a __proto__ member changes no default', async () => {
     const service = newTokenService();
     const body = json().replace('{', '{"__proto__":{"revoke_mint_authority":true},');
     expect((await tokenApp(service)(body)).status).toBe(200);

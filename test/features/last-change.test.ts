@@ -43,7 +43,7 @@ function isolate() {
 }
 
 describe('figures of the reserve', () => {
-  it('figures of the reserve are read again for a caller that wants current ones after an operation has changed', async () => {
+  it('reads the reserve again for a caller that demands current figures after an operation has changed', async () => {
     const { clock, change, counts, read } = isolate();
     await read();
     clock.ms += 10_000;
@@ -56,7 +56,7 @@ describe('figures of the reserve', () => {
     expect(counts.chain).toBe(2);
   });
 
-  it('figures of the reserve cause no upstream call while no operation changes, for any number of requests', async () => {
+  it('makes no upstream call for the reserve while no operation changes, for any number of requests', async () => {
     const { clock, change, counts, read } = isolate();
     change();
     clock.ms += 3_000;
@@ -69,7 +69,7 @@ describe('figures of the reserve', () => {
     expect(counts.database).toBeLessThanOrEqual(50);
   });
 
-  it('figures of the reserve are read at most once a second while an operation changes', async () => {
+  it('reads the reserve at most once a second while an operation changes', async () => {
     const { clock, change, counts, read } = isolate();
     await read();
     change();
@@ -81,7 +81,7 @@ describe('figures of the reserve', () => {
     expect(counts.chain).toBeLessThanOrEqual(4);
   });
 
-  it('figures of the reserve that were read while the operation was still changing the chain are read again', async () => {
+  it('reads the reserve again if the last read was made while an operation was changing the chain', async () => {
     const { clock, change, read } = isolate();
     await read();
     change();
@@ -91,7 +91,7 @@ describe('figures of the reserve', () => {
     expect((await read(NO_CACHE)).value).toBe(clock.ms);
   });
 
-  it('figures of the reserve keep their usual freshness while the database is down', async () => {
+  it('keeps the usual freshness of the reserve figures while the database is down', async () => {
     const { clock, breakDatabase, read } = isolate();
     await read();
     breakDatabase();
@@ -100,7 +100,7 @@ describe('figures of the reserve', () => {
   });
 });
 
-it('an outdated value is served as stale when it cannot be read again', async () => {
+it('serves an outdated reserve figure as stale when it cannot be read again', async () => {
   const clock = { ms: START };
   const cache = new Cache({ now: () => clock.ms, defer: () => undefined });
   await cache.read('figures', prewarmed(900_000), async () => 1);

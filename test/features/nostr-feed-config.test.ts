@@ -8,19 +8,19 @@ const PUBKEY = '7e7e9c42a91bfef19fa929e5fda1b72e0ebc1a4c1141673e2794234d86addf4e
 const NSEC = 'nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5';
 const POOL = 'So11111111111111111111111111111111111111112';
 
-it('an npub is the identity; a secret key is refused', () => {
+it('accepts an npub as the Nostr identity and refuses a secret key', () => {
   expect(readConfig({ NOSTR_NPUB: NPUB }).NOSTR_NPUB).toBe(PUBKEY);
   const config = readConfig({ NOSTR_NPUB: NSEC });
   expect([config.NOSTR_NPUB, config.invalid]).toEqual([undefined, ['NOSTR_NPUB']]);
 });
 
-it('an invalid identity counts as missing and is named', () => {
+it('treats an invalid Nostr identity as missing and names the variable', () => {
   const config = readConfig({ NOSTR_NPUB: 'npub1broken' });
   expect(config.NOSTR_NPUB).toBeUndefined();
   expect(config.invalid).toEqual(['NOSTR_NPUB']);
 });
 
-it('relays are a list of WebSocket URLs, by default those that Clawstr reads', () => {
+it('accepts a list of WebSocket URLs as relays; the default is four relays', () => {
   expect(readConfig({}).NOSTR_RELAYS).toHaveLength(4);
   const config = readConfig({ NOSTR_RELAYS: 'wss://a.test, ws://127.0.0.1:7000\nwss://b.test/path' });
   expect(config.NOSTR_RELAYS).toEqual(['wss://a.test', 'ws://127.0.0.1:7000', 'wss://b.test/path']);
@@ -33,12 +33,12 @@ it.each([
   ['an unknown name', `other=${POOL}`],
   ['a name twice', `default=${POOL},default=${POOL}`],
   ['a value without a name', POOL],
-])('a list of pools with %s counts as missing', (_what, list) => {
+])('treats a pool list with %s as missing', (_what, list) => {
   const config = readConfig({ POOL_ADDRESSES: list });
   expect([config.POOL_ADDRESSES, config.invalid]).toEqual([undefined, ['POOL_ADDRESSES']]);
 });
 
-it('price venues are a list in its own order, and may be fewer than all', () => {
+it('keeps the configured order of price venues and allows a list with fewer than all venues', () => {
   expect(Object.keys(readConfig({}).PRICE_API_URLS)).toEqual(VENUE_NAMES);
   const list = 'kraken=https://k.test/x=1, coinbase=https://c.test/';
   expect(Object.entries(readConfig({ PRICE_API_URLS: list }).PRICE_API_URLS)).toEqual([

@@ -111,7 +111,7 @@ const relaysOf = ({
   }));
 
 describe('walking a feed', () => {
-  it('walking by cursor returns every post of every relay once and in order, with any limits and ties', async () => {
+  it('paging by cursor returns every post of every relay once and in order, for any limit and equal times', async () => {
     await fc.assert(
       fc.asyncProperty(feeds, async (feed) => {
         const { reader } = readerOf(relaysOf(feed), chance(feed.seed));
@@ -123,7 +123,7 @@ describe('walking a feed', () => {
     );
   });
 
-  it('walking by next_until loses nothing while no second has more posts than the limit', async () => {
+  it('paging by next_until loses no post while no second has more posts than the limit', async () => {
     await fc.assert(
       fc.asyncProperty(feeds, async (feed) => {
         const { reader } = readerOf(relaysOf(feed), chance(feed.seed));
@@ -134,7 +134,7 @@ describe('walking a feed', () => {
     );
   });
 
-  it('walking by next_until ends although one second has more posts than the limit', async () => {
+  it('paging by next_until ends even if one second has more posts than the limit', async () => {
     const events = Array.from({ length: 15 }, (_, index) => placed(1_000, index + 1));
     const { reader } = readerOf([{ events: [...events, placed(999, 99)], cap: 500 }], chance(1));
     const ids = await walk(byUntil, (start) => reader.page(scopeOf(50), start, 10));
@@ -142,7 +142,7 @@ describe('walking a feed', () => {
     expect(ids.at(-1)).toBe(placed(999, 99).id);
   });
 
-  it('continues after a range without accepted posts', async () => {
+  it('paging continues after a time range without accepted posts', async () => {
     const events = Array.from({ length: 400 }, (_, index) => placed(10_000 - index, index + 1));
     const { reader } = readerOf([{ events, cap: 20 }], chance(1));
     const scope = scopeOf(20, ({ created_at }) => created_at < 9_610);
@@ -150,14 +150,14 @@ describe('walking a feed', () => {
     expect(ids).toEqual(inOrder(events.filter(scope.accepts)));
   });
 
-  it('reads the relays once per window, not once per page', async () => {
+  it('reads the relays once per time window, not once per page', async () => {
     const events = Array.from({ length: 90 }, (_, index) => placed(10_000 - index, index + 1));
     const { reader, sessions } = readerOf([{ events, cap: 500 }], chance(1));
     await walk(byCursor, (start) => reader.page(scopeOf(100), start, 1));
     expect(sessions).toHaveLength(1);
   });
 
-  it('fills every page but the last', async () => {
+  it('every page except the last one is full', async () => {
     const events = Array.from({ length: 100 }, (_, index) => placed(10_000 - index, index + 1));
     const { reader } = readerOf([{ events, cap: 500 }], chance(1));
     const sizes: number[] = [];
@@ -169,7 +169,7 @@ describe('walking a feed', () => {
     expect(sizes).toEqual([...Array(14).fill(7), 2]);
   });
 
-  it('ends a window at its byte limit and continues from there', async () => {
+  it('ends a time window at its byte limit and continues from there without losing a post', async () => {
     const events = Array.from({ length: 30 }, (_, index) => ({
       ...placed(10_000 - (index >> 2), index + 1),
       content: 'x'.repeat(1_000),
@@ -180,7 +180,7 @@ describe('walking a feed', () => {
     expect(sessions.length).toBeGreaterThan(5);
   });
 
-  it('shows nothing that is dated far ahead', async () => {
+  it('the feed shows no post that is dated far in the future', async () => {
     const events = [placed(NOW + 10_000, 1), placed(NOW + 60, 2), placed(NOW, 3)];
     const { reader } = readerOf([{ events, cap: 500 }], chance(1));
     const page = await reader.page(scopeOf(10), undefined, 10);
@@ -189,7 +189,7 @@ describe('walking a feed', () => {
 });
 
 describe('a window', () => {
-  it('a window ends at the newest "oldest event" of the relays that have more', async () => {
+  it('a time window ends at the newest "oldest event" among the relays that have more events', async () => {
     const slow = Array.from({ length: 100 }, (_, index) => placed(10_000 - index * 10, index + 1));
     const busy = Array.from({ length: 100 }, (_, index) => placed(10_000 - index, 1_000 + index));
     const { reader } = readerOf(
@@ -207,7 +207,7 @@ describe('a window', () => {
     expect(page.nextCursor).not.toBeNull();
   });
 
-  it('notes a second of which a relay never sends all events', async () => {
+  it('marks a relay as partial when it cannot send all events of one second', async () => {
     const events = Array.from({ length: 60 }, (_, index) => placed(1_000, index + 1));
     const read = (older: NostrEvent[], cap: number) =>
       readRelay(
@@ -222,7 +222,7 @@ describe('a window', () => {
     expect((await read([], 500)).partial).toBe(false);
   });
 
-  it('a window of an empty relay takes one query', async () => {
+  it('reads an empty relay with a single query', async () => {
     const session = modelSession([], 500, chance(1));
     const reading = await readRelay({ open: () => session }, 'wss://r', scopeOf(10), NOW);
     expect(reading).toMatchObject({ events: [], exhausted: true, end: 'eose' });

@@ -81,7 +81,7 @@ const contents = ({ posts }: FeedAnswer): string[] => posts.map(({ content }) =>
 
 describe('600 posts on two relays, 150 of them in one second', () => {
   it.each([1, 10, 100])(
-    '600 posts on two relays are each returned once by cursor at limit %i, newest first, while new ones arrive',
+    'paging 600 posts by cursor with limit %i returns each once, newest first, while new posts arrive',
     async (limit) => {
       const service = both(large);
       const ids: string[] = [];
@@ -177,23 +177,26 @@ describe('relays are not trusted', () => {
     return body;
   }
 
-  it.each(Object.entries({ ...bad, ...malformed }))('rejects %s', async (_name, event) => {
-    const body = await feedOf(event);
-    expect(contents(body)).toEqual(['good']);
-    expect(body.relay_status[0]?.rejected).toBe(1);
-  });
+  it.each(Object.entries({ ...bad, ...malformed }))(
+    'the feed rejects an invalid event: %s',
+    async (_name, event) => {
+      const body = await feedOf(event);
+      expect(contents(body)).toEqual(['good']);
+      expect(body.relay_status[0]?.rejected).toBe(1);
+    },
+  );
 
-  it.each(Object.entries(mislabelled))('leaves out %s', async (_name, event) => {
+  it.each(Object.entries(mislabelled))('the feed leaves out an event with %s', async (_name, event) => {
     expect(contents(await feedOf(event))).toEqual(['good']);
   });
 
-  it('returns no bad event of a real relay that stored them', async () => {
+  it('returns none of the invalid events that a real relay has stored', async () => {
     const relay = await relayWith(good, ...Object.values(bad), ...Object.values(mislabelled));
     const { body } = await nostrService([relay]).get('feed?limit=100');
     expect(contents(body)).toEqual(['good']);
   });
 
-  it('rejects a future note of a relay whose notes are read back to 1970', async () => {
+  it("rejects a note dated in the future even if the relay's notes are read back to 1970", async () => {
     const oldest = note({ created_at: 0, content: 'oldest' });
     const liar = await scripted(() => [
       eventMessage(oldest),
@@ -203,14 +206,14 @@ describe('relays are not trusted', () => {
     expect(contents((await nostrService([liar]).get('feed')).body)).toEqual(['oldest']);
   });
 
-  it('duplicates within a relay and between relays appear once', async () => {
+  it('shows an event once if one relay or several relays send duplicates', async () => {
     const twice = await scripted(() => [eventMessage(good), eventMessage(good), EOSE]);
     const { body } = await nostrService([twice, await relayWith(good), await relayWith(good)]).get('feed');
     expect(contents(body)).toEqual(['good']);
     expect(body.next_cursor).toBeNull();
   });
 
-  it('stops reading a relay that sends forgeries only, and notes it', async () => {
+  it('stops reading a relay that sends only forgeries, and reports its state as forged', async () => {
     const forged = Array.from({ length: 30 }, (_, index) =>
       eventMessage({ ...note({ created_at: NOW - index }), sig: good.sig }),
     );
@@ -220,7 +223,7 @@ describe('relays are not trusted', () => {
     expect(body.relay_status[0]).toMatchObject({ ok: false, state: 'forged', rejected: 20 });
   });
 
-  it('drops an event over 64 KiB and the rest of a relay over 2 MiB, and keeps earlier events', async () => {
+  it('drops an event over 64 KiB and the rest of a relay over 2 MiB, and keeps the earlier events', async () => {
     const large = note({ created_at: NOW - 1, content: 'x'.repeat(66_000) });
     const oversized = await scripted(() => [eventMessage(large), eventMessage(good), EOSE]);
     expect(contents((await nostrService([oversized]).get('feed')).body)).toEqual(['good']);
@@ -232,7 +235,7 @@ describe('relays are not trusted', () => {
     expect(body.relay_status[0]).toMatchObject({ ok: false, state: 'too_large' });
   });
 
-  it('skips malformed lines, and messages of no use or for another subscription', async () => {
+  it('skips malformed messages, irrelevant messages and messages for another subscription', async () => {
     const lines = ['', 'no json {', 'null', '{}', '[]', '[1]', '["EVENT"]', '["EOSE",1]', '["EOSE","other"]'];
     const unused = ['["NOTICE","hi"]', '["OK","id",true,""]', '["CLOSED","other","error: no"]'];
     const noisy = await scripted(() => [...lines, ...unused, eventMessage(good), EOSE]);
@@ -241,7 +244,7 @@ describe('relays are not trusted', () => {
 });
 
 describe('relays that fail', () => {
-  it('a relay that is down is noted', async () => {
+  it('the feed reports a relay that is down', async () => {
     faults.set('relay1', { kind: 'drop' });
     const { status, body } = await both().get('feed');
     expect(status).toBe(200);
@@ -271,7 +274,7 @@ describe('relays that fail', () => {
     expect(body.relay_status.map(({ state }) => state)).toEqual(['eose', 'timeout']);
   });
 
-  it('events of a relay are returned even without its end message', async () => {
+  it('returns the events of a relay that never sends its end-of-stored-events message', async () => {
     const open = await scripted(() => [eventMessage(note({ created_at: NOW - 1, content: 'sent' }))]);
     const { body } = await nostrService([open], { deadlineMs: 1_000 }).get('feed');
     expect(contents(body)).toEqual(['sent']);
@@ -279,7 +282,7 @@ describe('relays that fail', () => {
     expect(body.next_cursor).not.toBeNull();
   });
 
-  it('distinguishes a relay that refuses from one that is gone', async () => {
+  it('distinguishes a relay that refuses the query from one that is unreachable', async () => {
     const refusing = await scripted(() => ['["CLOSED","$","auth-required: members only"]']);
     const { body } = await nostrService([refusing, relays[0].url, 'ws://127.0.0.1:1']).get('feed');
     expect(body.relay_status.map(({ state }) => state)).toEqual(['closed', 'eose', 'unreachable']);
@@ -321,7 +324,7 @@ describe('relays that fail', () => {
     expect(posts.body).toMatchObject({ ok: false, code: 'RELAYS_FAILED', pubkey: authorPubkey, posts: [] });
   });
 
-  it('a warm feed needs no relay, neither for its top nor for the pages below it', async () => {
+  it('a warm feed contacts no relay, neither for its first page nor for later pages', async () => {
     const service = both();
     const first = await service.get('feed?limit=20');
     counts.reset();
@@ -334,7 +337,7 @@ describe('relays that fail', () => {
     expect(counts.all()).toEqual({});
   });
 
-  it('the last good copy of a feed is shown and marked stale, for a bounded time', async () => {
+  it('shows the last good copy of a feed, marked stale, for a limited time', async () => {
     let now = Date.now();
     const service = nostrService(
       relays.map(({ url }) => url),
@@ -351,7 +354,7 @@ describe('relays that fail', () => {
     expect((await service.get('feed')).status).toBe(500);
   });
 
-  it('equal requests at once read the relays once', async () => {
+  it('several equal requests at once read the relays once', async () => {
     const service = both();
     await Promise.all(Array.from({ length: 10 }, () => service.get('feed')));
     expect(counts.all().relay1?.byLabel.connect).toBe(1);
@@ -359,7 +362,7 @@ describe('relays that fail', () => {
   });
 });
 
-describe('which notes a feed keeps', () => {
+describe('the notes that a feed keeps', () => {
   const tagged = (content: string, age: number, ...tags: string[][]) =>
     note({ created_at: NOW - age, content, tags });
   const notes = [
@@ -385,7 +388,7 @@ describe('which notes a feed keeps', () => {
     ['?topic_labels=nothing', []],
     ['?ai_only=0', notes.map(({ content }) => content)],
     ['?ai_only=false&topic_labels=cooking', notes.map(({ content }) => content)],
-  ])('feed%s returns only the notes that it selects', async (query, kept) => {
+  ])('feed%s returns only the notes that its query selects', async (query, kept) => {
     const { status, body } = await nostrService([await relayWith(...notes)]).get(`feed${query}`);
     expect(status).toBe(200);
     expect(contents(body)).toEqual(kept);
@@ -393,7 +396,7 @@ describe('which notes a feed keeps', () => {
     if (!body.ai_only) expect(body.topic_labels).toBeNull();
   });
 
-  it('`until` is exclusive, and the order is by time and then by id', async () => {
+  it('`until` excludes its own second, and posts are ordered by time and then by id', async () => {
     const tied = Array.from({ length: 8 }, (_, index) => tagged(`tied ${index}`, 100, ...AI));
     const service = nostrService([await relayWith(...tied, tagged('newer', 99, ...AI))]);
     const { body } = await service.get(`feed?until=${NOW - 99}`);
@@ -403,7 +406,7 @@ describe('which notes a feed keeps', () => {
     expect((await service.get('feed?until=0')).body.posts).toEqual([]);
   });
 
-  it('a cursor and `until` limit the page together', async () => {
+  it('a cursor and `until` together limit a page', async () => {
     const service = nostrService([await relayWith(...notes)]);
     const cursor = `${NOW - 1}.${'f'.repeat(64)}`;
     expect(contents((await service.get(`feed?until=${NOW - 2}&cursor=${cursor}`)).body)[0]).toBe(
@@ -412,7 +415,7 @@ describe('which notes a feed keeps', () => {
     expect(contents((await service.get(`feed?until=${NOW}&cursor=${cursor}`)).body)[0]).toBe('plain defi');
   });
 
-  it('a post has the contract’s fields and those of the NIPs', async () => {
+  it('a post has the fields of the contract and those of the Nostr specifications (NIPs)', async () => {
     const url = 'https://clawstr.com/c/sluice';
     const event = tagged('read me', 1, ...AI, ['I', url], ['K', 'web'], ['content-warning', 'spoiler']);
     const withMore = { ...event, seen_on: 'elsewhere' };
@@ -436,7 +439,7 @@ describe('which notes a feed keeps', () => {
 });
 
 describe('posts of the server identity', () => {
-  it('posts of the server identity are the author’s alone, with any labels', async () => {
+  it('the posts route returns only the author’s own posts, with any labels', async () => {
     const mine = note({ created_at: NOW - 1, content: 'mine', tags: [] });
     const other = note({ created_at: NOW - 2, content: 'not mine', secret: generateSecretKey() });
     const liar = await scripted(() => [eventMessage(other), eventMessage(mine), EOSE]);
@@ -454,7 +457,7 @@ describe('posts of the server identity', () => {
     });
   });
 
-  it('500 posts of the server identity fit on one page', async () => {
+  it('the posts route returns 500 posts of the server identity on one page', async () => {
     const { body } = await nostrService(
       large.map(({ url }) => url),
       { identity: authorPubkey },
@@ -462,7 +465,7 @@ describe('posts of the server identity', () => {
     expect(body.posts).toHaveLength(500);
   });
 
-  it('without an identity the response is 200, ok false, NO_IDENTITY, nulls and no query to a relay', async () => {
+  it('without an identity, posts return 200, ok false, NO_IDENTITY and nulls, and no relay is queried', async () => {
     const { status, body } = await both().get('posts?until=5');
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -495,7 +498,7 @@ describe('parameters', () => {
     ...['', 'x', '5', `5.${'A'.repeat(64)}`, `${cursor}0`, `-${cursor}`].map((text) => `feed?cursor=${text}`),
     `feed?topic_labels=${'x'.repeat(65)}`,
     `feed?topic_labels=${Array.from({ length: 21 }, (_, index) => `l${index}`).join(',')}`,
-  ])('%s is 400 and contacts no relay', async (path) => {
+  ])('%s returns 400 and contacts no relay', async (path) => {
     const { status, body } = await nostrService([relays[0].url], { identity: authorPubkey }).get(path);
     expect(status).toBe(400);
     expect(body).toMatchObject({ error_code: 'INVALID_INPUT', action: 'fix_request' });
@@ -511,26 +514,26 @@ describe('parameters', () => {
     ['posts', 100],
     ['feed?until=253402300799', 10],
     [`feed?cursor=${cursor}`, 10],
-  ])('%s is taken with limit %i', async (path, limit) => {
+  ])('%s is accepted and uses limit %i', async (path, limit) => {
     const { status, body } = await nostrService([relays[0].url], { identity: authorPubkey }).get(path);
     expect(status).toBe(200);
     expect(body.limit).toBe(limit);
   });
 
-  it('at most five relays are read', async () => {
+  it('the feed reads at most five relays', async () => {
     const urls = Array.from({ length: 7 }, () => relays[0].url);
     const { body } = await nostrService(urls).get('feed');
     expect(body.relays).toHaveLength(5);
     expect(counts.all().relay1?.byLabel.connect).toBe(5);
   });
 
-  it('a relay list that cannot be used is 503 and names the variable', async () => {
+  it('returns 503 and names NOSTR_RELAYS when the relay list is invalid', async () => {
     const { status, body } = await nostrService([], { feeds: undefined }).get('feed');
     expect(status).toBe(503);
     expect(body).toMatchObject({ error_code: 'NOT_CONFIGURED', details: { variables: ['NOSTR_RELAYS'] } });
   });
 
-  it('a secret in a relay’s URL is not shown', async () => {
+  it('the response does not show a secret in a relay’s URL', async () => {
     const url = `${relays[0].url}/?token=hidden`;
     const text = JSON.stringify((await nostrService([url]).get('feed')).body);
     expect(text).toContain(relays[0].url);

@@ -40,13 +40,13 @@ async function lint(document: unknown): Promise<Report['problems']> {
   }
 }
 
-it('redocly finds no error and only the two expected warnings', async () => {
+it('redocly finds no error and only the two expected warnings in the OpenAPI document', async () => {
   const document = apiDocument(createApp(noDeps), ERRORS, EXAMPLES, 'https://sluice.example');
   const problems = await lint(document);
   expect(problems.filter(({ ruleId }) => !MEANT.includes(ruleId))).toEqual([]);
 });
 
-it('redocly finds an operation without responses', async () => {
+it('redocly detects an operation without responses', async () => {
   const document = apiDocument(createApp(noDeps), ERRORS, EXAMPLES, 'https://sluice.example');
   const broken = { ...document, paths: { '/api/health': { get: { operationId: 'getHealth' } } } };
   expect((await lint(broken)).map(({ severity }) => severity)).toContain('error');

@@ -33,7 +33,7 @@ const named = operations.map((found) => [`${found.method.toUpperCase()} ${found.
 const OUTSIDE = ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'UNAUTHORIZED', 'PRICE_DIVERGENT', 'RELAYS_FAILED'];
 
 describe('the document', () => {
-  it('the document is OpenAPI 3.0.3 in version 1.1.0, and names where the service is', () => {
+  it('the document uses OpenAPI 3.0.3, has API version 1.1.0, and names the server', () => {
     expect(document).toMatchObject({
       openapi: '3.0.3',
       info: { version: '1.1.0' },
@@ -42,7 +42,7 @@ describe('the document', () => {
     expect(served.headers.get('content-type')).toBe('application/json');
   });
 
-  it('the document is made once and served as the same bytes, with an ETag that leads to 304', async () => {
+  it('serves the same bytes of the document each time, and 304 for a known ETag', async () => {
     const again = await app.request('/api/openapi.json');
     const etag = again.headers.get('etag') ?? '';
     expect(await again.text()).toBe(await served.clone().text());
@@ -50,13 +50,13 @@ describe('the document', () => {
     expect([unchanged.status, await unchanged.text()]).toEqual([304, '']);
   });
 
-  it('the document is the same when created again', () => {
+  it('the document is identical when it is generated again', () => {
     const make = () => JSON.stringify(apiDocument(app, ERRORS, EXAMPLES, ORIGIN));
     expect(make()).toBe(make());
     expect(JSON.parse(make())).toEqual(document);
   });
 
-  it('the document has every mounted route except the operator’s and the pages, and no other', () => {
+  it('the document lists every mounted route except the operator’s and the pages, and no other route', () => {
     const pages = ['/', '/reserves', '/status.atom'];
     const mounted = app.routes
       .filter(({ method, path }) => method !== 'ALL' && !path.includes('*') && !pages.includes(path))
@@ -64,13 +64,13 @@ describe('the document', () => {
     expect(named.map(([name]) => name).sort()).toEqual([...new Set(mounted)].sort());
   });
 
-  it('the document has relative links and no contact URL where no origin is configured', async () => {
+  it('the document has relative links and no contact URL when no origin is configured', async () => {
     const without = appWith(documentsFor(''));
     const text = await (await without.request('/api/openapi.json')).text();
     expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(apiDocument(app, ERRORS, EXAMPLES, ''))));
   });
 
-  it('returns an error, and reads again, if the site does not have the document', async () => {
+  it('returns an error when the site lacks the document, and reads it again on the next request', async () => {
     let failures = 1;
     let now = 0;
     const fetch = async () =>
@@ -82,13 +82,13 @@ describe('the document', () => {
     expect((await late.request('/api/openapi.json')).status).toBe(200);
   });
 
-  it('gives each operation a unique id', () => {
+  it('gives each operation of the OpenAPI document a unique id', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(id).toMatch(/^[a-z]\w+$/);
   });
 
-  it('uses exactly the error codes of the table', () => {
+  it('the OpenAPI document uses exactly the error codes of the table', () => {
     const used = operations.flatMap(({ operation }) =>
       Object.values(operation.responses).flatMap((response) =>
         codesOf(response?.content?.['application/json']?.schema),
@@ -105,7 +105,7 @@ describe('what generators read', () => {
   it.each([
     ['ErrorCode', Object.fromEntries(Object.entries(ERRORS).map(([code, { meaning }]) => [code, meaning]))],
     ['ErrorAction', ERROR_ACTIONS],
-  ])('%s lists every value with its text', (name, texts) => {
+  ])('the schema %s lists every value with its description', (name, texts) => {
     const found = schemas[name];
     if (!found || '$ref' in found) throw new Error(`no schema ${name}`);
     const values: string[] = found.enum ?? [];
@@ -123,18 +123,18 @@ describe('what generators read', () => {
     });
   });
 
-  it('describes each tag, and no tag without an operation', () => {
+  it('the document describes each tag, and every tag has an operation', () => {
     const used = new Set(operations.flatMap(({ operation }) => operation.tags ?? []));
     const described = document.tags?.filter(({ description }) => description?.endsWith('.')) ?? [];
     expect(described.map(({ name }) => name).sort()).toEqual([...used].sort());
   });
 
-  it('names the server and its operator', () => {
+  it('the document names the server and its operator', () => {
     expect(document.servers).toEqual([{ url: ORIGIN, description: 'This service' }]);
     expect(document.info.contact).toEqual({ name: 'Operator of this service', url: ORIGIN });
   });
 
-  it('declares exact statuses, and where a redirect leads', () => {
+  it('the document declares exact status codes, and the target of each redirect', () => {
     for (const { operation, path } of operations) {
       const statuses = Object.keys(operation.responses);
       expect([path, statuses.filter((status) => !/^(\d{3}|default)$/.test(status))]).toEqual([path, []]);
@@ -144,7 +144,7 @@ describe('what generators read', () => {
 });
 
 describe.each(named)('%s', (_name, { method, operation }) => {
-  it('each operation has its purpose, its area and its failures', () => {
+  it('each operation has a summary, a description, one tag and its failure statuses', () => {
     expect(operation.summary).toMatch(/^[A-Za-z]\S*( \S+){1,4}$/);
     expect(operation.description).toMatch(/\S{3}.*\.$/s);
     expect(operation.tags).toHaveLength(1);
@@ -162,19 +162,25 @@ describe('examples', () => {
     responses.map(({ status, name, body }) => [id, status, name, body] as const),
   );
 
-  it.each(recorded)('%s %s %s is a response that its schema allows', (id, status, _name, body) => {
-    expect(checker.bodyViolations(id, status, body)).toEqual([]);
-  });
+  it.each(recorded)(
+    'the recorded example %s %s %s matches its response schema',
+    (id, status, _name, body) => {
+      expect(checker.bodyViolations(id, status, body)).toEqual([]);
+    },
+  );
 
   const withBody = named.filter(
     ([, { operation }]) =>
       operation.responses[200]?.content?.['application/json'] &&
       operation.operationId !== 'getOpenApiDocument',
   );
-  it.each(withBody)('%s shows a real success; `npm run examples` records it', (_name, { operation }) => {
-    const { responses = [] } = EXAMPLES[operation.operationId ?? ''] ?? {};
-    expect(responses.map(({ name }) => name)).toContain('ok');
-  });
+  it.each(withBody)(
+    '%s has a recorded example of a success; `npm run examples` records it',
+    (_name, { operation }) => {
+      const { responses = [] } = EXAMPLES[operation.operationId ?? ''] ?? {};
+      expect(responses.map(({ name }) => name)).toContain('ok');
+    },
+  );
 
   it('the examples contain no address of the machine that recorded them', () => {
     expect(JSON.stringify(EXAMPLES)).not.toMatch(/127\.0\.0\.1|localhost|\/tmp\//);
@@ -182,7 +188,7 @@ describe('examples', () => {
 });
 
 describe('/llms.txt', () => {
-  it('/llms.txt is text that names every route with a link, its parameters and its codes', async () => {
+  it('/llms.txt names every route with a link, its parameters and its error codes', async () => {
     const answer = await app.request('/llms.txt');
     expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
     const text = await answer.text();

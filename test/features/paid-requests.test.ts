@@ -118,7 +118,7 @@ describe('reading an invoice', () => {
       200,
       'completed',
     ],
-  ])('%s', async (_name, parts, status, detail) => {
+  ])('reads an invoice that is %s', async (_name, parts, status, detail) => {
     const answer = await service(parts)(PATH);
     expect(answer).toMatchObject({ status, body: { detail } });
   });
@@ -128,7 +128,7 @@ describe('reading an invoice', () => {
     ['a listing request', { known: view({ kind: 'listing' }) }, 404, 'NOT_FOUND'],
     ['not mirrored, the custodian down', { custodianDown: true }, 503, 'CUSTODIAN_UNAVAILABLE'],
     ['both down', { databaseDown: true, custodianDown: true }, 503, 'CUSTODIAN_UNAVAILABLE'],
-  ])('returns the right error for: %s', async (_name, parts, status, error_code) => {
+  ])('reading an invoice returns the right error: %s', async (_name, parts, status, error_code) => {
     expect(await service(parts)(PATH)).toMatchObject({ status, body: { error_code } });
   });
 });
@@ -137,7 +137,7 @@ describe('reading an invoice again within a second', () => {
   const details = ['awaiting_payment', 'seen'];
   const detailOf = async (answer: ReturnType<ReturnType<typeof service>>) => (await answer).body.detail;
 
-  it('returns the same state to a caller that has changed nothing', async () => {
+  it('a repeated read within a second returns the same state if the caller has changed nothing', async () => {
     const ask = service({ details });
     expect([await detailOf(ask(PATH)), await detailOf(ask(PATH))]).toEqual([
       'awaiting_payment',
@@ -145,7 +145,7 @@ describe('reading an invoice again within a second', () => {
     ]);
   });
 
-  it('returns the newest state to a caller with the bookmark of its change', async () => {
+  it('a repeated read with the bookmark of a change returns the newest state', async () => {
     const ask = service({ details });
     await ask(PATH);
     expect(await detailOf(ask(PATH, undefined, undefined, '00000001-a'))).toBe('seen');
@@ -153,7 +153,7 @@ describe('reading an invoice again within a second', () => {
 });
 
 describe('waiting for an invoice', () => {
-  it('an invoice is returned when its payment is seen', async () => {
+  it('a waiting read returns the invoice as soon as its payment is seen', async () => {
     const clock = { ms: 0 };
     const details = ['awaiting_payment', 'awaiting_payment', 'awaiting_payment', 'seen', 'paid'];
     const answer = await service({ details, clock })(PATH, undefined, 'wait=20');
@@ -161,7 +161,7 @@ describe('waiting for an invoice', () => {
     expect(clock.ms).toBe(3_000);
   });
 
-  it('an invoice is returned unchanged when the time to wait is over', async () => {
+  it('a waiting read returns the unchanged invoice when its time is over', async () => {
     const clock = { ms: 0 };
     const answer = await service({ known: view(), clock })(PATH, undefined, 'wait=20');
     expect(answer).toMatchObject({ status: 200, applied: 'wait=20', body: { detail: 'awaiting_payment' } });
@@ -169,7 +169,7 @@ describe('waiting for an invoice', () => {
   });
 
   it.each(['completed', 'expired', 'refund_due'])(
-    'an invoice is returned at once when it is %s',
+    'a waiting read returns at once for an invoice that is %s',
     async (detail) => {
       const clock = { ms: 0 };
       expect(await service({ known: view({ detail }), clock })(PATH, undefined, 'wait=20')).toMatchObject({
@@ -194,7 +194,7 @@ describe('confirming a payment', () => {
     ['/api/invoices/confirm', { invoiceId: 'a', txSignature: 'b' }, 'token'],
     ['/api/listings/confirm', { listing_request_id: 'a', tx_signature: 'b' }, 'listing'],
     ['/api/listings/confirm', { listingRequestId: 'a', txSignature: 'b' }, 'listing'],
-  ] as const)('%s takes %j, for a %s only', async (path, body, kind) => {
+  ] as const)('%s accepts %j and confirms only a %s', async (path, body, kind) => {
     const asked: ConfirmRequest[] = [];
     const answers = [{ type: 'confirmed', request: view({ ...done, kind }) } as const];
     expect(await service({ asked, answers })(path, body)).toMatchObject({ status: 200, body: { ok: true } });
@@ -209,7 +209,7 @@ describe('confirming a payment', () => {
   const completed: PaymentConfirmed = { type: 'confirmed', request: view({ ...done }) };
   const BODY = { invoice_id: 'a', tx_signature: 'b' };
 
-  it('waits for finality, then for the token, and returns it', async () => {
+  it('a confirm waits for finality, then for the token, and returns the token', async () => {
     const clock = { ms: 0 };
     const answers = [
       refused('PAYMENT_NOT_FINAL'),
@@ -230,7 +230,7 @@ describe('confirming a payment', () => {
     ['55 seconds without a preference', undefined, 55],
     ['as long as the caller prefers', 'wait=9', 9],
     ['not at all with wait=0', 'wait=0', 0],
-  ])('waits %s, then returns the missing amount or step', async (_name, prefer, seconds) => {
+  ])('a confirm waits %s, then returns 409 with what is still missing', async (_name, prefer, seconds) => {
     for (const code of ['PAYMENT_NOT_FINAL', 'INVOICE_IN_PROGRESS'] as const) {
       const clock = { ms: 0 };
       const call = service({ answers: [refused(code)], clock });
@@ -242,7 +242,7 @@ describe('confirming a payment', () => {
     }
   });
 
-  it('stops after 15 seconds for a transaction that no node has', async () => {
+  it('a confirm stops after 15 seconds for a transaction that no node has', async () => {
     const clock = { ms: 0 };
     const refusal = { code: 'PAYMENT_NOT_FINAL', message: '', details: { chain: 'unknown' } } as const;
     const call = service({ answers: [{ type: 'refused', refusal }], clock });
@@ -253,7 +253,7 @@ describe('confirming a payment', () => {
   });
 
   it.each(['PAYMENT_NOT_BOUND', 'PAYMENT_INCOMPLETE', 'REFUND_DUE', 'NOT_FOUND'] as const)(
-    'a confirm does not wait for a final refusal: %s',
+    'a confirm does not wait after the final refusal %s',
     async (code) => {
       const clock = { ms: 0 };
       const answer = await service({ answers: [refused(code)], clock })('/api/invoices/confirm', BODY);

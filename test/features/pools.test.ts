@@ -48,7 +48,7 @@ describe('the pool API answers', () => {
     expect(upstreams.chainReads).toEqual([]);
   });
 
-  it('overwrites two zero balances from the vaults, and keeps every other member and digit', async () => {
+  it('replaces two zero balances of the pool API with those of the vaults, and changes nothing else', async () => {
     plantPools();
     upstreams.answerWith(send(200, poolText('"0"', '"0"')));
     const response = await upstreams.service().get(PATH);
@@ -67,7 +67,7 @@ describe('the pool API answers', () => {
     ['0', '0', '123456789012345', '18446744073709551615'],
     ['0.0', '"0"', '123456789012345', '"18446744073709551615"'],
     ['-0', '0e5', '123456789012345', '18446744073709551615'],
-  ])('zero is zero in any notation: %s and %s', async (a, b, mendedA, mendedB) => {
+  ])('recognizes a zero balance in any notation: %s and %s', async (a, b, mendedA, mendedB) => {
     plantPools();
     upstreams.answerWith(send(200, poolText(a, b)));
     const text = await (await upstreams.service().get(PATH)).text();
@@ -75,7 +75,7 @@ describe('the pool API answers', () => {
     expect(text).toContain(`"tokenBalanceB":${mendedB},`);
   });
 
-  it('empty vaults are shown as empty with the chain as their source', async () => {
+  it('shows empty vaults as zero and names the chain as the source', async () => {
     plantPools();
     const [vaultA, vaultB] = vaultsOf(SOL_POOL);
     upstreams.chain.set(vaultA, vault(WSOL, 0n)).set(vaultB, vault(USDC, 0n));
@@ -92,7 +92,7 @@ describe('the pool API answers', () => {
     ['one balance is zero', poolText('"0"', '"2"')],
     ['the other balance is zero', poolText('"2"', '0')],
     ['balances are null', poolText('null', 'null')],
-  ])('%s: the body is returned unchanged', async (_name, body) => {
+  ])("returns the pool API's body unchanged: %s", async (_name, body) => {
     plantPools();
     upstreams.answerWith(send(200, body));
     expect(await (await upstreams.service().get(PATH)).text()).toBe(body);
@@ -103,7 +103,7 @@ describe('the pool API answers', () => {
     ['cannot be read', () => upstreams.breakChain()],
     ['are not there', () => upstreams.chain.clear()],
     ['hold another token', () => upstreams.chain.set(vaultsOf(SOL_POOL)[0], vault(USDC, 5n))],
-  ])('vaults that %s leave the body unchanged and unmarked', async (_name, spoil) => {
+  ])("returns the pool API's body unchanged and unmarked if the vaults %s", async (_name, spoil) => {
     plantPools();
     spoil();
     const body = poolText('"0"', '"0"');
@@ -114,7 +114,7 @@ describe('the pool API answers', () => {
     expect(service.logged).toHaveLength(1);
   });
 
-  it('a response that could not be corrected is not cached, but the next one is', async () => {
+  it('does not cache a pool response that could not be corrected, but caches the next one', async () => {
     let now = Date.now();
     plantPools();
     upstreams.breakChain();
@@ -126,7 +126,7 @@ describe('the pool API answers', () => {
     expect(await (await service.get(PATH)).text()).toContain('"vault_balances_source":"chain_rpc"');
   });
 
-  it('a pool of unusual size is passed on and not cached', async () => {
+  it('passes on a pool response of unusual size and does not cache it', async () => {
     let now = Date.now();
     const body = POOL.replace('"unknown_member":[ ]', `"unknown_member":"${'x'.repeat(300_000)}"`);
     upstreams.answerWith(send(200, body));
@@ -137,7 +137,7 @@ describe('the pool API answers', () => {
     expect(upstreams.requests).toHaveLength(2);
   });
 
-  it('a pool with a different address from the requested one is rejected', async () => {
+  it('rejects a pool whose address differs from the requested one', async () => {
     plantPools();
     upstreams.answerWith(send(200, POOL));
     const { data } = await jsonOf(await upstreams.service().get(`/api/dex/pool/${SPYX_POOL}`));
@@ -205,7 +205,7 @@ describe.each(REFUSALS)('the pool API sends %s', (_name, handler, status, expect
   /** Uses a short timeout only where no response will ever arrive. */
   const service = () => upstreams.service({}, handler === NEVER ? 300 : undefined);
 
-  it('the chain’s data is returned with 200 when the pool API fails and the chain has the pool', async () => {
+  it('returns the chain’s data with 200 when the pool API fails and the chain has the pool', async () => {
     plantPools();
     const response = await service().get(PATH);
     expect(response.status).toBe(200);
@@ -219,7 +219,7 @@ describe.each(REFUSALS)('the pool API sends %s', (_name, handler, status, expect
     ['the chain has no such account', () => undefined],
     ['the account is not a Whirlpool', () => upstreams.chain.set(SOL_POOL, vault(USDC, 1n))],
     ['the chain cannot be read', () => upstreams.breakChain()],
-  ])(`and %s: ${status}`, async (_why, spoil) => {
+  ])(`returns ${status} when the pool API fails and %s`, async (_why, spoil) => {
     spoil();
     const response = await service().get(PATH);
     expect(response.status).toBe(status);
@@ -240,7 +240,7 @@ describe.each(REFUSALS)('the pool API sends %s', (_name, handler, status, expect
   });
 });
 
-it('a refusal by a rate limit keeps the time to wait, in the error body too', async () => {
+it('a rate-limit refusal keeps its waiting time, in the header and in the error body', async () => {
   upstreams.answerWith(send(429, '{}', { 'retry-after': '7' }));
   expect((await upstreams.service().get(PATH)).headers.get('retry-after')).toBe('7');
   upstreams.answerWith(send(429, 'slow down', { 'retry-after': '8' }));
@@ -251,7 +251,7 @@ it('a refusal by a rate limit keeps the time to wait, in the error body too', as
   expect((await upstreams.service().get(PATH)).headers.get('retry-after')).toBeNull();
 });
 
-it('a preview never ends in half a character', async () => {
+it('the preview of an upstream body never ends in half a character', async () => {
   upstreams.answerWith(send(200, `${'x'.repeat(499)}😀`));
   const { body_preview } = await jsonOf(await upstreams.service().get(PATH));
   expect(body_preview).toBe('x'.repeat(499));
@@ -263,7 +263,7 @@ describe('the chain answers for the pool API', () => {
     upstreams.answerWith(send(404, '{}'));
   });
 
-  it('the chain gives the pool under the upstream’s names, in two round trips', async () => {
+  it('builds the pool from the chain under the pool API’s names, with two round trips', async () => {
     const [vaultA, vaultB] = vaultsOf(SOL_POOL);
     const now = Date.parse('2026-11-20T10:00:00.000Z');
     const response = await upstreams.service({ now: () => now }).get(PATH);
@@ -320,7 +320,7 @@ describe('the chain answers for the pool API', () => {
     ]);
   });
 
-  it('the chain gives names from a Token-2022 mint', async () => {
+  it('reads the token names of a pool from a Token-2022 mint', async () => {
     const { data } = await jsonOf(await upstreams.service().get(`/api/dex/pool/${SPYX_POOL}`));
     expect(data).toMatchObject({
       tokenA: { address: SPYX, name: 'SP500 xStock', symbol: 'SPYx', decimals: 8 },
@@ -332,20 +332,20 @@ describe('the chain answers for the pool API', () => {
     expect(upstreams.chainReads).toHaveLength(2);
   });
 
-  it('a pool from the chain has no price history: neither tvlUsdc nor stats is there', async () => {
+  it('a pool read from the chain has no price history: tvlUsdc and stats are absent', async () => {
     const { data } = await jsonOf(await upstreams.service().get(PATH));
     expect(Object.keys(data as object)).not.toContain('tvlUsdc');
     expect(Object.keys(data as object)).not.toContain('stats');
   });
 
-  it('a pool from the chain never has a zero for a vault that could not be read', async () => {
+  it('a pool read from the chain never shows zero for a vault that could not be read', async () => {
     upstreams.chain.delete(vaultsOf(SOL_POOL)[1]);
     const service = upstreams.service();
     expect((await service.get(PATH)).status).toBe(404);
     expect(service.logged).toHaveLength(1);
   });
 
-  it('no pool is read from an account of another program that has the bytes of one', async () => {
+  it('refuses an account with the bytes of a pool that belongs to another program', async () => {
     const pool = upstreams.chain.get(SOL_POOL);
     if (pool) upstreams.chain.set(SOL_POOL, { ...pool, owner: USDC });
     expect((await upstreams.service().get(PATH)).status).toBe(404);
@@ -358,7 +358,7 @@ describe('invalid addresses', () => {
     expect(new Set(SSRF_ADDRESSES).size).toBe(50);
   });
 
-  it.each(SSRF_ADDRESSES)('%j makes no call', async (text) => {
+  it.each(SSRF_ADDRESSES)('the pool address %j makes no upstream call', async (text) => {
     upstreams.answerWith(send(200, POOL));
     const response = await upstreams.service().get(`/api/dex/pool/${encodeURIComponent(text)}`);
     expect([400, 404]).toContain(response.status);
@@ -366,12 +366,15 @@ describe('invalid addresses', () => {
     expect(upstreams.chainReads).toEqual([]);
   });
 
-  it.each(SSRF_ADDRESSES)('%j, sent without encoding, requests at most the pool before it', async (text) => {
-    upstreams.answerWith(send(200, POOL));
-    await upstreams.service().get(`/api/dex/pool/${text}`);
-    const allowed = `${upstreams.host}/v2/solana/pools/${SOL_POOL}`;
-    expect(upstreams.requests.filter((request) => request !== allowed)).toEqual([]);
-  });
+  it.each(SSRF_ADDRESSES)(
+    'the unencoded address %j requests no pool other than the one before it',
+    async (text) => {
+      upstreams.answerWith(send(200, POOL));
+      await upstreams.service().get(`/api/dex/pool/${text}`);
+      const allowed = `${upstreams.host}/v2/solana/pools/${SOL_POOL}`;
+      expect(upstreams.requests.filter((request) => request !== allowed)).toEqual([]);
+    },
+  );
 
   it.each(SSRF_ADDRESSES)('the client of the pool API itself refuses %j', async (text) => {
     const asked: string[] = [];
@@ -386,7 +389,7 @@ describe('invalid addresses', () => {
     expect(asked).toEqual([]);
   });
 
-  it('returns 400 with the error body and the name of the parameter', async () => {
+  it('returns 400 with the error body and the name of the invalid parameter', async () => {
     const response = await upstreams.service().get('/api/dex/pool/nope');
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -404,7 +407,7 @@ describe('the default pools', () => {
     ['/api/dex/pool-sausd-usdc-default', 'sausd-usdc'],
   ] as const;
 
-  it.each(DEFAULTS)('%s is a 307 with a relative Location', async (path, pool) => {
+  it.each(DEFAULTS)('%s returns 307 with a relative Location', async (path, pool) => {
     const service = upstreams.service({ addresses: { [pool]: SOL_POOL } });
     const response = await service.get(path);
     expect(response.status).toBe(307);
@@ -412,13 +415,16 @@ describe('the default pools', () => {
     expect(upstreams.requests).toEqual([]);
   });
 
-  it.each(DEFAULTS)('%s without the pool %s is 503 naming the setting', async (path, pool) => {
-    const others = Object.fromEntries(DEFAULTS.map(([, name]) => [name, SOL_POOL]));
-    const response = await upstreams.service({ addresses: { ...others, [pool]: undefined } }).get(path);
-    expect(response.status).toBe(503);
-    expect(await response.json()).toMatchObject({
-      error_code: 'NOT_CONFIGURED',
-      details: { variables: ['POOL_ADDRESSES'] },
-    });
-  });
+  it.each(DEFAULTS)(
+    '%s returns 503 naming the setting when the pool %s is not configured',
+    async (path, pool) => {
+      const others = Object.fromEntries(DEFAULTS.map(([, name]) => [name, SOL_POOL]));
+      const response = await upstreams.service({ addresses: { ...others, [pool]: undefined } }).get(path);
+      expect(response.status).toBe(503);
+      expect(await response.json()).toMatchObject({
+        error_code: 'NOT_CONFIGURED',
+        details: { variables: ['POOL_ADDRESSES'] },
+      });
+    },
+  );
 });

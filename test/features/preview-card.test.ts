@@ -52,13 +52,13 @@ const isInked = (rows: readonly Buffer[], x: number): boolean => rows.some((row)
 const NAME_ROWS = [170, 266] as const;
 
 describe('the preview picture of a token', () => {
-  it('the preview picture is a PNG of 1200 by 630 pixels with the name in it', async () => {
+  it('the preview picture is a PNG of 1200 by 630 pixels and shows the name', async () => {
     const { rows } = await pixelsOf({});
     const named = rows.slice(...NAME_ROWS);
     expect([isInked(named, 100), isInked(named, 1100)]).toEqual([true, false]);
   });
 
-  it('ends a long name within the picture', async () => {
+  it('the preview picture cuts a long name at its right margin', async () => {
     const { rows } = await pixelsOf({ name: 'W'.repeat(200) });
     const named = rows.slice(...NAME_ROWS);
     const beyond = Array.from({ length: 80 }, (_, at) => isInked(named, 1120 + at));
@@ -66,7 +66,7 @@ describe('the preview picture of a token', () => {
     expect(isInked(named, 1000)).toBe(true);
   });
 
-  it('names the mint in place of a name in another script', async () => {
+  it('the preview picture shows the mint if the font lacks the script of the name', async () => {
     const [foreign, named] = await Promise.all([
       pixelsOf({ name: '水獺' }),
       pixelsOf({ name: 'Token So1111…111112' }),
@@ -74,7 +74,7 @@ describe('the preview picture of a token', () => {
     expect(foreign.rows).toEqual(named.rows);
   });
 
-  it('shows a warning in its own colour', async () => {
+  it('the preview picture shows a warning in its own colour', async () => {
     const RED = 5 * 8 + 7;
     expect((await pixelsOf({})).used.has(RED)).toBe(false);
     const { used } = await pixelsOf({ isDoubtful: true, badges: ['Resembles a well-known token', 'Listed'] });

@@ -13,7 +13,7 @@ const serving = (answers: readonly Response[]) => {
   return { paths, assets: { fetch } as unknown as Fetcher };
 };
 
-it('reads version and commit from the build once', async () => {
+it("reads the release's version and commit from the build once", async () => {
   const { assets, paths } = serving([Response.json({ version: '0.1.0', commit: 'abc-dirty' })]);
   const memory = new Cache({ now: Date.now, defer: () => undefined });
   const read = () => readRelease({ assets, memory, metadata });
@@ -23,7 +23,7 @@ it('reads version and commit from the build once', async () => {
   expect(paths).toEqual(['/build.json']);
 });
 
-it('gives null for what it cannot read, and reads again later', async () => {
+it('returns null for release data that cannot be read, and reads them again a minute later', async () => {
   const { assets } = serving([
     new Response('<html>', { status: 404 }),
     Response.json({ version: '0.1.0', commit: null }),

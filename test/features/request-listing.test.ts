@@ -10,7 +10,7 @@ import { wallet } from '../kit/addresses.ts';
 it.each([
   [200, 'opened'],
   [201, 'INVALID_TOKEN_TEXT'],
-])('requests a listing of a token whose uri has %i bytes: %s', async (length, outcome) => {
+])('a listing request for a token whose uri has %i bytes results in: %s', async (length, outcome) => {
   const address = wallet(1);
   const mint = new Uint8Array(82);
   mint[45] = 1;

@@ -44,7 +44,7 @@ function service(archive: ProofRecord[] | null, answer: ProofAnswer | 'down' = '
 }
 
 describe('the newest proof', () => {
-  it('the newest proof comes from the archive without a call to the custodian, and from memory when warm', async () => {
+  it('reads the newest proof from the archive, and from memory when warm, without calling the custodian', async () => {
     const { d, calls } = service([at(NOW - 2 * HOUR_MS), at(NOW - HOUR_MS)]);
     for (let read = 0; read < 100; read++) {
       expect((await getProof(d)).value.hash).toBe(`hash ${NOW - HOUR_MS}`);
@@ -58,7 +58,7 @@ describe('the newest proof', () => {
     expect(calls).toEqual({ archive: 1, custodian: 0 });
   });
 
-  it('the newest proof is read from the custodian if the archive has none, or an overdue one', async () => {
+  it('reads the newest proof from the custodian if the archive has none or only an overdue one', async () => {
     const proof = at(NOW);
     for (const archive of [[], [at(NOW - 2 * HOUR_MS)]]) {
       const { d, calls } = service(archive, { type: 'proof', proof });
@@ -70,12 +70,12 @@ describe('the newest proof', () => {
   it.each([
     ['the custodian is down', 'down'],
     ['the custodian refuses', { type: 'refused', refusal: { code: 'UPSTREAM_FAILED', message: 'no' } }],
-  ] as const)('the newest proof is the overdue one while %s, with its own time', async (_, answer) => {
+  ] as const)('returns the overdue proof, with its own time, while %s', async (_, answer) => {
     const { d } = service([at(NOW - 40 * HOUR_MS)], answer);
     expect((await getProof(d)).value.hash).toBe(`hash ${NOW - 40 * HOUR_MS}`);
   });
 
-  it('the newest proof of a watch-only address without a signature is not configured, with the reason', async () => {
+  it('returns "not configured" with a reason for a watch-only address without a signed proof', async () => {
     const details = { variables: 'BTC_PRIVATE_KEY_WIF', watchOnly: true };
     const { d } = service([], {
       type: 'refused',
@@ -88,7 +88,7 @@ describe('the newest proof', () => {
     });
   });
 
-  it("the newest proof is this isolate's last one, marked stale, while D1 is unavailable", async () => {
+  it("returns this isolate's last proof, marked stale, while D1 is unavailable", async () => {
     const archive = [at(NOW)];
     const { d, clock } = service(archive);
     await getProof(d);

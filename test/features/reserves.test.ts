@@ -50,7 +50,7 @@ const depsOf = (p: Partial<ReservesDeps> = {}): ReservesDeps => ({
 });
 
 describe('balances', () => {
-  it('agreeing sources are shown as agreed', async () => {
+  it('the reserve report marks agreeing Bitcoin sources as agreed', async () => {
     const { bitcoin, solana, errors } = await getReserves(depsOf());
     expect(bitcoin?.value).toMatchObject({
       confirmed: '700',
@@ -65,38 +65,41 @@ describe('balances', () => {
   it.each([
     ['above', 701n, '700'],
     ['below', 1n, '1'],
-  ])('a source that is %s the other: the lower figure, marked', async (_, other, shown) => {
-    const { bitcoin } = await getReserves(
-      depsOf({ bitcoinSources: [says('one', 700n), says('two', other)] }),
-    );
-    expect(bitcoin?.value).toMatchObject({ confirmed: shown, agreed: false });
-    expect(bitcoin?.value.views).toEqual([
-      { name: 'one', confirmed: '700' },
-      { name: 'two', confirmed: other.toString() },
-    ]);
-  });
+  ])(
+    'shows the lower balance, marked, when the second Bitcoin source is %s the first',
+    async (_, other, shown) => {
+      const { bitcoin } = await getReserves(
+        depsOf({ bitcoinSources: [says('one', 700n), says('two', other)] }),
+      );
+      expect(bitcoin?.value).toMatchObject({ confirmed: shown, agreed: false });
+      expect(bitcoin?.value.views).toEqual([
+        { name: 'one', confirmed: '700' },
+        { name: 'two', confirmed: other.toString() },
+      ]);
+    },
+  );
 
   it.each([
     ['down', { name: 'one', balance: down }],
     ['endlessly slow', { name: 'one', balance: () => never }],
-  ])('a first source that is %s: the second, marked as unconfirmed by another', async (_, first) => {
+  ])("shows the second source's balance as unconfirmed when the first source is %s", async (_, first) => {
     const { bitcoin } = await getReserves(depsOf({ bitcoinSources: [first, says('two', 700n)] }));
     expect(bitcoin?.value).toMatchObject({ confirmed: '700', source: 'two', agreed: null });
   });
 
-  it('shows whether the custodian lacks the Bitcoin key, and null while it does not answer', async () => {
+  it('shows whether the custodian lacks the Bitcoin key, and null while the custodian does not respond', async () => {
     expect((await getReserves(depsOf())).watchOnly).toBe(true);
     const { watchOnly, bitcoin } = await getReserves(depsOf({ custody: { signingState: down } }));
     expect([watchOnly, bitcoin?.value.confirmed]).toEqual([null, '700']);
   });
 
-  it('the node at the highest slot is used, in any order', async () => {
+  it('uses the node at the highest slot, in any order of the nodes', async () => {
     const solanaSources = [node('rpc-1', 1n, 50n), node('rpc-2', 2n, 99n)];
     const { solana } = await getReserves(depsOf({ solanaSources }));
     expect(solana?.value).toMatchObject({ lamports: '2', source: 'rpc-2', slot: '99' });
   });
 
-  it('the report has one half and names the error while one chain is down', async () => {
+  it('the report shows the other chain and names the error while one chain is down', async () => {
     const refused = async (): Promise<never> => {
       throw new RpcRefusal(-32005, 'node is behind', undefined);
     };
@@ -107,7 +110,7 @@ describe('balances', () => {
     expect(errors).toEqual([{ part: 'solana', error_code: 'UPSTREAM_FAILED' }]);
   });
 
-  it('an outage shows the last good figures as stale for 15 minutes, then an error', async () => {
+  it('shows the last good balances as stale for 15 minutes of an outage, then an error', async () => {
     const clock = { ms: 0 };
     const alive = depsOf({ cache: isolate(clock) });
     await getReserves(alive);
@@ -188,12 +191,12 @@ describe('the Bitcoin list', () => {
     },
   );
 
-  it('a transaction that is mined while the list is read is shown once, as mined', async () => {
+  it('the Bitcoin list shows a transaction once, as mined, if it is mined during the read', async () => {
     const { transactions } = await list(index('one', 3, { pool: [paying(3, null)] }));
     expect(transactions.map((entry) => entry.blockHeight)).toEqual([3, 2, 1]);
   });
 
-  it('an empty address has an empty list; a list that breaks off is an error', async () => {
+  it('returns an empty list for an unused address, and an error if the list breaks off', async () => {
     expect((await list(index('one', 0))).transactions).toEqual([]);
     await expect(list(index('one', 130, { cutAfter: 50 }))).rejects.toMatchObject({
       code: 'UPSTREAM_FAILED',
@@ -201,7 +204,7 @@ describe('the Bitcoin list', () => {
     });
   });
 
-  it('the Bitcoin list comes from the source with more transactions, and from the other when that one fails', async () => {
+  it('uses the Bitcoin source with more transactions, and the other source if that one fails', async () => {
     const behind = index('one', 40);
     expect((await list(behind, index('two', 41))).source).toBe('two');
     expect((await list(behind, index('two', 41, { cutAfter: 25 }))).source).toBe('one');
@@ -226,7 +229,7 @@ describe('the Solana list', () => {
       sleep: async () => undefined,
     }).then(({ value }) => value);
 
-  it('the Solana list is that of the newest node, failed transactions with their error', async () => {
+  it('the Solana list comes from the newest node and shows failed transactions with their error', async () => {
     const err = { InstructionError: [0, { Custom: 1 }] };
     const { transactions, source } = await listOf(
       rpc('rpc-1', [entry(5)]),
@@ -237,7 +240,7 @@ describe('the Solana list', () => {
     expect(transactions[1]?.err).toBeNull();
   });
 
-  it('the Solana list of an address with 600 transactions holds the newest 100, in one call', async () => {
+  it('the Solana list of an address with 600 transactions shows the newest 100, with one call', async () => {
     const all = Array.from({ length: 600 }, (_, at) => entry(600 - at));
     const pages: unknown[] = [];
     const { transactions } = await listOf({
@@ -253,7 +256,7 @@ describe('the Solana list', () => {
     expect(pages).toEqual([{ limit: 100, commitment: 'finalized' }]);
   });
 
-  it('a node without history does not empty the list; no node at all is an error', async () => {
+  it('a node without history does not empty the Solana list; without any node the list is an error', async () => {
     const { transactions } = await listOf(rpc('rpc-1', []), rpc('rpc-2', [entry(5)]));
     expect(transactions).toHaveLength(1);
     await expect(listOf({ name: 'rpc-1', signaturesFor: down })).rejects.toMatchObject({

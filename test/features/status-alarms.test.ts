@@ -85,20 +85,20 @@ const CASES: readonly (readonly [(typeof ALARMS)[number], StatusReport, typeof S
 ];
 
 describe('alarms', () => {
-  it('alarms are silent when all is well, and before the first midnight', () => {
+  it('raises no alarm when all is well, or before the first midnight', () => {
     expect(alarmsOf(CALM, SOL, NOW)).toEqual([]);
     expect(alarmsOf(CALM, { ...SOL, balance: null }, NOW)).toEqual([]);
     expect(alarmsOf(custody({ mirrorBehindSince: iso(5_000), mint: null }), SOL, NOW)).toEqual([]);
   });
 
-  it.each(CASES)('%s is raised by its cause alone', (name, status, sol) => {
+  it.each(CASES)('the alarm %s is raised by its own cause and raises no other alarm', (name, status, sol) => {
     const [alarm, ...others] = alarmsOf(status, sol, NOW);
     expect([alarm?.name, others]).toEqual([name, []]);
     expect(alarm?.reason).toMatch(/^[A-Z].{10,140}\.$/);
     expect(alarm?.reason).not.toMatch(/null|undefined|NaN/);
   });
 
-  it('each name of an alarm has a case here', () => {
+  it('every alarm has a case in this test', () => {
     expect(new Set(CASES.map(([name]) => name))).toEqual(new Set(ALARMS));
   });
 });
@@ -148,7 +148,7 @@ describe('a change of alarms', () => {
   }
   const frozen = custody({ frozen: 'unexpected_debit' });
 
-  it('a change of alarms is one line and one message for its whole duration, and one when it ends', async () => {
+  it('a change of alarms is logged and sent once when it begins and once when it ends', async () => {
     const messages: AlarmMessage[] = [];
     const { lines, look } = watched(async (message) => void messages.push(message));
     for (const status of [CALM, frozen, frozen, frozen, CALM, CALM]) await look(status);
@@ -163,7 +163,7 @@ describe('a change of alarms', () => {
     ]);
   });
 
-  it('a message of an alarm says where, why, since when, how much, and what to read', async () => {
+  it('an alarm message says where, why, since when, how much, and what to read', async () => {
     const messages: AlarmMessage[] = [];
     const { look } = watched(async (message) => void messages.push(message));
     await look(frozen);
@@ -193,7 +193,7 @@ describe('a change of alarms', () => {
     ]);
   });
 
-  it('a change of alarms is sent again when the webhook did not accept it', async () => {
+  it('sends a change of alarms again if the webhook did not accept it', async () => {
     let failures = 2;
     const messages: AlarmMessage[] = [];
     const { look } = watched(async (message) => {
@@ -207,13 +207,13 @@ describe('a change of alarms', () => {
     expect(messages).toHaveLength(1);
   });
 
-  it('a change of alarms is logged without a webhook', async () => {
+  it('logs a change of alarms when no webhook is configured', async () => {
     const { lines, look } = watched();
     await look(frozen);
     expect(lines).toHaveLength(1);
   });
 
-  it('a change of alarms can be tried with a message that alarms nobody', () => {
+  it('the test message raises no alarm and says that nothing is wrong', () => {
     const message = testMessage(reporter, iso(0));
     expect(message).toMatchObject({ alarms: [{ name: 'test_alarm', change: 'test' }], active: [] });
     expect(message.text).toContain('Nothing is wrong.');
@@ -226,7 +226,7 @@ describe('the stored alarms', () => {
     batch: () => Promise.reject(new Error('D1_ERROR')),
   } as never;
 
-  it('the stored alarms are in KV while D1 does not respond, so that an outage is reported once', async () => {
+  it('stores alarms in KV while D1 does not respond, so that an outage is reported once', async () => {
     const store = createAlarmStore(down, memory());
     const row = { name: 'status_unreadable', since: iso(60_000), reported: false };
     expect(await store.note(['status_unreadable'], iso(60_000))).toEqual([row]);
@@ -239,7 +239,7 @@ describe('the stored alarms', () => {
 });
 
 describe('a heartbeat', () => {
-  it('shows the last run of each trigger and whether the next one is late', async () => {
+  it('the heartbeat shows the last run of each trigger and whether the next one is late', async () => {
     const heartbeat = createHeartbeat(memory());
     expect(await heartbeat.read(NOW)).toEqual([
       { trigger: 'minute', lastRunAt: null, ok: false },
@@ -255,7 +255,7 @@ describe('a heartbeat', () => {
 });
 
 describe('the fingerprint of a schema', () => {
-  it('the fingerprint of a schema depends on every name, and not on the order of columns', () => {
+  it('the schema fingerprint depends on every column name, and not on the order of columns', () => {
     expect(schemaFingerprint(['a.x', 'b.y'])).toBe(schemaFingerprint(['b.y', 'a.x']));
     for (const other of [['a.x'], ['a.x', 'b.z'], ['a.xb.y'], ['a.x', 'b.y', 'c.z']])
       expect(schemaFingerprint(other)).not.toBe(schemaFingerprint(['a.x', 'b.y']));
@@ -263,7 +263,7 @@ describe('the fingerprint of a schema', () => {
 });
 
 describe('the fees of the bridge', () => {
-  it('the fees of the bridge are over the cap from a quote above it until one below it, with one write per change', async () => {
+  it('marks the bridge fees as over the cap until a quote is below it, with one write per change', async () => {
     const stored = new Map<string, string>();
     const writes: string[] = [];
     const kv: TextStore = {

@@ -84,7 +84,7 @@ const look = (over: Partial<StatusReportDeps> = {}) =>
   getStatus({ ...HEALTHY, cache: newCache(), memory: newCache(), ...over });
 
 describe('the status', () => {
-  it('the status is green when everything that money needs works, despite other outages', async () => {
+  it('the status is green while everything that money needs works, despite other outages', async () => {
     const status = await look({
       probeUpstreams: async () => [
         { name: 'rpc', ok: true, needed: true, ms: 1 },
@@ -117,7 +117,7 @@ describe('the status', () => {
       },
       'open',
     ],
-  ])('shows a circuit as %s', async (_when, over, circuit) => {
+  ])('the status shows a circuit as %s', async (_when, over, circuit) => {
     expect((await look(over)).upstreams).toMatchObject([{ name: 'rpc', circuit }]);
   });
 
@@ -133,11 +133,11 @@ describe('the status', () => {
       'tokens are not covered',
       { readBacking: async () => ({ ...(await HEALTHY.readBacking()), gapSatoshis: '-1' }) },
     ],
-  ])('is red when %s', async (_why, over) => {
+  ])('the status is red when %s', async (_why, over) => {
     expect((await look(over)).ok).toBe(false);
   });
 
-  it("a new isolate shows the cron's probes from KV without waiting for its own", async () => {
+  it("a new isolate shows the cron's probes from KV and does not wait for its own", async () => {
     const stored = new Map<string, string>();
     const kv = {
       get: async (key: string) => JSON.parse(stored.get(key) ?? 'null'),
@@ -150,13 +150,13 @@ describe('the status', () => {
     expect([upstreams, as_of]).toMatchObject([[{ name: 'rpc', ok: true }], new Date(NOW).toISOString()]);
   });
 
-  it('the status is as old as its oldest figure', async () => {
+  it('the as_of time of the status is that of its oldest figure', async () => {
     const as_of = new Date(NOW - 120_000).toISOString();
     const backing = { ...(await HEALTHY.readBacking()), as_of };
     expect((await look({ readBacking: async () => backing })).as_of).toBe(as_of);
   });
 
-  it('names the failed parts that the history counts, and what callers notice', async () => {
+  it('names the failed parts that the history records, and the effect on callers', async () => {
     expect(failedParts(await look())).toEqual({});
     const status = await look({
       custody: { report: broken },
@@ -175,7 +175,7 @@ describe('the status', () => {
     });
   });
 
-  it('shows null for a part that it cannot read, and no internal reason', async () => {
+  it('the status shows null for a part that it cannot read, and no internal reason', async () => {
     const status = await look({
       custody: { report: broken },
       heartbeat: { read: broken },
@@ -228,13 +228,19 @@ describe('health and readiness', () => {
       'signing is frozen: journal_behind_mirror',
     ],
     ['does not respond', broken, 'starting', 503, 'does not respond'],
-  ])('follow a custodian that %s', async (_what, signingState, state, status, reason) => {
-    const call = at(signingState);
-    const health = await call('/api/health');
-    expect([health.status, await health.json()]).toEqual([200, expect.objectContaining({ ok: true, state })]);
-    const ready = await call('/api/ready');
-    expect(ready.status).toBe(status);
-    const { checks } = (await ready.json()) as { checks: unknown[] };
-    expect(checks).toContainEqual({ name: 'custody', ok: reason === null, reason });
-  });
+  ])(
+    'health and readiness reflect a custodian that %s',
+    async (_what, signingState, state, status, reason) => {
+      const call = at(signingState);
+      const health = await call('/api/health');
+      expect([health.status, await health.json()]).toEqual([
+        200,
+        expect.objectContaining({ ok: true, state }),
+      ]);
+      const ready = await call('/api/ready');
+      expect(ready.status).toBe(status);
+      const { checks } = (await ready.json()) as { checks: unknown[] };
+      expect(checks).toContainEqual({ name: 'custody', ok: reason === null, reason });
+    },
+  );
 });

@@ -53,7 +53,7 @@ const prices = fc.record({
 });
 
 describe('the smallest amount', () => {
-  it('the smallest amount passes the check of a create at the same terms, for any bridge and prices', () => {
+  it('the smallest amount passes the checks of a create at the same terms, for any bridge and prices', () => {
     fc.assert(
       fc.property(bridges, prices, (bridge, price) => {
         fc.pre(outputOf(bridge, SOL, price).minimum > 0n);
@@ -64,7 +64,7 @@ describe('the smallest amount', () => {
     );
   });
 
-  it('the smallest amount is not larger than needed: the true least amount lies within the allowance for drift', () => {
+  it('the smallest amount exceeds the true minimum at most by the allowance for price drift', () => {
     fc.assert(
       fc.property(bridges, prices, (bridge, price) => {
         fc.pre(outputOf(bridge, SOL, price).minimum > 20_000n && bridge.fee >= 500n);
@@ -81,7 +81,7 @@ describe('the smallest amount', () => {
     );
   });
 
-  it('the smallest amount is plausible at usual terms: 1,500 sats of fee, half a percent of slippage, price drift counted once', () => {
+  it('the smallest amount allows for price drift once, at a fee of 1,500 sats and 0.5 % slippage', () => {
     const bridge = { spreadBps: 20n, fee: 1_500n, slippageBps: 50n };
     const smallest = smallestAmount(termsOf(bridge, MARKET), MARKET, 200);
     expect(smallest).not.toBeNull();
@@ -91,7 +91,7 @@ describe('the smallest amount', () => {
     expect(passes(bridge, lamports((least * 95n) / 100n), MARKET, 200)).toBe(false);
   });
 
-  it('the smallest amount without a fixed fee is the lower bound of the contract, or what the rounding to sats needs', () => {
+  it("without a fixed fee, the smallest amount is the contract's minimum or what the rounding to sats needs", () => {
     const free = { spreadBps: 0n, fee: 0n, slippageBps: 50n };
     const dear: PriceReport = { ...MARKET, solUsd: 10_000_000_000n };
     expect(smallestAmount(termsOf(free, dear), dear, 200)).toBe(CONTRACT_MINIMUM);
@@ -101,7 +101,7 @@ describe('the smallest amount', () => {
     expect(smallest).toBeLessThan(2_000_000n);
   });
 
-  it('the smallest amount is null when spread and slippage alone are over the limit', () => {
+  it('the smallest amount is null when spread and slippage alone exceed the cost limit', () => {
     const bridge = { spreadBps: 190n, fee: 10n, slippageBps: 50n };
     expect(smallestAmount(termsOf(bridge, MARKET), MARKET, 200)).toBeNull();
     expect(passes(bridge, lamports(1_000n * SOL), MARKET, 200)).toBe(false);

@@ -10,7 +10,7 @@ const call = swapApp(() => service);
 const get = (path: string) => call(path);
 
 describe('reads', () => {
-  it('the state has numbers and their exact text side by side', async () => {
+  it('the state of a swap shows each amount as a number and as exact text', async () => {
     expect(await (await get(`/api/swap/status/${SIGNATURE}`)).json()).toEqual({
       id: SIGNATURE,
       status: 'finished',
@@ -36,7 +36,7 @@ describe('reads', () => {
     expect((await get('/api/swap/status/nobody')).status).toBe(404);
   });
 
-  it('a caller may keep a final state permanently, and a long poll of it returns at once', async () => {
+  it('allows callers to cache a final swap permanently, and returns it to a long poll at once', async () => {
     const response = await get(`/api/swap/status/${SIGNATURE}`);
     expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     const waited = await call(`/api/swap/status/${SIGNATURE}`, { headers: { prefer: 'wait=20' } });
@@ -49,7 +49,7 @@ describe('reads', () => {
     expect(response.headers.get('cache-control')).toBeNull();
   });
 
-  it('the history lists what landed', async () => {
+  it('the history lists every swap whose transaction has landed', async () => {
     const body = (await (await get('/api/exchanges/transactions')).json()) as { transactions: unknown[] };
     expect(body.transactions).toMatchObject([
       {
@@ -62,7 +62,7 @@ describe('reads', () => {
     ]);
   });
 
-  it('the bounds and the estimate are numbers with their exact text', async () => {
+  it('the bounds and the estimate show each amount as a number and as exact text', async () => {
     expect(await (await get('/api/swap/min')).json()).toMatchObject({
       balanceSol: 10,
       balanceLamports: '10000000000',
@@ -102,7 +102,7 @@ describe('reads', () => {
     '?amountSol=1,5',
     '?amountSol=%201',
     `?amountSol=${'9'.repeat(999)}`,
-  ])('an estimate of %.40j is a 400', async (query) => {
+  ])('the estimate query %.40j returns 400', async (query) => {
     expect((await get(`/api/swap/estimate${query}`)).status).toBe(400);
   });
 });

@@ -59,7 +59,7 @@ function setUp(room: () => Promise<SwapRoom> = async () => open) {
 }
 
 describe('an estimate', () => {
-  it('an estimate is scaled from the quote of its band, the fixed fee taken once', async () => {
+  it('scales an estimate from the quote of its amount band and subtracts the fixed fee once', async () => {
     const { deps, bridge } = setUp();
     bridge.nextQuote = (amount) => ({
       ok: true,
@@ -85,18 +85,18 @@ describe('an estimate', () => {
     [2_000_000_000n, 2_000_000_000n],
     [4_999_999_999n, 2_000_000_000n],
     [5_000_000_001n, 5_000_000_000n],
-  ])('an estimate of %s lamports uses the band of %s', (amount, band) => {
+  ])('the estimate of %s lamports uses the quote for %s', (amount, band) => {
     expect(bandOf(lamports(amount))).toBe(band);
   });
 
-  it('takes a handful of quotes for a thousand different amounts', async () => {
+  it('estimates of a thousand different amounts need at most 11 quotes', async () => {
     const { deps, bridge, budget } = setUp();
     for (let at = 1; at <= 1_000; at++) await getEstimate(deps, lamports((SOL * BigInt(at)) / 100n), CLIENT);
     expect(bridge.quotes.length).toBeLessThanOrEqual(11);
     expect(budget.taken).toBe(bridge.quotes.length);
   });
 
-  it('an estimate is quoted for its own amount where the band begins below the smallest amount of the bridge', async () => {
+  it("quotes the exact amount if its band begins below the bridge's smallest amount", async () => {
     const { deps, bridge } = setUp();
     bridge.nextQuote = (amount) =>
       amount < 250_000_000n ? { ok: false, reason: 'amount_too_low' } : { ok: true, quote: quoteFor(amount) };
@@ -114,19 +114,22 @@ describe('an estimate', () => {
     ['0.0015', 1_500_000n, 'AMOUNT_TOO_SMALL'],
     ['the balance less floor and fees', 9n * SOL + 1n, 'INSUFFICIENT_BALANCE'],
     ['the cap of one swap', 2n * SOL + 1n, 'AMOUNT_TOO_LARGE'],
-  ])('shows the refusal that a create beyond %s would get', async (_bound, amount, reason) => {
-    const { deps } = setUp();
-    expect(await getEstimate(deps, lamports(amount), CLIENT)).toMatchObject({ reason });
-  });
+  ])(
+    'an estimate shows the refusal of a create that breaks the limit: %s',
+    async (_bound, amount, reason) => {
+      const { deps } = setUp();
+      expect(await getEstimate(deps, lamports(amount), CLIENT)).toMatchObject({ reason });
+    },
+  );
 
-  it('shows that no create passes while the custodian refuses every swap', async () => {
+  it('an estimate shows that no create can pass while the custodian refuses every swap', async () => {
     const refusal = { code: 'SWAPS_PAUSED', message: 'x' } as const;
     const { deps } = setUp(async () => ({ ...open, maximumLamports: 0n, refusal }));
     expect(await getEstimate(deps, lamports(SOL), CLIENT)).toMatchObject({ reason: 'SWAPS_PAUSED' });
     expect(await getEstimate(setUp().deps, lamports(SOL), CLIENT)).toMatchObject({ reason: null });
   });
 
-  it("an estimate above any reserve's balance is refused without a quote", async () => {
+  it('refuses an estimate above any possible reserve balance without taking a quote', async () => {
     const { deps, bridge } = setUp();
     await expect(getEstimate(deps, lamports(100_000n * SOL + 1n), CLIENT)).rejects.toMatchObject({
       code: 'AMOUNT_TOO_LARGE',
@@ -137,13 +140,13 @@ describe('an estimate', () => {
 });
 
 describe('a quote for reading', () => {
-  it('a quote for reading is never firm, so it opens no deposit address', async () => {
+  it('a quote for a read is never firm, so the bridge opens no deposit address', async () => {
     const { deps, bridge } = setUp();
     await readQuote(deps, lamports(SOL), CLIENT);
     expect(bridge.quotes.every(({ dry }) => dry)).toBe(true);
   });
 
-  it('a quote for reading with a spent budget shows when a quote is available again, without a call', async () => {
+  it('with a spent quote budget, a read makes no call and shows when a quote is available again', async () => {
     const { deps, bridge, budget } = setUp();
     budget.left = 0;
     await expect(readQuote(deps, lamports(SOL), CLIENT)).rejects.toMatchObject({
@@ -153,7 +156,7 @@ describe('a quote for reading', () => {
     expect(bridge.quotes).toEqual([]);
   });
 
-  it("a quote for reading beyond a client's own share is refused for that client alone, also while others wait for it", async () => {
+  it('a client that has used its own share of quotes is refused; others waiting for the same quote get it', async () => {
     const { deps, bridge, budget } = setUp();
     Object.assign(budget, { left: 0, spentBy: 'client' });
     const refused = readQuote(deps, lamports(SOL), CLIENT);
@@ -168,7 +171,7 @@ describe('a quote for reading', () => {
     expect(bridge.quotes).toHaveLength(1);
   });
 
-  it('a quote for reading is the last good one, marked, while the bridge is down, and an error once that is too old', async () => {
+  it('shows the last good quote, marked stale, while the bridge is down, and an error once it is too old', async () => {
     const { deps, bridge, clock } = setUp();
     await readQuote(deps, lamports(SOL), CLIENT);
     bridge.nextQuote = () => Promise.reject(upstreamFailed('near-intents', 'timeout'));
@@ -189,7 +192,7 @@ describe('a quote for reading', () => {
     ['amount_too_high', 'AMOUNT_TOO_LARGE'],
     ['no_route', 'QUOTE_REFUSED'],
     ['quote_signature', 'QUOTE_REFUSED'],
-  ])('a quote for reading that is refused for %s is %s', async (reason, code) => {
+  ])('a read whose quote is refused with %s returns %s', async (reason, code) => {
     const { deps, bridge } = setUp();
     bridge.nextQuote = () => ({ ok: false, reason });
     await expect(readQuote(deps, lamports(SOL), CLIENT)).rejects.toMatchObject({
@@ -200,7 +203,7 @@ describe('a quote for reading', () => {
 });
 
 describe('the bounds of a swap', () => {
-  it('the bounds of a swap are the smallest from the terms of the bridge and the largest from the custodian', async () => {
+  it("the bounds of a swap take the minimum from the bridge's terms and the maximum from the custodian", async () => {
     const { deps, bridge } = setUp();
     const bounds = await getMinimum(deps);
     expect(bounds).toMatchObject({
@@ -215,13 +218,13 @@ describe('the bounds of a swap', () => {
     expect(bridge.quotes).toEqual([{ amount: SOL, dry: true }]);
   });
 
-  it('1,000 reads of the bounds of a swap cost one quote, one price and one balance while they are fresh', async () => {
+  it('1,000 reads of fresh swap bounds cost one quote, one price and one balance', async () => {
     const { deps, bridge, calls } = setUp();
     for (let read = 0; read < 1_000; read++) await getMinimum(deps);
     expect([bridge.quotes.length, calls.prices, calls.room]).toEqual([1, 1, 1]);
   });
 
-  it("the bounds of a swap show the custodian's refusal and its time", async () => {
+  it("the bounds of a swap show the custodian's refusal and when a swap is possible again", async () => {
     const nextAvailableAt = '2026-11-20T11:00:00.000Z';
     const details = { limit: 'hour', nextAvailableAt };
     const refusal = { code: 'SWAP_LIMIT_REACHED', message: 'x', details } as const;
@@ -234,7 +237,7 @@ describe('the bounds of a swap', () => {
     });
   });
 
-  it('the bounds show that no swap is possible when less is left than the smallest swap', async () => {
+  it('the bounds show that no swap is possible when less SOL is left than the smallest swap needs', async () => {
     const { deps } = setUp(async () => ({ ...open, maximumLamports: 5n }));
     expect(await getMinimum(deps)).toMatchObject({
       available: false,
@@ -243,7 +246,7 @@ describe('the bounds of a swap', () => {
     });
   });
 
-  it('the bounds of a swap show the smallest even while the custodian does not respond', async () => {
+  it('the bounds of a swap show the minimum even while the custodian does not respond', async () => {
     const { deps } = setUp(() => Promise.reject(new AppError('CUSTODIAN_UNAVAILABLE', 'x')));
     expect(await getMinimum(deps)).toMatchObject({
       balance: null,
@@ -254,7 +257,7 @@ describe('the bounds of a swap', () => {
     });
   });
 
-  it('the bounds of a swap say when no amount can pass at these terms', async () => {
+  it('the bounds of a swap say when no amount can pass at the current terms', async () => {
     const { deps, bridge } = setUp();
     bridge.nextQuote = (amount) => ({ ok: true, quote: quoteFor(amount, { minimumSats: sats(100_000n) }) });
     expect(await getMinimum(deps)).toMatchObject({
@@ -264,7 +267,7 @@ describe('the bounds of a swap', () => {
     });
   });
 
-  it('the bounds of a swap are an error when no two prices agree and nothing older is known', async () => {
+  it('the bounds of a swap are an error when no two prices agree and no older bounds are known', async () => {
     const { deps } = setUp();
     await expect(getMinimum({ ...deps, readPrices: async () => [MARKET] })).rejects.toMatchObject({
       code: 'PRICE_UNAVAILABLE',

@@ -16,7 +16,7 @@ const create = (body: string, headers: Record<string, string> = {}) =>
   });
 
 describe('POST /api/swap/create', () => {
-  it('returns every field of the contract, with links to our own origin', async () => {
+  it("a created swap has every field of the contract, with links to the service's own origin", async () => {
     const response = await create('{"amountSol":0.5}');
     expect(response.status).toBe(200);
     expect(response.headers.get('idempotency-replayed')).toBeNull();
@@ -51,7 +51,7 @@ describe('POST /api/swap/create', () => {
     ['0.30000000000000004', 300_000_000n],
     ['0.7999999999999999', 799_999_999n],
     ['0.12345678999', 123_456_789n],
-  ])('%s SOL is understood to the lamport, never as more', async (text, lamports) => {
+  ])('converts %s SOL to lamports exactly and never rounds up', async (text, lamports) => {
     expect((await create(`{"amountSol":${text}}`)).status).toBe(200);
     expect(service.asked.map((request) => request.amountLamports)).toEqual([lamports]);
   });
@@ -87,7 +87,7 @@ describe('POST /api/swap/create', () => {
     '',
     'amountSol=1',
     '{"amountSol":NaN}',
-  ])('%.60s is a 400 without a call to the custodian', async (body) => {
+  ])('the body %.60s returns 400 without a call to the custodian', async (body) => {
     const response = await create(body);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -97,7 +97,7 @@ describe('POST /api/swap/create', () => {
     expect([service.asked, service.previewed]).toEqual([[], []]);
   });
 
-  it('passes the key on as hashes only, which are equal for any notation of the same amount', async () => {
+  it('the custodian receives only hashes of the key; they are equal for any notation of the same amount', async () => {
     for (const body of ['{"amountSol":0.5}', '{ "amountSol": "0.50" }', '{"amountSol":0.500000000}']) {
       await create(body, { 'idempotency-key': KEY });
     }
@@ -110,12 +110,12 @@ describe('POST /api/swap/create', () => {
     expect([key?.keyHash === first?.keyHash, key?.bodyHash]).toEqual([false, first?.bodyHash]);
   });
 
-  it('a malformed key is refused before anything moves', async () => {
+  it('refuses a malformed idempotency key before it calls the custodian', async () => {
     expect((await create('{"amountSol":1}', { 'idempotency-key': 'short' })).status).toBe(400);
     expect(service.asked).toEqual([]);
   });
 
-  it("counts a client by the edge's own header alone", async () => {
+  it("identifies a client only by the edge's own header", async () => {
     await create('{"amountSol":1}', {
       'cf-connecting-ip': '192.0.2.7',
       'x-forwarded-for': '198.51.100.1',
@@ -130,7 +130,7 @@ describe('POST /api/swap/create', () => {
     ]);
   });
 
-  it('marks a replay, of a swap and of a refusal', async () => {
+  it('marks a replayed swap and a replayed refusal', async () => {
     service.answer = { type: 'created', replayed: true, swap: view };
     expect((await create('{"amountSol":1}')).headers.get('idempotency-replayed')).toBe('true');
     service.answer = { type: 'refused', replayed: true, refusal: { code: 'QUOTE_REFUSED', message: 'x' } };
@@ -151,7 +151,7 @@ describe('POST /api/swap/create', () => {
     ['SWAP_LIMIT_REACHED', 503],
     ['SWAPS_PAUSED', 503],
     ['QUOTE_BUDGET_SPENT', 503],
-  ] as const)('a refusal %s is %i with its wait', async (code, status) => {
+  ] as const)('returns the refusal %s with status %i and its waiting time', async (code, status) => {
     service.answer = {
       type: 'refused',
       replayed: false,
@@ -167,7 +167,7 @@ describe('POST /api/swap/create', () => {
     });
   });
 
-  it('a short balance advises to add SOL', async () => {
+  it('a refusal for too little balance advises the caller to add SOL', async () => {
     service.answer = {
       type: 'refused',
       replayed: false,
@@ -176,7 +176,7 @@ describe('POST /api/swap/create', () => {
     expect(await (await create('{"amountSol":1}')).json()).toMatchObject({ action: 'top_up_wallet' });
   });
 
-  it('a dry run shows the expected result, with neither id nor key', async () => {
+  it('a dry run shows the expected result, and neither an id nor a key', async () => {
     const response = await create('{"amountSol":0.5,"dry_run":true}', { 'idempotency-key': KEY });
     expect(await response.json()).toMatchObject({
       initiated: false,
@@ -190,7 +190,7 @@ describe('POST /api/swap/create', () => {
     expect([service.asked, service.previewed]).toEqual([[], [{ amountLamports: SOL / 2n, client: 'local' }]]);
   });
 
-  it('a refused dry run returns the code of the refusal and requests no swap', async () => {
+  it("a refused dry run returns the refusal's code and creates no swap", async () => {
     const { quotesLeft } = service.preview;
     const refusal = { code: 'SWAP_LIMIT_REACHED', message: 'no room' } as const;
     service.preview = { type: 'refused', refusal, quotesLeft };
@@ -203,7 +203,7 @@ describe('POST /api/swap/create', () => {
     expect(service.asked).toEqual([]);
   });
 
-  it('a create without configuration is 503 and names the variable, no value', async () => {
+  it('a create without configuration returns 503 and names the variable, but no value', async () => {
     service.configured = false;
     const response = await create('{"amountSol":1}');
     expect(response.status).toBe(503);

@@ -55,7 +55,7 @@ describe('the state of a swap', () => {
     return { asked, time, get: (signature: string) => getSwapStatus(deps, signature, async () => undefined) };
   };
 
-  it('the state of a swap is read from D1 alone', async () => {
+  it('reads the state of a swap from D1 alone', async () => {
     const { get, asked } = asking(async () => row, view);
     expect(await get(SIGNATURE)).toEqual(row);
     expect(asked.custody).toBe(0);
@@ -64,7 +64,7 @@ describe('the state of a swap', () => {
   it.each<[string, () => Promise<SwapRow | undefined>]>([
     ['does not have it yet', async () => undefined],
     ['is down', () => Promise.reject(new Error('D1_ERROR'))],
-  ])('is read from the custodian when D1 %s', async (_name, stored) => {
+  ])('reads the state of a swap from the custodian when D1 %s', async (_name, stored) => {
     expect(await asking(stored, view).get(SIGNATURE)).toMatchObject({
       status: 'waiting',
       detail: 'sent',
@@ -73,13 +73,13 @@ describe('the state of a swap', () => {
     });
   });
 
-  it('the state of a swap is read once a second, for any number of callers', async () => {
+  it('reads the state of a swap once a second, for any number of callers', async () => {
     const { get, asked, time } = asking(async () => ({ ...row, status: 'waiting', final: false }), view);
     for (time.now = 0; time.now < 3_000; time.now += 100) await Promise.all([get(SIGNATURE), get(SIGNATURE)]);
     expect(asked).toEqual({ store: 3, custody: 0 });
   });
 
-  it('the state of an unknown swap costs one read of D1 and one of the custodian in two seconds', async () => {
+  it('an unknown swap costs one read of D1 and one of the custodian in two seconds', async () => {
     const { get, asked, time } = asking(async () => undefined, null);
     for (time.now = 0; time.now < 2_000; time.now += 100)
       await expect(get(SIGNATURE)).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -87,7 +87,7 @@ describe('the state of a swap', () => {
   });
 
   it.each(['', 'x', '../..', SIGNATURE.slice(1), `${SIGNATURE}1`, '1'.repeat(10_000), "' OR 1=1 --"])(
-    'the state of %j makes no call',
+    'the state of the swap id %j makes no call',
     async (id) => {
       const { get, asked } = asking(async () => row, view);
       await expect(get(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });

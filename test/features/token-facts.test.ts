@@ -86,7 +86,7 @@ const bodyOf = async (token: TokenRow) => (await tokenBodies({ facts }, [token])
 const rows = [row(MODERN, 'token-2022'), row(CLASSIC, 'token'), row(GONE, 'token')];
 
 describe("the chain's data in a record", () => {
-  it("the chain's data in a record is supply and authorities of both programs, read in one call, with its time", async () => {
+  it('a token record shows supply and authorities from the chain, read in one call, with the time', async () => {
     await read(rows);
     expect(calls).toHaveLength(1);
     expect(await bodyOf(row(MODERN, 'token-2022'))).toMatchObject({
@@ -107,7 +107,7 @@ describe("the chain's data in a record", () => {
     expect(await bodyOf(row(GONE, 'token'))).toMatchObject({ supply: '1', as_of: null });
   });
 
-  it("the chain's data in a record of a token made elsewhere also reads its Metaplex account, which may have its name", async () => {
+  it('also reads the Metaplex account of a token made elsewhere, which may contain its name', async () => {
     const foreign = wallet(75);
     const beside = metaplexMetadata(foreign, NAMES);
     beside[IS_MUTABLE] = 1;
@@ -122,7 +122,7 @@ describe("the chain's data in a record", () => {
     expect(calls.map((batch) => batch.length)).toEqual([2, 1]);
   });
 
-  it("the chain's data in a record is remembered for a minute, the absence of a mint as well", async () => {
+  it("keeps a token's chain data for a minute, and the absence of a mint as well", async () => {
     await read(rows);
     state.now += 59_000;
     await read(rows);
@@ -132,7 +132,7 @@ describe("the chain's data in a record", () => {
     expect(calls).toHaveLength(2);
   });
 
-  it("the chain's data in a record is kept with its time while the chain cannot be read, and dropped after a quarter of an hour", async () => {
+  it("keeps a token's chain data with their time while the chain is down, for 15 minutes at most", async () => {
     await read(rows);
     state.down = true;
     state.now += 14 * 60_000;
@@ -141,7 +141,7 @@ describe("the chain's data in a record", () => {
     expect((await read(rows)).size).toBe(0);
   });
 
-  it('reads a failed chain again only after a pause', async () => {
+  it('reads the chain again only after a pause when a read has failed', async () => {
     state.down = true;
     await read(rows);
     await read(rows);
@@ -151,7 +151,7 @@ describe("the chain's data in a record", () => {
     expect(calls).toHaveLength(2);
   });
 
-  it("the chain's data of a hundred tokens takes two calls of at most a hundred accounts", async () => {
+  it('reads the chain data of a hundred tokens with two calls of at most a hundred accounts', async () => {
     await read(Array.from({ length: 100 }, (_, n) => row(wallet(1_000 + n), 'token')));
     expect(calls.map((batch) => batch.length)).toEqual([100, 100]);
   });
@@ -165,6 +165,6 @@ it.each([
   ['Wrapped SOL', 'AAA', 'well_known_name'],
   ['Solar', 'SOLX', null],
   ['Bit coin', 'BTCX', null],
-] as const)('%s (%s) is warned of as %s', async (name, symbol, warning) => {
+] as const)('the token %s (%s) has the warning: %s', async (name, symbol, warning) => {
   expect(await bodyOf(row(MODERN, 'token', { name, symbol }))).toMatchObject({ warning });
 });

@@ -84,7 +84,9 @@ const tokens = fc
     list.map((token, index): Token => ({ ...token, id: index + 1, mint: `${token.mint}${index}` })),
   );
 
-it('pages through every match once, best first, at any page size', { tags: ['scaled'] }, async () => {
+it('paging through search results returns every match once, best first, at any page size', {
+  tags: ['scaled'],
+}, async () => {
   await fc.assert(
     fc.asyncProperty(tokens, text, fc.integer({ min: 1, max: 7 }), async (list, query, limit) => {
       const { store, add } = database();
@@ -106,7 +108,7 @@ it('pages through every match once, best first, at any page size', { tags: ['sca
   );
 });
 
-it('shows each row once while others are being listed', { tags: ['scaled'] }, async () => {
+it('a search returns each row once while other tokens are being listed', { tags: ['scaled'] }, async () => {
   await fc.assert(
     fc.asyncProperty(
       tokens,
@@ -151,7 +153,7 @@ it.each([
   '\u{1F600}\u{1F600}\u{1F600}',
   '-',
   'a AND NOT b',
-])('a query of %j is only text', async (query) => {
+])('treats the search query %j as plain text', async (query) => {
   const { store, add } = database();
   const token = { symbol: 'ODD', creator: null, listed: true };
   add({ ...token, id: 1, name: 'plain', mint: 'm1' });

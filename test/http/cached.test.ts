@@ -32,7 +32,7 @@ function platform() {
 
 afterEach(() => vi.useRealTimers());
 
-it('contacts the upstream once per fresh time', async () => {
+it('the cache calls the upstream once until the value is no longer fresh', async () => {
   const { time, upstream, isolate } = platform();
   const read = isolate();
   expect(await read(SHORT)).toEqual({ value: 'one', asOf: time.now, stale: false });
@@ -41,7 +41,7 @@ it('contacts the upstream once per fresh time', async () => {
   expect(upstream.calls).toBe(1);
 });
 
-it('serves an older value at once while it loads a new one', async () => {
+it('the cache serves an older value at once while it loads a new one', async () => {
   const { time, upstream, isolate } = platform();
   const read = isolate();
   await read(SHORT);
@@ -51,13 +51,13 @@ it('serves an older value at once while it loads a new one', async () => {
   expect((await read(SHORT)).value).toBe('two');
 });
 
-it('dates a value by its own time if it is older than the load', async () => {
+it("the cache dates a value by the value's own time if that is older than the load", async () => {
   const cache = new Cache({ now: () => 60_000, defer: () => undefined });
   const load = async () => new Dated({ value: 'one', asOf: 1_000 });
   expect(await cache.read('key', LONG, load)).toEqual({ value: 'one', asOf: 1_000, stale: false });
 });
 
-it('loads a value once for concurrent requests', async () => {
+it('concurrent requests for one value load it once', async () => {
   const { upstream, isolate } = platform();
   const read = isolate();
   const found = await Promise.all(Array.from({ length: 20 }, () => read(SHORT)));
@@ -65,7 +65,7 @@ it('loads a value once for concurrent requests', async () => {
   expect(upstream.calls).toBe(1);
 });
 
-it('loads the value itself when the load of a cancelled request never settles', async () => {
+it("a request loads the value itself if a cancelled request's load never settles", async () => {
   vi.useFakeTimers();
   const cache = new Cache({ now: Date.now, defer: () => undefined });
   void cache.read('key', SHORT, () => new Promise<string>(() => undefined));
@@ -77,7 +77,7 @@ it('loads the value itself when the load of a cancelled request never settles', 
 });
 
 describe('while the upstream fails', () => {
-  it('serves the last value as stale until its maximum age', async () => {
+  it('the cache serves the last value as stale until its maximum age', async () => {
     const { time, upstream, isolate } = platform();
     const read = isolate();
     await read(SHORT);
@@ -89,7 +89,7 @@ describe('while the upstream fails', () => {
     await expect(read(SHORT)).rejects.toThrow('down');
   });
 
-  it('contacts a failed upstream again only after a pause', async () => {
+  it('the cache contacts a failed upstream again only after a pause', async () => {
     const { time, upstream, isolate } = platform();
     const read = isolate();
     upstream.fails = true;
@@ -102,7 +102,7 @@ describe('while the upstream fails', () => {
 });
 
 describe('KV', () => {
-  it('KV has the values of the cron, for all isolates of the release', async () => {
+  it('KV stores the values that the cron loaded, for all isolates of the release', async () => {
     const { time, upstream, stored, lifetimes, isolate } = platform();
     const { asOf } = await isolate()(owned(LONG));
     expect([...stored.keys()]).toEqual(['cache:r1:key']);
@@ -114,7 +114,7 @@ describe('KV', () => {
     expect(upstream.calls).toBe(2);
   });
 
-  it('KV has no value that a request loaded', async () => {
+  it('KV stores no value that a request loaded', async () => {
     const { upstream, stored, isolate } = platform();
     await isolate()(prewarmed(900_000));
     await isolate()(refreshing(prewarmed(900_000), 1));
@@ -122,7 +122,7 @@ describe('KV', () => {
     expect(stored.size).toBe(0);
   });
 
-  it('gives a prewarmed value that is two minutes old without a call of the upstream', async () => {
+  it('serves a value that the cron stored two minutes ago without calling the upstream', async () => {
     const { time, upstream, isolate } = platform();
     await isolate()(refreshing(prewarmed(900_000), true));
     time.now += 120_000;
@@ -130,7 +130,7 @@ describe('KV', () => {
     expect(upstream.calls).toBe(1);
   });
 
-  it('calls the source once a minute and writes at most once a second, also with KV a minute behind in two locations', async () => {
+  it('loads once a minute and writes at most once a second while KV lags a minute in two locations', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });
     const stored = new Map<string, string>();
     const kv = new PlatformKv({
@@ -169,14 +169,14 @@ describe('KV', () => {
     expect(kv.refused).toEqual([]);
   });
 
-  it('a failure of KV has no effect on reads', async () => {
+  it('the cache still serves reads when KV fails', async () => {
     const kv = { get: () => Promise.reject(new Error('KV')), put: () => Promise.reject(new Error('KV')) };
     const cache = new Cache({ kv: kv as unknown as KVNamespace, now: () => 0, defer: (work) => void work });
     expect((await cache.read('key', owned(LONG), async () => 1)).value).toBe(1);
   });
 });
 
-it('loads several keys together, each at most once per fresh time', async () => {
+it('loads several keys together, and each key at most once while it is fresh', async () => {
   const time = { now: 0 };
   const cache = new Cache({ now: () => time.now, defer: () => undefined });
   const loads: (readonly string[])[] = [];
@@ -194,7 +194,7 @@ it('loads several keys together, each at most once per fresh time', async () => 
   expect(loads).toEqual([['a', 'b'], ['c'], ['a', 'broken']]);
 });
 
-it('evicts the oldest of more than 500 values', async () => {
+it('the cache evicts the oldest of more than 500 values', async () => {
   const cache = new Cache({ now: () => 0, defer: () => undefined });
   let loads = 0;
   const read = (key: number) => cache.read(String(key), SHORT, async () => (loads += 1));

@@ -16,13 +16,13 @@ async function keyOf(header: string | undefined) {
 }
 
 it.each(['a'.repeat(16), '~!'.repeat(64), '7c9e6679-7425-40de-944b-e07fc1f90ae7'])(
-  '%s is a key',
+  'accepts %s as an idempotency key',
   async (key) => {
     expect(await keyOf(key)).toBe(key);
   },
 );
 
-it('a request without the header has no key', async () => {
+it('a request without the header has no idempotency key', async () => {
   expect(await keyOf(undefined)).toBeNull();
 });
 
@@ -33,7 +33,7 @@ it.each([
   ['with a space inside', 'aaaaaaaa aaaaaaaa'],
   ['with a tab inside', 'aaaaaaaa\taaaaaaaa'],
   ['with a letter that is not ASCII', `${'a'.repeat(16)}é`],
-])('a key that is %s is refused', async (_name, key) => {
+])('refuses an idempotency key that is %s', async (_name, key) => {
   expect(await keyOf(key)).toBe('INVALID_IDEMPOTENCY_KEY');
 });
 
@@ -44,7 +44,7 @@ it('the key is kept as SHA-256 of route and key, with its case', () => {
   expect(requestFingerprint('exchange/create', KEY, {}).keyHash).toBe(expected);
 });
 
-it('one key on two routes is treated as two keys', () => {
+it('treats the same key on two routes as two keys', () => {
   const [a, b] = ['exchange/create', 'swap/create'].map((route) => requestFingerprint(route, KEY, {}));
   expect(a?.keyHash).not.toBe(b?.keyHash);
   expect(a?.bodyHash).toBe(b?.bodyHash);
@@ -57,7 +57,7 @@ it.each([
   ['an absent member and an undefined one', { a: 1 }, { a: 1, b: undefined }],
   ['an exact number and its text', { a: new ExactNumber('0.10') }, { a: '0.10' }],
   ['a bigint and its text', { a: 2n ** 64n }, { a: '18446744073709551616' }],
-])('%s give the same hash', (_name, a, b) => {
+])('hashes two bodies alike: %s', (_name, a, b) => {
   expect(bodyHash(a)).toBe(bodyHash(b));
 });
 
@@ -68,6 +68,6 @@ it.each([
   ['members swapped', { a: 'x', b: 'y' }, { a: 'y', b: 'x' }],
   ['arrays in another order', { a: [1, 2] }, { a: [2, 1] }],
   ['a member named __proto__', JSON.parse('{"__proto__":{"a":1}}'), {}],
-])('%s hash apart', (_name, a, b) => {
+])('hashes two bodies differently: %s', (_name, a, b) => {
   expect(bodyHash(a)).not.toBe(bodyHash(b));
 });

@@ -20,7 +20,7 @@ const integers = operationsOf(document).flatMap(({ path, operation }) => {
 });
 
 describe('an integer of a query is plain decimal digits', () => {
-  it('an integer of a query is plain decimal digits on every route that has one', () => {
+  it('the test covers every route that takes an integer in its query', () => {
     expect(integers.map(([path, name]) => `${path}?${name}`)).toEqual(
       expect.arrayContaining([
         '/api/proof/history?limit',
@@ -33,7 +33,7 @@ describe('an integer of a query is plain decimal digits', () => {
     );
   });
 
-  it.each(integers)('rejects %s?%s=', async (path, name, needed) => {
+  it.each(integers)('rejects %s?%s= unless the value is plain decimal digits', async (path, name, needed) => {
     for (const text of [
       '0x1',
       '0b1',

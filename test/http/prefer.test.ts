@@ -11,15 +11,15 @@ describe('preferredWaitMs', () => {
     ['respond-async, wait=10', 10_000],
     ['wait=10; foo=bar', 10_000],
     ['foo="a, wait=1", wait=2', 2_000],
-  ])('reads %s', (header, ms) => {
+  ])('reads the wait from "Prefer: %s"', (header, ms) => {
     expect(preferredWaitMs(header)).toBe(ms);
   });
 
-  it('uses the first of several waits', () => {
+  it('uses the first wait if a Prefer header has several', () => {
     expect(preferredWaitMs('wait=3, wait=40')).toBe(3_000);
   });
 
-  it.each(['wait=600', 'wait=999999999'])('limits %s to the maximum', (header) => {
+  it.each(['wait=600', 'wait=999999999'])('limits "Prefer: %s" to the longest allowed wait', (header) => {
     expect(preferredWaitMs(header)).toBe(MAX_PREFERRED_WAIT_SECONDS * 1_000);
   });
 
@@ -35,7 +35,7 @@ describe('preferredWaitMs', () => {
     'waiting=5',
     '"',
     'x=wait=5',
-  ])('reads no wait in %j', (header) => {
+  ])('finds no wait in the Prefer header %j', (header) => {
     expect(preferredWaitMs(header)).toBeUndefined();
   });
 });

@@ -43,7 +43,7 @@ function service(further?: CallLimits | ((deps: Deps) => CallLimits), handler?: 
 }
 
 describe('RateLimit headers', () => {
-  it('RateLimit headers show the requests that are left to each client until the minute ends', async () => {
+  it('RateLimit headers show how many requests each client has left in this minute', async () => {
     const get = service();
     const policy = '"requests_per_minute";q=600;w=60';
     expect(await get()).toEqual({ status: 200, policy, limit: '"requests_per_minute";r=599;t=10' });
@@ -53,7 +53,7 @@ describe('RateLimit headers', () => {
     expect((await get()).limit).toBe('"requests_per_minute";r=599;t=60');
   });
 
-  it('RateLimit headers show that nothing is left when the platform refuses', async () => {
+  it("RateLimit headers show no request left when the platform's limiter refuses", async () => {
     granted = false;
     expect(await service()()).toEqual({
       status: 429,
@@ -62,7 +62,7 @@ describe('RateLimit headers', () => {
     });
   });
 
-  it('RateLimit headers show the requests that are left to a caller of a read that memory did not answer', async () => {
+  it('RateLimit headers show the requests left when memory could not answer the read', async () => {
     const get = service();
     const policy = '"requests_per_minute";q=600;w=60';
     const limit = '"requests_per_minute";r=599;t=10';
@@ -75,7 +75,7 @@ describe('RateLimit headers', () => {
     expect((await get()).limit).toBe('"requests_per_minute";r=0;t=10');
   });
 
-  it('RateLimit headers name the limits of the route, also those from the configuration', async () => {
+  it('RateLimit headers name the limits of the route, including those from the configuration', async () => {
     const { open_requests, keys_per_client_hour } = CALL_LIMITS;
     const { policy } = await service(({ quota }) => ({
       open_requests,
@@ -89,7 +89,7 @@ describe('RateLimit headers', () => {
   });
 
   it.each(['RATE_LIMITED', 'TOO_MANY_OPEN_REQUESTS', 'QUOTE_BUDGET_SPENT'] as const)(
-    'RateLimit headers name the limit that a %s has reached',
+    'RateLimit headers name the limit that caused %s',
     async (code) => {
       const details = { limit: 'read_quotes' };
       const { limit } = await service({}, () => {
@@ -110,7 +110,7 @@ describe('RateLimit headers', () => {
   });
 });
 
-it('the documented limit of requests is the one that is configured', () => {
+it('the documented request limit equals the configured one', () => {
   const wrangler = readFileSync(join(import.meta.dirname, '../../wrangler.toml'), 'utf8');
   const [, limit, period] = /name = "LIMITER"[\s\S]*?limit = (\d+), period = (\d+)/.exec(wrangler) ?? [];
   const { quota, windowSeconds } = CALL_LIMITS.requests_per_minute;

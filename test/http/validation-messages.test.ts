@@ -108,12 +108,12 @@ async function send({ operation, field }: Case, value: unknown): Promise<{ statu
 }
 
 describe('the text about a wrong value', () => {
-  it('the text about a wrong value is tested for every operation that takes input', () => {
+  it('the validation messages are tested for every operation that takes input', () => {
     expect(new Set(cases.map(({ operation }) => operation)).size).toBeGreaterThan(20);
   });
 
   it.each(cases.map((one) => [`${one.operation} ${one.field.name}`, one] as const))(
-    '%s names field, rule and what was given',
+    'the message about a wrong %s names the field, the rule and the given value',
     async (name, one) => {
       const texts: string[] = [];
       for (const value of one.values) {

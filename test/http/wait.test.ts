@@ -56,7 +56,7 @@ function scene(changes: readonly (readonly [atMs: number, state: string])[], max
 }
 
 describe('waiting for a change', () => {
-  it('ends 500 waits within a second of the change with one read in each interval', async () => {
+  it('ends 500 waiting requests within a second of the change, with one read per interval', async () => {
     const { waiting, poll, reads, now, runTo } = scene([[10_150, 'finished']]);
     const answeredAt: number[] = [];
     const calls = [];
@@ -78,20 +78,20 @@ describe('waiting for a change', () => {
     expect(reads.length).toBeLessThanOrEqual(Math.ceil(11_000 / POLL_MS) + 1);
   });
 
-  it('returns a final state at once', async () => {
+  it('a waiting request returns a final state at once', async () => {
     const { waiting, poll, reads } = scene([[0, 'finished']]);
     expect(await waiting.nextChange(poll, 55_000)).toEqual({ value: { state: 'finished' }, applied: true });
     expect(reads).toEqual([0]);
   });
 
-  it('returns a change that is not final', async () => {
+  it('a waiting request returns when the state changes, even if it is not final', async () => {
     const { waiting, poll, runTo } = scene([[1_000, 'landed']]);
     const call = waiting.nextChange(poll, 55_000);
     await runTo(2_000);
     expect(await call).toEqual({ value: { state: 'landed' }, applied: true });
   });
 
-  it('returns the same state when the time is over', async () => {
+  it('a waiting request returns the unchanged state when its time is over', async () => {
     const { waiting, poll, now, runTo } = scene([]);
     let answeredAt = 0;
     const call = waiting.nextChange(poll, 3_100).finally(() => {
@@ -117,7 +117,7 @@ describe('waiting for a change', () => {
     });
   });
 
-  it('returns at once when too many requests wait, until their time is over', async () => {
+  it('returns at once while too many requests are waiting', async () => {
     const { waiting, poll, runTo } = scene([], 2);
     const first = [waiting.nextChange(poll, 5_000), waiting.nextChange(poll, 20_000)];
     await runTo(1_000);
@@ -129,7 +129,7 @@ describe('waiting for a change', () => {
     expect((await Promise.all(first)).map(({ applied }) => applied)).toEqual([true, true]);
   });
 
-  it('frees the places of requests that the runtime has destroyed', async () => {
+  it('frees the places of waiting requests that the runtime has cancelled', async () => {
     const { waiting, poll, runTo } = scene([], 1);
     // The read never returns, as in a request whose caller has disconnected.
     const stuck = { ...poll, key: 'swap:gone' };
@@ -146,7 +146,7 @@ describe('waiting for a change', () => {
     expect((await later).applied).toBe(true);
   });
 
-  it('waiting for a change has room for 500 requests', () =>
+  it('at least 500 requests can wait for a change at once', () =>
     expect(MAX_WAITING).toBeGreaterThanOrEqual(WAITERS));
 });
 
@@ -156,7 +156,7 @@ describe('the Prefer header', () => {
   const get = (prefer?: string) => app.request('/', prefer === undefined ? {} : { headers: { prefer } });
 
   it.each([undefined, 'wait=0', 'respond-async'])(
-    'the Prefer header is not waited for when it is %j',
+    'does not wait when the Prefer header is %j',
     async (prefer) => {
       const response = await get(prefer);
       expect(await response.json()).toEqual({ state: 'sent' });
@@ -164,7 +164,7 @@ describe('the Prefer header', () => {
     },
   );
 
-  it('the Prefer header is repeated, limited to the longest wait, when the wait was granted', async () => {
+  it('the response repeats the granted wait, limited to the longest one, in Preference-Applied', async () => {
     const call = Promise.resolve(get('wait=600'));
     await runTo(3_000);
     const response = await call;

@@ -13,19 +13,19 @@ const rowOf = ({ clients, place, text }: Snippet): string =>
   `| ${clients} | ${/\s/.test(place) ? place : `\`${place}\``} | \`${JSON.stringify(JSON.parse(text))}\` |`;
 
 it.each(snippets.map((snippet) => [snippet.clients, snippet] as const))(
-  'the page shows the snippet of %s',
+  'the page shows the configuration snippet of %s',
   (_clients, snippet) => {
     if (snippet.language === 'json') expect(lines).toContain(rowOf(snippet));
     else expect(blocks.flatMap(({ text }) => text.split('\n'))).toContain(snippet.text);
   },
 );
 
-it('the page shows only the configurations of the snippets', () => {
+it('the page shows no client configuration other than the snippets', () => {
   const rows = snippets.filter(({ language }) => language === 'json').map(rowOf);
   expect(lines.filter((line) => line.includes('"sluice":') && !rows.includes(line))).toEqual([]);
 });
 
-it('every snippet by URL names the endpoint, and every snippet by npx the package and the origin', () => {
+it('snippets by URL name the endpoint; snippets by npx name the package and the origin', () => {
   for (const { text } of urlSnippets(ORIGIN)) expect(text).toContain(`${ORIGIN}/mcp`);
   for (const { text } of npxSnippets(ORIGIN)) {
     const [entry] = Object.values(Object.values(JSON.parse(text) as Record<string, object>)[0] ?? {});
@@ -38,13 +38,13 @@ it('every snippet by URL names the endpoint, and every snippet by npx the packag
 });
 
 it.each(['Claude Code', 'Cursor', 'VS Code', 'Windsurf', 'Gemini CLI', 'Cline', 'Zed', 'Codex CLI'])(
-  '%s connects by URL',
+  '%s has a snippet that connects by URL',
   (client) => {
     expect(urlSnippets(ORIGIN).some(({ clients }) => clients.startsWith(client))).toBe(true);
   },
 );
 
-it.each(['README.md', PAGE])('%s names the URL of a deployment before a package', (file) => {
+it.each(['README.md', PAGE])('%s names the URL of a deployment before the npx package', (file) => {
   const text = readFileSync(file, 'utf8');
   const section = text.slice(text.indexOf('For agents'));
   expect(section).toContain(`${ORIGIN}/mcp`);

@@ -58,7 +58,7 @@ describe('origins', () => {
     ['the opaque origin', { origin: 'null' }, 403],
     ['a name that only begins like ours', { origin: 'https://sluice.test.evil.example' }, 403],
     ['a file', { origin: 'file:///tmp/page.html' }, 403],
-  ])('%s', async (_name, headers: Record<string, string>, status) => {
+  ])('returns the right status for an Origin: %s', async (_name, headers: Record<string, string>, status) => {
     const response = await handler()(post(PING, headers));
     expect(response.status).toBe(status);
     expect(response.headers.get('access-control-allow-origin')).toBe(
@@ -68,14 +68,14 @@ describe('origins', () => {
       expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32_000 } });
   });
 
-  it('an operator may allow a page, or every page', async () => {
+  it('an operator can allow one more page, or every page', async () => {
     const evil = { origin: 'https://agents.example' };
     expect((await handler({ allowedOrigins: ['agents.example'] })(post(PING, evil))).status).toBe(200);
     expect((await handler({ allowedOrigins: ['*'] })(post(PING, evil))).status).toBe(200);
     expect((await handler({ allowedOrigins: ['*'] })(post(PING, { origin: 'null' }))).status).toBe(403);
   });
 
-  it('returns the headers that the protocol needs to a preflight', async () => {
+  it('a preflight response has the headers that the protocol needs', async () => {
     const request = new Request(`${ORIGIN}/mcp`, { method: 'OPTIONS', headers: { origin: ORIGIN } });
     const response = await handler()(request);
     expect(response.status).toBe(204);
@@ -90,7 +90,7 @@ describe('requests', () => {
     ['GET', 405],
     ['DELETE', 405],
     ['PUT', 405],
-  ])('%s is refused: there is no session', async (method, status) => {
+  ])('refuses %s, because the MCP endpoint has no sessions', async (method, status) => {
     const response = await handler()(new Request(`${ORIGIN}/mcp`, { method }));
     expect([response.status, response.headers.get('allow')]).toEqual([status, 'POST, OPTIONS']);
   });
@@ -102,7 +102,7 @@ describe('requests', () => {
     ['a body over 64 KiB', JSON.stringify({ ...PING, params: { pad: 'x'.repeat(70_000) } }), 413, -32_000],
     ['a batch of eleven', JSON.stringify(Array(11).fill(PING)), 400, -32_600],
     ['a batch of nothing', '[]', 400, -32_600],
-  ])('%s', async (_name, body, status, code) => {
+  ])('refuses a malformed MCP request: %s', async (_name, body, status, code) => {
     const response = await handler()(post(body));
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code } });
@@ -123,7 +123,7 @@ describe('requests', () => {
     else expect(JSON.parse(text)).toMatchObject({ error: { code: -32_600, message: /has batches/ } });
   });
 
-  it('refuses a body without the media type of JSON', async () => {
+  it('refuses a body that does not have the JSON media type', async () => {
     expect((await handler()(post(PING, { 'content-type': 'text/plain' }))).status).toBe(415);
   });
 
@@ -142,7 +142,7 @@ describe('requests', () => {
     expect(asked).toEqual(['198.51.100.1', '198.51.100.2', '2001:db8:1:2::/64']);
   });
 
-  it('returns a code without the cause for an unexpected failure', async () => {
+  it('returns an error code without the cause for an unexpected failure', async () => {
     const response = await handler({ broken: true })(post(PING));
     expect(response.status).toBe(500);
     const text = await response.text();
@@ -151,7 +151,7 @@ describe('requests', () => {
     expect(logged.length).toBeGreaterThan(0);
   });
 
-  it('returns 404 for any other path', async () => {
+  it('the MCP server returns 404 for any other path', async () => {
     const response = await handler()(new Request(`${ORIGIN}/mcp/other`, { method: 'POST' }));
     expect(response.status).toBe(404);
   });

@@ -26,7 +26,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const packaged = (file: string): string => readFileSync(join(folder, 'package', file), 'utf8');
 
-it('the package needs no other package and names the licenses of what it contains', () => {
+it('the MCP package has no dependency and names the licenses of the code that it contains', () => {
   const manifest = JSON.parse(packaged('package.json')) as object;
   expect(manifest).toMatchObject({ name: 'sluice-mcp', bin: { 'sluice-mcp': 'sluice-mcp.mjs' } });
   expect(manifest).not.toHaveProperty('dependencies');
@@ -35,7 +35,7 @@ it('the package needs no other package and names the licenses of what it contain
   expect(notices).toContain('zod');
 });
 
-it('the package has one name and version in package.json and server.json, for the given origin', () => {
+it('package.json and server.json have the same name and version and the given origin', () => {
   const manifest = JSON.parse(packaged('package.json')) as Record<string, unknown>;
   const server = JSON.parse(packaged('server.json')) as Record<string, unknown>;
   expect(manifest).toMatchObject({
@@ -56,7 +56,7 @@ it('the package has one name and version in package.json and server.json, for th
     expect(packaged(file)).not.toMatch(/sluice\.example|example\.sluice|sluice-example/);
 });
 
-it('makes a desktop bundle whose manifest names its entry point and every tool', () => {
+it('the desktop bundle has a manifest that names its entry point and every tool', () => {
   const files = unzipSync(readFileSync(bundle));
   const manifest = JSON.parse(strFromU8(files['manifest.json'] ?? new Uint8Array())) as {
     server: { entry_point: string };
@@ -71,14 +71,14 @@ it('makes a desktop bundle whose manifest names its entry point and every tool',
   expect(strFromU8(files[manifest.server.entry_point] ?? new Uint8Array())).toBe(packaged('sluice-mcp.mjs'));
 });
 
-it('sets up a client for the given origin', async () => {
+it('the packed setup command configures a client for the given origin', async () => {
   const entry = join(folder, 'package/sluice-mcp.mjs');
   const env = { ...process.env, HOME: folder, API_BASE_URL: '' };
   const { stdout } = await run(process.execPath, [entry, 'setup', 'cursor', '--dry-run'], { env });
   expect(stdout).toContain(`{"mcpServers":{"sluice":{"url":"${ORIGIN}/mcp"}}}`);
 });
 
-it('runs with npx, offline, from an empty folder, and writes protocol only', async () => {
+it('the package runs with npx, offline and from an empty folder, and writes only protocol to stdout', async () => {
   const api = await startApi({});
   const env = { API_BASE_URL: api.url, npm_config_cache: join(folder, 'cache'), npm_config_offline: 'true' };
   const args = ['-y', `--package=${tarball}`, 'sluice-mcp'];

@@ -49,7 +49,7 @@ afterEach(() => {
 });
 
 describe.runIf(process.platform === 'linux')('setup', () => {
-  it('adds the server to each installed client, after showing it', async () => {
+  it('setup shows the entry, then adds the server to each installed client', async () => {
     for (const folder of ['.claude', '.cursor', '.codex', '.config/Claude'])
       mkdirSync(inHome(folder), { recursive: true });
     const questions: string[] = [];
@@ -73,7 +73,7 @@ describe.runIf(process.platform === 'linux')('setup', () => {
     expect(printed).toMatch(/has it already[\s\S]*Nothing to write\.\n$/);
   });
 
-  it('writes nothing on a dry run, after a no, and without a client', async () => {
+  it('setup writes nothing on a dry run, after the answer no, or without a client', async () => {
     await setup(['--yes'], ORIGIN);
     expect(printed).toBe('Nothing to write.\n');
     mkdirSync(inHome('.cursor'));
@@ -83,7 +83,7 @@ describe.runIf(process.platform === 'linux')('setup', () => {
     expect(printed).toMatch(/adds to [\s\S]*Dry run: nothing was written\.[\s\S]*Nothing was written\.\n$/);
   });
 
-  it('writes only the named clients, installed or not', async () => {
+  it('setup writes only the named clients, whether they are installed or not', async () => {
     mkdirSync(inHome('.cursor'));
     await setup(['codex', '--yes'], ORIGIN);
     expect([existsSync(inHome('.codex/config.toml')), existsSync(inHome('.cursor/mcp.json'))]).toEqual([
@@ -95,7 +95,7 @@ describe.runIf(process.platform === 'linux')('setup', () => {
     );
   });
 
-  it('keeps every other entry, a link, and a file that it cannot read', async () => {
+  it('setup keeps other entries and a symbolic link, and does not change a file that it cannot read', async () => {
     put('dotfiles/mcp.json', '{"mcpServers":{"other":{"command":"x"}}}');
     mkdirSync(inHome('.cursor'));
     symlinkSync(inHome('dotfiles/mcp.json'), inHome('.cursor/mcp.json'));
@@ -110,7 +110,7 @@ describe.runIf(process.platform === 'linux')('setup', () => {
     expect(readdirSync(inHome('dotfiles'))).toEqual(['mcp.json']);
   });
 
-  it('adds to what a client has written while the question was open', async () => {
+  it('setup keeps what a client has written while the question was open', async () => {
     put('.cursor/mcp.json', '{}');
     await setup([], ORIGIN, async () => {
       put('.cursor/mcp.json', '{"mcpServers":{"newer":{}}}');
@@ -119,7 +119,7 @@ describe.runIf(process.platform === 'linux')('setup', () => {
     expect(JSON.parse(read('.cursor/mcp.json'))).toEqual({ mcpServers: { newer: {}, sluice: ENTRY } });
   });
 
-  it('refuses to write where nobody can be asked', async () => {
+  it('setup refuses to write without --yes when it cannot ask the user', async () => {
     mkdirSync(inHome('.cursor'));
     const entry = join(import.meta.dirname, '../../src/mcp/stdio.ts');
     const env = { ...process.env, HOME: home, API_BASE_URL: ORIGIN };
@@ -150,7 +150,7 @@ describe('an addition to JSON', () => {
       '{\n  "x": [{ "mcpServers": { "s": 2 } }],\n  "mcpServers": {}\n}',
       '{\n  "x": [{ "mcpServers": { "s": 2 } }],\n  "mcpServers": {\n    "s": {\n      "a": 1\n    }\n  }\n}',
     ],
-  ])('keeps every byte of a file with %s', (_name, text, added) => {
+  ])('adding an entry keeps every other byte of a JSON file with %s', (_name, text, added) => {
     expect(addToJson(text, 'mcpServers', 's', { a: 1 })).toEqual({ type: 'added', text: added });
   });
 
@@ -159,11 +159,11 @@ describe('an addition to JSON', () => {
     ['[]', 'the file is not a JSON object'],
     ['{"mcpServers":[]}', 'mcpServers is not an object'],
     ['{"mcpServers":{"s":{"a":2}}}', 'mcpServers already has another entry named s'],
-  ])('an addition to JSON is refused for %s', (text, reason) => {
+  ])('refuses to add an entry to the JSON file %s', (text, reason) => {
     expect(addToJson(text, 'mcpServers', 's', { a: 1 })).toEqual({ type: 'refused', reason });
   });
 
-  it('an addition to JSON is present when the same entry exists', () => {
+  it('reports a JSON entry as present when the same entry exists', () => {
     expect(addToJson('{"mcpServers":{"s":{"a":1}}}', 'mcpServers', 's', { a: 1 })).toEqual({
       type: 'present',
     });
@@ -175,7 +175,7 @@ describe('an addition to TOML', () => {
     ['', `${TABLE}\n`],
     ['model = "x"\n', `model = "x"\n\n${TABLE}\n`],
     ['[mcp_servers.other]\nurl = "y"', `[mcp_servers.other]\nurl = "y"\n\n${TABLE}\n`],
-  ])('follows %j', (text, added) => {
+  ])('appends the table after the TOML text %j', (text, added) => {
     expect(addToToml(text, 'sluice', TABLE)).toEqual({ type: 'added', text: added });
   });
 
@@ -184,11 +184,11 @@ describe('an addition to TOML', () => {
     ['[ mcp_servers . "sluice" . env ]', 'the file already has another table mcp_servers.sluice'],
     ['mcp_servers = { other = {} }', 'mcp_servers is not a table of its own'],
     ['mcp_servers.sluice.url = "z"', 'mcp_servers is not a table of its own'],
-  ])('an addition to TOML is refused for %j', (text, reason) => {
+  ])('refuses to add a table to the TOML file %j', (text, reason) => {
     expect(addToToml(text, 'sluice', TABLE)).toEqual({ type: 'refused', reason });
   });
 
-  it('an addition to TOML is present when the same table exists', () => {
+  it('reports a TOML table as present when the same table exists', () => {
     expect(addToToml(`a = 1\n${TABLE}\n`, 'sluice', TABLE)).toEqual({ type: 'present' });
   });
 });

@@ -41,7 +41,7 @@ const toolNames = (answer: Readonly<Record<string, unknown>>) =>
 
 describe('a client of 2025', () => {
   it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
-    'a client of 2025 that speaks %s is served',
+    'serves a client of 2025 that uses protocol %s',
     async (version) => {
       start();
       const opened = await openLegacy(server, version);
@@ -73,7 +73,7 @@ describe('a batch over stdio', () => {
     expect(strayOutput(server.stdout())).toEqual([]);
   });
 
-  it.each(['2025-06-18', '2025-11-25'])('a batch of protocol %s is refused', async (version) => {
+  it.each(['2025-06-18', '2025-11-25'])('refuses a batch of protocol %s', async (version) => {
     start();
     await openLegacy(server, version);
     server.write(`${JSON.stringify([ping(101)])}\n`);
@@ -84,7 +84,7 @@ describe('a batch over stdio', () => {
 });
 
 describe('a client of 2026', () => {
-  it('discovers the server, lists the tools in the same order each time, and calls one, without a handshake', async () => {
+  it('a client of 2026 finds the server, lists the tools in a stable order and calls one without a handshake', async () => {
     start();
     const discovered = await server.request('server/discover', { _meta: ENVELOPE });
     expect(discovered.result).toMatchObject({
@@ -109,7 +109,7 @@ describe('a client of 2026', () => {
 });
 
 describe('stdout contains protocol only', () => {
-  it('stdout contains protocol only while everything goes wrong', async () => {
+  it('stdout contains only protocol messages while every request fails', async () => {
     start();
     await openLegacy(server);
     server.write('not json\n{"jsonrpc":"2.0"\n\n{}\n[]\nnull\n{"jsonrpc":"2.0","method":7}\n');
@@ -129,7 +129,7 @@ describe('stdout contains protocol only', () => {
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'stdout contains protocol only on %s, which ends the server with code 0',
+    'stdout contains only protocol messages on %s, and the server exits with code 0',
     async (signal) => {
       start();
       await openLegacy(server);
@@ -139,7 +139,7 @@ describe('stdout contains protocol only', () => {
     },
   );
 
-  it('stdout contains protocol only when the host closes the pipe, also in the middle of a call', async () => {
+  it('stdout contains only protocol messages if the host closes the pipe, even during a call', async () => {
     start();
     await openLegacy(server);
     server.notify('tools/call', { name: 'get_reserves', arguments: {} });
@@ -148,7 +148,7 @@ describe('stdout contains protocol only', () => {
     expect(strayOutput(server.stdout())).toEqual([]);
   });
 
-  it('stdout contains protocol only when a library logs', async () => {
+  it('stdout contains only protocol messages when a library logs to the console', async () => {
     server = startStdio(
       process.execPath,
       ['--import', `data:text/javascript,setTimeout(()=>console.log('chatter'),300)`, ENTRY],
@@ -159,7 +159,7 @@ describe('stdout contains protocol only', () => {
     expect(strayOutput(server.stdout())).toEqual([]);
   });
 
-  it('stdout contains protocol only through `npm run -s mcp` too', async () => {
+  it('stdout contains only protocol messages when started with `npm run -s mcp`', async () => {
     server = startStdio(
       'npm',
       ['run', '-s', 'mcp'],
@@ -173,7 +173,7 @@ describe('stdout contains protocol only', () => {
     expect(strayOutput(server.stdout())).toEqual([]);
   });
 
-  it('stdout contains nothing when the server cannot start, which stderr explains', async () => {
+  it('stdout is empty when the server cannot start, and stderr explains why', async () => {
     start({ API_BASE_URL: 'sluice.example' });
     expect(await server.exited).toBe(1);
     expect(server.stdout()).toBe('');
@@ -182,14 +182,14 @@ describe('stdout contains protocol only', () => {
 });
 
 describe('API_BASE_URL', () => {
-  it('API_BASE_URL may carry a path or a slash: its origin counts', async () => {
+  it('the server uses the origin of API_BASE_URL and ignores a path or slash after it', async () => {
     start({ API_BASE_URL: `${api.url}/api/` });
     await openLegacy(server);
     const { result } = await server.request('tools/call', { name: 'get_reserves', arguments: {} });
     expect(result).not.toHaveProperty('isError');
   });
 
-  it('an unreachable API_BASE_URL is an error result that explains it', async () => {
+  it('a tool call returns an error that explains that API_BASE_URL is unreachable', async () => {
     start({ API_BASE_URL: 'http://127.0.0.1:9' });
     await openLegacy(server);
     const { result } = await server.request('tools/call', { name: 'get_reserves', arguments: {} });

@@ -104,11 +104,11 @@ async function call(name: string, given: unknown, ...answers: (Answer | Error)[]
 const PROBLEM = { error: 'Why.', request_id: 'r-9', retryable: false };
 
 describe('the table', () => {
-  it('starts with the five tools of the contract', () => {
+  it('the tool list starts with the five tools of the contract', () => {
     expect(TOOLS.slice(0, 5).map(({ name }) => name)).toEqual(CONTRACT_TOOLS);
   });
 
-  it('the table has each tool once, and a recorded response of the API for each but the proof', () => {
+  it('each tool is listed once, and each but the proof has a recorded API response', () => {
     const names = TOOLS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(PASSED_ON.map(([name]) => name).sort()).toEqual(
@@ -116,30 +116,33 @@ describe('the table', () => {
     );
   });
 
-  it.each(TOOLS.map((tool) => [tool.name, tool] as const))('%s sets the hints that apply', (name, tool) => {
-    const spends = ['swap_create', 'asry_claim'].includes(name);
-    const creates = spends || ['token_invoice_create', 'exchange_create'].includes(name);
-    const hints = {
-      readOnlyHint: false,
-      destructiveHint: spends,
-      idempotentHint: name === 'asry_claim',
-      openWorldHint: true,
-    };
-    expect(tool.annotations).toEqual(creates ? hints : { readOnlyHint: true });
-    expect(tool.title).not.toBe('');
-    expect(tool.description.length).toBeGreaterThan(60);
-  });
+  it.each(TOOLS.map((tool) => [tool.name, tool] as const))(
+    '%s sets the hints (read-only, destructive, idempotent, open world) that apply to it',
+    (name, tool) => {
+      const spends = ['swap_create', 'asry_claim'].includes(name);
+      const creates = spends || ['token_invoice_create', 'exchange_create'].includes(name);
+      const hints = {
+        readOnlyHint: false,
+        destructiveHint: spends,
+        idempotentHint: name === 'asry_claim',
+        openWorldHint: true,
+      };
+      expect(tool.annotations).toEqual(creates ? hints : { readOnlyHint: true });
+      expect(tool.title).not.toBe('');
+      expect(tool.description.length).toBeGreaterThan(60);
+    },
+  );
 
   it.each(
     TOOLS.filter(({ annotations }) => annotations.destructiveHint).map((tool) => [tool.name, tool] as const),
-  )('%s spends, so it has a dry run and states it first', (_name, tool) => {
+  )('%s spends money, so it has a dry run and its description begins with a warning', (_name, tool) => {
     const { properties = {} } = z.toJSONSchema(tool.input, { io: 'input' });
     expect(properties).toHaveProperty('dry_run');
     expect(tool.description).toMatch(/^SPENDS MONEY/);
   });
 
   it.each(TOOLS.map((tool) => [tool.name, tool] as const))(
-    '%s publishes one closed object as input, which every host accepts',
+    'the input of %s is one closed object schema, which every host accepts',
     (_name, tool) => {
       const schema = z.toJSONSchema(tool.input, { io: 'input' });
       expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
@@ -169,7 +172,7 @@ describe('arguments', () => {
     [{ amountSol: ' 2 ' }, '2'],
     [{ amountSol: '0.50' }, '0.5'],
     [{ amountSol: '00.5' }, '0.5'],
-  ])('%j requests %s SOL', async (given, text) => {
+  ])('the arguments %j request a swap of %s SOL', async (given, text) => {
     const { sent } = await call('swap_estimate', given, { body: exampleOf('getSwapEstimate') });
     expect(sent[0]?.url).toBe(`http://sluice.test/api/swap/estimate?amountSol=${text}`);
   });
@@ -202,7 +205,7 @@ describe('arguments', () => {
     ['get_reserves', { verbose: true }, 'verbose'],
     ['get_reserves', { constructor: true }, '"constructor"'],
     ['swap_min', [], 'object'],
-  ])('%s with %j is refused before any call, with the repair', async (name, given, hint) => {
+  ])('refuses %s with %j before any call and explains how to correct it', async (name, given, hint) => {
     const { result, sent, body } = await call(name, given);
     expect(sent).toEqual([]);
     expect(result).toMatchObject({ isError: true });
@@ -220,14 +223,14 @@ describe('arguments', () => {
     [1.5, undefined],
     [-1, undefined],
     ['1e6', undefined],
-  ])('a supply of %j is sent as %j', async (supply, text) => {
+  ])('sends a supply of %j as %j', async (supply, text) => {
     const given = { name: 'A', symbol: 'B', supply, creator_address: ADDRESS };
     const { sent, body } = await call('token_invoice_create', given, { body: exampleOf('createInvoice') });
     if (text === undefined) expect(body.error).toContain('supply must be digits only');
     else expect(sent[0]?.body).toMatchObject({ supply: text });
   });
 
-  it('an id is one path segment, with any characters', async () => {
+  it('encodes an id with any characters as one path segment', async () => {
     const { sent } = await call('swap_status', { id: '../ops?x=1' }, { body: exampleOf('getSwapStatus') });
     expect(sent[0]?.url).toBe('http://sluice.test/api/swap/status/..%2Fops%3Fx%3D1');
   });
@@ -240,7 +243,7 @@ describe('a failure of the service', () => {
     expect(nextStep(action)).not.toMatch(/advises/);
   });
 
-  it('a failure reaches the model completely: code, text, wait, request id, details', async () => {
+  it('the model receives code, text, wait, request id and details of a failure', async () => {
     const problem = {
       ...PROBLEM,
       error_code: 'SWAP_LIMIT_REACHED',
@@ -254,7 +257,7 @@ describe('a failure of the service', () => {
     expect(body).toEqual({ ...problem, next_step: nextStep('retry_later') });
   });
 
-  it('a failure without a body of this API advises what to check', async () => {
+  it('a failure without a body of this API tells the model to check API_BASE_URL', async () => {
     for (const answer of [
       { status: 502, body: '<html>Bad gateway</html>' },
       { status: 200, body: '[]' },
@@ -272,7 +275,7 @@ describe('a failure of the service', () => {
 describe('swap_create', () => {
   const keyOf = (sent: readonly Sent[], at = 0) => sent[at]?.headers.get('idempotency-key');
 
-  it('creates a key that the API accepts, sends it and returns it', async () => {
+  it('swap_create generates a key that the API accepts, sends it and returns it', async () => {
     const { sent, body } = await call('swap_create', { amountSol: '0.31' }, { body: CREATED });
     expect(sent[0]).toMatchObject({
       url: 'http://sluice.test/api/swap/create',
@@ -283,7 +286,7 @@ describe('swap_create', () => {
     expect(body).toMatchObject({ idempotencyKey: keyOf(sent), replayed: false, initiated: true });
   });
 
-  it('sends the given key and marks a stored response', async () => {
+  it('swap_create sends the given key and marks a replayed response', async () => {
     for (const name of ['idempotencyKey', 'idempotency_key']) {
       const given = { amountSol: 0.5, [name]: 'my-own-key-0123456789' };
       const { sent, body } = await call('swap_create', given, { body: CREATED, replayed: true });
@@ -292,7 +295,7 @@ describe('swap_create', () => {
     }
   });
 
-  it('returns terms and a key for the real call from a dry run, without id and status', async () => {
+  it('a dry run of swap_create returns terms and a key for the real call, without id and status', async () => {
     for (const name of ['dry_run', 'dryRun']) {
       const dry = exampleOf('createSwap', 'dry_run');
       const { sent, body } = await call('swap_create', { amountSol: 0.5, [name]: true }, { body: dry });
@@ -326,29 +329,26 @@ describe('swap_create', () => {
       { status: 500, body: { ...PROBLEM, error_code: 'INTERNAL', action: 'report_request_id' } },
     ],
     ['the answer does not name the swap', { body: { initiated: true, status: 'waiting' } }],
-  ])(
-    'a swap_create when %s returns the key, and reuses it even when the model does not',
-    async (_what, lost) => {
-      const amountSol = `0.4${_what.length}`;
-      const { api, sent } = service(lost, lost, { body: CREATED, replayed: true }, { body: CREATED });
-      const ask = async () => {
-        const { content, isError } = await callTool(toolNamed('swap_create'), { amountSol }, contextOf(api));
-        const [part] = content;
-        return {
-          isError,
-          ...(JSON.parse(part?.type === 'text' ? part.text : '{}') as Record<string, unknown>),
-        };
+  ])('swap_create returns its key when %s, and reuses it even if the model does not', async (_what, lost) => {
+    const amountSol = `0.4${_what.length}`;
+    const { api, sent } = service(lost, lost, { body: CREATED, replayed: true }, { body: CREATED });
+    const ask = async () => {
+      const { content, isError } = await callTool(toolNamed('swap_create'), { amountSol }, contextOf(api));
+      const [part] = content;
+      return {
+        isError,
+        ...(JSON.parse(part?.type === 'text' ? part.text : '{}') as Record<string, unknown>),
       };
-      const first = await ask();
-      expect(first).toMatchObject({ isError: true, idempotencyKey: keyOf(sent) });
-      expect(String(Reflect.get(first, 'next_step'))).toContain(String(keyOf(sent)));
-      await ask();
-      expect(await ask()).toMatchObject({ idempotencyKey: keyOf(sent), replayed: true });
-      await ask();
-      expect(new Set([0, 1, 2].map((at) => keyOf(sent, at))).size).toBe(1);
-      expect(keyOf(sent, 3)).not.toBe(keyOf(sent, 2));
-    },
-  );
+    };
+    const first = await ask();
+    expect(first).toMatchObject({ isError: true, idempotencyKey: keyOf(sent) });
+    expect(String(Reflect.get(first, 'next_step'))).toContain(String(keyOf(sent)));
+    await ask();
+    expect(await ask()).toMatchObject({ idempotencyKey: keyOf(sent), replayed: true });
+    await ask();
+    expect(new Set([0, 1, 2].map((at) => keyOf(sent, at))).size).toBe(1);
+    expect(keyOf(sent, 3)).not.toBe(keyOf(sent, 2));
+  });
 
   it('swap_create never gives the unresolved key of one client to another client', async () => {
     const lost = serviceFor('198.51.100.1', new TypeError('fetch failed'));
@@ -376,7 +376,7 @@ describe('an equal call within minutes', () => {
   }
   const recentResults = () => createRecentResults(() => time);
 
-  it('returns the first result without another request, and says so', async () => {
+  it('an equal call within minutes returns the first result without another request, and says so', async () => {
     const { ask, sent } = caller(recentResults(), INVOICE);
     const first = await ask('token_invoice_create', { ...order, decimals: 6 });
     const again = await ask('token_invoice_create', { decimals: 6, ...order });
@@ -387,7 +387,7 @@ describe('an equal call within minutes', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('an equal call within minutes is recognized in another notation, and with dry_run: false', async () => {
+  it('recognizes an equal call in another notation, and with dry_run: false', async () => {
     const { ask, sent } = caller(recentResults(), { body: CREATED });
     await ask('swap_create', { amountSol: 0.5 });
     expect(await ask('swap_create', { amount_sol: '0.50', dry_run: false })).toMatchObject({
@@ -396,7 +396,7 @@ describe('an equal call within minutes', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('a repeated call never names a key for a claim, which has none', async () => {
+  it('the result of a repeated claim mentions no key, because a claim has none', async () => {
     const { ask } = caller(recentResults(), { body: exampleOf('claimFromDeposit') });
     const claim = { asset: 'USDC', depositTxSignature: SIGNATURE };
     await ask('asry_claim', claim);
@@ -409,7 +409,7 @@ describe('an equal call within minutes', () => {
     ['other arguments', order, { ...order, symbol: 'N' }, [INVOICE, INVOICE]],
     ['a new key', order, { ...order, idempotencyKey: 'another-0123456789' }, [INVOICE, INVOICE]],
     ['an order that failed', order, order, [{ status: 503, body: '<h1>' }, INVOICE]],
-  ])('is a new one with %s', async (_name, first, second, answers) => {
+  ])('does not replay the earlier result for %s', async (_name, first, second, answers) => {
     const { ask, sent } = caller(recentResults(), ...answers);
     await ask('token_invoice_create', first);
     expect(await ask('token_invoice_create', second)).not.toHaveProperty('replayed');
@@ -417,7 +417,7 @@ describe('an equal call within minutes', () => {
     expect(JSON.stringify(sent)).not.toContain('idempotencyKey');
   });
 
-  it('an equal call is a new one after a dry run, of another client, and after ten minutes', async () => {
+  it('a call is not a repeat after a dry run, from another client, or after ten minutes', async () => {
     const all = recentResults();
     const dry = { body: exampleOf('createSwap', 'dry_run') };
     const one = caller(resultsOf('198.51.100.1', all), dry, { body: CREATED }, { body: CREATED });
@@ -430,7 +430,7 @@ describe('an equal call within minutes', () => {
     expect([one.sent.length, other.sent.length]).toEqual([3, 1]);
   });
 
-  it('equal calls are forgotten, the oldest first, when there are more than 500', () => {
+  it('forgets the oldest calls when more than 500 are remembered', () => {
     const recent = recentResults();
     for (let call = 0; call <= 500; call++) recent.keep(String(call), {});
     expect([recent.find('0'), recent.find('1')]).toEqual([undefined, { result: {}, ageSeconds: 0 }]);
@@ -450,7 +450,7 @@ describe('a state that a tool waits for', () => {
       { ...invoice, status: 'completed', detail: 'completed' },
     ],
   ])(
-    'a state that a tool waits for is returned by %s once it is final, with each earlier one as progress',
+    '%s waits until the state is final and reports each earlier state as progress',
     async (name, given, open, over) => {
       const { api, sent } = service({ body: open }, { body: over });
       const seen: string[] = [];
@@ -462,7 +462,7 @@ describe('a state that a tool waits for', () => {
     },
   );
 
-  it('a state that a tool waits for is returned as it is when the time is over', async () => {
+  it('a waiting tool returns the current state when its time is over', async () => {
     const { result, body } = await call(
       'swap_status',
       { id: 'x', wait_seconds: 1 },
@@ -472,7 +472,7 @@ describe('a state that a tool waits for', () => {
     expect([result.isError, body.status]).toEqual([undefined, 'waiting']);
   });
 
-  it('a state that a tool waits for is returned at once on request', async () => {
+  it('a tool returns the state at once if wait_seconds is 0', async () => {
     const { body, sent } = await call('swap_status', { id: 'x', wait_seconds: 0 }, { body: waiting });
     expect([body.status, sent.length]).toEqual(['waiting', 1]);
   });
@@ -492,24 +492,27 @@ describe('what is optional in the contract', () => {
       'createInvoice',
       { name: 'A', symbol: 'B', creator_address: ADDRESS },
     ],
-  ])('is optional in %s', async (name, given, operationId, body) => {
-    const { sent, result } = await call(name, given, { body: exampleOf(operationId) });
-    expect(result.isError).toBeUndefined();
-    expect(sent[0]?.body).toEqual(body);
-  });
+  ])(
+    '%s accepts arguments without the members that the contract makes optional',
+    async (name, given, operationId, body) => {
+      const { sent, result } = await call(name, given, { body: exampleOf(operationId) });
+      expect(result.isError).toBeUndefined();
+      expect(sent[0]?.body).toEqual(body);
+    },
+  );
 
   it.each([
     [1, '1'],
     ['1', '1'],
     [ADDRESS, ADDRESS],
-  ])('an optional argument may be a token id %j as number or text, or a mint', async (id, text) => {
+  ])('token_get accepts the id %j: a token id as number or text, or a mint', async (id, text) => {
     const { sent } = await call('token_get', { id }, { body: exampleOf('getToken') });
     expect(sent[0]?.url).toBe(`http://sluice.test/api/tokens/${text}`);
   });
 });
 
 describe('asry_claim', () => {
-  it('requests a validation only on a dry run, and returns no payout', async () => {
+  it('asry_claim with dry_run requests only a validation and returns no payout', async () => {
     const given = { asset: 'USDC', depositTxSignature: SIGNATURE, amount: '100.5', dry_run: true };
     const { sent, body } = await call('asry_claim', given, { body: exampleOf('claimFromDeposit') });
     expect(sent[0]?.body).toEqual({
@@ -543,7 +546,7 @@ describe('exchange_create', () => {
     for (const member of ['id', 'payinAddress', 'status']) expect(body).not.toHaveProperty(member);
   });
 
-  it('sends the key of the dry run, and marks a stored response', async () => {
+  it('exchange_create sends the key of its dry run and marks a replayed response', async () => {
     const dry = await call(
       'exchange_create',
       { ...order, dry_run: true },
@@ -561,7 +564,7 @@ describe('exchange_create', () => {
 });
 
 describe('pool_get', () => {
-  it('passes an error of the pool API on with its reason', async () => {
+  it("pool_get passes on the pool API's error with its reason", async () => {
     const { body } = await call(
       'pool_get',
       { address: ADDRESS },

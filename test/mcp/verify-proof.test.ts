@@ -43,7 +43,7 @@ function setUp() {
   return { state, verify };
 }
 
-it('does not wait for the evidence of a request that the runtime has cancelled', async () => {
+it('a later call does not wait for the evidence of a request that the runtime has cancelled', async () => {
   const { state, verify } = setUp();
   state.hangs = true;
   void verify(api);
@@ -52,7 +52,7 @@ it('does not wait for the evidence of a request that the runtime has cancelled',
   expect(await verify(api)).toMatchObject({ verified: false });
 });
 
-it('asks the explorers once for calls within a minute', async () => {
+it('reads the explorers once for all calls within a minute', async () => {
   const { state, verify } = setUp();
   await verify(api);
   expect(state.requests).toBe(2);

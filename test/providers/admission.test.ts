@@ -63,7 +63,7 @@ async function settled<T>(work: Promise<T>, ms = 120_000): Promise<T> {
 }
 
 describe('the calls of one invocation', () => {
-  it('runs at most five calls at once, and two of each host', async () => {
+  it('an invocation runs at most five calls at once, and two to each host', async () => {
     const { read, most } = upstreams(() => 50);
     const results = await settled(
       new CallSlots().run('user', () => Promise.all(times(60, (index) => read(`host-${index % 4}`)))),
@@ -72,14 +72,14 @@ describe('the calls of one invocation', () => {
     expect(most).toEqual({ all: 5, ofHost: 2 });
   });
 
-  it('does not share the slots of another invocation', async () => {
+  it('an invocation does not share call slots with another invocation', async () => {
     const { read, most } = upstreams(() => 50);
     const invocation = () => new CallSlots().run('user', () => Promise.all(times(4, () => read('host'))));
     await settled(Promise.all([invocation(), invocation()]));
     expect(most.ofHost).toBe(4);
   });
 
-  it('lets calls to healthy hosts pass those that wait for a host that hangs', async () => {
+  it('calls to healthy hosts overtake calls that wait for a host that hangs', async () => {
     const { read } = upstreams((host) => (host === 'hung' ? 1e9 : 300));
     const results = await settled(
       new CallSlots().run('user', () =>
@@ -94,7 +94,7 @@ describe('the calls of one invocation', () => {
     expect(results.slice(0, 12)).toEqual([...times(3, () => 'timeout'), ...times(9, () => 'circuit_open')]);
   });
 
-  it('starts the time limit of a call when it is admitted', async () => {
+  it('the time limit of a call starts when the call is admitted', async () => {
     const { read, admission } = upstreams(() => 5_000);
     const results = await settled(
       new CallSlots().run('user', () => Promise.all(times(4, () => read('slow')))),
@@ -104,7 +104,7 @@ describe('the calls of one invocation', () => {
     expect(admission.durationOf('slow')).toBe(5_000);
   });
 
-  it('refuses a call as busy that is not admitted within 15 seconds', async () => {
+  it('refuses a call as busy if it is not admitted within 15 seconds', async () => {
     const { read, asked } = upstreams(() => 7_900);
     const results = await settled(
       new CallSlots().run('user', () => Promise.all(times(6, () => read('slow')))),
@@ -113,7 +113,7 @@ describe('the calls of one invocation', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('admits own work before reads of callers, and probes last', async () => {
+  it('admits calls for our own work before reads for callers, and probes last', async () => {
     const { read, asked } = upstreams(() => 50);
     const at = (priority: Priority, path: string) => atPriority(priority, () => read('host', path));
     await settled(
@@ -140,7 +140,7 @@ describe('the calls of one invocation', () => {
 });
 
 describe('the circuit of an upstream', () => {
-  it('opens after two timeouts in a row, and lets one trial call through after 30 seconds', async () => {
+  it('the circuit opens after two timeouts in a row, and lets one trial call through after 30 seconds', async () => {
     let respondsAfterMs = 1e9;
     const { read, asked, admission } = upstreams(() => respondsAfterMs);
     expect(await settled(read('host'), TIMEOUT_MS)).toBe('timeout');
@@ -163,7 +163,7 @@ describe('the circuit of an upstream', () => {
     expect(asked).toHaveLength(5);
   });
 
-  it('stays closed if a call succeeds between two timeouts', async () => {
+  it('the circuit stays closed if a call succeeds between two timeouts', async () => {
     let respondsAfterMs = 1e9;
     const { read, admission } = upstreams(() => respondsAfterMs);
     await settled(read('host'), TIMEOUT_MS);
@@ -174,7 +174,7 @@ describe('the circuit of an upstream', () => {
     expect(admission.openCircuits()).toEqual([]);
   });
 
-  it('does not stay open if the clock goes back', async () => {
+  it('the circuit does not stay open if the clock goes back', async () => {
     const { read } = upstreams(() => 1e9);
     await settled(read('host'), TIMEOUT_MS);
     await settled(read('host'), TIMEOUT_MS);

@@ -39,7 +39,7 @@ it.each([
   expect(readCoins(amount)).toBe(BigInt(atto));
 });
 
-it('decimal places beyond the 18th are dropped, or rounded up for minimum amounts', () => {
+it('decimal places beyond the 18th are dropped, but rounded up for minimum amounts', () => {
   expect(readCoins('0.0000000000000000011')).toBe(1n);
   expect(readCoins('0.0000000000000000011', 'up')).toBe(2n);
   expect(readCoins('1e-19', 'up')).toBe(1n);
@@ -66,7 +66,7 @@ it.each([
   expect(readCoins(value)).toBeUndefined();
 });
 
-it('the currency list keeps legacy ticker, ticker and network; odd rows are left out', async () => {
+it('the currency list keeps legacy ticker, ticker and network, and leaves out malformed rows', async () => {
   const row = {
     ticker: 'usdt',
     network: 'eth',
@@ -87,12 +87,12 @@ it.each([
   ['an object', 200, {}],
   ['HTML', 200, '<html>'],
   ['a refusal', 403, { error: 'invalid_api_key', message: 'canary-key' }],
-])('%s as currency list is a failure, never no currencies', async (_name, status, body) => {
+])('%s as the currency list is a failure, never an empty list', async (_name, status, body) => {
   const failed = answering(status, body).changenow.currencies();
   await expect(failed).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
 });
 
-it('a range request has ticker and network of both, and the key in its header only', async () => {
+it('a range request names ticker and network of both currencies, and has the key only in its header', async () => {
   const { changenow, sent } = answering(200, {
     ...ASSETS,
     flow: 'standard',
@@ -109,12 +109,12 @@ it('a range request has ticker and network of both, and the key in its header on
   expect(sent[0]?.headers.get('x-changenow-api-key')).toBe('canary-key');
 });
 
-it('a range without an upper bound in the response has none', async () => {
+it('a range has no upper bound if the response has none', async () => {
   const { changenow } = answering(200, { ...ASSETS, minAmount: '0.1' });
   expect(await changenow.range(PAIR)).toMatchObject({ ok: true, value: { maxAmount: null } });
 });
 
-it('an estimate sends its amount as decimal text, and accepts an unknown forecast', async () => {
+it('an estimate sends its amount as decimal text, and accepts an unknown time forecast', async () => {
   const { changenow, sent } = answering(200, { toAmount: 0.000621, transactionSpeedForecast: 7 });
   expect(await changenow.estimate(PAIR, ORDER.amount)).toEqual({
     ok: true,
@@ -159,7 +159,7 @@ const CREATED = {
   payoutAddress: 'bc1qpayout',
 };
 
-it('a create sends the amount to the last digit, the other side empty, and is a POST', async () => {
+it('a create is a POST with the exact amount of one side and an empty amount of the other', async () => {
   const { changenow, sent } = answering(200, CREATED);
   await changenow.create({ ...ORDER, refundAddress: 'back', payoutExtraId: '7' });
   expect(sent.map(({ method, url }) => `${method} ${url.pathname}`)).toEqual(['POST /v2/exchange']);

@@ -38,7 +38,7 @@ const at = (path: string, answer: Recorded | Error | (Recorded | Error)[]) => {
 };
 
 describe('balance', () => {
-  it('a balance is confirmed money only; the mempool is separate and may be negative', async () => {
+  it('a balance includes only confirmed money; the mempool sum is separate and may be negative', async () => {
     const { esplora } = at(`/address/${ADDRESS}`, {
       body: { address: ADDRESS, chain_stats: stats(184_000, 60_000), mempool_stats: stats(0, 1_000) },
     });
@@ -51,7 +51,7 @@ describe('balance', () => {
     });
   });
 
-  it('the balance of an address never used is zero, not an error', async () => {
+  it('the balance of an address that was never used is zero, not an error', async () => {
     const { esplora } = at(`/address/${ADDRESS}`, {
       body: { address: ADDRESS, chain_stats: stats(0, 0), mempool_stats: stats(0, 0) },
     });
@@ -88,14 +88,14 @@ describe('balance', () => {
       },
       'unexpected_shape',
     ],
-  ])('%s is a failure', async (_name, answer, reason) => {
+  ])('the read of a balance fails after this response: %s', async (_name, answer, reason) => {
     const { esplora } = at(`/address/${ADDRESS}`, answer);
     await expect(esplora.balance(ADDRESS)).rejects.toMatchObject({
       details: { upstream: 'esplora-1', reason },
     });
   });
 
-  it('escapes what goes into the path', async () => {
+  it('escapes the address in the path of a request', async () => {
     const { esplora, requests } = at(`/address/${encodeURIComponent('../tx/x?y')}`, {
       body: { chain_stats: stats(1, 0), mempool_stats: stats(0, 0) },
     });
@@ -105,7 +105,7 @@ describe('balance', () => {
 });
 
 describe('tip', () => {
-  it('the tip is bare text', async () => {
+  it('the height and hash of the tip are read from plain text', async () => {
     expect(await at('/blocks/tip/height', { body: '900001' }).esplora.tipHeight()).toBe(900_001);
     expect(await at('/blocks/tip/hash', { body: 'd'.repeat(64) }).esplora.tipHash()).toBe('d'.repeat(64));
   });
@@ -118,7 +118,7 @@ describe('tip', () => {
     ['a huge number', { body: '9'.repeat(10) }, 'not_a_height'],
     ['a 429 page', HTML_429, 'status_429'],
     ['a redirect', { status: 302, body: '' }, 'status_302'],
-  ])('%s is not a height', async (_name, answer, reason) => {
+  ])('%s is not a tip height', async (_name, answer, reason) => {
     await expect(at('/blocks/tip/height', answer).esplora.tipHeight()).rejects.toMatchObject({
       details: { reason },
     });
@@ -128,7 +128,7 @@ describe('tip', () => {
     ['', 'not_a_hash'],
     ['D'.repeat(64), 'not_a_hash'],
     ['d'.repeat(63), 'not_a_hash'],
-  ])('%j is not a hash', async (body, reason) => {
+  ])('%j is not a block hash', async (body, reason) => {
     await expect(at('/blocks/tip/hash', { body }).esplora.tipHash()).rejects.toMatchObject({
       details: { reason },
     });
@@ -138,7 +138,7 @@ describe('tip', () => {
 describe('a transaction', () => {
   const read = (answer: Recorded | Error) => at(`/tx/${TXID}`, answer).esplora.tx(TXID);
 
-  it('a transaction has its outputs in their order, addresses where there are any, and its block', async () => {
+  it('a transaction has its outputs in order, with their addresses if any, and its block', async () => {
     expect(await read({ body: tx(TXID) })).toEqual({
       txid: TXID,
       inputs: [{ address: 'bc1qfrom', value: 70_000n }],
@@ -151,19 +151,19 @@ describe('a transaction', () => {
   });
 
   it.each([
-    ['unconfirmed, keys omitted', { confirmed: false }],
+    ['unconfirmed with its keys omitted', { confirmed: false }],
     ['confirmed without a height', { confirmed: true, block_time: 1 }],
     ['confirmed without a time', { confirmed: true, block_height: 1 }],
     ['unconfirmed with a height left over', { confirmed: false, block_height: 1, block_time: 1 }],
-  ])('%s has no block', async (_name, status) => {
+  ])('a transaction that is %s has no block', async (_name, status) => {
     expect((await read({ body: tx(TXID, { status }) }))?.block).toBeNull();
   });
 
-  it('a transaction that is not known is null', async () => {
+  it('a transaction that the index does not know is null', async () => {
     expect(await read({ status: 404, body: 'Transaction not found' })).toBeNull();
   });
 
-  it('a different transaction is an error, because any payment could be presented as ours', async () => {
+  it('a different transaction than requested is an error, because an index could present any payment as ours', async () => {
     await expect(read({ body: tx('e'.repeat(64)) })).rejects.toMatchObject({
       details: { reason: 'other_txid' },
     });
@@ -194,7 +194,7 @@ describe('the history of an address', () => {
     expect((await esplora.mempoolTxs(ADDRESS)).map(({ txid }) => txid)).toEqual([A, B]);
   });
 
-  it('begins with the newest confirmed page and continues after the last one seen', async () => {
+  it('the history starts with the newest confirmed page and continues after the last transaction seen', async () => {
     expect(
       await at(`/address/${ADDRESS}/txs/chain`, { body: [tx(A)] }).esplora.chainTxs(ADDRESS),
     ).toHaveLength(1);
@@ -203,7 +203,7 @@ describe('the history of an address', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('returns the first rows of a page above 2 MiB, and a cursor for the others', async () => {
+  it('the history returns the first rows of a page above 2 MiB, and a cursor for the others', async () => {
     const many = Array.from({ length: 11_000 }, () => ({
       scriptpubkey_address: 'bc1pfeessrawgf',
       value: 240,
@@ -217,7 +217,7 @@ describe('the history of an address', () => {
     expect(rows[2]?.outputs).toHaveLength(11_000);
   });
 
-  it('returns every row of a page whose scripts are megabytes, because no script is kept', async () => {
+  it('the history returns every row of a page with megabytes of scripts, because no script is kept', async () => {
     const witness = ['ff'.repeat(390_000)];
     const script = 'OP_CHECKMULTISIGVERIFY '.repeat(200_000);
     const vin = [
@@ -233,7 +233,7 @@ describe('the history of an address', () => {
     expect((await one.tx(A))?.txid).toBe(A);
   });
 
-  it('a page fails if its first row alone is too large', async () => {
+  it('the history of an address fails if the first row of a page alone is too large', async () => {
     const vout = Array.from({ length: 50_000 }, () => ({ scriptpubkey_address: ADDRESS, value: 1 }));
     const { esplora } = at(`/address/${ADDRESS}/txs/chain`, { body: [tx(A, { vout })] });
     await expect(esplora.chainTxs(ADDRESS)).rejects.toMatchObject({ details: { reason: 'too_large' } });
@@ -250,7 +250,7 @@ describe('the history of an address', () => {
 describe('the hash of a block', () => {
   const read = (answer: Recorded) => at('/block-height/900000', answer).esplora.blockHash(900_000);
 
-  it('the hash of a block is bare text, or null above the tip', async () => {
+  it('the hash of a block is read from plain text, or is null above the tip', async () => {
     expect(await read({ body: 'd'.repeat(64) })).toBe('d'.repeat(64));
     expect(await read({ status: 404, body: 'Block not found' })).toBeNull();
   });
@@ -258,7 +258,7 @@ describe('the hash of a block', () => {
   it.each<[string, Recorded, string]>([
     ['HTML', { body: '<html>' }, 'not_a_hash'],
     ['a 429 page', HTML_429, 'status_429'],
-  ])('%s is a failure', async (_name, answer, reason) => {
+  ])('the read of a block hash fails after this response: %s', async (_name, answer, reason) => {
     await expect(read(answer)).rejects.toMatchObject({ details: { reason } });
   });
 });

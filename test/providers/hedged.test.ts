@@ -26,15 +26,15 @@ const fails = (why: string) => () => Promise.reject(new Error(why));
 const late = (value: string, ms: number) => () =>
   new Promise<string>((resolve) => setTimeout(() => resolve(value), ms));
 
-describe('of several sources', () => {
+describe('a read from several sources', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('the first source is enough when it responds', async () => {
+  it('the first source alone is asked when it responds', async () => {
     expect(await ask([says('a'), says('b')])).toEqual({ asked: [0], outcome: { value: 'a' } });
   });
 
-  it('the next source starts at once when one fails', async () => {
+  it('the next source is asked at once when one fails', async () => {
     expect(await ask([fails('a'), fails('b'), says('c')])).toEqual({
       asked: [0, 1, 2],
       outcome: { value: 'c' },
@@ -45,7 +45,7 @@ describe('of several sources', () => {
     expect(await ask([() => never, says('b')])).toEqual({ asked: [0, 1], outcome: { value: 'b' } });
   });
 
-  it('a slow source still wins when those after it fail', async () => {
+  it('a slow source still gives the result when the later sources fail', async () => {
     expect(await ask([late('a', SLOW_MS), fails('b')])).toEqual({ asked: [0, 1], outcome: { value: 'a' } });
   });
 

@@ -18,7 +18,7 @@ const get = (answers: Recorded | Error | (Recorded | Error)[]) => {
   return { read, requests: upstream.requests };
 };
 
-describe('an answer in the documented shape', () => {
+describe('a response in the documented shape', () => {
   it('a response in the documented shape is read, with our headers on the request', async () => {
     const { read, requests } = get(GOOD);
     expect(await read).toEqual({ ok: true });
@@ -41,7 +41,7 @@ describe('an answer in the documented shape', () => {
   });
 });
 
-describe('everything else is UPSTREAM_FAILED with a reason', () => {
+describe('every other response is UPSTREAM_FAILED with a reason', () => {
   it.each<[string, Recorded | Error, string]>([
     ['a connection that fails', new TypeError('fetch failed'), 'unreachable'],
     ['an HTML page with 429', HTML_429, 'rate_limited'],
@@ -57,14 +57,14 @@ describe('everything else is UPSTREAM_FAILED with a reason', () => {
     ['a list', { body: [{ ok: true }] }, 'unexpected_shape'],
     ['null', { body: null }, 'unexpected_shape'],
     ['a wrong type', { body: { ok: 'true' } }, 'unexpected_shape'],
-  ])('%s', async (_name, answer, reason) => {
+  ])('a read fails as UPSTREAM_FAILED with a reason: %s', async (_name, answer, reason) => {
     await expect(get(answer).read).rejects.toMatchObject({
       code: 'UPSTREAM_FAILED',
       details: { upstream: 'up', reason },
     });
   });
 
-  it('neither the message nor the details show the URL, where keys live', async () => {
+  it('an error shows the URL, which may contain keys, neither in its message nor in its details', async () => {
     const error: unknown = await get(new TypeError(`cannot reach ${URL}`)).read.catch((e: unknown) => e);
     const { message, details } = error as { message: string; details: unknown };
     expect(JSON.stringify({ message, details })).not.toMatch(/secret|upstream\.test/);
@@ -82,7 +82,7 @@ describe('retries', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('the second failure is final', async () => {
+  it('a read fails after the second failure', async () => {
     const { read, requests } = get({ status: 503, body: '' });
     await expect(read).rejects.toMatchObject({ details: { reason: 'status_503' } });
     expect(requests).toHaveLength(2);
@@ -124,7 +124,7 @@ describe('size', () => {
       );
   };
 
-  it('2 MiB pass and one byte more is cut', async () => {
+  it('a response of 2 MiB is read, and one that is a byte longer is refused', async () => {
     const ok = await ask({ fetch: stream([new Uint8Array(MAX_UPSTREAM_BYTES)]), upstream: 'up', url: URL });
     expect(ok.text).toHaveLength(MAX_UPSTREAM_BYTES);
     const tooLarge = stream([new Uint8Array(MAX_UPSTREAM_BYTES), new Uint8Array(1)]);
@@ -133,7 +133,7 @@ describe('size', () => {
     });
   });
 
-  it('an endless body is cancelled, with any announced length', async () => {
+  it('an endless response body is cancelled, whatever length it announces', async () => {
     let cancelled = false;
     function* endless() {
       for (;;) yield new Uint8Array(64 * 1024);
@@ -186,7 +186,7 @@ describe('over a real socket', () => {
   const from = (path: string, timeoutMs = 60_000) =>
     ask({ fetch: (url, init) => fetch(url, init), upstream: 'up', url: `${base}${path}`, timeoutMs });
 
-  it('a redirect is not followed', async () => {
+  it('a redirect over a real socket is not followed', async () => {
     expect((await from('/redirect')).status).toBe(302);
     expect(hits).not.toContain('/good');
   });
@@ -195,7 +195,7 @@ describe('over a real socket', () => {
     ['no answer at all', '/silent', 'timeout', 100],
     ['a body that never ends', '/trickle', 'timeout', 100],
     ['a connection that drops within the body', '/drop', 'unreachable', 60_000],
-  ])('%s', async (_name, path, reason, timeoutMs) => {
+  ])('a read over a real socket fails as UPSTREAM_FAILED: %s', async (_name, path, reason, timeoutMs) => {
     await expect(from(path, timeoutMs)).rejects.toMatchObject({
       code: 'UPSTREAM_FAILED',
       details: { reason },

@@ -12,7 +12,7 @@ function shortened(text: string, size: number): string {
 }
 
 describe('the shortener', () => {
-  it('changes no JSON whose strings are short, in chunks of any size', () => {
+  it('the shortener changes no JSON whose strings are short, in chunks of any size', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 3 }), fc.integer({ min: 1, max: 9 }), (text, size) => {
         fc.pre(text.length < 200);
@@ -21,7 +21,7 @@ describe('the shortener', () => {
     );
   });
 
-  it('keeps the first 200 bytes of each string', () => {
+  it('the shortener keeps the first 200 bytes of each string', () => {
     const text = JSON.stringify({ a: 'x'.repeat(500), b: ['y'.repeat(201), 1], ['z'.repeat(300)]: 'c' });
     expect(JSON.parse(shortened(text, 7))).toEqual({
       a: 'x'.repeat(200),
@@ -43,7 +43,7 @@ describe('the complete rows of a cut list', () => {
     );
   });
 
-  it.each(['', '[', '[{"a":1', '{"a":[1],"b"', '<html>'])('do not exist in %j', (text) => {
+  it.each(['', '[', '[{"a":1', '{"a":[1],"b"', '<html>'])('no complete row is found in %j', (text) => {
     expect(completeRows(text)).toBeUndefined();
   });
 });

@@ -31,7 +31,7 @@ const withRequest = (change: object): Recorded => ({
 });
 
 describe('quote', () => {
-  it('sends amounts as text of any size and the token as a header, never in the URL', async () => {
+  it('a quote request sends amounts as text of any size, and the token in a header, never in the URL', async () => {
     const { provider, requests } = quoting({ body: honest }, 'secret-token');
     await provider.quote(asked);
     expect(requests[0]?.body).toMatchObject({ amount: '18446744073709551616', slippageTolerance: 50 });
@@ -39,7 +39,7 @@ describe('quote', () => {
     expect(requests[0]?.url).not.toContain('secret-token');
   });
 
-  it('a quote without a token sends no such header', async () => {
+  it('a quote request without a token sends no token header', async () => {
     const { provider, requests } = quoting({ body: honest });
     await provider.quote(asked);
     expect(requests[0]?.headers.get('authorization')).toBeNull();
@@ -70,7 +70,7 @@ describe('quote', () => {
     ['a fee as text', withRequest({ appFees: [{ recipient: 'a', fee: '10' }] })],
     ['no signature', { body: { ...honest, signature: undefined } }],
     ['no request', { body: { ...honest, quoteRequest: undefined } }],
-  ])('refuses %s', async (_name, answer) => {
+  ])('refuses a quote with %s', async (_name, answer) => {
     await expect(quoting(answer).provider.quote(asked)).rejects.toMatchObject({
       details: { reason: 'unexpected_shape' },
     });
@@ -78,7 +78,7 @@ describe('quote', () => {
 });
 
 describe('status', () => {
-  it('escapes the address in the request', async () => {
+  it('a status request escapes the deposit address', async () => {
     const { provider, requests } = client({
       [`GET ${BASE}/v0/status?depositAddress=${encodeURIComponent('a b&c')}`]: {
         body: { status: 'PROCESSING', quoteResponse: honest, swapDetails: {} },
@@ -88,7 +88,7 @@ describe('status', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('reads the unused fields as null, as status responses send them', async () => {
+  it('unused fields of a status response are read as null', async () => {
     const recorded = vectors.staging_status_quote_response;
     const swapDetails = {
       amountOut: null,

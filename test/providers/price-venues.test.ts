@@ -28,7 +28,7 @@ describe.each(VENUE_NAMES)('%s', (name) => {
       return new Response(change(body), { status });
     };
 
-  it('shows the price of both coins in millionths of a dollar', async () => {
+  it('the venue gives the price of both coins in millionths of a dollar', async () => {
     expect(
       await readFrom(
         name,
@@ -42,7 +42,7 @@ describe.each(VENUE_NAMES)('%s', (name) => {
     ['a price of zero', (text: string) => text.replaceAll('101.24', '0')],
     ['a page instead of JSON', () => '<html></html>'],
     ['an empty object', () => '{}'],
-  ])('fails under its own name after %s', async (_name, change) => {
+  ])('the error after %s names the venue', async (_name, change) => {
     const failure = { code: 'UPSTREAM_FAILED', details: { upstream: name } };
     await expect(readFrom(name, simulated(change))).rejects.toMatchObject(failure);
   });
@@ -54,7 +54,7 @@ describe('hyperliquid', () => {
     return { price: readFrom('hyperliquid', fetch), requests };
   };
 
-  it('reads the perpetual mids of both coins among hundreds', async () => {
+  it('reads the mid prices of both perpetuals among hundreds of coins', async () => {
     const { price, requests } = read({
       body: { BTC: '80868.5', SOL: '101.24', '@142': '1', 'PURR/USDC': '0.0671' },
     });
@@ -71,7 +71,7 @@ describe('hyperliquid', () => {
     ['text with 422', { status: 422, body: 'Failed to deserialize the JSON body' }, 'status_422'],
     ['a 429 page', HTML_429, 'rate_limited'],
     ['a dropped connection', new TypeError('fetch failed'), 'unreachable'],
-  ])('%s is not a price', async (_name, answer, reason) => {
+  ])('hyperliquid gives no price: %s', async (_name, answer, reason) => {
     await expect(read(answer).price).rejects.toMatchObject({ details: { upstream: 'hyperliquid', reason } });
   });
 });
@@ -83,7 +83,7 @@ describe('coinbase', () => {
     return readFrom('coinbase', fetch);
   };
 
-  it('requests each pair', async () => {
+  it('coinbase is asked for each pair separately', async () => {
     expect(await read(spot('80868.5'), spot('101.24'))).toEqual({ source: 'coinbase', ...PRICE });
   });
 
@@ -97,7 +97,7 @@ describe('coinbase', () => {
     ['an amount as a number', spot(80_868.5), spot('101.24'), 'unexpected_shape'],
     ['a negative amount', spot('-1'), spot('101.24'), 'no_price'],
     ['no data', { body: {} }, spot('1'), 'unexpected_shape'],
-  ])('%s: no price', async (_name, btc, sol, reason) => {
+  ])('coinbase gives no price: %s', async (_name, btc, sol, reason) => {
     await expect(read(btc, sol)).rejects.toMatchObject({ details: { reason } });
   });
 });
@@ -111,7 +111,7 @@ describe('kraken', () => {
   });
   const read = (answer: Recorded | Error) => readFrom('kraken', replay({ [KRAKEN]: answer }).fetch);
 
-  it('reads XBTUSD, which the response names differently', async () => {
+  it('reads the kraken pair XBTUSD under the different name in the response', async () => {
     const body = { error: [], result: { XXBTZUSD: pair('80868.50000'), SOLUSD: pair('101.24') } };
     expect(await read({ body })).toEqual({ source: 'kraken', ...PRICE });
   });
@@ -136,7 +136,7 @@ describe('kraken', () => {
       'unexpected_shape',
     ],
     ['no list of errors', { body: { result: {} } }, 'unexpected_shape'],
-  ])('%s is not a price', async (_name, answer, reason) => {
+  ])('kraken gives no price: %s', async (_name, answer, reason) => {
     await expect(read(answer)).rejects.toMatchObject({ details: { upstream: 'kraken', reason } });
   });
 });

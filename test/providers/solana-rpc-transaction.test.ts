@@ -47,7 +47,7 @@ const read = (value: unknown) =>
   nodeWith({ getTransaction: result(value) }).node.transaction('sig-1', 'finalized');
 
 describe('transaction', () => {
-  it('requests versions up to 1: a node refuses to show anything newer', async () => {
+  it('a transaction is requested with versions up to 1, and a node refuses to show newer versions', async () => {
     const { node, requests } = nodeWith({ getTransaction: result(FOUND) });
     await node.transaction('sig-1', 'finalized');
     expect(requests[0]?.body).toMatchObject({
@@ -55,7 +55,7 @@ describe('transaction', () => {
     });
   });
 
-  it('indexes balances over static, loaded writable, loaded readonly accounts', async () => {
+  it('balances are indexed over static, loaded writable and loaded readonly accounts, in this order', async () => {
     const found = await read(FOUND);
     expect(found?.accounts).toEqual([...KEYS, 'loaded-writable', 'loaded-readonly']);
     expect(found?.signers).toEqual(['payer']);
@@ -84,7 +84,7 @@ describe('transaction', () => {
   it.each([
     ['an error object', { InstructionError: [2, { Custom: 1 }] }],
     ['an error name', 'AccountInUse'],
-  ])('%s in meta is a failure', async (_name, err) => {
+  ])('a transaction with %s in meta has failed', async (_name, err) => {
     expect((await read({ ...FOUND, meta: { ...FOUND.meta, err } }))?.failed).toBe(true);
   });
 
@@ -112,13 +112,13 @@ describe('transaction', () => {
     ['a balance with a fraction', { ...FOUND, meta: { ...FOUND.meta, preBalances: [0.5] } }],
     ['no slot', { ...FOUND, slot: undefined }],
     ['an empty object', {}],
-  ])('%s is an error', async (_name, value) => {
+  ])('a transaction response with %s is an error', async (_name, value) => {
     await expect(read(value)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 });
 
 describe('a transaction of another version', () => {
-  it('a transaction of another version is read in version 1 as production shows it', async () => {
+  it('a transaction of version 1 is read as production shows it', async () => {
     expect(await read(versionOne)).toEqual({
       signature: versionOne.transaction.signatures[0],
       slot: 449_391_489n,
@@ -134,7 +134,7 @@ describe('a transaction of another version', () => {
     });
   });
 
-  it('a transaction of another version is read in version 1 without loadedAddresses', async () => {
+  it('a transaction of version 1 is read without loadedAddresses', async () => {
     const { loadedAddresses: _gone, ...meta } = versionOne.meta;
     expect((await read({ ...versionOne, meta }))?.accounts).toHaveLength(3);
   });
@@ -153,7 +153,7 @@ describe('a transaction of another version', () => {
     expect(isUnsupportedVersion(asUpstreamFailure(failure))).toBe(true);
   });
 
-  it('a transaction of another version is not assumed for any other failure', async () => {
+  it('other failures are not treated as a transaction of an unknown version', async () => {
     for (const answer of [{ status: 400, body: 'bad' }, { status: 500, body: {} }, result({ version: 1 })]) {
       const { node } = nodeWith({ getTransaction: answer });
       const failure: unknown = await node.transaction('sig-1', 'finalized').catch((error: unknown) => error);
@@ -172,7 +172,7 @@ describe('signaturesFor', () => {
     confirmationStatus: 'finalized',
   };
 
-  it('passes the page parameters on and keeps failed transactions', async () => {
+  it('signaturesFor passes the page parameters on and keeps failed transactions', async () => {
     const failed = { ...entry, signature: 'f', err: 'x', blockTime: null };
     const { node, requests } = nodeWith({ getSignaturesForAddress: result([entry, failed]) });
     const rows = await node.signaturesFor('addr', { limit: 50, until: 'u', commitment: 'finalized' });
@@ -199,7 +199,7 @@ describe('signaturesFor', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('an entry without err is an error: it would read as a success', async () => {
+  it('an entry without err is an error, because it would be read as a success', async () => {
     const { err: _gone, ...cut } = entry;
     const { node } = nodeWith({ getSignaturesForAddress: result([cut]) });
     await expect(node.signaturesFor('addr', { limit: 1, commitment: 'finalized' })).rejects.toMatchObject({
@@ -227,22 +227,22 @@ describe('accounts and supplies', () => {
     expect(accounts[1]).toBeNull();
   });
 
-  it('the rentEpoch of u64 max breaks nothing', async () => {
+  it('an account whose rentEpoch is the maximum of u64 is read without an error', async () => {
     const text = `{"jsonrpc":"2.0","id":1,"result":{"context":{"slot":8},"value":[{"owner":"s","lamports":18446744073709551615,"data":["","base64"],"rentEpoch":18446744073709551615}]}}`;
     const { node } = nodeWith({ getMultipleAccounts: { body: text } });
     expect((await node.accounts(['a'], 'finalized')).accounts[0]?.lamports).toBe(18_446_744_073_709_551_615n);
   });
 
   it.each([
-    ['fewer than requested', [account]],
+    ['fewer accounts than requested', [account]],
     ['another encoding', [account, { ...account, data: ['x', 'base58'] }]],
-    ['no base64', [account, { ...account, data: ['***', 'base64'] }]],
-  ])('%s is an error', async (_name, value) => {
+    ['data that is not base64', [account, { ...account, data: ['***', 'base64'] }]],
+  ])('a response about accounts with %s is an error', async (_name, value) => {
     const { node } = nodeWith({ getMultipleAccounts: inContext(value) });
     await expect(node.accounts(['a', 'b'], 'finalized')).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
-  it('a supply is text of any size with its decimals', async () => {
+  it('a supply is read from text of any size, together with its decimals', async () => {
     const { node, requests } = nodeWith({
       getTokenSupply: inContext({ amount: '18446744073709551615', decimals: 8, uiAmount: null }),
     });

@@ -25,13 +25,13 @@ const params = (request: { body: unknown } | undefined): unknown =>
   Reflect.get(Object(request?.body), 'params');
 
 describe('balance', () => {
-  it('a balance is lamports with the slot of the view, the commitment always named', async () => {
+  it('a balance is returned in lamports with its slot, and its request always names the commitment', async () => {
     const { node: rpc, requests } = node('getBalance', inContext(5_000_000_000));
     expect(await rpc.balance('addr', 'finalized', 77n)).toEqual({ lamports: 5_000_000_000n, slot: 100n });
     expect(params(requests[0])).toEqual(['addr', { commitment: 'finalized', minContextSlot: 77 }]);
   });
 
-  it('a u64 above 2^53 keeps every digit', async () => {
+  it('a balance above 2^53 keeps every digit', async () => {
     const text = '{"jsonrpc":"2.0","id":1,"result":{"context":{"slot":1},"value":18446744073709551615}}';
     const { node: rpc } = node('getBalance', { body: text });
     expect((await rpc.balance('addr', 'finalized')).lamports).toBe(18_446_744_073_709_551_615n);
@@ -49,7 +49,7 @@ describe('balance', () => {
     await expect(rpc.balance('addr', 'finalized')).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
-  it('a node that is behind the wanted slot refuses with -32016', async () => {
+  it('a node that is behind the requested slot refuses with -32016', async () => {
     const { node: rpc } = node('getBalance', error(-32016, 'Minimum context slot has not been reached'));
     await expect(rpc.balance('addr', 'finalized', 9n)).rejects.toMatchObject({
       name: 'RpcRefusal',
@@ -62,7 +62,7 @@ describe('signatureStatuses', () => {
   const status = (row: unknown) => node('getSignatureStatuses', inContext([row]));
   const row = { slot: 90, confirmations: null, err: null, confirmationStatus: 'finalized' };
 
-  it('searches the whole history for a signature, because the cache covers only recent slots', async () => {
+  it('a status request searches the whole history, because the cache covers only recent slots', async () => {
     const { node: rpc, requests } = status(row);
     await rpc.signatureStatuses([SIGNATURE]);
     expect(params(requests[0])).toEqual([[SIGNATURE], { searchTransactionHistory: true }]);
@@ -101,7 +101,7 @@ describe('signatureStatuses', () => {
       { slot: 90n, err: null, commitment: 'processed' },
     ],
     ['an unknown signature', null, null],
-  ])('%s', async (_name, given, expected) => {
+  ])('reads the status of a signature: %s', async (_name, given, expected) => {
     expect(await status(given).node.signatureStatuses([SIGNATURE])).toEqual({
       slot: 100n,
       statuses: [expected],
@@ -118,14 +118,14 @@ describe('signatureStatuses', () => {
     ],
     ['an unknown commitment', inContext([{ ...row, confirmationStatus: 'rooted' }])],
     ['no context', result({ value: [null] })],
-  ])('%s proves nothing and is an error', async (_name, answer) => {
+  ])('a status response with %s proves nothing and is an error', async (_name, answer) => {
     const { node: rpc } = node('getSignatureStatuses', answer);
     await expect(rpc.signatureStatuses([SIGNATURE])).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 });
 
 describe('sending', () => {
-  it('sends base64, no preflight, and the commitment at which the blockhash was read', async () => {
+  it('sends a transaction as base64, without preflight, at the commitment at which the blockhash was read', async () => {
     const { node: rpc, requests } = node('sendTransaction', result(SIGNATURE));
     expect(await rpc.send('AQID')).toBe(SIGNATURE);
     expect(params(requests[0])).toEqual([
@@ -146,27 +146,30 @@ describe('sending', () => {
     ['null for data', -32002, 'This transaction has already been processed', null, true],
     ['an unknown blockhash', -32002, 'Blockhash not found', { err: 'BlockhashNotFound' }, false],
     ['a node that is behind', -32005, 'Node is behind by 42 slots', { numSlotsBehind: 42 }, false],
-  ])('%s', async (_name, code, message, data, landed) => {
-    // Under any HTTP status: some nodes return JSON-RPC errors under 400 or 500.
-    for (const status of [200, 400, 500, 503]) {
-      const { node: rpc } = node('sendTransaction', { ...error(code, message, data), status });
-      const refusal: unknown = await rpc.send('AQID').catch((e: unknown) => e);
-      expect(refusal).toBeInstanceOf(RpcRefusal);
-      expect(failureReason(refusal)).toBe(`rpc_${code}`);
-      expect(isAlreadyProcessed(refusal)).toBe(landed);
-    }
-  });
+  ])(
+    'tells from a send error whether the transaction has already landed: %s',
+    async (_name, code, message, data, landed) => {
+      // Under any HTTP status: some nodes return JSON-RPC errors under 400 or 500.
+      for (const status of [200, 400, 500, 503]) {
+        const { node: rpc } = node('sendTransaction', { ...error(code, message, data), status });
+        const refusal: unknown = await rpc.send('AQID').catch((e: unknown) => e);
+        expect(refusal).toBeInstanceOf(RpcRefusal);
+        expect(failureReason(refusal)).toBe(`rpc_${code}`);
+        expect(isAlreadyProcessed(refusal)).toBe(landed);
+      }
+    },
+  );
 
   it.each([
     ['a result under HTTP 500', { ...result(SIGNATURE), status: 500 }, 'status_500'],
     ['an error that is not a JSON-RPC error', { body: { error: 'Bad Request' }, status: 400 }, 'status_400'],
     ['a 429 with a JSON-RPC error', { ...error(-32429, 'rate limited'), status: 429 }, 'rate_limited'],
-  ])('keeps the HTTP status as reason: %s', async (_name, answer, reason) => {
+  ])('a send error keeps the HTTP status as its reason: %s', async (_name, answer, reason) => {
     const { node: rpc } = node('sendTransaction', answer);
     await expect(rpc.send('AQID')).rejects.toMatchObject({ details: { reason } });
   });
 
-  it('an error of another kind never means that it landed', () => {
+  it('a send error of another kind never means that the transaction has landed', () => {
     expect(isAlreadyProcessed(new Error('already been processed'))).toBe(false);
     expect(isAlreadyProcessed('AlreadyProcessed')).toBe(false);
     expect(isAlreadyProcessed(undefined)).toBe(false);
@@ -174,7 +177,7 @@ describe('sending', () => {
 });
 
 describe('heights', () => {
-  it('slot and block height are from one response', async () => {
+  it('slot and block height are read from one response', async () => {
     const { node: rpc, requests } = node(
       'getEpochInfo',
       result({ absoluteSlot: 500, blockHeight: 450, epoch: 1 }),
@@ -183,12 +186,12 @@ describe('heights', () => {
     expect(params(requests[0])).toEqual([{ commitment: 'finalized' }]);
   });
 
-  it('a response without a block height is an error, not zero', async () => {
+  it('a response without a block height is an error, not a height of zero', async () => {
     const { node: rpc } = node('getEpochInfo', result({ absoluteSlot: 500 }));
     await expect(rpc.epochInfo('finalized')).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
-  it('the blockhash has the slot of its view, and its stated lifetime is not read', async () => {
+  it('a blockhash is returned with its slot, and its stated lifetime is ignored', async () => {
     const { node: rpc } = node(
       'getLatestBlockhash',
       inContext({ blockhash: 'abc', lastValidBlockHeight: 600 }),
@@ -202,7 +205,7 @@ describe('heights', () => {
   it.each([
     [123, 123n],
     [0, 0n],
-  ])('the first available block %s', async (given, expected) => {
+  ])('reads %s as the first available block', async (given, expected) => {
     const { node: rpc } = node('getFirstAvailableBlock', result(given));
     expect(await rpc.firstAvailableBlock()).toBe(expected);
   });
@@ -219,7 +222,7 @@ describe('choice of the node', () => {
     return { rpc: createSolanaRpc({ urls: [ONE, TWO], fetch }), requests };
   };
 
-  it('the primary node alone is asked while it answers', async () => {
+  it('only the primary node is asked while it responds', async () => {
     const { rpc, requests } = two(inContext(1), inContext(2));
     expect((await rpc.first((n) => n.balance('a', 'finalized'))).lamports).toBe(1n);
     expect(requests).toHaveLength(1);
@@ -233,12 +236,12 @@ describe('choice of the node', () => {
     ['-32016', error(-32016, 'Minimum context slot has not been reached')],
     ['-32005', error(-32005, 'Node is unhealthy')],
     ['a redirect', { status: 308, body: '' }],
-  ])('the next one after %s', async (_name, failure) => {
+  ])('the next node is asked after %s', async (_name, failure) => {
     const { rpc } = two(failure, inContext(2));
     expect((await rpc.first((n) => n.balance('a', 'finalized'))).lamports).toBe(2n);
   });
 
-  it("the first node's failure is returned, without the URL, when none answers", async () => {
+  it("the first node's failure is returned, without the URL, when no node responds", async () => {
     const { rpc } = two(error(-32016, 'Minimum context slot has not been reached'), new TypeError(TWO));
     const failure: unknown = await rpc.first((n) => n.balance('a', 'finalized')).catch((e: unknown) => e);
     expect(failure).toMatchObject({ code: 'UPSTREAM_FAILED', details: { reason: 'rpc_-32016' } });
@@ -257,6 +260,6 @@ it.each([
   [new RpcRefusal(-32002, 'no', null), 'rpc_-32002'],
   [new Error('with a secret'), 'unexpected'],
   ['text', 'unexpected'],
-])('the reason of %s is short and safe', (failure, reason) => {
+])('the reason of a failed call is short and contains no secret: %s', (failure, reason) => {
   expect(failureReason(failure)).toBe(reason);
 });

@@ -26,7 +26,7 @@ const d1 = async (name: string, ...args: string[]): Promise<{ results: unknown[]
 /** Texts that break a dump without proper escaping. */
 const HOSTILE = ["O'Brien; DROP TABLE tokens; --", 'two\nlines "quoted" \\ back', '漢字 🪙', ''];
 
-it('a new database filled from a backup equals the old one, search index included', async () => {
+it('a database restored from a backup equals the old one, including the search index', async () => {
   const seed = [
     ...HOSTILE.map((name, at) =>
       insertOf('tokens', {
@@ -94,15 +94,18 @@ it.each([
     1,
     'wrangler is not logged in: run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN.\n',
   ],
-] as const)('refuses a backup in one line when %s', async (_what, given, options, code, message) => {
-  const file = join(folder, 'none.sql');
-  const home = { HOME: folder, XDG_CONFIG_HOME: folder };
-  const refused = run(process.execPath, ['scripts/backup.ts', file, ...options], {
-    env: { ...env, ...home, API_BASE_URL: '', OPS_SECRET: '', ...given },
-  });
-  await expect(refused).rejects.toMatchObject({ code, stderr: expect.stringContaining(message) });
-  expect(existsSync(file)).toBe(false);
-});
+] as const)(
+  'refuses to make a backup, with one line of explanation, when %s',
+  async (_what, given, options, code, message) => {
+    const file = join(folder, 'none.sql');
+    const home = { HOME: folder, XDG_CONFIG_HOME: folder };
+    const refused = run(process.execPath, ['scripts/backup.ts', file, ...options], {
+      env: { ...env, ...home, API_BASE_URL: '', OPS_SECRET: '', ...given },
+    });
+    await expect(refused).rejects.toMatchObject({ code, stderr: expect.stringContaining(message) });
+    expect(existsSync(file)).toBe(false);
+  },
+);
 
 describe('a database that is written while it is read', () => {
   const schema = readFileSync('schema.sql', 'utf8');
@@ -116,7 +119,7 @@ describe('a database that is written while it is read', () => {
   const read = (db: DatabaseSync, queries: readonly string[]) =>
     queries.map((query) => db.prepare(query).all() as Record<string, string | number | null>[]);
 
-  it('includes every lasting row once, despite rows that appear and disappear', async () => {
+  it('a backup includes every unchanged row once while other rows are inserted and deleted', async () => {
     const names = ['b', 'c', 'd', 'e', 'f', "g'; --"];
     const db = database(...names.map(share), ...names.map(mark));
     let pages = 0;
@@ -133,7 +136,7 @@ describe('a database that is written while it is read', () => {
     expect(() => database(...statements)).not.toThrow();
   });
 
-  it('every table has a key to walk along, as the database itself names it', () => {
+  it('the backup pages each table by the primary key that the database reports', () => {
     const db = database();
     for (const table of tablesOf(schema)) {
       const key = db.prepare(`SELECT name FROM pragma_table_info('${table}') WHERE pk > 0 ORDER BY pk`).all();

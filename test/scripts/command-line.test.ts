@@ -49,11 +49,15 @@ async function expectRefused([script, args]: Nonsense): Promise<void> {
 }
 
 describe('invalid arguments are refused with the usage and exit code 2', () => {
-  it.each(NONSENSE)('%s %j', (...nonsense) => expectRefused(nonsense));
-  it.each(MORE_NONSENSE)('%s %j', { tags: ['deep'] }, (...nonsense) => expectRefused(nonsense));
+  it.each(NONSENSE)('refuses the script %s with the arguments %j', (...nonsense) => expectRefused(nonsense));
+  it.each(MORE_NONSENSE)(
+    'refuses the script %s with the invalid arguments %j',
+    { tags: ['deep'] },
+    (...nonsense) => expectRefused(nonsense),
+  );
 });
 
-it('npm run passes arguments to the script itself, not to a command after it', () => {
+it('npm run passes arguments to the script itself, not to a chained command', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
   const chained = Object.entries(scripts).filter(([, command]) => /\.ts\b.*&&/.test(command));
   // `npm version` runs this one without arguments.

@@ -55,11 +55,11 @@ it.each([
   ['all are set', ALL, []],
   ['a key service has the key', [...without('SOLANA_PRIVATE_KEY'), 'VAULT_URL', 'VAULT_TOKEN'], []],
   ['a key service has no token', [...without('SOLANA_PRIVATE_KEY'), 'VAULT_URL'], ['VAULT_TOKEN']],
-] as const)('names the missing settings when %s', (_case, names, missing) => {
+] as const)('names the missing settings of a deployment when %s', (_case, names, missing) => {
   expect(missingSecrets(names).toSorted()).toEqual([...missing].sort());
 });
 
-it('deploys with a complete file, and asks the account for nothing', () => {
+it('deploys with a complete settings file and does not query the account', () => {
   const file = settings(...ALL);
   const { status, calls } = deploy(['--secrets-file', file, '--domain', 'sluice.example']);
   expect([status, calls]).toEqual([
@@ -68,13 +68,13 @@ it('deploys with a complete file, and asks the account for nothing', () => {
   ]);
 });
 
-it('deploys staging with the secrets that its Worker has', () => {
+it('deploys staging with the secrets that its Worker already has', () => {
   const { status, calls } = deploy(['--env', 'staging'], listOf(...ALL));
   expect(status).toBe(0);
   expect(calls.at(-1)).toBe('true wrangler deploy --env=staging');
 });
 
-it.each(ALL)('does not deploy without %s', (name) => {
+it.each(ALL)('refuses to deploy without %s', (name) => {
   const file = settings(...without(name));
   const { status, stderr, calls } = deploy(['--secrets-file', file], listOf('NEAR_INTENTS_JWT'));
   expect(status).toBe(1);
@@ -96,14 +96,14 @@ it.each([
     /^wrangler is not logged in/,
   ],
   ['wrangler fails', 'socket hang up', /^The secrets of the deployed Worker cannot be read: socket hang up/],
-])('ends in one line when %s', (_case, text, message) => {
+])('a deployment ends with one line of explanation when %s', (_case, text, message) => {
   const { status, stderr } = deploy([], text, 1);
   expect(status).toBe(1);
   expect(stderr).toMatch(message);
   expect(stderr.trim()).not.toContain('\n');
 });
 
-it('fails the build of a deployment that did not check the secrets', () => {
+it('the build fails for a deployment whose secrets were not checked', () => {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/prepare-worker.ts'], {
     encoding: 'utf8',
     env: { ...process.env, WRANGLER_COMMAND: 'deploy', SECRETS_CHECKED: undefined },

@@ -34,11 +34,11 @@ async function found(
   );
 }
 
-it('finds nothing wrong with a healthy service', async () => {
+it('the doctor finds no problem in a healthy service', async () => {
   expect(await found({})).toEqual([]);
 });
 
-it('refers to the page that explains why a mint waits', async () => {
+it('the doctor refers to the page that explains why a mint waits', async () => {
   const [finding] = await found({ mint: { ok: false, reason: 'upstream_tips_apart' } });
   expect(finding).toMatchObject({ name: 'mint-skipped', level: 'problem' });
   const page = /docs\/\w+\.md/.exec(finding?.fix ?? '')?.[0] ?? '';
@@ -48,14 +48,14 @@ it('refers to the page that explains why a mint waits', async () => {
 it.each([
   ['operator', 'Nothing new is signed', 'npm run ops -- resume'],
   ['disabled', 'No swap begins', 'SWAPS_DISABLED'],
-])('the next step follows from the cause of the stop: %s', async (paused, what, fix) => {
+])("the doctor's next step depends on the cause of the stop: %s", async (paused, what, fix) => {
   const [finding] = await found({ paused });
   expect(finding).toMatchObject({ name: 'paused', level: 'note' });
   expect(finding?.what).toContain(what);
   expect(finding?.fix).toContain(fix);
 });
 
-it('names every exhausted limit, regardless of its module', async () => {
+it('the doctor names every exhausted limit, including limits that it does not know', async () => {
   const limits = [
     { name: 'day', left: '1' },
     { name: 'creations_day', left: '0' },
@@ -66,7 +66,7 @@ it('names every exhausted limit, regardless of its module', async () => {
   ]);
 });
 
-it('waits while the custodian compares its journal', async () => {
+it('the doctor waits while the custodian compares its journal', async () => {
   vi.useFakeTimers();
   try {
     const asked: string[] = [];
@@ -86,7 +86,7 @@ it('waits while the custodian compares its journal', async () => {
   }
 });
 
-it.each([401, 404])('reports a service that refuses OPS_SECRET with %d', async (status) => {
+it.each([401, 404])('the doctor reports a service that refuses OPS_SECRET with status %d', async (status) => {
   const settings = { OPS_SECRET: 'x'.repeat(64) };
   const findings = await found({}, settings, () => new Response('{}', { status }));
   expect(findings).toMatchObject([{ name: 'ops-secret-other', level: 'problem' }]);

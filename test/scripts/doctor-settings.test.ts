@@ -31,7 +31,7 @@ async function problems(change: Readonly<Record<string, string | undefined>>) {
   return findings.filter(({ level }) => level === 'problem').map(({ name }) => name);
 }
 
-it('finds no problem in complete settings', async () => {
+it('the doctor finds no problem in complete settings', async () => {
   expect(await problems({})).toEqual([]);
 });
 
@@ -81,7 +81,7 @@ describe('settings that look right at a glance', () => {
       'btc-address-malformed',
     ],
     ['a misspelt name', { RESERVE_SOLANA_ADRESS: HEALTHY.RESERVE_SOLANA_ADDRESS }, 'variable-unknown'],
-  ] as const)('settings that look right at a glance are found: %s', async (_what, change, name) => {
+  ] as const)('the doctor finds an error that is easy to overlook: %s', async (_what, change, name) => {
     expect(await problems(change)).toContain(name);
   });
 });

@@ -17,13 +17,13 @@ const bound = TOML.replace(
   'database_name = "sluice"\ndatabase_id = "3f9c2a10-1111-4111-8111-0123456789ab"\n',
 ).replace('binding = "KV"\n', 'binding = "KV"\nid = "0123456789abcdef0123456789abcdef"\n');
 
-it('staging has its own resources', () => {
+it('staging uses its own resources', () => {
   expect(sharedResources(TOML)).toEqual([]);
   expect(sharedResources(bound)).toEqual([]);
 });
 
 it.each(['wrangler.toml', 'wrangler.mcp.toml'])(
-  '%s keeps no headers of requests in its logs, and drops no failure',
+  '%s logs no request headers and keeps every failure',
   (config) => {
     const { observability } = unstable_readConfig({ config }, { hideWarnings: true });
     expect(observability).toMatchObject({ enabled: true, logs: { invocation_logs: false } });
@@ -75,7 +75,7 @@ it.each([
   expect(found?.shared).toHaveLength(1);
 });
 
-it('refuses a staging that inherits the domain of production', () => {
+it('refuses a staging environment that inherits the domain of production', () => {
   const route = 'routes = [{ pattern = "sluice.example", custom_domain = true }]';
   expect(sharedResources(`${route}\n${bound}`)).toEqual([
     { environment: 'staging', shared: ['routes (inherited)'] },
@@ -88,14 +88,14 @@ it('refuses a staging that inherits the domain of production', () => {
   ).toEqual([]);
 });
 
-it('a shared setting is a problem for the doctor', async () => {
+it('the doctor reports a setting that staging shares with production', async () => {
   const wrangler = join(folder, 'wrangler.toml');
   writeFileSync(wrangler, bound.replace(DATABASE, 'database_name = "sluice"'));
   const findings = await examine({ settings: {}, files: { wrangler }, offline: true, fetch });
   expect(findings.map(({ name }) => name)).toContain('environment-shares-production');
 });
 
-it('a shared setting fails the build of every deployment', async () => {
+it('a setting shared with production fails the build of every deployment', async () => {
   writeFileSync(
     join(folder, 'wrangler.toml'),
     bound.replace('namespace_id = "2001"', 'namespace_id = "1001"'),

@@ -22,7 +22,7 @@ const settingsFor = (peer: VaultPeer, change: Readonly<Record<string, string>> =
 describe('the settings of a key service', () => {
   const missing = (settings: Readonly<Record<string, string>>) => missingFor(readConfig(settings), 'custody');
 
-  it('the API needs no secret of a key service', () => {
+  it('the API needs no secret of the key service', () => {
     expect(missing(settingsFor(createVaultPeer(), { VAULT_TOKEN: '' }))).toEqual([]);
   });
 
@@ -30,7 +30,7 @@ describe('the settings of a key service', () => {
     ['RESERVE_SOLANA_ADDRESS', { RESERVE_SOLANA_ADDRESS: '' }],
     ['VAULT_URL', { VAULT_URL: 'https://vault.example' }],
     ['VAULT_URL', { VAULT_URL: 'https://vault.example/v1/transit/keys/..%2Fsys' }],
-  ])('the API needs a valid %s', (name, change) => {
+  ])('the API reports %s as missing when it is invalid', (name, change) => {
     expect(missing(settingsFor(createVaultPeer(), change))).toEqual([name]);
   });
 });
@@ -45,20 +45,20 @@ describe('the doctor', () => {
     return findings.filter(({ name }) => name.startsWith('key-service'));
   }
 
-  it('finds nothing wrong with the key of the reserve, and signs nothing', async () => {
+  it("the doctor finds no problem with the reserve's remote key, and signs nothing", async () => {
     const peer = createVaultPeer();
     expect(await found(peer)).toEqual([]);
     expect(peer.messages).toEqual([]);
   });
 
-  it('names the address that the key has', async () => {
+  it('the doctor names the address of the remote key if it belongs to another reserve', async () => {
     const peer = createVaultPeer();
     const [finding] = await found(peer, { RESERVE_SOLANA_ADDRESS: createVaultPeer(9).address });
     expect(finding).toMatchObject({ name: 'key-service-other-key', level: 'problem' });
     expect(finding?.what).toContain(peer.address);
   });
 
-  it('finds a token that may not read the key', async () => {
+  it('the doctor reports a Vault token that may not read the key', async () => {
     const [finding] = await found(createVaultPeer(), { VAULT_TOKEN: 'hvs.other' });
     expect(finding).toMatchObject({ name: 'key-service-unreachable' });
     expect(finding?.what).toContain('status_403');
@@ -67,7 +67,7 @@ describe('the doctor', () => {
   it.each<[string, Readonly<Record<string, string>>]>([
     ['solana-address-missing', { RESERVE_SOLANA_ADDRESS: '' }],
     ['solana-key-mismatch', { RESERVE_SOLANA_ADDRESS: createVaultPeer(9).address }],
-  ])('reports %s with the address of the secret key', async (name, change) => {
+  ])('the doctor reports %s and names the address of the secret key', async (name, change) => {
     const own = createVaultPeer(SEED);
     const settings = settingsFor(own, { VAULT_URL: '', SOLANA_PRIVATE_KEY: SECRET, ...change });
     const findings = await examine({ settings, files: {}, offline: true, fetch });
@@ -76,7 +76,7 @@ describe('the doctor', () => {
     expect(`${finding?.what} ${finding?.fix}`).toContain(own.address);
   });
 
-  it('finds a key in two places and a variable that is missing', async () => {
+  it('the doctor reports a key that is set in two places and a missing variable', async () => {
     const settings = settingsFor(createVaultPeer(), { SOLANA_PRIVATE_KEY: SECRET, VAULT_TOKEN: '' });
     const findings = await examine({ settings, files: {}, offline: true, fetch });
     const names = findings.map(({ name }) => name);

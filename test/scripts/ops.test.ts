@@ -46,7 +46,7 @@ function expectOneOwner(settings: string): void {
 }
 
 describe('keygen', () => {
-  it('prints settings that the service reads, with addresses that their keys control, without any network', async () => {
+  it('keygen prints valid settings with keys that control the addresses, without using a network', async () => {
     const { stdout, stderr } = await keygen();
     expect(stderr).toBe('');
     expectOneOwner(stdout);
@@ -61,18 +61,18 @@ describe('keygen', () => {
     expect(readConfig(settings).invalid).toEqual([]);
   });
 
-  it('the guard of these tests ends a command that uses a network', async () => {
+  it('the guard of these tests stops a command that uses a network', async () => {
     const env = { PATH: '', OPS_SECRET: 'x', API_BASE_URL: 'http://127.0.0.1:9' };
     const asking = run(process.execPath, ['--import', CUT, 'scripts/ops.ts', 'pause'], { env });
     await expect(asking).rejects.toMatchObject({ code: 99, stderr: 'network' });
   });
 
-  it('creates different keys each time', async () => {
+  it('keygen creates different keys each time', async () => {
     const [one, two] = (await Promise.all([keygen(), keygen()])).map(({ stdout }) => parseSettings(stdout));
     for (const name of Object.keys(one ?? {})) expect(one?.[name]).not.toBe(two?.[name]);
   });
 
-  it('writes a file that only its owner reads, shows addresses only, and overwrites none', async () => {
+  it('keygen writes a file that only its owner can read, prints only addresses, and overwrites no file', async () => {
     const file = join(folder, 'reserve.vars');
     const { stdout } = await keygen('--out', file);
     const written = readFileSync(file, 'utf8');
@@ -95,7 +95,7 @@ describe('keygen', () => {
     expect(readFileSync(file, 'utf8')).toBe(written);
   });
 
-  it('leaves no file when there is no space for it, and names it in one line', async () => {
+  it('keygen leaves no file when the disk is full, and names the file in one line', async () => {
     const file = join(folder, 'full.vars');
     const limited = `ulimit -f 0; exec "$0" scripts/ops.ts keygen --out ${file}`;
     await expect(run('sh', ['-c', limited, process.execPath])).rejects.toMatchObject({
@@ -106,7 +106,7 @@ describe('keygen', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('uses all the randomness that it is given', () => {
+  it('keygen derives different addresses from different random bytes', () => {
     const zero = freshKeys((length) => new Uint8Array(length).fill(1));
     expect(zero).toEqual(freshKeys((length) => new Uint8Array(length).fill(1)));
     expect(zero.solanaAddress).not.toBe(freshKeys((length) => new Uint8Array(length).fill(2)).solanaAddress);
@@ -117,7 +117,7 @@ describe('keygen', () => {
 });
 
 describe('address', () => {
-  it('prints the address of the key in a file or in the environment, without any network', async () => {
+  it('prints the address of a key from a file or the environment, without using a network', async () => {
     const { solanaAddress, settings } = freshKeys((length) => new Uint8Array(length).fill(3));
     const file = join(folder, 'address.vars');
     writeFileSync(file, settings);
@@ -134,7 +134,7 @@ describe('address', () => {
   it.each([
     ['missing', {}],
     ['malformed', { SOLANA_PRIVATE_KEY: 'not-a-key-but-secret' }],
-  ])('refuses a key that is %s, without its text', async (_what, env) => {
+  ])('refuses a key that is %s and does not print its text', async (_what, env) => {
     const failed = offline(['address', '--settings', join(folder, 'none.vars')], env);
     await expect(failed).rejects.toMatchObject({ code: 1, stdout: '' });
     await expect(failed).rejects.not.toMatchObject({ stderr: expect.stringContaining('not-a-key') });
@@ -151,12 +151,12 @@ describe('arguments of a command', () => {
     ['proof submit smpAbc', { name: 'proof-submit', signature: 'smpAbc' }],
     ['refund-due', { name: 'refund-due' }],
     ['refund-due --page 2', { name: 'refund-due', page: 2 }],
-  ])('%s', (line, body) => {
+  ])('reads the command line: %s', (line, body) => {
     expect(readCommandLine(line.split(' '))).toMatchObject({ type: 'remote', body, world: false });
     expect(readCommandLine([...line.split(' '), '--world'])).toMatchObject({ body, world: true });
   });
 
-  it('only commands that read may address a world that was not named', () => {
+  it('only read commands may use a world that was not named explicitly', () => {
     const reading = Object.entries(REMOTE).flatMap(([name, { reads }]) => (reads ? [name] : []));
     expect(reading).toEqual([
       'operations',
@@ -187,11 +187,11 @@ describe('arguments of a command', () => {
     'address of',
     'keygen --world',
     'send',
-  ])('“%s” is not a command', (line) => {
+  ])('refuses “%s” as a command', (line) => {
     expect(readCommandLine(line.split(' ').filter(Boolean))).toEqual({ type: 'usage' });
   });
 
-  it('the usage lists all commands', () => {
+  it('the usage text lists all commands', () => {
     for (const name of [...Object.keys(REMOTE), 'keygen', 'address']) expect(USAGE).toContain(`  ${name}`);
   });
 });

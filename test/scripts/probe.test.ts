@@ -10,7 +10,7 @@ describe('the probe’s network access', () => {
     ['POST', 'https://a.test/v0/quote', { dry: true, amount: '1' }],
     ['POST', 'https://a.test/info', { type: 'allMids' }],
     ['POST', 'https://a.test/', rpc('getEpochInfo')],
-  ])('lets %s %s %j through', (method, url, body) => {
+  ])('the probe allows the read %s %s %j', (method, url, body) => {
     expect(isRead(url, method, body)).toBe(true);
   });
 
@@ -25,7 +25,7 @@ describe('the probe’s network access', () => {
     ['a batch', 'POST', 'https://a.test/', [rpc('sendTransaction')]],
     ['an upload', 'PUT', 'https://a.test/', undefined],
     ['a deletion', 'DELETE', 'https://a.test/', undefined],
-  ])('refuses %s before anything is sent', async (_what, method, url, body) => {
+  ])('the probe refuses %s before it sends anything', async (_what, method, url, body) => {
     const { fetch, requests } = replay({});
     const guarded = readOnlyFetch(fetch, () => undefined);
     const init = { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
@@ -33,7 +33,7 @@ describe('the probe’s network access', () => {
     expect(requests).toEqual([]);
   });
 
-  it('stores request, status, limits and the unchanged body, and no header of ours', async () => {
+  it('the probe stores request, status, limits and the unchanged body, but no request header', async () => {
     const kept: Exchange[] = [];
     const headers = { 'content-type': 'text/html', 'ratelimit-remaining': '74', 'set-cookie': 'a=b' };
     const { fetch } = replay({ 'GET https://a.test/x': { status: 429, headers, body: '{"big":1e400} ' } });

@@ -67,12 +67,12 @@ afterAll(() => {
   for (const made of [folder, outside]) rmSync(made, { recursive: true, force: true });
 });
 
-it('before the first tag, the committed source is the earlier release', () => {
+it('before the first tag, the committed source is treated as the earlier release', () => {
   const earlier = checkOutLastTag(join(outside, 'committed'), folder);
   expect(json('package.json', earlier).version).toBe(VERSION);
 });
 
-it('every file that has the version of the release has the same one', () => {
+it('all files that contain the release version have the same version', () => {
   expect(new Set(Object.values(versionsIn('.')))).toEqual(new Set([VERSION]));
 });
 
@@ -81,7 +81,7 @@ describe('npm version minor', () => {
   const next = `${major}.${minor + 1}.0`;
   let entries = '';
 
-  it('puts the version everywhere, commits and tags', () => {
+  it('npm version minor writes the version to every file, commits and tags', () => {
     entries =
       readFileSync(join(folder, 'CHANGELOG.md'), 'utf8')
         .split(/^## .*$/m)[1]
@@ -94,7 +94,7 @@ describe('npm version minor', () => {
     expect(git('status', '--porcelain')).toBe('');
   });
 
-  it('moves the entries under the version with the date, and leaves an empty section', () => {
+  it('npm version minor moves the changelog entries under the dated version and leaves an empty section', () => {
     const changelog = readFileSync(join(folder, 'CHANGELOG.md'), 'utf8');
     const headings = [...changelog.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
     expect(headings[0]).toBe('[Unreleased]');
@@ -104,7 +104,7 @@ describe('npm version minor', () => {
     expect(entries).not.toBe('');
   });
 
-  it('the notes of the release are the section of its version', () => {
+  it('the notes of a release are its own section of the changelog', () => {
     const notes = (...args: string[]) =>
       execFileSync(process.execPath, ['scripts/release.ts', 'notes', ...args], {
         cwd: folder,
@@ -114,7 +114,7 @@ describe('npm version minor', () => {
     expect(notes(next)).toBe(entries);
   });
 
-  it('makes the tag from which the upgrade test upgrades', () => {
+  it('npm version minor creates the tag from which the upgrade test starts', () => {
     const file = join(folder, 'schema.sql');
     const changed = `${readFileSync(file, 'utf8')}-- later\n`;
     writeFileSync(file, changed);
@@ -125,7 +125,7 @@ describe('npm version minor', () => {
     git('reset', '-q', '--hard', 'HEAD~1');
   });
 
-  it('npm version minor is refused when nothing is under Unreleased, and changes nothing', () => {
+  it('npm version minor is refused and changes nothing if nothing is under Unreleased', () => {
     const { status, stderr } = npmVersion('patch');
     expect(status).not.toBe(0);
     expect(stderr).toContain("CHANGELOG.md has no entry under 'Unreleased'");
@@ -133,7 +133,7 @@ describe('npm version minor', () => {
     expect(git('status', '--porcelain')).toBe('');
   });
 
-  it('releases the entries added afterwards', () => {
+  it('a later npm version releases the entries added after the first', () => {
     const file = join(folder, 'CHANGELOG.md');
     const text = readFileSync(file, 'utf8').replace(
       '## [Unreleased]\n',

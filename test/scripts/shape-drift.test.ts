@@ -15,7 +15,7 @@ const get = (path: string, text: string, status = 200): Exchange =>
 const rpc = (method: string, text: string): Exchange =>
   exchange({ request: { method: 'POST', url: 'https://node.test/key', body: { method } }, text });
 
-it('compares quotes, refusals, states, tokens and transactions with the recorded ones', () => {
+it('the shape check compares quotes, refusals, states, tokens and transactions with the recorded ones', () => {
   const quote = { method: 'POST', url: 'https://upstream.test/v0/quote', body: { dry: true } };
   expect(
     shapeDrift([
@@ -34,7 +34,7 @@ it('compares quotes, refusals, states, tokens and transactions with the recorded
   ]);
 });
 
-it('names each difference once, with its call', () => {
+it('the shape check names each difference once, with its call', () => {
   const status = JSON.parse(recorded('one-click/status-pending-btc-base-usdc.json')) as object;
   const changed = JSON.stringify({ ...status, status: 5 });
   expect(shapeDrift([get('/v0/status', changed), get('/v0/status', changed)])).toEqual([
@@ -46,7 +46,7 @@ it('names each difference once, with its call', () => {
   ]);
 });
 
-it('names calls that were never recorded, without addresses and keys', () => {
+it('the shape check names calls that were never recorded, without addresses and keys', () => {
   const address = '11111111111111111111111111111111';
   expect(
     shapeDrift([

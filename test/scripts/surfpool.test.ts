@@ -7,7 +7,7 @@ const { optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8')
 };
 
 it.each(['linux-arm64', 'win32-x64', 'linux-riscv64'])(
-  '%s: one line names the missing package and the supported platforms',
+  'one line names the missing package and the supported platforms on %s',
   (platform) => {
     const line = surfpoolMissing(platform);
     expect(line).toMatch(
@@ -17,14 +17,14 @@ it.each(['linux-arm64', 'win32-x64', 'linux-riscv64'])(
   },
 );
 
-it('names the package and the command that installs it on another platform that has one', () => {
+it('names the missing package and the command that installs it on a supported platform', () => {
   const other = process.platform === 'darwin' ? 'linux-x64' : 'darwin-arm64';
   expect(surfpoolMissing(other)).toMatch(
     /^The offline world needs @solana\/surfpool-\S+, which is not installed\. Run `npm ci`/,
   );
 });
 
-it('accepts exactly the platforms of package.json', () => {
+it('accepts exactly the Surfpool platforms of package.json', () => {
   const packages = Object.keys(optionalDependencies).filter((name) => name.startsWith('@solana/surfpool-'));
   const platforms = packages.map((name) => name.replace(/^@solana\/surfpool-|-gnu$/g, ''));
   for (const platform of platforms)

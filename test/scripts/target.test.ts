@@ -64,7 +64,7 @@ describe('the target of a command', () => {
       `of ${ONE.url}`,
     ],
   ] as const)(
-    'the target of a command is %s',
+    'a command uses as its target %s',
     (_what, given, {
       worlds = [],
       ...rest
@@ -92,7 +92,7 @@ describe('the target of a command', () => {
     ],
     ['the origin is no URL', { origin: 'sluice' }, {}, 'API_BASE_URL must be an http or https URL'],
   ] as const)(
-    'the target of a command is refused when %s',
+    'a command refuses its target when %s',
     (_what, given, {
       worlds = [],
       ...rest
@@ -117,14 +117,14 @@ describe('the first line', () => {
   }
   const line = (origin: string) => targetLine({ origin, world: undefined });
 
-  it('names origin, release and reserve', async () => {
+  it('the first line of a command names the origin, the release and the reserve', async () => {
     const release = { version: '1.2.0', commit: `${'0123456789'.repeat(4)}-dirty` };
     const origin = await serve(JSON.stringify({ ok: true, release, reserveAddress: 'R' }));
     expect(await line(origin)).toBe(`Target: ${origin}, release 1.2.0 (012345678901-dirty), reserve R`);
     expect(await targetLine({ origin, world: worldAt(origin) })).toContain(`${origin} (offline world), `);
   });
 
-  it('says that an origin does not respond, or serves something else', async () => {
+  it('the first line says that an origin does not respond or is not a Sluice service', async () => {
     expect(await line('http://127.0.0.1:9')).toBe('Target: http://127.0.0.1:9, which does not respond');
     const other = await serve('<html>');
     expect(await line(other)).toBe(`Target: ${other}, which is not a Sluice service (status 200)`);
@@ -137,7 +137,7 @@ describe('the files of worlds', () => {
   /** No process has this id. */
   const DEAD = 2 ** 22 + 1;
 
-  it('the files of worlds show only running worlds, and are removed once their process was killed', () => {
+  it('lists only running worlds and removes the files of killed ones', () => {
     const forget = announceWorld(ONE, folder);
     writeFileSync(join(folder, `${DEAD}.json`), JSON.stringify(TWO));
     writeFileSync(join(folder, `sluice-world-${DEAD}-abcdef`), '');

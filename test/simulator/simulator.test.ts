@@ -20,14 +20,17 @@ const run = (script: string, ...args: string[]): Promise<{ text: string; code: n
     );
   });
 
-it('breaks no invariant in the first seeds', { timeout: PATIENCE_MS, tags: ['scaled'] }, async () => {
+it('the simulator breaks no invariant in its first seeds', {
+  timeout: PATIENCE_MS,
+  tags: ['scaled'],
+}, async () => {
   const seeds = cases(120, 8);
   const { text, code } = await run('simulate.ts', '--seeds', String(seeds), '--from', '1');
   expect(text).toMatch(new RegExp(`${seeds} seeds from 1 in .* 0 violations`));
   expect(code).toBe(0);
 });
 
-it('breaks no invariant while one of three nodes lies in every response', {
+it('the simulator breaks no invariant while one of three nodes lies in every response', {
   timeout: PATIENCE_MS,
   tags: ['scaled'],
 }, async () => {
@@ -45,7 +48,7 @@ const MENDED = [
 ];
 
 it.each(MENDED)(
-  'seed %i, which once broke an invariant, breaks none',
+  'seed %i, which once broke an invariant, no longer breaks one',
   { timeout: PATIENCE_MS, tags: ['deep'] },
   async (seed) => {
     const { violations } = await runSeed(seed, await loadProduction(OWN_SOURCE), () => undefined);
@@ -106,7 +109,7 @@ function rush(seed: number): Scenario {
 }
 
 it.each([1, 2, 3])(
-  'keeps every cap with 500 concurrent callers (round %i)',
+  'no cap is exceeded by 500 concurrent callers (round %i)',
   { timeout: PATIENCE_MS, tags: ['deep'] },
   async (round) => {
     const { violations, counts } = await runScenario(

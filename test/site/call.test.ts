@@ -20,7 +20,7 @@ const failed = async () => {
   return failureFrom(thrown);
 };
 
-it('sends the key and body of a creation, and nothing that identifies the visitor', async () => {
+it('a creation sends its key and body, and nothing that identifies the visitor', async () => {
   const sent = answering(async () => Response.json({ ok: true }));
   await call('createSwap', { amountSol: '0.5' }, { idempotencyKey: '0123456789abcdef' }).catch(() => null);
   expect(sent[0]?.init).toMatchObject({
@@ -74,7 +74,7 @@ describe('failures are text with a next step', () => {
     ['a page with status 200', new Response('<h1>Maintenance</h1>'), 200],
     ['an answer cut short', new Response('{"bitcoin":{"addr'), 200],
     ['nothing at all', new Response(null, { status: 500 }), 500],
-  ])('%s', async (_name, response, status) => {
+  ])('shows an unreadable response as text with a next step: %s', async (_name, response, status) => {
     answering(async () => response);
     expect((await failed()).text).toBe(`The service returned an unexpected response (status ${status}).`);
   });
@@ -89,12 +89,12 @@ describe('failures are text with a next step', () => {
     request_id: 'r-1',
   } as const;
 
-  it('shows a requested wait in minutes or seconds', () => {
+  it('shows the requested wait in minutes or seconds', () => {
     expect(failureOf({ ...refused, retry_after_s: 1800 }).next).toContain('about 30 minutes');
     expect(failureOf({ ...refused, retry_after_s: 5 }).next).toContain('5 seconds');
   });
 
-  it('each action of the service has a next step', () => {
+  it('every action that the service returns has its own next step', () => {
     const unknown = failureOf({ ...refused, action: 'no_such_action' as 'none' }).next;
     for (const { action } of Object.values(ERRORS))
       expect(failureOf({ ...refused, action }).next, action).not.toBe(unknown);

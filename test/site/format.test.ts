@@ -26,22 +26,22 @@ describe('amounts', () => {
     ['1234567.00000001', '1,234,567.00000001'],
     ['-1234', '−1,234'],
     ['18446744073709551615', '18,446,744,073,709,551,615'],
-  ])('%s is written %s', (text, want) => {
+  ])('writes the number %s as %s', (text, want) => {
     expect(grouped(text)).toBe(want);
   });
 
-  it('no digit is lost where a double would lose it', () => {
+  it('keeps digits that a double would lose', () => {
     expect(sats('9007199254740993')).toBe('9,007,199,254,740,993');
     expect(sol('18446744073709551615')).toBe('18,446,744,073.709551615');
   });
 
-  it('BTC always has its eight digits, SOL only those that it needs', () => {
+  it('shows BTC with all eight digits, and SOL without trailing zeros', () => {
     expect(btc('1000000')).toBe('0.01000000');
     expect(btc('2100000000000000')).toBe('21,000,000.00000000');
     expect(sol('500000000')).toBe('0.5');
   });
 
-  it('text that is not an integer is shown unchanged, never as a number', () => {
+  it('shows text that is not an integer unchanged, never as a number', () => {
     for (const text of ['', 'NaN', '1.5', '1e9', '<b>', '9'.repeat(80)]) {
       expect(sats(text)).toBe(text);
       expect(btc(text)).toBe(text);
@@ -56,38 +56,38 @@ describe('amounts', () => {
     ['0', 6, '0'],
     ['0.0000', 6, '0'],
     ['1234567', 3, '1234567'],
-  ])('%s to %i significant digits is %s', (text, digits, want) => {
+  ])('%s rounds to %i significant digits as %s', (text, digits, want) => {
     expect(significant(text, digits)).toBe(want);
   });
 
-  it('amounts are rounded down', () => {
+  it('rounds amounts down', () => {
     expect(rounded('1.999', 2)).toBe('1.99');
     expect(rounded('1.999', 0)).toBe('1');
     expect(rounded('1.000', 2)).toBe('1');
   });
 
   it.each(['1e3', '+1', '-1', '.5', '5.', '0x10', '1 0', '١', 'NaN', 'Infinity'])(
-    '%s is not an amount',
+    'refuses %s as an amount',
     (text) => {
       expect(isAmount(text, 9, 'SOL')).toBe(false);
       expect(amountFault(text, 9, 'SOL')).toBe('Digits and one point, such as 0.5');
     },
   );
 
-  it('names the comma in an amount of money', () => {
+  it('the error of an amount with a comma explains the comma', () => {
     for (const text of ['1,5', '1,000'])
       expect(amountFault(text, 9, 'SOL')).toBe(
         'Write a point instead of the comma, such as 0.5, and no grouping.',
       );
   });
 
-  it('names the largest possible amount', () => {
+  it('the error of an amount that is too large names the maximum', () => {
     expect(amountFault('2.000000001', 9, 'SOL', 2_000_000_000n)).toBe('At most 2 SOL.');
     expect(amountFault('2', 9, 'SOL', 2_000_000_000n)).toBeNull();
     expect(isAmount('1000000001', 6, 'USDC', 10n ** 15n)).toBe(false);
   });
 
-  it('an empty field is neither an error nor an amount', () => {
+  it('treats an empty field neither as an error nor as an amount', () => {
     expect(amountFault(' ', 9, 'SOL')).toBeNull();
     expect(isAmount(' ', 9, 'SOL')).toBe(false);
   });
@@ -101,7 +101,7 @@ describe('a minimum rounded up', () => {
     ['12.34561', 4, '12.35'],
     ['123456.7', 4, '123457'],
     ['0.99999', 4, '1'],
-  ])('%s to %i digits is %s, never less', (text, digits, want) => {
+  ])('the minimum %s rounds up to %i digits as %s', (text, digits, want) => {
     expect(roundedUp(text, digits)).toBe(want);
   });
 });
@@ -114,7 +114,7 @@ describe('short amounts', () => {
     ['9499987900', '9.4999'],
     ['0', '0'],
     ['1234567000000000', '1,234,567'],
-  ])('%s lamports are %s SOL, and never zero unless there is none', (lamports, want) => {
+  ])('shows %s lamports as %s SOL, and as zero only if the amount is zero', (lamports, want) => {
     expect(shortSol(lamports)).toBe(want);
   });
 
@@ -123,19 +123,19 @@ describe('short amounts', () => {
     ['1', '1 sat'],
     ['2', '2 sats'],
     ['61975', '61,975 sats'],
-  ])('%s agree with their unit', (atoms, want) => {
+  ])('uses the right singular or plural of the unit for %s', (atoms, want) => {
     expect(amountOf(atoms, 'sat')).toBe(want);
     expect(amountOf(BigInt(atoms), 'sat')).toBe(want);
   });
 });
 
 describe('times', () => {
-  it('times are in UTC in every locale', () => {
+  it('shows times in UTC in every locale', () => {
     expect(instant('2026-11-20T17:44:58.009Z')).toBe('2026-11-20 17:44 UTC');
     expect(fromUnixSeconds(1_795_196_687)).toBe('2026-11-20T17:44:47.000Z');
   });
 
-  it('an invalid time is shown unchanged, or as nothing', () => {
+  it('shows an invalid time unchanged, or nothing', () => {
     expect(instant('<script>')).toBe('<script>');
     expect(fromUnixSeconds(1e300)).toBe('');
   });
@@ -150,16 +150,16 @@ describe('times', () => {
     [3600, '1 hour ago'],
     [7200, '2 hours ago'],
     [400_000, '4 days ago'],
-  ])('%i seconds are %s', (seconds, want) => {
+  ])('shows an age of %i seconds as "%s"', (seconds, want) => {
     expect(ago(0, seconds * 1000)).toBe(want);
   });
 
-  it('a countdown has minutes and two digits of seconds, and never goes below zero', () => {
+  it('a countdown shows minutes and two digits of seconds, and never goes below zero', () => {
     expect([clock(95), clock(60), clock(9.9), clock(-4)]).toEqual(['1:35', '1:00', '0:09', '0:00']);
   });
 });
 
-it('a long text is shortened to its two ends, a short one is whole', () => {
+it('shortens a long text to its two ends and shows a short one completely', () => {
   expect(shortened('bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq')).toBe('bc1qar…wf5mdq');
   expect(shortened('1234567890123')).toBe('1234567890123');
 });

@@ -57,7 +57,7 @@ describe('the site’s functions, built as for the platform', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('the site’s functions run for exactly the paths of the two Workers; every other request is a file', () => {
+  it("the site's functions run for exactly the paths of the two Workers; all other paths are files", () => {
     const worker = /run_worker_first = (\[.*\])/.exec(readFileSync('wrangler.toml', 'utf8'))?.[1] ?? '[]';
     // At Pages the two pages with first figures are files, so that they do not depend on the Worker.
     const forwarded = (JSON.parse(worker) as string[]).filter((path) => !['/', '/reserves'].includes(path));
@@ -67,13 +67,13 @@ describe('the site’s functions, built as for the platform', () => {
   it.each([
     ['POST', '/mcp'],
     ['OPTIONS', '/mcp'],
-  ])('pass %s %s on to the MCP server', async (method, path) => {
+  ])("the site's functions pass %s %s on to the MCP server", async (method, path) => {
     const response = await pages.dispatchFetch(`https://site.test${path}`, { method });
     expect(await response.json()).toEqual({ mcp: `${method} ${path}` });
   });
 
   it.each(['/api/reserves?x=1', '/api/swap/status/abc', '/llms.txt'])(
-    'pass %s on and return its answer unchanged',
+    "the site's functions pass %s on and return the response unchanged",
     async (path) => {
       const response = await pages.dispatchFetch(`https://site.test${path}`);
       expect([response.status, response.headers.get('x-request-id')]).toEqual([418, 'r-1']);
@@ -96,7 +96,7 @@ describe('the site’s functions, built as for the platform', () => {
   });
 });
 
-it('a Worker that cannot be reached is an error of the usual shape', async () => {
+it('returns the usual error body when a Worker cannot be reached', async () => {
   const API = { fetch: () => Promise.reject(new Error('internal error; reference = secret')) };
   const response = await onRequest({ request: new Request('https://site.test/api/reserves'), env: { API } });
   const text = await response.text();

@@ -88,7 +88,7 @@ describe('the chain of all proofs', () => {
     expect(await check([])).toEqual({ type: 'empty' });
   });
 
-  it('the chain of all proofs is broken where a proof was left out, inserted, or the beginning is missing', async () => {
+  it('reports a broken chain if a proof was left out or inserted, or the first proofs are missing', async () => {
     const unlinked = 'it does not contain the hash of the proof before it';
     expect(await check([newest, third, first])).toEqual({
       type: 'broken',
@@ -99,7 +99,7 @@ describe('the chain of all proofs', () => {
     expect(await check([newest, second])).toMatchObject({ why: 'the proofs before it are missing' });
   });
 
-  it('the chain of all proofs is broken by one altered byte in any member of a proof', async () => {
+  it('reports a broken chain if one byte of any member of a proof was altered', async () => {
     const figures = { ...second.figures, reserveSatoshis: '9' };
     const altered: Partial<ArchivedProof>[] = [
       { figures },
@@ -117,7 +117,7 @@ describe('the chain of all proofs', () => {
     }
   });
 
-  it('reports its progress', async () => {
+  it('reports the number of checked proofs while it checks the chain', async () => {
     const counts: number[] = [];
     const many = Array.from({ length: 250 }, () => first);
     await checkChain(each(archive(100).concat(many)), (count) => counts.push(count));
@@ -126,11 +126,11 @@ describe('the chain of all proofs', () => {
 });
 
 describe('one proof of the archive', () => {
-  it('a proof of the archive is valid as it was signed', async () => {
+  it('accepts an archived proof as it was signed', async () => {
     for (const proof of PROOFS) expect(await proofFault(proof)).toBeNull();
   });
 
-  it('a proof with a signature of another key is invalid, even if the hash is that of the new text', async () => {
+  it('refuses a proof signed with another key, even if its hash matches the new text', async () => {
     const other = ed25519.sign(new TextEncoder().encode(second.message), new Uint8Array(32).fill(1));
     const solana = { ...second.solana, signature: base58.encode(other) };
     const hash = proofHash(second.message, { bitcoin: second.bitcoin.signature, solana: solana.signature });

@@ -141,12 +141,12 @@ function tagsOf(html: string) {
 
 const namesOf = (html: string): string[] => tagsOf(html).map(({ name }) => name);
 
-it('the corpus holds fifty different texts', () => {
+it('the corpus has fifty different hostile texts', () => {
   expect(new Set(HOSTILE_TEXTS).size).toBe(50);
 });
 
 describe.each(SHOWN)('%s', (_name, show) => {
-  it.each(HOSTILE_TEXTS.map((text) => [text]))('shows %j as text', (text) => {
+  it.each(HOSTILE_TEXTS.map((text) => [text]))('shows the hostile text %j only as text', (text) => {
     const html = String(show(text));
     for (const { name, attributes } of tagsOf(html)) {
       expect(name).toMatch(OWN_TAGS);

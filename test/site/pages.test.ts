@@ -36,7 +36,7 @@ const { repository } = JSON.parse(readFileSync('package.json', 'utf8'));
 const SOURCE = repository.url.slice('git+'.length, -'.git'.length);
 
 describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page) => {
-  it('a page states its purpose in one title and one sentence', () => {
+  it('each page states its purpose in one title and one sentence', () => {
     const html = file(path);
     expect(html.match(/<title>[^<]{8,80}<\/title>/g)).toHaveLength(1);
     expect(page.description.length).toBeGreaterThan(20);
@@ -44,7 +44,7 @@ describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page
     expect(html.match(/<main /g)).toHaveLength(1);
   });
 
-  it('a page contains no inline script, style or handler, which the policy would refuse', () => {
+  it('a page contains no inline script, style or handler, because the security policy would refuse it', () => {
     const html = file(path);
     expect(html).not.toMatch(/<script(?![^>]*\ssrc=)/);
     expect(html).not.toMatch(/<style/);
@@ -66,7 +66,7 @@ describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (path, page
 });
 
 it.each([...FIXED_PAGES, docsPage(API)].map(({ path }) => path))(
-  '%s says what ABSR and ASRY are where they first appear, and calls no payment a deposit',
+  '%s explains ABSR and ASRY where they first appear, and calls no payment a deposit',
   (path) => {
     const text = textOf(file(path));
     for (const name of ['ABSR', 'ASRY']) {
@@ -77,7 +77,7 @@ it.each([...FIXED_PAGES, docsPage(API)].map(({ path }) => path))(
   },
 );
 
-it('licenses.md names everything that the site publishes, and each licence only requires its own text', () => {
+it('licenses.md lists everything that the site publishes, under licences that only require their own text', () => {
   const headings = readFileSync(join(SITE_FOLDER, 'licenses.md'), 'utf8').matchAll(
     /^## (.+) - [\d.]+ \((.+)\)$/gm,
   );
@@ -89,7 +89,7 @@ it('licenses.md names everything that the site publishes, and each licence only 
   expect(licences.filter(({ licence }) => !allowed.includes(licence))).toEqual([]);
 });
 
-it('every script of the folder belongs to a page', () => {
+it('every script in site/islands belongs to a page', () => {
   const scripts = readdirSync(join(import.meta.dirname, '../../site/islands')).filter(
     (name) => name !== 'mount.tsx',
   );
@@ -97,7 +97,7 @@ it('every script of the folder belongs to a page', () => {
   expect([...used].sort()).toEqual(scripts.sort());
 });
 
-it('the scripts are those of production, and reveal nothing about the build machine', () => {
+it('the built scripts do not contain a path of the build machine', () => {
   const folder = join(SITE_FOLDER, 'assets');
   const scripts = readdirSync(folder).filter((name) => name.endsWith('.js'));
   expect(scripts.length).toBeGreaterThan(10);
@@ -106,7 +106,7 @@ it('the scripts are those of production, and reveal nothing about the build mach
   expect(telling).toEqual([]);
 });
 
-it('no script that a page loads is over 30 KB, and the check of a proof, loaded on a click, is at most 48 KB', () => {
+it('no page loads a script over 30 KB; the proof check, loaded on a click, has at most 48 KB', () => {
   const folder = join(SITE_FOLDER, 'assets');
   const onLoad = PAGES.map(({ path }) => file(path)).join('');
   const sizes = readdirSync(folder)
@@ -123,7 +123,7 @@ it('every page loads at most 8 scripts', () => {
   }
 });
 
-it('the policy names this site and the verification sources only', () => {
+it('the security policy allows only this site and the sources of the proof check', () => {
   expect(contentPolicy(PUBLIC_SOURCES)).toBe(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; manifest-src 'self'; " +
       "connect-src 'self' https://mempool.space https://blockstream.info https://solana-rpc.publicnode.com " +
@@ -148,7 +148,7 @@ it('copied snippets contain the origin of the page and can be parsed', () => {
   for (const { text } of curlLines(origin)) expect(text).toContain(`${origin}/api/`);
 });
 
-it('a command that spends uses a stored key, so that a repeat moves nothing twice', () => {
+it('the example command that creates a swap stores its key, so that a repeat pays nothing twice', () => {
   const spending = curlLines('https://reserve.example').filter(
     ({ text }) => text.includes('/swap/create') && !text.includes('dry_run'),
   );
@@ -168,7 +168,7 @@ it('the font is one file of this site, at most 45 KB, and every page preloads it
     expect(file(path)).toContain(`<link rel="preload" href="/assets/${font}" as="font"`);
 });
 
-it('the manifest and the social card name pictures that exist, with their real sizes', () => {
+it('the manifest and the social card name existing pictures with their real sizes', () => {
   const manifest = JSON.parse(readFileSync(join(SITE_FOLDER, 'site.webmanifest'), 'utf8'));
   const png = (name: string): string => {
     const bytes = readFileSync(join(SITE_FOLDER, name));
@@ -180,7 +180,7 @@ it('the manifest and the social card name pictures that exist, with their real s
   expect(png('card.png')).toBe('1200x630');
 });
 
-it('/docs shows every operation with its path, its parameters and its errors, readable without scripts', () => {
+it('/docs shows every operation with path, parameters and errors, and is readable without scripts', () => {
   const html = file('/docs');
   for (const { method, path, operation } of operationsOf(API)) {
     const at = html.indexOf(`id="${operation.operationId}"`);
@@ -217,14 +217,14 @@ describe('the preview of a shared link', () => {
       await pagesApp({ origin, release, style: '/a.css', font: '/a.woff2', scripts }, API).request(path)
     ).text();
 
-  it('the preview of a shared link has absolute addresses where the build has an origin, as readers of previews require', async () => {
+  it('the preview of a shared link has absolute addresses if the build has an origin', async () => {
     const text = await html('/reserves', 'https://sluice.example');
     expect(text).toContain('<meta property="og:image" content="https://sluice.example/card.png"/>');
     expect(text).toContain('<meta property="og:url" content="https://sluice.example/reserves"/>');
     expect(text).toContain('<link rel="canonical" href="https://sluice.example/reserves"/>');
   });
 
-  it('the preview of a shared link names no origin where the build has none', async () => {
+  it('the preview of a shared link names no origin if the build has none', async () => {
     const text = await html('/reserves', '');
     expect(text).toContain('<meta property="og:image" content="/card.png"/>');
     expect(text).not.toContain('canonical');
@@ -240,7 +240,7 @@ it('every page references the icons, the manifest and the card, and each of them
   expect(existsSync(join(SITE_FOLDER, 'favicon.ico'))).toBe(true);
 });
 
-it('the feed of releases leaves out what no release has, and links to files of the repository', () => {
+it('the feed of releases omits unreleased changes and links to files of the repository', () => {
   const changes = changesOf(
     '# Changelog\n\n## [Unreleased]\n\n- Next\n\n## [1.1.0] - 2026-11-24\n\n- See [a & b](docs/a.md#b) for `<x>`\n',
     SOURCE,

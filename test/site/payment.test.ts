@@ -10,12 +10,12 @@ const attribute = (html: string, name: string): string =>
 const drawn = (html: string): string =>
   readCode(attribute(html, 'viewBox'), html.split('<path').at(-1) ?? '');
 
-it.each([1, 40, 200, 400])('a QR code of %i characters is read back unchanged', (length) => {
+it.each([1, 40, 200, 400])('a QR code of %i characters can be read back unchanged', (length) => {
   const text = `solana:${'A1'.repeat(200).slice(0, length)}`;
   expect(drawn(String(QrCode({ text, label: 'x' })))).toBe(text);
 });
 
-it('code, link and amount of a payment are those of the invoice', () => {
+it('the code, link and amount of a payment are those of the invoice', () => {
   const invoice = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
   const html = String(PaymentCard({ lock: 'x', payment: invoice }));
   const code = html.slice(html.indexOf('<svg'), html.indexOf('</svg>'));
@@ -26,7 +26,7 @@ it('code, link and amount of a payment are those of the invoice', () => {
   expect(html).toContain(invoice.amount);
 });
 
-it('a URL that does not start as a payment is not a link to a wallet', () => {
+it('offers no wallet link for a URL that is not a Solana Pay URL', () => {
   const invoice = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
   const html = String(
     PaymentCard({ lock: 'x', payment: { ...invoice, solana_pay_url: 'javascript:alert(1)' } }),
@@ -34,7 +34,7 @@ it('a URL that does not start as a payment is not a link to a wallet', () => {
   expect(html).not.toContain('href=');
 });
 
-it('shows nothing to scan, open or copy once the time is over', () => {
+it('shows nothing to scan, open or copy once the time to pay is over', () => {
   const payment = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
   const late = String(PaymentTerms({ lock: 'x', payment, left: 0 }));
   expect(late).toContain('Do not pay it any more');
@@ -42,7 +42,7 @@ it('shows nothing to scan, open or copy once the time is over', () => {
   for (const left of [1, null]) expect(String(PaymentTerms({ lock: 'x', payment, left }))).toContain('<svg');
 });
 
-it('offers no payment by hand that only its reference identifies', () => {
+it('does not offer payment by hand if only the reference identifies the payment', () => {
   const payment = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
   const html = String(PaymentTerms({ lock: 'x', payment, byHand: false, left: 60 }));
   expect(html).toContain('<svg');
@@ -67,11 +67,11 @@ describe('an invoice on its page', () => {
     ['completed', ['done', 'done', 'done', 'done']],
     ['expired', ['failed', 'failed', 'failed', 'failed']],
     ['refund_due', ['done', 'failed', 'failed', 'failed']],
-  ])('an invoice that is %s shows it on its page', (detail, states) => {
+  ])('the page of an invoice shows the right steps in the state %s', (detail, states) => {
     expect(invoiceSteps(invoice(detail, '0')).map(({ state }) => state)).toEqual(states);
   });
 
-  it('an invoice that was paid in part requests the rest, with the same reference', () => {
+  it('a partly paid invoice requests the rest with the same reference', () => {
     const rest = restOf({ ...invoice('seen', '10000000'), fee_lamports: 15_939_841, amount: '0.015939841' });
     expect(rest.amount).toBe('0.005939841');
     expect(rest.solana_pay_url).toBe(made.solana_pay_url.replace(/amount=[^&]*/, 'amount=0.005939841'));
@@ -82,7 +82,7 @@ describe('an invoice on its page', () => {
   it.each([
     ['due', 'Your payment will be returned.'],
     ['paid', 'Your payment was returned.'],
-  ])('shows for a refund that is %s: %s', (status, text) => {
+  ])('the page of an invoice shows for a refund that is %s: %s', (status, text) => {
     const shown = invoice('refund_due', '0', { refunds: [{ ...refund, status }] });
     expect(String(InvoiceNotice({ invoice: shown }))).toContain(text);
   });

@@ -18,14 +18,14 @@ describe.each(['with ed25519 of the browser', 'with the library'])('a Solana sig
     return isSignedInBrowser(message, { address: by, signature });
   };
 
-  it('a Solana signature is valid for its text and key only', async () => {
+  it('accepts a Solana signature only for its own text and key', async () => {
     expect(await check('text', sign('text'))).toBe(true);
     expect(await check('other text', sign('text'))).toBe(false);
     const other = base58.encode(ed25519.getPublicKey(ed25519.utils.randomSecretKey()));
     expect(await check('text', sign('text'), other)).toBe(false);
   });
 
-  it('a Solana signature is invalid when it is malformed', async () => {
+  it('refuses a malformed Solana signature', async () => {
     expect(await check('text', 'no base58: 0OIl')).toBe(false);
     expect(await check('text', base58.encode(new Uint8Array(63)))).toBe(false);
     expect(await check('text', sign('text'), 'short')).toBe(false);

@@ -28,7 +28,7 @@ describe('the pay-in address of an exchange', () => {
     ['waiting', null, 'unknown'],
     ['expired', '8LZGbM26bq', 'no longer payable'],
     ['finished', '8LZGbM26bq', 'no longer payable'],
-  ])('the pay-in address of an exchange that is %s and is %s: %s', (status, address, text) => {
+  ])('an exchange that is %s with the pay-in address %s shows: %s', (status, address, text) => {
     const html = String(PayInTo({ exchange: exchange(status, address) }));
     expect(html).toContain(text);
     expect(html).not.toContain('>paid<');
@@ -36,7 +36,7 @@ describe('the pay-in address of an exchange', () => {
 });
 
 describe('the service on the overview', () => {
-  it('the service is not called open while the custodian does not answer', () => {
+  it('the overview does not call swaps open while the custodian does not respond', () => {
     const facts = (custody: unknown) =>
       String(ServiceFacts({ status: { ...copy('getStatus'), custody }, lamports: '1' }));
     const { custody } = copy('getStatus');
@@ -47,7 +47,7 @@ describe('the service on the overview', () => {
   });
 });
 
-it('combined figures have the age of the oldest and the state of the most uncertain one', () => {
+it('combined figures have the age of the oldest and the state of the least certain figure', () => {
   const failure = failureOf({ kind: 'unreadable', status: 502 });
   const answer = (as_of: string | null, more = {}, failed = false) => ({
     value: as_of === '' ? null : { as_of, stale: false, ...more },
@@ -77,7 +77,7 @@ describe('the sources of the Bitcoin balance', () => {
     [['1', '2'], false, 'they differ, the lower is shown'],
     [['1', null], null, 'only one responds'],
     [[null, null], null, 'none responds'],
-  ])('%j', (balances, agreed, text) => {
+  ])('describes whether the Bitcoin sources agree for the balances %j', (balances, agreed, text) => {
     expect(String(Agreement({ bitcoin: bitcoin(balances, agreed) }))).toContain(text);
   });
 });
@@ -87,7 +87,7 @@ it.each([
   [600, 'about 10 minutes'],
   [7200, 'about 2 hours'],
   [86_400, 'about 24 hours'],
-])('a wait of %i s is shown in a suitable unit', (seconds, text) => {
+])('shows a wait of %i s in a suitable unit', (seconds, text) => {
   const refused = {
     kind: 'refused',
     status: 503,
@@ -101,7 +101,7 @@ it.each([
   expect(failureOf(refused).next).toContain(`wait ${text}.`);
 });
 
-it('a row of the archive leads to its own proof or nowhere', () => {
+it('a row of the archive links to its own proof, or has no link', () => {
   const [proof] = copy('listProofs').proofs;
   const times = ['2026-11-21T01:00', '2026-11-21T00:00', '2026-11-20T23:00', '2026-11-20T22:00'];
   const proofs = times.map((time) => ({ ...proof, timestamp: `${time}:00.000Z` }));
@@ -112,7 +112,7 @@ it('a row of the archive leads to its own proof or nowhere', () => {
   ]);
 });
 
-it('explains the curve: sooner earns more, splitting earns no more', () => {
+it('the ASRY page says that an earlier claim earns more and that splitting gains nothing', () => {
   const curve = { cap: 10n ** 15n, depth: 90_000_000_000n };
   const net = 1_000_000_000n;
   const [first, second] = [entitlementOf(curve, 0n, net), entitlementOf(curve, net, net)];
@@ -130,7 +130,7 @@ it.each([
   [{ frozen: null, paused: 'operator' }, 'Nothing is being signed.'],
   [{ frozen: 'unexpected_debit', paused: null }, 'Nothing is being signed.'],
   [{ frozen: 'unexpected_debit', paused: 'disabled' }, 'Nothing is being signed.'],
-])('for a service with %j the status shows: %s', (stops, title) => {
+])('the status with %j shows: %s', (stops, title) => {
   const status = copy('getStatus');
   const html = String(StatusReport({ status: { ...status, custody: { ...status.custody, ...stops } } }));
   const titles = ['No new swap begins.', 'Nothing is being signed.'].filter((text) => html.includes(text));
@@ -142,7 +142,7 @@ it.each([
   ['49500', '49,500 sats more than the supply'],
   ['-1', '1 sat missing'],
   [null, 'compared on both chains'],
-])('the status says for a gap of %s sats: %s', (gap, text) => {
+])('the status for a gap of %s sats says: %s', (gap, text) => {
   const status = copy('getStatus');
   const backing = { ...status.backing, gapSatoshis: gap };
   expect(String(StatusReport({ status: { ...status, backing } }))).toContain(text);
@@ -166,11 +166,14 @@ describe('what a token page tells holders', () => {
     ['mint_authority', 'can create more', 'The supply is fixed'],
     ['freeze_authority', 'can freeze the tokens', 'No key can freeze'],
     ['update_authority', 'can change the name', 'can never change'],
-  ] as const)('names the risk of %s only where an address has it', (right, risk, safe) => {
-    expect(holderFacts(example).join(' ')).toContain(safe);
-    expect(holderFacts({ ...example, [right]: 'address' }).join(' ')).toContain(risk);
-    expect(holderFacts({ ...example, [right]: 'address' }).join(' ')).not.toContain(safe);
-  });
+  ] as const)(
+    'the token page names the risk of %s only if an address has this authority',
+    (right, risk, safe) => {
+      expect(holderFacts(example).join(' ')).toContain(safe);
+      expect(holderFacts({ ...example, [right]: 'address' }).join(' ')).toContain(risk);
+      expect(holderFacts({ ...example, [right]: 'address' }).join(' ')).not.toContain(safe);
+    },
+  );
 });
 
 it('shows an author’s key as Nostr clients do, and any other text unchanged', () => {
@@ -198,13 +201,13 @@ describe('the coverage of the overview', () => {
     expect(covered && coverageRatio(covered)).toBe(ratio);
   });
 
-  it('the coverage is unknown while either side is unknown', () => {
+  it('the coverage is unknown while the reserve or the supply is unknown', () => {
     expect(coverageOf(summary(null, '1'))).toBeNull();
     expect(coverageOf(summary('1', null))).toBeNull();
     expect(coverageOf(null)).toBeNull();
   });
 
-  it('draws the three levels to one scale, and marks unknown ones', () => {
+  it('draws the three levels on one scale, and marks unknown levels', () => {
     const reserves = copy('getReserves');
     reserves.bitcoin.balanceSatoshis = '1000000';
     reserves.solana.balanceLamports = '4000000000';
@@ -220,12 +223,12 @@ it('values the Bitcoin reserve by its own sats, not by the ABSR supply', () => {
   expect(worthText(null, 80_000)).toBe('price unknown');
 });
 
-it('shows that there is no swap only if the history was read and is empty', () => {
+it('says that there is no swap only if the history was read and is empty', () => {
   expect(String(SwapGate({ swaps: null }))).not.toContain('none yet');
   expect(String(SwapGate({ swaps: { ...copy('listSwaps'), transactions: [] } }))).toContain('none yet');
 });
 
-it('calls the coverage unknown when the service did not answer, and nothing while it is loading', () => {
+it('shows the coverage as unknown if the service did not respond, and nothing while it loads', () => {
   expect(String(CoverageUnknown({ asked: true }))).toContain('not known right now');
   expect(String(CoverageUnknown({ asked: false }))).not.toContain('known');
 });

@@ -21,12 +21,15 @@ it.each([
   [0, '5', { paused: 'operator' }, 'All 12 sources respond. The reserve is covered, swaps are paused.'],
   [0, '5', { frozen: 'restored' }, 'All 12 sources respond. The reserve is covered, swaps are frozen.'],
   [0, '5', null, 'All 12 sources respond. The reserve is covered, the state of swaps is not known.'],
-])('with %i sources down, a gap of %s and %j says: %s', (down, gapSatoshis, stops, sentence) => {
-  const custody = stops === null ? null : { ...status.custody, frozen: null, paused: null, ...stops };
-  const backing = {
-    ...status.backing,
-    gapSatoshis,
-    ok: gapSatoshis === null || !gapSatoshis.startsWith('-'),
-  };
-  expect(statusSentence({ upstreams: sources(down), backing, custody })).toBe(sentence);
-});
+])(
+  'the status sentence with %i sources down, a gap of %s and %j says: %s',
+  (down, gapSatoshis, stops, sentence) => {
+    const custody = stops === null ? null : { ...status.custody, frozen: null, paused: null, ...stops };
+    const backing = {
+      ...status.backing,
+      gapSatoshis,
+      ok: gapSatoshis === null || !gapSatoshis.startsWith('-'),
+    };
+    expect(statusSentence({ upstreams: sources(down), backing, custody })).toBe(sentence);
+  },
+);

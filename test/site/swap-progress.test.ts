@@ -16,7 +16,7 @@ const swap = (status: string, detail: string) => ({
   nextPollSeconds: 5,
 });
 
-it('every detail of a swap has a label, and no other text has', () => {
+it('exactly the details of a swap have a label', () => {
   expect(Object.keys(SWAP_DETAILS).sort()).toEqual([...swapDetails().keys()].sort());
 });
 
@@ -38,12 +38,12 @@ describe('the three steps of a swap', () => {
     ['failed', 'late', ['done', 'done', 'done']],
     ['failed', 'expired', ['failed', 'failed', 'failed']],
     ['failed', 'rejected', ['failed', 'failed', 'failed']],
-  ])('%s, %s', (status, detail, states) => {
+  ])('shows the right steps for a swap in the state %s, %s', (status, detail, states) => {
     expect(swapSteps(swap(status, detail)).map(({ state }) => state)).toEqual(states);
   });
 });
 
-it('the outcome of a failed swap has its own sentence', () => {
+it('each detail of a failed swap has its own sentence', () => {
   const failed = [...swapDetails()].filter(([, status]) => status === 'failed');
   expect(failed).toHaveLength(7);
   for (const [detail] of failed) expect(SWAP_DETAILS[detail]?.[1], detail).toMatch(/^[A-Z].*\.$/);

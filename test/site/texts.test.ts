@@ -21,7 +21,7 @@ const appWith = (publicBaseUrl: string, securityContact?: string) => {
 const app = appWith(ORIGIN, 'mailto:security@sluice.example');
 
 describe('/sitemap.xml', () => {
-  it('lists every separate page of the site, the API reference, the changes, and the pages of listed tokens', async () => {
+  it('/sitemap.xml lists the pages of the site, the API reference, the changes and the listed tokens', async () => {
     const answer = await app.request('/sitemap.xml');
     expect(answer.headers.get('content-type')).toBe('application/xml');
     const listed = [...(await answer.text()).matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, url]) => url);
@@ -31,14 +31,14 @@ describe('/sitemap.xml', () => {
     );
   });
 
-  it('uses the origin of the request where none is configured', async () => {
+  it("/sitemap.xml uses the request's origin if none is configured", async () => {
     const text = await (await appWith('').request('https://preview.test/sitemap.xml')).text();
     expect(text).toContain('<loc>https://preview.test/reserves</loc>');
   });
 });
 
 describe('/.well-known/security.txt', () => {
-  it('names the contact and expires within a year', async () => {
+  it('security.txt names the contact and expires within a year', async () => {
     const answer = await app.request('/.well-known/security.txt');
     expect(answer.headers.get('content-type')).toMatch(/^text\/plain; charset=utf-8$/i);
     expect(await answer.text()).toBe(
@@ -46,7 +46,7 @@ describe('/.well-known/security.txt', () => {
     );
   });
 
-  it('names the missing variable where no contact is configured', async () => {
+  it('security.txt names the missing variable if no contact is configured', async () => {
     const answer = await appWith(ORIGIN).request('/.well-known/security.txt');
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({

@@ -8,7 +8,7 @@ describe('the marks of an axis of numbers', () => {
     [0, 1.1, 5, [0, 1]],
     [0, 99, 4, [0, 50]],
     [0, 2.31e15, 4, [0, 1e15, 2e15]],
-  ])('the marks from %d to %d in at most %i parts are %j', (from, to, parts, ticks) => {
+  ])('divides an axis from %d to %d into at most %i parts with the marks %j', (from, to, parts, ticks) => {
     expect(numberTicks(from, to, parts)).toEqual(ticks);
   });
 });
@@ -16,7 +16,7 @@ describe('the marks of an axis of numbers', () => {
 describe('the marks of an axis of time', () => {
   const at = (iso: string): number => Date.parse(iso) / 1000;
 
-  it('the marks of an axis of time are hours, with the date below the first of each day', () => {
+  it('the marks of a time axis are hours, with the date below the first mark of each day', () => {
     const ticks = timeTicks(at('2026-11-22T17:10:00Z'), at('2026-11-23T17:10:00Z'), 5);
     expect(ticks.map(({ label, date }) => [label, date])).toEqual([
       ['18:00', '11-22'],
@@ -26,14 +26,14 @@ describe('the marks of an axis of time', () => {
     ]);
   });
 
-  it('the marks of an axis of time are dates for days and longer', () => {
+  it('the marks of a time axis are dates if it covers several days', () => {
     const ticks = timeTicks(at('2026-10-25T00:00:00Z'), at('2026-11-24T00:00:00Z'), 5);
     expect(ticks.every(({ label, date }) => /^\d\d-\d\d$/.test(label) && date === null)).toBe(true);
     expect(ticks.length).toBeLessThanOrEqual(6);
     expect(timeTicks(at('2026-01-01T00:00:00Z'), at('2046-01-01T00:00:00Z'), 5).length).toBeLessThan(7);
   });
 
-  it('the marks of an axis of time are one or none for a single time', () => {
+  it('a time axis for a single time has at most one mark', () => {
     expect(timeTicks(100, 100, 5).length).toBeLessThan(2);
   });
 });

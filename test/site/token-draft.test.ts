@@ -18,7 +18,7 @@ const draft = (over: Partial<TokenDraft> = {}): TokenDraft => ({
   ...over,
 });
 
-it("a complete form has no fault, and is sent in the service's form", () => {
+it("accepts a complete token form and converts it to the service's request", () => {
   expect(draftFaults(draft())).toEqual({});
   expect(invoiceBody(draft({ supply: '2500.5', decimals: '3' }))).toEqual({
     name: 'Moon Cat',
@@ -35,7 +35,7 @@ it("a complete form has no fault, and is sent in the service's form", () => {
   });
 });
 
-it("the supply is exact to the chain's last unit", () => {
+it("converts the supply exactly to the chain's smallest unit", () => {
   expect(supplyAtoms(draft({ supply: '18446744073.709551615', decimals: '9' }))).toBe(2n ** 64n - 1n);
   expect(draftFaults(draft({ supply: '18446744073.709551615', decimals: '9' }))).toEqual({});
   expect(draftFaults(draft({ supply: '18446744073.709551616', decimals: '9' })).supply).toContain(
@@ -44,14 +44,14 @@ it("the supply is exact to the chain's last unit", () => {
 });
 
 it.each(['1,000,000', '1 000 000', "1'000'000", '1_000_000', ' 1000000 '])(
-  'the supply %s is a million',
+  'reads the supply "%s" as a million',
   (supply) => {
     expect(supplyAtoms(draft({ supply, decimals: '0' }))).toBe(1_000_000n);
   },
 );
 
 it.each(['1,5', '1,00,000', '1,000,00', '1.000.000', ',000', '1,000 000'])(
-  'the supply %s is refused with the use of the comma',
+  'refuses the supply "%s" and explains the use of the comma',
   (supply) => {
     expect(draftFaults(draft({ supply })).supply).toContain('A comma only groups three digits.');
   },
@@ -72,7 +72,7 @@ describe('the form refuses what the service would refuse', () => {
     ['supply', { supply: '0' }],
     ['supply', { supply: '99999999999999' }],
   ];
-  it.each(BAD)('%s of %j', (field, over) => {
+  it.each(BAD)('the form and the service refuse the same %s of %j', (field, over) => {
     const bad = draft(over);
     expect(Object.keys(draftFaults(bad))).toEqual([field]);
     const body = invoiceBody(bad);
@@ -99,7 +99,7 @@ describe('the form refuses what the service would refuse', () => {
     ['supply', { supply: '1.0000001', decimals: '6' }],
     ['creator', { creator: 'not an address' }],
     ['creator', { creator: '0x52908400098527886E0F7030069857D2E4169EE7' }],
-  ] as const)('%s of %j', (field, over) => {
+  ] as const)('the form refuses the %s of %j', (field, over) => {
     expect(draftFaults(draft(over))[field]).toBeTypeOf('string');
   });
 });

@@ -8,7 +8,7 @@ const LIMITS = SETTINGS.map(([name]) => name).filter((name) =>
 );
 
 it.each(LIMITS)(
-  '%s switches off an area of the custodian while it is invalid, and never takes its default',
+  'an invalid %s switches off its area of the custodian and is not replaced by the default',
   (name) => {
     const config = readConfig({ [name]: 'many' });
     expect(config.invalid).toEqual([name]);
@@ -17,14 +17,14 @@ it.each(LIMITS)(
   },
 );
 
-it('an invalid daily cap stops the work that it bounds', () => {
+it('an invalid daily cap stops the work that it limits', () => {
   const config = readConfig({ CREATIONS_MAX_DAY: 'many', PAYOUTS_MAX_DAY: '-1' });
   expect(missingFor(config, 'payments')).toContain('CREATIONS_MAX_DAY');
   expect(missingFor(config, 'asry')).toContain('PAYOUTS_MAX_DAY');
   expect(missingFor(config, 'custody')).not.toContain('CREATIONS_MAX_DAY');
 });
 
-it('an invalid operating float stops the custodian, because swaps could spend it', () => {
+it('an invalid operating float stops the custodian, because swaps could spend the float', () => {
   expect(missingFor(readConfig({ OPERATING_FLOAT_SOL: '1 SOL' }), 'custody')).toContain(
     'OPERATING_FLOAT_SOL',
   );
@@ -36,13 +36,13 @@ it('an invalid list of held senders stops both refunds and claims', () => {
   expect(missingFor(config, 'payments')).toContain('ASRY_HELD_SENDERS');
 });
 
-it.each(SETTINGS)('the default of %s is valid', (name, { default: text }) => {
+it.each(SETTINGS)('the default of %s is a valid value', (name, { default: text }) => {
   if (text === undefined) return expect(readConfig({})[name]).toBeUndefined();
   expect(readConfig({ [name]: text }).invalid).toEqual([]);
   expect(VARIABLES[name].schema.parse(text)).toEqual(readConfig({})[name]);
 });
 
-it('the configuration of the API contains no secret key, not even its name', () => {
+it('the configuration of the API contains no secret key and no name of one', () => {
   const keys = DECLARATIONS.flatMap(([name, { custodyOnly }]) => (custodyOnly ? [name] : []));
   expect(keys).toEqual(['SOLANA_PRIVATE_KEY', 'VAULT_TOKEN', 'BTC_PRIVATE_KEY_WIF', 'MINT_KEY_SEED']);
   const config = readConfig(Object.fromEntries(keys.map((name) => [name, 'a secret of this test'])));

@@ -26,7 +26,7 @@ async function leaked(compatibilityFlags: readonly string[]): Promise<unknown> {
   }
 }
 
-it('the deployed Worker has no secret on process.env', async () => {
+it('the deployed Worker has no secret in process.env', async () => {
   const flags = worker.compatibilityFlags;
   if (!Array.isArray(flags)) throw new Error('wrangler.toml has no flags');
   expect(await leaked(flags)).toEqual(['a secret', null]);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { sharedPrices } from '../../src/wiring/custody.ts';
 
-it('reads the venues once for all swaps that are prepared within a second', async () => {
+it('reads the price venues once for all swaps that are prepared within a second', async () => {
   const clock = { now: 1_000_000 };
   let reads = 0;
   const read = sharedPrices(

@@ -10,7 +10,7 @@ const LATER = '2026-11-20T12:01:00.000Z';
 /** A location whose copy of KV never changes. */
 const location = () => createAlarmStore(env.DB, { get: async () => null, put: async () => undefined });
 
-it('an alarm is reported once and cleared once across locations', async () => {
+it('reports an alarm once and clears it once, across all locations', async () => {
   const row = { name: 'sol_low', since: AT };
   expect(await location().note(['sol_low'], AT)).toEqual([{ ...row, reported: false }]);
   await location().settle(['sol_low'], []);
@@ -21,7 +21,7 @@ it('an alarm is reported once and cleared once across locations', async () => {
   expect(await location().note([], LATER)).toEqual([]);
 });
 
-it('D1 takes over the alarms of its outage, and the end of the outage is reported', async () => {
+it("D1 takes over the alarms that KV stored during its outage, and the outage's end is reported", async () => {
   const row = { name: 'status_unreadable', since: AT, reported: true };
   await env.KV.put('alarms:outage', JSON.stringify([row]));
   const store = createAlarmStore(env.DB, env.KV);

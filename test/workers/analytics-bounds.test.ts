@@ -29,7 +29,7 @@ const longest = (n: number) =>
     { 'user-agent': `browser ${n}`.padEnd(400, 'c'), 'cf-connecting-ip': `2001:db8:1111:${n}::9` },
   );
 
-it('stores at most 2.5 KB per view for new names and 1 KB for further ones, with any input', async () => {
+it('stores at most 2.5 KB for a view with new names and 1 KB for others, with any input', async () => {
   settings.isLimited = false;
   const empty = await size();
   await views(NEW_NAMES_A_DAY, longest);
@@ -107,7 +107,7 @@ it('deletes addresses when their retention time is over, and not earlier', async
   expect(await kept()).toEqual(['/newest']);
 });
 
-it('removes 5,000 addresses in each step, and takes the next step a second later', async () => {
+it('deletes 5,000 addresses in each step, and takes the next step a second later', async () => {
   await inStorage(({ sql }) =>
     sql.exec(
       `INSERT INTO views (at_ms, path, referrer, ip) WITH RECURSIVE n(i) AS
@@ -137,7 +137,7 @@ it('deletes views after 90 days except the newest 50, and keeps their sums', asy
   expect(await rows('SELECT path FROM views WHERE ip IS NOT NULL')).toEqual([{ path: '/new' }]);
 });
 
-it('deletes the oldest views beyond 1,000,000, 5,000 in each step', async () => {
+it('deletes the oldest views beyond 1,000,000, with 5,000 in each step', async () => {
   await inStorage(({ sql }) =>
     sql.exec(
       `INSERT INTO views (id, at_ms, path, referrer, ip) WITH RECURSIVE n(i) AS
@@ -152,7 +152,7 @@ it('deletes the oldest views beyond 1,000,000, 5,000 in each step', async () => 
   expect(await logged()).toEqual([{ first: 7_001, n: 2_001 }]);
 });
 
-it('reads a few rows for a purge with nothing to delete', async () => {
+it('a purge with nothing to delete reads only a few rows', async () => {
   await inStorage(({ sql }) =>
     sql.exec(
       `INSERT INTO views (at_ms, path, referrer, ip) WITH RECURSIVE n(i) AS
@@ -164,7 +164,7 @@ it('reads a few rows for a purge with nothing to delete', async () => {
   expect(read).toBeLessThan(20);
 });
 
-it('deletes salt and visitor keys after their day, and the day keeps its count', async () => {
+it("deletes the salt and the visitor keys after their day, and keeps the day's visitor count", async () => {
   await view({ path: '/' });
   await purge();
   expect(await rows('SELECT day FROM salts')).toEqual([{ day: '2100-11-20' }]);
@@ -176,7 +176,7 @@ it('deletes salt and visitor keys after their day, and the day keeps its count',
   expect((await stats()).series.slice(-2).map(({ visitors }) => visitors)).toEqual([1, 1]);
 });
 
-it('makes a random salt for each day', async () => {
+it('generates a random salt for each day', async () => {
   await view({ path: '/' });
   await view({ path: '/' });
   moveClock(DAY);
@@ -188,7 +188,7 @@ it('makes a random salt for each day', async () => {
   expect(keys).toHaveLength(2);
 });
 
-it('purges again after a purge that failed', async () => {
+it('runs a purge again after it has failed', async () => {
   await inStorage(({ sql }) => sql.exec('ALTER TABLE views RENAME TO away'));
   expect(await purge()).toBe(IDLE);
   await inStorage(({ sql }) => sql.exec('ALTER TABLE away RENAME TO views'));

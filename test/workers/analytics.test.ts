@@ -5,7 +5,7 @@ import { billed, HOUR, inStorage, moveClock, NOON, pageViewService, rows } from 
 
 const { limited, view, views, readStats, stats } = pageViewService();
 
-it('returns 204 without a body for a page view, and logs it with its time and address', async () => {
+it('a page view returns 204 without a body and is logged with its time and address', async () => {
   const response = await view({ path: '/reserves', referrer: 'https://example.com/a?q=1' });
   expect([response.status, await response.text()]).toEqual([204, '']);
   expect(await rows('SELECT at_ms, path, referrer, ip FROM views')).toEqual([
@@ -13,7 +13,7 @@ it('returns 204 without a body for a page view, and logs it with its time and ad
   ]);
 });
 
-it('stats return totals, paths, referrer hosts, the last views and both series, and no cache stores them', async () => {
+it('the statistics contain totals, paths, referrers, last views and both series, and are never cached', async () => {
   await view({ path: '/a', referrer: 'https://example.com/x' });
   moveClock(1_000);
   await view({ path: '/b' }, { 'cf-connecting-ip': '2001:db8:1:2::9' });
@@ -40,7 +40,7 @@ it('stats return totals, paths, referrer hosts, the last views and both series, 
   expect(JSON.stringify(body)).not.toContain('203.0.113.9');
 });
 
-it('stats of an empty log are zeros', async () => {
+it('the statistics of an empty log are zeros', async () => {
   const body = await stats();
   expect(body.totals).toEqual({ pageviews: 0, last_24h: 0, last_7d: 0, visitors_24h: 0, filtered_bots: 0 });
   expect([body.by_path, body.by_referrer, body.recent]).toEqual([[], [], []]);
@@ -53,7 +53,7 @@ it.each([
   ['a referrer that is not a web page', { path: '/', referrer: 'android-app://com.example' }],
   ['a path in any script', { path: '/日本語/été/🙂' }],
   ['a path that looks like SQL', { path: "/'; DROP TABLE views; --" }],
-])('%s is accepted', async (_name, body) => {
+])('accepts a page view with %s', async (_name, body) => {
   expect((await view(body)).status).toBe(204);
   expect((await stats()).by_path).toEqual([{ path: body.path, count: 1 }]);
 });
@@ -70,7 +70,7 @@ it.each([
   ['an array', ['/']],
   ['null', null],
   ['text', '/'],
-])('%s is 400 and nothing is logged', async (_name, body) => {
+])('returns 400 and logs nothing for a page view with %s', async (_name, body) => {
   const response = await view(body);
   const problem = await response.json<{ error_code: string; error: string }>();
   expect([response.status, problem.error_code]).toEqual([400, 'INVALID_INPUT']);
@@ -78,7 +78,7 @@ it.each([
   expect(await rows('SELECT * FROM views')).toEqual([]);
 });
 
-it('logs and counts all of 200 views at once', async () => {
+it('logs and counts each of 200 simultaneous views', async () => {
   await views(200, (n) =>
     view(
       { path: `/p${n % 7}`, referrer: `https://r${n % 3}.example/` },
@@ -92,7 +92,7 @@ it('logs and counts all of 200 views at once', async () => {
   expect(by_referrer.reduce((sum, { count }) => sum + count, 0)).toBe(200);
 });
 
-it('ends the last 24 hours and 7 days with the running hour', async () => {
+it('the last 24 hours and the last 7 days include the current hour', async () => {
   for (const hoursAgo of [168, 167, 24, 23, 0]) {
     moveClock(NOON - hoursAgo * HOUR - Date.now());
     await view({ path: '/' });
@@ -114,7 +114,7 @@ it('counts a visitor once a day, by network and browser', async () => {
   expect(series.slice(-2).map(({ visitors }) => visitors)).toEqual([2, 1]);
 });
 
-it('crawlers are counted separately and not logged', async () => {
+it('counts crawlers separately and does not log them', async () => {
   await view({ path: '/' }, { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' });
   await view({ path: '/' }, { 'user-agent': 'Mozilla/5.0 Firefox/130.0' });
   const { totals, by_path, recent } = await stats();
@@ -122,13 +122,13 @@ it('crawlers are counted separately and not logged', async () => {
   expect([by_path, recent.length]).toEqual([[{ path: '/', count: 1 }], 1]);
 });
 
-it('the site itself does not count as a referrer', async () => {
+it('does not list the site itself as a referrer', async () => {
   await view({ path: '/b', referrer: 'https://sluice.test/a' });
   const { by_referrer, recent } = await stats();
   expect([by_referrer, recent[0]?.referrer]).toEqual([[], 'https://sluice.test/a']);
 });
 
-it('lists the 100 most viewed paths and the last 50 views', async () => {
+it('the statistics list the 100 most viewed paths and the last 50 views', async () => {
   await inStorage(({ sql }) =>
     sql.exec(
       `INSERT INTO names WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150)
@@ -143,7 +143,7 @@ it('lists the 100 most viewed paths and the last 50 views', async () => {
   expect(recent.length).toBe(50);
 });
 
-it('reads as many rows for the statistics of 200,000 views as of 2,000', async () => {
+it('the statistics of 200,000 views read as many rows as those of 2,000', async () => {
   /** Views over 60 days, 400 paths and 200 hosts, with the sums that they leave. */
   const fill = async (from: number, to: number) => {
     const period = (label: string, format: string) =>
@@ -186,7 +186,7 @@ it('reads as many rows for the statistics of 200,000 views as of 2,000', async (
   expect(large.rowsRead).toBeLessThan(600);
 });
 
-it('the limit counts by CF-Connecting-IP alone, IPv6 by its /64, and shows when to retry', async () => {
+it('limits page views by CF-Connecting-IP alone, IPv6 by its /64, and shows when to retry', async () => {
   for (let n = 0; n < 600; n++) limited.push('pageview:203.0.113.9');
   const refused = await view({ path: '/' }, { 'x-forwarded-for': '198.51.100.1' });
   expect(refused.status).toBe(429);
@@ -198,7 +198,7 @@ it('the limit counts by CF-Connecting-IP alone, IPv6 by its /64, and shows when 
   expect(limited.slice(-2)).toEqual(['pageview:2001:db8:1:2::/64', 'pageview:2001:db8:1:2::/64']);
 });
 
-it('returns 500 ANALYTICS_WRITE_FAILED for a log that cannot be written, and counts nothing', async () => {
+it('returns 500 ANALYTICS_WRITE_FAILED when the log cannot be written, and counts nothing', async () => {
   await inStorage(({ sql }) => sql.exec('DROP TABLE names'));
   const response = await view({ path: '/' });
   expect(response.status).toBe(500);
@@ -210,7 +210,7 @@ it('returns 500 ANALYTICS_WRITE_FAILED for a log that cannot be written, and cou
     expect(await rows(`SELECT * FROM ${table}`)).toEqual([]);
 });
 
-it('returns 500 ANALYTICS_READ_FAILED for sums that cannot be read, not zeros', async () => {
+it('returns 500 ANALYTICS_READ_FAILED, not zeros, when the sums cannot be read', async () => {
   await inStorage(({ sql }) => sql.exec('DROP TABLE views'));
   const response = await readStats();
   expect(response.status).toBe(500);

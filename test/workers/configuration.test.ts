@@ -24,7 +24,7 @@ function appWith(bindings: Record<string, string>) {
 
 afterEach(() => vi.unstubAllGlobals());
 
-it.each(variables)('an invalid %s stops at most its own area, and is named', async (name) => {
+it.each(variables)('an invalid %s stops at most its own area, and the response names it', async (name) => {
   const call = appWith({ [name]: NONSENSE });
   expect((await call('/api/health')).status).toBe(200);
   expect((await call('/api/openapi.json')).status).toBe(200);
@@ -42,7 +42,7 @@ it.each(
   SETTINGS.filter(([name, { areas }]) => areas.includes('custody') && !FREE_TEXT.has(name)).map(
     ([name]) => name,
   ),
-)('no swap is made while %s is invalid', async (name) => {
+)('creates no swap while %s is invalid', async (name) => {
   const call = appWith({ [name]: NONSENSE });
   const answer = await call('/api/swap/create', {
     method: 'POST',

@@ -50,7 +50,7 @@ afterAll(() => {
 });
 
 it.each(['* * * * *', '5 0 * * *'])(
-  'a cold run of %s reads fewer than 500 rows of D1 at 50,000 stored operations',
+  'a cold run of the cron %s reads fewer than 500 rows of D1 with 50,000 stored operations',
   async (cron) => {
     read = 0;
     // A new environment for each run, so that its caches are empty.

@@ -37,7 +37,7 @@ const stored = async (id: string) =>
 const everything = async () => (await env.DB.prepare('SELECT * FROM operations ORDER BY id').all()).results;
 
 describe('a row in D1', () => {
-  it('a row in D1 has the columns that queries need, and the whole row as text', async () => {
+  it('a D1 row has the columns that queries need, and the whole journal row as text', async () => {
     const op = done({
       id: 'swap:a',
       seq: 7,
@@ -65,7 +65,7 @@ describe('a row in D1', () => {
     expect(await operationsAfter('', 10)).toEqual([op]);
   });
 
-  it('shows the requested amount, even when nothing left', async () => {
+  it('a D1 row shows the requested amount even if no payment was sent', async () => {
     await apply(closed({ id: 'swap:a' }));
     expect(await stored('swap:a')).toMatchObject({
       status: 'failed',
@@ -81,7 +81,7 @@ describe('a row in D1', () => {
     ['settling', settling(), 'waiting'],
     ['done', done(), 'finished'],
     ['outstanding', outstanding(), 'failed'],
-  ] as const)('%s is one of the three states of the contract', async (_name, op, status) => {
+  ] as const)('shows the operation state %s as a public state of the contract', async (_name, op, status) => {
     await apply({ ...op, id: 'swap:a' });
     expect(await stored('swap:a')).toMatchObject({ status });
   });
@@ -106,7 +106,7 @@ describe('an older revision', () => {
     }
   });
 
-  it('an older revision of the same number changes nothing either', async () => {
+  it('a second row with the same revision number changes nothing', async () => {
     await apply(signed({ id: 'swap:a', revision: 5 }));
     await apply(planned({ id: 'swap:a', revision: 5 }));
     expect(await stored('swap:a')).toMatchObject({ detail: 'sent' });
@@ -118,7 +118,7 @@ describe('a batch', () => {
     done({ id: `swap:${at}`, seq: at + 1, revision: at + 1, signing: signingOf(`${at}`) }),
   );
 
-  it('a batch that is written again changes nothing', async () => {
+  it('writing the same batch again changes nothing', async () => {
     await apply(...many);
     const before = await everything();
     await apply(...many);
@@ -127,7 +127,7 @@ describe('a batch', () => {
     expect(before).toHaveLength(40);
   });
 
-  it('a batch is written whole or not at all', async () => {
+  it('D1 writes a batch completely or not at all', async () => {
     const broken = {
       ...planned({ id: 'swap:broken', seq: 99, revision: 99 }),
       kind: 'theft' as Operation['kind'],
@@ -136,7 +136,7 @@ describe('a batch', () => {
     expect(await everything()).toEqual([]);
   });
 
-  it('gives a row that was renumbered its new number, which frees the old one', async () => {
+  it('gives a renumbered row its new number, which frees the old number', async () => {
     await apply(signed({ id: 'swap:a', seq: 1, revision: 1 }));
     await apply(
       signed({ id: 'swap:a', seq: 2, revision: 2 }),
@@ -145,14 +145,14 @@ describe('a batch', () => {
     expect([await stored('swap:a'), await stored('swap:b')]).toMatchObject([{ seq: 2 }, { seq: 1 }]);
   });
 
-  it('a probe leaves no row, and fails when the database cannot be written', async () => {
+  it('a probe of D1 leaves no row, and fails when the database cannot be written', async () => {
     await mirror.probe();
     expect(await env.DB.prepare('SELECT count(*) AS n FROM mirror_marks').first()).toEqual({ n: 0 });
     await env.DB.exec('DROP TABLE mirror_marks');
     await expect(mirror.probe()).rejects.toThrow(/mirror_marks/);
   });
 
-  it('a batch stores its mark and returns the one before; an older batch does not lower it', async () => {
+  it('a batch stores its mark and returns the previous one; an older batch does not lower it', async () => {
     const row = rowOf(planned({ id: 'swap:a', revision: 1 }));
     expect(await mirror.mark()).toBe(0);
     expect(await mirror.apply([row], 7)).toBe(0);
@@ -161,7 +161,7 @@ describe('a batch', () => {
     expect(await mirror.mark()).toBe(9);
   });
 
-  it('two rows cannot have one signature or one number', async () => {
+  it('D1 refuses two rows with the same signature or the same number', async () => {
     await apply(signed({ id: 'swap:a', seq: 1 }));
     await expect(apply(signed({ id: 'swap:b', seq: 2 }))).rejects.toThrow(/UNIQUE/);
     await expect(apply(planned({ id: 'swap:c', seq: 1 }))).rejects.toThrow(/UNIQUE/);
@@ -169,7 +169,7 @@ describe('a batch', () => {
 });
 
 describe("the mirror's contents", () => {
-  it("the mirror's rows are read by id, as the text of the journal", async () => {
+  it('reads mirrored rows by id and returns the text that the journal stored', async () => {
     const op = planned({ id: 'swap:a' });
     await apply(op, planned({ id: 'swap:b', seq: 2 }));
     const found = await mirror.journalsOf('operations', ['swap:a', 'swap:none']);
@@ -193,7 +193,7 @@ describe("the mirror's contents", () => {
 describe('swaps as the routes read them', () => {
   const swaps = createSwapStore(env.DB);
 
-  it('a swap is read by its signature, and no payout under it', async () => {
+  it('finds a swap by its signature, and no other kind of payout', async () => {
     await apply(
       signed({ id: 'swap:a', seq: 1 }),
       signed({ id: 'asry:b', kind: 'asry', seq: 2, signing: signingOf('b') }),
@@ -209,7 +209,7 @@ describe('swaps as the routes read them', () => {
     expect(await swaps.bySignature("' OR 1=1 --")).toBeUndefined();
   });
 
-  it('every swap that landed is listed, newest first, up to a limit', async () => {
+  it('lists every swap whose transaction landed, newest first, up to a limit', async () => {
     await apply(
       settling({ id: 'swap:1', seq: 1, signing: signingOf('1') }),
       signed({ id: 'swap:2', seq: 2, signing: signingOf('2') }),
@@ -231,7 +231,7 @@ describe('the budget of quotes for reading', () => {
   const WINDOW_MS = 2 * 3_600_000;
   const START = Math.floor(NOW / WINDOW_MS) * WINDOW_MS;
 
-  it('the budget of quotes for reading is taken by one caller, and shows when one is available again', async () => {
+  it('a spent budget of read quotes refuses every caller and shows when a quote is available again', async () => {
     for (let quote = 0; quote < 80; quote++)
       expect(await store.take(START + 1_000, null)).toEqual({ ok: true });
     const spent = { ok: false, spentBy: 'all' };
@@ -244,12 +244,12 @@ describe('the budget of quotes for reading', () => {
   it.each([
     ['all clients', null, 80],
     ['one client', '192.0.2.7', 10],
-  ])('never gives 120 concurrent reads of %s more quotes than there are', async (_name, client, most) => {
+  ])('120 concurrent reads by %s never get more quotes than the budget has', async (_name, client, most) => {
     const taken = await Promise.all(Array.from({ length: 120 }, () => store.take(START, client)));
     expect(taken.filter(({ ok }) => ok)).toHaveLength(most);
   });
 
-  it('gives one client an eighth of what the others have left, and a network a few times that', async () => {
+  it('one client gets an eighth of the quotes that others have left, and a network a few times that', async () => {
     const store = new QuoteBudget(env.DB);
     const taken = async (client: string, times: number) => {
       let ok = 0;
@@ -272,7 +272,7 @@ describe('the budget of quotes for reading', () => {
     expect(await taken('198.51.100.1', 10)).toBeGreaterThanOrEqual(2);
   });
 
-  it('keeps no address', async () => {
+  it('the quote budget stores a hash of the client, not its address', async () => {
     await store.take(START, '192.0.2.7');
     const { results } = await env.DB.prepare('SELECT client FROM quote_shares').all<{ client: string }>();
     expect(results.every(({ client }) => client === '*' || /^[0-9a-f]{32}$/.test(client))).toBe(true);

@@ -84,7 +84,7 @@ async function alarms(until: () => Promise<boolean>): Promise<void> {
 const stateIs = (detail: string) => async () => (await d1Row())?.detail === detail;
 
 describe('the custodian in the Workers runtime', () => {
-  it('restores no older storage on a platform that keeps no history, and says so', async () => {
+  it('refuses to restore older storage when the platform keeps no history, and says so', async () => {
     const id = new Date(Date.now() - 60_000).toISOString();
     const answer = await custodian().ops({ name: 'restore-storage', id });
     expect(answer).toMatchObject({
@@ -93,7 +93,7 @@ describe('the custodian in the Workers runtime', () => {
     });
   });
 
-  it('refuses reads beyond those that it can serve at once, and signs a swap in between', async () => {
+  it('refuses reads that exceed its capacity, and still signs a swap between them', async () => {
     const unknown = 'u'.repeat(88);
     const many = (verb: () => Promise<unknown>) => Array.from({ length: 100 }, verb);
     const early = many(() => custodian().findSwap(unknown));
@@ -108,7 +108,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(await custodian().findSwap(unknown)).toBeNull();
   });
 
-  it('asks the caller to repeat each verb that an object of an earlier release does not have', async () => {
+  it('tells the caller to repeat any verb that an object of an earlier release does not have', async () => {
     // The runtime's own error; a real one would be printed as an uncaught exception for each verb.
     const refuse = (verb: string | symbol) => async () => {
       throw new TypeError(`The RPC receiver does not implement "${String(verb)}".`);
@@ -145,7 +145,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(refused[0]).toMatchObject({ code: 'CUSTODIAN_UNAVAILABLE', retryAfterSeconds: 5 });
   });
 
-  it('signs a swap that the chain accepts, and its row is in D1 before the response', async () => {
+  it('signs a swap that the chain accepts, and writes its row to D1 before the response', async () => {
     const answer = await createSwap(request('c1'));
     if (answer.type !== 'created') throw new Error(JSON.stringify(answer));
     expect(answer.swap).toMatchObject({
@@ -177,7 +177,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(await runInDurableObject(custodian(), (_instance, { storage }) => storage.getAlarm())).toBeNull();
   });
 
-  it('writes a swap to D1 from creation to settlement while the page views cannot be written', async () => {
+  it('writes a swap to D1 from its creation to its settlement while page views cannot be written', async () => {
     await runInDurableObject(env.PAGE_VIEWS.getByName('0'), (_instance, { storage }) => {
       storage.sql.exec("CREATE TRIGGER full BEFORE INSERT ON views BEGIN SELECT RAISE(ABORT, 'full'); END");
     });
@@ -199,7 +199,7 @@ describe('the custodian in the Workers runtime', () => {
     await alarms(stateIs('done'));
   });
 
-  it('20 calls at once with one key are one signature and 20 equal responses', async () => {
+  it('20 simultaneous calls with one key create one signature and get 20 equal responses', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => createSwap(request('c1', 'key'))));
     const signatures = answers.map((answer) =>
       answer.type === 'created' ? answer.swap.signature : answer.refusal.code,
@@ -210,13 +210,13 @@ describe('the custodian in the Workers runtime', () => {
     expect([upstreams.counts.quotes, upstreams.counts.balances]).toEqual([1, 2]);
   });
 
-  it('20 calls at once without a key stay within the caps', async () => {
+  it('20 simultaneous calls without a key stay within the caps', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => createSwap(request(`c${at}`))));
     expect(answers.filter(({ type }) => type === 'created')).toHaveLength(4);
     expect(upstreams.sent.size).toBe(4);
   });
 
-  it('an evicted object continues with the same bytes', async () => {
+  it('an evicted object resends the same signed bytes', async () => {
     const answer = await createSwap(request('c1', 'key'));
     await evictDurableObject(custodian());
     await alarms(async () => upstreams.sends.length >= 4);
@@ -224,7 +224,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(await createSwap(request('c1', 'key'))).toEqual({ ...answer, replayed: true });
   });
 
-  it('a quote that was altered is refused, and nothing is signed', async () => {
+  it('refuses an altered quote and signs nothing', async () => {
     upstreams.fault = (url, body) => {
       if (!url.endsWith('/v0/quote')) return undefined;
       return Response.json({ ...body, timestamp: 'x', signature: 'ed25519:1', quoteRequest: {}, quote: {} });
@@ -235,7 +235,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(await d1Row()).toMatchObject({ status: 'failed', signature: null });
   });
 
-  it('an emptied object starts frozen if the mirror has rows', async () => {
+  it('an emptied object starts frozen if the mirror in D1 has rows', async () => {
     await createSwap(request('c1'));
     await runInDurableObject(custodian(), (_instance, { storage }) => storage.deleteAll());
     await evictDurableObject(custodian());
@@ -246,7 +246,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(upstreams.sent.size).toBe(1);
   });
 
-  it('a transaction inside another is undone alone, and the outer one undoes both', async () => {
+  it('rolls back an inner transaction alone, and rolls back both with the outer one', async () => {
     const rows = await runInDurableObject(custodian(), (_instance, { storage }) => {
       storage.sql.exec('CREATE TABLE t (x)');
       storage.transactionSync(() => {
@@ -269,7 +269,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(rows).toEqual([{ x: 1 }]);
   });
 
-  it('amounts reach the caller unchanged', async () => {
+  it('returns amounts to the caller as exact integers', async () => {
     expect(await custodian().swapRoom()).toEqual({
       balanceLamports: 10n * SOL,
       maximumLamports: 2n * SOL,
@@ -284,7 +284,7 @@ describe('the custodian in the Workers runtime', () => {
 const clientOf = (reserveAddress: string, missing: readonly string[] = []) =>
   new CustodianClient({ env, reserveAddress, missing, log: () => undefined });
 
-it('the client calls the custodian only when no variable of the custodian is missing', async () => {
+it('the client calls the custodian only if all variables of the custodian are set', async () => {
   const client = clientOf(RESERVE);
   expect(await client.findSwap('unknown')).toBeNull();
   expect((await client.report()).watchOnly).toBe(true);
@@ -293,7 +293,7 @@ it('the client calls the custodian only when no variable of the custodian is mis
   });
 });
 
-it('exposes only the verbs and the alarm: nothing outside can begin an operation', () =>
+it('the object exposes only its verbs and the alarm, so no caller can start an operation directly', () =>
   runInDurableObject(custodian(), (instance) => {
     expect('createSwap' in instance).toBe(true);
     expect('begin' in instance).toBe(false);
@@ -334,7 +334,7 @@ describe('a custodian whose keys do not match the settings', () => {
       { BTC_PRIVATE_KEY_WIF: 'L1aW4aubDFB7yfras2S1mN3bqg9nwySY8nkoLmJebSLD5BWv3ENZ' },
       ['BTC_PRIVATE_KEY_WIF'],
     ],
-  ])('refuses every verb and logs one alarm because of %s', async (_name, changed, variables) => {
+  ])('a custodian refuses every verb and logs one alarm because of %s', async (_name, changed, variables) => {
     await during(changed, async () => {
       for (const call of [
         () => client().report(),
@@ -350,7 +350,7 @@ describe('a custodian whose keys do not match the settings', () => {
     expect(await client().findSwap('unknown')).toBeNull();
   });
 
-  it('/api/ready names a malformed key and shows no value', async () => {
+  it('/api/ready names a malformed key and does not show its value', async () => {
     await during({ SOLANA_PRIVATE_KEY: 'not-a-key-but-secret' }, async () => {
       const app = createApp(async () => ({ ...(await apiDeps({ ...env })), log: () => undefined }));
       const ready = await app.request('/api/ready', {}, env);
@@ -362,7 +362,7 @@ describe('a custodian whose keys do not match the settings', () => {
     });
   });
 
-  it('refuses payment requests without MINT_KEY_SEED, and still swaps', async () => {
+  it('refuses payment requests without MINT_KEY_SEED, but still creates swaps', async () => {
     await expect(client().findRequest('unknown')).rejects.toMatchObject(notConfigured('MINT_KEY_SEED'));
     expect((await client().createSwap(request('c1'))).type).toBe('created');
   });

@@ -142,14 +142,14 @@ it.each([
   ['a payoutAddress that is not ASCII', { payoutAddress: 'bc1qé' }],
   ['a payoutAddress of 300 characters', { payoutAddress: 'b'.repeat(300) }],
   ['a refundAddress as a number', { refundAddress: 5 }],
-])('%s is 400, and the provider is not called', async (_name, change) => {
+])('returns 400 without calling the provider: %s', async (_name, change) => {
   const { status, body } = await create({ ...order, ...change }, keyed());
   expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT']);
   expect(typeof body.error).toBe('string');
   expect([asked, await states()]).toEqual([[], []]);
 });
 
-it('without an API key every route is 503 and names the variable', async () => {
+it('without an API key, every exchange route returns 503 and names the variable', async () => {
   apiKey = false;
   const { status, body } = await create(order);
   expect([status, body.error_code, body.details]).toEqual([
@@ -163,7 +163,7 @@ it('without an API key every route is 503 and names the variable', async () => {
   }
 });
 
-it('a repeat gets the first response, marked as a repeat', async () => {
+it('a repeated create returns the first response and marks it as replayed', async () => {
   const first = await create(order, keyed());
   const second = await create(
     { payoutAddress: 'bc1qpayout', to: 'BTC', from: 'SOL', amount: '0.50' },
@@ -176,20 +176,20 @@ it('a repeat gets the first response, marked as a repeat', async () => {
   expect(await states()).toEqual([{ state: 'done', exchange_id: 'exchange1', reason: null }]);
 });
 
-it('the key is not stored, only its hash', async () => {
+it('stores only the hash of the idempotency key', async () => {
   await create(order, keyed());
   const { results } = await env.DB.prepare('SELECT * FROM exchange_requests').all();
   expect(JSON.stringify(results)).not.toContain(KEY);
   expect(results[0]?.key_hash).toMatch(/^[0-9a-f]{64}$/);
 });
 
-it('without a key each request is separate, and is recorded', async () => {
+it('requests without a key are separate, and each is recorded', async () => {
   const [a, b] = [await create(order), await create(order)];
   expect(a.body.id).not.toBe(b.body.id);
   expect(await states()).toHaveLength(2);
 });
 
-it('a repeat that arrives while the first runs waits for its response', async () => {
+it('a repeated create that arrives while the first one runs waits for its response', async () => {
   const answer = holdAnswer();
   const first = create(order, keyed());
   await expect.poll(() => asked.length).toBe(1);
@@ -200,7 +200,7 @@ it('a repeat that arrives while the first runs waits for its response', async ()
   expect(asked).toHaveLength(1);
 });
 
-it('a repeat that waited 25 seconds gets a time to retry', async () => {
+it('a repeated create that waited 25 seconds gets 409 with a time to retry', async () => {
   answerCreate = () => new Promise(() => undefined);
   void create(order, keyed());
   await expect.poll(() => asked.length).toBe(1);
@@ -214,7 +214,7 @@ it('a repeat that waited 25 seconds gets a time to retry', async () => {
   expect(clock - NOON).toBeLessThanOrEqual(25_000);
 });
 
-it('a create whose Worker was lost is unknown once its timeouts are over, and is not sent again', async () => {
+it('the outcome of a create whose Worker died is unknown after its timeouts, and it is not sent again', async () => {
   answerCreate = () => new Promise(() => undefined);
   void create(order, keyed());
   await expect.poll(() => asked.length).toBe(1);
@@ -225,7 +225,7 @@ it('a create whose Worker was lost is unknown once its timeouts are over, and is
   expect(await states()).toEqual([{ state: 'unknown', exchange_id: null, reason: 'abandoned' }]);
 });
 
-it('a late response replaces the unknown outcome', async () => {
+it('a late response of the provider replaces the unknown outcome', async () => {
   const answer = holdAnswer();
   const first = create(order, keyed());
   await expect.poll(() => asked.length).toBe(1);
@@ -236,7 +236,7 @@ it('a late response replaces the unknown outcome', async () => {
   expect(await create(order, keyed())).toMatchObject({ status: 200, body });
 });
 
-it('a refusal frees the key while another call waits for it, which can retry at once', async () => {
+it('a refusal frees the key, so that a call waiting for it can retry at once', async () => {
   const answer = holdAnswer(async () => ({ outcome: 'refused', code: 'not_valid_address' }));
   const first = create(order, keyed());
   await expect.poll(() => asked.length).toBe(1);
@@ -258,14 +258,14 @@ it.each([
   ['invalid_api_key', 503, 'NOT_CONFIGURED'],
   ['rate_limited', 502, 'UPSTREAM_FAILED'],
   ['status_403', 502, 'UPSTREAM_FAILED'],
-])('the provider’s refusal %s is %i %s and frees the key', async (code, status, errorCode) => {
+])('returns the provider’s refusal %s as %i %s and frees the key', async (code, status, errorCode) => {
   answerCreate = async () => ({ outcome: 'refused', code });
   const { status: got, body } = await create(order, keyed());
   expect([got, body.error_code]).toEqual([status, errorCode]);
   expect(await states()).toEqual([]);
 });
 
-it('concurrent calls of one address open exactly 100 exchanges in an hour', async () => {
+it('concurrent calls from one address open exactly 100 exchanges in an hour', async () => {
   const from = (ip: string) => ({ 'cf-connecting-ip': ip });
   const answers = await Promise.all(
     Array.from({ length: 130 }, () => create(order, from('2001:db8:1:2::1'))),
@@ -286,7 +286,7 @@ it('concurrent calls of one address open exactly 100 exchanges in an hour', asyn
   ]);
 });
 
-it('a repeat is served from the store even when the address has used up its hour', async () => {
+it('returns a stored response to a repeat even if the address has used its hourly limit', async () => {
   await create(order, keyed());
   await Promise.all(Array.from({ length: 110 }, () => create(order)));
   expect((await create(order)).status).toBe(429);
@@ -302,7 +302,7 @@ it('returns 503 and creates nothing while D1 fails', async () => {
   expect(asked).toEqual([]);
 });
 
-it('a caller gets the exchange even when it cannot be stored; a repeat never creates a second one', async () => {
+it('returns an exchange that cannot be stored; a repeat never creates a second one', async () => {
   await env.DB.prepare(
     "CREATE TRIGGER full BEFORE UPDATE ON exchange_requests BEGIN SELECT RAISE(ABORT, 'full'); END",
   ).run();
@@ -315,7 +315,7 @@ it('a caller gets the exchange even when it cannot be stored; a repeat never cre
   expect(asked).toHaveLength(1);
 });
 
-it('a create is finished by the runtime when the caller disconnects', async () => {
+it('finishes a create in the background when the caller disconnects', async () => {
   const answer = holdAnswer();
   void create(order, keyed());
   await expect.poll(() => asked.length).toBe(1);
@@ -325,7 +325,7 @@ it('a create is finished by the runtime when the caller disconnects', async () =
   expect(await states()).toEqual([{ state: 'done', exchange_id: 'exchange1', reason: null }]);
 });
 
-it('requests are deleted after 7 days', async () => {
+it('deletes exchange requests after 7 days', async () => {
   await create(order, keyed());
   const purge = () => new ExchangeStore(env.DB).purge(clock);
   clock = NOON + 7 * 24 * 3_600_000;
@@ -336,7 +336,7 @@ it('requests are deleted after 7 days', async () => {
   expect(await states()).toEqual([]);
 });
 
-it('returns a waiting exchange when the provider changes its state, with one call to the provider in 5 s', async () => {
+it('returns a waiting exchange when its state changes, with one call to the provider in 5 s', async () => {
   stateAt = (time) => (time < NOON + 30_000 ? 'exchanging' : 'sending');
   const limited = { ...env, LIMITER: { limit: async () => ({ success: true }) } };
   const response = await app.request('/api/exchange/status/abc', { headers: { prefer: 'wait=50' } }, limited);

@@ -165,7 +165,7 @@ async function expectProblem(response: Response, code?: string): Promise<void> {
   expect(response.headers.get('x-content-type-options')).toBe('nosniff');
 }
 
-it('the app has routes to check', () => {
+it('the checks of the HTTP conventions cover more than ten routes', () => {
   expect(routes.length).toBeGreaterThan(10);
 });
 
@@ -190,7 +190,7 @@ describe.each(named)('%s', (_name, { path, init }) => {
     else expect(response.headers.get('x-request-id')).toBeTruthy();
   });
 
-  it('describes the failure while the database does not answer', async () => {
+  it('returns a specific error code while the database does not respond', async () => {
     const response = await call(withoutDatabase, path, init);
     const text = await response.clone().text();
     expect(text).not.toContain('D1_ERROR');
@@ -199,7 +199,7 @@ describe.each(named)('%s', (_name, { path, init }) => {
     expect(JSON.parse(text)).not.toMatchObject({ error_code: 'INTERNAL' });
   });
 
-  it('returns the request id, and creates one when it is missing or unfit for a log', async () => {
+  it("returns the caller's request id, or a new one if it is missing or unfit for a log", async () => {
     const given = await call(app, path, {
       ...init,
       headers: { ...init.headers, 'x-request-id': 'abc-123=' },
@@ -233,7 +233,7 @@ describe.each(gets)('HEAD of %s', (_name, { path }) => {
 describe.each(paths)('%s', (_route, path, methods) => {
   const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort();
 
-  it('returns 204 with the allowed methods and headers for a preflight', async () => {
+  it('a preflight returns 204 with the allowed methods and headers', async () => {
     const response = await call(app, path, {
       method: 'OPTIONS',
       headers: {
@@ -257,7 +257,7 @@ describe.each(paths)('%s', (_route, path, methods) => {
     expect(namesIn(response, 'access-control-expose-headers')).toEqual(expect.arrayContaining(READ_BY_PAGES));
   });
 
-  it('returns 405 with the allowed methods for every other method', async () => {
+  it('any other method returns 405 with the allowed methods', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
       if (methods.includes(method)) continue;
       const response = await call(app, path, { method });
@@ -281,7 +281,7 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
       },
     });
 
-  it('a body over 16 KiB is refused with 413, with an announced, missing or false length', async () => {
+  it('refuses a body over 16 KiB with 413, whether its length is announced, missing or false', async () => {
     await expectProblem(await post(large), 'BODY_TOO_LARGE');
     expect((await post(large)).status).toBe(413);
     const streamed = await post(chunks(large));
@@ -293,7 +293,7 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
     expect(overstated.status).toBe(413);
   });
 
-  it('a body is refused with 400 unless it is a JSON object', async () => {
+  it('refuses a body with 400 unless it is a JSON object', async () => {
     for (const [body, code] of [
       ['{"a":', 'INVALID_JSON'],
       ['', 'INVALID_JSON'],
@@ -309,7 +309,7 @@ describe.each(posts)('the body of %s', (_name, { path }) => {
     }
   });
 
-  it('a body under another content type is refused with 400', async () => {
+  it('refuses a body of another content type with 400', async () => {
     for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/jsonp', 'image/png']) {
       const response = await post('{}', { 'content-type': type });
       expect(response.status).toBe(400);
@@ -322,7 +322,7 @@ it.each([
   ['none of them is set', undefined],
   ['all of them are invalid', '☠ no such value'],
   ['all of them are empty', ''],
-])('variables never stop the Worker: %s', async (_what, value) => {
+])('no value of the variables stops the Worker: %s', async (_what, value) => {
   const names = Object.keys(readConfig({})).filter((name) => /^[A-Z_]+$/.test(name));
   expect(names.length).toBeGreaterThan(30);
   const unset = Object.fromEntries(names.map((name) => [name, value]));
@@ -338,7 +338,7 @@ it.each([
   }
 });
 
-it('a statement that SQLite refuses is an internal error, not an outage', async () => {
+it('treats a statement that SQLite refuses as an internal error, not as an outage', async () => {
   const DB = new Proxy(env.DB, {
     get: () => () => {
       throw new Error('D1_ERROR: no such column: sigature: SQLITE_ERROR');
@@ -351,7 +351,7 @@ it('a statement that SQLite refuses is an internal error, not an outage', async 
 });
 
 describe('a path that does not exist', () => {
-  it('a path that does not exist is a 404 with the error body for every method', async () => {
+  it('returns 404 with the error body for an unknown path and every method', async () => {
     for (const path of [
       '/api',
       '/api/',

@@ -18,7 +18,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-it('logs one of a hundred successful requests, and each failed one', async () => {
+it('logs one of a hundred successful requests, and every failed one', async () => {
   const chance = vi.spyOn(Math, 'random').mockReturnValue(0.01);
   await app.request('/api/health', {}, bindings());
   expect(lines).toEqual([]);

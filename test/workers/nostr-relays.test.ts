@@ -34,7 +34,7 @@ const honest: Relay = (send, subscription) => {
 };
 const silent: Relay = () => undefined;
 
-it('a query is sent, answered and closed over the platform’s socket', async () => {
+it('sends a relay query over the platform’s socket, receives its events and closes it', async () => {
   const heard: unknown[] = [];
   const session = createNostrRelays({ urls: [], connect: () => connectTo(honest, heard) }).open('ws://relay');
   const answer = await session.query(FILTER);
@@ -51,7 +51,7 @@ it('a query is sent, answered and closed over the platform’s socket', async ()
   ]);
 });
 
-it('rejects changed content under an id and signature that were verified before', async () => {
+it('rejects changed content even if its id and signature were verified before', async () => {
   const changed: Relay = (send, subscription) => {
     send('EVENT', subscription, { ...NOTE, content: 'changed' });
     send('EOSE', subscription);
@@ -64,7 +64,7 @@ it('rejects changed content under an id and signature that were verified before'
   expect(await relays.open('ws://changed').query(FILTER)).toMatchObject({ events: [], rejected: 1 });
 });
 
-it('a socket that cannot be made is an unreachable relay, not an error', async () => {
+it('treats a socket that cannot be opened as an unreachable relay, not as an error', async () => {
   const relays = createNostrRelays({
     urls: [],
     connect: () => {
@@ -92,7 +92,7 @@ describe('the deadline', () => {
     return done;
   }
 
-  it('ends a query to a relay that never answers, neither earlier nor later', async () => {
+  it('ends a query to a relay that never responds exactly at the deadline', async () => {
     const session = createNostrRelays({ urls: [], connect: () => connectTo(silent) }).open('ws://relay');
     const answer = session.query(FILTER);
     vi.advanceTimersByTime(RELAY_DEADLINE_MS - 1);
@@ -101,7 +101,7 @@ describe('the deadline', () => {
     expect(await answer).toMatchObject({ end: 'timeout', events: [] });
   });
 
-  it('the deadline is the whole delay that hanging relays cause, because all are read at once', async () => {
+  it('hanging relays delay a feed by one deadline only, because all relays are read at once', async () => {
     const memory = new Cache({ now: () => NOW * 1000, defer: () => undefined });
     const feeds = createFeedReader({
       relays: createNostrRelays({
@@ -126,7 +126,7 @@ describe('the deadline', () => {
     expect(relays.map(({ state }) => state)).toEqual(['timeout', 'eose', 'timeout']);
   });
 
-  it('the deadline does not delay a relay that has answered', async () => {
+  it('no timer remains for a relay that has responded', async () => {
     const session = createNostrRelays({ urls: [], connect: () => connectTo(honest) }).open('ws://relay');
     expect((await session.query(FILTER)).end).toBe('eose');
     session.close();
@@ -135,7 +135,7 @@ describe('the deadline', () => {
 });
 
 describe('a relay that is admitted like any upstream', () => {
-  it('skips a relay after it hung twice', async () => {
+  it('skips a relay after two queries have timed out', async () => {
     const relays = createNostrRelays({
       urls: ['ws://hanging.test'],
       connect: () => connectTo(silent),
@@ -146,7 +146,7 @@ describe('a relay that is admitted like any upstream', () => {
     expect([await end(), await end(), await end()]).toEqual(['timeout', 'timeout', 'skipped']);
   });
 
-  it('does not call a relay if its session is closed before it is admitted', async () => {
+  it('does not connect to a relay if its session is closed before it is admitted', async () => {
     const slots = new CallSlots();
     let connections = 0;
     const relays = createNostrRelays({

@@ -52,7 +52,7 @@ it('writes 90 views that arrive at once in one transaction', async () => {
   expect(await counted()).toEqual([{ pageviews: 90, bots: 0 }]);
 });
 
-it('writes a group at once when it has 100 views, crawlers included', async () => {
+it('writes a group of views at once when it has 100, including crawlers', async () => {
   const add = vi.spyOn(PageViewStore.prototype, 'add');
   const crawler = { 'user-agent': 'Googlebot/2.1' };
   const { arrived, write } = holdGroups();
@@ -72,7 +72,7 @@ it('writes a group at once when it has 100 views, crawlers included', async () =
   expect(await counted()).toEqual([{ pageviews: 110, bots: 110 }]);
 });
 
-it('writes views of two hours in a transaction for each hour', async () => {
+it('writes the views of two hours in one transaction for each hour', async () => {
   moveClock(HOUR - 1);
   await runInDurableObject(object(), async (instance) => {
     const last = instance.add(viewOf({ path: '/last' }));
@@ -89,7 +89,7 @@ it('writes views of two hours in a transaction for each hour', async () => {
   ]);
 });
 
-it('responds to a view only after its commit', async () => {
+it('responds to a view only after its transaction is committed', async () => {
   let isDone = false;
   const sent = view({ path: '/' }).then(() => {
     isDone = true;
@@ -101,7 +101,7 @@ it('responds to a view only after its commit', async () => {
   await sent;
 });
 
-it('rejects every view of a group that cannot be written, and writes the next group', async () => {
+it('rejects every view of a group that cannot be written, and still writes the next group', async () => {
   const logged = vi.spyOn(console, 'log').mockImplementation(() => undefined);
   await inStorage(({ sql }) =>
     sql.exec("CREATE TRIGGER full BEFORE INSERT ON periods BEGIN SELECT RAISE(ABORT, 'disk is full'); END"),
@@ -122,7 +122,7 @@ it('rejects every view of a group that cannot be written, and writes the next gr
   expect(await rows('SELECT path FROM views')).toEqual([{ path: '/4' }]);
 });
 
-it('an eviction loses no acknowledged view', async () => {
+it('an eviction of the object loses no acknowledged view', async () => {
   for (let n = 0; n < 3; n++) {
     await views(2, (m) => view({ path: `/${n}` }, { 'user-agent': `browser ${m}` }));
     await evictDurableObject(object());
@@ -146,7 +146,7 @@ it('acknowledges no view of a group that is lost with the object', async () => {
   expect(await rows('SELECT path FROM views')).toEqual([{ path: '/kept' }]);
 });
 
-it('reads the sums again after each change, and only then', async () => {
+it('reads the sums again after each change, and not otherwise', async () => {
   const read = vi.spyOn(PageViewStore.prototype, 'read');
   const recent = async () => (await stats()).recent.map(({ path, ip }) => [path, ip]);
   await view({ path: '/a' });
@@ -166,23 +166,20 @@ it('reads the sums again after each change, and only then', async () => {
   expect((await stats()).series_hourly[0]).toMatchObject({ hour: '2100-12-18T14:00:00.000Z' });
 });
 
-it.each([1, 100])(
-  'writes the rows on which docs/scale.md is based for a group of %i views',
-  async (count) => {
-    const group = (visitor: string) => ({
-      hour: hourOf(NOON),
-      bots: 0,
-      views: Array.from({ length: count }, (_, n) => ({
-        at: NOON,
-        ...viewOf({ path: `/${n % 10}`, referrerHost: `r${n % 5}.example`, visitor: `${visitor} ${n}` }),
-      })),
-    });
-    await billed((store) => store.add(group('known')));
-    const known = await billed((store) => store.add(group('known')));
-    const fresh = await billed((store) => store.add(group('new')));
-    expect(rowsOfGroups).toContainEqual({ views: count, known: known.written, new: fresh.written });
-  },
-);
+it.each([1, 100])('a group of %i views writes as many rows as docs/scale.md states', async (count) => {
+  const group = (visitor: string) => ({
+    hour: hourOf(NOON),
+    bots: 0,
+    views: Array.from({ length: count }, (_, n) => ({
+      at: NOON,
+      ...viewOf({ path: `/${n % 10}`, referrerHost: `r${n % 5}.example`, visitor: `${visitor} ${n}` }),
+    })),
+  });
+  await billed((store) => store.add(group('known')));
+  const known = await billed((store) => store.add(group('known')));
+  const fresh = await billed((store) => store.add(group('new')));
+  expect(rowsOfGroups).toContainEqual({ views: count, known: known.written, new: fresh.written });
+});
 
 const arbitraryView = fc.record({
   path: fc.oneof(
@@ -239,7 +236,7 @@ function model(
   return { periods: Object.fromEntries(rows) as object, names: Object.fromEntries(names) };
 }
 
-it('counts what a simple model counts, for any groups of views', async () => {
+it('the store counts the same as a simple model, for any groups of views', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(arbitraryGroup, { maxLength: 12 }), async (unordered) => {
       const groups = unordered.toSorted((a, b) => a.hour - b.hour);
@@ -271,7 +268,7 @@ it('counts what a simple model counts, for any groups of views', async () => {
   );
 });
 
-it('restores the public figures from a backup, and a repeated restore changes nothing', async () => {
+it('restores the public figures from a backup; a second restore changes nothing', async () => {
   await views(30, (n) =>
     view(
       { path: `/${n % 4}`, referrer: `https://r${n % 3}.example/` },
@@ -297,7 +294,7 @@ it('restores the public figures from a backup, and a repeated restore changes no
   expect((await read('restored')).totals.pageviews).toBe(25);
 });
 
-it('exports neither salts nor visitors, and no other table', async () => {
+it('refuses to export salts, visitors or any table that is not part of a backup', async () => {
   await view({ path: '/' });
   for (const table of ['salts', 'visitors', 'sqlite_master', 'views; DROP TABLE views'])
     await inStorage((storage) =>
@@ -305,7 +302,7 @@ it('exports neither salts nor visitors, and no other table', async () => {
     );
 });
 
-it('exports and restores only for the operator, and only tables of a backup', async () => {
+it('only the operator can export or restore, and only the tables of a backup', async () => {
   const bindings = { ...env, OPS_SECRET: 'a'.repeat(64) };
   const deps = await apiDeps(bindings);
   const app = createApp(() => ({ ...deps, log: () => undefined }));

@@ -116,7 +116,7 @@ beforeEach(() => {
 });
 
 describe.each(LISTS)('%s', (path, table, member, key, expected) => {
-  it('shows each of 10,000 rows once while rows are inserted, and every page costs the same', async () => {
+  it('pages through 10,000 rows at equal cost and shows each once while rows are inserted', async () => {
     await env.DB.exec(INSERTS[table](1, ROWS).replaceAll('\n', ' '));
     const seen = new Set<unknown>();
     let shown = 0;
@@ -147,7 +147,7 @@ describe.each(LISTS)('%s', (path, table, member, key, expected) => {
   });
 });
 
-it('walks the archive of proofs', async () => {
+it('lists 101 of 250 archived proofs and reads at most 210 rows', async () => {
   const message = 'x';
   await env.DB.prepare(INSERTS.proofs(1, 250)).bind(message).run();
   const store = createProofStore(counted);
@@ -156,7 +156,7 @@ it('walks the archive of proofs', async () => {
   expect(Math.max(...read)).toBeLessThanOrEqual(210);
 });
 
-it('lists the last proof of each day with one search per day, however many a day has', async () => {
+it('finds the last proof of each day with one search per day, for any number of proofs', async () => {
   // A proof each minute of three days, 4,320 in all.
   const minutes = INSERTS.proofs(1, 4_320).replaceAll('+ i,', '+ i * 60,');
   await env.DB.prepare(minutes).bind('x').run();
@@ -171,7 +171,7 @@ it('lists the last proof of each day with one search per day, however many a day
   expect(Math.max(...read)).toBeLessThanOrEqual(30);
 });
 
-it('refuses a cursor that this list did not issue', async () => {
+it('refuses a cursor that the list did not issue itself', async () => {
   await env.DB.exec(INSERTS.tokens(1, 30).replaceAll('\n', ' '));
   const { next_cursor: cursor } = await (await get('/api/tokens?limit=5')).json<{ next_cursor: string }>();
   for (const path of [
@@ -188,14 +188,14 @@ it('refuses a cursor that this list did not issue', async () => {
     }
 });
 
-it('finds a token by its mint address', async () => {
+it('the list of tokens finds a token by its mint address', async () => {
   await env.DB.exec(INSERTS.tokens(4_999, 5_001).replaceAll('\n', ' '));
   expect(await (await get(`/api/tokens/${MINT}`)).json()).toMatchObject({ id: 5_000 });
   expect((await app.request(`/api/tokens/${CREATOR}`, {}, env)).status).toBe(404);
 });
 
 describe('CSV', () => {
-  it('CSV has the members of JSON as columns, an empty cell for null, and the next page in Link', async () => {
+  it('CSV has the members of the JSON as columns, an empty cell for null, and the next page in Link', async () => {
     await env.DB.exec(INSERTS.operations(1, 5).replaceAll('\n', ' '));
     const headers = { accept: 'text/csv' };
     const response = await get('/api/exchanges/transactions?limit=2', { headers });
@@ -214,7 +214,7 @@ describe('CSV', () => {
   });
 
   it.each(['*/*', 'application/json', 'text/html', 'application/json, text/csv;q=0.5'])(
-    'CSV is not sent to a caller that accepts %s',
+    'a caller that accepts %s gets JSON, not CSV',
     async (accept) => {
       const response = await get('/api/exchanges/transactions', { headers: { accept } });
       expect(response.headers.get('content-type')).toContain('application/json');

@@ -12,7 +12,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
 afterEach(() => void vi.useRealTimers());
 const pass = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
 
-it('serves each location of KV its last read for a minute, that of an absent key as well', async () => {
+it('the model of KV repeats its last read for a minute in each location, also for an absent key', async () => {
   const kv = new PlatformKv(env.KV);
   const [here, there] = [kv.location(), kv.location()];
   expect(await there.get('key', 'json')).toBeNull();
@@ -23,7 +23,7 @@ it('serves each location of KV its last read for a minute, that of an absent key
   expect(await there.get('key', 'json')).toBe(1);
 });
 
-it('refuses a second write of a KV key within a second, from any location', async () => {
+it('the model of KV refuses a second write of a key within a second, from any location', async () => {
   const kv = new PlatformKv(env.KV);
   await kv.location().put('written', '1');
   await expect(kv.location().put('written', '2')).rejects.toThrow('429');
@@ -32,7 +32,7 @@ it('refuses a second write of a KV key within a second, from any location', asyn
   expect(kv.refused).toEqual(['written']);
 });
 
-it('refuses a statement with more than 100 parameters, or of more than 100 KB', async () => {
+it('the model of D1 refuses a statement with more than 100 parameters, or of more than 100 KB', async () => {
   const db = limitedD1(env.DB);
   const marks = (count: number): string => Array.from({ length: count }, () => '?').join();
   const values = Array.from({ length: 101 }, (_, index) => index);
@@ -46,7 +46,7 @@ it('refuses a statement with more than 100 parameters, or of more than 100 KB', 
   expect(() => db.prepare(`SELECT 1 -- ${'x'.repeat(100_000)}`)).toThrow('SQLITE_TOOBIG');
 });
 
-it('refuses more than 1,000 subrequests of one invocation', async () => {
+it('the model of Workers refuses more than 1,000 subrequests of one invocation', async () => {
   const made = invoke(async () => {
     for (let call = 0; call <= MAX_SUBREQUESTS; call += 1) await subrequest(async () => call);
   });
@@ -69,7 +69,7 @@ function loading(signal?: AbortSignal) {
 it.each([
   ['drops work that a response left behind for more than 30 seconds', undefined],
   ['drops the load of a client that disconnects', new AbortController()],
-])('%s, and a later request loads the value itself', async (_name, client) => {
+])('the platform %s, and a later request loads the value itself', async (_name, client) => {
   const { cache, deferred, invocation, goOn } = loading(client?.signal);
   await invocation;
   client?.abort();

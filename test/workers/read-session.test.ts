@@ -131,7 +131,7 @@ const history = async (init?: RequestInit<IncomingRequestCfProperties>) =>
 beforeAll(() => vi.spyOn(console, 'log').mockImplementation(() => undefined));
 afterAll(() => vi.restoreAllMocks());
 
-it('reads lists from a replica, which has reached the bookmark if the caller sends one', async () => {
+it('reads lists from a replica, which first reaches the bookmark if the caller sends one', async () => {
   await addSwap(env.DB);
   expect(await history()).toHaveLength(0);
   const bookmark = (await create({})).headers.get('x-data-bookmark') ?? '';
@@ -145,7 +145,7 @@ it('reads lists from a replica, which has reached the bookmark if the caller sen
 it.each([
   ['a read', () => request('/api/exchanges/transactions')],
   ['a dry run', () => create({ dry_run: true })],
-])('gives no bookmark to %s, and requests none from the primary', async (_name, ask) => {
+])('%s gets no bookmark and requests none from the primary', async (_name, ask) => {
   const response = await ask();
   expect(response.status).toBe(200);
   expect(response.headers.get('x-data-bookmark')).toBeNull();
@@ -171,13 +171,13 @@ it.each(['first-primary', "x' OR 1", '0000-', 'g000-0001', '', '0'.repeat(201)])
   },
 );
 
-it('shares one session between the reads of one request', async () => {
+it('all reads of one request share one session', async () => {
   await request('/api/status');
   expect(opened).toHaveLength(1);
   expect(opened[0]?.queries.length).toBeGreaterThan(2);
 });
 
-it('reads a token that the replica does not have yet from the primary', async () => {
+it('reads a token from the primary if the replica does not have it yet', async () => {
   const journal = JSON.stringify({
     tokenId: 7,
     mint: MINT,

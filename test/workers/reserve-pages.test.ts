@@ -76,7 +76,7 @@ function service(world: World) {
 }
 
 describe('the first figures of a page', () => {
-  it('the first figures are in the HTML of the overview with their time, and as first responses for its scripts', async () => {
+  it('the HTML of the overview contains its first figures with their time, also as data for its scripts', async () => {
     const { status, text } = await service({ sats: 1_061_975n, now: NOW })('/');
     expect(status).toBe(200);
     expect(text).toContain('<p data-figure="proof-sats">1,061,975 sats</p>');
@@ -93,13 +93,13 @@ describe('the first figures of a page', () => {
     });
   });
 
-  it('the first figures are in the HTML of the reserves', async () => {
+  it('the HTML of the reserves page contains its first figures', async () => {
     const { text } = await service({ sats: 1_061_975n, now: NOW })('/reserves');
     expect(text).toMatch(/data-island="wallets" data-filled="">.*1,061,975 sats.*9\.5 SOL/s);
     expect(text).not.toContain('Reading both chains.');
   });
 
-  it('the first figures equal those of the API, at most 30 seconds later', async () => {
+  it('the first figures of a page are at most 30 seconds older than those of the API', async () => {
     const world = { sats: 5n, now: NOW };
     const page = service(world);
     await page('/');
@@ -112,7 +112,7 @@ describe('the first figures of a page', () => {
     expect((await page('/')).text).toContain('the address holds 7 sats');
   });
 
-  it('a page without its first figures is returned while a source hangs', async () => {
+  it('returns a page without its first figures while a source hangs', async () => {
     const { status, text } = await service({ sats: 1n, now: NOW, isHung: true })('/');
     expect(status).toBe(200);
     expect(text).toContain('data-figure="btc">none<');

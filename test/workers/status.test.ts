@@ -8,19 +8,19 @@ freshStorageForEachTest();
 const store = createDatabaseStore(env.DB);
 
 describe('the database as the status shows it', () => {
-  it('the status compares the columns of schema.sql and none of the platform', async () => {
+  it("the status compares the columns of schema.sql and ignores the platform's own tables", async () => {
     const columns = await store.columns();
     expect(columns).toEqual(expect.arrayContaining(['operations.seq', 'tokens.name', 'quote_shares.window']));
     expect(columns.filter((column) => /^(sqlite_|_cf_|d1_)/.test(column))).toEqual([]);
   });
 
-  it('a further column changes the fingerprint of the schema', async () => {
+  it('an additional column changes the fingerprint of the schema', async () => {
     const before = schemaFingerprint(await store.columns());
     await env.DB.prepare('ALTER TABLE quote_shares ADD COLUMN more TEXT').run();
     expect(schemaFingerprint(await store.columns())).not.toBe(before);
   });
 
-  it('counts the quotes of the current window only', async () => {
+  it('the status counts only the quotes of the current window', async () => {
     const now = Date.UTC(2026, 10, 20, 13);
     const window = Math.floor(now / 7_200_000);
     const insert = env.DB.prepare("INSERT INTO quote_shares (window, client, used) VALUES (?, '*', ?)");
@@ -33,7 +33,7 @@ describe('the database as the status shows it', () => {
   const MINUTE = 60_000;
   const DAY = 86_400_000;
 
-  it('keeps half-hourly sums of the checks for a day, and daily ones for 90 days', async () => {
+  it('keeps half-hourly sums of the checks for one day and daily sums for 90 days', async () => {
     const half = 1_800_000;
     for (const [at, ...failed] of [
       [NOW - 91 * DAY, 'rpc'],
@@ -70,7 +70,7 @@ describe('the database as the status shows it', () => {
     expect(rows).toEqual({ count: 4 });
   });
 
-  it('records an incident with its end, and none for a single failed check', async () => {
+  it('records an incident with its end, and ignores a single failed check', async () => {
     const slow = { rpc: 'Payments may have waited.' };
     const checks = [slow, { ...slow, kraken: 'Payments may have waited.' }, slow, {}, {}, slow, {}];
     for (const [minute, failed] of checks.entries()) await store.recordCheck(NOW + minute * MINUTE, failed);
@@ -84,7 +84,7 @@ describe('the database as the status shows it', () => {
     ]);
   });
 
-  it('shows an incident from its second failed check on', async () => {
+  it('shows an incident after its second failed check', async () => {
     const failed = { custody: 'Payouts waited.' };
     await store.recordCheck(NOW, failed);
     expect(await store.incidents(NOW + 1_000)).toEqual([]);
@@ -93,7 +93,7 @@ describe('the database as the status shows it', () => {
     expect(await store.incidents(NOW + 2 * MINUTE)).toMatchObject([{ part: 'custody', to: null }]);
   });
 
-  it('records minutes without any check as an incident, and forgets incidents after 90 days', async () => {
+  it('records minutes without any check as an incident, and deletes incidents after 90 days', async () => {
     await store.recordCheck(NOW, {});
     await store.recordCheck(NOW + 10 * MINUTE, {});
     expect(await store.incidents(NOW + 10 * MINUTE)).toEqual([
@@ -109,7 +109,7 @@ describe('the database as the status shows it', () => {
     expect(kept.map(({ from }) => from)).toEqual(['2026-11-20T13:20:00.000Z']);
   });
 
-  it('serves the incidents as an Atom feed whose texts are escaped', async () => {
+  it('serves the incidents as an Atom feed with escaped texts', async () => {
     const failed = { '<rpc>': 'Payments & lists waited.' };
     for (const minute of [0, 1, 2, 3])
       await store.recordCheck(NOW + minute * MINUTE, minute < 3 ? failed : {});
@@ -122,7 +122,7 @@ describe('the database as the status shows it', () => {
     expect(text).toContain('<updated>2026-11-20T13:13:00.000Z</updated>');
   });
 
-  it('lists the newest operations first and keeps their natural keys', async () => {
+  it('lists the newest operations first and does not show their ids', async () => {
     const insert = env.DB.prepare(
       `INSERT INTO operations (id, seq, revision, kind, status, detail, amount_lamports, created_at, updated_at, journal)
        VALUES (?, ?, ?, 'swap', 'waiting', 'sent', '5', '2026-11-20T00:00:00.000Z', '2026-11-20T00:00:01.000Z', '{}')`,
@@ -147,7 +147,7 @@ describe('the database as the status shows it', () => {
 describe('a database without a table', () => {
   const drop = () => env.DB.prepare('DROP TABLE proofs').run();
 
-  it('names every table of schema.sql', async () => {
+  it('the list of required tables equals the tables of schema.sql', async () => {
     const { results } = await env.DB.prepare(
       `SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
          AND name NOT LIKE '!_cf!_%' ESCAPE '!' AND name NOT LIKE 'tokens!_text!_%' ESCAPE '!' AND name NOT LIKE 'tokens!_short!_%' ESCAPE '!' AND name <> 'd1_migrations'`,
@@ -155,7 +155,7 @@ describe('a database without a table', () => {
     expect(results.map(({ name }) => name).sort()).toEqual([...TABLES].sort());
   });
 
-  it('a database without a table is not ready, and names the missing table', async () => {
+  it('a database without a table is not ready, and the response names the missing table', async () => {
     await drop();
     const response = await exports.default.fetch('https://sluice.test/api/ready');
     expect(response.status).toBe(503);
@@ -167,7 +167,7 @@ describe('a database without a table', () => {
     });
   });
 
-  it('refuses a read of a missing table with DATABASE_UNAVAILABLE', async () => {
+  it('a read of a missing table returns DATABASE_UNAVAILABLE', async () => {
     await drop();
     const response = await exports.default.fetch('https://sluice.test/api/proof/history');
     expect([response.status, await response.json()]).toMatchObject([

@@ -60,7 +60,7 @@ async function pageOf(path: string, row: TokenRow | Error | undefined): Promise<
 }
 
 describe('/token/{mint}', () => {
-  it('shows name, picture and state to a reader without scripts, and gives scripts their first response', async () => {
+  it('the token page shows name, picture and state without scripts, and contains data for its scripts', async () => {
     const response = await pageOf(`/token/${MINT}`, token);
     const text = await response.text();
     expect([response.status, response.headers.get('content-security-policy')]).toEqual([200, POLICY]);
@@ -83,7 +83,7 @@ describe('/token/{mint}', () => {
     expect(JSON.parse(first)).toMatchObject({ [`getToken {"id":"${MINT}"}`]: { id: 7, name: 'Otter' } });
   });
 
-  it('escapes every text that a creator chose', async () => {
+  it('the token page escapes every text that a creator chose', async () => {
     const row = { ...token, name: HOSTILE, symbol: HOSTILE, description: HOSTILE };
     const text = await (await pageOf(`/token/${MINT}`, row)).text();
     expect(text).not.toContain('<script>alert');
@@ -96,7 +96,7 @@ describe('/token/{mint}', () => {
     ['a token that imitates a known one', { ...token, name: 'USD Coin', symbol: 'USDC' }],
     ['a picture that is no https URL', { ...token, image: 'javascript:alert(1)' }],
     ['a token without a picture', { ...token, image: null }],
-  ])('previews %s without its picture', async (_, row) => {
+  ])('the preview of %s has no picture', async (_, row) => {
     const text = await (await pageOf(`/token/${MINT}`, row)).text();
     expect(text.match(/property="og:image" content="[^"]*"/g)).toEqual([
       `property="og:image" content="${ORIGIN}/token/${MINT}.png"`,
@@ -126,7 +126,7 @@ describe('/token/{mint}', () => {
     expect(String.fromCharCode(...bytes.slice(1, 4), ...bytes.slice(12, 16))).toBe('PNGIHDR');
   });
 
-  it('redirects the id of a token to its mint', async () => {
+  it("redirects a token's id to the page of its mint", async () => {
     const response = await pageOf('/token/7', token);
     expect([response.status, response.headers.get('location')]).toEqual([302, `/token/${MINT}`]);
   });

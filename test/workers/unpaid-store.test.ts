@@ -31,7 +31,7 @@ async function ids(table: string): Promise<string[]> {
   return results.map(({ id }) => id);
 }
 
-it('deletes expired requests without a payment after nine days, and tokens that only they have named', async () => {
+it('deletes expired unpaid requests after nine days, and the tokens that only they named', async () => {
   await env.DB.batch([
     request('invoices', 'old', 9.01, 'expired'),
     request('invoices', 'young', 8.99, 'expired'),

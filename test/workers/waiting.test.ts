@@ -12,7 +12,7 @@ const SIGNATURE = encodeBase58(new Uint8Array(64).fill(7));
 
 afterEach(() => vi.unstubAllGlobals());
 
-it('500 waiting requests get the finished swap without an upstream call and with shared reads', async () => {
+it('500 waiting requests get the finished swap with shared reads and no upstream call', async () => {
   const upstream = vi.fn(async () => new Response(null, { status: 500 }));
   vi.stubGlobal('fetch', upstream);
   const findSwap = vi.fn();
@@ -66,7 +66,7 @@ it('500 waiting requests get the finished swap without an upstream call and with
   expect(reads).toBeLessThanOrEqual(elapsed / 1_000 + 2);
 });
 
-it('only a swap that the custodian no longer watches is final', async () => {
+it('a swap is final only if the custodian no longer watches it', async () => {
   const insert = env.DB.prepare(
     `INSERT INTO operations (id, seq, revision, kind, status, detail, signature, amount_lamports, created_at, updated_at, journal)
      VALUES ('swap:' || ?1, ?2, 1, 'swap', ?3, 'x', ?1, '1', 'x', 'x', ?4)`,

@@ -34,7 +34,7 @@ async function get(path: string) {
 
 const pay = (to: string, sats: bigint) => payBitcoin(node, bank, [{ address: to, sats }]);
 
-test('payments that begin together spend different coins', async () => {
+test('simultaneous payments spend different coins', async () => {
   const [first, second] = await Promise.all([
     pay(createBitcoinKey().address, 5_000n),
     pay(createBitcoinKey().address, 5_000n),
@@ -63,7 +63,7 @@ test('the Esplora adapter refuses in plain text with the status of the public se
 });
 
 describe('a reorganization', () => {
-  test('puts a payment back into the memory pool, and the next block includes it again', async () => {
+  test('a reorganization returns a payment to the memory pool, and the next block includes it again', async () => {
     const { address } = createBitcoinKey();
     const txid = await pay(address, 9000n);
     await node.mine(2);

@@ -4,7 +4,7 @@ import { cronMatches } from './cron.ts';
 const at = (time: string) => new Date(`2026-11-20T${time}Z`);
 
 describe('a cron expression', () => {
-  test('a cron expression fires in the minutes that it names', () => {
+  test('a cron expression matches exactly the minutes that it names', () => {
     expect(cronMatches('* * * * *', at('13:37:00'))).toBe(true);
     expect(cronMatches('5 0 * * *', at('00:05:00'))).toBe(true);
     expect(cronMatches('5 0 * * *', at('00:06:00'))).toBe(false);

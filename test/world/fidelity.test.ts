@@ -110,16 +110,19 @@ const PARSED: Readonly<Record<string, readonly [expected: unknown, read: () => P
 };
 
 describe('the parsers', () => {
-  it('the parsers have a line for every recorded body', () => {
+  it('the parsers have a test line for every recorded body', () => {
     const bodies = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.endsWith('.json'),
     );
     expect(bodies.map((name) => name.replaceAll('\\', '/')).sort()).toEqual(Object.keys(PARSED).sort());
   });
 
-  it.each(Object.entries(PARSED))('read %s', async (_path, [expected, read]) => {
-    expect(await read()).toEqual(expected);
-  });
+  it.each(Object.entries(PARSED))(
+    'the parsers read the recorded body %s',
+    async (_path, [expected, read]) => {
+      expect(await read()).toEqual(expected);
+    },
+  );
 });
 
 describe('the comparison', () => {
@@ -133,7 +136,7 @@ describe('the comparison', () => {
     ['another vocabulary', { ...base, word: 'simple' }, ['word: upper-case word is now free text']],
     ['a member of a list', { ...base, list: [{ at: 5 }] }, ['list[].at: string is now number']],
     ['an empty list', { ...base, list: [] }, ['list: the list is empty']],
-  ])('shows %s', (_name, actual, differences) => {
+  ])('compares the shapes of two bodies: %s', (_name, actual, differences) => {
     expect(shapeDifferences(base, actual)).toEqual(differences);
   });
 });
@@ -205,7 +208,7 @@ describe('the fakes', () => {
       ...change,
     });
 
-  it('1Click quotes as production does, with its own fee and its own id of BTC', async () => {
+  it('the 1Click simulator quotes as production does, with its own fee and its own id of BTC', async () => {
     const { status, body } = await quoteFrom();
     expect(status).toBe(201);
     expect(shapeDifferences(parsed('one-click/quote-btc-base-usdc.json'), body)).toEqual([]);
@@ -218,14 +221,14 @@ describe('the fakes', () => {
     });
   });
 
-  it('1Click returns a dry quote as production does', async () => {
+  it('the 1Click simulator returns a dry quote as production does', async () => {
     const { body } = await quoteFrom({ dry: true });
     expect(shapeDifferences(parsed('one-click/quote-dry-sol-zec.json'), body)).toEqual([]);
     expect(body).not.toHaveProperty('quote.depositAddress');
     expect(body).not.toHaveProperty('quoteRequest.appFees.0.limitOrderId');
   });
 
-  it('1Click shows the status of a swap before its deposit as production does, with the id of the request', async () => {
+  it('the 1Click simulator shows a swap before its deposit as production does, with the request id', async () => {
     const { body } = await quoteFrom();
     const deposit = Reflect.get(Reflect.get(body, 'quote'), 'depositAddress');
     const status = await get(`${oneClick.url}/v0/status?depositAddress=${deposit}`);
@@ -237,14 +240,14 @@ describe('the fakes', () => {
     });
   });
 
-  it('1Click refuses as production does', async () => {
+  it('the 1Click simulator refuses as production does', async () => {
     const { status, body } = await quoteFrom({ dry: undefined, swapType: 'EXACT' });
     expect(status).toBe(400);
     expect(shapeDifferences(parsed('one-click/quote-400-invalid.json'), body)).toEqual([]);
     expect(body.message).toBe(Reflect.get(parsed('one-click/quote-400-invalid.json') as object, 'message'));
   });
 
-  it('1Click lists tokens as production does', async () => {
+  it('the 1Click simulator lists tokens as production does', async () => {
     const rows = (await get(`${oneClick.url}/v0/tokens`)) as Record<string, unknown>[];
     for (const row of parsed('one-click/tokens-btc-sol.json') as Record<string, unknown>[]) {
       const same = rows.find(({ assetId }) => assetId === row.assetId);
@@ -253,7 +256,7 @@ describe('the fakes', () => {
     }
   });
 
-  it('ChangeNOW responds as production does', async () => {
+  it('the ChangeNOW simulator responds as production does', async () => {
     const key = { 'x-changenow-api-key': 'k' };
     const pair = 'fromCurrency=btc&fromNetwork=btc&toCurrency=sol&toNetwork=sol&flow=standard';
     const range = await get(`${changeNow.url}/v2/exchange/range?${pair}`, key);
@@ -284,7 +287,7 @@ describe('the fakes', () => {
     expect(shapeDifferences(parsed('changenow/by-id.json'), state)).toEqual([]);
   });
 
-  it('a node shows and refuses version 1 as production does', async () => {
+  it('a simulated node shows and refuses version 1 as production does', async () => {
     const to = address((await createSolanaKey()).address);
     const { signature, wire } = await buildTransaction(solana.ledger, solana.reserve.signer, [
       getTransferSolInstruction({ source: solana.reserve.signer, destination: to, amount: 10n ** 18n }),

@@ -69,7 +69,7 @@ const slotOf = (signature: string): number => {
 };
 
 describe('commitment', () => {
-  test('a transfer sent through one front becomes confirmed, then finalized, at the other', async () => {
+  test('a transfer sent to one node becomes confirmed, then finalized, at the other', async () => {
     const { signature, wire, to } = await signedTransfer(SOL);
     expect(await send(one, wire)).toMatchObject({ result: signature });
     const landed = slotOf(signature);
@@ -88,7 +88,7 @@ describe('commitment', () => {
     expect(await balance(two, to, 'finalized')).toBe(Number(SOL));
   });
 
-  test('a finalized getTransaction is null until the slot is final, and then has the fee and the time in seconds', async () => {
+  test('a finalized getTransaction is null until the slot is final, then has the fee and the time in seconds', async () => {
     const { signature, wire } = await signedTransfer(SOL);
     await send(one, wire);
     const ask = async () => {
@@ -109,7 +109,7 @@ describe('commitment', () => {
     expect(Math.abs(shown.blockTime - Date.now() / 1000)).toBeLessThan(60);
   });
 
-  test('a call names its slot, refuses a later minContextSlot, and takes finalized for its default', async () => {
+  test('a call names its slot, refuses a later minContextSlot, and uses finalized by default', async () => {
     const epoch = async (config: object) =>
       (await callRpc(one.url, 'getEpochInfo', [config])).result as {
         absoluteSlot: number;
@@ -131,7 +131,7 @@ describe('commitment', () => {
 });
 
 describe('sending', () => {
-  test('an expired block hash is refused with its name, and with preflight skipped never lands', async () => {
+  test('refuses an expired blockhash; without preflight, its transaction never lands', async () => {
     const { signature, wire } = await signedTransfer(SOL);
     const { clock } = solana.ledger;
     await clock.reached(clock.slot('processed') + 155);
@@ -150,14 +150,14 @@ describe('sending', () => {
     expect(error).toMatchObject({ code: -32002, data: { err: 'BlockhashNotFound' } });
   });
 
-  test('the same bytes sent again are reported as already processed', async () => {
+  test('reports the same bytes sent again as already processed', async () => {
     const { signature, wire } = await signedTransfer(SOL);
     await send(one, wire);
     expect((await send(two, wire)).error).toMatchObject({ code: -32002, data: { err: 'AlreadyProcessed' } });
     expect(await send(two, wire, { skipPreflight: true })).toMatchObject({ result: signature });
   });
 
-  test('a broken signature and an overdraft are refused, each with its code', async () => {
+  test('refuses a broken signature and an overdraft, each with its own code', async () => {
     const { wire } = await signedTransfer(SOL);
     const bytes = base64.decode(wire);
     bytes[5] = (bytes[5] ?? 0) ^ 1;
@@ -170,7 +170,7 @@ describe('sending', () => {
     });
   });
 
-  test('a failing transaction whose preflight is skipped lands with its error and pays its fee', async () => {
+  test('a failing transaction sent without preflight lands with its error and pays its fee', async () => {
     const before = solana.ledger.count();
     const overdraft = await signedTransfer(1_000n * SOL);
     await send(one, overdraft.wire, { skipPreflight: true });
@@ -183,7 +183,7 @@ describe('sending', () => {
 });
 
 describe('history', () => {
-  test('signatures of an address are newest first and page by before and until', async () => {
+  test('the signatures of an address are newest first, with pages by before and until', async () => {
     const receiver = await createSolanaKey();
     const sent: string[] = [];
     for (const lamports of [SOL, 2n * SOL, 3n * SOL])

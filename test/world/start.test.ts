@@ -50,7 +50,7 @@ async function end(started: Started, signal: NodeJS.Signals): Promise<unknown> {
 
 describe('npm start', () => {
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'prints the address of the API and example commands, ends with code 0 on %s, and leaves no file',
+    'npm start prints the API address and example commands, ends with code 0 on %s, and leaves no file',
     async (signal) => {
       const started = start({ WORLD_FAULTS: 'coinbase:500,oneclick:settle:never' });
       await started.ready;
@@ -70,7 +70,7 @@ describe('npm start', () => {
     },
   );
 
-  test('ends when its parent is killed, and leaves no file', async () => {
+  test('npm start ends when its parent is killed, and leaves no file', async () => {
     const launch = `require('node:child_process').spawn(process.execPath, [${JSON.stringify(START)}], { stdio: 'inherit' })`;
     const env = { ...process.env, npm_config_user_agent: '', PORT: '0', TMPDIR: folder };
     const parent = spawn(process.execPath, ['-e', launch], { env, stdio: ['ignore', 'pipe', 'ignore'] });
@@ -112,7 +112,7 @@ describe('npm start', () => {
     expect(started.lines).toEqual([]);
   });
 
-  test('starts without a home folder that can be written', async () => {
+  test('npm start works without a writable home folder', async () => {
     // A separate bundle, because the bundler is what writes there.
     const started = start({ WORLD_BUNDLES: undefined, HOME: '/dev/null/none', XDG_CONFIG_HOME: undefined });
     await started.ready;
@@ -120,7 +120,7 @@ describe('npm start', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('names PORT in one line when the port is taken, and leaves no file', async () => {
+  test('npm start names PORT in one line when the port is in use, and leaves no file', async () => {
     const first = start();
     await first.ready;
     const port = /:(\d+)$/.exec(first.lines[0] ?? '')?.[1] ?? '';

@@ -5,7 +5,7 @@ import { type Surfpool, startSurfpool } from './surfpool.ts';
 let chain: Surfpool | undefined;
 afterEach(() => chain?.stop());
 
-it('produces slots long after the first thousand', async () => {
+it('Surfpool produces slots long after the first thousand', async () => {
   chain = startSurfpool({ slotMs: 10, airdropLamports: 1_000_000_000n });
   for (let looks = 0; looks < 400; looks++) {
     if ((await chain.get<number>('getSlot')) > 1_200) break;

@@ -19,7 +19,7 @@ const control = async (call: string, body?: unknown) => {
   return (await response.json()) as Record<string, unknown>;
 };
 
-test('starts with a funded reserve on both chains', async () => {
+test('the world starts with a funded reserve on both chains', async () => {
   const { address, lamports } = { address: world.reserve.solana, lamports: 10_000_000_000 };
   const slot = world.solana.ledger.clock.slot('finalized');
   expect((await world.solana.ledger.account(address, slot))?.lamports).toBe(lamports);
@@ -27,7 +27,7 @@ test('starts with a funded reserve on both chains', async () => {
   expect(await response.json()).toMatchObject({ chain_stats: { funded_txo_sum: 1_000_000 } });
 });
 
-test('the edge answers 502 while the Worker is down', async () => {
+test('the edge of the world returns 502 while the Worker is down', async () => {
   await world.worker.kill();
   expect((await world.fetch('/api/health')).status).toBe(502);
   await world.worker.start();
@@ -35,7 +35,7 @@ test('the edge answers 502 while the Worker is down', async () => {
 });
 
 describe('the Worker under the world', () => {
-  test('cuts off a body that it does not read to the end', async () => {
+  test('the Worker refuses a body of 3 MB that it does not read to the end', async () => {
     const response = await world.fetch('/api/swap/create', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -44,7 +44,7 @@ describe('the Worker under the world', () => {
     expect(response.status).toBe(413);
   });
 
-  test('the Worker under the world has the schema in its database, and rows outlive a SIGKILL', async () => {
+  test("the Worker's database has the schema, and its rows survive a SIGKILL", async () => {
     await world.worker.query('CREATE TABLE marks (name TEXT)');
     await world.worker.query('INSERT INTO marks VALUES (?)', ['kept']);
     await world.worker.kill();
@@ -56,7 +56,7 @@ describe('the Worker under the world', () => {
 });
 
 describe('the world', () => {
-  test('the world is changed through its control endpoint', async () => {
+  test('the control endpoint changes the state of the world', async () => {
     const info = await control('GET /info');
     expect(info).toMatchObject({ url: world.url, reserve: world.reserve });
     expect(JSON.stringify(info)).not.toContain(world.bindings.SOLANA_PRIVATE_KEY);

@@ -39,12 +39,12 @@ describe.each(KNOWN)('%s', (address, type, script) => {
     expect(hex.encode(decoded.scriptPubKey)).toBe(script);
   });
 
-  it('the address is the text of its script', () => {
+  it('encoding the script of an address gives the same address', () => {
     expect(encodeAddress(hexToBytes(script))).toBe(address);
   });
 });
 
-it('bech32 in capitals is the same address, as in QR codes', () => {
+it('a bech32 address in capitals, as in QR codes, is the same address', () => {
   const lower = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
   expect(decodeAddress(lower.toUpperCase())).toEqual(decodeAddress(lower));
 });

@@ -63,7 +63,7 @@ describe.each(TYPES)('%s', (type) => {
     }
   });
 
-  it('accepts only the signed one of all 256 headers', () => {
+  it('accepts only the header byte that was signed, of all 256', () => {
     const own = base64.decode(signed('text'))[0] ?? 0;
     const accepted = Array.from({ length: 256 }, (_, header) => header).filter(
       (header) =>
@@ -79,14 +79,14 @@ describe.each(TYPES)('%s', (type) => {
     [43, 'the header byte is out of range'],
     [type === 'p2pkh' ? 35 : 34, 'the header byte belongs to another type of address'],
     [39, 'the header byte belongs to another type of address'],
-  ])('header %i is refused with its reason', (header, reason) => {
+  ])('refuses a signature with the header byte %i, and gives the reason', (header, reason) => {
     const answer = tampered((bytes) => {
       bytes[0] = header;
     });
     expect(answer).toEqual({ verdict: 'invalid', reason });
   });
 
-  it('the high-S twin, which recovers the same key, is refused', () => {
+  it('refuses the high-S twin of a signature, although it recovers the same key', () => {
     const bytes = base64.decode(signed('text'));
     const { r, s } = secp256k1.Signature.fromBytes(bytes.subarray(1), 'compact');
     const twin = new secp256k1.Signature(r, secp256k1.Point.Fn.ORDER - s).toBytes('compact');
@@ -97,7 +97,7 @@ describe.each(TYPES)('%s', (type) => {
     expect(verdict('text', signature).verdict).toBe('invalid');
   });
 
-  it('any bit flipped in the 65 bytes is refused', () => {
+  it('refuses a signature with any one of its bits flipped', () => {
     const bit = fc.integer({ min: 0, max: 65 * 8 - 1 });
     fc.assert(
       fc.property(bit, (at) => {
@@ -113,11 +113,11 @@ describe.each(TYPES)('%s', (type) => {
     ['r = 0', 1, 33],
     ['s = 0', 33, 65],
     ['r and s = 0', 1, 65],
-  ])('%s is refused', (_name, from, to) => {
+  ])('refuses a signature with %s', (_name, from, to) => {
     expect(tampered((bytes) => bytes.fill(0, from, to)).verdict).toBe('invalid');
   });
 
-  it('a wrong length is reported', () => {
+  it('reports a signature of the wrong length', () => {
     for (const length of [0, 64, 66]) {
       const answer = verdict('text', base64.encode(new Uint8Array(length).fill(31)));
       expect(answer).toEqual({ verdict: 'invalid', reason: 'the signature is not 65 bytes' });
@@ -125,13 +125,13 @@ describe.each(TYPES)('%s', (type) => {
   });
 
   it.each([
-    ['no base64', 'not-valid-base64!!!'],
+    ['characters outside base64', 'not-valid-base64!!!'],
     ['no padding', signed('text').replace('=', '')],
     ['a line end', `${signed('text')}\n`],
     ['a space inside', signed('text').replace(/^(.{20})/, '$1 ')],
     ['base64url', signed('text').replaceAll('+', '-').replaceAll('/', '_')],
     ['stray bits in the last character', signed('text').replace(/.=$/, (end) => `${nextLetter(end)}=`)],
-  ])('%s is not a signature', (_name, signature) => {
+  ])('refuses a signature text with %s', (_name, signature) => {
     if (signature === signed('text')) throw new Error('the sample has nothing to replace');
     expect(verdict('text', signature).verdict).toBe('invalid');
   });
@@ -144,7 +144,7 @@ function nextLetter(end: string): string {
 }
 
 describe('an uncompressed key', () => {
-  it('signs for its own P2PKH address, with the headers 27 to 30, as bitcoinjs-message does', () => {
+  it('an uncompressed key signs for its P2PKH address with the headers 27 to 30, as bitcoinjs-message does', () => {
     fc.assert(
       fc.property(secretKeys, messages, (secretKey, message) => {
         const address = deriveAddress(secretKey, 'p2pkh', false);
@@ -161,14 +161,14 @@ describe('an uncompressed key', () => {
     );
   });
 
-  it('proves nothing about the P2PKH address of its compressed form', () => {
+  it("an uncompressed key's signature proves nothing about the P2PKH address of the compressed key", () => {
     const key = { secretKey: new Uint8Array(32).fill(3), compressed: false };
     const address = decodeAddress(deriveAddress(key.secretKey, 'p2pkh'));
     expect(verifyBip137(address, 'text', signBip137(key, 'p2pkh', 'text')).verdict).toBe('invalid');
   });
 });
 
-it('addresses with a scheme of their own are not verified as BIP-137', () => {
+it('P2WPKH and P2TR addresses are not verified as BIP-137, because BIP-322 is their scheme', () => {
   const key = { secretKey: new Uint8Array(32).fill(3), compressed: true };
   const signature = signBip137(key, 'p2pkh', 'text');
   for (const type of ['p2wpkh', 'p2tr'] as const) {

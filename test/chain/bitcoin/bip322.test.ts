@@ -43,7 +43,7 @@ describe("BIP-322's own vectors", () => {
     },
   );
 
-  it('reports multisig as unsupported', () => {
+  it('reports the signature of a multisig address as unsupported', () => {
     const multisig = vectors.simple.filter(({ private_keys }) => private_keys.length > 1);
     expect(multisig.length).toBeGreaterThan(0);
     for (const { address, message, bip322_signatures } of multisig) {
@@ -67,7 +67,7 @@ const key = { secretKey: new Uint8Array(32).fill(6), compressed: true };
 const SIMPLE = ['p2wpkh', 'p2tr'] as const;
 
 describe.each(SIMPLE)('simple, %s', (type) => {
-  it('bip322-js accepts our signatures and we accept its own', () => {
+  it('bip322-js accepts our signatures, and we accept the signatures of bip322-js', () => {
     fc.assert(
       fc.property(secretKeys, messages, (secretKey, message) => {
         const mine = { secretKey, compressed: true };
@@ -82,7 +82,7 @@ describe.each(SIMPLE)('simple, %s', (type) => {
     );
   });
 
-  it('signs the same text with the same bytes', () => {
+  it('signs the same text twice with the same bytes', () => {
     const sign = () => signBip322Simple(key.secretKey, type, 'text');
     expect(sign()).toBe(sign());
   });
@@ -142,7 +142,7 @@ describe('the required rules for scripts', () => {
     verdictOf(address, 'text', `smp${base64.encode(RawWitness.encode(witness))}`);
   const otherKey = secp256k1.getPublicKey(new Uint8Array(32).fill(1));
 
-  it('the untouched witness is valid', () => {
+  it('an unchanged witness is valid', () => {
     expect(verdict(signature, publicKey)).toEqual({ verdict: 'valid' });
   });
 
@@ -174,7 +174,7 @@ describe('the required rules for scripts', () => {
     ['a byte after the witness', (bytes: Uint8Array) => Uint8Array.of(...bytes, 0)],
     ['a byte missing', (bytes: Uint8Array) => bytes.subarray(0, -1)],
     ['a count in a longer form', (bytes: Uint8Array) => Uint8Array.of(0xfd, 2, 0, ...bytes.subarray(1))],
-  ])('%s is invalid', (_name, change) => {
+  ])('a witness is invalid with %s', (_name, change) => {
     const bytes = change(RawWitness.encode([signature, publicKey]));
     expect(verdictOf(address, 'text', `smp${base64.encode(bytes)}`).verdict).toBe('invalid');
   });
@@ -186,7 +186,7 @@ describe('the required rules for scripts', () => {
     const verdictWith = (...items: Uint8Array[]) =>
       verdictOf(at, 'text', `smp${base64.encode(RawWitness.encode(items))}`).verdict;
 
-    it('a signature over SIGHASH_ALL in 65 bytes, as bip322-js makes it, is valid', () => {
+    it('P2TR: a signature over SIGHASH_ALL in 65 bytes, as bip322-js makes it, is valid', () => {
       const theirs = String(Signer.sign(wifOf(key), at, 'text'));
       expect(RawWitness.decode(base64.decode(theirs))[0]).toHaveLength(65);
       expect(verdictOf(at, 'text', theirs)).toEqual({ verdict: 'valid' });
@@ -200,11 +200,11 @@ describe('the required rules for scripts', () => {
       ['66 bytes', Uint8Array.of(...signed, 1, 1)],
       ['nothing', new Uint8Array()],
       ['64 zeros', new Uint8Array(64)],
-    ])('%s is invalid', (_name, item) => {
+    ])('P2TR: %s is invalid', (_name, item) => {
       expect(verdictWith(item)).toBe('invalid');
     });
 
-    it('an empty stack is invalid; an annex or a script path is unsupported', () => {
+    it('P2TR: an empty stack is invalid; an annex or a script path is unsupported', () => {
       expect(verdictWith()).toBe('invalid');
       expect(verdictWith(signed, Uint8Array.of(0x50))).toBe('unsupported');
       expect(verdictWith(signed, Uint8Array.of(0x51), new Uint8Array(33).fill(0xc0))).toBe('unsupported');

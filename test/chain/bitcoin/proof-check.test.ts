@@ -71,7 +71,7 @@ function red(change: Partial<ProofEvidence>): string[] {
   return linesWith('contradicted', change);
 }
 
-it('confirms all five lines of a true proof, with both figures', () => {
+it('confirms all five lines of a true proof, with the figures of both chains', () => {
   const lines = checkProof(evidence());
   expect(lines.map(({ name, result }) => [name, result])).toEqual([
     ['bitcoin_signature', 'confirmed'],
@@ -90,7 +90,7 @@ describe('a source that cannot be reached leaves a line unchecked, never red:', 
     return linesWith('unchecked', change);
   };
 
-  it('leaves a line unchecked, never red, without one explorer of two, or a single explorer', () => {
+  it('leaves a line unchecked, never red, if one of two explorers is down or only one is asked', () => {
     const explorers = [explorer('a'), { name: 'b', figures: null }];
     expect(unchecked({ explorers })).toEqual(['reserve', 'freshness']);
     expect(checkProof(evidence({ explorers }))[2]?.text).toContain('b could not be reached');
@@ -103,19 +103,19 @@ describe('a source that cannot be reached leaves a line unchecked, never red:', 
     expect(unchecked({ supply: supply(100_010n) })).toEqual(['supply']);
   });
 
-  it('leaves every line unchecked, never red, without any source', () => {
+  it('leaves every line unchecked, never red, if no source can be reached', () => {
     const explorers = ['a', 'b'].map((name) => ({ name, figures: null }));
     expect(unchecked({ explorers, supply: null })).toEqual(['reserve', 'supply', 'freshness']);
     expect(unchecked({ explorers })).toEqual(['reserve', 'supply', 'freshness']);
   });
 
-  it('a line stays red on a contradiction by the other explorer while one is down', () => {
+  it('a line is red if one explorer contradicts the proof while the other is down', () => {
     const explorers = [explorer('a', { satsAtProof: 999n, blockHash: null }), { name: 'b', figures: null }];
     expect(linesWith('contradicted', { explorers })).toEqual(['reserve', 'freshness']);
   });
 });
 
-describe('a red line for', () => {
+describe('a red line', () => {
   const proof = sign(MESSAGE);
   const edited = { ...proof, message: MESSAGE.replace('Reserve sats: 1000', 'Reserve sats: 1001') };
 

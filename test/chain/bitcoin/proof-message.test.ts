@@ -79,14 +79,14 @@ describe('the text', () => {
     expect(parseProofMessage(TEXT)).toEqual(EXAMPLE);
   });
 
-  it('the text of a proof says none without a token and without a previous proof', () => {
+  it('the text of a proof says "none" for a missing token and for a missing previous proof', () => {
     const text = buildProofMessage({ ...EXAMPLE, absr: null });
     expect(text).toContain('\nABSR mint: none\nABSR supply atoms: none\nABSR decimals: none\n');
     expect(text.endsWith('\nPrevious proof: none')).toBe(true);
     expect(parseProofMessage(text).absr).toBeNull();
   });
 
-  it('parses its own output, for every proof', () => {
+  it('the parser reads back the text of every proof', () => {
     fc.assert(
       fc.property(proofs, (proof) => {
         expect(parseProofMessage(buildProofMessage(proof))).toEqual(proof);
@@ -94,7 +94,7 @@ describe('the text', () => {
     );
   });
 
-  it('the text of a proof is printable ASCII from its first letter on, short enough for the off-chain signing of hardware wallets', () => {
+  it('the text of a proof is printable ASCII, and short enough for off-chain signing by hardware wallets', () => {
     fc.assert(
       fc.property(proofs, (proof) => {
         const message = buildProofMessage(proof);
@@ -105,7 +105,7 @@ describe('the text', () => {
     );
   });
 
-  it('the text of a proof cannot be a Solana transaction: its first byte requires more signatures than one can hold', () => {
+  it('a proof is no Solana transaction: its first byte requires more signatures than a transaction can have', () => {
     const first = buildProofMessage(EXAMPLE).charCodeAt(0);
     expect(first).toBeLessThan(0x80); // a legacy message, whose first byte counts the signatures
     expect(first * 64).toBeGreaterThan(1232); // the size limit of a packet
@@ -179,7 +179,7 @@ describe('the parser refuses', () => {
     ['a supply without its mint', TEXT.replace(/ABSR mint: .*/, 'ABSR mint: none')],
     ['a mint without its supply', TEXT.replace(/ABSR supply atoms: .*/, 'ABSR supply atoms: none')],
     ['a look-alike name', TEXT.replace('Service', 'Servi\u0441e')],
-  ])('%s', (_name, changed) => {
+  ])('the parser refuses %s', (_name, changed) => {
     expect(changed).not.toBe(TEXT);
     expect(() => parseProofMessage(changed)).toThrow(RangeError);
   });
@@ -205,7 +205,7 @@ describe('the parser refuses', () => {
 describe('the hash that the next proof names', () => {
   const signatures = { bitcoin: 'AkcwRAIg+/==', solana: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb' };
 
-  it('the hash that the next proof names is the sha256 of the text and the two signatures, which anyone can compute in a shell', () => {
+  it('the hash in the next proof is the sha256 of text and both signatures, as computed in a shell', () => {
     const preimage = `${TEXT}\nBitcoin signature: AkcwRAIg+/==\nSolana signature: ${signatures.solana}`;
     expect(proofHash(TEXT, signatures)).toBe(hex.encode(sha256(new TextEncoder().encode(preimage))));
     expect(buildProofMessage({ ...EXAMPLE, previousProof: proofHash(TEXT, signatures) })).toContain(
@@ -227,8 +227,11 @@ describe('the hash that the next proof names', () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  it.each(['', 'none', 'ab cd', 'ab\ncd', 'ab\n', 'abé'])('refuses %j as a signature', (signature) => {
-    expect(() => proofHash(TEXT, { bitcoin: signature, solana: null })).toThrow(RangeError);
-    expect(() => proofHash(TEXT, { bitcoin: null, solana: signature })).toThrow(RangeError);
-  });
+  it.each(['', 'none', 'ab cd', 'ab\ncd', 'ab\n', 'abé'])(
+    'the hash is refused for %j as a signature',
+    (signature) => {
+      expect(() => proofHash(TEXT, { bitcoin: signature, solana: null })).toThrow(RangeError);
+      expect(() => proofHash(TEXT, { bitcoin: null, solana: signature })).toThrow(RangeError);
+    },
+  );
 });

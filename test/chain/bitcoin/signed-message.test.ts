@@ -58,7 +58,7 @@ describe.each(TYPES)('%s', (type) => {
 
 describe('spellings', () => {
   it.each(['p2wpkh', 'p2tr'] as const)(
-    '%s: BIP-322 is given with the prefix of 2026 and without it',
+    '%s: a BIP-322 signature is returned with the prefix of 2026 and without it',
     (type) => {
       const address = deriveAddress(secretKey, type);
       const { signature, signatureUnprefixed } = signMessage({ wif, address, message: MESSAGE });
@@ -68,12 +68,15 @@ describe('spellings', () => {
     },
   );
 
-  it.each(['p2pkh', 'p2sh-p2wpkh'] as const)('%s: BIP-137 has one spelling only', (type) => {
-    const address = deriveAddress(secretKey, type);
-    expect(signMessage({ wif, address, message: MESSAGE })).not.toHaveProperty('signatureUnprefixed');
-  });
+  it.each(['p2pkh', 'p2sh-p2wpkh'] as const)(
+    '%s: a BIP-137 signature is returned in one spelling only',
+    (type) => {
+      const address = deriveAddress(secretKey, type);
+      expect(signMessage({ wif, address, message: MESSAGE })).not.toHaveProperty('signatureUnprefixed');
+    },
+  );
 
-  it('an address in capitals is the same address', () => {
+  it('a bech32 address in capitals is verified as the same address', () => {
     const signed = signedBy(secretKey, 'p2wpkh');
     expect(verifyMessage({ ...signed, address: signed.address.toUpperCase() }).verdict).toBe('valid');
   });
@@ -149,17 +152,20 @@ const TAMPERED: [string, Tamper][] = [
 describe.each(TYPES)('tampered, %s', (type) => {
   const signed = signedBy(secretKey, type);
 
-  it('we and the peers accept an untouched signature', () => {
+  it('our verifier and the peer libraries accept an unchanged signature', () => {
     expect(verifyMessage(signed).verdict).toBe('valid');
     expect(Object.values(askPeers(signed))).not.toContain(false);
   });
 
-  it.each(TAMPERED)('we and the peers refuse: %s', (_name, tamper) => {
-    const input = tamper(signed, type);
-    expect(input).not.toEqual(signed);
-    expect(verifyMessage(input).verdict).not.toBe('valid');
-    expect(Object.values(askPeers(input))).not.toContain(true);
-  });
+  it.each(TAMPERED)(
+    'our verifier and the peer libraries refuse a tampered signature: %s',
+    (_name, tamper) => {
+      const input = tamper(signed, type);
+      expect(input).not.toEqual(signed);
+      expect(verifyMessage(input).verdict).not.toBe('valid');
+      expect(Object.values(askPeers(input))).not.toContain(true);
+    },
+  );
 });
 
 /** The same key's address as testnet writes it: the same script, so the same signature. */
@@ -200,14 +206,14 @@ function reencode(signature: string, change: (bytes: Uint8Array) => Iterable<num
 }
 
 describe.each(TYPES)('stricter than the peers, %s', (type) => {
-  it.each(STRICTER)('refuses what the peers accept: %s', (_name, tamper) => {
+  it.each(STRICTER)('our verifier refuses a signature that peer libraries accept: %s', (_name, tamper) => {
     const signed = signedBy(secretKey, type);
     expect(tamper(signed, type)).not.toEqual(signed);
     expect(verifyMessage(tamper(signed, type)).verdict).toBeOneOf(['invalid', 'unsupported']);
   });
 });
 
-describe('the answer', () => {
+describe('the verdict', () => {
   it('the verdict names the scheme that was tried and the reason', () => {
     const signed = signedBy(secretKey, 'p2wpkh');
     expect(verifyMessage({ ...signed, message: 'other' })).toEqual({

@@ -46,19 +46,19 @@ describe('decoding', () => {
     ['the key 0', wifOf({ secretKey: new Uint8Array(32), compressed: true })],
     ['the order of the group', wifOf({ secretKey: numberToBytesBE(ORDER, 32), compressed: true })],
     ['a key above the order', wifOf({ secretKey: new Uint8Array(32).fill(255), compressed: false })],
-  ])('refuses %s', (_name, text) => {
+  ])('refuses %s as a WIF key', (_name, text) => {
     expect(() => decodeWif(text)).toThrow(RangeError);
     expect(wifControls(text, WIKI.compressedAddress)).toBe(false);
   });
 
-  it('decoding never quotes the secret in the message of an error', () => {
+  it('the error of a failed decoding never quotes the secret', () => {
     const almost = `${WIKI.compressed.slice(0, -1)}8`;
     expect(() => decodeWif(almost)).toThrow(/^not the WIF of a Bitcoin mainnet key$/);
   });
 });
 
 describe('the addresses of a key', () => {
-  it('derives the published P2PKH address of either form', () => {
+  it('derives the published P2PKH address of the compressed and of the uncompressed key', () => {
     const { secretKey } = decodeWif(WIKI.compressed);
     expect(deriveAddress(secretKey, 'p2pkh')).toBe(WIKI.compressedAddress);
     expect(deriveAddress(secretKey, 'p2pkh', false)).toBe(WIKI.uncompressedAddress);
@@ -84,9 +84,12 @@ describe('the addresses of a key', () => {
       'KyRv5iFPHG7iB5E4CqvMzH3WFJVhbfYK4VY7XAedd9Ys69mEsPLQ',
       'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr',
     ],
-  ] as const)('%s: agrees with the BIP that defines the derivation', (type, wif, address) => {
-    expect(deriveAddress(decodeWif(wif).secretKey, type)).toBe(address);
-  });
+  ] as const)(
+    '%s: the derived address agrees with the BIP that defines the derivation',
+    (type, wif, address) => {
+      expect(deriveAddress(decodeWif(wif).secretKey, type)).toBe(address);
+    },
+  );
 
   it('a compressed key controls four addresses, an uncompressed one only its P2PKH', () => {
     const compressed = decodeWif(WIKI.compressed);

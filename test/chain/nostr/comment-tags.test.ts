@@ -13,7 +13,7 @@ const noted = (...tags: string[][]): NostrEvent => ({
 });
 
 describe('NIP-22 root', () => {
-  it('a community page is an I tag of kind web', () => {
+  it('the root of a comment on a community page is an I tag of kind web', () => {
     const event = noted(
       ['I', 'https://clawstr.com/c/sluice'],
       ['K', 'web'],
@@ -28,7 +28,7 @@ describe('NIP-22 root', () => {
     });
   });
 
-  it('an event is an E tag; an addressable one is an A tag, which takes precedence over an E tag', () => {
+  it('the root event is an E tag; an addressable event is an A tag, which takes precedence over an E tag', () => {
     expect(commentRoot(noted(['E', 'abc'], ['K', '1063'], ['P', 'x']))).toEqual({
       tag: 'E',
       value: 'abc',
@@ -38,12 +38,12 @@ describe('NIP-22 root', () => {
     expect(commentRoot(noted(['E', 'abc'], ['A', '30023:pub:slug'], ['K', '30023']))?.tag).toBe('A');
   });
 
-  it('an invalid link gives no link', () => {
+  it('an invalid link in the root tags is left out', () => {
     for (const value of ['podcast:guid:x', 'javascript:alert(1)', 'isbn:9780765382030'])
       expect(commentRoot(noted(['I', value], ['K', 'x']))).toMatchObject({ value, url: null });
   });
 
-  it('lower-case and empty tags do not make a root', () => {
+  it('lower-case and empty tags are not a root', () => {
     expect(commentRoot(noted(['i', 'https://a.test/'], ['k', 'web']))).toBeUndefined();
     expect(commentRoot(noted(['I'], ['K', 'web']))).toBeUndefined();
     expect(commentRoot(noted(['I', '']))).toBeUndefined();
@@ -94,8 +94,8 @@ describe('NIP-32 labels', () => {
       ],
     ],
     ['ugc for an empty third element', [['l', 'x', '']], [['x', 'ugc']]],
-    ['of no label', [['L', 'a'], ['l'], ['l', ''], ['t', 'ai']], []],
-  ])('the namespace is %s', (_name, tags, labels) => {
+    ['no complete label', [['L', 'a'], ['l'], ['l', ''], ['t', 'ai']], []],
+  ])('reads the namespace of a label: %s', (_name, tags, labels) => {
     expect(labelsOf(noted(...tags)).map(({ value, namespace }) => [value, namespace])).toEqual(labels);
   });
 });
@@ -115,14 +115,14 @@ describe('NIP-36 content warning', () => {
     ],
     ['as a namespace alone', [['L', 'content-warning']], 'sensitive content'],
     [
-      'not there',
+      'no tag of its own',
       [
         ['l', 'content-warning'],
         ['t', 'content-warning'],
       ],
       undefined,
     ],
-  ])('%s', (_name, tags, warning) => {
+  ])('reads a content warning: %s', (_name, tags, warning) => {
     expect(contentWarning(noted(...tags))).toBe(warning);
   });
 });
@@ -137,7 +137,7 @@ describe('NIP-73 web URL', () => {
     ['https://user:pass@a.test/', undefined],
     ['//a.test/', undefined],
     ['', undefined],
-  ])('%j gives %j', (value, url) => {
+  ])('the web URL %j is read as %j', (value, url) => {
     expect(webUrl(value)).toBe(url);
   });
 });

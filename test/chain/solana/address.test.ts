@@ -16,7 +16,7 @@ const SYSTEM = '11111111111111111111111111111111';
 const PDAS = ['7uTT8Xi5RWXzy7h9XL244GRgEycDYDhLjr3ZyNdXi8pZ', 'Dodg2HifwU8rmaVVyMyUZDGTRbqAJTyVYxXPwcbNpBKc'];
 
 describe('base58 of an exact length', () => {
-  it('decodes what it encoded, at 32 and 64 bytes', () => {
+  it('base58 decodes what it has encoded, for 32 and 64 bytes', () => {
     for (const length of [32, 64]) {
       fc.assert(
         fc.property(fc.uint8Array({ minLength: length, maxLength: length }), (bytes) => {
@@ -26,7 +26,7 @@ describe('base58 of an exact length', () => {
     }
   });
 
-  it('every text decodes to at most one length, so one key has one text', () => {
+  it('every base58 text decodes to at most one length, so one key has one text', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 70 }), (bytes) => {
         const text = base58.encode(bytes);
@@ -53,7 +53,7 @@ describe('base58 of an exact length', () => {
     expect(isOnCurve(text)).toBe(false);
   });
 
-  it('an additional leading 1 changes the decoded length', () => {
+  it('an additional leading 1 changes the decoded length of a base58 text', () => {
     expect(isAddress(USDC)).toBe(true);
     expect(isAddress(`1${USDC}`)).toBe(false);
     expect(isAddress(SYSTEM)).toBe(true);

@@ -11,11 +11,11 @@ it.each([
   ['payer', -7_000n],
   ['receiver', 2_000n],
   ['program', 0n],
-])('%s changed by %s', (address, change) => {
+])('the balance of the %s changed by %s lamports', (address, change) => {
   expect(lamportsChange(transaction, address)).toBe(change);
 });
 
-it('an account that took no part has no change', () => {
+it('an account outside the transaction has no balance change', () => {
   expect(lamportsChange(transaction, 'thirdParty')).toBeUndefined();
   expect(lamportsChange(transaction, '')).toBeUndefined();
 });
@@ -23,11 +23,11 @@ it('an account that took no part has no change', () => {
 it.each([
   ['before', { ...transaction, preLamports: [] }],
   ['after', { ...transaction, postLamports: [3_000n] }],
-])('balances without %s give undefined', (_name, cut) => {
+])('the change is undefined if the balances %s the transaction are missing', (_name, cut) => {
   expect(lamportsChange(cut, 'receiver')).toBeUndefined();
 });
 
-it('balances above 2^53 keep every lamport', () => {
+it('the change of balances above 2^53 is exact to the lamport', () => {
   const rich = { accounts: ['a'], preLamports: [2n ** 63n], postLamports: [2n ** 63n + 1n] };
   expect(lamportsChange(rich, 'a')).toBe(1n);
 });

@@ -68,7 +68,7 @@ const isWritable = (role: AccountRole): boolean =>
   role === AccountRole.WRITABLE || role === AccountRole.WRITABLE_SIGNER;
 
 describe('CreateMetadataAccountV3', () => {
-  it("equals the client's output byte for byte and account for account", () => {
+  it("our CreateMetadataAccountV3 equals the client's instruction in every byte and account", () => {
     fc.assert(
       fc.property(text(32), text(10), fc.webUrl(), fc.boolean(), (name, symbol, uri, isMutable) => {
         const p = {
@@ -147,7 +147,7 @@ describe('a metadata account as the client writes it', () => {
     },
   );
 
-  it('a metadata account that can never change has no update authority; neither has a truncated or missing one', () => {
+  it('an immutable, truncated or missing metadata account has no update authority', () => {
     expect(tokenAuthorities(MINT, mint, account({ isMutable: false })).updateAuthority).toBeNull();
     expect(tokenAuthorities(MINT, mint, account().slice(0, 100)).updateAuthority).toBeNull();
     expect(tokenAuthorities(MINT, mint, new Uint8Array(200)).updateAuthority).toBeNull();
@@ -181,7 +181,7 @@ describe('the update authority of a Token-2022 mint', () => {
     ...[0, 0, 0, 0, 1],
   ]);
 
-  it('the update authority of a Token-2022 mint is in the mint, and all zero bytes mean none', () => {
+  it('the update authority of a Token-2022 mint is read from the mint, and all zero bytes mean none', () => {
     expect(tokenAuthorities(MINT, mint(pointer(NOBODY, MINT), names(CREATOR)), undefined)).toEqual({
       mintAuthority: CREATOR,
       freezeAuthority: RESERVE,
@@ -198,7 +198,7 @@ describe('the update authority of a Token-2022 mint', () => {
     expect(tokenAuthorities(MINT, turned, undefined).updateAuthority).toBe(TURNER);
   });
 
-  it('the update authority of a Token-2022 mint is that of the metadata by which the token is known, not of other metadata in its mint', () => {
+  it("the update authority comes from the metadata that shows the token's name, not from unused metadata", () => {
     for (const unused of [
       mint(names(NOBODY)),
       mint(pointer(NOBODY, wallet(83)), names(NOBODY)),

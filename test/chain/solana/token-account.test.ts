@@ -44,7 +44,7 @@ const mintBytes = (isInitialized: boolean, authority: string | null = OWNER) =>
 const account = accountBytes(AccountState.Initialized);
 const mint = mintBytes(true);
 
-it('an account and a mint read as the token library wrote them, under both programs', () => {
+it('accounts and mints are read as the token library wrote them, under both token programs', () => {
   for (const program of [TOKEN_PROGRAM, TOKEN_2022_PROGRAM]) {
     expect(decodeTokenAccount(program, account)).toEqual({ mint: USDC, owner: OWNER, atoms: U64_MAX });
     expect(decodeMint(program, mint)).toEqual({
@@ -84,7 +84,7 @@ it('reads a truncated list of extensions up to the last complete one', () => {
   expect([...(decodeMint(TOKEN_2022_PROGRAM, bytes)?.extensions.keys() ?? [])]).toEqual([10]);
 });
 
-it('refuses accounts of every other kind', () => {
+it('refuses to read accounts of every other kind', () => {
   expect(decodeTokenAccount(SYSTEM, account)).toBeUndefined();
   expect(decodeMint(SYSTEM, mint)).toBeUndefined();
   expect(decodeTokenAccount(TOKEN_PROGRAM, mint)).toBeUndefined();
@@ -106,7 +106,7 @@ it.each([
   ['the balance as the delegate, if it is below the allowance', KEY, 4n, KEY, 4n],
   ['nothing without a delegate', KEY, 9n, null, 0n],
   ['nothing beside another delegate', KEY, 9n, OWNER, 0n],
-])('a key may move %s', (_what, key, amount, delegate, atoms) => {
+])('a key may transfer %s', (_what, key, amount, delegate, atoms) => {
   const data = accountBytes(AccountState.Initialized, amount, delegate);
   expect(movableAtoms(TOKEN_PROGRAM, data, USDC, key)).toBe(atoms);
   expect(movableAtoms(TOKEN_PROGRAM, data, KEY, key)).toBe(0n);

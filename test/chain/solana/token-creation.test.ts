@@ -151,7 +151,7 @@ describe('metadata inside a Token-2022 mint', () => {
       bytes.every((byte, index) => data[index] === byte),
     );
 
-  it('metadata inside a Token-2022 mint is written with its texts, the mint pointing at itself', () => {
+  it('metadata inside a Token-2022 mint is written with its texts, and the mint points at itself', () => {
     const [metadata] = startingWith({}, INITIALIZE);
     const text = (value: string) => [value.length, 0, 0, 0, ...utf8ToBytes(value)];
     expect([...(metadata?.data.slice(8) ?? [])]).toEqual([
@@ -169,7 +169,7 @@ describe('metadata inside a Token-2022 mint', () => {
     expect(pointer?.data).toHaveLength(66);
   });
 
-  it('metadata inside a Token-2022 mint has no update authority once that is given up, and neither has its pointer', () => {
+  it('metadata inside a Token-2022 mint and its pointer have no authority once that is given up', () => {
     const [given] = startingWith({ revokeUpdate: true }, UPDATE_AUTHORITY);
     expect([...(given?.data.slice(8) ?? [1])]).toEqual(new Array<number>(32).fill(0));
     const [pointer] = startingWith({ revokeUpdate: true }, [39, 0]);

@@ -35,7 +35,7 @@ it('program addresses equal those of the Solana library', async () => {
   }
 });
 
-it('wrong seeds are refused', () => {
+it('refuses a seed that is too long, and a program or seed that is not an address', () => {
   expect(() => programAddress('nope', [])).toThrow(RangeError);
   expect(() => programAddress(METAPLEX_PROGRAM, [new Uint8Array(33)])).toThrow(RangeError);
   expect(() => addressSeed('nope')).toThrow(RangeError);
@@ -68,7 +68,7 @@ it('Metaplex’s account names its mint without the padding, and no other mint',
   expect(decodeMetaplexMetadata(USDC, otherKey)).toBeUndefined();
 });
 
-it('reads the names although the length of the remaining data is wrong', () => {
+it('reads the names of a mint although the length of the remaining data is wrong', () => {
   const bytes = metaplexMetadata(USDC, NAMES);
   new DataView(bytes.buffer).setUint32(65, 0xffff_ffff, true);
   expect(decodeMetaplexMetadata(USDC, bytes)).toBeUndefined();

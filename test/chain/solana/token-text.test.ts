@@ -18,7 +18,7 @@ describe('a name', () => {
     expect(textFault('🚀🚀ab', MAX_SYMBOL_BYTES)).toBeUndefined();
   });
 
-  it('a name that is accepted is shown and stored unchanged: every part of it is visible', () => {
+  it('an accepted name is stored and shown unchanged, and every part of it is visible', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }), (text) => {
         if (textFault(text, MAX_NAME_BYTES)) return;
@@ -45,7 +45,7 @@ describe('a description', () => {
     ['with a hidden letter in a later line', 'a\nb\u200b', 'hidden_character'],
     ['with half a pair', 'a\n\ud800', 'ill_formed'],
     ['decomposed', 'e\u0301', 'not_normalized'],
-  ])('%s is refused', (_name, text, fault) => {
+  ])('refuses a description %s', (_name, text, fault) => {
     expect(descriptionFault(text)).toBe(fault);
   });
 });
@@ -72,12 +72,12 @@ describe('well-known names', () => {
     '\u1d1b\u1d07\u1d1b\u029c\u1d07\u0280',
     'b\u0456tc\u043ein',
     ' SOL ',
-  ])('%j reads as one', (text) => {
+  ])('recognizes %j as a well-known name', (text) => {
     expect(isWellKnown(text)).toBe(true);
   });
 
   it.each(['USDCC', 'US DC', 'Solana Cat', '', 'bit coin', 'кот', 'Мир', 'ΑΘΗΝΑ', 'S0L', 'DAL'])(
-    '%j does not',
+    'does not recognize %j as a well-known name',
     (text) => {
       expect(isWellKnown(text)).toBe(false);
     },

@@ -16,7 +16,7 @@ const u32 = (data: Uint8Array, at: number) => new DataView(data.buffer).getUint3
 const u64 = (data: Uint8Array, at: number) => new DataView(data.buffer).getBigUint64(at, true);
 
 describe('transferMessage', () => {
-  it('costs exactly TRANSFER_FEE: one signature and the priority fee of its own budget', () => {
+  it('a transfer costs exactly TRANSFER_FEE: one signature and the priority fee of its own budget', () => {
     const message = transfer(1n);
     const [limit, price] = message.instructions.map(({ data }) => data);
     expect(limit?.[0]).toBe(2);
@@ -35,7 +35,7 @@ describe('transferMessage', () => {
     ['a receiver that is not an address', { to: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' }],
     ['an empty receiver', { to: '' }],
     ['a payer of 31 bytes', { from: base58.encode(new Uint8Array(31).fill(1)) }],
-  ])('%s throws before anything could be signed', (_name, change) => {
+  ])('a transfer message with %s throws before anything is signed', (_name, change) => {
     const { amount = 1n, ...addresses } = change as { amount?: bigint; to?: string; from?: string };
     expect(() => transfer(amount, addresses)).toThrow();
   });

@@ -24,19 +24,19 @@ it.each([
     '0.0000000000000000000000000000542121463026958192095785',
   ],
   ['the highest price of any pool', 79226673515401279992447579055n, 9, 6, '18446050711097703529776.34'],
-] as const)('%s', (_name, sqrtPrice, a, b, start) => {
+] as const)('computes the price of a pool: %s', (_name, sqrtPrice, a, b, start) => {
   const price = priceFromSqrtPrice(sqrtPrice, a, b);
   expect(price.slice(0, start.length)).toBe(start);
 });
 
-it('the price of equal amounts is one, and twice the root is four times the price', () => {
+it('a square root of one gives a price of one, and twice the root gives four times the price', () => {
   expect(priceFromSqrtPrice(1n << 64n, 6, 6)).toBe('1');
   expect(priceFromSqrtPrice(1n << 65n, 9, 9)).toBe('4');
   expect(priceFromSqrtPrice(1n << 64n, 9, 6)).toBe('1000');
   expect(priceFromSqrtPrice(1n << 64n, 6, 9)).toBe('0.001');
 });
 
-it('a price is at most the exact one, and below it by less than its last digit', () => {
+it('a price is at most the exact price, and lower by less than one in its last digit', () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: 1n, max: Q128 - 1n }),
@@ -59,7 +59,7 @@ it('a price is at most the exact one, and below it by less than its last digit',
   );
 });
 
-it('an impossible root is refused', () => {
+it('refuses an impossible square root of a price', () => {
   for (const root of [0n, -1n, Q128]) expect(() => priceFromSqrtPrice(root, 6, 6)).toThrow(RangeError);
 });
 

@@ -66,11 +66,11 @@ it('1,000 generated accounts decode as the exchange’s own client decodes them'
   expect(accounts).toBe(1_000);
 }, 60_000);
 
-it.each(real.accounts)('the real account $address decodes as in the exchange’s own client', ({ data }) => {
+it.each(real.accounts)("the real account $address is decoded as in the exchange's own client", ({ data }) => {
   expectAsPeer(base64.decode(data));
 });
 
-it('bytes of another length or another account type are not a pool', () => {
+it('refuses to decode bytes of another length or account type as a pool', () => {
   const bytes = base64.decode(real.accounts[0]?.data ?? '');
   expect(bytes).toHaveLength(WHIRLPOOL_LENGTH);
   expect(decodeWhirlpool(bytes.slice(0, 652))).toBeUndefined();

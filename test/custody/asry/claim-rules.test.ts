@@ -16,24 +16,24 @@ describe('ownMoney', () => {
     ['a day later', SWAP_AT + DAY, 'swap_unsettled'],
     ['more than a day later', SWAP_AT + DAY + 1, undefined],
   ])(
-    'its time decides whether a deposit to a shared address is our own money: %s',
+    'the block time decides whether a deposit to a shared address may be our own money: %s',
     (_name, blockTime, reason) => {
       expect(ownMoney({ blockTime }, facts)).toBe(reason);
     },
   );
 
-  it('our own money is never assumed for a treasury with a separate address, or without an unsettled swap', () => {
+  it('no deposit is treated as our own money at a separate treasury address, or without an unsettled swap', () => {
     expect(ownMoney({ blockTime: SWAP_AT }, { ...facts, sharesAddress: false })).toBeUndefined();
     expect(ownMoney({ blockTime: SWAP_AT }, { ...facts, unsettledSince: [] })).toBeUndefined();
   });
 
-  it('our own money is a deposit from an address that one of our swaps paid', () => {
+  it('a deposit from an address that one of our swaps paid is treated as our own money', () => {
     const fromBridge = { isDepositAddress: true, sharesAddress: false, unsettledSince: [] };
     expect(ownMoney({ blockTime: SWAP_AT }, fromBridge)).toBe('own_movement');
   });
 });
 
-it('a deposit from an address that a swap paid earns nothing and consumes nothing', async () => {
+it('a claim of a deposit from an address that a swap paid earns nothing and consumes no payment', async () => {
   const { claims, journal, now } = createStoredClaims();
   journal.consumeOnce(`deposit:${DEPOSIT.sender}`, 'swap:one', now());
   expect(await claims.claim(CLAIM)).toMatchObject({

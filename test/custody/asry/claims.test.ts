@@ -59,7 +59,7 @@ async function expectIntact(run: Simulation, one: SimulatedDeposit): Promise<voi
 }
 
 describe('a claim', () => {
-  it('a claim takes the fee, advances the curve, consumes the payment, and sends the reward to the sender', async () => {
+  it("a claim deducts the fee, moves along the reward curve, consumes the payment and pays the deposit's sender", async () => {
     const one = deposit(100n);
     const run = start([one]);
     const answer = await run.ask({ signature: one.signature, expectedAtoms: one.atoms });
@@ -92,7 +92,7 @@ describe('a claim', () => {
     expect(run.epochs()).toMatchObject([{ deposits: 99_950_000n, claims: 1, paid: 1_109_323_590_079n }]);
   });
 
-  it('a claim that names the other asset or a different amount is refused with both figures', async () => {
+  it('refuses a claim with a wrong asset or amount, and returns the claimed and the credited value', async () => {
     const one = deposit(20n, { asset: 'USDT' });
     const run = start([one]);
     expect(await run.ask({ signature: one.signature })).toMatchObject({
@@ -108,7 +108,7 @@ describe('a claim', () => {
     await expectIntact(run, one);
   });
 
-  it('a claim of a deposit from before the programme, or too long ago, is refused by the time of its block', async () => {
+  it('refuses a claim if the block time of its deposit is before the programme or too long ago', async () => {
     const [early, first, second] = [
       deposit(20n, { at: -1 }),
       deposit(20n, { at: 0 }),
@@ -123,7 +123,7 @@ describe('a claim', () => {
     expect(codeOf(await run.ask({ signature: first.signature }))).toBe('ALREADY_CLAIMED');
   });
 
-  it('a claim of a deposit below the minimum, or one that earns less than a unit, is refused', async () => {
+  it('refuses a claim of a deposit that is below the minimum or earns less than the smallest unit of ASRY', async () => {
     const small = deposit(0n, { atoms: 999_999n });
     const run = start([small]);
     expect(await run.ask({ signature: small.signature })).toMatchObject({
@@ -135,7 +135,7 @@ describe('a claim', () => {
     expect([run.claims(), poor.claims()]).toEqual([[], []]);
   });
 
-  it('a claim of a payment that served another purpose is refused, and consumes the payment permanently', async () => {
+  it('refuses a claim of a payment used for another purpose, and a claimed payment cannot be used again', async () => {
     const [used, own] = [deposit(20n), deposit(30n)];
     const run = start([used, own]);
     run.take(`payment:${used.signature}`, 'token:some-invoice');
@@ -146,7 +146,7 @@ describe('a claim', () => {
     expect(run.take(`payment:${own.signature}`, 'token:other')).toBe(false);
   });
 
-  it('claims by any signature of one transaction are one claim, named by the first signature', async () => {
+  it('claims by different signatures of one transaction are one claim, named after the first signature', async () => {
     const one = deposit(20n);
     const second = depositSignature(1);
     const see: SimulationOptions['see'] = (_node, asked) =>
@@ -165,7 +165,7 @@ describe('a claim', () => {
 });
 
 describe('nodes', () => {
-  it('a deposit that nodes show differently awaits the operator', async () => {
+  it('a deposit that the nodes report differently waits for the operator', async () => {
     const one = deposit(20n);
     const more = transactionOf({ ...one, atoms: 2_000n * DOLLAR });
     const run = start([one], { see: (node) => (node === 1 ? more : undefined) });
@@ -175,14 +175,14 @@ describe('nodes', () => {
     expect(run.claims()).toEqual([]);
   });
 
-  it('a deposit that one node invents earns nothing', async () => {
+  it('a deposit that only one node reports, because it invents it, earns nothing', async () => {
     const one = deposit(20n);
     const run = start([], { see: (node) => (node === 0 ? transactionOf(one) : null) });
     expect(codeOf(await run.ask({ signature: one.signature }))).toBe('DEPOSIT_NOT_FINAL');
     expect(run.claims()).toEqual([]);
   });
 
-  it('nodes that keep too little history or no token balances leave a deposit without a quorum', async () => {
+  it('a deposit has no quorum when nodes lack its history or its token balances', async () => {
     const [old, bare] = [deposit(20n), deposit(20n)];
     const run = start([old, bare], {
       see: (node, signature) => {
@@ -195,7 +195,7 @@ describe('nodes', () => {
     expect(run.claims()).toEqual([]);
   });
 
-  it('nodes that fail leave a deposit without a quorum, and nothing is consumed until they answer', async () => {
+  it('a deposit has no quorum while nodes fail, and its payment is not consumed until they respond', async () => {
     const [one, two] = [deposit(20n), deposit(20n)];
     let down = 1;
     const run = start([one, two], {
@@ -215,7 +215,7 @@ describe('nodes', () => {
     expect(codeOf(await run.ask({ signature: two.signature }))).toBe('claimed');
   });
 
-  it('nodes with a block time of tomorrow are not accepted', async () => {
+  it('refuses a claim when the nodes report a block time in the future', async () => {
     const one = deposit(20n, { at: 3 * DAY_SECONDS });
     const run = start([one]);
     expect(await run.ask({ signature: one.signature })).toMatchObject({
@@ -230,7 +230,7 @@ describe('rewardUsd', () => {
   const program = { price: 4n * 10n ** 12n };
   const part = (microUsd: bigint): bigint => (microUsd * 10n ** 9n) / 4_000_000n;
 
-  it('a claim with rewardUsd is refused without a price, and consumes nothing', async () => {
+  it('refuses a claim with rewardUsd when no ASRY price is set, and does not consume the payment', async () => {
     const one = deposit(100n);
     const run = start([one]);
     expect(codeOf(await run.ask({ signature: one.signature, rewardMicroUsd: 1_000_000n }))).toBe(
@@ -239,7 +239,7 @@ describe('rewardUsd', () => {
     await expectIntact(run, one);
   });
 
-  it('a claim with rewardUsd takes what it buys, never more than is left, and the rest stays claimable', async () => {
+  it('a claim with rewardUsd pays that value in ASRY, at most what is left, and the rest stays claimable', async () => {
     const one = deposit(100n);
     const all = reward(one.atoms);
     const run = start([one], { program });
@@ -256,7 +256,7 @@ describe('rewardUsd', () => {
     expect(new Set(run.landed().map(({ order }) => order.receiver))).toEqual(new Set([one.sender]));
   });
 
-  it('tiny claims by third parties delay a claim at most three times, and it loses nothing', async () => {
+  it('tiny claims by third parties delay a claim at most three times and do not reduce its reward', async () => {
     const one = deposit(100n);
     const all = reward(one.atoms);
     const least = (all + 99n) / 100n;
@@ -278,7 +278,7 @@ describe('rewardUsd', () => {
     expect(run.landed().reduce((sum, { order }) => sum + order.atoms, 0n)).toBe(all);
   });
 
-  it('rewardUsd is priced as it was when the epoch began', async () => {
+  it('rewardUsd is converted at the ASRY price that was set when the epoch started', async () => {
     const one = deposit(100n);
     const run = start([one], { program });
     await run.epochViews();
@@ -289,7 +289,7 @@ describe('rewardUsd', () => {
 });
 
 describe('skipReward', () => {
-  it('a claim with skipReward is only validated and consumes nothing, on every call', async () => {
+  it('a claim with skipReward is validated and consumes no payment, however often it is called', async () => {
     const one = deposit(100n);
     const run = start([one]);
     for (let call = 0; call < 3; call += 1)
@@ -308,7 +308,7 @@ describe('skipReward', () => {
     expect(codeOf(await run.ask({ signature: one.signature, skipReward: true }))).toBe('ALREADY_CLAIMED');
   });
 
-  it('shows the remainder of a claim taken in part', async () => {
+  it('a claim with skipReward shows what is left after a partial claim', async () => {
     const one = deposit(100n);
     const run = start([one], { program: { price: 10n ** 12n } });
     const first = await run.ask({ signature: one.signature, rewardMicroUsd: 1n });
@@ -321,7 +321,7 @@ describe('skipReward', () => {
 });
 
 describe('epochs', () => {
-  it('a late claim earns by the epoch of its block', async () => {
+  it('a late claim earns in the epoch that contains the block of its deposit', async () => {
     const [early, late, inTime] = [
       deposit(100n),
       deposit(100n, { at: 120 }),
@@ -339,7 +339,7 @@ describe('epochs', () => {
     ]);
   });
 
-  it('epochs follow each other without a gap, each with the parameters of the day on which it began', async () => {
+  it('epochs follow each other without a gap, each with the parameters of its first day', async () => {
     const late = deposit(100n);
     const run = start([late]);
     await run.epochViews();
@@ -364,7 +364,7 @@ describe('epochs', () => {
     expect(run.claims()).toMatchObject([{ epoch: 0, entitlement: reward(late.atoms) }]);
   });
 
-  it('epochs begin once the decimals of the mint are known; until then a claim is refused and consumes nothing', async () => {
+  it('the first epoch starts once the decimals of the mint are known; until then claims are refused', async () => {
     const one = deposit(1n);
     const w = createStoredClaims({ readMint: () => Promise.reject(upstreamFailed('solana-rpc', 'timeout')) });
     expect(await w.claims.claim(CLAIM)).toMatchObject({
@@ -383,7 +383,7 @@ describe('epochs', () => {
 });
 
 describe('owed rewards', () => {
-  it('owed rewards are paid in the background a day later when rent was missing, at most a fixed number of accounts per day', async () => {
+  it('pays rewards owed for lack of the daily rent budget in the background a day later', async () => {
     const deposits = [deposit(10n), deposit(10n), deposit(10n)];
     const run = start(deposits, { opened: false, rentDay: 2n * 2_039_280n });
     const statuses: (string | undefined)[] = [];
@@ -398,7 +398,7 @@ describe('owed rewards', () => {
     expect(run.claims().map(({ before }) => before)).toEqual([0n, net(10n * DOLLAR), 2n * net(10n * DOLLAR)]);
   });
 
-  it('an owed reward is paid at once when its sender has opened the account and calls again, or within the hour without a call', async () => {
+  it('pays an owed reward at once if the sender opens the token account and calls again, else within an hour', async () => {
     const [asks, waits] = [deposit(10n), deposit(10n)];
     const run = start([asks, waits], { opened: false, rentDay: 0n });
     for (const { signature } of [asks, waits])
@@ -415,7 +415,7 @@ describe('owed rewards', () => {
     expect(run.landed().map(({ order }) => order.receiver)).toEqual([asks.sender, waits.sender]);
   });
 
-  it('opens the account of its sender once, even if its owner closes it again', async () => {
+  it("opens the token account of a deposit's sender once, even if the owner closes it again", async () => {
     const one = deposit(100n);
     const run = start([one], { opened: false, program: { price: 10n ** 12n } });
     const ask = () => run.ask({ signature: one.signature, rewardMicroUsd: 1n });
@@ -437,7 +437,7 @@ describe('owed rewards', () => {
     expect(run.landed().map(({ order }) => order.createsAccount)).toEqual([true, false, false, false]);
   });
 
-  it('opens one account per owner and day, over all deposits of that owner', async () => {
+  it('opens at most one token account per owner and day, across all deposits of that owner', async () => {
     const first = deposit(10n);
     const [second, third] = [deposit(10n, { sender: first.sender }), deposit(10n, { sender: first.sender })];
     const run = start([first, second, third], { opened: false });
@@ -460,7 +460,7 @@ describe('owed rewards', () => {
     expect(run.landed()).toHaveLength(1);
   });
 
-  it('an owed reward that only the operator can pay raises an alarm, once an hour', async () => {
+  it('an owed reward that only the operator can pay raises an alarm once an hour', async () => {
     const one = deposit(10n);
     const run = start([one], { reserveAtoms: () => 0n });
     await run.ask({ signature: one.signature });
@@ -471,7 +471,7 @@ describe('owed rewards', () => {
     expect(run.alarms.length).toBeLessThan(4);
   });
 
-  it('owed rewards keep their place on the curve when ASRY or SOL is missing, and are paid once there is enough', async () => {
+  it('rewards owed for lack of ASRY or SOL keep their place on the reward curve, and are paid once there is enough', async () => {
     const [first, second] = [deposit(10n), deposit(10n)];
     let atoms = reward(first.atoms) - 1n;
     const run = start([first, second], { reserveAtoms: () => atoms });
@@ -497,7 +497,7 @@ describe('owed rewards', () => {
   });
 
   it.each([1, 2, 3, 4, 5, 6])(
-    'promises no ASRY twice while transfers are on their way, seed %i',
+    'never promises the same ASRY twice while transfers are in flight (seed %i)',
     async (seed) => {
       const deposits = [deposit(10n), deposit(10n), deposit(10n)];
       const two = reward(10n * DOLLAR) + reward(10n * DOLLAR, net(10n * DOLLAR));
@@ -517,7 +517,7 @@ describe('owed rewards', () => {
     },
   );
 
-  it('an owed reward is tried again after payouts that failed on the chain, and paid once', async () => {
+  it('retries an owed reward after payouts that failed on the chain, and pays it once', async () => {
     const one = deposit(10n);
     let failing = 1;
     const run = start([one], { failing: () => failing });
@@ -531,7 +531,7 @@ describe('owed rewards', () => {
     expect(run.payouts()).toMatchObject([{ state: 'paid', atoms: reward(one.atoms) }]);
   });
 
-  it('an owed reward whose payout failed on the chain is retried by the clock alone', async () => {
+  it('an owed reward whose payout failed on the chain is retried after a wait, not because of more calls', async () => {
     const [one, parts] = [deposit(10n), deposit(100n)];
     const run = start([one, parts], { failing: () => 1, program: { price: 10n ** 12n } });
     const attempts = () => run.operations().filter(({ signing }) => signing !== null).length;
@@ -574,7 +574,7 @@ describe('an Idempotency-Key', () => {
     key: { keyHash: name, bodyHash: body },
   });
 
-  it('an Idempotency-Key returns the response of its own call again, with the current state', async () => {
+  it('a repeated Idempotency-Key returns the response of its first call, with the current state', async () => {
     const one = deposit(100n);
     const run = start([one], { program: { price: 10n ** 12n } });
     const ask = { signature: one.signature, rewardMicroUsd: 1n, ...key('k') };
@@ -591,7 +591,7 @@ describe('an Idempotency-Key', () => {
     expect(codeOf(await run.ask({ ...ask, ...key('k', 'other body') }))).toBe('IDEMPOTENCY_KEY_REUSED');
   });
 
-  it('an Idempotency-Key takes one part of a claim, even with many concurrent calls', async () => {
+  it('many concurrent calls with one Idempotency-Key take only one part of a claim', async () => {
     const one = deposit(100n);
     const run = start([one], { program: { price: 10n ** 12n } });
     const answers: (ClaimAnswer | undefined)[] = [];
@@ -607,7 +607,7 @@ describe('an Idempotency-Key', () => {
     expect(run.landed()).toHaveLength(1);
   });
 
-  it('an Idempotency-Key is free again after a refusal, and after a week', async () => {
+  it('an Idempotency-Key can be used for a new claim after a refusal, and after a week', async () => {
     const [one, two] = [deposit(100n), deposit(100n)];
     const run = start([one, two]);
     expect(codeOf(await run.ask({ signature: one.signature, expectedAtoms: 1n, ...key('k', 'a') }))).toBe(
@@ -618,7 +618,7 @@ describe('an Idempotency-Key', () => {
     expect(codeOf(await run.ask({ signature: two.signature, ...key('k', 'c') }))).toBe('claimed');
   });
 
-  it('a new Idempotency-Key may be used a hundred times an hour by one caller', async () => {
+  it('one caller may use at most a hundred new Idempotency-Keys an hour', async () => {
     const deposits = Array.from({ length: 101 }, () => deposit(10n));
     const run = start(deposits);
     const codes: string[] = [];
@@ -635,7 +635,7 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('claims are paused', () => {
-  it('a pause by the operator refuses new claims, consumes nothing, and still shows existing claims', async () => {
+  it("during the operator's pause new claims are refused, no payment is consumed, and old claims are shown", async () => {
     const [before, one] = [deposit(10n), deposit(10n)];
     const run = start([before, one]);
     await run.ask({ signature: before.signature });

@@ -97,12 +97,12 @@ const payout = (atoms: bigint) =>
   });
 
 describe('a source account of a cold key', () => {
-  it('a cold source gives the allowance of the reserve, not its own balance or that of the reserve', async () => {
+  it('with a cold source account, the available ASRY is the allowance of the reserve, not a balance', async () => {
     expect((await portsWith(50n).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(50n);
     expect((await portsWith(50n, COLD).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(0n);
   });
 
-  it('pays up to the allowance, with the reserve as the only signer', async () => {
+  it('pays from a cold source account up to the allowance, with the reserve as the only signer', async () => {
     const prepared = await createAsryKind(portsWith(50n)).prepare(payout(50n));
     if (!prepared.ok) throw new Error('the payout was refused');
     const { instructions } = decodeMessage(prepared.message);
@@ -110,7 +110,7 @@ describe('a source account of a cold key', () => {
     expect(transfer?.accounts).toEqual([SOURCE, MINT, findAta(RECEIVER, MINT, TOKEN_PROGRAM), RESERVE]);
   });
 
-  it('pays nothing above the allowance', async () => {
+  it('refuses a payout above the allowance of the cold source account', async () => {
     const refused = { ok: false, reason: 'reserve_short_of_asry' };
     expect(await createAsryKind(portsWith(50n)).prepare(payout(51n))).toEqual(refused);
   });

@@ -9,32 +9,32 @@ const operation = (reason: string | null, signature: string | null = null) => ({
   finishedAt: null,
 });
 
-describe('a begun payout that is not signed', () => {
+describe('a started payout that is not signed', () => {
   it.each([
     ['limit_payouts_day', 'daily_limit'],
     ['stopped_operator', 'paused'],
     ['held_reconciled', 'paused'],
   ])(
-    'a begun payout that is not signed is owed with the reason when its operation waits for %s',
+    'an unsigned payout is shown as owed, with the reason, when its operation waits for %s',
     (reason, shown) => {
       expect(payoutView(begun, operation(reason))).toMatchObject({ status: 'owed', reason: shown });
     },
   );
 
   it.each([null, 'upstream_timeout', 'expired'])(
-    'a begun payout that is not signed is pending when it waits for moments only: %s',
+    'an unsigned payout is shown as pending when its operation will soon be tried again: %s',
     (reason) => {
       expect(payoutView(begun, operation(reason))).toMatchObject({ status: 'pending', reason: null });
     },
   );
 
-  it('a begun payout that is not signed is pending before D1 has its operation', () => {
+  it('an unsigned payout is shown as pending before D1 has its operation', () => {
     expect(payoutView(begun, undefined)).toMatchObject({ status: 'pending', reason: null });
   });
 });
 
 describe('a payout', () => {
-  it('a payout is sent once its operation is signed, in any later state of it', () => {
+  it('a payout is shown as sent once its operation is signed, in every later state of the operation', () => {
     expect(payoutView(begun, operation('held_unproven', 'signature'))).toMatchObject({
       status: 'sent',
       signature: 'signature',
@@ -42,7 +42,7 @@ describe('a payout', () => {
     });
   });
 
-  it('a payout that was paid stays sent without its operation', () => {
+  it('a paid payout is shown as sent even if its operation is missing', () => {
     expect(payoutView({ ...payout, state: 'paid', paidAt: 7 }, undefined)).toMatchObject({
       status: 'sent',
       signature: null,
@@ -54,7 +54,7 @@ describe('a payout', () => {
     ['unread', 'pending', null],
     ['daily_limit', 'owed', 'daily_limit'],
   ])(
-    'a payout that is owed is shown by its own reason, not by that of its last operation: %s',
+    'an owed payout is shown with its own reason, not with the reason of its last operation: %s',
     (reason, status, shown) => {
       const owed = { ...payout, state: 'owed' as const, reason };
       expect(payoutView(owed, operation('rejected', 'signature'))).toMatchObject({

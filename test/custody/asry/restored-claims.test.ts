@@ -57,7 +57,7 @@ const codeOf = (answer: ClaimAnswer | undefined): string =>
 const claimOf = (answer: ClaimAnswer | undefined) => (answer?.type === 'refused' ? answer.claim : null);
 
 describe('an emptied journal', () => {
-  it('an emptied journal takes no claim until it is reconciled, and then has every claim and its position on the curve', async () => {
+  it('an emptied journal accepts no claim until it is reconciled, then has all claims and its curve position', async () => {
     const run = start();
     for (const { signature } of [one, two]) await run.ask({ signature });
     await run.pass(MINUTE);
@@ -81,7 +81,7 @@ describe('an emptied journal', () => {
   it.each([
     ['neither its claim nor its operation', true],
     ['its operation, but not its claim', false],
-  ])('pays no reward twice of which D1 has %s', async (_name, isOnChainOnly) => {
+  ])('never pays a reward twice when D1 has %s', async (_name, isOnChainOnly) => {
     const run = start();
     for (const { signature } of [one, two]) await run.ask({ signature });
     await run.pass(MINUTE);
@@ -97,7 +97,7 @@ describe('an emptied journal', () => {
     expect(run.landed()).toHaveLength(2);
   });
 
-  it('pays no reward twice that was on its way at the loss, because reconciling waits until it is final or expired', async () => {
+  it('never repeats a payout in flight at the loss: reconciliation waits until it is final or expired', async () => {
     const run = start();
     await run.ask({ signature: one.signature });
     await run.forget(one.signature);
@@ -111,7 +111,7 @@ describe('an emptied journal', () => {
     expect(run.landed()).toHaveLength(1);
   });
 
-  it('leaves owed payouts to the operator, who pays them with one command', async () => {
+  it('a reconciled journal leaves owed payouts to the operator, who pays them with one command', async () => {
     const run = start({ opened: false, rentDay: 0n });
     await run.ask({ signature: one.signature });
     await run.pass(MINUTE);
@@ -134,7 +134,7 @@ describe('an emptied journal', () => {
     expect(await run.ops({ name: 'retry', id })).toMatchObject({ ok: false });
   });
 
-  it('ends a held payout as paid on the command of the operator, and signs nothing for it', async () => {
+  it('marks a held payout as paid when the operator ends it, and signs nothing for it', async () => {
     const run = start({ opened: false, rentDay: 0n });
     await run.ask({ signature: one.signature });
     await run.pass(MINUTE);
@@ -149,7 +149,7 @@ describe('an emptied journal', () => {
   });
 });
 
-describe('a D1 that received one of several rows of a change', () => {
+describe('a D1 that received only some rows of a change', () => {
   /** Loses the journal and the operation of a payout that never landed; D1 has its claim. */
   async function loseOperation() {
     const chain = { failing: 1 };
@@ -163,7 +163,7 @@ describe('a D1 that received one of several rows of a change', () => {
     return run;
   }
 
-  it('a D1 that received one of several rows of a change has a begun payout without its operation: it awaits the operator and is then paid', async () => {
+  it('a started payout whose operation never reached D1 waits for the operator, and is then paid', async () => {
     const run = await loseOperation();
     const id = `payout:${one.signature}:1`;
     await run.pass(2 * HOUR);
@@ -179,7 +179,7 @@ describe('a D1 that received one of several rows of a change', () => {
     expect(run.payouts()).toMatchObject([{ state: 'paid' }]);
   });
 
-  it('a D1 that received one of several rows of a change never pays such a payout twice, even if the operator retries it', async () => {
+  it('a sent payout whose operation never reached D1 is not paid twice, even if the operator retries it', async () => {
     const run = start();
     await run.ask({ signature: one.signature });
     expect(await inD1(run)).toMatchObject([{ payouts: [{ state: 'begun' }] }]);
@@ -194,7 +194,7 @@ describe('a D1 that received one of several rows of a change', () => {
     expect(run.payouts()).toMatchObject([{ state: 'paid' }]);
   });
 
-  it('a D1 that received one of several rows of a change has an operation without the change of its claim: the operator cannot pay it again', async () => {
+  it('the operator cannot pay a reward again when D1 received its operation but not the change of its claim', async () => {
     const run = start({ opened: false, rentDay: 0n });
     await run.ask({ signature: one.signature });
     const [older] = await run.rowsOf('SELECT journal FROM asry_claims');
@@ -211,7 +211,7 @@ describe('a D1 that received one of several rows of a change', () => {
     expect(run.payouts()).toMatchObject([{ state: 'held' }]);
   });
 
-  it('lets the operator retry neither the payout nor its operation if only the payout shows that it is owed again', async () => {
+  it('holds payout and operation, and refuses to retry either, if D1 has only the payout as owed again', async () => {
     const chain = { failing: 1 };
     const run = start({ failing: () => chain.failing });
     await run.ask({ signature: one.signature });
@@ -232,7 +232,7 @@ describe('a D1 that received one of several rows of a change', () => {
   });
 
   it.each(['older', 'no'])(
-    'a D1 that received one of several rows of a change has %s epoch for its claims: the next deposit earns from the end of the last of them',
+    'if D1 has %s epoch rows for its claims, the next deposit earns from the end of the last claim',
     async (kept) => {
       const run = start();
       const rows = await run.rowsOf('SELECT id, journal FROM asry_epochs');
@@ -255,7 +255,7 @@ describe('a D1 that received one of several rows of a change', () => {
 });
 
 describe('a journal set back', () => {
-  it('a journal set back does not pay a claim again that was owed in the older journal and has been paid since', async () => {
+  it('a journal set back to an older state does not pay an owed claim again that was paid since', async () => {
     const run = start({ opened: false, rentDay: 0n });
     await run.ask({ signature: one.signature });
     await run.pass(MINUTE);
@@ -272,7 +272,7 @@ describe('a journal set back', () => {
     expect(run.payouts()).toMatchObject([{ state: 'paid' }]);
   });
 
-  it('takes no further part of a claim when D1 did not receive an earlier one', async () => {
+  it('pays no further part of a claim when D1 did not receive an earlier part', async () => {
     const run = start({ program: { price: 10n ** 12n } });
     await run.ask({ signature: one.signature, rewardMicroUsd: 1n });
     await run.pass(MINUTE);
@@ -299,7 +299,7 @@ describe('a D1 that was restored to an older state', () => {
       ),
     );
 
-  it('a D1 that was restored to an older state has every claim, epoch and payout again, and nothing is paid twice', async () => {
+  it('D1 restored to an older state receives every claim, epoch and payout again, and none is paid twice', async () => {
     const run = start();
     for (const { signature } of [one, two]) await run.ask({ signature });
     await run.pass(MINUTE);
@@ -315,7 +315,7 @@ describe('a D1 that was restored to an older state', () => {
     expect(run.landed()).toHaveLength(3);
   });
 
-  it('a D1 that was restored to an older state has lost nothing when the journal is lost afterwards: it is reconciled, and nothing is paid twice', async () => {
+  it('a journal lost after a restore of D1 is reconciled without loss, and no reward is paid twice', async () => {
     const run = start();
     for (const { signature } of [one, two]) await run.ask({ signature });
     await run.pass(MINUTE);

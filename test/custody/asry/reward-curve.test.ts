@@ -128,7 +128,7 @@ describe('the epoch curve', () => {
     expect(failures).toEqual([]);
   });
 
-  it('a split into k pieces with other deposits in between gains less than k smallest units', () => {
+  it('splitting a deposit into k pieces, with other deposits in between, gains less than k smallest units', () => {
     const dice = createDice(7);
     for (let at = 0; at < 50_000; at += 1) {
       const curve = drawCurve(dice);
@@ -145,7 +145,7 @@ describe('the epoch curve', () => {
     }
   });
 
-  it('gives the worked example: 1,000,000 tokens of 9 decimals, depth 90,000 dollars', () => {
+  it('computes the documented example: 1,000,000 tokens of 9 decimals, depth 90,000 dollars', () => {
     const curve: Curve = { cap: 10n ** 15n, depth: 90_000n * 10n ** 6n };
     const dollars = [100n, 100n, 1_000n, 10_000n].map((whole) => whole * 10n ** 6n);
     const nets = dollars.map((amount) => amount - receiveFee(amount));
@@ -167,18 +167,18 @@ describe('the epoch curve', () => {
     expect(rewardsAt(curve, 10n ** 30n)).toBe(999_999n);
   });
 
-  it('takes a fee of five hundredths of a percent, rounded up', () => {
+  it('charges a fee of 0.05 %, rounded up', () => {
     expect([1n, 1_999n, 2_000n, 2_001n, 100_000_000n].map(receiveFee)).toEqual([1n, 1n, 1n, 2n, 50_000n]);
     expect(1_000n * receiveFee(1_999n)).toBe(1_000n);
   });
 
-  it('shows the rate of the next unit, unrounded', () => {
+  it('the rate of the next unit is shown without rounding', () => {
     const curve: Curve = { cap: 10n ** 15n, depth: 9n * 10n ** 10n };
     expect(nextUnitRate(curve, 0n, 6)).toBe(11_111_111_110n);
     expect(entitlementOf(curve, 0n, 1n)).toBe(11_111n);
   });
 
-  it('shows the reward of the next unit, however large it is compared with the depth', () => {
+  it('the shown rate equals the reward of the next unit, even if a unit is as large as the depth', () => {
     const curve: Curve = { cap: 600n, depth: 1n };
     for (const [before, earned] of [
       [0n, 300n],

@@ -10,7 +10,7 @@ const NONE = lamports(0n);
 const REFUND = `refund:${depositSignature(1)}:1`;
 
 describe('beginOperation', () => {
-  it('begins an id once, for any number and timing of calls, and drives nothing', async () => {
+  it('beginOperation stores one operation per id, for any number and timing of calls, and does not run it', async () => {
     const w = createKernel();
     const calls = { decided: 0, stored: 0 };
     const begin = () =>
@@ -38,14 +38,14 @@ describe('beginOperation', () => {
     expect(w.order.every((step) => step === 'sync planned')).toBe(true);
   });
 
-  it('returns what the module declines, and stores nothing', async () => {
+  it('beginOperation returns the refusal of the module, and stores nothing', async () => {
     const w = createKernel();
     const declined = await beginOperation(w.tools, 'asry', 'asry:one', () => ({ ok: false, declined: 'no' }));
     expect(declined).toEqual({ type: 'declined', declined: 'no' });
     expect([w.journal.isEmpty(), w.order]).toEqual([true, []]);
   });
 
-  it('keeps no row of an intent whose module cannot write its own rows', async () => {
+  it('beginOperation stores no intent if the module fails to write its own rows', async () => {
     const w = createKernel();
     const store = () => {
       w.journal.setMeta('module', 'row');
@@ -55,7 +55,7 @@ describe('beginOperation', () => {
     expect([w.journal.isEmpty(), w.journal.getMeta('module')]).toEqual([true, undefined]);
   });
 
-  it('decides again with a new balance if an operation is released while the balance is read', async () => {
+  it('decides again with a new balance if an operation is released during the read of the balance', async () => {
     const w = createKernel();
     const paying = w.add(done({ state: 'signed', dueAt: NOW, releasedSlot: null }));
     const slots: bigint[] = [];
@@ -68,7 +68,7 @@ describe('beginOperation', () => {
     expect(slots).toEqual([0n, 500n]);
   });
 
-  it('gives up after three outdated balances', async () => {
+  it('refuses an operation after three reads of an outdated balance', async () => {
     const w = createKernel();
     w.add(done({ releasedSlot: 500n }));
     w.chain.nextBalance = async () => ({ lamports: lamports(SOL), slot: 499n });
@@ -106,7 +106,7 @@ const REASONS: readonly [string, (w: KernelRig) => void, object][] = [
 
 describe('a refusal', () => {
   it.each(REASONS.map(([name], first) => [name, first] as const))(
-    'a refusal names %s before every later reason',
+    'when several reasons apply, a refusal gives %s before every later reason',
     async (_name, first) => {
       const w = createKernel({}, { refunds_day: SOL });
       const isObjecting = first <= 2;
@@ -120,7 +120,7 @@ describe('a refusal', () => {
     },
   );
 
-  it('a refused operation begins once nothing prevents it', async () => {
+  it('a refused operation can start once its reason no longer applies', async () => {
     const w = createKernel({}, { refunds_day: SOL });
     w.state.stopped = 'operator';
     expect(await w.begin(REFUND, { amount: lamports(SOL) })).toMatchObject({ type: 'refused' });
@@ -129,14 +129,14 @@ describe('a refusal', () => {
   });
 });
 
-it('a payout that costs no rent begins although the limit was lowered below its use', async () => {
+it('a payout that costs no rent starts although the rent limit was lowered below its current use', async () => {
   const w = createKernel({}, { rent_day: 1n });
   w.add(done({ kind: 'asry', amount: lamports(5n), releasedSlot: null }));
   expect(await w.begin('asry:one', { amount: lamports(1n) })).toMatchObject({ type: 'refused' });
   expect(await w.begin('asry:one')).toMatchObject({ type: 'begun' });
 });
 
-it('queueOperation stores an intent and the rows of its module without a check', () => {
+it('queueOperation stores an intent and the rows of its module without checking limits, pause or balance', () => {
   const w = createKernel({}, { creations_day: 0n });
   w.state.stopped = 'operator';
   const intent = {

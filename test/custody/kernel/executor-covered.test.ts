@@ -38,7 +38,7 @@ describe('a queued creation', () => {
   it.each([
     ['is signed when the balance covers its cost and the floor', 0n, 'signed', null],
     ['waits while the balance is one lamport short', 1n, 'planned', code('short_of_sol')],
-  ] as const)('%s', async (_name, short, state, reason) => {
+  ] as const)('a queued creation %s', async (_name, short, state, reason) => {
     const w = selling(COST + FLOOR - short);
     const [id = ''] = w.queue(1);
     await w.executor.drive(id);
@@ -50,7 +50,7 @@ describe('a queued creation', () => {
     ['at once', true],
     ['one after another', false],
   ])(
-    'a queued creation is the only one of five that is signed when the balance covers one and they are driven %s',
+    'when the balance covers one of five queued creations, only one is signed if they run %s',
     async (_name, isAtOnce) => {
       const w = selling(COST + FLOOR);
       const ids = w.queue(5);
@@ -62,7 +62,7 @@ describe('a queued creation', () => {
     },
   );
 
-  it('a queued creation is signed once an earlier one, whose landing the balance shows, is done', async () => {
+  it('a queued creation is signed once an earlier one is done and the balance reflects it', async () => {
     const w = selling(COST + FLOOR);
     const [first = '', second = ''] = w.queue(2);
     await driveAll(w, [first, second]);
@@ -75,15 +75,18 @@ describe('a queued creation', () => {
     expect(w.row(second).state).toBe('signed');
   });
 
-  it.each(['planned', 'signed'] as const)('leaves what a %s refund has reserved', async (state) => {
-    const w = selling(COST + FLOOR);
-    const [id = ''] = w.queue(1);
-    w.add(planned({ id: 'refund:1', kind: 'refund', state, reserved: lamports(1n) }));
-    await w.executor.drive(id);
-    expect(w.row(id)).toMatchObject({ state: 'planned', reason: code('short_of_sol') });
-  });
+  it.each(['planned', 'signed'] as const)(
+    'a queued creation does not use the amount that a %s refund has reserved',
+    async (state) => {
+      const w = selling(COST + FLOOR);
+      const [id = ''] = w.queue(1);
+      w.add(planned({ id: 'refund:1', kind: 'refund', state, reserved: lamports(1n) }));
+      await w.executor.drive(id);
+      expect(w.row(id)).toMatchObject({ state: 'planned', reason: code('short_of_sol') });
+    },
+  );
 
-  it('a queued creation waits if an outcome was released after its balance was read', async () => {
+  it('a queued creation waits if another operation ended after the balance was read', async () => {
     const w = selling(10n * COST);
     const paying = w.add(planned({ id: 'refund:1', kind: 'refund', state: 'signed', dueAt: null }));
     const [id = ''] = w.queue(1);
@@ -124,7 +127,7 @@ describe('a queued creation', () => {
     expect(done).toEqual([2, 4, 5]);
   });
 
-  it('a creation counts against the day from its signature, and a failed one does not count', async () => {
+  it('a creation is counted in the daily limit from its signature on, and a failed one is not counted', async () => {
     const w = selling(1_000n * COST, 1n);
     const old = { kind: 'token', createdAt: NOW - 2 * DAY_MS, dueAt: null, reserved: lamports(0n) };
     w.add(planned({ ...old, id: 'token:failed', state: 'failed', signedAt: NOW - 1 }));
@@ -138,7 +141,7 @@ describe('a queued creation', () => {
   });
 });
 
-it('a payout reserves its cost when it begins, so its signature needs no balance', async () => {
+it('a payout reserves its cost when it starts, so it is signed without a read of the balance', async () => {
   const w = createKernel({ prepare: async () => ready({ claims: [] }) });
   await w.begin('asry:one', { reserved: lamports(FEE) });
   w.chain.nextBalance = () => Promise.reject(new Error('down'));

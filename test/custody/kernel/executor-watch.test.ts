@@ -26,7 +26,7 @@ function watching() {
 }
 
 describe('a signed row after a crash', () => {
-  it('sends the stored bytes and never signs new ones', async () => {
+  it('after a crash, a signed row sends its stored bytes and never signs new ones', async () => {
     const w = createKernel();
     w.add(signed({ looks: 0, detail: 'signed' }));
     await w.executor.driveDue(5);
@@ -34,7 +34,7 @@ describe('a signed row after a crash', () => {
     expect(w.order).not.toContain('sign');
   });
 
-  it('sends the stored bytes while signing is stopped', async () => {
+  it('after a crash, a signed row sends its stored bytes even while signing is stopped', async () => {
     const w = createKernel();
     w.state.stopped = 'operator';
     w.add(signed({ looks: 0, detail: 'signed' }));
@@ -42,7 +42,7 @@ describe('a signed row after a crash', () => {
     expect(w.chain.sent).toEqual(['wire-one']);
   });
 
-  it('checks the chain even when no node confirmed the send', async () => {
+  it('after a crash, a signed row is checked on the chain even when no node confirmed the send', async () => {
     const w = createKernel();
     w.chain.accepts = false;
     land(w.chain);
@@ -67,7 +67,7 @@ describe('watching', () => {
     expect(w.logged.filter((event) => event === 'history_too_short')).toHaveLength(1);
   });
 
-  it('sends the same bytes again while no node has seen them', async () => {
+  it('sends the same signed bytes again while no node has seen them', async () => {
     const w = watching();
     for (let look = 0; look < 3; look++) {
       await w.executor.driveDue(5);
@@ -77,7 +77,7 @@ describe('watching', () => {
     expect(w.row()).toMatchObject({ state: 'signed', detail: 'sent', reserved: SOL + FEE });
   });
 
-  it('sends nothing once a node has seen them', async () => {
+  it('stops sending a signed transaction once a node has seen it', async () => {
     const w = watching();
     w.chain.nextViews = () => [view({ status: statusOf('processed') })];
     await w.executor.driveDue(5);
@@ -85,7 +85,7 @@ describe('watching', () => {
     expect(w.row()).toMatchObject({ state: 'signed', detail: 'landed' });
   });
 
-  it('resends when no node shows anything: a node that cannot report may still forward', async () => {
+  it('resends a transaction when no node can report its status, because a node may still forward it', async () => {
     const w = watching();
     w.chain.nextViews = () => [];
     await w.executor.driveDue(5);
@@ -101,7 +101,7 @@ describe('watching', () => {
     expect(w.row()).toMatchObject({ state: 'failed', reason: code('expired') });
   });
 
-  it('a final landing whose transaction no node gives yet stays signed', async () => {
+  it('an operation stays signed while its final transaction is not yet returned by any node', async () => {
     const w = watching();
     land(w.chain);
     w.chain.nextLanding = () => {
@@ -116,7 +116,7 @@ describe('watching', () => {
     expect(w.chain.sent).toEqual([]);
   });
 
-  it('a landing starts the settlement at once', async () => {
+  it('settlement starts at once when the transaction has landed', async () => {
     const w = watching();
     land(w.chain);
     await w.executor.driveDue(5);
@@ -126,14 +126,17 @@ describe('watching', () => {
   it.each([
     ['one lamport more than was set aside', FEE + 1n, 'unexpected_debit'],
     ['exactly what was set aside', FEE, undefined],
-  ])('a landing that took %s', async (_name, fee, frozen) => {
-    const w = watching();
-    land(w.chain, { debit: lamports(SOL + fee) });
-    await w.executor.driveDue(5);
-    expect(frozenReason(w.journal)).toBe(frozen);
-    // The landing is booked even while signing is frozen.
-    expect(w.row().state).toBe('settling');
-  });
+  ])(
+    'signing stops only if a landed transaction took more than was set aside: %s',
+    async (_name, fee, frozen) => {
+      const w = watching();
+      land(w.chain, { debit: lamports(SOL + fee) });
+      await w.executor.driveDue(5);
+      expect(frozenReason(w.journal)).toBe(frozen);
+      // The landing is booked even while signing is frozen.
+      expect(w.row().state).toBe('settling');
+    },
+  );
 });
 
 describe('settling', () => {
@@ -147,14 +150,14 @@ describe('settling', () => {
     claims: ['output:t:0'],
   };
 
-  it('consumes the output in the same transaction as the row', async () => {
+  it('settling consumes the Bitcoin output and updates the row in one storage transaction', async () => {
     const w = settleWith(async () => paid);
     await w.executor.driveDue(5);
     expect(w.row()).toMatchObject({ state: 'done', unsettled: 0n, outcome: { btcSats: '124500' } });
     expect(w.journal.consumerOf('output:t:0')).toBe('swap:one');
   });
 
-  it('a swap waits when another swap has consumed its output', async () => {
+  it('a swap waits when another swap has already consumed the Bitcoin output', async () => {
     const w = settleWith(async () => {
       w.journal.consumeOnce('output:t:0', 'swap:other', NOW);
       return paid;
@@ -164,7 +167,7 @@ describe('settling', () => {
     expect(w.journal.consumerOf('output:t:0')).toBe('swap:other');
   });
 
-  it('one of two swaps that one output pays at the same time is done', async () => {
+  it('if one Bitcoin output could pay two swaps at the same time, only one of them is done', async () => {
     const w = settleWith(async () => paid);
     w.add(settling({ id: 'swap:two', signing: null }));
     await w.executor.driveDue(5);
@@ -194,7 +197,7 @@ describe('settling', () => {
 });
 
 describe('due operations', () => {
-  it('due operations are run a limited number at a time, the longest overdue first, and none before its time', async () => {
+  it('runs a limited number of due operations at a time, the longest overdue first, none before its time', async () => {
     const asked: string[] = [];
     const w = createKernel({
       async settle({ id }) {
@@ -208,13 +211,13 @@ describe('due operations', () => {
     expect(asked).toEqual(['swap:4', 'swap:3', 'swap:2']);
   });
 
-  it('ignores a row that does not exist', async () => {
+  it('ignores the id of an operation that does not exist', async () => {
     const w = createKernel();
     await w.executor.drive('swap:nobody');
     expect(w.order).toEqual([]);
   });
 
-  it('a row that throws waits, is logged, and does not block the others', async () => {
+  it('an operation that throws is logged, is retried later, and does not block the others', async () => {
     const broken: Settled = {
       ...pending,
       get claims(): string[] {

@@ -8,7 +8,7 @@ import { createKernel, type KernelRig, ready } from '../../kit/kernel.ts';
 import { closed, FEE, NOW, planned, SIGNED_AT, SOL, settling } from '../../kit/sample-operations.ts';
 
 describe('from intent to send', () => {
-  it('signs, stores, makes durable, and only then sends', async () => {
+  it('signs a transaction, stores it, makes it durable, and only then sends it', async () => {
     const w = createKernel();
     w.add(planned());
     await w.executor.drive('swap:one');
@@ -24,7 +24,7 @@ describe('from intent to send', () => {
     expect(w.journal.bySignature('signature 1')?.id).toBe('swap:one');
   });
 
-  it('an instance that was replaced while it prepared stores nothing and sends nothing', async () => {
+  it('an instance that is replaced during the preparation stores nothing and sends nothing', async () => {
     const w = createKernel({
       prepare: async () => {
         w.storage.replaced = true;
@@ -38,7 +38,7 @@ describe('from intent to send', () => {
     expect(w.row().state).toBe('planned');
   });
 
-  it('sends no bytes that are not durable', async () => {
+  it('sends no signed bytes before they are durable', async () => {
     const w = createKernel();
     w.storage.sync = () => Promise.reject(new Error('disk full'));
     w.add(planned());
@@ -46,7 +46,7 @@ describe('from intent to send', () => {
     expect(w.chain.sent).toEqual([]);
   });
 
-  it('concurrent callers share one run and one signature', async () => {
+  it('concurrent callers for one operation share one run and one signature', async () => {
     const w = createKernel();
     w.add(planned());
     await Promise.all([w.executor.drive('swap:one'), w.executor.drive('swap:one'), w.executor.driveDue(5)]);
@@ -54,7 +54,7 @@ describe('from intent to send', () => {
     expect(w.chain.sent).toEqual(['wire 3']);
   });
 
-  it('a row that another call changed meanwhile is not overwritten, and the signature is discarded', async () => {
+  it('a row that another call changed during the signing is not overwritten; the signature is discarded', async () => {
     let first = true;
     const w = createKernel({
       prepare: async (op) => {
@@ -70,7 +70,7 @@ describe('from intent to send', () => {
     expect(w.chain.sent).toEqual(['wire 1']);
   });
 
-  it('an outcome that the chain already shows needs no signature', async () => {
+  it('an operation whose outcome is already on the chain ends without a signature', async () => {
     const w = createKernel({ prepare: async () => ({ ok: false, found: { mint: 'm' } }) });
     w.add(planned({ id: 'asry:1', kind: 'asry' }));
     await w.executor.drive('asry:1');
@@ -89,7 +89,7 @@ describe('a swap that cannot be signed', () => {
     ],
     ['our own code throws', () => Promise.reject(new TypeError('x')), 'upstream_unexpected'],
     ['an error has no reason', () => Promise.reject(new AppError('NOT_FOUND', 'x')), 'upstream_NOT_FOUND'],
-  ])('ends unsigned if %s', async (_name, prepare, reason) => {
+  ])('a swap ends unsigned if, in its preparation, %s', async (_name, prepare, reason) => {
     const w = createKernel({ prepare });
     w.add(planned());
     await w.executor.drive('swap:one');
@@ -122,7 +122,7 @@ describe('a swap that cannot be signed', () => {
       },
       'limit_hour',
     ],
-  ])('ends unsigned if %s', async (_name, arrange, reason) => {
+  ])('a swap ends unsigned if, after its preparation, %s', async (_name, arrange, reason) => {
     const w = createKernel();
     arrange(w);
     w.add(planned());
@@ -141,7 +141,7 @@ describe('a swap that cannot be signed', () => {
 });
 
 describe('a stop', () => {
-  it('a stop before the preparation causes no upstream call', async () => {
+  it('if signing is stopped before the preparation, no upstream is called', async () => {
     let prepared = 0;
     const w = createKernel({
       prepare: async () => {
@@ -156,7 +156,7 @@ describe('a stop', () => {
     expect(prepared).toBe(0);
   });
 
-  it('a stop during the read of the quote still takes effect', async () => {
+  it('if signing is stopped during the read of the quote, nothing is signed', async () => {
     const w = createKernel({
       prepare: async () => {
         w.state.stopped = 'unexpected_debit';
@@ -170,7 +170,7 @@ describe('a stop', () => {
     expect(w.chain.sent).toEqual([]);
   });
 
-  it('a stop leaves a payout planned, and it is tried later', async () => {
+  it('a payout stays planned while signing is stopped, and is tried later', async () => {
     const w = createKernel();
     w.state.stopped = 'operator';
     w.add(planned({ id: 'asry:1', kind: 'asry' }));

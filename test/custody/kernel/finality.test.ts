@@ -60,7 +60,7 @@ function setUp() {
 }
 
 describe('a chain that finalizes nothing', () => {
-  it('a chain that finalizes nothing is stalled after two minutes, and no quorum is missing in half an hour', async () => {
+  it('a chain that finalizes nothing is reported as stalled, and not as a missing quorum', async () => {
     const w = setUp();
     await w.minutes(5, 150);
     expect(w.agreement().stalledSince).toBeNull();
@@ -74,7 +74,7 @@ describe('a chain that finalizes nothing', () => {
     expect(w.agreement().stalledSince).toBeNull();
   });
 
-  it('nodes that show slot 0 at the first check do not make the chain stalled', async () => {
+  it('the chain is not reported as stalled when nodes show slot 0 at the first check', async () => {
     const w = setUp();
     for (const node of w.nodes) node.slot = 0;
     await w.minutes(1);
@@ -83,7 +83,7 @@ describe('a chain that finalizes nothing', () => {
     expect(w.agreement().stalledSince).toBe(NOW);
   });
 
-  it('an hour without checks does not make the chain stalled', async () => {
+  it('the chain is not reported as stalled after an hour without checks', async () => {
     const w = setUp();
     await w.minutes(1);
     w.clock.now += 60 * MINUTE_MS;
@@ -93,7 +93,7 @@ describe('a chain that finalizes nothing', () => {
   });
 
   it.each([0, 1, 2])(
-    'node %i of three, which alone stands still, does not make the chain stalled',
+    'the chain is not reported as stalled when only node %i of three stands still',
     async (still) => {
       const w = setUp();
       for (let minute = 0; minute < 10; minute++) {
@@ -104,7 +104,7 @@ describe('a chain that finalizes nothing', () => {
     },
   );
 
-  it('one of three nodes that invents slots does not hide that the chain is stalled', async () => {
+  it('a stalled chain is detected although one of three nodes invents new slots', async () => {
     const w = setUp();
     for (let minute = 0; minute < 10; minute++) {
       for (const node of w.nodes.slice(0, 1)) node.slot += 150;
@@ -118,7 +118,7 @@ describe('a chain that finalizes nothing', () => {
     ['a certificate on two nodes', 'alpenglow', [CERTIFICATE, 'no method', CERTIFICATE]],
     ['nodes without the method', 'unknown', ['no method', 'no method', null]],
     ['three different nodes', 'unknown', ['no method', null, CERTIFICATE]],
-  ])('shows the consensus of a stalled chain from %s', async (_name, consensus, certificates) => {
+  ])('detects the consensus protocol of a stalled chain from %s', async (_name, consensus, certificates) => {
     const w = setUp();
     for (const [index, certificate] of certificates.entries())
       if (certificate !== 'no method') Object.assign(w.nodes[index] ?? {}, { certificate });
@@ -127,7 +127,7 @@ describe('a chain that finalizes nothing', () => {
     expect(w.events).toEqual([]);
   });
 
-  it('nodes of another cluster, whose slots are lower, do not make the chain stalled', async () => {
+  it('the chain is not reported as stalled when nodes of another cluster show lower slots', async () => {
     const w = setUp();
     await w.minutes(1);
     for (const node of w.nodes) node.slot = 100;
@@ -135,7 +135,7 @@ describe('a chain that finalizes nothing', () => {
     expect(w.agreement().stalledSince).toBeNull();
   });
 
-  it('measures the stall again after the clock was set back', async () => {
+  it('starts to measure the stall again after the clock was set back', async () => {
     const w = setUp();
     await w.minutes(1);
     w.clock.now -= 60 * MINUTE_MS;
@@ -145,14 +145,14 @@ describe('a chain that finalizes nothing', () => {
     expect(w.agreement().stalledSince).toBe(NOW - 59 * MINUTE_MS);
   });
 
-  it('recalls the memory of an earlier release, which has no finality', async () => {
+  it('reads the stored state of an earlier release, which has no data about finality', async () => {
     const w = setUp();
     const view = w.view();
     view.recall(JSON.stringify({ disagreement: null, waiting: [] }));
     expect(view.agreement()).toMatchObject({ stalledSince: null, consensus: 'unknown' });
   });
 
-  it('a stalled chain stops new swaps and lets an open one end', async () => {
+  it('a stalled chain stops new swaps, but an open swap can end', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(keyed('a'));
     w.chain.agreement = () => ({ ...AGREEMENT, stalledSince: w.clock.now });

@@ -98,18 +98,18 @@ describe('the first start of an empty journal', () => {
     ['the first of three hides it', [HIDES, HONEST, HONEST]],
     ['one of three hides it and one is down', [HIDES, DOWN, HONEST]],
     ['the first of three has pruned it', [{ firstBlock: 960n }, HONEST, HONEST]],
-  ])('a first start is frozen for a reserve that has signed, although %s', async (_name, nodes) => {
+  ])('an empty journal is frozen if the reserve has signed before, although %s', async (_name, nodes) => {
     expect(await setUp(...nodes).checked()).toEqual(EMPTY_BUT_SIGNED);
   });
 
   it.each<[string, Fake[]]>([
     ['one of two nodes is down', [HONEST, DOWN]],
     ['two of three are down', [DOWN, HONEST, DOWN]],
-  ])('the first start of an empty journal is not decided while %s', async (_name, nodes) => {
+  ])('an empty journal is neither accepted nor frozen while %s', async (_name, nodes) => {
     await expect(setUp(...nodes).checked()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
-  it('the first start of an empty journal is not frozen by a transaction that one of three nodes invents', async () => {
+  it('an empty journal is not frozen by a transaction that one of three nodes invents', async () => {
     const hiding = { ...INVENTS, hides: true };
     expect(await setUp(hiding, HIDES, HIDES).checked()).toEqual({ ok: true });
   });
@@ -119,14 +119,14 @@ describe('a reconciliation', () => {
   it.each<[string, Fake[]]>([
     ['the first of two nodes does not list', [HIDES, HONEST, HONEST]],
     ['the first of three keeps no longer', [{ firstBlock: 960n }, HONEST, HONEST]],
-  ])('reports a transaction that %s', async (_name, nodes) => {
+  ])('a reconciliation reports a transaction that %s', async (_name, nodes) => {
     expect(await setUp(...nodes).reconciled()).toMatchObject({ unexplained: [{ signature: 'ours' }] });
   });
 
   it.each<[string, Fake[]]>([
     ['in a past slot', [INVENTS, HONEST, HONEST]],
     ['in a slot that lies hours ahead', [FAR, HONEST, HONEST]],
-  ])('skips a transaction that one of three nodes invents %s', async (_name, nodes) => {
+  ])('a reconciliation skips a transaction that one of three nodes invents %s', async (_name, nodes) => {
     expect(await setUp(...nodes).reconciled()).toMatchObject({
       unexplained: [{ signature: 'ours' }],
       checked: 2,
@@ -142,7 +142,7 @@ describe('a reconciliation', () => {
     await expect(setUp(...nodes).reconciled()).rejects.toThrow(/must show it.*add a third node/s);
   });
 
-  it('waits for a second node, because one list proves no absence', async () => {
+  it('a reconciliation waits for a second node, because one list cannot prove that a transaction is missing', async () => {
     await expect(setUp(HONEST, DOWN).reconciled()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
     await expect(setUp(DOWN, HONEST, DOWN).reconciled()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });

@@ -68,20 +68,20 @@ async function restored() {
 }
 
 describe('a first start', () => {
-  it('a first start of a reserve that has signed nothing begins, and is not checked again', async () => {
+  it('an empty journal is accepted if the reserve has signed nothing, and is not checked again', async () => {
     const w = setUp({ deposit: ['somebody'] });
     expect(await checkJournal(w.ports)).toEqual({ ok: true });
     expect(await checkJournal(w.ports)).toEqual({ ok: true });
     expect(w.asked).toEqual(['deposit']);
   });
 
-  it('a first start does not wait for a transaction of a version that we never sign and that no node shows', async () => {
+  it('a first start ignores a listed transaction that no node shows if we never sign its version', async () => {
     const w = setUp({ newer: null, deposit: ['somebody'] });
     expect(await checkJournal(w.ports)).toEqual({ ok: true });
     expect(w.asked).toEqual(['newer', 'deposit']);
   });
 
-  it('a first start of a reserve that has signed is frozen: its journal is lost', async () => {
+  it('an empty journal is frozen if the reserve has signed before, because the earlier journal is lost', async () => {
     const w = setUp({ deposit: ['somebody'], swap: ['reserve'] });
     expect(await checkJournal(w.ports)).toEqual({
       ok: false,
@@ -91,7 +91,7 @@ describe('a first start', () => {
     expect(w.logged).toEqual(['alarm journal_empty_but_reserve_has_signed']);
   });
 
-  it('a transaction that the node lists and does not give may have been ours', async () => {
+  it('a first start treats a listed transaction that no node returns as possibly signed by the reserve', async () => {
     expect((await checkJournal(setUp({ unknown: null }).ports)).ok).toBe(false);
   });
 
@@ -114,11 +114,11 @@ describe('a first start', () => {
     ['the reserve is empty', {}, { firstBlock: 900n }],
     ['the list begins with the first lamports', { deposit: ['somebody'] }, { firstBlock: 900n, balance: 5n }],
     ['the node keeps all history', {}, { balance: 5n }],
-  ])('a first start on a node of short history begins when %s', async (_name, signers, chain) => {
+  ])('an empty journal is accepted on a node of short history when %s', async (_name, signers, chain) => {
     expect(await checkJournal(setUp(signers, chain).ports)).toEqual({ ok: true });
   });
 
-  it('a first start decides nothing if the mirror or the chain cannot be read', async () => {
+  it('an empty journal is neither accepted nor frozen if D1 or the chain cannot be read', async () => {
     const w = setUp();
     w.mirror.state = 'down';
     await expect(checkJournal(w.ports)).rejects.toThrow('D1_ERROR');
@@ -129,7 +129,7 @@ describe('a first start', () => {
 });
 
 describe('a later start', () => {
-  it('a later start with the mirror at the same revision, or behind, continues without a read of the chain', async () => {
+  it('a later start continues without a read of the chain if D1 has the same or a lower revision', async () => {
     const w = setUp({ swap: ['reserve'] });
     w.write('a');
     await w.deliver();
@@ -138,14 +138,14 @@ describe('a later start', () => {
     expect(w.asked).toEqual([]);
   });
 
-  it('a later start with a mirror that has more is frozen, and stays so', async () => {
+  it('a later start is frozen, and stays frozen, if D1 has a higher revision than the journal', async () => {
     const w = await restored();
     expect(await checkJournal(w.ports)).toEqual({ ok: false, reason: 'journal_behind_mirror' });
     w.ports.mirror = createFakeMirror();
     expect(await checkJournal(w.ports)).toEqual({ ok: false, reason: 'journal_behind_mirror' });
   });
 
-  it('a later start of an emptied journal is frozen by the mirror', async () => {
+  it('an emptied journal is frozen because D1 still has its rows', async () => {
     const w = setUp();
     w.write('a');
     await w.deliver();
@@ -155,7 +155,7 @@ describe('a later start', () => {
 });
 
 describe('frozen', () => {
-  it('a freeze ends with the reconciliation, which also confirms a new journal', async () => {
+  it('a reconciliation ends the freeze and also confirms a new journal', async () => {
     const w = setUp({ swap: ['reserve'] });
     await checkJournal(w.ports);
     unfreeze(w.journal);
@@ -163,7 +163,7 @@ describe('frozen', () => {
     expect(await checkJournal(w.ports)).toEqual({ ok: true });
   });
 
-  it('the journal stays suspect for ten minutes, until signed transactions are final or expired; a clock set back restarts them', async () => {
+  it('a suspect journal cannot be reconciled for ten minutes, which restart if the clock is set back', async () => {
     const MINUTE = 60_000;
     const { journal, ports } = await restored();
     expect(settlesIn(journal, NOW)).toBe(0);

@@ -46,7 +46,7 @@ const at = (id: string, change: Partial<Operation> = {}): Operation => planned({
 const ids = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id).toSorted();
 
 describe('rows', () => {
-  it('rows get numbers without gaps and ascending revisions, regardless of their input', () => {
+  it('the journal gives rows numbers without gaps and ascending revisions, whatever the input contains', () => {
     const { journal, add } = setUp();
     const first = add(at('swap:a', { seq: 99, revision: 99 }));
     const second = add(at('swap:b'));
@@ -57,7 +57,7 @@ describe('rows', () => {
     expect(journal.latest(1)).toMatchObject([{ id: 'swap:b' }]);
   });
 
-  it('a natural key exists once', () => {
+  it('the journal refuses a second row with the same natural key', () => {
     const { journal, add } = setUp();
     const first = add(at('swap:a'));
     expect(() => add(at('swap:a', { amount: lamports(5n) }))).toThrow(/UNIQUE/);
@@ -65,7 +65,7 @@ describe('rows', () => {
     expect(journal.revision()).toBe(first.revision);
   });
 
-  it('a signature belongs to one row', () => {
+  it('the journal refuses a second row with the same signature', () => {
     const { journal, add } = setUp();
     add(signed({ id: 'a' }));
     expect(() => add(signed({ id: 'b' }))).toThrow(/UNIQUE/);
@@ -83,7 +83,7 @@ describe('rows', () => {
     expect(journal.update({ ...read, seq: 77 }, read, NOW)).toBeUndefined();
   });
 
-  it('a transaction that throws leaves no row, revision, name or outbox entry', () => {
+  it('a storage transaction that throws leaves no row, revision, name or outbox entry', () => {
     const { storage, journal } = setUp();
     expect(() =>
       storage.transaction(() => {
@@ -103,7 +103,7 @@ describe('rows', () => {
   });
 });
 
-describe('what counts for the sums', () => {
+describe('the sums over rows', () => {
   const old = NOW - 2 * DAY_MS;
   it('the sums include every open row of any age, and every row of the last day in any state', () => {
     const { journal, add } = setUp();
@@ -126,7 +126,7 @@ describe('what counts for the sums', () => {
     expect(ids(journal.open())).toEqual(['open-old', 'outstanding-old', 'settling-old', 'signed-old']);
   });
 
-  it('counts an operation from its signing, which may come days after its plan', () => {
+  it('the sums count an operation from its signing, which may be days after its planning', () => {
     const { journal, add } = setUp();
     const waited = add(planned({ id: 'waited', createdAt: old }));
     const late = { ...done({ id: 'waited', createdAt: old, signing: null }), seq: waited.seq, signedAt: NOW };
@@ -136,7 +136,7 @@ describe('what counts for the sums', () => {
     expect(ids(journal.recent('swap', NOW))).toEqual(['waited']);
   });
 
-  it('the stored sums are the sums over all rows, for every content, history and time', () => {
+  it('the stored sums always equal the sums over all rows, for every history and time', () => {
     const lamportsOf = fc.bigInt({ min: 0n, max: 2n ** 56n }).map(lamports);
     const row = fc.record({
       kind: fc.constantFrom('swap', 'token', 'asry', 'absr', 'refund') as fc.Arbitrary<Operation['kind']>,
@@ -201,13 +201,13 @@ describe('what counts for the sums', () => {
     );
   });
 
-  it('amounts above 2^53 add up to the last lamport', () => {
+  it('the sums are exact to the lamport for amounts above 2^53', () => {
     const { journal, add } = setUp();
     for (const id of ['a', 'b', 'c']) add(at(id, { kind: 'asry', reserved: lamports(2n ** 53n + 1n) }));
     expect(reservedLamports(journal.counting(NOW))).toBe(3n * (2n ** 53n + 1n));
   });
 
-  it('counts rows of an older version', () => {
+  it('the sums include rows of an older version', () => {
     const { storage, journal, add } = setUp();
     add(planned({ id: 'swap:old', createdAt: old }));
     storage.exec('DROP INDEX operations_sums');
@@ -221,7 +221,7 @@ describe('what counts for the sums', () => {
     ]);
   });
 
-  it('keeps the minimum slot of a balance, even when its row is more than a day old', () => {
+  it('keeps the minimum slot for balance reads even when the row that set it is more than a day old', () => {
     const { journal, add } = setUp();
     const waited = add(signed({ id: 'asry:x', kind: 'asry', createdAt: old, unsettled: lamports(0n) }));
     journal.update(
@@ -237,7 +237,7 @@ describe('what counts for the sums', () => {
 });
 
 describe('due rows', () => {
-  it('a due row is found by its time, the longest overdue first, and the next one is known', () => {
+  it('returns due rows, the longest overdue first, and the time of the next due row', () => {
     const { journal, add } = setUp();
     add(at('late', { dueAt: NOW - 5 }));
     add(at('later', { dueAt: NOW - 9 }));
@@ -251,7 +251,7 @@ describe('due rows', () => {
     expect(journal.nextDue(NOW)).toBe(NOW - 9);
   });
 
-  it('a time that only a wrong clock can have set is due at once', () => {
+  it('a row is due at once if only a wrong clock can have set its time', () => {
     const { journal, add } = setUp();
     add(at('within two hours', { dueAt: NOW + 7_200_000 }));
     expect([journal.due(NOW, 9), journal.nextDue(NOW)]).toEqual([[], NOW + 7_200_000]);
@@ -267,7 +267,7 @@ describe('due rows', () => {
 });
 
 describe('names', () => {
-  it('a name serves one purpose permanently; the same purpose may consume it again', () => {
+  it('a consumed name belongs to one purpose permanently, and only that purpose may consume it again', () => {
     const { journal } = setUp();
     expect(journal.consumeOnce('output:t:0', 'swap:a', NOW)).toBe(true);
     expect(journal.consumeOnce('output:t:0', 'swap:b', NOW + DAY_MS)).toBe(false);
@@ -280,7 +280,7 @@ describe('names', () => {
 });
 
 describe('calls', () => {
-  it('calls are counted by purpose and client since a time, oldest first', () => {
+  it('returns the call times of one purpose and client after a given time, oldest first', () => {
     const { journal } = setUp();
     for (const ms of [30, 10, 20]) journal.recordCall('create', 'ip-1', NOW + ms);
     journal.recordCall('create', 'ip-2', NOW);
@@ -289,7 +289,7 @@ describe('calls', () => {
     expect(journal.calls('create', 'ip-1', NOW + 10)).toEqual([NOW + 20, NOW + 30]);
   });
 
-  it('calls are dropped after a day, rows and names never', () => {
+  it('deletes recorded calls after a day, but never rows or names', () => {
     const { journal, add } = setUp();
     add(closed({ id: 'a', createdAt: 0 }));
     journal.recordCall('create', 'ip', NOW - DAY_MS - 1);
@@ -315,7 +315,7 @@ describe('the outbox', () => {
     expect(journal.outbox(1).map(({ id }) => id)).toEqual(['b']);
   });
 
-  it('the outbox has waited since the first undelivered change, not the last', () => {
+  it('the waiting time of the outbox starts at the first undelivered change, not at the last', () => {
     const { journal, add } = setUp();
     const a = add(at('a', { createdAt: NOW }));
     const newer = journal.update(a, { ...a, detail: 'x' }, NOW + 50_000);

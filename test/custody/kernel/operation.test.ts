@@ -73,7 +73,7 @@ const rows: fc.Arbitrary<Operation> = fc.record({
 });
 
 describe('a row as text', () => {
-  it('a row as text is decoded unchanged, to the atom and to the type', () => {
+  it('a row encoded as text is decoded unchanged, with exact amounts and types', () => {
     fc.assert(
       fc.property(rows, (row) => {
         expect(decodeOperation(encodeOperation(row))).toEqual(row);
@@ -82,7 +82,7 @@ describe('a row as text', () => {
     );
   });
 
-  it('a row of an older version has neutral values for what did not exist then', () => {
+  it('a row of an older version gets neutral values for fields that did not exist then', () => {
     const old = decodeOperation('{"seq":3,"id":"swap:x","kind":"swap","state":"signed"}');
     expect(old).toMatchObject({
       detail: '',
@@ -102,7 +102,7 @@ describe('a row as text', () => {
     });
   });
 
-  it('a row of a newer version keeps members unknown to this version', () => {
+  it('a row of a newer version keeps the fields that this version does not know', () => {
     const newer = `${encodeOperation(planned()).slice(0, -1)},"escrow":"7","state":"melting"}`;
     expect(decodeOperation(newer)).toMatchObject({ escrow: '7', state: 'melting' });
     expect(encodeOperation(decodeOperation(newer))).toContain('"escrow":"7"');
@@ -117,11 +117,14 @@ it.each([
   ['failed', closed(), true, 'failed'],
   ['failed with money outstanding', outstanding(), true, 'failed'],
   ['a state of tomorrow', planned({ state: 'melting' as Operation['state'] }), false, 'waiting'],
-] as const)('%s', (_name, row, terminal, status) => {
-  expect([isTerminal(row), mirrorStatus(row)]).toEqual([terminal, status]);
-});
+] as const)(
+  'shows whether an operation has ended, and its status for D1: %s',
+  (_name, row, terminal, status) => {
+    expect([isTerminal(row), mirrorStatus(row)]).toEqual([terminal, status]);
+  },
+);
 
-it('the names that a row has taken can be read back from it', () => {
+it('returns the names that a row has consumed', () => {
   expect(namesConsumedBy(planned())).toEqual([]);
   const row = done({
     plan: { depositAddress: 'd' },

@@ -34,7 +34,7 @@ function refusing(w: ReturnType<typeof setUp>, ...ids: readonly string[]) {
 const waiting = (w: ReturnType<typeof setUp>) => w.journal.outbox(99).map(({ id }) => id);
 
 describe('the outbox', () => {
-  it('delivers everything in batches, then has nothing to do', async () => {
+  it('the outbox delivers all rows in batches, then is empty', async () => {
     const w = setUp(95);
     expect(await w.flush()).toBe(true);
     expect([w.mirror.rows.size, w.mirror.applied]).toEqual([95, 3]);
@@ -42,13 +42,13 @@ describe('the outbox', () => {
     expect(w.mirror.applied).toBe(3);
   });
 
-  it.each([40, 80])('%i rows, full batches only, are delivered and end', async (rows) => {
+  it.each([40, 80])('delivers %i rows that fill whole batches, then stops', async (rows) => {
     const w = setUp(rows);
     expect(await w.flush()).toBe(true);
     expect([w.mirror.rows.size, w.journal.outbox(1)]).toEqual([rows, []]);
   });
 
-  it('keeps all rows while the mirror is unavailable, and logs the error without secrets', async () => {
+  it('keeps all rows while D1 is unavailable, and logs the error without secrets', async () => {
     const w = setUp(3);
     w.mirror.state = 'down';
     expect(await w.flush()).toBe(false);
@@ -56,7 +56,7 @@ describe('the outbox', () => {
     expect(w.logged).toEqual([expect.objectContaining({ event: 'mirror_failed', waiting: 3 })]);
   });
 
-  it('delivers rows again to the same place after a lost response of the mirror', async () => {
+  it('delivers rows again without duplicates after a response of D1 was lost', async () => {
     const w = setUp(3);
     w.mirror.state = 'loses answers';
     expect(await w.flush()).toBe(false);
@@ -66,7 +66,7 @@ describe('the outbox', () => {
     expect([...w.mirror.rows]).toEqual(before);
   });
 
-  it('makes its rows durable before the mirror receives them, and records the highest revision sent', async () => {
+  it('makes rows durable before D1 receives them, and records the highest revision sent', async () => {
     const w = setUp(2);
     const order: string[] = [];
     const { sync } = w.storage;
@@ -83,14 +83,14 @@ describe('the outbox', () => {
     expect(order).toEqual(['sync, offered 3', 'apply']);
   });
 
-  it('the outbox of a replaced instance sends nothing to the mirror', async () => {
+  it('the outbox of a replaced instance sends nothing to D1', async () => {
     const w = setUp(2);
     w.storage.sync = () => Promise.reject(new Error('replaced'));
     await expect(w.flush()).rejects.toThrow('replaced');
     expect(w.mirror.applied).toBe(0);
   });
 
-  it('a row that changes while it is delivered is delivered again', async () => {
+  it('a row that changes during its delivery is delivered again', async () => {
     const w = setUp(1);
     const { apply } = w.mirror;
     w.mirror.apply = async (...batch) => {
@@ -105,7 +105,7 @@ describe('the outbox', () => {
     expect(w.journal.outbox(9)).toEqual([]);
   });
 
-  it('rows of other tables travel with their columns, in the order of their changes', async () => {
+  it('rows of other tables are delivered with their columns, in the order of their changes', async () => {
     const w = setUp(1);
     w.storage.transaction(() =>
       w.journal.publish('invoices', 'i1', { status: 'pending', journal: '{}' }, NOW),
@@ -123,14 +123,14 @@ describe('the outbox', () => {
 });
 
 describe('a row that D1 refuses', () => {
-  it('a refused row leaves the queue at once, and every other row is delivered in the same flush', async () => {
+  it('a row that D1 refuses leaves the queue at once, and all other rows are delivered in the same flush', async () => {
     const w = setUp(95);
     const { tries } = refusing(w, 'swap:0');
     expect(await w.flush()).toBe(true);
     expect([w.mirror.rows.size, waiting(w), tries]).toEqual([94, [], ['swap:0']]);
   });
 
-  it('a row that D1 refuses is retried with growing waits, for ten minutes at most, and raises one alarm', async () => {
+  it('a row that D1 refuses is retried after growing waits of at most ten minutes, and raises one alarm', async () => {
     const w = setUp(1);
     const { tries } = refusing(w, 'swap:0');
     const times: number[] = [];
@@ -153,7 +153,7 @@ describe('a row that D1 refuses', () => {
     ]);
   });
 
-  it('a refused row counts as waiting until its third refusal, and is listed from then on', async () => {
+  it('a row is treated as waiting until D1 refuses it a third time, and is listed from then on', async () => {
     const w = setUp(1);
     refusing(w, 'swap:0');
     for (const wait of [0, 5_000, 10_000]) {
@@ -184,7 +184,7 @@ describe('a row that D1 refuses', () => {
     expect([w.journal.setAside(9), w.journal.nextRefusedAt(w.clock.now)]).toEqual([[], undefined]);
   });
 
-  it('a row that D1 refuses is tried in its newest form, and not more often when it changes', async () => {
+  it('a row that D1 refuses is retried with its newest content, and a change does not cause more retries', async () => {
     const w = setUp(2);
     const { refused, tries } = refusing(w, 'swap:0');
     for (let change = 0; change < 20; change++) {
@@ -200,7 +200,7 @@ describe('a row that D1 refuses', () => {
     expect(w.journal.undeliveredSince()).toBeUndefined();
   });
 
-  it('a row that D1 refuses is tried again when the clock went back by a day', async () => {
+  it('a row that D1 refuses is retried when the clock went back by a day', async () => {
     const w = setUp(1);
     const { refused } = refusing(w, 'swap:0');
     await w.flush();
@@ -212,17 +212,20 @@ describe('a row that D1 refuses', () => {
 });
 
 describe('an outage of D1', () => {
-  it.each(['down', 'loses answers'] as const)('takes no row out of the queue: %s', async (state) => {
-    const w = setUp(1);
-    w.mirror.state = state;
-    for (let tries = 0; tries < 20; tries++) {
-      w.clock.now += 60_000;
-      expect(await w.flush()).toBe(false);
-    }
-    expect([waiting(w), w.journal.setAside(9)]).toEqual([['swap:0'], []]);
-  });
+  it.each(['down', 'loses answers'] as const)(
+    'an outage of D1 removes no row from the queue: %s',
+    async (state) => {
+      const w = setUp(1);
+      w.mirror.state = state;
+      for (let tries = 0; tries < 20; tries++) {
+        w.clock.now += 60_000;
+        expect(await w.flush()).toBe(false);
+      }
+      expect([waiting(w), w.journal.setAside(9)]).toEqual([['swap:0'], []]);
+    },
+  );
 
-  it('an outage of D1 does not count as a refusal of a row that was refused before', async () => {
+  it('an outage of D1 is not treated as another refusal of a row that D1 refused before', async () => {
     const w = setUp(1);
     refusing(w, 'swap:0');
     await w.flush();

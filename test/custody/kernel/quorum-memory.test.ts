@@ -36,7 +36,7 @@ const down = (): number => {
   throw new Error('down');
 };
 
-it('raises the alarm of a missing quorum once, although each question meets a new instance', async () => {
+it('raises the alarm of a missing quorum once, although a new instance handles each read', async () => {
   const w = evicted();
   for (let minute = 0; minute <= 14; minute++) {
     expect(await w.ask(down)).toBe('failed');
@@ -48,7 +48,7 @@ it('raises the alarm of a missing quorum once, although each question meets a ne
   expect(w.agreement().quorumMissingSince).toBeNull();
 });
 
-it('shows a contradiction for an hour, also in the instances after an eviction', async () => {
+it('shows a contradiction between nodes for an hour, even in a new instance after an eviction', async () => {
   const w = evicted();
   await w.ask(() => 2);
   w.clock.now += 59 * MINUTE_MS;

@@ -56,7 +56,7 @@ it.each<[string, Reason]>([
   ['held_by_a_later_release', held('unknown_state')],
   ['held_constructor', held('unknown_state')],
   ['limit_', code('limit_')],
-])('reads %s', (text, reason) => {
+])('parses the stored reason %s', (text, reason) => {
   expect(parseReason(text)).toEqual(reason);
 });
 

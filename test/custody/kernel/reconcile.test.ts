@@ -72,7 +72,7 @@ function setUp(rows: readonly Operation[], chain: readonly ChainTransaction[] = 
 }
 
 describe('rows of D1', () => {
-  it('restores rows with their states, signatures and consumed names', async () => {
+  it('restores rows from D1 with their states, signatures and consumed names', async () => {
     const w = setUp([
       settling({ id: 'swap:a', seq: 4, revision: 40, plan: { depositAddress: 'd1', route: 'near-intents' } }),
       done({
@@ -98,7 +98,7 @@ describe('rows of D1', () => {
     expect(w.journal.revision()).toBeGreaterThanOrEqual(44);
   });
 
-  it('replaces older own rows and keeps newer ones', async () => {
+  it('replaces journal rows that are older than those in D1, and keeps newer ones', async () => {
     const w = setUp([done({ id: 'swap:a', revision: 40 }), planned({ id: 'swap:b', revision: 1 })]);
     w.own(signed({ id: 'swap:a' }));
     w.own(settling({ id: 'swap:b', signing: signingOf('b') }));
@@ -108,7 +108,7 @@ describe('rows of D1', () => {
     expect(w.journal.get('swap:b')?.state).toBe('settling');
   });
 
-  it('gives a row the next number if a restored journal has given its number to another row', async () => {
+  it('gives a row from D1 the next number if the restored journal used its number for another row', async () => {
     const w = setUp([done({ id: 'swap:theirs', seq: 1, revision: 9, signing: signingOf('x') })]);
     w.own(settling({ id: 'swap:ours' }));
     w.lose();
@@ -116,7 +116,7 @@ describe('rows of D1', () => {
     expect([w.journal.get('swap:ours')?.seq, w.journal.get('swap:theirs')?.seq]).toEqual([1, 2]);
   });
 
-  it('restores rows page by page, and changes nothing in a second run', async () => {
+  it('restores rows from D1 page by page, and changes nothing in a second run', async () => {
     const many = Array.from({ length: 450 }, (_, at) =>
       done({ id: `swap:${at}`, seq: at + 1, revision: at + 1, signing: signingOf(`${at}`) }),
     );
@@ -128,7 +128,7 @@ describe('rows of D1', () => {
     expect(w.journal.revision()).toBe(revision);
   });
 
-  it('restores rows in a repeated run after a failed read', async () => {
+  it('restores rows in a second run after a failed read of D1', async () => {
     const w = setUp([done({ id: 'swap:a' })]);
     w.mirror.state = 'down';
     await expect(w.run()).rejects.toThrow('D1_ERROR');
@@ -138,7 +138,7 @@ describe('rows of D1', () => {
 });
 
 describe('transactions of the reserve without a row', () => {
-  it('reports a transaction without a row, with the lamports that left, and books nothing', async () => {
+  it('reports a reserve transaction without a row and its lamports, and records nothing for it', async () => {
     const w = setUp([], [reserveTransfer('s1')]);
     w.lose();
     expect(await w.run()).toEqual({
@@ -186,7 +186,7 @@ describe('transactions of the reserve without a row', () => {
       `[99] refund:${PAYMENT}.2:1`,
       `answers payment ${PAYMENT}; nothing more is paid for refund:${PAYMENT}`,
     ],
-  ])('says what a reported transaction %s seems to be', async (_name, change, memo, seems) => {
+  ])('describes the likely purpose of a reported transaction %s', async (_name, change, memo, seems) => {
     const w = setUp([], [reserveTransfer('s1', change)]);
     if (memo !== undefined) w.memos.set('s1', memo);
     expect((await w.run()).unexplained).toMatchObject([{ seems }]);
@@ -203,7 +203,7 @@ describe('transactions of the reserve without a row', () => {
     expect(await setUp([], [reserveTransfer('s1', change)]).names()).toEqual([]);
   });
 
-  it('reports no transaction of a stored row', async () => {
+  it('does not report a transaction that belongs to a stored row', async () => {
     const w = setUp([], [reserveTransfer('signature-one')]);
     w.own(settling());
     expect(await w.names()).toEqual([]);
@@ -217,20 +217,20 @@ describe('transactions of the reserve without a row', () => {
     expect(await w.run()).toMatchObject({ unexplained: [{ signature: 's1' }], checked: 251 });
   });
 
-  it('skips a transaction of a version that we never sign, which no node shows', async () => {
+  it('skips a transaction that no node shows if we never sign its version', async () => {
     const w = setUp([], [reserveTransfer('newer'), reserveTransfer('s1')]);
     w.unreadable.add('newer');
     expect(await w.run()).toMatchObject({ unexplained: [{ signature: 's1' }], checked: 2 });
   });
 
-  it('fails if a listed transaction cannot be read', async () => {
+  it('a reconciliation fails if a listed transaction cannot be read', async () => {
     const w = setUp([], [reserveTransfer('s1')]);
     await expect(w.run({ transaction: async () => null })).rejects.toThrow('s1');
   });
 });
 
 describe('the payment that an unexplained transaction names', () => {
-  it('blocks the payment that a memo names, so that no operation answers it again', async () => {
+  it('blocks the payment that an unexplained transaction names in its memo, so that it is not paid again', async () => {
     const w = setUp([], [reserveTransfer('s1')]);
     w.memos.set('s1', `[99] refund:${PAYMENT}.2:3`);
     w.lose();
@@ -247,7 +247,7 @@ describe('the payment that an unexplained transaction names', () => {
     ` refund:${PAYMENT}:1`,
     'refund:short:1',
     `[3] x; [9] refund:${PAYMENT}:1`,
-  ])('blocks nothing for the memo "%s"', async (memo) => {
+  ])('blocks no payment for the memo "%s"', async (memo) => {
     const w = setUp([], [reserveTransfer('s1')]);
     w.memos.set('s1', memo);
     w.lose();
@@ -255,14 +255,14 @@ describe('the payment that an unexplained transaction names', () => {
     expect(w.journal.consumerOf(`payment:${PAYMENT}`)).toBeUndefined();
   });
 
-  it('blocks nothing in a journal that was not lost', async () => {
+  it('blocks no payment in a journal that was not lost', async () => {
     const w = setUp([], [reserveTransfer('s1')]);
     w.memos.set('s1', `refund:${PAYMENT}:1`);
     await w.run();
     expect(w.journal.consumerOf(`payment:${PAYMENT}`)).toBeUndefined();
   });
 
-  it('consumes the payment that a restored operation names, unless a record has consumed it', async () => {
+  it("consumes the payment in a restored operation's id, unless its restored claim has consumed it", async () => {
     const other = depositSignature(2);
     const w = setUp([
       done({ id: `asry:${PAYMENT}:1`, kind: 'asry', signing: signingOf('a') }),
@@ -282,14 +282,14 @@ describe('the payment that an unexplained transaction names', () => {
   });
 });
 
-describe('rows that may have been signed without a trace', () => {
+describe('rows that may have been signed without a record', () => {
   const stepped = (row: Operation | undefined, seen: Observation): Operation => {
     if (!row) throw new Error('no row');
     return step(row, seen, PAYOUT, NOW);
   };
   const expired = { type: 'viewed', quorum: 1, views: [deathProof()], landing: null } as const;
 
-  it('holds a planned row of a lost journal', async () => {
+  it('holds a planned operation of a lost journal for the operator', async () => {
     const w = setUp([planned({ id: 'swap:a', revision: 7 })]);
     w.own(planned({ id: 'asry:b', kind: 'asry' }));
     w.lose();
@@ -301,7 +301,7 @@ describe('rows that may have been signed without a trace', () => {
     }
   });
 
-  it('watches a signed row of a lost journal, and holds it when its last known attempt has expired', async () => {
+  it('watches a signed operation of a lost journal, and holds it when its last known attempt has expired', async () => {
     const fresh = { id: 'asry:a', kind: 'asry', unsettled: lamports(0n), attempt: PAYOUT.maxAttempts };
     const w = setUp([signed({ ...fresh, revision: 7 })]);
     w.lose();
@@ -316,14 +316,14 @@ describe('rows that may have been signed without a trace', () => {
     expect(effectOf(ended)).toBe('none');
   });
 
-  it('holds no row that has landed', async () => {
+  it('holds no operation whose transaction has landed', async () => {
     const w = setUp([settling({ id: 'swap:a', revision: 7 })]);
     w.lose();
     await w.run();
     expect(w.journal.get('swap:a')).toMatchObject({ state: 'settling', reason: null });
   });
 
-  it('holds nothing in a journal that was not lost', async () => {
+  it('holds no operation of a journal that was not lost', async () => {
     const w = setUp([]);
     const before = w.own(planned({ id: 'asry:b', kind: 'asry' }));
     freeze(w.journal, 'unexpected_debit', () => {});

@@ -45,7 +45,7 @@ async function ticks(custody: Custodian, w: CustodianWorld, count: number): Prom
 }
 
 describe('a restored journal', () => {
-  it('a restored journal signs nothing, and shows the reason', async () => {
+  it('a restored journal signs nothing, and its report shows the reason', async () => {
     const { w, old } = await restored();
     const custody = w.start(old);
     const before = w.signatures();
@@ -76,7 +76,7 @@ describe('a restored journal', () => {
       },
       'journal_empty_but_reserve_has_signed',
     ],
-  ])('is frozen in the first report of an object that %s', async (_what, lose, frozen) => {
+  ])('the first report shows a frozen journal for a Durable Object that %s', async (_what, lose, frozen) => {
     const { w, old } = await lose();
     expect(await w.start(old).signingState()).toMatchObject({ frozen });
     expect(await w.start(old).report()).toMatchObject({ frozen });
@@ -92,7 +92,7 @@ describe('a restored journal', () => {
     expect(await custody.signingState()).toMatchObject({ frozen: 'journal_behind_mirror' });
   });
 
-  it('a restored journal never overwrites D1, from which its rows will be restored', async () => {
+  it('a restored journal never overwrites rows in D1, because it will be restored from them', async () => {
     const { w, old, truth } = await restored();
     const custody = w.start(old);
     await ticks(custody, w, 60);
@@ -100,7 +100,7 @@ describe('a restored journal', () => {
     expect(snapshot(w)).toEqual(truth);
   });
 
-  it('a restored journal is still detected after it has run without the mirror for a while', async () => {
+  it('a restored journal is still detected after it has run without D1 for a while', async () => {
     const { w, old, truth } = await restored();
     w.mirror.state = 'down';
     const custody = w.start(old);
@@ -111,7 +111,7 @@ describe('a restored journal', () => {
     expect(snapshot(w)).toEqual(truth);
   });
 
-  it('a restored journal consumes no output and no refund', async () => {
+  it('a restored journal consumes no Bitcoin output and no refund', async () => {
     const { w, old } = await restored();
     w.bridge.nextReport = () => ({ state: 'failed', reason: 'bridge_failed' });
     const custody = w.start(old);
@@ -127,7 +127,7 @@ describe('a restored journal', () => {
     expect((old.alarm ?? Number.POSITIVE_INFINITY) - w.clock.now).toBeGreaterThanOrEqual(30_000);
   });
 
-  it('a restored journal is reconciled by the operator, stays paused, and continues as before the loss', async () => {
+  it('after the operator reconciles a restored journal, it has its rows again and stays paused', async () => {
     const { w, old } = await restored();
     const custody = w.start(old);
     await custody.alarm();
@@ -151,7 +151,7 @@ describe('a restored journal', () => {
     expect(w.mirror.operation('swap:key-first')).toMatchObject({ state: 'settling', amount: SOL });
   });
 
-  it('a restored journal is not reconciled before the check has found it suspect', async () => {
+  it('the command reconcile fails until the check has found the restored journal suspect', async () => {
     const { w, old } = await restored();
     const custody = w.start(old);
     const { mark } = w.mirror;
@@ -163,7 +163,7 @@ describe('a restored journal', () => {
   });
 
   it.each(['retry', 'end', 'write-off', 'refund'] as const)(
-    'refuses the command %s before it is reconciled, because it changes rows',
+    'a restored journal refuses the command %s until it is reconciled, because the command changes rows',
     async (name) => {
       const { w, old } = await restored();
       const custody = w.start(old);

@@ -22,7 +22,7 @@ async function swapped() {
 const restorations = (w: CustodianWorld) => w.logged.filter((event) => event === 'mirror_restored').length;
 
 describe('a D1 that was restored to an older state', () => {
-  it('a D1 that was restored to an older state is detected by the next cron, receives its rows again, and causes no signature', async () => {
+  it('the next cron run detects a D1 restored to an older state, sends its rows again, and signs nothing', async () => {
     const { w, restore } = await swapped();
     const signatures = w.signatures();
     restore();
@@ -33,7 +33,7 @@ describe('a D1 that was restored to an older state', () => {
     expect(await w.custody.report()).toMatchObject({ frozen: null, republishing: false });
   });
 
-  it('a D1 that was restored to an older state is detected by the next batch without any cron', async () => {
+  it('the next batch detects a D1 restored to an older state, without a cron run', async () => {
     const { w, restore } = await swapped();
     restore();
     await w.custody.createSwap(keyed('b', { client: 'other' }));
@@ -42,7 +42,7 @@ describe('a D1 that was restored to an older state', () => {
     expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
   });
 
-  it('a D1 that was restored to an older state is detected by a new instance, whose journal does not freeze', async () => {
+  it('a new instance detects a D1 restored to an older state, and its journal is not frozen', async () => {
     const { w, restore } = await swapped();
     restore();
     const next = w.start();
@@ -68,7 +68,7 @@ describe('a D1 that was restored to an older state', () => {
     expect([...w.mirror.rows].toSorted()).toEqual(before.toSorted());
   });
 
-  it('a D1 that was restored to an older state is sent only the rows that it lacks', async () => {
+  it('a D1 restored to an older state is sent only the rows that it lacks', async () => {
     const w = createCustodianWorld();
     const insert = (from: number, to: number) =>
       w.storage.transaction(() => {
@@ -109,7 +109,7 @@ describe('a D1 that was restored to an older state', () => {
     expect(w.mirror.operation('swap:key-a')).toMatchObject({ state: 'done' });
   });
 
-  it('a D1 that was restored to an older state never receives an older form of a row that changes during the comparison', async () => {
+  it('a row that changes during the comparison is never sent to D1 in its older form', async () => {
     const { w, restore } = await swapped();
     restore();
     const { journalsOf } = w.mirror;
@@ -124,7 +124,7 @@ describe('a D1 that was restored to an older state', () => {
     expect(w.mirror.operation('swap:key-a')).toMatchObject({ detail: 'newer' });
   });
 
-  it('a D1 that is unavailable again after its restoration gets its rows once it is back', async () => {
+  it('a D1 that is unavailable again after its restoration receives its rows once it is back', async () => {
     const { w, restore } = await swapped();
     restore();
     await w.custody.wake();
@@ -137,7 +137,7 @@ describe('a D1 that was restored to an older state', () => {
 });
 
 describe('detects no restoration', () => {
-  it('detects no restoration in batches that are sent at the same time and answered in any order', async () => {
+  it('batches sent at the same time and answered in any order are not mistaken for a restoration of D1', async () => {
     const w = createCustodianWorld();
     const { apply } = w.mirror;
     const held: (() => void)[] = [];
@@ -156,18 +156,21 @@ describe('detects no restoration', () => {
     expect(restorations(w)).toBe(0);
   });
 
-  it.each(['down', 'loses answers'] as const)('detects no restoration in D1 state: %s', async (state) => {
-    const w = createCustodianWorld();
-    await w.custody.wake();
-    w.mirror.state = state;
-    await w.custody.createSwap(keyed('a'));
-    await w.pass(3 * MINUTE, true);
-    w.mirror.state = 'up';
-    await w.pass(3 * MINUTE, true);
-    expect(restorations(w)).toBe(0);
-  });
+  it.each(['down', 'loses answers'] as const)(
+    'an outage is not mistaken for a restoration of D1: %s',
+    async (state) => {
+      const w = createCustodianWorld();
+      await w.custody.wake();
+      w.mirror.state = state;
+      await w.custody.createSwap(keyed('a'));
+      await w.pass(3 * MINUTE, true);
+      w.mirror.state = 'up';
+      await w.pass(3 * MINUTE, true);
+      expect(restorations(w)).toBe(0);
+    },
+  );
 
-  it('reads the mark in D1 at most once at the start and once a minute', async () => {
+  it('reads the mark in D1 at most once at the start and then once a minute', async () => {
     const w = createCustodianWorld();
     let reads = 0;
     const { mark } = w.mirror;

@@ -26,12 +26,12 @@ it.each([
   [4, 8_000],
   [5, 10_000],
   [1_000_000, 10_000],
-])('the wait after %i failures is %i ms', (failures, wait) => {
+])('the wait before a retry after %i failures is %i ms', (failures, wait) => {
   expect(backoff(failures, { first: 1_000, most: 10_000 })).toBe(wait);
 });
 
 describe('work that fails', () => {
-  it('waits twice as long after each failure, 6 minutes at most, and not at all after a success', () => {
+  it('failed work waits twice as long after each failure, at most 6 minutes, and not at all after a success', () => {
     const { clock, retries } = setUp();
     const waits = Array.from({ length: 10 }, () => {
       clock.now = retries.failed('cron', 'mint', {});
@@ -43,14 +43,14 @@ describe('work that fails', () => {
     expect(retries.failed('cron', 'mint', {})).toBe(clock.now + 2_000);
   });
 
-  it('raises the alarm at the third failure, and warns at every other', () => {
+  it('raises an alarm at the third failure of the same work, and logs a warning at every other failure', () => {
     const { lines, retries } = setUp();
     for (let tries = 0; tries < 5; tries++) retries.failed('operation', 'swap:one', { error: 'x' });
     const line = { event: 'work_failed', work: 'operation', id: 'swap:one', error: 'x' };
     expect(lines).toEqual(['warn', 'warn', 'alarm', 'warn', 'warn'].map((level) => ({ level, ...line })));
   });
 
-  it('failed work keeps its wait and its count in the next instance', () => {
+  it('failed work keeps its wait and its failure count in the next instance', () => {
     const { lines, open, retries } = setUp();
     retries.failed('module', 'payments', {});
     expect(open().waitsUntil('module', 'payments')).toBe(NOW + 2_000);
@@ -67,7 +67,7 @@ describe('work that fails', () => {
     expect([retries.count('module'), retries.count('cron')]).toEqual([1, 0]);
   });
 
-  it('work that fails is due from its time on, and at once after the clock was set back', () => {
+  it('failed work is due from its stored time on, and at once after the clock was set back', () => {
     const { clock, retries } = setUp();
     const until = retries.failed('module', 'payments', {});
     clock.now = until - 1;
@@ -79,7 +79,7 @@ describe('work that fails', () => {
   });
 });
 
-describe('rows that are booked one by one', () => {
+describe('rows that are recorded one by one', () => {
   /** Ten rows; booking an odd one throws. */
   function booking() {
     const w = setUp();
@@ -97,14 +97,14 @@ describe('rows that are booked one by one', () => {
     return { ...w, left, rows, run };
   }
 
-  it('rows that are booked one by one do not wait for one whose booking throws', () => {
+  it('rows that are recorded one by one do not wait for a row whose recording throws', () => {
     const { left, rows, run } = booking();
     for (let runs = 0; runs < 5; runs++) run(2);
     expect(left).toEqual([1, 3, 5, 7, 9]);
     expect(rows.nextAt()).toBe(NOW + 2_000);
   });
 
-  it('rows that are booked one by one are tried again after their wait, and forgotten once booked', () => {
+  it('a row that could not be recorded is tried again after its wait, and forgotten once recorded', () => {
     const { clock, left, lines, retries, rows, run } = booking();
     run(10);
     run(10);

@@ -73,7 +73,7 @@ function setUp() {
 }
 
 describe('the poll of signatures that callers name', () => {
-  it('asks the nodes once for all signatures that wait together', async () => {
+  it('one poll asks the nodes for all waiting signatures', async () => {
     const { find, state } = setUp();
     const asked = Array.from({ length: 20 }, (_, at) => ({ signature: `s${at}`, client: `198.51.${at}.1` }));
     expect(new Set(await find(asked))).toEqual(new Set(['unknown']));
@@ -81,7 +81,7 @@ describe('the poll of signatures that callers name', () => {
     expect(state.polls.map((signatures) => signatures.length)).toEqual([1, 19]);
   });
 
-  it('asks ever more rarely for a signature that no node has', async () => {
+  it('polls less and less often for a signature that no node has', async () => {
     const { find, state } = setUp();
     expect(await find([{ signature: 'invented', waitMs: 50 * SECOND }])).toEqual(['unknown']);
     expect(state.polls.length).toBeLessThan(9);
@@ -90,7 +90,7 @@ describe('the poll of signatures that callers name', () => {
     expect(state.polls).toHaveLength(length);
   });
 
-  it('makes six polls in four seconds for a client at 600 calls a minute', async () => {
+  it('makes only six polls in four seconds for a client that makes 600 calls a minute', async () => {
     const { scheduler, lookups, state } = setUp();
     for (let call = 0; call < 40; call++)
       scheduler.after(call * 100, () => {
@@ -102,7 +102,7 @@ describe('the poll of signatures that callers name', () => {
     expect(state.reads).toEqual([]);
   });
 
-  it('the poll continues while the nodes fail for a moment, and fails when the time is up', async () => {
+  it('the poll continues while the nodes fail for a moment, and fails when its time limit has passed', async () => {
     const { scheduler, find, state, states } = setUp();
     states.set('paid', 'final');
     state.down = true;
@@ -115,7 +115,7 @@ describe('the poll of signatures that callers name', () => {
 });
 
 describe('a wait for a payment', () => {
-  it('a wait ends when the payment is confirmed or final, as the caller asks', async () => {
+  it('a wait for a payment ends when the payment is confirmed or final, as the caller requested', async () => {
     const { scheduler, find, states } = setUp();
     scheduler.after(SECOND, () => states.set('paid', 'confirmed'));
     expect(await find([{ signature: 'paid', waitMs: 10 * SECOND, until: 'confirmed' }])).toEqual([
@@ -125,7 +125,7 @@ describe('a wait for a payment', () => {
     expect(await find([{ signature: 'paid', waitMs: 20 * SECOND }])).toEqual(['final']);
   });
 
-  it('reads a finalized transaction once for all its callers', async () => {
+  it('reads a finalized transaction once for all callers that wait for it', async () => {
     const { find, states, state } = setUp();
     states.set('paid', 'final');
     expect(await find([{ signature: 'paid' }, { signature: 'paid' }])).toEqual(['final', 'final']);
@@ -138,7 +138,7 @@ describe('the share of one network', () => {
   const many = (client: string, count: number) =>
     Array.from({ length: count }, (_, at) => ({ signature: `${client} ${at}`, client, waitMs: SECOND }));
 
-  it('limits the signatures that one network waits for, and leaves the share of others', async () => {
+  it('limits the signatures that one network waits for, so that other networks keep their share', async () => {
     const { find } = setUp();
     const found = await find([...many(OWN, 100), ...many(OTHER, 3)]);
     expect(found.slice(0, 100).filter((each) => each === 'signature_lookups')).toHaveLength(68);
@@ -162,7 +162,7 @@ describe('the share of one network', () => {
     expect(await find([{ signature: 'foreign 39' }])).toEqual(['final']);
   });
 
-  it('counts many callers of one signature once', async () => {
+  it('counts a signature once in the share of a network, however many callers wait for it', async () => {
     const { find } = setUp();
     const found = await find(
       Array.from({ length: 500 }, (_, at) => ({
@@ -193,7 +193,7 @@ describe('the share of one network', () => {
   });
 });
 
-it('lets the calls of own work pass those of lookups that callers ask for', async () => {
+it('gives node calls for our own operations priority over lookups for callers', async () => {
   const slots = new CallSlots();
   const admission = new Admission();
   const order: string[] = [];

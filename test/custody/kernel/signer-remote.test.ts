@@ -49,7 +49,7 @@ const requests = (peer: VaultPeer, count: number) =>
 const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 20));
 
 describe('a signature of the key service', () => {
-  it('a signature of the key service verifies for the message under the reserve address', async () => {
+  it('a signature of the key service is valid for the message and the reserve address', async () => {
     const peer = createVaultPeer();
     const { signer } = signerOver(peer);
     const signature = await signer.sign(MESSAGE);
@@ -64,19 +64,16 @@ describe('a signature of the key service', () => {
     ['sealed', 'status_503'],
     ['forbidden', 'status_403'],
     ['unreachable', 'unreachable'],
-  ] as const)(
-    'a signature of the key service is refused from a service with a fault: %s',
-    async (mode, reason) => {
-      const peer = createVaultPeer();
-      const { signer, logged } = signerOver(peer);
-      await signer.sign(MESSAGE);
-      peer.mode = mode;
-      await expect(signer.sign(MESSAGE)).rejects.toMatchObject({ details: { reason } });
-      expect(logged.includes('key_service_wrong_signature')).toBe(reason === 'wrong_signature');
-    },
-  );
+  ] as const)('refuses the signature of a faulty key service: %s', async (mode, reason) => {
+    const peer = createVaultPeer();
+    const { signer, logged } = signerOver(peer);
+    await signer.sign(MESSAGE);
+    peer.mode = mode;
+    await expect(signer.sign(MESSAGE)).rejects.toMatchObject({ details: { reason } });
+    expect(logged.includes('key_service_wrong_signature')).toBe(reason === 'wrong_signature');
+  });
 
-  it('stops waiting for a signature of the key service, and discards a late one', async () => {
+  it('stops waiting for the key service after a time limit, and discards a late signature', async () => {
     const peer = createVaultPeer();
     const { signer, expire } = signerOver(peer);
     await signer.sign(MESSAGE);
@@ -92,7 +89,7 @@ describe('a signature of the key service', () => {
 });
 
 describe('the key of the service', () => {
-  it('the key of the service is compared with the reserve address before the first message leaves', async () => {
+  it('compares the key of the service with the reserve address before it sends the first message', async () => {
     const peer = createVaultPeer();
     const { signer, logged } = signerOver(peer, createVaultPeer(9).address);
     await expect(signer.sign(MESSAGE)).rejects.toMatchObject({ details: { reason: 'other_key' } });
@@ -100,7 +97,7 @@ describe('the key of the service', () => {
     expect(logged).toEqual(['key_service_other_key']);
   });
 
-  it('the periodic check compares the key of the service with the reserve address, and never rejects', async () => {
+  it("the periodic check compares the service's key with the reserve address, and never throws", async () => {
     const peer = createVaultPeer();
     expect(await signerOver(peer).signer.check?.()).toBe(true);
     const other = signerOver(peer, createVaultPeer(9).address);
@@ -120,7 +117,7 @@ describe('the key of the service', () => {
     expect(logged).toEqual(['key_service_other_key', 'key_service_unchecked']);
   });
 
-  it('requests the key version of the reserve address after a rotation', async () => {
+  it('after a key rotation, still requests the key version that belongs to the reserve address', async () => {
     const peer = createVaultPeer();
     const { signer } = signerOver(peer);
     peer.rotate();
@@ -128,7 +125,7 @@ describe('the key of the service', () => {
     expect(ed25519.verify(signature, MESSAGE, base58.decode(peer.address))).toBe(true);
   });
 
-  it('each check renews the token of the key service', async () => {
+  it('each periodic check renews the access token of the key service', async () => {
     const peer = createVaultPeer();
     const { signer } = signerOver(peer);
     await signer.sign(MESSAGE);
@@ -165,7 +162,7 @@ describe('a swap whose key is in the service', () => {
     return { ...w, ...remote, clock: w.clock, peer, alarm, op, quotes: bridge.quotes };
   }
 
-  it('stores the message before it is sent to the service', async () => {
+  it('a swap stores its message before it sends it to the key service', async () => {
     const w = world();
     w.peer.mode = 'hanging';
     const created = w.custody.createSwap(keyed('a'));
@@ -179,7 +176,7 @@ describe('a swap whose key is in the service', () => {
   });
 
   it.each(['sealed', 'forbidden', 'unreachable', 'other message', 'other key', 'no base64'] as const)(
-    'stays planned while the service fails (%s), and is signed for the same message afterwards',
+    'a swap stays planned while the key service fails (%s), and later gets the same message signed',
     async (mode) => {
       const w = world();
       await w.signer.check?.();
@@ -201,7 +198,7 @@ describe('a swap whose key is in the service', () => {
     },
   );
 
-  it('sends one transaction when a late response and a repeated request both return a signature', async () => {
+  it('a swap sends one transaction when a late response and a repeated request both return a signature', async () => {
     const w = world();
     await w.signer.check?.();
     w.peer.mode = 'hanging';
@@ -223,7 +220,7 @@ describe('a swap whose key is in the service', () => {
     expect(w.op().state).toBe('settling');
   });
 
-  it('the next instance requests a signature of the same message when one crashes while it waits for the key service', async () => {
+  it('after a crash during a wait for the key service, the next instance asks it to sign the same message', async () => {
     const w = world();
     await w.signer.check?.();
     w.peer.mode = 'hanging';
@@ -243,7 +240,7 @@ describe('a swap whose key is in the service', () => {
     expect(new Set(w.chain.sent)).toEqual(new Set([signing?.wire]));
   });
 
-  it('a swap whose key is in the service gets a new message once the old one can no longer land, and ends after two minutes', async () => {
+  it('a swap without a signature gets a new message when the old one expires, and ends after two minutes', async () => {
     const w = world();
     await w.signer.check?.();
     w.peer.mode = 'sealed';

@@ -19,7 +19,7 @@ describe('a secret key', () => {
     ['as the JSON of solana-keygen', json],
     ['with white space around it', (secret: Buffer) => ` \n${base58.encode(secret)}\n`],
     ['as JSON with white space', (secret: Buffer) => `  ${JSON.stringify([...secret], null, 1)}\n`],
-  ])('%s gives its address and signs', async (_name, spell) => {
+  ])('a secret key %s gives its address and signs', async (_name, spell) => {
     const { secret, address, publicKey } = keyPair();
     const text = spell(secret);
     expect(addressOfSecret(text)).toBe(address);
@@ -53,7 +53,7 @@ describe('a secret key', () => {
     ['base64', secret.toString('base64')],
     ['a last character changed', base58.encode(secret).replace(/.$/, (last) => (last === '1' ? '2' : '1'))],
     ['a mnemonic', 'abandon abandon abandon'],
-  ])('%s is refused without its text in the error', (_name, text) => {
+  ])('refuses %s as a secret key, and does not quote it in the error', (_name, text) => {
     expect(addressOfSecret(text)).toBeUndefined();
     let said = '';
     try {
@@ -75,7 +75,7 @@ describe('a secret key', () => {
     );
   });
 
-  it('a secret key cannot be read back from the signer', () => {
+  it('the secret key cannot be read back from the signer', () => {
     const signer = createSigner(base58.encode(secret));
     expect(Object.keys(signer).toSorted()).toEqual(['address', 'sign']);
     expect(JSON.stringify(signer)).not.toContain(base58.encode(secret).slice(0, 8));

@@ -55,7 +55,7 @@ const node = (height: number, status: unknown, first = 0): Record<string, Answer
 });
 
 describe('views', () => {
-  it('heights are read before the status, and the history last', async () => {
+  it('reads the heights before the status, and the start of the history last', async () => {
     const { chain, methods, ids } = setUp(node(1_001, null), { getEpochInfo: down });
     await chain.views(signingOf(ids));
     expect(methods().filter((call) => call.startsWith('0'))).toEqual([
@@ -65,7 +65,7 @@ describe('views', () => {
     ]);
   });
 
-  it('the views of all nodes are finalized, with history search', async () => {
+  it('asks all nodes for finalized data, and for statuses with a search of the history', async () => {
     const { chain, requests, ids } = setUp(node(1_001, null), node(1_001, null));
     await chain.views(signingOf(ids));
     const of = (method: string) =>
@@ -79,14 +79,14 @@ describe('views', () => {
   it.each([
     ['while its last block may still come', node(1_000, null)],
     ['when a status was seen', node(1_001, SEEN)],
-  ])('the start of the history is not read %s', async (_name, answers) => {
+  ])('does not read the start of the history of a node %s', async (_name, answers) => {
     const { chain, methods, ids } = setUp(answers, answers);
     const views = await chain.views(signingOf(ids));
     expect(methods()).not.toContain('0 getFirstAvailableBlock');
     expect(views.map((view) => view.firstAvailableSlot)).toEqual([null, null]);
   });
 
-  it("the views are each node's own: none is completed from another", async () => {
+  it('no view of a node is completed with data of another node', async () => {
     const { chain, ids } = setUp(
       node(1_001, null, 7),
       node(900, { ...SEEN, err: 'x', confirmationStatus: 'confirmed', confirmations: 1 }),
@@ -116,7 +116,7 @@ describe('views', () => {
     ['no status', { ...node(1_001, null), getSignatureStatuses: HTML_429 }],
     ['an empty status list', { ...node(1_001, null), getSignatureStatuses: inContext([]) }],
     ['no history', { ...node(1_001, null), getFirstAvailableBlock: refusal(-32601, 'Method not found') }],
-  ])('of a node that gives %s are left out', async (_name, broken) => {
+  ])('leaves out the view of a node that gives %s', async (_name, broken) => {
     const { chain, ids } = setUp(broken, node(1_001, null));
     expect((await chain.views(signingOf(ids))).map((view) => view.node)).toEqual([ids[1]]);
   });
@@ -135,7 +135,7 @@ describe('sending', () => {
     ['one reports that it is on the chain', already, down, true],
     ['both refuse it', refusal(-32005, 'behind'), HTML_429, false],
     ['both are down', down, down, false],
-  ])('%s', async (_name, first, second, accepted) => {
+  ])('reports whether a node accepted a sent transaction: %s', async (_name, first, second, accepted) => {
     const { chain, methods } = setUp({ sendTransaction: first }, { sendTransaction: second });
     expect(await chain.send('AQID')).toBe(accepted);
     // The transaction is sent to every node, because one may drop it and another may forward it.
@@ -144,7 +144,7 @@ describe('sending', () => {
 });
 
 describe('balance', () => {
-  it('a balance is finalized and at least as new as requested', async () => {
+  it('reads a finalized balance that is at least as new as the requested slot', async () => {
     const { chain, requests } = setUp({ getBalance: inContext(5, 300) }, {}, 1);
     expect(await chain.balance(250n)).toEqual({ lamports: 5n, slot: 300n });
     expect(requests[0]?.body).toMatchObject({
@@ -152,7 +152,7 @@ describe('balance', () => {
     });
   });
 
-  it('a balance without a minimum slot requests none', async () => {
+  it('a balance read without a minimum slot sends no minimum slot to the nodes', async () => {
     const { chain, requests } = setUp({ getBalance: inContext(5) }, {}, 1);
     await chain.balance(0n);
     expect(requests[0]?.body).toEqual(
@@ -169,7 +169,7 @@ describe('balance', () => {
     ['reports that it is behind', refusal(-32016, 'Minimum context slot has not been reached')],
     ['is behind and does not report it', inContext(9, 249)],
     ['is down', down],
-  ])('is unknown when one of two nodes %s', async (_name, answer) => {
+  ])('a balance is unknown when one of two nodes %s', async (_name, answer) => {
     const { chain } = setUp({ getBalance: answer }, { getBalance: inContext(5, 300) });
     await expect(chain.balance(250n)).rejects.toMatchObject({
       code: 'UPSTREAM_FAILED',
@@ -213,11 +213,11 @@ describe('a finalized failure', () => {
     ['is unread if the node shows a success', result(transactionWith()), null],
     ['is unread if the node shows another transaction', shown({ signature: 'other' }), null],
     ['is unread without the reserve', shown({ accounts: ['a', 'b'] }), null],
-  ])('%s', async (_name, answer, charged) => {
+  ])('a finalized failure %s', async (_name, answer, charged) => {
     expect(await charge(failed, answer)).toBe(charged);
   });
 
-  it('reads the fee of a finalized failure alone', async () => {
+  it('reads the charged fee only for a finalized failure, not for other statuses', async () => {
     const answer = shown({ post: 994_100 });
     expect(await charge(SEEN, answer)).toBeNull();
     expect(await charge({ ...failed, confirmationStatus: 'confirmed' }, answer)).toBeNull();
@@ -228,7 +228,7 @@ describe('landing', () => {
   const landed = { slot: 321n, blockTime: 1_790_000_000, fee: 5_900n, debit: 505_900n };
   const both = (answer: Answer) => setUp({ getTransaction: answer }, { getTransaction: answer });
 
-  it('a landing is the sum that the transaction took from the reserve, fee included', async () => {
+  it('the debit of a landed transaction is the sum that it took from the reserve, fee included', async () => {
     const { chain, requests } = both(result(transactionWith()));
     expect(await chain.landing(SIGNATURE)).toEqual(landed);
     expect(requests[0]?.body).toMatchObject({ params: [SIGNATURE, { commitment: 'finalized' }] });
@@ -239,11 +239,11 @@ describe('landing', () => {
     ['give another transaction', result(transactionWith({ signature: 'other' }))],
     ['show it failed, which the finalized status did not', result(transactionWith({ err: 'x' }))],
     ['show one that the reserve has no part in', result(transactionWith({ accounts: ['a', 'b'] }))],
-  ])('is null when the nodes %s', async (_name, answer) => {
+  ])('the debit of a landed transaction is null when the nodes %s', async (_name, answer) => {
     expect(await both(answer).chain.landing(SIGNATURE)).toBeNull();
   });
 
-  it('a landing is null while one of two nodes does not have it', async () => {
+  it('the debit of a landed transaction is null while one of two nodes does not have it', async () => {
     const { chain } = setUp({ getTransaction: result(transactionWith()) }, { getTransaction: result(null) });
     expect(await chain.landing(SIGNATURE)).toBeNull();
   });
@@ -252,7 +252,7 @@ describe('landing', () => {
 describe('a finalized transaction', () => {
   const found = result(transactionWith());
 
-  it('a finalized transaction is accepted when both nodes give the same', async () => {
+  it('a finalized transaction is accepted when both nodes return the same data', async () => {
     const { chain, logged } = setUp({ getTransaction: found }, { getTransaction: found });
     expect(await chain.transaction(SIGNATURE)).toMatchObject({ signature: SIGNATURE, slot: 321n });
     expect(logged).toEqual([]);
@@ -265,16 +265,19 @@ describe('a finalized transaction', () => {
     ['balances', result(transactionWith({ post: 1 }))],
     ['accounts', result(transactionWith({ accounts: [RESERVE, 'attacker'] }))],
     ['first signature', result(transactionWith({ signature: 'other' }))],
-  ])('with another %s on one node raises an alarm at once and shows in the status', async (_name, other) => {
-    const { chain, logged, clock } = setUp({ getTransaction: other }, { getTransaction: found });
-    await expect(chain.transaction(SIGNATURE)).rejects.toMatchObject({
-      details: { reason: 'nodes_disagree' },
-    });
-    expect(logged).toMatchObject([{ level: 'alarm', event: 'nodes_disagree' }]);
-    expect(chain.agreement().disagreement).toMatchObject({ question: `transaction ${SIGNATURE}` });
-    clock.now += 3_600_001;
-    expect(chain.agreement().disagreement).toBeNull();
-  });
+  ])(
+    'raises an alarm at once, and shows it in the status, if one node gives a finalized transaction other: %s',
+    async (_name, other) => {
+      const { chain, logged, clock } = setUp({ getTransaction: other }, { getTransaction: found });
+      await expect(chain.transaction(SIGNATURE)).rejects.toMatchObject({
+        details: { reason: 'nodes_disagree' },
+      });
+      expect(logged).toMatchObject([{ level: 'alarm', event: 'nodes_disagree' }]);
+      expect(chain.agreement().disagreement).toMatchObject({ question: `transaction ${SIGNATURE}` });
+      clock.now += 3_600_001;
+      expect(chain.agreement().disagreement).toBeNull();
+    },
+  );
 
   it('a finalized transaction with different token balances on one node is not accepted, not even in part', async () => {
     const row = (amount: string) => ({
@@ -299,7 +302,7 @@ describe('a finalized transaction', () => {
     });
   });
 
-  it('a finalized transaction that only one of two nodes shows is waited for, with an alarm after ten minutes', async () => {
+  it('waits for a finalized transaction that only one of two nodes shows, with an alarm after ten minutes', async () => {
     const { chain, logged, clock } = setUp({ getTransaction: found }, { getTransaction: result(null) });
     expect(await chain.transaction(SIGNATURE)).toBeNull();
     clock.now += 600_001;
@@ -316,7 +319,7 @@ describe('a finalized transaction', () => {
     });
   });
 
-  it('a finalized transaction of one node is accepted if only one is configured', async () => {
+  it('a finalized transaction from one node is accepted if only one node is configured', async () => {
     const { chain } = setUp({ getTransaction: found }, {}, 1);
     expect(await chain.transaction(SIGNATURE)).toMatchObject({ slot: 321n });
     expect(chain.agreement()).toMatchObject({ nodes: 1, quorum: 1 });
@@ -336,7 +339,7 @@ describe('a transaction that is not final', () => {
     });
   const confirmed = { ...SEEN, confirmations: 3, confirmationStatus: 'confirmed' };
 
-  it('reads a transaction that is not final from one node, each in turn', async () => {
+  it('reads a transaction that is not final from one node only, and from the next node the next time', async () => {
     const shown = { ...node(1, confirmed), getTransaction: transactionOf(90) };
     const { chain, methods } = setUp(shown, shown);
     expect(await chain.confirmedTransaction(SIGNATURE)).toMatchObject({ slot: 90n });
@@ -375,7 +378,7 @@ describe('a blockhash', () => {
     getEpochInfo: result({ absoluteSlot: slot, blockHeight: height }),
   });
 
-  it('a blockhash has the height of each node after that node has seen it', async () => {
+  it('a blockhash has the height of each node, read after that node has seen the blockhash', async () => {
     const { chain, ids } = setUp(
       { getLatestBlockhash: tip('a', 100), ...witness(true, 101, 71) },
       { getLatestBlockhash: tip('b', 103), ...witness(true, 104, 74) },
@@ -398,7 +401,7 @@ describe('a blockhash', () => {
       'gives a height from long before it has seen it',
       { ...witness(true, 104, 74), getEpochInfo: result({ absoluteSlot: 87, blockHeight: 57 }) },
     ],
-  ])('is refused when the second node %s', async (_name, second) => {
+  ])('a blockhash is refused when the second node %s', async (_name, second) => {
     const { chain } = setUp(
       { getLatestBlockhash: tip('a', 100), ...witness(true, 101, 71) },
       { getLatestBlockhash: tip('b', 103), ...second },

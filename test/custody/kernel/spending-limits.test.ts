@@ -58,11 +58,11 @@ describe('the balance', () => {
     ['exactly enough', SOL + FEE + LIMITS.floor, true],
     ['one lamport short', SOL + FEE + LIMITS.floor - 1n, false],
     ['nothing', 0n, false],
-  ])('%s', (_name, held, ok) => {
+  ])('checks whether the balance covers amount, fee and floor: %s', (_name, held, ok) => {
     expect(check([], { balance: holding(held) }).ok).toBe(ok);
   });
 
-  it('amounts reserved by others are not spendable', () => {
+  it('amounts that other operations have reserved are not spendable', () => {
     const operations = [
       planned({ id: 'a' }),
       signed({ id: 'b', amount: lamports(0n), unsettled: lamports(0n) }),
@@ -75,11 +75,11 @@ describe('the balance', () => {
     });
   });
 
-  it('released sums are not spendable until the balance shows them', () => {
+  it('released amounts are not spendable until the balance shows them', () => {
     expect(check([settling(), done()], { balance: holding(SOL + FEE + LIMITS.floor) }).ok).toBe(true);
   });
 
-  it('the balance is shown as spendable even below zero', () => {
+  it('the spendable balance is shown even if it is below zero', () => {
     expect(spendable(holding(0n), [planned()], LIMITS.floor)).toBe(-(SOL + FEE) - LIMITS.floor);
   });
 });
@@ -88,7 +88,7 @@ describe('the limit of one operation', () => {
   it.each([
     [2n * SOL, true],
     [2n * SOL + 1n, false],
-  ])('%s lamports', (amount, ok) => {
+  ])('an operation of at most 2 SOL passes the limit of one operation: %s lamports', (amount, ok) => {
     const verdict = check([earlier(1, SOL)], { amount, limits: { hour: 100n * SOL } });
     expect(verdict).toMatchObject(ok ? { ok } : { limit: { name: 'operation', maximum: 2n * SOL } });
   });
@@ -103,7 +103,7 @@ describe('the windows', () => {
     ['hour', HOUR_MS, LIMITS.hour],
     ['day', DAY_MS, LIMITS.day],
   ] as const)(
-    'a window of an %s is used up, then free when its first amount has aged out',
+    'the window of one %s is used up, then has room again when its first amount leaves it',
     (limit, window, maximum) => {
       const count = maximum / (2n * SOL);
       const inside = Array.from({ length: Number(count) }, (_, at) => earlier(window - 1_000 - at * 60_000));
@@ -121,7 +121,7 @@ describe('the windows', () => {
     },
   );
 
-  it('a larger amount waits until enough of them have aged out', () => {
+  it('a larger amount waits until enough earlier amounts have left the window', () => {
     const inside = [earlier(50 * 60_000, SOL), earlier(40 * 60_000, SOL), earlier(30 * 60_000, 2n * SOL)];
     const at = (amount: bigint) => {
       const verdict = check(inside, { amount });
@@ -131,20 +131,20 @@ describe('the windows', () => {
     expect([at(SOL), at(SOL + 1n), at(2n * SOL)]).toEqual([10, 20, 20]);
   });
 
-  it('an amount signed exactly one window ago no longer counts', () => {
+  it('an amount signed exactly one window ago is no longer counted', () => {
     expect(usedBy('hour', [earlier(HOUR_MS)], NOW)).toBe(0n);
     expect(usedBy('hour', [earlier(HOUR_MS - 1)], NOW)).toBe(2n * SOL);
   });
 
-  it('refunded, partial and bridge-failed operations count, because their SOL was spent', () => {
+  it('refunded, partial and bridge-failed operations are counted, because their SOL was spent', () => {
     expect(usedBy('hour', [outstanding(), done({ id: 'b' })], NOW)).toBe(2n * SOL);
   });
 
-  it('refused, expired and rejected operations do not count in a window', () => {
+  it('refused, expired and rejected operations are not counted in a window', () => {
     expect(usedBy('hour', [closed()], NOW)).toBe(0n);
   });
 
-  it('operations dated after the clock was set back still count', () => {
+  it('operations whose dates lie in the future after the clock was set back are still counted', () => {
     const ahead = [earlier(-DAY_MS), earlier(-DAY_MS)];
     expect(check(ahead, { amount: 1n })).toMatchObject({ code: 'LIMIT_REACHED', limit: { name: 'hour' } });
   });
@@ -158,7 +158,7 @@ describe('the windows', () => {
     });
   });
 
-  it('other kinds neither count nor are bound by the limits of swaps', () => {
+  it('operations of other kinds are not counted in the limits of swaps, and not bound by them', () => {
     const payout = done({ kind: 'asry', createdAt: NOW - 1, amount: lamports(50n * SOL) });
     expect(check([payout]).ok).toBe(true);
     expect(check([earlier(1), earlier(2)], { kind: 'token', amount: 100n * SOL }).ok).toBe(true);
@@ -174,7 +174,7 @@ describe('exposure', () => {
     ['a signed one', signed()],
     ['one that is settling', settling()],
     ['one that the bridge failed, until its money is found', outstanding()],
-  ])('counts %s', (_name, op) => {
+  ])('the exposure includes %s', (_name, op) => {
     const old = { ...op, createdAt: NOW - 2 * DAY_MS };
     const limits = { unsettled: 2n * SOL };
     expect(check([old], { amount: SOL, limits }).ok).toBe(true);
@@ -186,7 +186,7 @@ describe('exposure', () => {
     });
   });
 
-  it('ignores ended operations, and the amount of planned operations of other kinds', () => {
+  it('the exposure excludes ended operations and the amount of planned operations of other kinds', () => {
     const limits = { unsettled: SOL };
     expect(check([done({ createdAt: 0 }), closed(), planned({ kind: 'asry' })], { limits }).ok).toBe(true);
   });
@@ -199,7 +199,7 @@ describe('exposure', () => {
 describe('cost of the day', () => {
   const costly = (ms: number, cost: bigint): Operation => earlier(ms, 1n, cost);
 
-  it('an intent passes while the limit is not reached, a signature only if its cost fits', () => {
+  it('an intent passes until the cost limit of the day is exceeded, a signature only if its cost fits', () => {
     const used = [costly(1, LIMITS.cost_day)];
     expect(check(used).ok).toBe(true);
     expect(checkCost(used, 1n, LIMITS, NOW)).toMatchObject({
@@ -210,7 +210,7 @@ describe('cost of the day', () => {
     expect(check([costly(1, LIMITS.cost_day + 1n)])).toMatchObject({ limit: { name: 'cost_day' } });
   });
 
-  it('the refusal of a cost shows when enough cost has left the window', () => {
+  it('the refusal of a cost shows when enough earlier cost will have left the window', () => {
     const half = LIMITS.cost_day / 2n;
     const used = [costly(DAY_MS - 60_000, half), costly(DAY_MS - 120_000, half)];
     const verdict = checkCost(used, half, LIMITS, NOW);
@@ -221,11 +221,11 @@ describe('cost of the day', () => {
   });
 });
 
-it('amounts in messages are whole SOL', () => {
+it('messages show amounts in SOL, not in lamports', () => {
   expect(solText(2_500_000_000n)).toBe('2.5 SOL');
 });
 
-it('shows when there is room again by the oldest swap of the window, in any order of rows', () => {
+it('the oldest swap in the window decides when there is room again, in any order of rows', () => {
   const minute = 60_000;
   const rows = [earlier(10 * minute), earlier(50 * minute)];
   const availableAt = NOW - 50 * minute + HOUR_MS + 1;
@@ -242,7 +242,7 @@ it.each([
     0n,
   ],
   ['no signed operation from before the window', true, signed(), 0n],
-] as const)('counts %s', (_name, countsQueued, operation, used) => {
+] as const)('a window counts %s', (_name, countsQueued, operation, used) => {
   const limit: Limit = {
     ...{ name: 'swaps_day', kind: 'swap', unit: 'count', counts: 'operations', label: 'swaps in a day' },
     ...{ windowMs: DAY_MS, maximum: 1n, ...(countsQueued && { countsQueued }) },
@@ -253,7 +253,7 @@ it.each([
 describe('the use of a limit', () => {
   const hour = limitOf(LIMITS, 'hour');
 
-  it('shows no time while there is room', () => {
+  it('the use of a limit shows no time while there is room', () => {
     const used = LIMITS.hour - 1n;
     expect(limitUse(hour, [earlier(1, used)], NOW)).toEqual({
       name: 'hour',

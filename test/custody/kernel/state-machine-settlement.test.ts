@@ -24,7 +24,7 @@ describe('after the landing', () => {
   });
   const failure = settlement({ state: 'incomplete', reason: 'bridge_failed', arrived: false, outcome: {} });
 
-  it('pending checks are 1.5 to 60 seconds apart', () => {
+  it('the checks of a pending settlement are 1.5 to 60 seconds apart', () => {
     let row = settling({ looks: 0 });
     const waits: number[] = [];
     for (let look = 0; look < 30; look++) {
@@ -35,7 +35,7 @@ describe('after the landing', () => {
   });
 
   it.each(['pending', 'unreachable'])(
-    'six hours of %s alert the operator, and the checks continue',
+    'a settlement that is %s for six hours alerts the operator, and the checks continue',
     (kind) => {
       const seen = kind === 'pending' ? settlement({ state: 'pending', detail: 'settling' }) : UNREACHABLE;
       const at = NOW + 6 * 3_600_000;
@@ -56,7 +56,7 @@ describe('after the landing', () => {
     },
   );
 
-  it('a refund is not a success, and closes the exposure', () => {
+  it('a refunded swap is not a success, and its exposure ends', () => {
     expect(step(settling(), refund, SWAP, LATER)).toMatchObject({
       state: 'failed',
       detail: 'refunded',
@@ -71,14 +71,14 @@ describe('after the landing', () => {
   it.each([
     ['as the settlement states it', lamports(9n), 9n],
     ['as agreed when the settlement states none', undefined, 5n],
-  ])('a refund costs %s', (_name, stated, cost) => {
+  ])('the cost of a refund is recorded %s', (_name, stated, cost) => {
     const row = { ...settling(), cost: lamports(5n) };
     const seen = { state: 'incomplete', reason: 'refunded', arrived: true, outcome: {} } as const;
     const returned = settlement(stated === undefined ? seen : { ...seen, cost: stated });
     expect(step(row, returned, SWAP, LATER).cost).toBe(cost);
   });
 
-  it('a failure of the bridge keeps the exposure, and is checked once an hour', () => {
+  it('a swap that the bridge failed keeps its exposure, and is checked once an hour', () => {
     const after = step(settling(), failure, SWAP, LATER);
     expect(after).toMatchObject({ state: 'failed', unsettled: SOL, dueAt: LATER + 3_600_000 });
     expect(step(after, failure, SWAP, LATER + 9)).toMatchObject({
@@ -91,7 +91,7 @@ describe('after the landing', () => {
     });
   });
 
-  it('books an arrival after a failure, and the swap stays failed', () => {
+  it('money that arrives after a failure is recorded, and the swap stays failed', () => {
     expect(step(outstanding(), PAID, SWAP, LATER)).toMatchObject({
       state: 'failed',
       detail: 'late',

@@ -28,13 +28,13 @@ describe('an operation is due', () => {
     [NOW + 2 * HOUR, false],
     [NOW + 2 * HOUR + 1, true],
   ])(
-    'an operation is due from its time on, and when its time is too far ahead to be true (%i)',
+    'an operation is due from its stored time on, and if that time is more than two hours ahead (%i)',
     (dueAt, due) => {
       expect(isDue(planned({ dueAt }), NOW)).toBe(due);
     },
   );
 
-  it('an operation without a time is never due', () => {
+  it('an operation without a stored due time is never due', () => {
     expect(isDue(planned({ dueAt: null }), NOW)).toBe(false);
   });
 });
@@ -45,14 +45,14 @@ describe('checks', () => {
     expect(waits.map(Math.round)).toEqual([700, 910, 1_183, 2_000]);
   });
 
-  it('checks for what may still arrive are an hour apart, and counted', () => {
+  it('checks for money that may still arrive are an hour apart, and are counted', () => {
     const op = outstanding({ looks: 5 });
     expect(effectOf(op)).toBe('settle');
     expect(next(op, PENDING)).toMatchObject({ looks: 6, dueAt: NOW + HOUR });
     expect(next(op, UNREACHABLE)).toMatchObject({ dueAt: NOW + HOUR });
   });
 
-  it('checks of a search that is not at its end are a second apart, keep its progress, and do not count', () => {
+  it('checks of an unfinished search are a second apart, keep its progress, and are not counted', () => {
     const settlement = {
       state: 'pending',
       detail: 'settling',
@@ -63,7 +63,7 @@ describe('checks', () => {
     expect(after).toMatchObject({ looks: 5, dueAt: NOW + 1_000, outcome: { page: 2 } });
   });
 
-  it('the interval of the checks is reset by a landing and by an incomplete settlement', () => {
+  it('a landing and an incomplete settlement reset the interval of the checks', () => {
     const landing = { slot: 940n, blockTime: null, fee: signed().cost, debit: signed().amount };
     const landed = next(signed({ looks: 9 }), {
       type: 'viewed',
@@ -86,11 +86,11 @@ describe('a preparation that failed', () => {
     return Number(step(planned({ looks }), seen, PAYOUT, NOW).dueAt) - NOW;
   };
 
-  it('a preparation that failed is repeated after 2 s at first, and at least once a minute while few wait', () => {
+  it('a failed preparation is repeated after 2 s at first, and at least once a minute while few operations wait', () => {
     expect([waitOf(0, 1), waitOf(100, 1), waitOf(100, 6)]).toEqual([2_000, 60_000, 60_000]);
   });
 
-  it('a preparation that failed is repeated less often the more operations wait: 10 s for each, at most an hour', () => {
+  it('a failed preparation is repeated less often when more operations wait: 10 s for each, at most an hour', () => {
     expect([waitOf(100, 7), waitOf(100, 360), waitOf(100, 100_000)]).toEqual([70_000, 3_600_000, 3_600_000]);
   });
 });
@@ -98,23 +98,26 @@ describe('a preparation that failed', () => {
 it.each([
   [119_999, 'planned'],
   [120_000, 'failed'],
-])('an operation with an expiring quote awaits its signature for two minutes (%i ms)', (age, state) => {
-  const op = planned({ createdAt: NOW - age });
-  expect(next(op, { type: 'unsigned', reason: upstream('timeout') }).state).toBe(state);
-});
+])(
+  'an operation with an expiring quote waits at most two minutes for its signature (%i ms)',
+  (age, state) => {
+    const op = planned({ createdAt: NOW - age });
+    expect(next(op, { type: 'unsigned', reason: upstream('timeout') }).state).toBe(state);
+  },
+);
 
-it('an operation that retries its preparation may wait any time for its signature, 2 s between the first tries', () => {
+it('an operation without an expiring quote waits for its signature without limit, first 2 s between tries', () => {
   const op = planned({ createdAt: NOW - 24 * HOUR });
   const after = step(op, { type: 'unsigned', reason: upstream('timeout') }, PAYOUT, NOW);
   expect(after).toMatchObject({ state: 'planned', reason: upstream('timeout'), dueAt: NOW + 2_000 });
 });
 
-it('a signed operation ignores that a signature was not available', () => {
+it('a signed operation ignores a late report that no signature was available', () => {
   const op = signed();
   expect(next(op, { type: 'unsigned', reason: upstream('timeout') })).toBe(op);
 });
 
-it('returns the same row, with its time of change, if an observation changes nothing', () => {
+it('returns the same row, with the same time of change, if an observation changes nothing', () => {
   const op = planned();
   expect(next(op, PENDING, NOW + 5)).toBe(op);
   expect(next(settling(), PENDING, NOW + 5).updatedAt).toBe(NOW + 5);

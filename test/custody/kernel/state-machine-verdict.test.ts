@@ -12,19 +12,19 @@ const judge = (...views: NodeView[]) => attemptVerdict(signingOf('one'), views, 
 const judgeByTwo = (...views: NodeView[]) => attemptVerdict(signingOf('one'), views, 2);
 
 describe('an attempt has provably expired', () => {
-  it('the whole sequence of one node proves that an attempt has expired', () => {
+  it('the complete sequence of reads of one node proves that an attempt has expired', () => {
     expect(judge(deathProof())).toBe('dead');
   });
 
-  it('an attempt has provably expired when one of several nodes has the whole sequence and none has a status', () => {
+  it('an attempt has provably expired when one of several nodes has the complete proof and none has a status', () => {
     expect(judge(view(), deathProof(), view())).toBe('dead');
   });
 
-  it('an attempt has provably expired with a status view of exactly the slot of the height', () => {
+  it('an attempt has provably expired if the status was read at exactly the slot of the height', () => {
     expect(judge(deathProof({ finalizedSlot: 1_200n, statusSlot: 1_200n }))).toBe('dead');
   });
 
-  it('an attempt has provably expired with a history that begins exactly at the slot of the signing', () => {
+  it("an attempt has provably expired if the node's history starts exactly at the slot of the signing", () => {
     expect(judge(deathProof({ firstAvailableSlot: 900n }))).toBe('dead');
   });
 });
@@ -45,13 +45,13 @@ describe('with a quorum of two, an attempt', () => {
     expect(judgeByTwo(...views)).toBe('unseen');
   });
 
-  it('an attempt is rejected with a quorum of two only when both nodes show the failure as final', () => {
+  it('with a quorum of two, an attempt is rejected only when both nodes show the failure as final', () => {
     const failed = statusOf('finalized', true);
     expect(judgeByTwo(view({ status: failed }), view({ node: 'two' }))).toBe('seen');
     expect(judgeByTwo(view({ status: failed }), view({ node: 'two', status: failed }))).toBe('rejected');
   });
 
-  it('an attempt is not signed again when one node shows a finalized success', () => {
+  it('with a quorum of two, an attempt is not signed again when one node shows a finalized success', () => {
     expect(judgeByTwo(view({ status: statusOf('finalized') }), second())).toBe('landed');
   });
 });
@@ -60,12 +60,12 @@ describe('a witness', () => {
   const { slot, witnesses, ...bare } = signingOf('one');
   const old = { ...bare, slot, witnesses: [] };
 
-  it('a witness proves expiry 150 blocks and the margin after its own height', () => {
+  it('a node proves expiry when it is 150 blocks and the margin above its own height at the signing', () => {
     expect(expiryHeight(signingOf('one'), 'one')).toBe(818n + 150n + 32n);
     expect(expiryHeight(signingOf('one'), 'three')).toBeUndefined();
   });
 
-  it('a witness of a row without stored heights is a node whose finalized view has reached the signing', () => {
+  it('for a row without stored heights, a node can prove expiry if its finalized view has reached the signing', () => {
     const views = [
       view({ finalizedSlot: 900n, finalizedHeight: 870n }),
       view({ node: 'two', finalizedSlot: 899n }),
@@ -77,7 +77,7 @@ describe('a witness', () => {
     expect(attemptVerdict(witnessed, [deathProof({ finalizedHeight: 1_053n })], 1)).toBe('dead');
   });
 
-  it('a witness keeps the height that it had first', () => {
+  it('a witness keeps the height that was recorded for it first', () => {
     expect(withLateWitnesses(signingOf('one'), [view({ finalizedHeight: 5_000n })])).toEqual(
       signingOf('one'),
     );
@@ -104,12 +104,12 @@ describe('a late witness', () => {
 describe('a node has pruned the history of an attempt', () => {
   const pruned = (...views: NodeView[]) => prunedNodes(signingOf('one'), views);
 
-  it('a node has pruned the history of an attempt when its history begins after its slot at the signing', () => {
+  it('a node has pruned an attempt if its history starts after the slot that the node had at the signing', () => {
     expect(pruned(view({ firstAvailableSlot: 900n }))).toEqual([]);
     expect(pruned(view({ firstAvailableSlot: 901n }))).toEqual(['one']);
   });
 
-  it('each node prunes the history by its own slot, not by that of another witness', () => {
+  it("each node's pruning is judged by its own slot at the signing, not by the slot of another witness", () => {
     const { witnesses, ...bare } = signingOf('one');
     const signing = { ...bare, witnesses: witnesses.map((one, at) => ({ ...one, slot: 900n + BigInt(at) })) };
     const views = ['one', 'two'].map((node) => view({ node, firstAvailableSlot: 901n }));
@@ -119,7 +119,7 @@ describe('a node has pruned the history of an attempt', () => {
   it.each<[string, Partial<NodeView>]>([
     ['is not a witness', { node: 'three', firstAvailableSlot: 5_000n }],
     ['did not report its history', { firstAvailableSlot: null }],
-  ])('is not assumed of a node that %s', (_name, change) => {
+  ])('does not assume that a node has pruned an attempt if the node %s', (_name, change) => {
     expect(pruned(view(change))).toEqual([]);
   });
 });
@@ -131,11 +131,11 @@ describe('an attempt has not provably expired', () => {
     ['with a status view that is older than the height', { statusSlot: 1_199n }],
     ['when the start of the history was not read', { firstAvailableSlot: null }],
     ['with a history that begins one slot after the signing', { firstAvailableSlot: 901n }],
-  ])('%s', (_name, missing) => {
+  ])('an attempt has not provably expired %s', (_name, missing) => {
     expect(judge(deathProof(missing))).toBe('unseen');
   });
 
-  it('an attempt has not provably expired by pieces of different nodes in any combination', () => {
+  it('pieces of a proof from different nodes never prove that an attempt has expired', () => {
     const height = deathProof({ firstAvailableSlot: null });
     const history = deathProof({ node: 'two', finalizedHeight: 1_000n });
     const status = deathProof({ node: 'two', finalizedHeight: 900n, finalizedSlot: 900n });
@@ -160,14 +160,14 @@ describe('an attempt has not provably expired', () => {
     },
   );
 
-  it('an attempt has not provably expired by a failure that is not final: a fork may take it back', () => {
+  it('a failure that is not final does not prove that an attempt has expired, because a fork may undo it', () => {
     expect(judge(view({ status: statusOf('confirmed', true) }))).toBe('seen');
     expect(judge(view({ status: statusOf('processed', true) }), deathProof())).toBe('seen');
   });
 });
 
 describe('a finalized status decides', () => {
-  it('a finalized success is a landing, and a finalized failure a rejection', () => {
+  it('a finalized success means that an attempt has landed, and a finalized failure that it is rejected', () => {
     expect(judge(view({ status: statusOf('finalized') }))).toBe('landed');
     expect(judge(view({ status: statusOf('finalized', true) }))).toBe('rejected');
   });
@@ -181,7 +181,7 @@ describe('a finalized status decides', () => {
     ['has landed', 'without a fee at one node, and a success at another', [false, undefined]],
     ['is seen', 'with a fee at two nodes, and a success at a third', [true, true, undefined]],
     ['is seen', 'with its fee unread at one node, and a success at another', [null, undefined]],
-  ])('an attempt %s by a failure %s', (verdict, _name, charges) => {
+  ])('an attempt %s after a finalized failure %s', (verdict, _name, charges) => {
     const views = charges.map((charged, at) =>
       deathProof({ node: `${at}`, status: statusOf('finalized', charged !== undefined, charged ?? null) }),
     );
@@ -189,7 +189,7 @@ describe('a finalized status decides', () => {
     expect(judgeByTwo(...views.toReversed())).toBe(verdict.split(' ').at(-1));
   });
 
-  it('a finalized status decides over what other nodes have not finalized yet', () => {
+  it('a finalized status on one node overrides statuses that other nodes have not finalized yet', () => {
     expect(
       judge(view({ status: statusOf('confirmed', true) }), view({ status: statusOf('finalized') })),
     ).toBe('landed');

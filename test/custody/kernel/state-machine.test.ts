@@ -48,14 +48,17 @@ const TAKES: Record<keyof typeof ROWS, (keyof typeof SEEN)[]> = {
 
 describe('every state with every observation', () => {
   const pairs = Object.keys(ROWS).flatMap((row) => Object.keys(SEEN).map((seen) => [row, seen] as const));
-  it.each(pairs)('%s, %s', (row, seen) => {
-    const before = ROWS[row as keyof typeof ROWS]();
-    const after = step(before, SEEN[seen as keyof typeof SEEN], SWAP, LATER);
-    const takes = TAKES[row as keyof typeof ROWS].some((name) => name === seen);
-    if (takes) expect(after).toMatchObject({ updatedAt: LATER, seq: before.seq, id: before.id });
-    // The very same row: nothing is written for it.
-    else expect(after).toBe(before);
-  });
+  it.each(pairs)(
+    'in the state %s, the observation %s changes the row only if it applies there',
+    (row, seen) => {
+      const before = ROWS[row as keyof typeof ROWS]();
+      const after = step(before, SEEN[seen as keyof typeof SEEN], SWAP, LATER);
+      const takes = TAKES[row as keyof typeof ROWS].some((name) => name === seen);
+      if (takes) expect(after).toMatchObject({ updatedAt: LATER, seq: before.seq, id: before.id });
+      // The very same row: nothing is written for it.
+      else expect(after).toBe(before);
+    },
+  );
 
   it('ignores every observation in a state of a newer version', () => {
     const unknown = planned({ state: 'melting' as State });
@@ -80,32 +83,35 @@ describe('effectOf', () => {
       signed({ detail: 'signed', looks: 1 }),
       'watch',
     ],
-    ['a landing awaits its payment', settling(), 'settle'],
+    ['a landed swap awaits its payment', settling(), 'settle'],
     ['a failure with money outstanding is still checked', outstanding(), 'settle'],
-    ['a failure without is over', closed(), 'none'],
-    ['a success is over', done(), 'none'],
+    ['a failure without money outstanding needs no further step', closed(), 'none'],
+    ['a success needs no further step', done(), 'none'],
   ])('%s', (_name, row, effect) => {
     expect(effectOf(row)).toBe(effect);
   });
 });
 
 describe('before anything is signed', () => {
-  it.each(['refused', 'unprepared'] as const)('%s ends a swap and frees what it took', (name) => {
-    const after = step(planned(), SEEN[name], SWAP, LATER);
-    expect(after).toMatchObject({
-      state: 'failed',
-      reason: SEEN[name].reason,
-      amount: 0n,
-      reserved: 0n,
-      unsettled: 0n,
-      cost: 0n,
-      dueAt: null,
-    });
-    expect(after.plan).toMatchObject({ bodyHash: null, askedLamports: SOL.toString() });
-    expect(after.releasedSlot).toBeNull();
-  });
+  it.each(['refused', 'unprepared'] as const)(
+    'the observation %s ends a swap and frees what it reserved',
+    (name) => {
+      const after = step(planned(), SEEN[name], SWAP, LATER);
+      expect(after).toMatchObject({
+        state: 'failed',
+        reason: SEEN[name].reason,
+        amount: 0n,
+        reserved: 0n,
+        unsettled: 0n,
+        cost: 0n,
+        dueAt: null,
+      });
+      expect(after.plan).toMatchObject({ bodyHash: null, askedLamports: SOL.toString() });
+      expect(after.releasedSlot).toBeNull();
+    },
+  );
 
-  it('an operation of a retried kind keeps its reservation and is retried after growing waits', () => {
+  it('an operation whose kind is retried keeps its reservation and is retried after growing waits', () => {
     let row = planned({ kind: 'asry' });
     let last = 0;
     for (let look = 1; look <= 30; look++) {
@@ -123,7 +129,7 @@ describe('before anything is signed', () => {
     expect(last).toBe(60_000);
   });
 
-  it('an outcome that the chain already shows is done without a signature', () => {
+  it('an operation whose outcome is already on the chain is done without a signature', () => {
     const after = step(planned({ kind: 'token' }), SEEN.found, PAYOUT, LATER);
     expect(after).toMatchObject({
       state: 'done',
@@ -149,7 +155,7 @@ describe('before anything is signed', () => {
     expect(effectOf(after)).toBe('send');
   });
 
-  it('a kind that awaits nothing has no exposure', () => {
+  it('a signed payout has no exposure, because nothing is expected in return', () => {
     expect(step(planned(), SEEN.signed, PAYOUT, LATER).unsettled).toBe(0n);
   });
 });
@@ -158,14 +164,17 @@ describe('while an attempt is on its way', () => {
   it.each([
     [true, 'sent'],
     [false, 'signed'],
-  ])('accepted %s is reported as %s, and the chain is checked either way', (accepted, detail) => {
-    const fresh = signed({ detail: 'signed', looks: 0 });
-    const after = step(fresh, { type: 'sent', accepted }, SWAP, LATER);
-    expect(after).toMatchObject({ state: 'signed', detail, looks: 1 });
-    expect(effectOf(after)).toBe('watch');
-  });
+  ])(
+    'a send with accepted = %s is reported as %s, and the chain is checked either way',
+    (accepted, detail) => {
+      const fresh = signed({ detail: 'signed', looks: 0 });
+      const after = step(fresh, { type: 'sent', accepted }, SWAP, LATER);
+      expect(after).toMatchObject({ state: 'signed', detail, looks: 1 });
+      expect(effectOf(after)).toBe('watch');
+    },
+  );
 
-  it('checks without a proof become rare after 150, and the operator is alerted after 500', () => {
+  it('without a proof, checks become rare after the 150th, and the operator is alerted after the 500th', () => {
     const look = (looks: number) => step(signed({ looks }), SEEN.viewed, SWAP, LATER);
     expect([look(149), look(150)].map((row) => (row.dueAt ?? 0) - LATER)).toEqual([2_000, 60_000]);
     expect([look(499).reason, look(500).reason]).toEqual([null, held('unproven')]);
@@ -178,7 +187,7 @@ describe('while an attempt is on its way', () => {
     });
   });
 
-  it('a status that is not final is shown as landed and decides nothing', () => {
+  it('an attempt whose status is not final is shown as landed, but nothing is decided', () => {
     const seen = step(
       signed(),
       { type: 'viewed', quorum: 1, views: [view({ status: statusOf('confirmed') })], landing: null },
@@ -190,7 +199,7 @@ describe('while an attempt is on its way', () => {
     expect(forkedAway).toMatchObject({ state: 'signed', detail: 'sent' });
   });
 
-  it('a final success waits for the transaction itself before anything is released', () => {
+  it('a final success releases no reservation until the transaction itself has been read', () => {
     const views = [view({ status: statusOf('finalized') })];
     const waiting = step(signed(), { type: 'viewed', quorum: 1, views, landing: null }, SWAP, LATER);
     expect(waiting).toMatchObject({
@@ -210,7 +219,7 @@ describe('while an attempt is on its way', () => {
     });
   });
 
-  it('a kind that awaits nothing is done with its landing', () => {
+  it('a payout is done once it has landed, because nothing is expected in return', () => {
     const views = [view({ status: statusOf('finalized') })];
     const after = step(
       signed({ unsettled: lamports(0n) }),
@@ -249,7 +258,7 @@ describe('while an attempt is on its way', () => {
     });
   });
 
-  it('a kind that ends when it is rejected is signed again only after an expiry', () => {
+  it('an operation whose kind ends on a rejection is signed again only after an expiry', () => {
     const rules = { ...PAYOUT, endsWhenRejected: true } as const;
     expect(ends(signed({ kind: 'asry' }), failure, rules)).toMatchObject({ state: 'failed', attempt: 1 });
     expect(ends(signed({ kind: 'asry' }), deathProof(), rules)).toMatchObject({
@@ -258,7 +267,7 @@ describe('while an attempt is on its way', () => {
     });
   });
 
-  it('an operation of a lost journal stays held after its last attempt, unless its kind has only one', () => {
+  it('an operation of a lost journal stays held after its last attempt, unless its kind allows only one', () => {
     const reason = held('reconciled');
     const last = signed({ kind: 'asry', reason, attempt: PAYOUT.maxAttempts });
     expect(ends(last, deathProof(), PAYOUT)).toMatchObject({ state: 'planned', reason });
@@ -270,7 +279,7 @@ describe('while an attempt is on its way', () => {
     expect(ends(last, failure, { ...PAYOUT, maxAttempts: 1 })).toMatchObject({ state: 'failed' });
   });
 
-  it('a proven expiry ends a swap: nothing was spent', () => {
+  it('a proven expiry ends a swap at no cost, because nothing was spent', () => {
     expect(
       step(signed(), { type: 'viewed', quorum: 1, views: [deathProof()], landing: null }, SWAP, LATER),
     ).toMatchObject({

@@ -64,7 +64,7 @@ function setUp() {
 }
 
 describe('a transaction that no quorum returns', () => {
-  it('retries a transaction without a quorum after 2 s to an hour, and reports it at the seventh try', async () => {
+  it('a transaction without a quorum is retried after 2 s to an hour, and reported at the seventh try', async () => {
     const { booking, payments, state, logged } = setUp();
     await booking.read('one', 'node');
     const waits: number[] = [];
@@ -108,7 +108,7 @@ describe('a transaction that no quorum returns', () => {
     },
   );
 
-  it('a transaction that no quorum returns is due at once when its time is more than an hour ahead: the clock went back', async () => {
+  it('an unread transaction is due at once if its time is more than an hour ahead, as after a clock set back', async () => {
     const { booking, payments, state } = setUp();
     await booking.read('one', 'node');
     state.now += 2_000 - HOUR_MS;
@@ -131,7 +131,7 @@ describe('a listed transaction', () => {
     expect(await booking.read('one more', 'another node')).toBe('read');
   });
 
-  it('a listed transaction without a payment is remembered until five thousand others were read', async () => {
+  it('a listed transaction without a payment is remembered until 5,000 others have been read', async () => {
     const { booking, state } = setUp();
     state.transaction = (signature) => transactionOf(signature, { payer: -FEE, treasury: 0n });
     for (let number = 0; number < 5_000; number++) await booking.read(`own ${number}`, 'node');
@@ -140,7 +140,7 @@ describe('a listed transaction', () => {
     expect([booking.isKnown('own 0'), booking.isKnown('own 5000')]).toEqual([false, true]);
   });
 
-  it('a listed transaction is booked with its purpose, which a later reading keeps', async () => {
+  it('a listed transaction is recorded with its purpose, and a later read keeps the purpose', async () => {
     const { booking, confirm, payments, state, logged } = setUp();
     state.transaction = (signature) => paying(signature, 20_000n);
     expect(await booking.read('one', 'node')).toBe('read');
@@ -157,7 +157,7 @@ describe('a listed transaction', () => {
     expect(logged).toEqual([]);
   });
 
-  it('a listed transaction that cannot be booked is reported with the first 200 characters of the error', async () => {
+  it('a listed transaction that cannot be recorded is reported with 200 characters of the error', async () => {
     const { booking, state, logged } = setUp();
     state.transaction = (signature) => paying(signature, 20_000n);
     state.error = 'x'.repeat(300);

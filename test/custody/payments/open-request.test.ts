@@ -18,18 +18,18 @@ describe('a unique fee', () => {
     [20_000n, [39, 14], 29_999n],
     [20_000n, [39, 15], 20_001n],
   ] as const)(
-    'a unique fee of %d lamports is the next ten thousands plus the drawn digits (%j)',
+    'a unique fee for %d lamports is the next multiple of 10,000 plus the drawn digits (%j)',
     (base, bytes, fee) => {
       expect(ownFee(base, { randomBytes: drawn(bytes), isTaken: free })).toBe(fee);
     },
   );
 
-  it('a unique fee is never one that another open request has', () => {
+  it('a unique fee never equals the fee of another open request', () => {
     const randomBytes = drawn([0, 0], [0, 0], [0, 7]);
     expect(ownFee(10_000n, { randomBytes, isTaken: (lamports) => lamports === '10001' })).toBe(10_008n);
   });
 
-  it('a unique fee is undefined when fifty draws meet only taken ones', () => {
+  it('a unique fee is undefined when fifty draws give only fees that are already used', () => {
     let asked = 0;
     const isTaken = () => {
       asked += 1;
@@ -50,18 +50,24 @@ describe('the number of open requests', () => {
   it.each([
     [499, true],
     [500, false],
-  ])('lets a client with one request open a second one below 500 in all (%i: %s)', (total, may) => {
-    expect(mayOpen(CLIENT, openInAll(total, 1))).toBe(may);
-  });
+  ])(
+    'a client with one request may open a second while fewer than 500 are open in all (%i: %s)',
+    (total, may) => {
+      expect(mayOpen(CLIENT, openInAll(total, 1))).toBe(may);
+    },
+  );
 
   it.each([
     [1_999, true],
     [2_000, false],
-  ])('lets a client without a request open its first one below 2,000 in all (%i: %s)', (total, may) => {
-    expect(mayOpen(CLIENT, openInAll(total, 0))).toBe(may);
-  });
+  ])(
+    'a client without a request may open one while fewer than 2,000 are open in all (%i: %s)',
+    (total, may) => {
+      expect(mayOpen(CLIENT, openInAll(total, 0))).toBe(may);
+    },
+  );
 
-  it('counts the requests of a neighbour in the same /24 as those of the client, above 500 open ones', () => {
+  it("above 500 open requests, a neighbour's requests in the same /24 are counted for the client", () => {
     expect(mayOpen(CLIENT, openInAll(500, 1, '203.0.113.8'))).toBe(false);
     expect(mayOpen(CLIENT, openInAll(500, 1, '203.0.114.8'))).toBe(true);
   });
@@ -69,7 +75,7 @@ describe('the number of open requests', () => {
   it.each([
     [9, true],
     [10, false],
-  ])('lets an address open ten (%i: %s)', (own, may) => {
+  ])('one address may have at most ten open requests (%i: %s)', (own, may) => {
     expect(mayOpen(CLIENT, openInAll(own, own))).toBe(may);
   });
 });
@@ -81,12 +87,15 @@ describe('a payment that serves something else', () => {
     ['asry:1', 'PAYMENT_ALREADY_USED', { purpose: 'asry' }],
     ['swap:1', 'PAYMENT_NOT_BOUND', undefined],
     [undefined, 'PAYMENT_NOT_BOUND', undefined],
-  ])('names a purpose that is paid for, and no other (%s)', (consumerOf, code, details) => {
-    const refusal = usedElsewhere(consumerOf);
-    expect([refusal.code, refusal.details]).toEqual([code, details]);
-  });
+  ])(
+    'the refusal of a used payment names its purpose only if a customer paid for it (%s)',
+    (consumerOf, code, details) => {
+      const refusal = usedElsewhere(consumerOf);
+      expect([refusal.code, refusal.details]).toEqual([code, details]);
+    },
+  );
 
-  it('a payment that came too late, or serves something else, is owed back', () => {
+  it('the refusal of a late payment, or one for another purpose, says that a refund is due', () => {
     expect(refundDue().code).toBe('REFUND_DUE');
   });
 });

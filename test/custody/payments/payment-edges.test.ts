@@ -24,7 +24,7 @@ async function mirrored(world: PaymentWorld, key: string) {
 }
 
 describe('the time in which a request can be paid', () => {
-  it('the time in which a request can be paid is shown as thirty minutes', () => {
+  it('a request shows that its payment period is thirty minutes', () => {
     const { createdAt, expiresAt } = createPaymentWorld().open();
     expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(30 * MINUTE);
   });
@@ -48,7 +48,7 @@ describe('the time in which a request can be paid', () => {
     },
   );
 
-  it('a request expires in a search that begins half a minute after its last millisecond', async () => {
+  it('a request expires in a search that starts half a minute after its last millisecond', async () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     world.state.now += CLOSES + 30_000;
@@ -59,7 +59,7 @@ describe('the time in which a request can be paid', () => {
     expect(world.payments.find(id)?.detail).toBe('expired');
   });
 
-  it('keeps an unpaid row for exactly seven more days', async () => {
+  it('keeps the row of an unpaid request for exactly seven more days', async () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     world.state.now += CLOSES + 7 * 24 * 60 * MINUTE;
@@ -96,7 +96,7 @@ describe('the time in which a request can be paid', () => {
     expect(expired()).toBe(201);
   });
 
-  it('the time in which a request can be paid does not end before a search that began half a minute after it closed', async () => {
+  it('a request does not expire before a search that started half a minute after it closed', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     world.state.now += CLOSES + 10_000;
@@ -108,7 +108,7 @@ describe('the time in which a request can be paid', () => {
     expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
-  it('the time in which a request can be paid does not end while the nodes do not list their transactions', async () => {
+  it('a request does not expire while the nodes do not list their transactions', async () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     const [node] = world.ports.nodes;
@@ -145,7 +145,7 @@ describe('an exact amount without a reference', () => {
     },
   );
 
-  it('an exact amount that two open requests have, as only after a restore, pays neither', async () => {
+  it('an exact amount that two open requests share, which only a restore can cause, pays neither', async () => {
     const world = createPaymentWorld();
     const [first, second] = [world.open(), world.open()];
     world.storage.exec('UPDATE requests SET fee = ? WHERE id = ?', first.feeLamports, second.id);
@@ -210,7 +210,7 @@ describe('amounts above or below the fee', () => {
     expect(await payPart(fee(request) - 550_000n)).toBe('confirmed');
   });
 
-  it('an amount above the fee is refunded once: a second run on an ended request adds nothing', async () => {
+  it('an amount above the fee is refunded once, because a second run on an ended request adds no refund', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const part = world.pay(11_000n, [request.reference]);
@@ -225,7 +225,7 @@ describe('amounts above or below the fee', () => {
 });
 
 describe('a payment that is claimed before it is booked', () => {
-  it('a payment that the same request consumed in a restored journal is not counted a second time', async () => {
+  it('a payment that its request already consumed in a restored journal is not counted a second time', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -242,7 +242,7 @@ describe('a payment that is claimed before it is booked', () => {
     ]);
   });
 
-  it('a payment that another purpose has consumed buys nothing and has no purpose here', async () => {
+  it('a payment that was used for another purpose buys nothing, and is recorded without a purpose', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -255,7 +255,7 @@ describe('a payment that is claimed before it is booked', () => {
 });
 
 describe('confirm', () => {
-  it('a confirm waits for the creation to begin as long as the caller allows, then names the time of the next call', async () => {
+  it('a confirm waits for the creation to start as long as the caller allows, then says when to call again', async () => {
     const world = createPaymentWorld({ creates: 'never' });
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -272,14 +272,14 @@ describe('confirm', () => {
     expect(world.created).toEqual([`token:${request.id}`]);
   });
 
-  it('a confirm waits when the caller allows a single millisecond', async () => {
+  it('a confirm waits for the creation even if the caller allows only one millisecond', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
     expect(codeOf(await world.confirm(request.id, paid, 1))).toBe('confirmed');
   });
 
-  it('returns that a refund is owed when the creation fails while it waits', async () => {
+  it('a confirm returns that a refund is owed if the creation fails while the confirm waits', async () => {
     const world = createPaymentWorld({ creates: 'failed' });
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -287,7 +287,7 @@ describe('confirm', () => {
     expect(owed(world, request.id)).toEqual([['failed', request.feeLamports]]);
   });
 
-  it('a confirm of a listing waits for nothing: it is listed with its payment', async () => {
+  it('a confirm of a listing does not wait, because the token is listed as soon as it is paid', async () => {
     const world = createPaymentWorld();
     const request = world.open({ kind: 'listing' });
     const paid = world.pay(fee(request), [request.reference]);
@@ -296,7 +296,7 @@ describe('confirm', () => {
     expect(world.created).toEqual([]);
   });
 
-  it('a confirm without a wait books the payment and leaves the creation to the next run', async () => {
+  it('a confirm without a wait records the payment and leaves the creation to the next run', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const signature = world.pay(fee(request), [request.reference]);
@@ -307,7 +307,7 @@ describe('confirm', () => {
     expect(codeOf(await world.confirm(request.id, signature))).toBe('confirmed');
   });
 
-  it('reads no chain once the payment is booked', async () => {
+  it('a confirm does not read the chain once the payment is recorded', async () => {
     const world = createPaymentWorld({ creates: 'never' });
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -324,7 +324,7 @@ describe('confirm', () => {
     expect(codeOf(await world.payments.confirm(asked, (work) => work))).toBe('NOT_FOUND');
   });
 
-  it('a repeated confirm returns the same record without a node, and changes nothing', async () => {
+  it('a repeated confirm returns the same record without a call to a node, and changes nothing', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -345,7 +345,7 @@ describe('confirm', () => {
     expect(codeOf(await world.confirm(done.id, world.pay(5n)))).toBe('PAYMENT_NOT_BOUND');
   });
 
-  it('a confirm of a second payment leaves the record unchanged, and owes all of it back', async () => {
+  it('a confirm of a second payment leaves the record unchanged, and all of that payment is owed back', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -377,7 +377,7 @@ describe('the creation that a payment buys', () => {
     });
   });
 
-  it('a creation waits with its reason shown, and begins when nothing stops it', async () => {
+  it('a creation that is stopped waits and shows the reason, and starts when nothing stops it', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     world.state.stopped = 'operator';
@@ -391,7 +391,7 @@ describe('the creation that a payment buys', () => {
     expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', reason: null, tokenId: 1 });
   });
 
-  it('the creation that a payment buys is booked once when the background ends it during a confirm', async () => {
+  it('a creation is recorded once when the background run ends it during a confirm', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request), [request.reference]);
@@ -410,7 +410,7 @@ describe('the creation that a payment buys', () => {
     expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', reason: null, tokenId: 1 });
   });
 
-  it('a payment is owed back once when two runs find together that its creation cannot be made', async () => {
+  it('a payment is owed back once when two concurrent runs find that its creation cannot be made', async () => {
     const world = createPaymentWorld({ creates: 'failed' });
     const request = world.open();
     world.pay(fee(request), [request.reference]);
@@ -418,7 +418,7 @@ describe('the creation that a payment buys', () => {
     expect(owed(world, request.id)).toEqual([['failed', request.feeLamports]]);
   });
 
-  it('the creation that a payment buys is booked although any number of older paid requests waits for money', async () => {
+  it('an ended creation is recorded although any number of older paid requests wait for money', async () => {
     const world = createPaymentWorld({ creates: 'never' });
     const waiting = Array.from({ length: 150 }, () => world.open());
     for (const request of waiting)
@@ -439,7 +439,7 @@ describe('the creation that a payment buys', () => {
     return requests;
   }
 
-  it('books at most a hundred ended creations in one run', async () => {
+  it('records at most a hundred ended creations in one run', async () => {
     const world = createPaymentWorld();
     const requests = await paidRequests(world, 101);
     for (const { id } of requests) world.finish(`token:${id}`, 'done');
@@ -451,7 +451,7 @@ describe('the creation that a payment buys', () => {
     expect(completed()).toBe(101);
   });
 
-  it('a failed creation stores its reason with the request', async () => {
+  it('the reason of a failed creation is stored with its request', async () => {
     const world = createPaymentWorld();
     world.state.stopped = 'operator';
     const request = world.open();
@@ -464,7 +464,7 @@ describe('the creation that a payment buys', () => {
     });
   });
 
-  it('a paid token creation is listed at no cost, and a paid listing keeps its own record', async () => {
+  it('a paid token creation is listed with a fee of zero, and a paid listing is stored with its own fee', async () => {
     const world = createPaymentWorld();
     const [token, listing] = [world.open(), world.open({ kind: 'listing' })];
     for (const request of [token, listing])
@@ -481,13 +481,13 @@ describe('the creation that a payment buys', () => {
 });
 
 describe('a request', () => {
-  it('a request has a reference that is an address of Solana, and a mint that only it can make', () => {
+  it('a request has a Solana address as its reference, and a mint that only this request can create', () => {
     const { reference, mintAddress, id, tokenId } = createPaymentWorld().open();
     expect(isAddress(reference)).toBe(true);
     expect([mintAddress, tokenId]).toEqual([`mint of ${id}`, null]);
   });
 
-  it('a request counts its changes from one, so that D1 and a restored journal know the newer row', async () => {
+  it('a request numbers its changes from one, so that D1 and a restored journal know the newer row', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     expect((await mirrored(world, `invoices ${request.id}`)).row?.changes).toBe(1);
@@ -495,7 +495,7 @@ describe('a request', () => {
     expect((await mirrored(world, `invoices ${request.id}`)).row?.changes).toBe(2);
   });
 
-  it('a request uses no amount of another open request; a closed request frees its amount', async () => {
+  it('two open requests never share an amount, and a closed request frees its amount', async () => {
     const world = createPaymentWorld();
     world.state.drawn = [0, 7];
     const request = world.open();
@@ -555,7 +555,7 @@ describe('money that a bridge may have returned, where treasury and reserve shar
     ['is far less than was sent', { unsettled: (sum) => sum * 2n }],
     ['arrives at a treasury of its own', { unsettled: (sum) => sum + 20_000n, reserve: 'reserve' }],
   ])(
-    'a payment that %s counts at once, because it cannot be money that a bridge returned',
+    'a payment that %s is accepted at once, because it cannot be money that a bridge returned',
     async (_name, p) => {
       expect(isPaid(await arrival(p))).toBe(true);
     },
@@ -565,7 +565,7 @@ describe('money that a bridge may have returned, where treasury and reserve shar
     ['by itself', false],
     ['with a confirm', true],
   ])(
-    'a payment that a bridge may have returned counts %s once its swap has settled',
+    'a payment that a bridge may have returned is accepted %s once the swap has settled',
     async (_how, confirms) => {
       const arrived = await arrival({ unsettled: (sum) => sum + 20_000n });
       const { world, request, paid } = arrived;
@@ -586,7 +586,7 @@ describe('money that a bridge may have returned, where treasury and reserve shar
 });
 
 describe('open sales', () => {
-  it('open sales are the number and the cost of open token requests', async () => {
+  it('open sales give the number and the total cost of open token requests', async () => {
     const world = createPaymentWorld();
     const paid = world.open();
     await world.confirm(paid.id, world.pay(fee(paid), [paid.reference]));
@@ -595,7 +595,7 @@ describe('open sales', () => {
     expect(world.payments.openSales()).toEqual({ count: 3n, lamports: 15_000n });
   });
 
-  it('the sum of open sales reads no text of a request', () => {
+  it('the sum of open sales is computed without reading the text of any request', () => {
     const { storage } = createPaymentWorld();
     const plans: string[] = [];
     const store = new RequestStore({

@@ -203,7 +203,7 @@ const FIXTURES: Record<string, Fixture> = {
 describe.each(Object.entries(FIXTURES))(
   'a payment %s',
   (_name, { make, detail, received, refunds, code }) => {
-    it('each payment is booked with its true purpose, by the walk and by every confirm', async () => {
+    it('the walk over the treasury and every confirm record each payment with its true purpose', async () => {
       for (const first of ['scan', 'confirm'] as const) {
         const world = createPaymentWorld();
         const request = world.open();
@@ -232,7 +232,7 @@ describe.each(Object.entries(FIXTURES))(
 );
 
 describe('spam on a reference', () => {
-  it('a thousand dust payments on a reference neither hide the payment nor make the record grow', async () => {
+  it('a thousand dust payments on a reference do not hide the payment, and its record does not grow', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     for (let n = 0; n < 1_000; n++) world.pay(1n, [request.reference]);

@@ -13,22 +13,25 @@ it('a confirm refuses a text that is no signature, and an id that no request has
 it.each([
   ['with', 5_000n],
   ['without', 0n],
-])('a transaction that failed %s a fee pays nothing, until the same bytes land', async (_name, charged) => {
-  const { open, pay, confirm, payments, chain } = createPaymentWorld();
-  const request = open();
-  const sent = pay(fee(request), [request.reference], { failed: true, fee: charged });
-  await payments.run();
-  expect(await confirm(request.id, sent)).toMatchObject({ refusal: { code: 'PAYMENT_FAILED' } });
-  expect(payments.find(request.id)).toMatchObject({ detail: 'awaiting_payment' });
-  chain.splice(0, 1);
-  pay(fee(request), [request.reference], { signature: sent });
-  expect((await confirm(request.id, sent)).type).toBe('confirmed');
-});
+])(
+  'a transaction that failed %s a charged fee pays nothing, until the same bytes land without an error',
+  async (_name, charged) => {
+    const { open, pay, confirm, payments, chain } = createPaymentWorld();
+    const request = open();
+    const sent = pay(fee(request), [request.reference], { failed: true, fee: charged });
+    await payments.run();
+    expect(await confirm(request.id, sent)).toMatchObject({ refusal: { code: 'PAYMENT_FAILED' } });
+    expect(payments.find(request.id)).toMatchObject({ detail: 'awaiting_payment' });
+    chain.splice(0, 1);
+    pay(fee(request), [request.reference], { signature: sent });
+    expect((await confirm(request.id, sent)).type).toBe('confirmed');
+  },
+);
 
 describe('a payment that a caller has sent and that is not final', () => {
   const MINUTE = 60_000;
 
-  it('a payment that a caller has sent and that is not final is shown for three minutes, then the request awaits a payment again', async () => {
+  it('a reported payment that is not final is shown for three minutes; then the request awaits a payment again', async () => {
     const { open, confirm, payments, send, state } = createPaymentWorld();
     const request = open();
     const sent = send(fee(request), [request.reference]);
@@ -68,7 +71,7 @@ describe('a payment that a caller has sent and that is not final', () => {
     expect(world.lookups).toEqual(lookups);
   });
 
-  it('a confirm is refused when the network of its caller has used its share of lookups', async () => {
+  it('a confirm is refused when the network of the caller has used up its share of lookups', async () => {
     const { open, confirm, state } = createPaymentWorld();
     const refusal = { code: 'RATE_LIMITED', message: 'used', retryAfterSeconds: 5 } as const;
     state.lookedUp = { type: 'refused', refusal };
@@ -83,7 +86,7 @@ describe('a payment that a caller has sent and that is not final', () => {
     expect(lookups).toEqual([['confirmed', 5_000]]);
   });
 
-  it('a reported payment is replaced by another one, and ends when it turns out to pay nothing', async () => {
+  it('a reported payment is replaced by a newer one, and removed when it turns out to pay nothing', async () => {
     const { open, confirm, payments, pay, send } = createPaymentWorld();
     const request = open();
     send(1n, [request.reference], { signature: signature(98) });
@@ -106,7 +109,7 @@ describe('a payment that a caller has sent and that is not final', () => {
     expect(payments.find(request.id)).toMatchObject({ detail: 'seen', reportedSignature: signature(99) });
   });
 
-  it('a reported payment changes neither the row in D1 nor what is paid', async () => {
+  it('a reported payment changes neither the row in D1 nor the paid amount', async () => {
     const { open, confirm, payments, pay, send, storage } = createPaymentWorld();
     const request = open();
     send(fee(request), [request.reference], { signature: signature(99) });
@@ -180,7 +183,7 @@ describe('one payment, one purpose', () => {
     expect(world.created.length).toBeLessThanOrEqual(1);
   });
 
-  it('any order of payments, confirms, runs and time makes each token at most once and loses no lamport', {
+  it('creates each token at most once and loses no lamport, in any order of payments, confirms and runs', {
     tags: ['scaled'],
   }, async () => {
     const steps = fc.array(
@@ -239,7 +242,7 @@ describe('one payment, one purpose', () => {
   });
 });
 
-describe('how many may wait', () => {
+describe('how many requests may be open', () => {
   /** The requests that clients can open until each is refused, one after the other. */
   function fill(world: PaymentWorld, clients: readonly string[]): number {
     let opened = 0;
@@ -258,7 +261,7 @@ describe('how many may wait', () => {
     return opened;
   }
 
-  it('at most ten requests of one address wait, twenty of its /24 or /56, forty of its /48', () => {
+  it('at most ten requests of one address are open, twenty of its /24 or /56, and forty of its /48', () => {
     const world = createPaymentWorld();
     expect(fill(world, ['198.51.100.1'])).toBe(10);
     expect(fill(world, ['198.51.100.2', '198.51.100.3'])).toBe(10);
@@ -267,7 +270,7 @@ describe('how many may wait', () => {
     expect(fill(world, ['2001:db8:1:200::/64', '2001:db8:1:300::/64', '2001:db8:1:400::/64'])).toBe(20);
   });
 
-  it('leaves room for a newcomer when 50 other networks have opened all that they can', () => {
+  it('a new network can open a request after 50 other networks have opened as many as they can', () => {
     const world = createPaymentWorld();
     const networks = Array.from({ length: 50 }, (_, n) => `2001:db8:${n.toString(16)}:1::/64`);
     expect(fill(world, networks)).toBeLessThan(500);

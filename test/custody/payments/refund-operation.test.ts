@@ -29,7 +29,7 @@ const operation = () =>
   });
 
 describe('the transaction of a refund', () => {
-  it('the transaction of a refund is one transfer of the amount to the payer, with a memo that names the payment, for the reserved sum', async () => {
+  it('a refund is one transfer of the amount to the payer, with the payment in its memo', async () => {
     const prepared = await kind().prepare(operation());
     if (!('message' in prepared)) throw new Error('nothing to sign');
     const { wire } = assembleTransaction(prepared.message, new Uint8Array(64), []);
@@ -41,7 +41,7 @@ describe('the transaction of a refund', () => {
     expect(operation().reserved).toBe(70_000n + 5_400n);
   });
 
-  it('the transaction of a refund is refused if the chain would not keep an account with so little', async () => {
+  it('refuses a refund to a closed payer account if the amount is too small to keep the account open', async () => {
     const prepared = await kind({ balanceOf: async () => 0n }).prepare(operation());
     expect(prepared).toEqual({ ok: false, reason: 'payer_account_closed' });
     expect(await kind({ balanceOf: async () => 820_880n }).prepare(operation())).toMatchObject({ ok: true });

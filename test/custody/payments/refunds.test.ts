@@ -35,7 +35,7 @@ describe('a refund', () => {
     ]);
   });
 
-  it('a refund is paid once for any number of commands, by its request or by its payment', async () => {
+  it('a refund is paid once for any number of commands, which may name its request or its payment', async () => {
     const world = createPaymentWorld();
     world.state.refunds = 'never';
     const { request, paid } = await overpaid(world, 50_000n);
@@ -106,7 +106,7 @@ describe('a refund', () => {
     expect(await outcomes(world, second.request.id)).toEqual(['paid']);
   });
 
-  it('two refunds of one payment are one transaction, unless the first has left', async () => {
+  it('two refunds of one payment become one transaction, unless the first one has already been sent', async () => {
     for (const early of [false, true]) {
       const world = createPaymentWorld({ creates: 'never' });
       const { request, paid } = await overpaid(world, 50_000n);
@@ -139,7 +139,7 @@ describe('a refund', () => {
   });
 });
 
-it('a refund is held after a loss, and due again once the operator retries it', async () => {
+it('a refund is held after a loss of the journal, and due again once the operator retries it', async () => {
   const world = createPaymentWorld();
   const { request, paid } = await overpaid(world, 50_000n);
   const { held } = world.payments;
@@ -154,7 +154,7 @@ it('a refund is held after a loss, and due again once the operator retries it', 
   expect(world.refunded).toEqual([`refund:${paid}:1`]);
 });
 
-it('a refund is not held after a loss while its operation may still pay it', async () => {
+it('a refund is not held after a loss of the journal while its operation may still pay it', async () => {
   const world = createPaymentWorld();
   world.state.refunds = 'never';
   const { request, paid } = await overpaid(world, 50_000n);
@@ -188,7 +188,7 @@ it('a refund is not owed again for a payment that a transaction of the reserve n
   expect(world.payments.find(request.id)).toMatchObject({ status: 'completed', refunds: [] });
 });
 
-it('an ended refund is booked even if many older ones are pending', async () => {
+it('an ended refund is recorded even if many older refunds are pending', async () => {
   const world = createPaymentWorld();
   world.state.refunds = 'never';
   const hanging = [];
@@ -229,7 +229,7 @@ describe('nothing is paid back', () => {
       },
       "an exchange's wallet paid: ask the customer and send it by hand",
     ],
-  ])('%s', async (_name, make, outcome) => {
+  ])('nothing is paid back %s', async (_name, make, outcome) => {
     const world = createPaymentWorld({ heldPayers: ['exchange'] });
     const request = make(world);
     await world.payments.run();
@@ -247,17 +247,20 @@ describe('nothing is paid back', () => {
       'not paid: the recorded refund is larger than the payment',
     ],
     ['another payment', { signature: signature(77) }, 'not paid: the chain does not show this payment'],
-  ])('nothing is paid back by a row with %s than the chain shows', async (_name, forged, outcome) => {
-    const world = createPaymentWorld();
-    const { request, paid } = await overpaid(world, 50_000n);
-    const [stored] = world.storage.exec('SELECT row FROM refunds WHERE signature = ?', paid);
-    const row = JSON.stringify({ ...JSON.parse(String(stored?.row)), ...forged });
-    world.storage.exec('UPDATE refunds SET row = ? WHERE signature = ?', row, paid);
-    expect(await outcomes(world, request.id)).toEqual([outcome]);
-    expect(world.refunded).toEqual([]);
-  });
+  ])(
+    'nothing is paid back if the row of a refund has %s than the chain shows',
+    async (_name, forged, outcome) => {
+      const world = createPaymentWorld();
+      const { request, paid } = await overpaid(world, 50_000n);
+      const [stored] = world.storage.exec('SELECT row FROM refunds WHERE signature = ?', paid);
+      const row = JSON.stringify({ ...JSON.parse(String(stored?.row)), ...forged });
+      world.storage.exec('UPDATE refunds SET row = ? WHERE signature = ?', row, paid);
+      expect(await outcomes(world, request.id)).toEqual([outcome]);
+      expect(world.refunded).toEqual([]);
+    },
+  );
 
-  it('nothing is paid back while nothing may begin or the chain cannot be read, and it is paid afterwards', async () => {
+  it('a refund is paid only after signing is allowed again and the chain can be read', async () => {
     const world = createPaymentWorld();
     const { request } = await overpaid(world, 50_000n);
     world.state.stopped = 'operator';
@@ -274,7 +277,7 @@ describe('nothing is paid back', () => {
   });
 });
 
-it('refunds never move more of a payment than it brought, and none more than once, in any order of events', async () => {
+it('refunds never exceed their payment, and no refund is paid twice, in any order of events', async () => {
   const steps = fc.array(
     fc.record({
       act: fc.constantFrom('pay', 'payOver', 'refund', 'run', 'wait', 'finish', 'restore', 'release'),

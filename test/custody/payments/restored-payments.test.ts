@@ -23,7 +23,7 @@ const refundsOnChain = (run: RequestSimulation) =>
   run.landed().filter(({ order }) => order.memo?.startsWith('refund:'));
 
 describe('an emptied journal', () => {
-  it('an emptied journal has every request, token, payment and refund again once it is reconciled, and takes none before', async () => {
+  it('an emptied journal has every request, token, payment and refund again only once it is reconciled', async () => {
     const run = start();
     const made = await run.open('token');
     const listed = await run.open('listing');
@@ -71,7 +71,7 @@ describe('an emptied journal', () => {
     expect(run.landed()).toHaveLength(2);
   });
 
-  it('makes no second token for a creation that D1 never received', async () => {
+  it('after a loss of the journal, no second token is made for a creation that D1 never received', async () => {
     const run = start();
     const made = await run.open('token');
     const older = run.remember();
@@ -90,7 +90,7 @@ describe('an emptied journal', () => {
     expect(run.landed()).toHaveLength(1);
   });
 
-  it('holds the creations of paid requests that D1 has without their operations, and finds their mints', async () => {
+  it('holds the creations of paid requests whose operations D1 lacks, and finds their mints', async () => {
     const run = start();
     const made = await Promise.all([run.open('token'), run.open('token'), run.open('token')]);
     for (const each of made) pay(run, each, fee(each));
@@ -114,7 +114,7 @@ describe('an emptied journal', () => {
 const refundOf = (paid: string) => expect.objectContaining({ memo: `refund:${paid}:1` });
 
 describe('a refund that only the chain records', () => {
-  it.each(['its operation', 'its operation and that it was begun'])(
+  it.each(['its operation', 'its operation and its start'])(
     'a refund that only the chain records is not paid again: D1 lacks %s',
     async (what) => {
       const run = start();
@@ -142,7 +142,7 @@ describe('a refund that only the chain records', () => {
     },
   );
 
-  it('a refund that only the chain records is not paid again while it is still on its way', async () => {
+  it('a refund that only the chain records is not paid again while its transaction is in flight', async () => {
     const run = start();
     const made = await run.open('token');
     const paid = pay(run, made, fee(made) + 70_000n);
@@ -160,7 +160,7 @@ describe('a refund that only the chain records', () => {
     expect(refundsOnChain(run)).toHaveLength(1);
   });
 
-  it('a refund that only the chain records is not owed again for a payment whose request D1 has only in an older state', async () => {
+  it('a refund that only the chain records is not owed again if D1 has an older state of its request', async () => {
     const run = start();
     const made = await run.open('token');
     const [older] = await run.rowsOf('SELECT journal FROM invoices');
@@ -181,7 +181,7 @@ describe('a refund that only the chain records', () => {
   });
 });
 
-it('a D1 that was restored to an older state has every row of requests, tokens and refunds again', async () => {
+it('D1 restored to an older state receives every row of requests, tokens and refunds again', async () => {
   const run = start();
   const made = await run.open('token');
   const listed = await run.open('listing');

@@ -175,7 +175,7 @@ describe('the walk over the treasury', () => {
   }
   const retreats = () => world.state.said.filter(({ event }) => event === 'treasury_list_retreated').length;
 
-  it('books every payment once in any number of runs', async () => {
+  it('the walk over the treasury records every payment once in any number of runs', async () => {
     for (const n of range(1, 55)) world.chain.unshift(payment(`s${n}`, n % 5 === 0 ? 100n : 7n));
     for (let round = 0; round < 4; round++) await world.runAll();
     expect(names(world.taken)).toEqual(
@@ -186,7 +186,7 @@ describe('the walk over the treasury', () => {
     expect(world.state.reads).toBe(55);
   });
 
-  it('keeps its place when a confirm books a transaction in the middle of a long walk', async () => {
+  it('the walk keeps its position when a confirm records a transaction during a long walk', async () => {
     for (const n of range(1, 190)) world.chain.unshift(payment(`s${n}`, n === 10 ? 100n : 1n));
     await world.run();
     await world.confirm('s150');
@@ -196,7 +196,7 @@ describe('the walk over the treasury', () => {
     expect(names(world.taken)).toEqual(['s10']);
   });
 
-  it('finds a payment below 2,100 transfers of dust, and fresh ones while it reads them', async () => {
+  it('the walk finds a payment older than 2,100 transfers of dust, and new payments while it reads them', async () => {
     world.chain.unshift(payment('s0', 100n));
     await world.runAll();
     for (const n of range(1, 2_100)) world.chain.unshift(payment(`s${n}`, n === 5 ? 100n : 1n));
@@ -209,7 +209,7 @@ describe('the walk over the treasury', () => {
     expect(world.behind()).toBeNull();
   });
 
-  it('continues where it was after a restart', async () => {
+  it('the walk continues from its stored position after a restart', async () => {
     for (const n of range(1, 100)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.run();
     world.restart();
@@ -235,13 +235,13 @@ describe('the walk over the treasury', () => {
     expect(world.taken).toEqual([]);
   });
 
-  it('reads one page of 20 for the head and one for the gap, which repeats one entry, with reads left', async () => {
+  it('a run with reads left takes one page of 20 for new transactions and one, with a repeated entry, for the gap', async () => {
     for (const n of range(1, 60)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.run(1_000);
     expect(world.taken).toHaveLength(39);
   });
 
-  it('reads a payment above its head in the slot of the head', async () => {
+  it('the walk reads a payment that is newer than its head but in the same slot', async () => {
     world.chain.unshift(payment('s1', 100n));
     await world.runAll();
     world.chain.unshift(payment('s2', 100n, { slot: 1n }));
@@ -249,7 +249,7 @@ describe('the walk over the treasury', () => {
     expect(names(world.taken)).toEqual(['s1', 's2']);
   });
 
-  it('reads a payment below its head when the bytes of a no-op at the head land again in a later slot', async () => {
+  it('the walk reads a payment before its head if the failed bytes of the head land again in a later slot', async () => {
     world.chain.unshift(payment('s1', 7n, { slot: 10n, failed: true }));
     await world.runAll();
     world.chain.unshift(payment('s1', 7n, { slot: 30n }), payment('s2', 100n, { slot: 20n }));
@@ -257,7 +257,7 @@ describe('the walk over the treasury', () => {
     expect(names(world.taken)).toEqual(['s2']);
   });
 
-  it('reports nothing while no new transaction is listed', async () => {
+  it('the walk raises no alarm while no new transaction is listed', async () => {
     world.chain.unshift(payment('s1', 100n));
     await world.runAll();
     for (let hours = 0; hours < 2; hours++) {
@@ -267,7 +267,7 @@ describe('the walk over the treasury', () => {
     expect(world.state.said).toEqual([]);
   });
 
-  it('reads everything new above its head, regardless of its block time', async () => {
+  it('the walk reads every transaction that is newer than its head, regardless of its block time', async () => {
     world.chain.unshift(payment('s1', 100n));
     await world.runAll();
     world.chain.unshift(payment('s2', 100n, { blockTime: T0 - 3_600 }));
@@ -275,7 +275,7 @@ describe('the walk over the treasury', () => {
     expect(names(world.taken)).toEqual(['s1', 's2']);
   });
 
-  it('reads the rest of its first walk after a response from a node that lacks its position', async () => {
+  it("the first walk continues after a response from a node that lacks the walk's position", async () => {
     for (const n of range(1, 40)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.run();
     const all = world.chain.splice(0);
@@ -287,7 +287,7 @@ describe('the walk over the treasury', () => {
   });
 
   it.each([20, 21, 39, 40, 41])(
-    'ends its first walk when the history ends after %i transactions',
+    'the first walk ends when the history ends after %i transactions',
     async (count) => {
       for (const n of range(1, count)) world.chain.unshift(payment(`s${n}`, 100n));
       await world.runAll();
@@ -332,7 +332,7 @@ describe('the walk over the treasury', () => {
     expect(w.taken).toHaveLength(60);
   });
 
-  it('keeps its place and raises an alarm when a node lists nothing below it', async () => {
+  it('the walk keeps its position and raises an alarm when a node lists no older transaction', async () => {
     world.chain.unshift(payment('s1', 100n));
     await world.runAll();
     for (const n of range(2, 60)) world.chain.unshift(payment(`s${n}`, 100n));
@@ -350,7 +350,7 @@ describe('the walk over the treasury', () => {
     ['a stuck walk', 'the slot where the gap ends', 1n, 'treasury_walk_stuck'],
     ['a pruned history', 'the next slot', 2n, 'treasury_history_pruned'],
   ])(
-    'reports %s when a node lists too little and its history begins in %s',
+    'the walk reports %s when a node lists too little and its history begins in %s',
     async (_what, _from, oldest, event) => {
       world.chain.unshift(payment('s1', 100n));
       await world.runAll();
@@ -363,7 +363,7 @@ describe('the walk over the treasury', () => {
     },
   );
 
-  it('reads new transactions until it has 20 gaps, and pauses before the next', async () => {
+  it('the walk reads new transactions until it has 20 unread gaps, and pauses before the next gap', async () => {
     let n = 0;
     const burst = async () => {
       for (let i = 0; i < 20; i++) world.chain.unshift(payment(`s${++n}`, 100n));
@@ -405,7 +405,7 @@ describe('the walk over the treasury', () => {
     ]);
   });
 
-  it('raises an alarm when it is behind for more than ten minutes after the clock was set back', async () => {
+  it('the walk raises an alarm when it is behind for more than ten minutes after the clock was set back', async () => {
     for (const n of range(1, 500)) world.chain.unshift(payment(`s${n}`, 1n));
     await world.run();
     const alarms = () => world.state.said.filter(({ event }) => event === 'treasury_walk_behind').length;
@@ -433,7 +433,7 @@ describe('the walk over the treasury', () => {
     ]);
   });
 
-  it('reads the newest and the oldest gap in turn', async () => {
+  it('the walk reads the newest and the oldest gap in turn', async () => {
     for (const n of range(1, 100)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.run();
     for (const n of range(101, 200)) world.chain.unshift(payment(`s${n}`, 100n));
@@ -451,7 +451,7 @@ describe('the walk over the treasury', () => {
     ['half of the reads of a run to the head and half to the gap', 1, 20, 20],
     ['the same share to each of two nodes', 2, 20, 20],
     ['at least one read to each', 1, 1, 2],
-  ])('gives %s', async (_name, nodeCount, reads, read) => {
+  ])('the walk gives %s', async (_name, nodeCount, reads, read) => {
     const own = setUp(nodeCount);
     for (const n of range(1, 60)) own.chain.unshift(payment(`s${n}`, 100n));
     await own.run(reads);
@@ -461,7 +461,7 @@ describe('the walk over the treasury', () => {
     expect(own.state.said).toEqual([]);
   });
 
-  it('keeps its place at a transaction for which no node responds', async () => {
+  it('the walk retries a transaction for which no node responds, and reads the others', async () => {
     for (const n of range(1, 5)) world.chain.unshift(payment(`s${n}`, 100n));
     world.state.silent = 's3';
     await world.run();
@@ -470,7 +470,7 @@ describe('the walk over the treasury', () => {
     expect(world.state.said).toEqual([]);
   });
 
-  it('waits ten minutes before it takes a list below its head for more than a lag', async () => {
+  it('the walk treats a list without its head as a lagging node for ten minutes, then moves its head back', async () => {
     for (const n of range(1, 5)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.runAll();
     await inventTop();
@@ -484,9 +484,9 @@ describe('the walk over the treasury', () => {
   });
 
   it.each([
-    ['reads again from the time of such a head, although no request is that old', 0, 3],
+    ['reads again from the time of its head, although no request is that old', 0, 3],
     ['reads again from the oldest request when the clock was set back by days since', -3, 0],
-  ])('%s', async (_name, clockDays, sinceDays) => {
+  ])('after a listed slot that does not exist, the walk %s', async (_name, clockDays, sinceDays) => {
     const day = 86_400_000;
     world.state.now += 3 * day;
     for (const n of range(1, 5)) world.chain.unshift(payment(`s${n}`, 100n));
@@ -503,7 +503,7 @@ describe('the walk over the treasury', () => {
     expect(world.taken).toHaveLength(9);
   });
 
-  it('reads again from the time of a lower head when it ran twice in that millisecond', async () => {
+  it('the walk reads again from the time of an earlier head if it ran twice in that millisecond', async () => {
     for (const n of range(1, 5)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.runAll();
     await inventTop();
@@ -516,9 +516,9 @@ describe('the walk over the treasury', () => {
   });
 
   it.each([
-    ['reads a payment ten minutes before such a head, and a day and two minutes for the clock', 0, 6],
+    ['reads payments from a day and twelve minutes before the time of its head', 0, 6],
     ['omits a payment that is a second older', -1, 5],
-  ])('%s', async (_name, seconds, count) => {
+  ])('if a node listed a slot that does not exist, the walk %s', async (_name, seconds, count) => {
     for (const n of range(1, 5)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.runAll();
     await inventTop();
@@ -529,7 +529,7 @@ describe('the walk over the treasury', () => {
     expect(world.taken).toHaveLength(count);
   });
 
-  it('finds each payment once while new ones arrive between its runs', async () => {
+  it('the walk finds each payment once while new payments arrive between its runs', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 90 }), { minLength: 1, maxLength: 8 }),
@@ -551,7 +551,7 @@ describe('the walk over the treasury', () => {
 });
 
 describe('a transaction that cannot be read', () => {
-  it('an unreadable transaction blocks no other and is read when the nodes have it', async () => {
+  it('an unreadable transaction does not block others, and is read when the nodes have it', async () => {
     world.chain.unshift(payment('s2', 100n), payment('s1', 100n));
     world.state.missing.add('s1');
     await world.runAll();
@@ -577,7 +577,7 @@ describe('a transaction that cannot be read', () => {
     expect(world.taken).toHaveLength(30);
   });
 
-  it('a transaction whose booking fails raises an alarm, and a confirm books it once the cause is repaired', async () => {
+  it('a transaction that cannot be recorded raises an alarm, and a confirm records it after the repair', async () => {
     world.chain.unshift(payment('s2', 100n), payment('s1', 100n));
     world.state.poison = 's1';
     await world.runAll();
@@ -595,14 +595,14 @@ describe('with a node whose list is wrong', () => {
     world = setUp(2);
   });
 
-  it('finds a payment that one node hides', async () => {
+  it('the walk finds a payment that one node hides', async () => {
     for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
     world.state.hidden.add('s7');
     await world.runAll();
     expect(world.taken).toHaveLength(30);
   });
 
-  it('reads the list of one node while the other invents transactions without end', async () => {
+  it('the walk reads the list of one node while the other node invents transactions without end', async () => {
     for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
     for (let round = 0; round < 120; round++) {
       world.state.invented = range(0, 29).map((n) => `fake ${round} ${n}`);
@@ -614,8 +614,8 @@ describe('with a node whose list is wrong', () => {
   });
 });
 
-describe('what counts as a payment', () => {
-  it('books a listed success whose nodes first showed an earlier failure of the same bytes', async () => {
+describe('what is a payment', () => {
+  it('a successful transaction is recorded although nodes first showed a failure of the same bytes', async () => {
     world.chain.unshift(payment('s1', 100n));
     world.state.noop = 's1';
     await world.runAll();
@@ -640,7 +640,7 @@ describe('what counts as a payment', () => {
     expect(await world.confirm('s5')).toBeNull();
   });
 
-  it('books a confirmed payment that matched nothing before its request was made', async () => {
+  it('a confirm records a payment that matched no request when the walk first read it', async () => {
     world.chain.unshift(payment('s1', 7n));
     await world.runAll();
     expect(world.payments.get('s1')?.purpose).toBeNull();

@@ -69,7 +69,7 @@ function start(p: { lamports?: bigint; at?: number; wif?: string } = {}) {
 }
 
 describe('a day', () => {
-  it('mints the difference once for any number of cron ticks, and reports it', async () => {
+  it('a day mints the difference of reserve and supply once for any number of cron ticks, and reports it', async () => {
     const w = start();
     await Promise.all([w.wake(), w.wake(), w.wake()]);
     expect(await w.report()).toEqual({ day: DAY, state: 'waiting', reason: null, ok: true });
@@ -90,7 +90,7 @@ describe('a day', () => {
     ]);
   });
 
-  it('mints later income on the next day, including that of missed days', async () => {
+  it('income after the daily mint is minted on the next day, together with income of missed days', async () => {
     const w = start();
     await w.wake();
     await w.wait(60_000);
@@ -104,7 +104,7 @@ describe('a day', () => {
     expect(w.mints).toEqual([FUNDED * 100n, 700n * 100n]);
   });
 
-  it('anchors the newest proof in the chain by its memo, and is counted by a new proof within a minute', async () => {
+  it('a mint names the newest proof in its memo, and a new proof includes the mint within a minute', async () => {
     const w = start({ at: DUE - 60_000, wif: RESERVE_WIF });
     const newest = async () => {
       const answer = await w.service.custody().proof();
@@ -127,14 +127,14 @@ describe('a day', () => {
     expect((await newest()).hash).toBe(after.hash);
   });
 
-  it('a day does not begin before five past midnight', async () => {
+  it('no mint is planned before five past midnight', async () => {
     const w = start({ at: DUE - 1 });
     await w.wake();
     expect(await w.report()).toEqual({ day: DAY, state: 'scheduled', reason: null, ok: true });
     expect(await w.service.custody().listMints(10)).toEqual([]);
   });
 
-  it('a day with nothing to mint ends without an alarm', async () => {
+  it('a day on which there is nothing to mint ends without an alarm', async () => {
     const w = start();
     await w.wake();
     await w.wait(DAY_MS);
@@ -166,7 +166,7 @@ describe('a day', () => {
 });
 
 describe('while something is wrong', () => {
-  it('an index that lies stops the mint until it is repaired, on the same day', async () => {
+  it('a Bitcoin index with false data stops the mint until it is repaired on the same day', async () => {
     const w = start();
     w.indexes[1].set({ kind: 'wrong', by: 1n });
     await w.wake();
@@ -183,7 +183,7 @@ describe('while something is wrong', () => {
     expect(w.mints).toEqual([FUNDED * 100n]);
   });
 
-  it('a day that ends without agreement has no mint; the next one includes it', async () => {
+  it('a day that ends without agreement of the sources has no mint; the next mint includes its income', async () => {
     const w = start();
     w.indexes[0].set({ kind: 'down' });
     await w.wake();
@@ -211,7 +211,7 @@ describe('while something is wrong', () => {
     expect(await w.report()).toMatchObject({ state: 'none', reason: 'minted_today', ok: true });
   });
 
-  it('a node that does not show the last mint yet stops the next one', async () => {
+  it('a node that does not yet show the last mint stops the next mint', async () => {
     const w = start({ at: MIDNIGHT + DAY_MS - 3_600_000 });
     await w.wake();
     await w.until(DUE + DAY_MS);
@@ -229,7 +229,7 @@ describe('while something is wrong', () => {
     expect(w.mints).toEqual([FUNDED * 100n, 1_000n]);
   });
 
-  it('a mint without SOL for the fees reports the reason and begins once SOL is added', async () => {
+  it('a mint without SOL for the fees reports the reason, and starts once SOL is added', async () => {
     const w = start({ lamports: 1_000_000n });
     await w.wake();
     expect(await w.report()).toEqual({
@@ -254,7 +254,7 @@ describe('while something is wrong', () => {
     expect(w.mints).toEqual([FUNDED * 100n]);
   });
 
-  it('signs nothing while the operator has paused', async () => {
+  it('no mint is signed while the operator has paused', async () => {
     const w = start();
     await w.wake();
     await w.service.custody().ops({ name: 'pause' });
@@ -273,7 +273,7 @@ describe('while something is wrong', () => {
 });
 
 describe('the dry run', () => {
-  it("shows every source's figures and the possible mint, and mints nothing", async () => {
+  it("the dry run shows every source's figures and the possible mint, and mints nothing", async () => {
     const w = start();
     w.bitcoin.move(500n);
     w.mine(1);
@@ -296,7 +296,7 @@ describe('the dry run', () => {
     expect(await w.service.custody().listMints(10)).toEqual([]);
   });
 
-  it('shows the reason to wait, and that the day is done', async () => {
+  it('the dry run shows why the mint waits, and whether the mint of the day is done', async () => {
     const w = start();
     w.indexes[0].set({ kind: 'stale' });
     w.mine(3);
@@ -325,11 +325,11 @@ describe('after a lost journal', () => {
     return journal.latest(10).map(({ id, state }) => [id, state]);
   };
 
-  it('plans the mint of the day, which the kernel holds: the lost journal may have made it', () => {
+  it('after a loss of the journal the mint of the day is held, because it may already have been signed', () => {
     expect(holdAt(DUE)).toEqual([[`absr:${DAY}`, 'planned']]);
   });
 
-  it('plans no mint before its time, because none can have been made', () => {
+  it('after a loss of the journal no mint is planned before its time, because none can have been signed', () => {
     expect(holdAt(DUE - 1)).toEqual([]);
   });
 });

@@ -71,39 +71,42 @@ describe('the reserve at depth', () => {
     [900, 'one confirmation', 700n],
     [899, 'two', 700n],
     [898, 'three', 1_000n],
-  ])('an income at height %i has %s at tip 900: of 1,000 sats %i count', (height, _, counted) => {
-    const seen = view({ young: [young(height, 300n)] });
-    expect(both(seen, seen)).toMatchObject({ ok: true, sats: counted });
-  });
+  ])(
+    'an income at height %i has %s at tip 900, so the reserve at depth is %i of 1,000 sats',
+    (height, _, counted) => {
+      const seen = view({ young: [young(height, 300n)] });
+      expect(both(seen, seen)).toMatchObject({ ok: true, sats: counted });
+    },
+  );
 
-  it('a spend counts at once, at any depth', () => {
+  it('a spend reduces the reserve at once, at any depth', () => {
     const seen = view({ young: [young(900, -300n), young(899, 200n)] });
     expect(both(seen, seen)).toMatchObject({ ok: true, sats: 800n });
   });
 
-  it('a spend in the mempool of any index means that nothing is agreed', () => {
+  it('a spend in the mempool of any index prevents an agreement on the reserve', () => {
     const pending = view({ pendingSpent: sats(1n) });
     expect(both(view(), pending)).toEqual({ ok: false, reason: 'spend_pending' });
     expect(both(pending, view())).toEqual({ ok: false, reason: 'spend_pending' });
   });
 
-  it('counts depth from the lower tip: an index that is a block ahead does not deepen an income', () => {
+  it('depth is counted from the lower tip, so an index that is a block ahead adds no confirmation', () => {
     const behind = view({ tip: 900, young: [young(899, 300n)] });
     const ahead = view({ tip: 901, young: [young(899, 300n)] });
     expect(both(behind, ahead)).toMatchObject({ ok: true, sats: 700n, tip: { height: 900 } });
   });
 
-  it('an income that only the leading index shows counts for neither', () => {
+  it('an income that only the index with the higher tip shows is not part of the reserve at depth', () => {
     const ahead = view({ tip: 902, confirmed: sats(1_500n), young: [young(902, 500n)] });
     expect(both(view({ tip: 900 }), ahead)).toMatchObject({ ok: true, sats: 1_000n });
   });
 
-  it('indexes agree with tips two blocks apart, and not with three', () => {
+  it('indexes agree if their tips are two blocks apart, but not if they are three blocks apart', () => {
     expect(both(view({ tip: 900 }), view({ tip: 902 })).ok).toBe(true);
     expect(both(view({ tip: 900 }), view({ tip: 903 }))).toEqual({ ok: false, reason: 'tips_apart' });
   });
 
-  it('the reserve at depth is not agreed with one sat of difference, or by one index alone', () => {
+  it('the reserve at depth is not agreed if indexes differ by one sat, or if only one index responds', () => {
     const other = view({ confirmed: sats(1_001n) });
     expect(both(view(), other)).toEqual({ ok: false, reason: 'sources_disagree' });
     for (const configured of [1, 2, 3]) {
@@ -151,7 +154,7 @@ describe('the reserve at depth', () => {
 });
 
 describe('the reserve at the tip, for a proof', () => {
-  it('the reserve at the tip needs the same tip and the same balance', () => {
+  it('the reserve at the tip is agreed only if indexes show the same tip and the same balance', () => {
     expect(agreeAtTip([view(), view()], 2)).toMatchObject({ ok: true, sats: 1_000n });
     expect(agreeAtTip([view(), view({ tip: 901 })], 2)).toEqual({ ok: false, reason: 'tips_apart' });
     expect(agreeAtTip([view(), view({ confirmed: sats(1n) })], 2)).toEqual({
@@ -169,7 +172,7 @@ describe('the reserve at the tip, for a proof', () => {
         expect(agreeAtTip(all, 3)).toMatchObject({ ok: true, sats: 1_000n, tip: { height: 900 } });
   });
 
-  it('one of two configured indexes is not enough, and the only one configured is', () => {
+  it('one response is not enough if two indexes are configured, but is enough if only one is', () => {
     expect(agreeAtTip([view()], 2)).toEqual({ ok: false, reason: 'one_source' });
     expect(agreeAtTip([view()], 1)).toMatchObject({ ok: true });
     expect(agreeAtTip([], 1)).toEqual({ ok: false, reason: 'one_source' });
@@ -177,7 +180,7 @@ describe('the reserve at the tip, for a proof', () => {
 });
 
 describe('the decision', () => {
-  it('the amount to mint is the difference, scaled by the decimals', () => {
+  it('the amount to mint is the reserve minus the supply, scaled by the decimals', () => {
     expect(decideMint(facts())).toMatchObject({ verdict: 'mint', atoms: 600n });
     const scaled = supply({ atoms: 40_001n, decimals: 2 });
     expect(decideMint(facts({ supplies: [scaled, scaled] }))).toMatchObject({
@@ -186,7 +189,7 @@ describe('the decision', () => {
     });
   });
 
-  it('brings the supply to exactly the reserve, never above it', () => {
+  it('a mint brings the supply to exactly the reserve, never above it', () => {
     fc.assert(
       fc.property(u53, u53, fc.integer({ min: 0, max: 3 }), (reserve, atoms, decimals) => {
         const seen = supply({ atoms, decimals });
@@ -217,7 +220,7 @@ describe('the decision', () => {
     ['the decimals', { decimals: 1 }],
     ['the program', { program: 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' }],
     ['the authority', { mintAuthority: null }],
-  ])('waits while two nodes differ in %s', (_, change) => {
+  ])('a mint is not decided while two nodes differ in %s', (_, change) => {
     expect(decideMint(facts({ supplies: [supply(), supply(change)] }))).toEqual(wait('supplies_disagree'));
   });
 
@@ -236,13 +239,13 @@ describe('the decision', () => {
       expect(decideMint(facts({ supplies, nodes: 3 }))).toMatchObject({ verdict: 'mint', atoms: 600n });
   });
 
-  it('waits for a second node where two are configured', () => {
+  it('a mint is not decided with one node where two are configured', () => {
     expect(decideMint(facts({ supplies: [supply()] }))).toEqual(wait('one_node'));
     expect(decideMint(facts({ supplies: [] }))).toEqual(wait('one_node'));
     expect(decideMint(facts({ supplies: [supply()], nodes: 1 }))).toMatchObject({ verdict: 'mint' });
   });
 
-  it('a mint is not decided with a supply that is older than the last mint', () => {
+  it('a mint is not decided on a supply that was read before the last mint', () => {
     const earlier: PreviousMints = { open: false, last: { slot: 100n, day: '2026-01-01' } };
     const late = supply({ slot: 99n, source: 'rpc-2' });
     expect(decideMint(facts({ earlier }))).toMatchObject({ verdict: 'mint' });
@@ -250,11 +253,11 @@ describe('the decision', () => {
     expect(decideMint(facts({ earlier, supplies: [late], nodes: 1 }))).toEqual(wait('supply_outdated'));
   });
 
-  it('waits while an earlier mint is on its way', () => {
+  it('a mint is not decided while an earlier mint is in flight', () => {
     expect(decideMint(facts({ earlier: { open: true, last: null } }))).toEqual(wait('earlier_mint_open'));
   });
 
-  it('waits while the Bitcoin indexes do not agree', () => {
+  it('a mint is not decided while the Bitcoin indexes do not agree', () => {
     expect(decideMint(facts({ reserves: [view()] }))).toEqual(wait('one_source'));
   });
 });
@@ -278,7 +281,7 @@ const landed = (slot: bigint, blockTime: number | null): Landing => ({
 });
 
 describe('earlier mints', () => {
-  it('finds the newest mint that landed, by its block time, and whether a mint is undecided', () => {
+  it('finds the newest landed mint by its block time, and whether the outcome of a mint is still open', () => {
     const rows = [
       row('2026-01-01', { state: 'done', landing: landed(5n, Date.UTC(2026, 0, 1, 0, 6) / 1_000) }),
       row('2026-01-02', { state: 'done', landing: landed(9n, Date.UTC(2026, 0, 3, 0, 1) / 1_000) }),
@@ -292,7 +295,7 @@ describe('earlier mints', () => {
     expect(previousMintsOf([], 'absr:2026-01-03')).toEqual({ open: false, last: null });
   });
 
-  it('a landing without a block time counts for the day of its name', () => {
+  it('a landed mint without a block time belongs to the day in its id', () => {
     const rows = [row('2026-01-02', { state: 'done', landing: landed(5n, null) })];
     expect(previousMintsOf(rows, 'absr:2026-01-04').last?.day).toBe('2026-01-02');
   });
@@ -327,7 +330,7 @@ describe('the day of a mint', () => {
     ['minted_today', 'the same day', '2026-01-02'],
     // The clock was set back: the chain has seen the later day.
     ['day_over', 'a later day', '2026-01-03'],
-  ])('refuses with %s when the last mint landed on %s', async (reason, _when, lastDay) => {
+  ])('refuses to prepare a mint with %s when the last mint landed on %s', async (reason, _when, lastDay) => {
     expect(await preparedAfter(lastDay)).toEqual({ ok: false, reason });
   });
 
@@ -376,7 +379,7 @@ function index(txs: BitcoinTx[], change: Partial<BitcoinIndex> = {}): BitcoinInd
 const read = (source: BitcoinIndex, depth = 3) => readReserveView(source, RESERVE_BTC, depth);
 
 describe('one view of the reserve', () => {
-  it('reads every transaction that the lower tip of another index may treat as young, and no more', async () => {
+  it('reads all transactions that are too young at the lower tip of another index, and no more', async () => {
     // At tip 898, the lowest that agrees with 900, three confirmations begin at height 896.
     const source = index([paying(1, 900), paying(2, 898), paying(3, 897), paying(4, 896), paying(5, 400)]);
     const { young, tip } = await read(source);
@@ -385,13 +388,13 @@ describe('one view of the reserve', () => {
     expect(source.pages).toBe(1);
   });
 
-  it('pages through as many young transactions as there are, and gives up after 50 pages', async () => {
+  it('reads all pages of young transactions, and gives up after 50 pages', async () => {
     const many = (count: number) => Array.from({ length: count }, (_, n) => paying(n, 900));
     expect((await read(index([...many(130), paying(999, 1)]))).young).toHaveLength(130);
     await expect(read(index(many(1_300)))).rejects.toMatchObject({ details: { reason: 'too_many_young' } });
   });
 
-  it('a view is complete when a third party fills the newest blocks with transactions of 100,000 bytes', async () => {
+  it('a view of the reserve is complete even if a third party fills the newest blocks with large transactions', async () => {
     const large = (n: number, height: number) => ({
       txid: n.toString(16).padStart(64, '0'),
       vin: [],
@@ -419,7 +422,7 @@ describe('one view of the reserve', () => {
     );
   });
 
-  it('one view of the reserve is read again after a new block, and given up after several', async () => {
+  it('a view of the reserve is read again after a new block, and given up after several new blocks', async () => {
     const hashes = ['a', 'b', 'b', 'b'];
     const source = index([paying(1, 900), paying(2, 1)], { tipHash: async () => hashes.shift() ?? 'b' });
     expect((await read(source)).tip.hash).toBe('b');
@@ -432,11 +435,11 @@ describe('one view of the reserve', () => {
   it.each([
     ['unsorted_list', [paying(1, 898), paying(2, 900)]],
     ['unsorted_list', [paying(1, null)]],
-  ])('a list that hides young rows is refused: %s', async (reason, txs) => {
+  ])('refuses an unsorted list, because it can hide young transactions: %s', async (reason, txs) => {
     await expect(read(index(txs))).rejects.toMatchObject({ details: { reason } });
   });
 
-  it('a list that ends before the number of transactions is refused', async () => {
+  it('refuses a list with fewer transactions than the index reports for the address', async () => {
     const source = index([paying(1, 900), paying(2, 899)], {
       chainTxs: async (_, last) => (last ? [] : [paying(1, 900)]),
     });
@@ -444,7 +447,7 @@ describe('one view of the reserve', () => {
     expect((await read(index([paying(1, 900)]))).young).toHaveLength(1);
   });
 
-  it('one view of the reserve without a depth reads no list', async () => {
+  it('a view of the reserve without a required depth reads no list of transactions', async () => {
     const source = index([paying(1, 900)]);
     expect((await read(source, 0)).young).toEqual([]);
     expect(source.pages).toBe(0);

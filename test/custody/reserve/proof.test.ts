@@ -52,7 +52,7 @@ function proofOf(answer: ProofAnswer): ProofRecord {
 }
 
 describe('an hour', () => {
-  it('an hour has a proof although a block arrived between the reads of the two indexes', async () => {
+  it('signs the proof of the hour although a block arrived between the reads of the two indexes', async () => {
     const w = start();
     w.indexes[0].set({ kind: 'stale' });
     w.bitcoin.mine(w.clock.now);
@@ -69,7 +69,7 @@ describe('an hour', () => {
     expect(w.archive()).toHaveLength(1);
   });
 
-  it('an hour has a proof at once although the clock was set back by a day after a failure', async () => {
+  it('signs the proof of the hour at once although the clock was set back by a day after a failure', async () => {
     const w = start();
     w.clock.now += 24 * 60 * MINUTE;
     w.indexes[0].set({ kind: 'stale' });
@@ -81,7 +81,7 @@ describe('an hour', () => {
     expect((await w.custody().proof()).type).toBe('proof');
   });
 
-  it('an hour has one proof, signed by both keys over the figures of both chains', async () => {
+  it('signs one proof an hour with both keys, over the figures of both chains', async () => {
     const w = start();
     await w.tick();
     const proof = proofOf(await w.custody().proof());
@@ -110,7 +110,7 @@ describe('an hour', () => {
     expect(w.archive()).toEqual([proof]);
   });
 
-  it('an hour does not end a millisecond early, for any number of calls', async () => {
+  it('signs no second proof even a millisecond before the hour ends, for any number of calls', async () => {
     const w = start();
     await Promise.all(Array.from({ length: 100 }, () => w.custody().proof()));
     await w.tick(HOUR_MS - 1);
@@ -120,7 +120,7 @@ describe('an hour', () => {
     expect(w.archive()).toHaveLength(2);
   });
 
-  it('a proof names the one before it, also after a restart', async () => {
+  it('a proof names the previous proof, even after a restart', async () => {
     const w = start();
     await w.tick();
     w.service.restart();
@@ -137,7 +137,7 @@ describe('an hour', () => {
     );
   });
 
-  it('any call signs the first proof, without a cron', async () => {
+  it('any call signs the first proof, without a cron run', async () => {
     const w = start();
     const proof = proofOf(await w.custody().proof());
     expect(w.archive()).toEqual([proof]);
@@ -155,7 +155,7 @@ describe('nothing is signed', () => {
   it.each([
     ['two indexes contradict each other', { kind: 'wrong', by: 1n }, 'sources_disagree'],
     ['one index is down', { kind: 'down' }, 'one_source'],
-  ] as const)('nothing is signed while %s', async (_, fault, reason) => {
+  ] as const)('no proof is signed while %s', async (_, fault, reason) => {
     const w = start();
     w.indexes[1].set(fault);
     await w.tick();
@@ -169,7 +169,7 @@ describe('nothing is signed', () => {
     expect(w.archive()).toHaveLength(1);
   });
 
-  it('nothing is signed while the tips differ, and the last proof stays', async () => {
+  it('no proof is signed while the tips differ, and the last proof stays available', async () => {
     const w = start();
     await w.tick();
     w.indexes[0].set({ kind: 'stale' });
@@ -178,14 +178,14 @@ describe('nothing is signed', () => {
     expect(proofOf(await w.custody().proof()).timestamp).toBe(new Date(START).toISOString());
   });
 
-  it('nothing is signed while no Solana node answers', async () => {
+  it('no proof is signed while no Solana node responds', async () => {
     const w = start();
     for (const node of [0, 1]) w.solana.setNode(node, { down: true, lagSlots: 0 });
     await w.tick();
     expect(w.archive()).toEqual([]);
   });
 
-  it('nothing is signed while the operator has paused', async () => {
+  it('no proof is signed while the operator has paused', async () => {
     const w = start();
     await w.tick();
     await w.custody().ops({ name: 'pause' });
@@ -198,7 +198,7 @@ describe('nothing is signed', () => {
 });
 
 describe('the archive', () => {
-  it('the archive receives a proof later when D1 was unavailable, and loses none', async () => {
+  it('the archive in D1 receives every proof, later if D1 was unavailable', async () => {
     const w = start();
     await w.tick();
     w.service.mirror.state = 'down';
@@ -211,7 +211,7 @@ describe('the archive', () => {
     expect(parseProofMessage(third?.message ?? '').previousProof).toBe(second?.hash);
   });
 
-  it('the archive gives a lost journal the predecessor of its next proof; until then nothing is signed', async () => {
+  it('after a loss of the journal, no proof is signed until the archive has given the previous proof', async () => {
     const w = start();
     await w.tick();
     const [first] = w.archive();
@@ -240,7 +240,7 @@ describe('a Bitcoin key that is kept elsewhere', () => {
   }
   const watchOnly = () => start(null);
 
-  it('a Bitcoin key that is kept elsewhere is reported when no proof has been signed yet', async () => {
+  it('without a proof, the response says that the Bitcoin key is kept elsewhere', async () => {
     const w = watchOnly();
     await w.tick();
     expect(await w.custody().proof()).toMatchObject({
@@ -250,7 +250,7 @@ describe('a Bitcoin key that is kept elsewhere', () => {
     expect(w.archive()).toEqual([]);
   });
 
-  it('an offline key signs the draft, which stays the same until then', async () => {
+  it('an offline key signs the draft, which stays the same until it is signed', async () => {
     const w = watchOnly();
     const message = await draftOf(w);
     w.clock.now += 6 * HOUR_MS;
@@ -279,7 +279,7 @@ describe('a Bitcoin key that is kept elsewhere', () => {
     ['of another text', (message: string) => sign(`${message} `).signature],
     ['without a signer', () => 'smpAAAA'],
     ['that is none', () => ''],
-  ])('a signature %s is refused, and the draft stays', async (_, signature) => {
+  ])('refuses a signature %s, and keeps the draft', async (_, signature) => {
     const w = watchOnly();
     const message = await draftOf(w);
     expect(await w.custody().submitProof(signature(message))).toMatchObject({
@@ -290,7 +290,7 @@ describe('a Bitcoin key that is kept elsewhere', () => {
     expect(await draftOf(w)).toBe(message);
   });
 
-  it('a signature without a draft, after a week, or twice is refused', async () => {
+  it('refuses a signature without a draft, after a week, or for the second time', async () => {
     const w = watchOnly();
     const refused = { type: 'refused', refusal: { code: 'NOT_FOUND' } };
     expect(await w.custody().submitProof('smpAAAA')).toMatchObject(refused);
@@ -333,7 +333,7 @@ describe('the signer', () => {
       'a proof of another Bitcoin address',
       message({ bitcoinAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }),
     ],
-  ])('refuses %s', async (_, text) => {
+  ])('the signer refuses to sign %s', async (_, text) => {
     await expect(signer.sign(text)).rejects.toThrow(RangeError);
   });
 });

@@ -73,20 +73,20 @@ describe('the Solana figures of a proof', () => {
     ['a slot far ahead and another supply', { slot: 10n ** 12n, atoms: 1n }],
     ['a slot far behind', { slot: 3n }],
     ['a blockhash that no other node has seen', { fork: true, slot: 10n ** 12n }],
-  ])('keeps the figures of two nodes when the third of three shows %s', async (_, lie) => {
+  ])('a proof uses the figures of two nodes when the third of three shows %s', async (_, lie) => {
     const liar = { ...HONEST, ...lie };
     expect(await figuresOf(liar, HONEST, HONEST)).toEqual(AGREED);
     expect(await figuresOf(HONEST, HONEST, liar)).toEqual(AGREED);
   });
 
-  it('names the slot that two of three nodes have reached', async () => {
+  it('a proof names the slot that two of three nodes have reached', async () => {
     const behind = { ...HONEST, slot: 999n };
     expect(await figuresOf(HONEST, behind, undefined)).toMatchObject({
       solanaTip: { slot: 999n, blockhash: hashAt(999n) },
     });
   });
 
-  it('refuses figures that no quorum of nodes shows', async () => {
+  it('a proof is refused if no quorum of nodes shows the same figures', async () => {
     const refused = (reason: string) => ({ details: { reason } });
     await expect(figuresOf(HONEST, { ...HONEST, atoms: 1n })).rejects.toMatchObject(
       refused('nodes_disagree'),

@@ -73,7 +73,7 @@ it('marks an empty storage with the current version', () => {
   expect(versionOf(storage)).toBe(String(STORAGE_VERSION));
 });
 
-it('a snapshot exists of the storage of every earlier version', () => {
+it('a snapshot of the storage exists for every earlier version', () => {
   const versions = SNAPSHOTS.map(({ version }) => version).sort();
   expect(versions).toEqual(Array.from({ length: STORAGE_VERSION - 1 }, (_none, at) => at + 1));
 });
@@ -81,7 +81,7 @@ it('a snapshot exists of the storage of every earlier version', () => {
 describe.each(SNAPSHOTS.map((snapshot) => [snapshot.version, snapshot] as const))(
   'a storage of version %i',
   (_version, snapshot) => {
-    it('a storage of an earlier version has rows in every table and open operations of several kinds', () => {
+    it('the snapshot of an earlier version has rows in every table and open operations of several kinds', () => {
       expect(snapshot.tables.filter(({ rows }) => rows.length === 0)).toEqual([]);
       const operations = snapshot.tables.find(({ table }) => table === 'operations')?.rows ?? [];
       const open = operations.filter(({ due_at }) => due_at !== null);
@@ -107,7 +107,7 @@ describe.each(SNAPSHOTS.map((snapshot) => [snapshot.version, snapshot] as const)
       expect(contentsOf(storage, snapshot)).toEqual(before);
     });
 
-    it('keeps the signed bytes of open operations and sends no others', async () => {
+    it('after an upgrade, open operations keep their signed bytes and send no others', async () => {
       const storage = storageOf(snapshot);
       const wires = storage
         .exec("SELECT row FROM operations WHERE json_extract(row, '$.state') = 'signed'")
@@ -123,7 +123,7 @@ describe.each(SNAPSHOTS.map((snapshot) => [snapshot.version, snapshot] as const)
   },
 );
 
-it('drops the column of the earlier layout of version 1 and keeps its rows', () => {
+it('an upgrade from the earlier layout of version 1 drops its old column and keeps its rows', () => {
   const storage = createSqliteStorage();
   upgrade(storage);
   new TreasuryStore(storage).record(
@@ -178,7 +178,7 @@ describe('a storage of a newer version', () => {
     expect(answer.message).toContain(`version ${STORAGE_VERSION + 1}`);
   });
 
-  it('still returns a swap that newer storage has', async () => {
+  it('an older release still returns a swap from storage of a newer version', async () => {
     const w = await rolledBack();
     expect(await w.start().findSwap('signature-1')).toMatchObject({ signature: 'signature-1' });
   });
@@ -195,7 +195,7 @@ describe('a storage of a newer version', () => {
   });
 
   it.each(['3.5', 'two', '-1'])(
-    'includes a version that is not a number of a release: %s',
+    'a stored version that is not a release number is treated as newer: %s',
     async (version) => {
       const w = await rolledBack();
       w.journal.setMeta('storage_version', version);

@@ -28,7 +28,7 @@ function slowBalance(w: CustodianWorld) {
 }
 
 describe('one key', () => {
-  it('makes one swap for any number of repeats, which are marked and equal', async () => {
+  it('one key makes one swap for any number of repeats, whose responses are equal and marked as repeats', async () => {
     const w = createCustodianWorld();
     const first = await w.custody.createSwap(keyed('a'));
     w.clock.now += 400 * 24 * 3_600_000;
@@ -38,18 +38,21 @@ describe('one key', () => {
     expect([w.signatures(), rows(w).length]).toEqual([1, 1]);
   });
 
-  it.each([2, 20])('one key in %i calls at once, with a slow balance, makes one swap', async (calls) => {
-    const w = createCustodianWorld();
-    const balance = slowBalance(w);
-    const pending = Array.from({ length: calls }, () => w.custody.createSwap(keyed('a')));
-    balance.open();
-    const answers = await Promise.all(pending);
-    expect(new Set(codes(answers))).toEqual(new Set(['signature-1']));
-    expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    expect([w.signatures(), rows(w).length, w.bridge.quotes.length]).toEqual([1, 1, 1]);
-  });
+  it.each([2, 20])(
+    '%i concurrent calls with one key make one swap while the balance is read slowly',
+    async (calls) => {
+      const w = createCustodianWorld();
+      const balance = slowBalance(w);
+      const pending = Array.from({ length: calls }, () => w.custody.createSwap(keyed('a')));
+      balance.open();
+      const answers = await Promise.all(pending);
+      expect(new Set(codes(answers))).toEqual(new Set(['signature-1']));
+      expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
+      expect([w.signatures(), rows(w).length, w.bridge.quotes.length]).toEqual([1, 1, 1]);
+    },
+  );
 
-  it('one key with a second call that joins the running read of the balance makes one swap as well', async () => {
+  it('two calls with one key make one swap when they share the running read of the balance', async () => {
     const w = createCustodianWorld();
     const balance = slowBalance(w);
     // The first read belongs to another key; two equal keys share it and go on in the same instant.
@@ -61,7 +64,7 @@ describe('one key', () => {
     expect(rows(w)).toHaveLength(2);
   });
 
-  it('one key with another body is refused, before and after the swap exists', async () => {
+  it('refuses the same key with another body, before and after the swap exists', async () => {
     const w = createCustodianWorld();
     const other = keyed('a', { key: { keyHash: 'key-a', bodyHash: 'another body' } });
     const answers = await Promise.all([w.custody.createSwap(keyed('a')), w.custody.createSwap(other)]);
@@ -72,7 +75,7 @@ describe('one key', () => {
     expect(w.signatures()).toBe(1);
   });
 
-  it('keeps the refusal after the intent: a repeat makes no bridge call', async () => {
+  it('a refusal after the intent is kept, so a repeat makes no bridge call', async () => {
     const w = createCustodianWorld();
     w.bridge.nextQuote = () => ({ ok: false, reason: 'quote_recipient' });
     const first = await w.custody.createSwap(keyed('a'));
@@ -94,7 +97,7 @@ describe('one key', () => {
     expect((await w.custody.createSwap(keyed('a'))).type).toBe('created');
   });
 
-  it('returns a stored swap while nothing new may begin', async () => {
+  it('a repeat returns its stored swap while no new swap may start', async () => {
     const w = createCustodianWorld();
     const first = await w.custody.createSwap(keyed('a'));
     await w.custody.ops({ name: 'pause' });
@@ -105,7 +108,7 @@ describe('one key', () => {
     });
   });
 
-  it('a swap that takes longer than a caller may wait gets a time to retry, and is not begun twice', async () => {
+  it('the caller of a slow swap gets a time to retry, and the swap is not started twice', async () => {
     const w = createCustodianWorld({ within: async () => undefined });
     const answer = await w.custody.createSwap(keyed('a'));
     expect(answer).toMatchObject({ type: 'refused', replayed: false });
@@ -118,7 +121,7 @@ describe('one key', () => {
 });
 
 describe('calls without a key', () => {
-  it('20 at once never spend beyond the caps, and each refusal names the limit and the time', async () => {
+  it('20 concurrent swaps never exceed the caps, and each refusal names the limit and the retry time', async () => {
     const w = createCustodianWorld();
     const calls = Array.from({ length: 20 }, (_, at) => w.custody.createSwap(request({ client: `c${at}` })));
     const answers = await Promise.all(calls);
@@ -132,7 +135,7 @@ describe('calls without a key', () => {
     expect(w.chain.reads.balance).toBe(1);
   });
 
-  it('20 at once never spend more than the balance, floor and fees included', async () => {
+  it('20 concurrent swaps never spend more than the balance, floor and fees included', async () => {
     const w = createCustodianWorld();
     const held = 3n * SOL + 2n * FEE + SOL / 10n;
     w.chain.nextBalance = async () => ({ lamports: lamports(held), slot: 100n });
@@ -184,7 +187,7 @@ describe('limits per client', () => {
     expect(w.signatures()).toBe(0);
   });
 
-  it('gives back a create that failed at the bridge, at most six times an hour', async () => {
+  it('a create that failed at the bridge is not counted for its client, at most six times an hour', async () => {
     const w = createCustodianWorld();
     const quote = w.bridge.nextQuote;
     w.bridge.nextQuote = () => ({ ok: false, reason: 'quote_signature' });
@@ -201,7 +204,7 @@ describe('limits per client', () => {
     );
   });
 
-  it('counts the creates of an IPv6 /56 twice and of a /48 four times as high', async () => {
+  it('allows an IPv6 /56 twice and a /48 four times as many creates as a /64', async () => {
     const w = createCustodianWorld({
       limits: {
         ...createCustodianWorld().deps.limits,
@@ -229,7 +232,7 @@ describe('limits per client', () => {
     expect(await creates(0x1300)).toBe(0);
   });
 
-  it('a refused call does not count against its client', async () => {
+  it('a refused call is not counted in the limit of its client', async () => {
     const w = createCustodianWorld();
     for (let call = 0; call < 10; call++) await w.custody.createSwap(request({ amountLamports: 3n * SOL }));
     expect((await w.custody.createSwap(request())).type).toBe('created');
@@ -237,7 +240,7 @@ describe('limits per client', () => {
 });
 
 describe('the balance', () => {
-  it('a balance that cannot be read refuses the swap, with one read for all concurrent calls', async () => {
+  it('refuses a swap if the balance cannot be read, with one read for all concurrent calls', async () => {
     const w = createCustodianWorld();
     w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout'));
     const calls = Array.from({ length: 20 }, (_, at) => w.custody.createSwap(request({ client: `c${at}` })));
@@ -266,7 +269,7 @@ it('a later failure does not change the response to a create', async () => {
   expect(await w.custody.findSwap('signature-1')).toMatchObject({ status: 'failed', detail: 'refunded' });
 });
 
-it("a swap that would cost more than is left of the day's limit is refused at the signature, and frees its place", async () => {
+it("refuses a swap at the signature if it costs more than is left of the day's limit, and frees its place", async () => {
   const w = createCustodianWorld();
   w.bridge.nextQuote = (amount) => ({
     ok: true,

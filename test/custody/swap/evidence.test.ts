@@ -77,7 +77,7 @@ describe('the announcement of a deposit', () => {
     expect(announced).toEqual([[DEPOSIT, signature]]);
   });
 
-  it('announces a deposit at most ten times, and a failure changes nothing', async () => {
+  it('announces a deposit at most ten times, and a failed announcement does not affect the swap', async () => {
     const { announced, w } = await swapWith(['x'], () =>
       Promise.reject(upstreamFailed('bridge', 'status_500')),
     );

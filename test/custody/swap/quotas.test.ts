@@ -29,7 +29,7 @@ const preview = (w: CustodianWorld, amount = SOL, client = '192.0.2.1') =>
 const descending = (at: number) => SOL - BigInt(at);
 
 describe('a dry run', () => {
-  it('shows the expected result, opens no deposit address, reserves and stores nothing', async () => {
+  it('a dry run shows the expected result, opens no deposit address, and reserves and stores nothing', async () => {
     const w = createCustodianWorld();
     expect(await preview(w)).toEqual({
       type: 'possible',
@@ -77,7 +77,7 @@ describe('a dry run', () => {
       SOL,
       'PRICE_UNAVAILABLE',
     ],
-  ])('refuses as a create would when %s', async (_name, arrange, amount, code) => {
+  ])('a dry run is refused with the same code as a create when %s', async (_name, arrange, amount, code) => {
     const w = createCustodianWorld();
     arrange(w);
     expect(refusalOf(await preview(w, amount))?.code).toBe(code);
@@ -93,7 +93,7 @@ describe('a dry run', () => {
     ],
     ['solana-rpc', (w) => (w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'down')))],
   ] as [string, (w: CustodianWorld) => void][])(
-    'names %s as the failed upstream, as a create does',
+    'a dry run names %s as the failed upstream, as a create does',
     async (upstream, arrange) => {
       const w = createCustodianWorld();
       arrange(w);
@@ -104,7 +104,7 @@ describe('a dry run', () => {
     },
   );
 
-  it('refuses without an upstream call while swaps are stopped', async () => {
+  it('a dry run is refused without an upstream call while swaps are stopped', async () => {
     const w = createCustodianWorld({ swapsDisabled: true });
     expect(refusalOf(await preview(w))).toMatchObject({
       code: 'SWAPS_PAUSED',
@@ -115,7 +115,7 @@ describe('a dry run', () => {
 });
 
 describe("the bridge's quota", () => {
-  it('gives one client five dry runs in two hours, one after another or 500 at once', async () => {
+  it('allows one client five dry runs in two hours, one after another or 500 at once', async () => {
     for (const atOnce of [false, true]) {
       const w = rich();
       const answers: SwapPreview[] = [];
@@ -136,7 +136,7 @@ describe("the bridge's quota", () => {
     }
   });
 
-  it('a dry run that uses a younger quote of a smaller amount in its band uses up no quota', async () => {
+  it('a dry run that reuses a recent quote of a smaller amount in the same band uses up no quota', async () => {
     const w = rich();
     for (let call = 0; call < 100; call++) expect((await preview(w)).type).toBe('possible');
     expect(await preview(w, SOL + SOL / 2n, '198.51.100.1')).toMatchObject({
@@ -152,7 +152,7 @@ describe("the bridge's quota", () => {
     expect(w.bridge.quotes).toHaveLength(4);
   });
 
-  it('serves a stored quote after the share is used up, at prices that are read again', async () => {
+  it('after the share is used up, a dry run uses a stored quote at prices that are read again', async () => {
     const w = rich();
     for (let call = 0; call < 5; call++) await preview(w, descending(call));
     expect(refusalOf(await preview(w, descending(9)))?.code).toBe('RATE_LIMITED');
@@ -161,7 +161,7 @@ describe("the bridge's quota", () => {
     expect(refusalOf(await preview(w, descending(4)))?.code).toBe('PRICE_UNAVAILABLE');
   });
 
-  it('leaves dry runs to others after one address, one /24 or one /48 has used its share', async () => {
+  it('others still get dry runs after one address, one /24 or one /48 has used up its share', async () => {
     const w = rich();
     for (let host = 0; host < 100; host++) await preview(w, descending(host), `192.0.2.${host}`);
     for (let subnet = 0x1000; subnet < 0x2000; subnet += 0x80)
@@ -198,7 +198,7 @@ describe("the bridge's quota", () => {
     expect((await preview(w, SOL / 2n)).type).toBe('refused');
   });
 
-  it('a refusal before the quote costs none', async () => {
+  it('a refusal before the quote uses up no quota', async () => {
     const w = createCustodianWorld();
     for (let call = 0; call < 30; call++) await preview(w, 3n * SOL);
     expect((await preview(w)).type).toBe('possible');
@@ -212,7 +212,7 @@ describe('an amount that was too small for the bridge', () => {
       amount < below ? { ok: false, reason: 'amount_too_low' } : nextQuote(amount, dry);
   };
 
-  it('an amount that was too small for the bridge is remembered for ten minutes, and for all smaller amounts, so that it costs one quote', async () => {
+  it('remembers an amount too small for the bridge for ten minutes, and refuses it and smaller ones unquoted', async () => {
     const w = rich();
     tooLow(w, SOL);
     const first = refusalOf(await w.custody.createSwap(small(0)));
@@ -231,7 +231,7 @@ describe('an amount that was too small for the bridge', () => {
     expect(w.bridge.quotes).toHaveLength(3);
   });
 
-  it('an amount that was too small for the bridge is not remembered after the clock was set back by a day', async () => {
+  it('an amount too small for the bridge is forgotten after the clock was set back by a day', async () => {
     const w = rich();
     tooLow(w, SOL);
     await w.custody.createSwap(small(0));
@@ -249,7 +249,7 @@ describe('an amount that was too small for the bridge', () => {
     expect(w.bridge.quotes).toHaveLength(2);
   });
 
-  it('an amount that only our own limit on the cost refused is remembered as well', async () => {
+  it('an amount that only our own cost limit refused is also remembered as too small', async () => {
     const w = rich();
     w.bridge.nextQuote = (amount) => ({
       ok: true,

@@ -32,12 +32,12 @@ describe('priceQuote', () => {
     });
   });
 
-  it('exactly the limit passes, one sat less does not', () => {
+  it('accepts a quote whose loss is exactly the limit, and refuses one that is a sat lower', () => {
     expect(priceQuote(withMinimum(122_500n), TWO, 200)).toMatchObject({ ok: true, cost: 20_000_000n });
     expect(priceQuote(withMinimum(122_499n), TWO, 200)).toEqual({ ok: false, reason: 'quote_too_expensive' });
   });
 
-  it('a quote better than fair costs nothing, never less', () => {
+  it('the cost of a quote better than the fair price is zero, never negative', () => {
     expect(priceQuote(withMinimum(130_000n), TWO, 200)).toMatchObject({ ok: true, cost: 0n });
   });
 
@@ -60,7 +60,7 @@ describe('priceQuote', () => {
       [MARKET, { ...MARKET, source: 'two', btcUsd: 81_000_000_000n }],
       'price_divergent',
     ],
-  ])('%s decide nothing', (_name, prices, reason) => {
+  ])('refuses to judge a quote with prices from %s', (_name, prices, reason) => {
     expect(priceQuote(withMinimum(130_000n), prices, 200)).toEqual({ ok: false, reason });
   });
 
@@ -97,7 +97,7 @@ describe('priceQuote', () => {
 });
 
 describe('quoteSwap', () => {
-  it('returns a quote that passes the price check, with its cost', async () => {
+  it('quoteSwap returns a quote that passes the price check, with its cost', async () => {
     const bridge = createFakeBridge();
     expect(await quoteSwap(createSwapPorts(bridge), oneSol, true)).toMatchObject({
       ok: true,
@@ -110,13 +110,13 @@ describe('quoteSwap', () => {
   it.each<[string, QuoteVerdict, string]>([
     ['the route declines', { ok: false, reason: 'quote_signature' }, 'quote_signature'],
     ['the quote is too expensive', { ok: true, quote: withMinimum(1n) }, 'quote_too_expensive'],
-  ])('returns the reason when %s', async (_name, verdict, reason) => {
+  ])('quoteSwap returns the reason when %s', async (_name, verdict, reason) => {
     const bridge = createFakeBridge();
     bridge.nextQuote = () => verdict;
     expect(await quoteSwap(createSwapPorts(bridge), oneSol, false)).toEqual({ ok: false, reason });
   });
 
-  it('throws when the prices cannot be read, unless the route declines', async () => {
+  it('quoteSwap throws when the prices cannot be read, unless the route declines', async () => {
     const bridge = createFakeBridge();
     const ports = {
       ...createSwapPorts(bridge),

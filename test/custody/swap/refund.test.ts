@@ -92,7 +92,7 @@ describe('a refund', () => {
     claims: [`payment:${signature}`],
   });
 
-  it('a refund counts when our own account shows the announced sum', async () => {
+  it('a refund is accepted when our own account shows the announced sum', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'thirdParty', 5n);
     credit(ports, 'refund', 990_000_000n);
@@ -105,13 +105,13 @@ describe('a refund', () => {
     ['the agreed cost when the bridge keeps as much', 990_000_000n, AGREED],
     ['what the bridge keeps beyond the agreed cost', 989_999_999n, AGREED + 1n],
     ['what the bridge keeps, up to the cost of a swap', (SOL * 98n) / 100n, SOL / 50n],
-  ])('costs %s', async (_name, part, cost) => {
+  ])('a refund costs %s', async (_name, part, cost) => {
     const { settle, ports } = settleSwap(refunded(part));
     credit(ports, 'refund', part);
     expect((await settle()).settlement).toMatchObject({ arrived: true, cost });
   });
 
-  it('a refund that keeps two percent uses up the daily limit on costs, however cheap the quotes were', async () => {
+  it('refunds that are two percent short use up the daily cost limit, however cheap the quotes were', async () => {
     const w = createCustodianWorld();
     w.bridge.nextReport = () => refunded((2n * SOL * 98n) / 100n);
     for (const name of ['a', 'b', 'c']) {
@@ -128,7 +128,7 @@ describe('a refund', () => {
   });
 
   it.each([100n, (SOL * 98n) / 100n - 1n])(
-    'a refund of a small part, announced as such, leaves the swap unsettled: %i lamports',
+    'a refund that the bridge announces as a small part leaves the swap unsettled: %i lamports',
     async (part) => {
       const { settle, ports } = settleSwap(refunded(part));
       credit(ports, 'refund', part);
@@ -136,7 +136,7 @@ describe('a refund', () => {
     },
   );
 
-  it('a refund of a hundred lamports makes no room for further swaps, raises the count of held ones, and may be completed', async () => {
+  it('a refund of a hundred lamports frees no limit, counts the swap as held, and may be completed later', async () => {
     const w = createCustodianWorld();
     w.bridge.nextReport = () => refunded(100n);
     for (const name of ['a', 'b']) {
@@ -167,7 +167,7 @@ describe('a refund', () => {
     expect((await w.custody.report()).heldOperations).toBe(1);
   });
 
-  it('a refund is found behind a transaction of a version that no node returns and that any party can send', async () => {
+  it('finds a refund behind a transaction whose version no node returns and that any party can send', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'newer', 5n);
     credit(ports, 'refund', 990_000_000n);
@@ -179,7 +179,7 @@ describe('a refund', () => {
     expect(await settle()).toEqual(found('refund', 990_000_000n));
   });
 
-  it('a refund is found below 2,500 transactions of dust that came after it', async () => {
+  it('finds a refund although 2,500 transactions of dust came after it', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'refund', 990_000_000n);
     for (let at = 0; at < 2_500; at++) credit(ports, `dust-${at}`, 1n);
@@ -205,19 +205,19 @@ describe('a refund', () => {
         ports.transactions.clear();
       },
     ],
-  ])('a refund that %s keeps it waiting', async (_name, arrange) => {
+  ])('a swap keeps waiting for its refund if the refund %s', async (_name, arrange) => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
     arrange(ports);
     expect(await settle()).toEqual(pending('refunding'));
   });
 
-  it('a swap waits when its refund serves another swap', async () => {
+  it('a swap waits when another swap has already consumed its refund', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n), ['payment:refund']);
     credit(ports, 'refund', 990_000_000n);
     expect(await settle()).toEqual(pending('refunding'));
   });
 
-  it('a refund from before the swap does not count', async () => {
+  it('a refund from before the swap is not accepted', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'old', 990_000_000n);
     credit(ports, 'signature-one', -SOL);
@@ -261,7 +261,7 @@ describe('a refund', () => {
     expect(await settle()).toEqual(ok ? found('refund', change) : pending('refunding'));
   });
 
-  it('a refund is found behind any number of other transactions, a few per check', async () => {
+  it('finds a refund behind any number of other transactions by reading a few in each check', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
     for (let at = 0; at < 140; at++) credit(ports, `dust-${at}`, 1n);
     credit(ports, 'refund', 990_000_000n);
@@ -304,7 +304,7 @@ describe('a refund', () => {
     ['before', 500, 0],
     ['after', 0, 500],
     ['before and after', 1_000, 1_000],
-  ])('%s dust is found within four minutes', async (_name, before, after) => {
+  ])('finds a refund within four minutes if dust arrives %s the refund', async (_name, before, after) => {
     const w = await sent();
     for (let at = 0; at < before; at++) credit(w.swap, `before-${at}`, 1n);
     credit(w.swap, 'refund', 990_000_000n);
@@ -312,7 +312,7 @@ describe('a refund', () => {
     expect(await delay(w)).toBeLessThan(240_000);
   });
 
-  it('finds a refund within three minutes behind 1,000 transfers with the longest memos, while one of three nodes invents as many', async () => {
+  it('finds a refund within three minutes behind 1,000 long memos while a node invents 1,000 transfers', async () => {
     const w = await sent();
     for (let at = 0; at < 1_000; at++) credit(w.swap, `before-${at}`, 1n);
     credit(w.swap, 'refund', 990_000_000n);
@@ -341,7 +341,7 @@ describe('a refund', () => {
     expect(await delay(w)).toBeLessThan(61_000);
   });
 
-  it('a refund that no quorum shows at first is found although 500 transactions came after it', async () => {
+  it('finds a refund that no quorum shows at first although 500 transactions came after it', async () => {
     const w = await sent();
     credit(w.swap, 'refund', 990_000_000n);
     for (let at = 0; at < 500; at++) credit(w.swap, `dust-${at}`, 1n);

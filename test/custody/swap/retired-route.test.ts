@@ -23,7 +23,7 @@ async function startWith(...rows: (typeof SETTLING)[]) {
   return w;
 }
 
-it('holds a swap that only its retired route could settle, and calls no bridge about it', async () => {
+it('holds a swap that only a retired route could settle, and calls no bridge about it', async () => {
   const w = await startWith(SETTLING, FAILED);
   await w.pass(HOUR_MS / 2);
   expect(w.journal.get('swap:settling')).toMatchObject({ state: 'settling', reason: held('unknown_state') });
@@ -33,7 +33,7 @@ it('holds a swap that only its retired route could settle, and calls no bridge a
   expect(w.bridge.reports).toEqual([]);
 });
 
-it.each([SETTLING, FAILED])('lets the operator write off $id', async ({ id }) => {
+it.each([SETTLING, FAILED])('the operator can write off a swap of a retired route: $id', async ({ id }) => {
   const w = await startWith(SETTLING, FAILED);
   await w.pass(HOUR_MS / 2);
   expect(await w.custody.ops({ name: 'write-off', id })).toMatchObject({ ok: true });

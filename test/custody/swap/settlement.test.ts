@@ -24,12 +24,12 @@ describe('the bridge only indicates where to check', () => {
     expect(bridge.reports).toEqual(['deposit']);
   });
 
-  it('a delivery without a transaction on our side waits', async () => {
+  it('a swap waits while no transaction of the reported delivery pays our Bitcoin address', async () => {
     expect(await settleSwap(delivered(TXID)).settle()).toEqual(pending('settling'));
     expect(await settleSwap(delivered()).settle()).toEqual(pending('settling'));
   });
 
-  it('a failed bridge status keeps the exposure: no return is proven', async () => {
+  it('a failed bridge status keeps the exposure, because no refund is proven', async () => {
     const { settle } = settleSwap({ state: 'failed', reason: 'bridge_failed' });
     expect(await settle()).toEqual({
       settlement: { state: 'incomplete', reason: 'bridge_failed', arrived: false, outcome: {} },
@@ -57,7 +57,7 @@ describe('delivery', () => {
     expect(await settle()).toEqual(paidBy(TXID, 1, 124_500n));
   });
 
-  it('a delivery is found in any of several transactions', async () => {
+  it('a delivery is found in any of several reported transactions', async () => {
     const { settle, ports } = settleSwap(delivered(OTHER, TXID));
     ports.indexes = [(txid) => (txid === TXID ? bitcoinTx(TXID, [{ value: 124_500n }]) : null)];
     expect(await settle()).toEqual(paidBy(TXID, 0, 124_500n));
@@ -76,7 +76,7 @@ describe('delivery', () => {
       { arrived: true, cost: 30_000_000n },
     ],
     ['leaves the swap unsettled when more is missing', 121_519n, { arrived: false }],
-  ])('a delivery of less is partial, no success, and %s', async (_name, value, end) => {
+  ])('a delivery of less than the minimum is partial, not a success, and %s', async (_name, value, end) => {
     const { settle, ports } = settleSwap(delivered(TXID));
     ports.indexes = both(bitcoinTx(TXID, [{ value }]));
     expect(await settle()).toEqual({
@@ -94,19 +94,19 @@ describe('delivery', () => {
     ['unconfirmed', bitcoinTx(TXID, [{ value: 124_500n }], null)],
     ['to another address', bitcoinTx(TXID, [{ address: 'bc1qother', value: 124_500n }])],
     ['to no address at all', bitcoinTx(TXID, [{ address: null, value: 124_500n }])],
-  ])('an output %s does not count', async (_name, tx) => {
+  ])('an output %s is not a delivery', async (_name, tx) => {
     const { settle, ports } = settleSwap(delivered(TXID));
     ports.indexes = both(tx);
     expect(await settle()).toEqual(pending('settling'));
   });
 
-  it('an output that serves another swap does not count', async () => {
+  it('an output that another swap has consumed is not a delivery', async () => {
     const { settle, ports } = settleSwap(delivered(TXID), [`output:${TXID}:0`]);
     ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }]));
     expect(await settle()).toEqual(pending('settling'));
   });
 
-  it('the second of two equal outputs serves the second swap', async () => {
+  it('the second of two equal outputs settles the second swap', async () => {
     const { settle, ports } = settleSwap(delivered(TXID), [`output:${TXID}:0`]);
     ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }, { value: 124_500n }]));
     expect(await settle()).toEqual(paidBy(TXID, 1, 124_500n));
@@ -116,7 +116,7 @@ describe('delivery', () => {
     ['the larger output first', [200_000n, 124_500n], 1],
     ['the smaller output first', [60_000n, 124_500n], 1],
     ['three of them', [60_000n, 200_000n, 124_500n], 2],
-  ])('each of the swaps in a batch with %s takes the output that fits it', async (_name, values, vout) => {
+  ])('each swap in a batch with %s takes the output that fits its amount', async (_name, values, vout) => {
     const { settle, ports } = settleSwap(delivered(TXID));
     ports.indexes = both(
       bitcoinTx(
@@ -127,7 +127,7 @@ describe('delivery', () => {
     expect(await settle()).toEqual(paidBy(TXID, vout, 124_500n));
   });
 
-  it('the largest output that is left is the partial payment when none of a batch is enough', async () => {
+  it('the largest unused output is the partial payment when no output of a batch is enough', async () => {
     const { settle, ports } = settleSwap(delivered(TXID));
     ports.indexes = both(bitcoinTx(TXID, [{ value: 10n }, { value: 90_000n }, { value: 20n }]));
     expect((await settle()).settlement).toMatchObject({ reason: 'partial', outcome: { btcVout: 1 } });
@@ -145,7 +145,7 @@ describe('delivery', () => {
     expect(await settle()).toEqual(paidBy(TXID, 0, 124_500n));
   });
 
-  it('a payment that is older than the swap pays for something else', async () => {
+  it('a payment that is older than the swap is not a delivery of the swap', async () => {
     const { settle, ports } = settleSwap(delivered(TXID));
     const landed = NOW / 1_000;
     ports.indexes = both(bitcoinTx(TXID, [{ value: 124_500n }], { height: 899_000, time: landed - 7_201 }));
@@ -155,7 +155,7 @@ describe('delivery', () => {
     expect((await settle()).settlement.state).toBe('complete');
   });
 
-  it('malformed txids are not read, and at most a few valid ones are', async () => {
+  it('malformed txids are ignored, and at most a few valid ones are read', async () => {
     const many = Array.from({ length: 1_000 }, (_, at) => at.toString(16).padStart(64, '0'));
     const { settle, ports } = settleSwap(delivered('', '../address/x', 'A'.repeat(64), 'zz', ...many));
     const looked: string[] = [];
@@ -200,11 +200,11 @@ describe('two indexes', () => {
     ],
     ['that are both down', [down, down], undefined],
     ['that both lack it', [null, null], undefined],
-  ])('%s', (_name, views, expected) => {
+  ])('confirms the outputs of a transaction by two indexes %s', (_name, views, expected) => {
     expect(confirmedOutputs(views, BTC_ADDRESS, SINCE)).toEqual(expected);
   });
 
-  it('no payment is found without an index', () => {
+  it('no output is confirmed without an index', () => {
     expect(confirmedOutputs([], BTC_ADDRESS, SINCE)).toBeUndefined();
   });
 });

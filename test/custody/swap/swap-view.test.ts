@@ -40,7 +40,7 @@ describe('a swap that ended unsigned', () => {
     ['upstream_timeout', 'UPSTREAM_FAILED'],
     ['upstream_rpc_-32016', 'UPSTREAM_FAILED'],
     ['something_new', 'QUOTE_REFUSED'],
-  ])('because of %s is refused with %s', (reason, code) => {
+  ])('a swap that ended because of %s is refused with %s', (reason, code) => {
     const refusal = refusalFor(reason);
     expect(refusal).toMatchObject({ code, details: { reason: reason.replace('stopped_', '') } });
     expect(refusal.message.length).toBeGreaterThan(20);
@@ -49,7 +49,7 @@ describe('a swap that ended unsigned', () => {
   it.each([
     ['hour', 'The limit of SOL swapped in an hour would be exceeded by this amount.'],
     ['of_an_older_release', 'This amount would exceed a limit on swaps.'],
-  ])('at the limit %s shows when there is room again', (limit, message) => {
+  ])('a swap that ended at the limit %s shows when there is room again', (limit, message) => {
     expect(refusalFor(`limit_${limit}`, { availableAt: String(NOW + 60_000) })).toEqual({
       code: 'SWAP_LIMIT_REACHED',
       message,
@@ -79,7 +79,7 @@ describe('the refusal of an amount', () => {
     [5n, '5'],
     [0n, '0'],
     [-7n, '0'],
-  ])('above a spendable balance of %i shows %s lamports', (available, shown) => {
+  ])('the refusal of an amount above a spendable balance of %i shows %s lamports', (available, shown) => {
     const short = { ok: false, code: 'INSUFFICIENT_BALANCE', available: lamports(available) } as const;
     expect(limitRefusal(short, NOW)).toMatchObject({
       code: 'INSUFFICIENT_BALANCE',
@@ -126,7 +126,7 @@ describe('the public state of a swap', () => {
     ['done', done(), 'finished'],
     ['with a failed bridge', outstanding(), 'failed'],
     ['refunded', outstanding({ detail: 'refunded', unsettled: lamports(0n) }), 'failed'],
-  ])('%s is one of three states, with its detail', (_name, op, status) => {
+  ])('a swap is shown in one of three states, with its detail: %s', (_name, op, status) => {
     expect(swapView(op)).toMatchObject({
       signature: 'signature-one',
       status,
@@ -140,7 +140,7 @@ describe('the public state of a swap', () => {
     expect(swapView(closed())).toBeNull();
   });
 
-  it('shows the requested amount even when nothing left in the end', () => {
+  it('the public swap shows the requested amount even if nothing was sent in the end', () => {
     const expired = signed({
       state: 'failed',
       amount: lamports(0n),
@@ -154,14 +154,14 @@ describe('the public state of a swap', () => {
     });
   });
 
-  it('shows the received sats, and null before they arrive', () => {
+  it('the public swap shows the received sats, and null before they arrive', () => {
     expect(swapView(settling())).toMatchObject({ btcSats: null, btcTxid: null });
     const paid = done({ outcome: { btcSats: '124500', btcTxid: 't' } });
     expect(swapView(paid)).toMatchObject({ btcSats: 124_500n, btcTxid: 't' });
   });
 });
 
-describe('the answer to a create', () => {
+describe('the response to a create', () => {
   it('the response to a create is the same regardless of later changes of the swap', () => {
     for (const op of [
       signed(),

@@ -53,7 +53,7 @@ it.each([
     { program: 'token', metaplex: true },
     (RESERVED - CREATION_FEE - METAPLEX_FEE) / 3n,
   ],
-])('a creation takes no more than was set aside, which covers %s', async (_name, over, most) => {
+])('a creation costs no more than the amount set aside, which covers %s', async (_name, over, most) => {
   expect(await prepare(null, over, most).prepared).toMatchObject({ ok: true });
   for (const rent of [most + 1n, 50_000_000_000n]) {
     const { prepared, signed } = prepare(null, over, rent);
@@ -62,7 +62,7 @@ it.each([
   }
 });
 
-it('lamports at the address of a mint are neither our mint nor a sign of a stolen seed', async () => {
+it('lamports at a mint address are treated neither as our mint nor as a sign of a stolen seed', async () => {
   const funded = { owner: SYSTEM_PROGRAM_ADDRESS, supply: 0n, decimals: -1 };
   const { prepared, signed } = prepare(funded);
   expect(await prepared).toEqual({ ok: false, reason: 'mint_address_funded' });
@@ -81,18 +81,21 @@ describe('a mint that already exists', () => {
     ['as ordered', mint(), {}],
     ['some of which was burnt later', mint({ supply: 1n }), {}],
     ['whose supply its creator increased later', mint({ supply: 9_000_000n }), { revokeMint: false }],
-  ])('%s is the creation itself: nothing is signed', async (_name, found, over) => {
-    const { prepared, signed } = prepare(found, over);
-    expect(await prepared).toEqual({ ok: false, found: { mint: MINT } });
-    expect(signed).toEqual([]);
-  });
+  ])(
+    'an existing mint %s is the result of the creation, so nothing is signed',
+    async (_name, found, over) => {
+      const { prepared, signed } = prepare(found, over);
+      expect(await prepared).toEqual({ ok: false, found: { mint: MINT } });
+      expect(signed).toEqual([]);
+    },
+  );
 
   it.each([
     ['of another program', mint({ owner: TOKEN_PROGRAM })],
     ['of other decimals', mint({ decimals: 9 })],
     ['of more than the mint authority may have made', mint({ supply: 5_000_001n })],
     ['that is not a mint', mint({ supply: 0n, decimals: -1 })],
-  ])('%s is not ours: the operator must check', async (_name, found) => {
+  ])('an existing mint %s is not ours, so the operator must check it', async (_name, found) => {
     const { prepared, signed } = prepare(found);
     expect(await prepared).toEqual({ ok: false, reason: 'foreign_mint' });
     expect(signed).toEqual([]);

@@ -26,7 +26,7 @@ it('opens the seventh connection of an invocation once one of six has its header
   await expect.poll(() => waiting.length).toBe(7);
 });
 
-it('ends a request in the queue when its time limit is over', async () => {
+it('ends a queued request when its time limit has passed', async () => {
   const { waiting, fetch } = pending();
   const limit = new AbortController();
   const seventh = onConnections(new Connections(), () => {
