@@ -58,7 +58,7 @@ it('reads an unlisted pool from the chain in two round trips, with the same stat
     'tokenMintB',
     'tokenVaultA',
   ];
-  for (const field of [...same, 'tokenVaultB', 'tokenBalanceA', 'tokenBalanceB', 'feeTierIndex'])
+  for (const field of [...same, 'tokenVaultB', 'tokenBalanceA', 'tokenBalanceB', 'feeTierIndex', 'poolType'])
     expect(fromChain[field], field).toEqual(fromOrca[field]);
   const { tokenA, tokenB } = pool;
   expect(fromChain.tokenA).toMatchObject({
@@ -78,6 +78,8 @@ it('reads an unlisted pool from the chain in two round trips, with the same stat
   expect(fromChain).toMatchObject({
     poolDataSource: 'chain_rpc',
     swapFeePercentDisplay: '0.04%',
+    adaptiveFeeEnabled: true,
+    adaptiveFee: { currentRate: 164, maxRate: 16_384 },
   });
   expect(fromChain).not.toHaveProperty('tvlUsdc');
   expect(fromChain).not.toHaveProperty('stats');

@@ -1,18 +1,19 @@
-/** The accounts of a Whirlpool on the chain: vaults, mints and names. */
+/** The accounts of a Whirlpool on the chain: vaults, mints, names and the oracle. */
 import { base64 } from '@scure/base';
 import { address, none } from '@solana/web3.js';
 import { AccountState, getMintEncoder, getTokenEncoder } from '@solana-program/token';
 import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { decodeWhirlpool, WHIRLPOOL_PROGRAM } from '../../src/chain/solana/whirlpool.ts';
+import { decodeWhirlpool, oracleAddress, WHIRLPOOL_PROGRAM } from '../../src/chain/solana/whirlpool.ts';
 import type { ChainAccount } from '../../src/providers/solana-rpc.ts';
+import { oracleBytes } from '../chain/solana/oracle-bytes.ts';
 import { extended, metadataPointer, metaplexMetadata, tokenMetadata } from '../chain/solana/token-bytes.ts';
 import real from '../fixtures/whirlpool-accounts.json' with { type: 'json' };
 
-/** SOL/USDC, both mints under the classic program with Metaplex names. */
-export const SOL_POOL = 'Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE';
-/** SPYx/USDC; SPYx is a Token-2022 mint that names itself. */
-export const SPYX_POOL = 'Fae5dWVntUt6zbWu2voXxioDpMii7SqQwtsxBmoVCsHR';
+/** SOL/USDC with a fixed fee, both mints under the classic program with Metaplex names. */
+export const FIXED_POOL = 'Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE';
+/** SPYx/USDC with an adaptive fee; SPYx is a Token-2022 mint that names itself. */
+export const ADAPTIVE_POOL = 'Fae5dWVntUt6zbWu2voXxioDpMii7SqQwtsxBmoVCsHR';
 
 export const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 export const WSOL = 'So11111111111111111111111111111111111111112';
@@ -24,7 +25,7 @@ export const vault = (mint: string, atoms: bigint, program = TOKEN_PROGRAM): Cha
   const base = new Uint8Array(
     getTokenEncoder().encode({
       mint: address(mint),
-      owner: address(SOL_POOL),
+      owner: address(FIXED_POOL),
       amount: atoms,
       delegate: none(),
       state: AccountState.Initialized,
@@ -47,6 +48,16 @@ const mintBytes = (decimals: number): Uint8Array =>
     }),
   );
 
+export const CONSTANTS = {
+  filterPeriod: 30,
+  decayPeriod: 600,
+  reductionFactor: 500,
+  adaptiveFeeControlFactor: 4_000,
+  maxVolatilityAccumulator: 100_000,
+  tickGroupSize: 64,
+  majorSwapThresholdTicks: 64,
+};
+
 const poolAccount = (pool: string): ChainAccount => {
   const data = real.accounts.find(({ address: known }) => known === pool)?.data ?? '';
   return account(WHIRLPOOL_PROGRAM, base64.decode(data));
@@ -60,24 +71,32 @@ export function vaultsOf(pool: string): readonly [string, string] {
 
 /** Both pools with all their accounts. */
 export function chainWithPools(): Map<string, ChainAccount> {
-  const [vaultSol, vaultUsdc] = vaultsOf(SOL_POOL);
-  const [vaultSpyx, vaultDollars] = vaultsOf(SPYX_POOL);
+  const [vaultSol, vaultUsdc] = vaultsOf(FIXED_POOL);
+  const [vaultSpyx, vaultDollars] = vaultsOf(ADAPTIVE_POOL);
   const spyxNames = { name: 'SP500 xStock', symbol: 'SPYx', uri: 'https://example.org/spyx.json' };
   const spyx = extended(mintBytes(8), 1, [
     [18, metadataPointer(SPYX)],
     [19, tokenMetadata(SPYX, spyxNames)],
   ]);
+  const oracle = oracleBytes(ADAPTIVE_POOL, 0n, CONSTANTS, {
+    lastReferenceUpdateTimestamp: 1_787_800_000n,
+    lastMajorSwapTimestamp: 1_787_700_000n,
+    volatilityReference: 5_000,
+    tickGroupIndexReference: 319,
+    volatilityAccumulator: 10_000,
+  });
   const usdcNames = { name: 'USD Coin', symbol: 'USDC', uri: '' };
   return new Map([
-    [SOL_POOL, poolAccount(SOL_POOL)],
+    [FIXED_POOL, poolAccount(FIXED_POOL)],
     [vaultSol, vault(WSOL, 123_456_789_012_345n)],
     [vaultUsdc, vault(USDC, 18_446_744_073_709_551_615n)],
     [WSOL, account(TOKEN_PROGRAM, mintBytes(9))],
     [USDC, account(TOKEN_PROGRAM, mintBytes(6))],
     [metaplexAddress(USDC), account(METAPLEX_PROGRAM, metaplexMetadata(USDC, usdcNames))],
-    [SPYX_POOL, poolAccount(SPYX_POOL)],
+    [ADAPTIVE_POOL, poolAccount(ADAPTIVE_POOL)],
     [SPYX, account(TOKEN_2022_PROGRAM, spyx)],
     [vaultSpyx, vault(SPYX, 7_000_000_001n, TOKEN_2022_PROGRAM)],
     [vaultDollars, vault(USDC, 5n)],
+    [oracleAddress(ADAPTIVE_POOL), account(WHIRLPOOL_PROGRAM, oracle)],
   ]);
 }

@@ -1,7 +1,18 @@
+import { getWhirlpoolDecoder } from '@orca-so/whirlpools-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { metaplexAddress } from '../../src/chain/solana/token-metadata.ts';
 import { createOrca } from '../../src/providers/orca.ts';
-import { chainWithPools, SOL_POOL, SPYX, SPYX_POOL, USDC, vault, vaultsOf, WSOL } from './pool-accounts.ts';
+import {
+  ADAPTIVE_POOL,
+  CONSTANTS,
+  chainWithPools,
+  FIXED_POOL,
+  SPYX,
+  USDC,
+  vault,
+  vaultsOf,
+  WSOL,
+} from './pool-accounts.ts';
 import { type Handler, startPoolUpstreams } from './pool-upstreams.ts';
 import { SSRF_ADDRESSES } from './ssrf-addresses.ts';
 
@@ -12,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => upstreams.stop());
 beforeEach(() => upstreams.reset());
 
-const PATH = `/api/dex/pool/${SOL_POOL}`;
+const PATH = `/api/dex/pool/${FIXED_POOL}`;
 const plantPools = () => {
   for (const [address, account] of chainWithPools()) upstreams.chain.set(address, account);
 };
@@ -26,8 +37,8 @@ const send =
  * Text that no parser and writer would preserve: digits, exponents, escapes, order, spacing, unknown members.
  */
 const poolText = (balanceA: string, balanceB: string): string => {
-  const [vaultA, vaultB] = vaultsOf(SOL_POOL);
-  return `{ "meta": {"cursor":null},\r\n "data" : {"address":"${SOL_POOL}","price":"73.20551387", "tokenBalanceA" : ${balanceA},
+  const [vaultA, vaultB] = vaultsOf(FIXED_POOL);
+  return `{ "meta": {"cursor":null},\r\n "data" : {"address":"${FIXED_POOL}","price":"73.20551387", "tokenBalanceA" : ${balanceA},
  "tokenMintA":"${WSOL}","tokenMintB":"${USDC}","tokenVaultA":"${vaultA}","tokenVaultB":"${vaultB}",
  "note":"\\u0041\\/ } \\" {é","nested":{"tokenBalanceA":"0","list":[1,{"data":"x"}]},"tokenBalanceB":${balanceB},
  "writeVersion":1459165811157000000001,"tiny":1.0e-7,"ten":1E+1,"half":0.50,"unknown_member":[ ],"tvlUsdc":null}}\n`;
@@ -44,7 +55,7 @@ describe('the pool API answers', () => {
     expect(await response.text()).toBe(POOL);
     expect(response.headers.get('content-type')).toBe('application/json');
     expect(response.headers.get('x-data-source')).toBe('orca');
-    expect(upstreams.requests).toEqual([`${upstreams.host}/v2/solana/pools/${SOL_POOL}`]);
+    expect(upstreams.requests).toEqual([`${upstreams.host}/v2/solana/pools/${FIXED_POOL}`]);
     expect(upstreams.chainReads).toEqual([]);
   });
 
@@ -60,7 +71,7 @@ describe('the pool API answers', () => {
     expect(JSON.parse(text)).toEqual(JSON.parse(corrected));
     expect(text).toContain('"writeVersion":1459165811157000000001,"tiny":1.0e-7,"ten":1E+1,"half":0.50,');
     expect(response.status).toBe(200);
-    expect(upstreams.chainReads).toEqual([[...vaultsOf(SOL_POOL)]]);
+    expect(upstreams.chainReads).toEqual([[...vaultsOf(FIXED_POOL)]]);
   });
 
   it.each([
@@ -77,7 +88,7 @@ describe('the pool API answers', () => {
 
   it('shows empty vaults as zero and names the chain as the source', async () => {
     plantPools();
-    const [vaultA, vaultB] = vaultsOf(SOL_POOL);
+    const [vaultA, vaultB] = vaultsOf(FIXED_POOL);
     upstreams.chain.set(vaultA, vault(WSOL, 0n)).set(vaultB, vault(USDC, 0n));
     upstreams.answerWith(send(200, poolText('"0"', '"0"')));
     const { data } = await jsonOf(await upstreams.service().get(PATH));
@@ -102,7 +113,7 @@ describe('the pool API answers', () => {
   it.each([
     ['cannot be read', () => upstreams.breakChain()],
     ['are not there', () => upstreams.chain.clear()],
-    ['hold another token', () => upstreams.chain.set(vaultsOf(SOL_POOL)[0], vault(USDC, 5n))],
+    ['hold another token', () => upstreams.chain.set(vaultsOf(FIXED_POOL)[0], vault(USDC, 5n))],
   ])("returns the pool API's body unchanged and unmarked if the vaults %s", async (_name, spoil) => {
     plantPools();
     spoil();
@@ -140,8 +151,8 @@ describe('the pool API answers', () => {
   it('rejects a pool whose address differs from the requested one', async () => {
     plantPools();
     upstreams.answerWith(send(200, POOL));
-    const { data } = await jsonOf(await upstreams.service().get(`/api/dex/pool/${SPYX_POOL}`));
-    expect(data).toMatchObject({ address: SPYX_POOL, poolDataSource: 'chain_rpc' });
+    const { data } = await jsonOf(await upstreams.service().get(`/api/dex/pool/${ADAPTIVE_POOL}`));
+    expect(data).toMatchObject({ address: ADAPTIVE_POOL, poolDataSource: 'chain_rpc' });
   });
 });
 
@@ -149,7 +160,7 @@ const HTML = `<html><body>${'é'.repeat(600)}</body></html>`;
 const NEVER: Handler = () => undefined;
 const huge: Handler = (_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(`{"data":{"address":"${SOL_POOL}","x":"${'x'.repeat(2 * 1024 * 1024)}"}}`);
+  response.end(`{"data":{"address":"${FIXED_POOL}","x":"${'x'.repeat(2 * 1024 * 1024)}"}}`);
 };
 const cutOff: Handler = (_request, response) => {
   response.writeHead(200, { 'content-length': '5000' });
@@ -210,14 +221,14 @@ describe.each(REFUSALS)('the pool API sends %s', (_name, handler, status, expect
     const response = await service().get(PATH);
     expect(response.status).toBe(200);
     const { data } = await jsonOf(response);
-    expect(data).toMatchObject({ address: SOL_POOL, poolDataSource: 'chain_rpc' });
+    expect(data).toMatchObject({ address: FIXED_POOL, poolDataSource: 'chain_rpc' });
     expect(response.headers.get('x-data-source')).toBe('chain_rpc');
     expect(upstreams.requests).toHaveLength(1);
   });
 
   it.each([
     ['the chain has no such account', () => undefined],
-    ['the account is not a Whirlpool', () => upstreams.chain.set(SOL_POOL, vault(USDC, 1n))],
+    ['the account is not a Whirlpool', () => upstreams.chain.set(FIXED_POOL, vault(USDC, 1n))],
     ['the chain cannot be read', () => upstreams.breakChain()],
   ])(`returns ${status} when the pool API fails and %s`, async (_why, spoil) => {
     spoil();
@@ -263,16 +274,20 @@ describe('the chain answers for the pool API', () => {
     upstreams.answerWith(send(404, '{}'));
   });
 
-  it('builds the pool from the chain under the pool API’s names, with two round trips', async () => {
-    const [vaultA, vaultB] = vaultsOf(SOL_POOL);
+  it('the chain gives the whole pool in the upstream’s shape, in two round trips', async () => {
+    const [vaultA, vaultB] = vaultsOf(FIXED_POOL);
+    const peer = getWhirlpoolDecoder().decode(upstreams.chain.get(FIXED_POOL)?.data ?? new Uint8Array());
     const now = Date.parse('2026-11-20T10:00:00.000Z');
     const response = await upstreams.service({ now: () => now }).get(PATH);
     expect(await response.json()).toEqual({
       data: {
-        address: SOL_POOL,
+        address: FIXED_POOL,
         whirlpoolsConfig: '2LecshUwdy9xi7meFgHtFJQNSKk4KdTrcpvaB56dP2NQ',
+        whirlpoolBump: [255],
         tickSpacing: 4,
+        tickSpacingSeed: [4, 0],
         feeTierIndex: 4,
+        poolType: 'whirlpool',
         feeRate: 400,
         swapFeePercentDisplay: '0.04%',
         protocolFeeRate: 1300,
@@ -304,6 +319,24 @@ describe('the chain answers for the pool API', () => {
           decimals: 6,
           tags: [],
         },
+        protocolFeeOwedA: peer.protocolFeeOwedA.toString(),
+        protocolFeeOwedB: peer.protocolFeeOwedB.toString(),
+        feeGrowthGlobalA: peer.feeGrowthGlobalA.toString(),
+        feeGrowthGlobalB: peer.feeGrowthGlobalB.toString(),
+        rewardLastUpdatedTimestamp: new Date(Number(peer.rewardLastUpdatedTimestamp) * 1000).toISOString(),
+        rewards: [
+          {
+            mint: 'orcaEKTdK7LKz57vaAYr9QeNsVEPfiu6QeMU1kektZE',
+            vault: peer.rewardInfos[0]?.vault,
+            authority: 'DXnB9N9JLH5c9AYdKMGHQyspewSsvhFnwLK1tz1iPmZw',
+            emissions_per_second_x64: '0',
+            growth_global_x64: '4903944807059099939',
+            active: false,
+          },
+        ],
+        adaptiveFeeEnabled: false,
+        adaptiveFee: null,
+        tradeEnableTimestamp: '1970-01-01T00:00:00.000Z',
         updatedAt: '2026-11-20T10:00:00.000Z',
         updatedSlot: 441_977_650,
         poolDataSource: 'chain_rpc',
@@ -320,14 +353,26 @@ describe('the chain answers for the pool API', () => {
     ]);
   });
 
-  it('reads the token names of a pool from a Token-2022 mint', async () => {
-    const { data } = await jsonOf(await upstreams.service().get(`/api/dex/pool/${SPYX_POOL}`));
+  it('the chain gives names from a Token-2022 mint and the adaptive fee from its oracle', async () => {
+    const { data } = await jsonOf(await upstreams.service().get(`/api/dex/pool/${ADAPTIVE_POOL}`));
     expect(data).toMatchObject({
       tokenA: { address: SPYX, name: 'SP500 xStock', symbol: 'SPYx', decimals: 8 },
       tokenBalanceA: '7000000001',
       // The recording gives 774.5543181742219.
       price: '774.554318174221901886783',
       feeTierIndex: 1027,
+      adaptiveFeeEnabled: true,
+      adaptiveFee: {
+        constants: CONSTANTS,
+        variables: {
+          lastReferenceUpdateTimestamp: new Date(1_787_800_000_000).toISOString(),
+          volatilityReference: 5_000,
+          tickGroupIndexReference: 319,
+          volatilityAccumulator: 10_000,
+        },
+        currentRate: 164,
+        maxRate: 16_384,
+      },
     });
     expect(upstreams.chainReads).toHaveLength(2);
   });
@@ -339,15 +384,15 @@ describe('the chain answers for the pool API', () => {
   });
 
   it('a pool read from the chain never shows zero for a vault that could not be read', async () => {
-    upstreams.chain.delete(vaultsOf(SOL_POOL)[1]);
+    upstreams.chain.delete(vaultsOf(FIXED_POOL)[1]);
     const service = upstreams.service();
     expect((await service.get(PATH)).status).toBe(404);
     expect(service.logged).toHaveLength(1);
   });
 
   it('refuses an account with the bytes of a pool that belongs to another program', async () => {
-    const pool = upstreams.chain.get(SOL_POOL);
-    if (pool) upstreams.chain.set(SOL_POOL, { ...pool, owner: USDC });
+    const pool = upstreams.chain.get(FIXED_POOL);
+    if (pool) upstreams.chain.set(FIXED_POOL, { ...pool, owner: USDC });
     expect((await upstreams.service().get(PATH)).status).toBe(404);
     expect(upstreams.chainReads).toHaveLength(1);
   });
@@ -371,7 +416,7 @@ describe('invalid addresses', () => {
     async (text) => {
       upstreams.answerWith(send(200, POOL));
       await upstreams.service().get(`/api/dex/pool/${text}`);
-      const allowed = `${upstreams.host}/v2/solana/pools/${SOL_POOL}`;
+      const allowed = `${upstreams.host}/v2/solana/pools/${FIXED_POOL}`;
       expect(upstreams.requests.filter((request) => request !== allowed)).toEqual([]);
     },
   );
@@ -408,17 +453,17 @@ describe('the default pools', () => {
   ] as const;
 
   it.each(DEFAULTS)('%s returns 307 with a relative Location', async (path, pool) => {
-    const service = upstreams.service({ addresses: { [pool]: SOL_POOL } });
+    const service = upstreams.service({ addresses: { [pool]: FIXED_POOL } });
     const response = await service.get(path);
     expect(response.status).toBe(307);
-    expect(response.headers.get('location')).toBe(`/api/dex/pool/${SOL_POOL}`);
+    expect(response.headers.get('location')).toBe(`/api/dex/pool/${FIXED_POOL}`);
     expect(upstreams.requests).toEqual([]);
   });
 
   it.each(DEFAULTS)(
     '%s returns 503 naming the setting when the pool %s is not configured',
     async (path, pool) => {
-      const others = Object.fromEntries(DEFAULTS.map(([, name]) => [name, SOL_POOL]));
+      const others = Object.fromEntries(DEFAULTS.map(([, name]) => [name, FIXED_POOL]));
       const response = await upstreams.service({ addresses: { ...others, [pool]: undefined } }).get(path);
       expect(response.status).toBe(503);
       expect(await response.json()).toMatchObject({

@@ -39,7 +39,7 @@ export interface WorldPool {
 /** The configured pools, written into the chain. */
 export interface WorldPools {
   readonly sabtcUsdc: WorldPool;
-  /** SAETH is a Token-2022 mint that names itself. */
+  /** A pool with an adaptive fee; SAETH is a Token-2022 mint that contains its own name. */
   readonly saethSausd: WorldPool;
   readonly sausdUsdc: WorldPool;
 }
@@ -163,6 +163,7 @@ export async function plantPools(solana: SolanaWorld): Promise<WorldPools> {
       rate: 100,
     }),
   };
+  await plantOracle(solana, address(pools.saethSausd.address));
   ledger.clock.root();
   return pools;
 }
@@ -185,4 +186,22 @@ async function plantMetaplexName(
   data.write(symbol, 105);
   data.writeUInt32LE(200, 115);
   await solana.ledger.plant(account, RENT_LAMPORTS, data, METAPLEX_PROGRAM);
+}
+
+/** The oracle of an adaptive fee, at the offsets of oracle.rs. */
+async function plantOracle(solana: SolanaWorld, pool: Address): Promise<void> {
+  const seeds = [getUtf8Encoder().encode('oracle'), keyBytes(pool)];
+  const [account] = await getProgramDerivedAddress({ programAddress: WHIRLPOOL_PROGRAM, seeds });
+  const data = Buffer.alloc(254);
+  data.set([139, 194, 131, 179, 140, 179, 229, 244]);
+  data.set(keyBytes(pool), 8);
+  data.writeUInt16LE(30, 48);
+  data.writeUInt16LE(600, 50);
+  data.writeUInt16LE(500, 52);
+  data.writeUInt32LE(4_000, 54);
+  data.writeUInt32LE(100_000, 58);
+  data.writeUInt16LE(64, 62);
+  data.writeUInt16LE(64, 64);
+  data.writeUInt32LE(10_000, 106);
+  await solana.ledger.plant(account, RENT_LAMPORTS, data, WHIRLPOOL_PROGRAM);
 }

@@ -6,10 +6,18 @@ import {
 } from '../../chain/solana/token-metadata.ts';
 import { decodeMint, type Mint } from '../../chain/solana/token-program.ts';
 import {
+  adaptiveFeeRate,
   decodeWhirlpool,
+  decodeWhirlpoolOracle,
   feePercent,
+  hasAdaptiveFee,
+  isSplashPool,
+  oracleAddress,
   priceFromSqrtPrice,
+  usedRewards,
   WHIRLPOOL_PROGRAM,
+  type Whirlpool,
+  type WhirlpoolOracle,
 } from '../../chain/solana/whirlpool.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { stringifyJson } from '../../core/json.ts';
@@ -17,15 +25,16 @@ import type { ChainAccount } from '../../providers/solana-rpc.ts';
 import { type ChainReads, vaultAtoms } from './upstream-pool.ts';
 
 /**
- * A pool under the upstream's names, from chain data alone and in two reads. `tvlUsdc` and `stats` need a price
- * history and are absent, as are rewards and the volatility part of an adaptive fee. Undefined when the account is not a Whirlpool.
+ * A pool in the upstream's shape, from chain data alone and in two reads; `tvlUsdc` and `stats` need a price
+ * history and are absent. Undefined when the account is not a Whirlpool.
  * @throws AppError UPSTREAM_FAILED when the chain cannot be read, or a vault or mint does not match the pool
  */
 export async function readPoolFromChain(
   d: ChainReads & { now: () => number },
   address: string,
 ): Promise<string | undefined> {
-  const [account] = (await d.readAccounts([address])).accounts;
+  const first = await d.readAccounts([address, oracleAddress(address)]);
+  const [account, oracleAccount] = first.accounts;
   const pool = account?.owner === WHIRLPOOL_PROGRAM ? decodeWhirlpool(account.data) : undefined;
   if (!pool) return undefined;
 
@@ -40,17 +49,22 @@ export async function readPoolFromChain(
   const [vaultA, vaultB, mintAccountA, mintAccountB, metaplexA, metaplexB] = accounts;
   const mintA = mintOf(mintAccountA);
   const mintB = mintOf(mintAccountB);
+  const adaptive = hasAdaptiveFee(pool);
+  const oracle = adaptive ? oracleOf(oracleAccount) : undefined;
 
   return stringifyJson({
     data: {
       address,
-      ...pool,
+      ...stateOf(pool),
       tokenBalanceA: vaultAtoms(vaultA, pool.tokenMintA),
       tokenBalanceB: vaultAtoms(vaultB, pool.tokenMintB),
       tokenA: tokenOf(pool.tokenMintA, mintA, metaplexA),
       tokenB: tokenOf(pool.tokenMintB, mintB, metaplexB),
       price: priceFromSqrtPrice(pool.sqrtPrice, mintA.decimals, mintB.decimals),
       swapFeePercentDisplay: feePercent(pool.feeRate),
+      adaptiveFeeEnabled: adaptive,
+      adaptiveFee: oracle ? adaptiveFeeOf(oracle) : null,
+      tradeEnableTimestamp: isoTime(oracle?.tradeEnableTimestamp ?? 0n),
       updatedAt: new Date(d.now()).toISOString(),
       updatedSlot: Number(slot),
       poolDataSource: 'chain_rpc',
@@ -63,6 +77,9 @@ function mintOf(account: ChainAccount | null | undefined): Mint {
   if (!mint) throw upstreamFailed('solana-rpc', 'mint_is_no_mint');
   return mint;
 }
+
+const oracleOf = (account: ChainAccount | null | undefined): WhirlpoolOracle | undefined =>
+  account?.owner === WHIRLPOOL_PROGRAM ? decodeWhirlpoolOracle(account.data) : undefined;
 
 function tokenOf(address: string, mint: Mint, metaplex: ChainAccount | null | undefined) {
   const metadata =
@@ -78,3 +95,42 @@ function tokenOf(address: string, mint: Mint, metaplex: ChainAccount | null | un
     tags: [],
   };
 }
+
+/** The account's own fields, under the upstream's names. Integers above 32 bits are text, as at the upstream. */
+function stateOf(pool: Whirlpool) {
+  const { rewardInfos, bump, feeTierIndex, rewardLastUpdatedTimestamp, ...fields } = pool;
+  return {
+    ...fields,
+    whirlpoolBump: [bump],
+    feeTierIndex,
+    tickSpacingSeed: [feeTierIndex & 0xff, feeTierIndex >> 8],
+    poolType: isSplashPool(pool) ? 'splashpool' : 'whirlpool',
+    rewardLastUpdatedTimestamp: isoTime(rewardLastUpdatedTimestamp),
+    rewards: usedRewards(pool).map((reward) => ({
+      mint: reward.mint,
+      vault: reward.vault,
+      authority: rewardInfos[0]?.extension,
+      emissions_per_second_x64: reward.emissionsPerSecondX64,
+      growth_global_x64: reward.growthGlobalX64,
+      active: reward.emissionsPerSecondX64 > 0n,
+    })),
+  };
+}
+
+/** Each rate is the part that volatility adds to `feeRate`, in the same unit. */
+const adaptiveFeeOf = ({ constants, variables }: WhirlpoolOracle) => ({
+  constants,
+  variables: {
+    ...variables,
+    lastReferenceUpdateTimestamp: isoTime(variables.lastReferenceUpdateTimestamp),
+    lastMajorSwapTimestamp: isoTime(variables.lastMajorSwapTimestamp),
+  },
+  currentRate: adaptiveFeeRate(constants, variables.volatilityAccumulator),
+  maxRate: adaptiveFeeRate(constants, constants.maxVolatilityAccumulator),
+});
+
+/** The last second that a Date can represent. */
+const LAST_SECOND = 8_640_000_000_000n;
+
+const isoTime = (seconds: bigint): string | null =>
+  seconds > LAST_SECOND ? null : new Date(Number(seconds) * 1000).toISOString();
