@@ -3,8 +3,7 @@
  * @module
  */
 import * as z from 'zod';
-import { formatAmount, parseWrittenAmount, SOL_DECIMALS } from '../core/amount.ts';
-import { valueAt, withGiven } from '../core/validation-messages.ts';
+import { formatAmount, parseAmount, SOL_DECIMALS } from '../core/amount.ts';
 
 /** Spellings from prompts for similar services; accepted, never published. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
@@ -14,18 +13,26 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 ]);
 
 const REASONS = {
-  not_a_decimal: 'must be a positive decimal number such as 0.5',
+  not_a_decimal: 'must be a plain decimal number without sign or exponent',
   too_many_digits: 'has too many digits after the point',
   too_large: 'is too large',
 } as const;
 
+/** Writes a JSON number without an exponent, because the API accepts plain digits only: 1e-3 is `0.001`. */
+function decimalText(value: string | number): string {
+  if (typeof value === 'string') return value.trim();
+  const text = String(value);
+  const [digits = '', exponent] = text.split('e-');
+  return exponent === undefined ? text : `0.${'0'.repeat(Number(exponent) - 1)}${digits.replace('.', '')}`;
+}
+
 /** Decimal text in canonical form, so that equal amounts of repeated calls are recognised. */
 const decimalAmount = (decimals: number, description: string) =>
   z
-    .union([z.number(), z.string()], 'must be a number or text')
+    .union([z.number(), z.string()])
     .describe(`${description}, at most ${decimals} digits after the point; text keeps every digit`)
     .transform((value, context) => {
-      const parsed = parseWrittenAmount(String(value).trim(), decimals, 'refuse');
+      const parsed = parseAmount(decimalText(value), decimals);
       if (parsed.ok) return formatAmount(parsed.atoms, decimals);
       const reason = REASONS[parsed.reason];
       context.addIssue(
@@ -76,12 +83,50 @@ export function canonical(given: unknown): unknown {
 
 const MAX_ISSUES = 5;
 
-/** Names each refused argument and the reason. @param error from a parse with the messages of the API */
-export const refusalText = ({ issues }: z.ZodError, given: unknown): string =>
-  issues
+/** Names each refused argument and the reason. */
+export function refusalText({ issues }: z.ZodError, given: unknown): string {
+  return issues
     .slice(0, MAX_ISSUES)
-    .map(({ path, message }) => {
-      if (path.length > 0) return `${path.join('.')} ${withGiven(message, valueAt(given, path))}.`;
-      return message.startsWith('must') ? `The arguments ${message}.` : message;
-    })
-    .join(' ');
+    .map((issue) => issueText(issue, given))
+    .join('; ');
+}
+
+function issueText(issue: z.core.$ZodIssue, given: unknown): string {
+  const name = issue.path.join('.');
+  if (issue.code === 'unrecognized_keys')
+    return `unknown argument ${issue.keys.map((key) => `"${key}"`).join(', ')}`;
+  if (name === '') return 'the arguments must be one JSON object';
+  if (valueAt(given, issue.path) === undefined) return `${name} is missing`;
+  switch (issue.code) {
+    case 'invalid_type':
+      return `${name} must be ${EXPECTED[issue.expected] ?? issue.expected}`;
+    case 'invalid_union':
+      return `${name} must be a number or text`;
+    case 'invalid_value':
+      return `${name} must be one of ${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return `${name} ${messageOr(issue, `must be at least ${issue.minimum}`)}`;
+    case 'too_big':
+      return `${name} ${messageOr(issue, `must be at most ${issue.maximum}`)}`;
+    default:
+      return `${name} ${issue.message}`;
+  }
+}
+
+/** Our own messages start with a verb; the library's start with a capital. */
+const messageOr = ({ message }: { readonly message: string }, text: string): string =>
+  /^[a-z]/.test(message) ? message : text;
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+};
+
+function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
+  let value: unknown = given;
+  for (const part of path)
+    value = typeof value === 'object' && value !== null ? Reflect.get(value, part) : undefined;
+  return value;
+}

@@ -12,7 +12,6 @@ import {
   type StandardSchemaWithJSON,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import { validationMessage } from '../core/validation-messages.ts';
 import { type Failure, invalidArguments, ToolFailure } from './api-client.ts';
 import { canonical, refusalText } from './arguments.ts';
 import { registerDocuments, registerPrompts } from './documents.ts';
@@ -39,10 +38,10 @@ type Context = Omit<ToolContext, 'signal' | 'progress'>;
  * Publishes a schema but accepts every value. The tool checks its own arguments, so that refusals have the
  * same shape as other failures, and aliases are accepted.
  */
-function published(schema: z.ZodObject): StandardSchemaWithJSON<unknown, unknown> {
+function published(schema: z.ZodObject, io: 'input' | 'output'): StandardSchemaWithJSON<unknown, unknown> {
   let json: Record<string, unknown> | undefined;
   const convert = () => {
-    json ??= jsonSchemaOf(schema);
+    json ??= jsonSchemaOf(schema, io);
     return json;
   };
   return {
@@ -55,9 +54,16 @@ function published(schema: z.ZodObject): StandardSchemaWithJSON<unknown, unknown
   };
 }
 
-/** Omits the dialect, which clients assume. */
-function jsonSchemaOf(schema: z.ZodObject): Record<string, unknown> {
-  const { $schema: _dialect, ...json } = z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12' });
+/** Omits what clients assume: the dialect, and that a response may have further members. */
+function jsonSchemaOf(schema: z.ZodObject, io: 'input' | 'output'): Record<string, unknown> {
+  const { $schema: _dialect, ...json } = z.toJSONSchema(schema, {
+    io,
+    target: 'draft-2020-12',
+    override({ jsonSchema }) {
+      if (io === 'output') delete jsonSchema.additionalProperties;
+    },
+  });
+  if (io === 'output') return json;
   const { properties = {} } = json;
   return {
     ...json,
@@ -79,7 +85,8 @@ function oneTyped(member: unknown): unknown {
  */
 const PUBLISHED = TOOLS.map((tool) => ({
   tool,
-  inputSchema: published(tool.input),
+  inputSchema: published(tool.input, 'input'),
+  outputSchema: tool.output && published(tool.output, 'output'),
 }));
 
 export function createServer(context: Context): McpServer {
@@ -94,10 +101,13 @@ export function createServer(context: Context): McpServer {
       instructions: INSTRUCTIONS,
     },
   );
-  for (const { tool, inputSchema } of PUBLISHED) {
+  for (const { tool, inputSchema, outputSchema } of PUBLISHED) {
     const { name, title, description, annotations } = tool;
-    server.registerTool(name, { title, description, annotations, inputSchema }, (given, { mcpReq }) =>
-      callTool(tool, given, { ...context, signal: mcpReq.signal, progress: progressOf(mcpReq) }),
+    server.registerTool(
+      name,
+      { title, description, annotations, inputSchema, outputSchema },
+      (given, { mcpReq }) =>
+        callTool(tool, given, { ...context, signal: mcpReq.signal, progress: progressOf(mcpReq) }),
     );
   }
   registerDocuments(server, context.api);
@@ -122,12 +132,16 @@ function progressOf({ _meta: meta, notify }: ServerContext['mcpReq']): ToolConte
 export async function callTool(tool: Tool, given: unknown, context: ToolContext): Promise<CallToolResult> {
   try {
     const wanted = canonical(given ?? {});
-    const checked = tool.input.safeParse(wanted, { error: validationMessage });
+    const checked = tool.input.safeParse(wanted);
     if (!checked.success) throw refusal(tool, checked.error, wanted);
     const answer = await answerOf(tool, checked.data, wanted, context);
     return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
   } catch (error) {
-    return errorResult(error instanceof ToolFailure ? error.failure : UNEXPECTED);
+    return errorResult(
+      error instanceof ToolFailure
+        ? error.failure
+        : unexpected('An unexpected failure happened in this MCP server.').failure,
+    );
   }
 }
 
@@ -142,9 +156,12 @@ async function answerOf(
   const call = `${tool.name} ${JSON.stringify(args)}`;
   const recent = creates ? context.recent.find(call) : undefined;
   if (recent) return repeated(tool, recent.result, recent.ageSeconds);
-  const answer = await tool.run(wanted, context);
-  if (creates) context.recent.keep(call, answer);
-  return answer;
+  const answered = await tool.run(wanted, context);
+  const answer = tool.output?.safeParse(answered) ?? { success: true, data: answered };
+  if (!answer.success)
+    throw unexpected("The service's response has a shape that this server does not support.", answered);
+  if (creates) context.recent.keep(call, answer.data);
+  return answer.data;
 }
 
 function repeated({ input }: Tool, first: Answer, ageSeconds: number): Answer {
@@ -158,14 +175,19 @@ const errorResult = (failure: Failure): CallToolResult => ({
   content: [{ type: 'text', text: JSON.stringify(failure) }],
 });
 
-const UNEXPECTED: Failure = {
-  error_code: 'UNEXPECTED',
-  error: 'An unexpected failure happened in this MCP server.',
-  action: 'report_request_id',
-  retryable: false,
-  next_step:
-    'Tell the user. If the call was to create something, repeat it only with the same idempotencyKey, or read its state.',
-};
+/** @param answered the response of a creation; it contains the key that returns the outcome again */
+function unexpected(error: string, answered: Readonly<Record<string, unknown>> = {}): ToolFailure {
+  const { idempotencyKey: key } = answered;
+  const withKey = typeof key === 'string' ? `idempotencyKey "${key}"` : 'the same idempotencyKey';
+  return new ToolFailure({
+    error_code: 'UNEXPECTED',
+    error,
+    action: 'report_request_id',
+    retryable: false,
+    next_step: `Tell the user. If the call was to create something, repeat it only with ${withKey}, or read its state.`,
+    ...(typeof key === 'string' ? { idempotencyKey: key } : {}),
+  });
+}
 
 function refusal(tool: Tool, error: z.ZodError, given: unknown): ToolFailure {
   const names = Object.entries(tool.input.shape).map(
@@ -173,5 +195,5 @@ function refusal(tool: Tool, error: z.ZodError, given: unknown): ToolFailure {
   );
   const takes = names.length > 0 ? `takes ${names.join(', ')}` : 'takes no arguments';
   const example = tool.example ? `, for example ${JSON.stringify(tool.example)}` : '';
-  return invalidArguments(refusalText(error, given), `Call ${tool.name} again: it ${takes}${example}.`);
+  return invalidArguments(`${refusalText(error, given)}.`, `Call ${tool.name} again: it ${takes}${example}.`);
 }

@@ -123,7 +123,7 @@ describe.each(['stdio', 'http'] as const)('over %s', (over) => {
 
 it.each([
   ['swap_estimate', { amountSol: 'much' }, 'INVALID_ARGUMENTS', 'amountSol'],
-  ['swap_estimate', {}, 'INVALID_ARGUMENTS', 'amountSol is required'],
+  ['swap_estimate', {}, 'INVALID_ARGUMENTS', 'amountSol is missing'],
   ['swap_create', { amountSol: 0.0001, dry_run: true }, 'INVALID_INPUT', 'amountSol'],
   ['swap_create', { amountSol: 3 }, 'AMOUNT_TOO_LARGE', 'one swap is 2 SOL'],
   ['pool_get', { address: NO_POOL }, 'NOT_FOUND', 'Whirlpool not found'],

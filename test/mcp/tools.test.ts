@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { memoryKeys } from '../../packages/client/src/index.ts';
+import { apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
+import { createApp, type Deps } from '../../src/app.ts';
 import { ERRORS } from '../../src/core/errors.ts';
 import { createApi, keysOf, nextStep } from '../../src/mcp/api-client.ts';
 import { createRecentResults, type RecentResults, resultsOf } from '../../src/mcp/recent-results.ts';
@@ -47,6 +49,20 @@ const PASSED_ON: readonly (readonly [tool: string, operationId: string, given: R
   ['pool_get', 'getPool', { address: ADDRESS }],
   ['service_status', 'getStatus', {}],
 ];
+/** Members that the tools add to the response of the API. */
+const OWN_MEMBERS = [
+  'idempotencyKey',
+  'replayed',
+  'claimed',
+  'created',
+  'dry_run',
+  'would_pay',
+  'message',
+  'source',
+  'as_of',
+  'stale',
+];
+
 /** The dependencies of a tool. Without `recent`, no call is recognized as a repeat. */
 const contextOf = (
   api: ReturnType<typeof createApi>,
@@ -152,6 +168,29 @@ describe('the table', () => {
     },
   );
 
+  const document = apiDocument(
+    createApp((): Deps => {
+      throw new Error('routes are listed, not called');
+    }),
+    ERRORS,
+    {},
+    '',
+  );
+
+  it('publishes the results of the five tools of the contract', () => {
+    expect(TOOLS.filter(({ output }) => output).map(({ name }) => name)).toEqual(CONTRACT_TOOLS);
+  });
+
+  it.each(PASSED_ON)('%s names only members that %s of the API document has', (name, operationId) => {
+    const found = operationsOf(document).find(({ operation }) => operation.operationId === operationId);
+    const schema = found?.operation.responses[200]?.content?.['application/json']?.schema ?? {};
+    const documented = membersOf(schema, document);
+    const named = Object.keys(toolNamed(name).output?.shape ?? {}).filter(
+      (member) => !OWN_MEMBERS.includes(member),
+    );
+    expect(documented).toEqual(expect.arrayContaining(named));
+  });
+
   it.each(PASSED_ON)('%s passes on a recorded response of %s', async (name, operationId, given) => {
     const { result, body } = await call(name, given, { body: exampleOf(operationId) });
     expect(result.isError, JSON.stringify(body)).toBeUndefined();
@@ -159,6 +198,19 @@ describe('the table', () => {
     expect(result.structuredContent).toEqual(body);
   });
 });
+
+type Schema = { $ref?: string; properties?: object; allOf?: Schema[] };
+
+/** Names of the members of an object schema, through references. */
+function membersOf(schema: object, document: ReturnType<typeof apiDocument>): string[] {
+  const { $ref, properties = {}, allOf = [] } = schema as Schema;
+  const target = $ref && document.components?.schemas?.[$ref.split('/').at(-1) ?? ''];
+  return [
+    ...Object.keys(properties),
+    ...allOf.flatMap((part) => membersOf(part, document)),
+    ...(target ? membersOf(target, document) : []),
+  ];
+}
 
 describe('arguments', () => {
   it.each([
@@ -178,19 +230,19 @@ describe('arguments', () => {
   });
 
   it.each([
-    ['swap_estimate', {}, 'amountSol is required'],
-    ['swap_estimate', undefined, 'amountSol is required'],
-    ['swap_create', { dry_run: true }, 'amountSol is required'],
-    ['asry_claim', { asset: 'USDC' }, 'depositTxSignature is required'],
+    ['swap_estimate', {}, 'amountSol is missing'],
+    ['swap_estimate', undefined, 'amountSol is missing'],
+    ['swap_create', { dry_run: true }, 'amountSol is missing'],
+    ['asry_claim', { asset: 'USDC' }, 'depositTxSignature is missing'],
     ['asry_claim', { asset: 'SOL', depositTxSignature: SIGNATURE, amount: 1 }, 'one of USDC, USDT'],
-    ['exchange_create', { from: 'sol', to: 'btc', payoutAddress: 'bc1qxy' }, 'amount is required'],
-    ['token_invoice_create', { name: 'A', symbol: 'B' }, 'creator_address is required'],
+    ['exchange_create', { from: 'sol', to: 'btc', payoutAddress: 'bc1qxy' }, 'amount is missing'],
+    ['token_invoice_create', { name: 'A', symbol: 'B' }, 'creator_address is missing'],
     ['token_get', { id: true }, 'id must be a number or text'],
     ['swap_status', { id: 'x', wait_seconds: 51 }, 'wait_seconds must be at most 50'],
     ['token_search', { query: '' }, 'query must not be empty'],
     ['token_search', { query: 'a', limit: 0 }, 'limit must be at least 1'],
     ['pool_get', { address: 'nowhere' }, 'address must be a Solana address'],
-    ['swap_estimate', { amountSol: 'half' }, 'amountSol must be a positive decimal'],
+    ['swap_estimate', { amountSol: 'half' }, 'amountSol must be a plain decimal'],
     ['swap_estimate', { amountSol: -1 }, 'amountSol'],
     ['swap_estimate', { amountSol: Number.NaN }, 'amountSol'],
     ['swap_estimate', { amountSol: '0.0000000001' }, 'digits'],
@@ -269,6 +321,16 @@ describe('a failure of the service', () => {
       expect(body).toMatchObject({ error_code: 'API_UNREACHABLE', retryable: true });
       expect(body.next_step).toContain('API_BASE_URL');
     }
+  });
+
+  it('a success in an unknown shape is not passed on as a result', async () => {
+    const { result, body } = await call(
+      'swap_status',
+      { id: 'x' },
+      { body: { id: 'x', status: 'sideways' } },
+    );
+    expect(result.isError).toBe(true);
+    expect(body.error_code).toBe('UNEXPECTED');
   });
 });
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { solanaAddress } from '../arguments.ts';
-import { READS, read, tool } from './tool.ts';
+import { freshness, READS, read, tool } from './tool.ts';
 
 export const getReserves = tool({
   name: 'get_reserves',
@@ -9,6 +9,21 @@ export const getReserves = tool({
     'Addresses and balances of the reserve: confirmed BTC and finalized SOL. null means that a source could not be read, never zero.',
   annotations: READS,
   input: z.strictObject({}),
+  output: z.looseObject({
+    bitcoin: z.looseObject({
+      address: z.string().nullable(),
+      balanceBtc: z.number().nullable().describe('Confirmed BTC'),
+      balanceSat: z.number().nullable().describe('Confirmed sats'),
+      balanceSatoshis: z.string().nullable(),
+    }),
+    solana: z.looseObject({
+      address: z.string().nullable(),
+      balanceSol: z.number().nullable().describe('Finalized SOL'),
+      balanceLamports: z.string().nullable(),
+    }),
+    as_of: freshness.as_of.nullable(),
+    stale: freshness.stale,
+  }),
   run: (_input, context) => read('getReserves', {}, context),
 });
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { newKey } from '../../../packages/client/src/index.ts';
 import { amountSol, dryRun, idempotencyKey, recordId } from '../arguments.ts';
-import { READS, read, tool, waiting, waitSeconds } from './tool.ts';
+import { freshness, READS, read, tool, waiting, waitSeconds } from './tool.ts';
 
 const swapMin = tool({
   name: 'swap_min',
@@ -10,6 +10,17 @@ const swapMin = tool({
     'The smallest and largest SOL amount of a swap now, and whether one can start; if not, the reason and the next time.',
   annotations: READS,
   input: z.strictObject({}),
+  output: z.looseObject({
+    minAmountSol: z.number(),
+    minAmountLamports: z.string(),
+    maxAmountSol: z.number().describe('0 while no swap can start'),
+    maxAmountLamports: z.string(),
+    balanceSol: z.number().nullable().describe('SOL of the reserve'),
+    available: z.boolean().describe('Whether a swap can start now'),
+    reason: z.string().nullable().describe('Code of the reason'),
+    nextAvailableAt: z.string().nullable().describe('When to try again, ISO 8601'),
+    ...freshness,
+  }),
   run: (_input, context) => read('getSwapMinimum', {}, context),
 });
 
@@ -20,6 +31,15 @@ const swapEstimate = tool({
   annotations: READS,
   input: z.strictObject({ amountSol }),
   example: { amountSol: 0.5 },
+  output: z.looseObject({
+    amountSol: z.number(),
+    amountLamports: z.string(),
+    estimatedBtcSats: z.number(),
+    estimatedSatoshis: z.string(),
+    minimumSatoshis: z.string().describe('Sats guaranteed by the bridge'),
+    etaSeconds: z.number().nullable().describe('Seconds until the BTC arrives'),
+    ...freshness,
+  }),
   run: (input, context) => read('getSwapEstimate', input, context),
 });
 
@@ -34,6 +54,22 @@ const swapCreate = tool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   input: z.strictObject({ amountSol, dry_run: dryRun, idempotencyKey }),
   example: { amountSol: 0.5, dry_run: true },
+  output: z.looseObject({
+    initiated: z.boolean().describe('false on a dry run, which has no id and no status'),
+    dry_run: z.literal(true).optional(),
+    id: z.string().optional().describe('For swap_status'),
+    status: z.literal('waiting').optional(),
+    amountSol: z.number(),
+    amountLamports: z.string(),
+    expectedBtcSats: z.number(),
+    expectedSatoshis: z.string(),
+    minimumSatoshis: z.string().describe('Sats guaranteed by the bridge'),
+    solanaSignature: z.string().optional(),
+    statusUrl: z.string().optional(),
+    message: z.string(),
+    idempotencyKey: z.string().describe('Keep it until the outcome is known'),
+    replayed: z.boolean().optional().describe('true for the outcome of an earlier call'),
+  }),
   run: async ({ amountSol: amount, dry_run: rehearse, idempotencyKey: key }, { api, signal }) => {
     if (!rehearse) return api.create('createSwap', { amountSol: amount }, { idempotencyKey: key, signal });
     const { value } = await api.call('createSwap', { amountSol: amount, dry_run: true }, { signal });
@@ -57,6 +93,18 @@ const swapStatus = tool({
   annotations: READS,
   input: z.strictObject({ id: recordId.describe('From swap_create'), wait_seconds: waitSeconds }),
   example: { id: 'the id from swap_create' },
+  output: z.looseObject({
+    id: z.string(),
+    status: z.enum(['waiting', 'finished', 'failed']),
+    detail: z.string(),
+    reason: z.string().nullable(),
+    amountSol: z.number().nullable(),
+    amountLamports: z.string(),
+    btcSats: z.number().nullable().describe('Sats received; null until then'),
+    btcSatoshis: z.string().nullable(),
+    txId: z.string().nullable().describe('Bitcoin transaction of the payout'),
+    nextPollSeconds: z.number().nullable().describe('null when the state is final'),
+  }),
   run: ({ id, wait_seconds: seconds }, context) =>
     seconds === 0
       ? read('getSwapStatus', { id }, context)

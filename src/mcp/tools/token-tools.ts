@@ -26,7 +26,7 @@ const tokenGet = tool({
   annotations: READS,
   input: z.strictObject({
     id: z
-      .union([z.int().min(1).max(Number.MAX_SAFE_INTEGER), recordId], 'must be a number or text')
+      .union([z.int().min(1).max(Number.MAX_SAFE_INTEGER), recordId])
       .describe('Numeric id or mint address'),
   }),
   example: { id: '1' },
@@ -36,7 +36,7 @@ const tokenGet = tool({
 const flag = (description: string) => z.boolean().optional().describe(description);
 
 const supplyAtoms = z
-  .union([z.string(), z.number()], 'must be a number or text')
+  .union([z.string(), z.number()])
   .describe('Smallest units as digits: "5000000" with 6 decimals is 5 tokens; 0 when absent')
   .transform((value, context) => {
     // A number above 2^53 has already lost digits.

@@ -22,6 +22,8 @@ export type Tool = {
   readonly description: string;
   readonly annotations: ToolAnnotations;
   readonly input: z.ZodObject;
+  /** Only the tools of the contract publish and check an output, because the size of `tools/list` is limited. */
+  readonly output?: z.ZodObject;
   /** Arguments of a correct call, shown when arguments are refused. */
   readonly example?: Answer;
   run(input: unknown, context: ToolContext): Promise<Answer>;
@@ -75,3 +77,8 @@ export const waiting = (
   onState: ({ status, detail }) => progress?.(`${status}: ${detail}`),
   ...(signal && { signal }),
 });
+
+export const freshness = {
+  as_of: z.string().describe('When the figures were read'),
+  stale: z.boolean().describe('true when an older value is shown'),
+};
