@@ -9,8 +9,8 @@ import { base64urlnopad } from '@scure/base';
 import type { Context, TypedResponse } from 'hono';
 import { accepts } from 'hono/accepts';
 import { AppError } from '../core/errors.ts';
-import { withGiven } from '../core/validation-messages.ts';
 import { integerParam } from './params.ts';
+import { withGiven } from './validation-messages.ts';
 
 /** Longest cursor that is decoded, in characters. */
 const MAX_CURSOR = 800;

@@ -4,7 +4,7 @@
  */
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { AppError } from '../core/errors.ts';
-import { validationMessage, valueAt, withGiven } from '../core/validation-messages.ts';
+import { validationMessage, valueAt, withGiven } from './validation-messages.ts';
 
 export type Variables<Deps> = { deps: Deps; requestId: string; errorCode?: string };
 export type RouterEnv<Deps> = { Bindings: Env; Variables: Variables<Deps> };

@@ -13,7 +13,7 @@ import {
   textFault,
 } from '../../chain/solana/token-text.ts';
 import { AppError } from '../../core/errors.ts';
-import { tooManyBytes, withGiven } from '../../core/validation-messages.ts';
+import { tooManyBytes, withGiven } from '../../http/validation-messages.ts';
 
 const U64_MAX = 2n ** 64n - 1n;
 

@@ -4,10 +4,10 @@
  * @module
  */
 
+import type { z } from '@hono/zod-openapi';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import type * as z from 'zod';
-import { grouped } from './amount.ts';
-import { numberText } from './json.ts';
+import { grouped } from '../core/amount.ts';
+import { numberText } from '../core/json.ts';
 
 /** Maximum characters of the caller's own input in one message. */
 const MAX_SHOWN = 40;
