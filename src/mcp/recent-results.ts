@@ -14,7 +14,7 @@ export type RecentResults = {
 };
 
 const WINDOW_MS = 10 * 60_000;
-/** A result has some kilobytes. */
+/** A result takes a few kilobytes. */
 const MAX_RESULTS = 500;
 
 export function createRecentResults(now: () => number): RecentResults {

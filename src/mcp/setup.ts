@@ -27,7 +27,7 @@ type Client = {
   /** This folder exists where the client is installed. */
   readonly folder: string;
   readonly file: string;
-  /** The addition, as shown. */
+  /** The addition, as printed for the user before the file is changed. */
   readonly shown: string;
   /** The text of the file with the addition. */
   add(text: string): Added;

@@ -226,7 +226,7 @@ function readMessage(text: string): readonly unknown[] {
   }
 }
 
-/** `validateEvent` checks neither id and signature, nor that the time is a whole second since 1970. */
+/** `validateEvent` checks neither the id, nor the signature, nor that the time is a whole second since 1970. */
 function isEvent(value: unknown): value is NostrEvent {
   if (!validateEvent(value)) return false;
   const { id, sig }: Partial<NostrEvent> = value;

@@ -34,7 +34,8 @@ type Options = {
 
 /**
  * Calls the custodian's Durable Object.
- * @throws AppError CUSTODIAN_UNAVAILABLE when a call fails, although it may have taken effect; NOT_CONFIGURED
+ * @throws AppError CUSTODIAN_UNAVAILABLE when a call fails, although it may have taken effect; NOT_CONFIGURED when a
+ * required setting is missing
  */
 export class CustodianClient implements CustodianApi {
   readonly #options: Options;

@@ -237,7 +237,7 @@ it('the page checks the chain of all proofs, and any single archived proof', asy
   expectNothingWrong(visited);
 });
 
-it('one changed byte in the archive shows the chain and its own row as invalid', async () => {
+it('the page shows the chain and the changed proof as invalid when one byte of the archive was changed', async () => {
   await firstProof();
   visited = await visit('/reserves', {}, (page) =>
     page.route(

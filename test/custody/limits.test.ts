@@ -50,7 +50,7 @@ describe('a sale', () => {
   it.each([
     ['their cost', 30n, 140n],
     ['half of the float, however many there are', 1_000_000n, 210n],
-  ])('a sale leaves in the balance for unpaid requests %s', (_name, open, least) => {
+  ])('a sale must leave this part of the balance for unpaid requests: %s', (_name, open, least) => {
     expect(sell({ lamports: open }, least)).toBeUndefined();
     expect(sell({ lamports: open }, least - 1n)).toMatchObject({ details: { limit: 'operating_float' } });
   });

@@ -19,7 +19,7 @@ const report = (what: string, isSo: (body: Body) => boolean): Promise<Body> =>
     return status === 200 && isSo(body) ? body : undefined;
   });
 
-test('the reserve report equals both chains, to the unit', async () => {
+test('the reserve report shows the exact balances of both chains', async () => {
   const body = await report('a whole report', ({ errors }) => errors === undefined);
   const lamports = await caller.lamports();
   const sats = caller.sats();

@@ -13,7 +13,7 @@ const LARGEST_LAMPORTS = 36n * LAMPORTS;
 const CAP_LAMPORTS = 400n * LAMPORTS;
 
 it.each([1, 2, 3])(
-  '500 simultaneous creates exceed no cap and leave less than one swap of it unused (round %i)',
+  '500 simultaneous creates never exceed the hourly cap and leave less than the largest swap unused (round %i)',
   async (round) => {
     const world = await startWorld({
       cron: false,

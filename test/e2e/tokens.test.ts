@@ -197,7 +197,7 @@ describe('a payment belongs to one request', () => {
 });
 
 describe('a listing', () => {
-  it('a listing of a token made elsewhere is paid by URL, found without a confirm, and searchable', async () => {
+  it('a listing of a token made elsewhere is paid by URL, confirmed by the cron without a confirm call, and searchable', async () => {
     const body = await caller.listing(await caller.foreignMint('token', 'Foreign Coin', 'FRGN'));
     const signature = await caller.pay(body);
     const listed = await caller.until(

@@ -66,7 +66,7 @@ describe('balances', () => {
     ['above', 701n, '700'],
     ['below', 1n, '1'],
   ])(
-    'shows the lower balance, marked, when the second Bitcoin source is %s the first',
+    'shows the lower balance and agreed: false when the second Bitcoin source is %s the first',
     async (_, other, shown) => {
       const { bitcoin } = await getReserves(
         depsOf({ bitcoinSources: [says('one', 700n), says('two', other)] }),

@@ -94,7 +94,7 @@ export class Background {
     }
   }
 
-  /** Runs work that consumes something. @throws while the journal is not verified */
+  /** Runs work that needs complete rows, such as booking a payment. @throws while the journal is not verified */
   verified<T>(work: () => Promise<T>): Promise<T> {
     return this.working(async () => {
       if (!this.#p.gate.isVerified()) throw new Error('the journal is not verified');

@@ -1,7 +1,8 @@
 /**
  * Executes the state machine's effects: sign, send, watch, settle. It makes no decisions: after a crash at any await, the
- * stored row alone determines the next step. No other module lets the signer sign a transaction. Limits and names are
- * checked again in the critical section that stores the signed bytes, and only stored bytes are sent.
+ * stored row alone determines the next step. No other module lets the signer sign a transaction. The critical section
+ * that stores the signed bytes checks the limits again, and the names that may be used only once, such as
+ * `deposit:<address>`. Only stored bytes are sent.
  * @module
  */
 import { DAY_MS } from '../../core/durations.ts';
@@ -253,7 +254,7 @@ export class Executor {
       return { reason: { type: 'limit', limit: limit.name }, outcome };
     }
     if (balance === undefined) return undefined;
-    // An operation was released after the balance was read, so the balance may not show that operation's outcome.
+    // Another operation's reservation ended after the balance was read, so the balance may not show its outcome.
     if (balance.slot < journal.releasedSlot()) return { reason: upstream('balance_outdated') };
     const others = journal
       .open()
@@ -307,7 +308,10 @@ export class Executor {
     }
   }
 
-  /** One critical section: checks the current limits and the balance, consumes the names, stores the bytes. */
+  /**
+   * One critical section: checks the current limits and the balance, marks the names in `claims` as used, and stores
+   * the bytes.
+   */
   #store(
     op: Operation,
     kind: OperationKind,

@@ -84,8 +84,8 @@ export async function checkJournal(p: JournalCheckPorts): Promise<Integrity> {
   const frozen = frozenReason(p.journal);
   if (frozen && isSuspect(p.journal)) return { ok: false, reason: frozen };
   const mirrored = await p.mirror.mark();
-  // The highest offered revision is compared, not the current one: a restored journal continues to count and would
-  // later exceed the revision that it has lost.
+  // Compares the highest revision that was ever sent to the mirror, not the current one. A restored journal takes new
+  // revisions, so its current one would later exceed the mirror's and hide the loss.
   if (mirrored > p.journal.offered()) return frozenFor(p, 'journal_behind_mirror');
   if (p.journal.getMeta(INITIALISED)) return { ok: true };
   const lost = p.journal.isEmpty() ? await lossOf(p) : undefined;

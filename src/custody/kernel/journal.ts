@@ -29,7 +29,10 @@ const STATE = "row ->> '$.state'";
 const SUMS_INDEX = `CREATE INDEX IF NOT EXISTS operations_sums ON operations
   (kind, ${STATE}, created_at, ${atoms('amount')}, ${atoms('reserved')}, ${atoms('unsettled')}) WHERE counts = 1`;
 
-/** One row per kind and state: sums of older rows that still count. Cost is 0, because it counts for one day only. */
+/**
+ * One row per kind and state: the sums of open rows that are older than a day. Cost is 0, because the limits add up the
+ * cost of the last day only.
+ */
 const SUMS = `SELECT kind, ${STATE} AS state, COUNT(*) AS rows, 0 AS created_at, 0 AS cost, ${sum('amount')}, ${sum('reserved')}, ${sum('unsettled')}
   FROM operations WHERE counts = 1 AND created_at <= ? GROUP BY kind, ${STATE}`;
 
@@ -185,7 +188,7 @@ export class Journal {
     return Number(this.getMeta('revision') ?? 0);
   }
 
-  /** Slot from which a balance shows every released outcome; 0 before the first. */
+  /** Slot from which a balance shows the outcome of every operation that no longer reserves lamports; 0 at first. */
   releasedSlot(): bigint {
     return BigInt(this.getMeta('released_slot') ?? 0);
   }
@@ -442,8 +445,8 @@ export class Journal {
   }
 
   /**
-   * Blocks every further operation for the payment that an id names. Something that the journal does not know, such as
-   * a transaction, may already have answered this payment. Does nothing for any other id.
+   * Blocks every further operation for the payment that an id names. A transaction or operation that the journal does
+   * not know may already have paid the reward or refund of this payment. Does nothing for an id that names no payment.
    * @param by the signature or operation that is the evidence
    */
   block(id: string, by: string, now: number): void {

@@ -93,9 +93,10 @@ export const prunedNodes = (signing: Signing, views: readonly NodeView[]): strin
   });
 
 /**
- * Adds a witness after the signing: the node lagged, was added later, or the row is from a version without
- * witnesses. Its finalized slot must have reached the slots of all other witnesses, so it has seen the
- * blockhash. Its height is then at least the blockhash's own, so its testimony may come late but never early.
+ * Adds witnesses (nodes that have seen the blockhash) after the signing: a node lagged, was added later, or the row is
+ * from a version without witnesses. The node's finalized slot must have reached the slots of all other witnesses, so it
+ * has seen the blockhash. Its height is then at least the blockhash's own, so it may prove the expiry late, never
+ * early.
  */
 export function withLateWitnesses(signing: Signing, views: readonly NodeView[]): Signing {
   const known = signing.witnesses.map(({ slot }) => slot).reduce((a, b) => (a > b ? a : b), signing.slot);

@@ -258,8 +258,8 @@ export class Payments implements CustodyModule {
     this.held.settleEnded();
     const searchAt = by === 'cron' ? this.#search.nextCronRunAt() : this.#search.nextRunAt();
     if (searchAt !== undefined && searchAt <= this.#tools.now()) await this.#search.run(by);
-    // An unread payment may be in time, so requests expire only up to the time that was read. After a day they expire
-    // anyway, even if a node fails.
+    // A payment that was not read yet may be in time. A request therefore expires only when all payments up to its end
+    // were read, or a day after its end even if a node fails.
     this.#changes.expire(Math.max(this.#search.readUntil(), this.#tools.now() - DAY_MS), EXPIRE_BATCH);
     this.#store.purge(this.#tools.now() - KEPT_MS);
     this.#p.tokens.purge(this.#tools.now() - TOKEN_KEPT_MS);

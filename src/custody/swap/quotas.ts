@@ -105,8 +105,8 @@ export class SwapQuotas {
   }
 
   /**
-   * Gives back a create that failed through no fault of the caller, up to the number of creates allowed. Call inside a
-   * storage transaction.
+   * Returns a create to the client's quota when it failed through no fault of the caller, at most as many in an hour as
+   * the quota allows. Call inside a storage transaction.
    */
   giveBack(client: string): void {
     if (this.#journal.calls('returned', client, this.#now() - HOUR_MS).length >= this.#createsPerHour) return;

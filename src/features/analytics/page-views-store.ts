@@ -299,8 +299,8 @@ export class PageViewStore {
   }
 
   /**
-   * Removes the addresses of views from before a time, the oldest first. A mark stores the progress: ids grow with
-   * time, and an index on the address would make every view more expensive.
+   * Removes the addresses of views from before a time, the oldest first. `ip_mark` stores the last id done, because ids
+   * grow with time. An index on the address is not used: it would make every view more expensive.
    */
   #dropIps(before: number): number {
     const [mark] = this.#rows<{ last_id: number }>('SELECT last_id FROM ip_mark');

@@ -36,7 +36,8 @@ export type Terms = {
  */
 export function smallestAmount(terms: Terms, price: PriceReport, maxCostBps: number): Lamports | null {
   const { amount } = terms;
-  // The expected output includes the fixed fee, so the slippage allowance reduces the fee in the same ratio.
+  // The fixed fee is deducted from the output before the slippage allowance, so it lowers the guaranteed output only by
+  // fee * minimum / expected.
   const fixed = (terms.fixedFeeSats * terms.minimumSats + terms.expectedSats - 1n) / terms.expectedSats;
   const fee = fixed + ROUNDING_SATS;
   const guaranteed = (terms.minimumSats + fixed) * 10_000n;

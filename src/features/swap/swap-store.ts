@@ -95,8 +95,8 @@ const hashOf = (network: string): string => bytesToHex(sha256(utf8ToBytes(networ
 const ALL = '*';
 
 /**
- * Adds a quote to each row of ?2, or to no row if one has no quote left. The total may reach ?3, and a network its
- * multiple of the fair share. D1 binds numbers as REAL, so the division needs the CAST.
+ * Adds a quote to each row of ?2, or to no row if one has no quote left. All clients together may use ?3 quotes. A
+ * network may use `times` the fair share of one client. D1 binds numbers as REAL, so the division needs the CAST.
  */
 const TAKE = `WITH counted AS (
     SELECT value ->> 'client' AS client, value ->> 'times' AS times, COALESCE(used, 0) AS own

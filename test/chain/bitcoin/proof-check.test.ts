@@ -155,7 +155,7 @@ describe('a red line', () => {
     expect(red({ explorers: [explorer('a'), explorer('b', { satsAtProof: 999n })] })).toEqual(['reserve']);
   });
 
-  it('shows a red line for one token more than the lower of the two reserves, or other decimals', () => {
+  it('shows a red line for a supply one atom above the lower balance of two explorers, or with other decimals', () => {
     expect(red({ supply: supply(120_000n, 20_000n) })).toEqual([]);
     expect(red({ supply: supply(120_001n, 20_001n) })).toEqual(['supply']);
     const spent = [explorer('a'), explorer('b', { satsNow: 999n })];
@@ -205,7 +205,7 @@ it('a text that is not a proof is not checked at all', () => {
   expect(() => checkProof(evidence({ proof }))).toThrow(RangeError);
 });
 
-it('a service without a token has nothing to cover', () => {
+it('no line is red for the proof of a service without a token', () => {
   const message = MESSAGE.replace(/ABSR (mint|supply atoms|decimals): \S+/g, 'ABSR $1: none');
   expect(red({ proof: sign(message), supply: null })).toEqual([]);
 });

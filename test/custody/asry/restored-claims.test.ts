@@ -97,7 +97,7 @@ describe('an emptied journal', () => {
     expect(run.landed()).toHaveLength(2);
   });
 
-  it('never repeats a payout in flight at the loss: reconciliation waits until it is final or expired', async () => {
+  it('never repeats a payout that was in flight when the journal was lost: reconciliation waits until it is final or expired', async () => {
     const run = start();
     await run.ask({ signature: one.signature });
     await run.forget(one.signature);
@@ -211,7 +211,7 @@ describe('a D1 that received only some rows of a change', () => {
     expect(run.payouts()).toMatchObject([{ state: 'held' }]);
   });
 
-  it('holds payout and operation, and refuses to retry either, if D1 has only the payout as owed again', async () => {
+  it('a reconciled journal holds an owed payout and its operation, and retries neither, if D1 has an outdated operation row', async () => {
     const chain = { failing: 1 };
     const run = start({ failing: () => chain.failing });
     await run.ask({ signature: one.signature });

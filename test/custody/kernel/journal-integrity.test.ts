@@ -75,7 +75,7 @@ describe('a first start', () => {
     expect(w.asked).toEqual(['deposit']);
   });
 
-  it('a first start ignores a listed transaction that no node shows if we never sign its version', async () => {
+  it('a first start ignores a listed transaction of a newer message version than the reserve ever signs', async () => {
     const w = setUp({ newer: null, deposit: ['somebody'] });
     expect(await checkJournal(w.ports)).toEqual({ ok: true });
     expect(w.asked).toEqual(['newer', 'deposit']);

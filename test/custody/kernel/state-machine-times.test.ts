@@ -28,7 +28,7 @@ describe('an operation is due', () => {
     [NOW + 2 * HOUR, false],
     [NOW + 2 * HOUR + 1, true],
   ])(
-    'an operation is due from its stored time on, and if that time is more than two hours ahead (%i)',
+    'an operation is due from its stored time on, or at once if that time is more than two hours ahead (%i)',
     (dueAt, due) => {
       expect(isDue(planned({ dueAt }), NOW)).toBe(due);
     },
