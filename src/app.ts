@@ -125,7 +125,7 @@ const logRequest: MiddlewareHandler<RouterEnv<Deps>> = async (c, next) => {
 const addHeaders: MiddlewareHandler<RouterEnv<Deps>> = async (c, next) => {
   await next();
   const { headers } = c.res;
-  // A page of the site has its own policy.
+  // Pages of the site have a Content-Security-Policy of their own.
   for (const [name, value] of Object.entries(SECURITY_HEADERS))
     if (!headers.has(name)) headers.set(name, value);
   if (!headers.has('Cache-Control')) headers.set('Cache-Control', isRead(c) ? 'no-cache' : 'no-store');

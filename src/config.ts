@@ -100,8 +100,8 @@ export type Declaration = {
   /** In the operator's notation; without a default, a missing variable is undefined. */
   readonly default?: string;
   /**
-   * Areas that are off while the variable is invalid, or required but missing. The first area is its section in the
-   * documentation.
+   * Areas that are off while the variable is invalid, or required but missing. The documentation lists the variable in
+   * the section of the first area.
    */
   readonly areas: readonly [Area, ...Area[]];
   readonly required?: true;

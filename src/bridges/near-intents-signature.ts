@@ -46,7 +46,10 @@ const QUOTE_ALWAYS = [
   'amountOutUsd',
   'minAmountOut',
 ] as const;
-/** Fields of the quote that are signed if they are set and the quote is not dry. `deadline` replaces the request's. */
+/**
+ * Fields of the quote that are signed if they are set and the quote is not dry. If the quote has a `deadline`, that one
+ * is signed instead of the request's.
+ */
 const QUOTE_WHEN_SET = [
   'depositAddress',
   'depositMemo',

@@ -94,7 +94,7 @@ export function createNearIntentsRoute(opts: Options): SwapRoute {
   };
 }
 
-/** Compares a response with the request field by field. Each kind of difference is refused for its own reason. */
+/** Compares a response with the request field by field. Each kind of difference has its own reason code. */
 export async function checkQuote(
   answer: OneClickQuote,
   request: OneClickRequest,

@@ -32,12 +32,12 @@ export const CALL_LIMITS = {
   exchanges_per_hour: { quota: 100, windowSeconds: HOUR_SECONDS },
   /** Requests of one client that await payment. */
   open_requests: { quota: 10, unit: 'concurrent-requests' },
-  /** Signatures that the callers of one network wait for at once: an eighth of all. */
+  /** Signatures that callers of one network may wait for at once: an eighth of the total of all callers. */
   signature_lookups: { quota: 32, unit: 'concurrent-requests' },
-  /** Reads of the Solana nodes for unpaid requests of one network: an eighth of all. */
+  /** Reads of the Solana nodes for unpaid requests of one network: an eighth of the total of all callers. */
   chain_reads: { quota: 30, windowSeconds: 60 },
-  // All clients share about 200 bridge quotes in two hours; 20 of them are a reserve. Reads and dry runs of
-  // one client get only a fair share.
+  // All clients share about 200 bridge quotes in two hours. The next three quotas add up to 180, so 20 quotes stay in
+  // reserve. Reads and dry runs of one client get only a fair share.
   read_quotes: { quota: 80, windowSeconds: QUOTE_WINDOW_SECONDS },
   create_quotes: { quota: 60, windowSeconds: QUOTE_WINDOW_SECONDS },
   dry_run_quotes: { quota: 40, windowSeconds: QUOTE_WINDOW_SECONDS },

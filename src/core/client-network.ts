@@ -1,7 +1,7 @@
 /**
- * Names a client for the limits, and the networks whose limits also count its calls. A client's address is never logged
- * or stored in full. A subscriber owns a whole IPv6 prefix, and a hosting customer may own many addresses. A limit per
- * address alone would not bound them.
+ * Computes the key under which limits count a client, and the networks whose limits also count its calls. A client's
+ * address is never logged or stored in full. A subscriber owns a whole IPv6 prefix, and a hosting customer may own many
+ * addresses. A limit per address alone would not bound them.
  * @module
  */
 

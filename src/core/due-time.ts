@@ -16,13 +16,17 @@ export const dueTime = (at: number, longest: number, now: number): number => (at
 export const isTimeOver = (at: number, longest: number, now: number): boolean =>
   dueTime(at, longest, now) <= now;
 
-/** The earliest of the times that are known. */
+/** The earliest of the times that are not undefined; undefined if all are. */
 export function earliest(...times: readonly (number | undefined)[]): number | undefined {
   const known = times.filter((at) => at !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** When the first of stored rows is due. @param times `first` and `last` stored time; null without rows */
+/**
+ * When the next of the stored rows is due, in Unix milliseconds; undefined without rows. The latest time is needed too:
+ * if it is too far ahead, its row is due now.
+ * @param times `first` and `last`: the earliest and the latest stored time, null without rows
+ */
 export function firstDue(
   times: Readonly<Record<string, string | number | null>> | undefined,
   longest: number,

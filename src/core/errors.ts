@@ -273,7 +273,7 @@ export const BODY_ERRORS = [
 ] as const satisfies ErrorCode[];
 
 type Options = {
-  /** Overrides the table's status if the contract requires it. */
+  /** Overrides the table's status if the API contract requires it. */
   readonly status?: number | undefined;
   readonly retryAfterSeconds?: number | undefined;
   /** Sent to the caller: no secret, no upstream URL. */

@@ -171,7 +171,7 @@ export type CustodyReport = {
 /** Whether signing is frozen and the Bitcoin key is absent. `frozen` is `unverified` until the journal is checked. */
 export type SigningState = Pick<CustodyReport, 'watchOnly' | 'frozen'>;
 
-/** Returned by every verb instead of its result while these variables are missing or invalid. */
+/** Returned by every method instead of its result while these variables are missing or invalid. */
 export type NotConfigured = { readonly notConfigured: readonly string[] };
 
 /** Returned by a read instead of its result while too many calls of this read are in progress. */

@@ -313,7 +313,7 @@ export class Custodian implements CustodianApi {
   async ops(command: OpsCommand): Promise<OpsAnswer> {
     const { gate, newerStorage, tools } = this.#kernel;
     if (newerStorage !== undefined) return { ok: false, message: newerStorage };
-    // The operator can resolve a suspect journal only after the check has found it.
+    // The check shows whether the journal has lost rows. Without it, the commands that resolve such a loss are refused.
     await gate.verify();
     const answer = await runOps(this.#opsPorts(), command);
     await tools.storage.sync();

@@ -91,7 +91,7 @@ export class CustodyBounds {
   }
 }
 
-/** Open requests expire after half an hour. */
+/** Retry delay while unpaid requests use up the float or a limit. They expire half an hour after they were opened. */
 const UNPAID_RETRY_MS = 600_000;
 
 const FLOAT_SPENT: Refusal = {

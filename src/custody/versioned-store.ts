@@ -5,8 +5,9 @@
 import type { Log, Storage } from './kernel/ports.ts';
 
 /**
- * Raise it, with a step below, when an older release could misread the new layout or miss a row that bounds money. A new
- * table or index that older releases may ignore needs no new version, because each module creates its own at every start.
+ * Raise it, with a step below, when an older release could misread the new layout, or miss a row that limits spending.
+ * A new table or index that older releases may ignore needs no new version, because each module creates its own at
+ * every start.
  */
 export const STORAGE_VERSION = 2;
 
@@ -26,7 +27,7 @@ export type OpenedStorage = {
 
 /**
  * Upgrades a storage to this release's version in one transaction. Storage of a newer version is opened read-only. Its
- * rows may limit money in a way that this release does not support, so signing could pay twice.
+ * rows may limit spending in a way that this release does not support, so signing could pay twice.
  */
 export function openStorage(storage: Storage, log: Log): OpenedStorage {
   const version = versionOf(storage.exec);

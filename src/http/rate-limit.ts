@@ -81,7 +81,8 @@ async function admit<E extends { Bindings: Pick<Env, 'LIMITER'> }>(
  * Counts requests of one client and shows the limits of the route.
  *
  * @param group   routes that share one count
- * @param further limits that the route itself enforces, by name; from its dependencies if they are configured
+ * @param further limits that the route itself enforces, by name; a function of the dependencies if a setting determines
+ * one of them
  */
 export function rateLimit<Deps>(
   group: string,

@@ -91,7 +91,7 @@ export async function sitePage(
     rewriter.on(`[data-figure="${name}"]`, {
       element: (element) => void element.setInnerContent(text, { html: true }),
     });
-    // This mark shows the part around the figure to readers without scripts.
+    // With this attribute, readers without scripts see the element around the figure.
     rewriter.on(`[data-figures~="${name}"]`, {
       element: (element) => void element.setAttribute('data-filled', ''),
     });

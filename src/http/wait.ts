@@ -41,7 +41,7 @@ export function preferredWaitMs(header: string | undefined): number | undefined 
 const grantWait = (c: Context, waitMs: number): void =>
   c.header('Preference-Applied', `wait=${waitMs / 1_000}`);
 
-/** Milliseconds that a call may wait; the longest wait by default. Grants a wait that the caller requested. */
+/** Milliseconds that a call may wait; the longest wait by default. Sets `Preference-Applied` if requested. */
 export function grantedWaitMs(c: Context): number {
   const preferred = preferredWaitMs(c.req.header('prefer'));
   if (preferred !== undefined) grantWait(c, preferred);

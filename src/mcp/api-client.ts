@@ -233,7 +233,7 @@ function passedOn(
   };
 }
 
-/** The keys of one client in a store that several share. */
+/** The keys of one client in a store that several clients share. */
 export const keysOf = (client: string, keys: KeyStore): KeyStore => ({
   get: (call) => keys.get(`${client}\n${call}`),
   set: (call, key) => keys.set(`${client}\n${call}`, key),

@@ -39,7 +39,7 @@ export function createRecentResults(now: () => number): RecentResults {
   };
 }
 
-/** The results of one client in a store that several share. */
+/** The results of one client in a store that several clients share. */
 export const resultsOf = (client: string, recent: RecentResults): RecentResults => ({
   find: (call) => recent.find(`${client}\n${call}`),
   keep: (call, result) => recent.keep(`${client}\n${call}`, result),

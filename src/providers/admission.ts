@@ -19,7 +19,7 @@ const MAX_CALL_MS = 30_000;
 const MAX_TIMEOUTS = 2;
 const SKIPPED_MS = 30_000;
 
-/** Order of admission: work on the reserve and on what was paid; reads that a caller waits for; checks. */
+/** Order of admission: work on the reserve and on paid requests; reads that a caller waits for; health checks. */
 const PRIORITIES = ['own', 'user', 'probe'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 

@@ -102,7 +102,7 @@ export class CustodianClient implements CustodianApi {
     return this.#call((stub) => stub.ops(command));
   }
 
-  /** Makes a call whose caller reads the changed rows from D1 next. */
+  /** Makes a call that changes rows. The response gets a D1 bookmark, so that the caller's next read sees it. */
   async #change<T>(verb: (stub: CustodianRpc) => Promise<Result<T>>): Promise<T> {
     const result = await this.#call(verb);
     noteCausedRows();

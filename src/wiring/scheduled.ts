@@ -59,7 +59,7 @@ export function scheduledDeps(env: Env): ScheduledDeps {
     return beaten;
   };
   let report: Promise<StatusReport> | undefined;
-  /** One report per cron run. It reads the heartbeat only after the write, because KV repeats a read for a minute. */
+  /** One report per cron run. It reads the heartbeat only after the write, because KV caches a read for a minute. */
   const readStatus = (): Promise<StatusReport> => {
     report ??= beat()
       .catch(() => undefined)

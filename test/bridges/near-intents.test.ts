@@ -181,11 +181,11 @@ describe('a report', () => {
     ['A_STATE_OF_TOMORROW', 'settling'],
     ['success', 'settling'],
     ['', 'settling'],
-  ])('a report of %j means that the swap keeps waiting as %s', async (status, detail) => {
+  ])('a report of %j leaves the swap pending with the detail %s', async (status, detail) => {
     expect(await statusWith(status)).toEqual(pending(detail));
   });
 
-  it('a report of SUCCESS gives txids in the spelling of the Bitcoin indexes', async () => {
+  it('a report of SUCCESS gives the txids in lower case, as Bitcoin indexes write them', async () => {
     const details = { destinationChainTxHashes: [{ hash: TXID, explorerUrl: 'x' }] };
     expect(await statusWith('SUCCESS', details)).toEqual({ state: 'delivered', txids: [TXID.toLowerCase()] });
   });

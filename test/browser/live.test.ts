@@ -160,7 +160,7 @@ describe('new figures appear within 5 seconds, for a visitor who did nothing', (
 });
 
 it.each(LIVE_PAGES)(
-  '%s does not say "now" when its figures are 8 minutes old, and uses the right plural',
+  '%s does not say "now" when its figures are 8 minutes old, and uses no plural after 1',
   async (path) => {
     const visited = await visit(path, {}, (page) => page.clock.setFixedTime(Date.now() + 8 * 60_000));
     open.push(visited);

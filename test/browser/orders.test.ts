@@ -113,7 +113,7 @@ async function expectSecondPaymentReturned({ page, id }: Order): Promise<void> {
 }
 
 describe('a payment that was sent is never asked for again', () => {
-  it('never asks again for a sent payment, after a reload or in another browser, and returns a second one', async () => {
+  it('never asks again for a sent payment, after a reload or in another browser, and refunds a second payment', async () => {
     const paid = await order({});
     const { page, id } = paid;
     await payButton(page).waitFor();

@@ -112,7 +112,7 @@ const swap = {
   ...{ btcSats: null, btcSatoshis: null },
 };
 
-it('the page does not request a final response again', async () => {
+it('the page does not request the status of a swap again once the swap is finished', async () => {
   let isFinal = false;
   let finals = 0;
   visited = await visit(`/swap?swap=${id}`, {}, async (page) => {

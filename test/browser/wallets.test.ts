@@ -204,7 +204,7 @@ it.each([
     { contentType: 'text/html', body: '<p>no</p>' },
     'No picture at this address.',
   ],
-])('loads %s only on request and shows its problem', async (_name, answer, text) => {
+])('loads %s only after a click, and shows what is wrong with it', async (_name, answer, text) => {
   visited = await visit('/tokens/new', {}, (page) => page.route(PICTURE, (route) => route.fulfill(answer)));
   const { page } = visited;
   await page.getByLabel('Picture (optional)').fill(PICTURE);

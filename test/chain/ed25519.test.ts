@@ -17,13 +17,16 @@ function peerPasses(publicKey: Uint8Array, message: Uint8Array, signature: Uint8
   }
 }
 
-it.each(SIGNATURE_CASES.map((one) => [one.name, one] as const))('%s', async (_name, one) => {
-  const { publicKey, message, signature } = one;
-  const passed = await passes(publicKey, message, signature);
-  expect(passed).toBe(one.passes ?? passed);
-  expect(peerPasses(publicKey, message, signature)).toBe(one.peer);
-  expect(passed && !one.peer, 'looser than the peer').toBe(false);
-});
+it.each(SIGNATURE_CASES.map((one) => [one.name, one] as const))(
+  'verifies an Ed25519 signature no more loosely than the peer library: %s',
+  async (_name, one) => {
+    const { publicKey, message, signature } = one;
+    const passed = await passes(publicKey, message, signature);
+    expect(passed).toBe(one.passes ?? passed);
+    expect(peerPasses(publicKey, message, signature)).toBe(one.peer);
+    expect(passed && !one.peer, 'looser than the peer').toBe(false);
+  },
+);
 
 it('agrees with the peer library on honest signatures and on signatures with any one bit changed', async () => {
   for (let round = 0; round < 6; round += 1) {

@@ -112,7 +112,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('requests a wait only from operations that support it, and always for a confirmation', async () => {
+  it('sends `Prefer: wait` only to operations that support it, and by default with a confirmation', async () => {
     const { sluice, sent } = service({}, {}, {}, {});
     await sluice.confirmInvoice({ invoice_id: 'x', tx_signature: 'y' }, { wait: 20 });
     await sluice.getReserves({}, { wait: 20 });
@@ -188,7 +188,7 @@ describe('a failure is a value', () => {
       (sluice) => sluice.createSwap({ amountSol: 1 }, { idempotencyKey: 'schlüssel-0123456789' }),
     ],
     ['a limit that no timer takes', (sluice) => sluice.getReserves({}, { timeoutMs: -1 })],
-  ])('returns an invalid failure and sends nothing for %s', async (_name, call) => {
+  ])('returns a failure of kind invalid and sends nothing for %s', async (_name, call) => {
     const { sluice, sent } = service();
     expect(await call(sluice)).toMatchObject({
       ok: false,
@@ -197,7 +197,7 @@ describe('a failure is a value', () => {
     expect(sent).toEqual([]);
   });
 
-  it('returns an invalid failure and sends nothing when the store of keys throws', async () => {
+  it('returns a failure of kind invalid and sends nothing when the store of keys throws', async () => {
     const broken = new Error('storage is full');
     const keys = new Map<string, string>();
     keys.set = () => {
@@ -442,7 +442,7 @@ describe('until', () => {
     expect(seen).toEqual([Object(WAITING).detail, 'settling']);
   });
 
-  it("`until` reads about once a second if responses arrive at once and the caller's end is not reached", async () => {
+  it('`until` reads about once a second if a service that confirms the wait still responds at once', async () => {
     const stuck = { body: WAITING, headers: { 'preference-applied': 'wait=25' } };
     const { sluice, sent } = service(...Array.from({ length: 20 }, () => stuck));
     const stop = new AbortController();
@@ -495,7 +495,7 @@ describe('until', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('`until` returns an invalid failure when its predicate throws', async () => {
+  it('`until` returns a failure of kind invalid when its predicate throws', async () => {
     const { sluice } = service({ body: WAITING });
     const cause = new Error('mine');
     const throwing = (): boolean => {

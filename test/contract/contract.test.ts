@@ -95,7 +95,7 @@ describe('the service', () => {
     );
   });
 
-  it('every read of the document has an entity tag or forbids storing its response', async () => {
+  it('every GET of the OpenAPI document returns an ETag or forbids storing its response', async () => {
     const { document, pathOf, world } = contract;
     let unchanged = 0;
     for (const { method, path, operation } of operationsOf(document)) {

@@ -18,7 +18,7 @@ describe('networksOf', () => {
 });
 
 describe('fairShare', () => {
-  it('fairShare is an eighth of what other clients have left, and never less than two', () => {
+  it('fairShare is an eighth of the budget that other clients have not used, and never less than two', () => {
     expect(fairShare(80, 0, 0)).toBe(10);
     expect(fairShare(80, 10, 10)).toBe(10);
     expect(fairShare(80, 72, 0)).toBe(2);

@@ -113,7 +113,7 @@ describe('numbers of parsed JSON', () => {
     [null, undefined],
     [true, undefined],
     [{}, undefined],
-  ])('the text of %s is %s', (value, text) => {
+  ])('numberText of the value %s is %s', (value, text) => {
     expect(numberText(value)).toBe(text);
   });
 });

@@ -113,7 +113,7 @@ describe('agreePrices', () => {
     expect(agreePrices(reports, 100n)).toEqual({ ok: false, reason: 'price_unavailable' });
   });
 
-  it('a source that reports twice does not confirm itself', () => {
+  it('one source alone gives no agreed price, even at a bound of 100 percent', () => {
     expect(agreePrices([MARKET], 10_000n).ok).toBe(false);
   });
 

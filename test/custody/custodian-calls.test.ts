@@ -152,7 +152,7 @@ describe('reading a payment request', () => {
 });
 
 describe('the report', () => {
-  it('the report shows the use of every cap and the open, held and undelivered operations', async () => {
+  it('the report shows the use of every cap, and operations that are open, await the operator or are not yet in D1', async () => {
     const w = createCustodianWorld();
     await w.custody.createSwap(request());
     const report = await w.custody.report();
@@ -217,7 +217,7 @@ describe("the operator's commands", () => {
     expect((await w.custody.createSwap(keyed('b'))).type).toBe('created');
   });
 
-  it('the operator can list the newest and the held operations, and can retry only open ones', async () => {
+  it('the operator can list the newest operations and those that await the operator, and can retry only open ones', async () => {
     const w = createCustodianWorld();
     w.add(
       planned({ id: 'asry:held', kind: 'asry', reason: held('unproven'), dueAt: w.clock.now + 3_000_000 }),
@@ -352,7 +352,7 @@ describe("the operator's commands", () => {
     const at = (w: CustodianWorld, ms: number) => new Date(w.clock.now + ms).toISOString();
     const restore = (w: CustodianWorld, id: string) => w.custody.ops({ name: 'restore-storage', id });
 
-    it('restore-storage marks D1 before it restores, so that the restored journal is frozen', async () => {
+    it('restore-storage stores a higher revision in D1 before it restores, so that the restored journal is frozen', async () => {
       const w = createCustodianWorld();
       const restored: [at: number, mark: number][] = [];
       w.storage.restore = async (time) => void restored.push([time, await w.mirror.mark()]);

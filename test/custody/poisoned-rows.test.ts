@@ -133,7 +133,7 @@ it('an owed payout whose processing throws does not prevent the payment of a lat
   expect(store.payouts('deposit-1')[0]?.state).toBe('owed');
 });
 
-it('an ended payout whose processing throws does not prevent the record of a later one', async () => {
+it('a payout that cannot be recorded as paid does not stop a later one from being recorded as paid', async () => {
   const claimed = await openClaimed();
   const { w, store } = claimed;
   storeCopies(claimed, (signature) => {

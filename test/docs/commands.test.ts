@@ -31,7 +31,7 @@ it.each(named)('the code block %s has a language that the tests know', (_name, {
 });
 
 it.each(commands)(
-  '“%s” has a known kind: it is run, resolved, needs an account, or runs elsewhere',
+  'command-kinds.ts states how “%s” is tested: run, resolved, account or elsewhere',
   (command) => {
     expect(['run', 'resolved', 'account', 'elsewhere']).toContain(kindOf(command));
   },

@@ -9,7 +9,7 @@ it('the site publishes the notices of unbundled third-party files', () => {
   expect(notices).toContain('SIL OPEN FONT LICENSE');
 });
 
-it('everything that runs in production has a licence that only requires its own text', () => {
+it('every production dependency has a licence that only requires a copy of its text', () => {
   const dependencies = productionDependencies();
   expect(dependencies.map(({ name }) => name)).toEqual(
     expect.arrayContaining(['hono', 'zod', '@noble/curves']),

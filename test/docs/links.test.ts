@@ -26,7 +26,7 @@ it('every link to another site is in the list of known pages', () => {
   for (const url of ELSEWHERE) expect(new URL(url).protocol).toBe('https:');
 });
 
-it('every file that a page names as code exists', () => {
+it('every path of the repository that the documentation names in backticks exists', () => {
   const named = [...PAGES, 'CONTRIBUTING.md'].flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/`((?:src|test|scripts|site|docs)\/[\w./[\]-]+)`/g)].map(
       ([, path = '']) => [file, path] as const,

@@ -53,7 +53,7 @@ it('the runbook has a row for each reason that freezes signing', () => {
     expect(cells, reason).toContain(`\`${reason}\``);
 });
 
-it('the runbook has a row for each reason that holds an operation', () => {
+it('the runbook has a row for each reason why an operation awaits a decision of the operator', () => {
   const kernel = readFileSync('src/custody/kernel/reason.ts', 'utf8');
   const [, union = ''] = /export type Held =([\s\S]+?);/.exec(kernel) ?? [];
   const reasons = [...union.matchAll(/\| '(\w+)'/g)].map(([, name]) => name);

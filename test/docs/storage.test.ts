@@ -62,7 +62,7 @@ it('docs/storage.md lists every key of the journal’s meta table', () => {
   expect([...new Set(keys)].sort()).toEqual(shown.sort());
 });
 
-it('docs/storage.md lists every kind of name that is consumed once', () => {
+it('src/custody uses each kind of name that docs/storage.md lists for the table `claims`', () => {
   const names = source.flatMap((text) =>
     [...text.matchAll(/`([a-z-]+):\$\{[^`]*`/g)].map(([, kind]) => kind),
   );

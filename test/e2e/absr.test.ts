@@ -66,7 +66,7 @@ describe('a day of the reserve', () => {
     expect(await supplyOf(world)).toBe('0');
   });
 
-  it('mints sats with three confirmations once, to the treasury, as soon as the indexes agree', async () => {
+  it('mints ABSR to the treasury, once, for sats with three confirmations, as soon as the Bitcoin indexes agree', async () => {
     // Two confirmations are not enough for this deposit.
     await world.control.sendBitcoin(world.reserve.bitcoin, 50_000n);
     await world.control.mine(2);
@@ -98,7 +98,7 @@ describe('a day of the reserve', () => {
     expect(await supplyOf(world)).toBe('1000000');
   });
 
-  it('shows the reserve, the supply and the sats that the next day will mint', async () => {
+  it('the summary shows the reserve, the ABSR supply, and the sats for which no ABSR was minted yet', async () => {
     expect(await fresh(world, '/api/arbitrage/summary')).toMatchObject({
       btcPriceUsd: 80_000,
       solPriceUsd: 100,
@@ -158,7 +158,7 @@ describe('a day of the reserve', () => {
   });
 });
 
-it('creates a missing treasury account; a reorganization removes only sats that were not minted', async () => {
+it('creates a missing treasury token account; a reorganization removes only sats without minted ABSR', async () => {
   const treasury = base58.encode(ed25519.getPublicKey(new Uint8Array(32).fill(99)));
   const world = await startWorld({
     cron: false,

@@ -87,7 +87,7 @@ async function reachLimit(): Promise<Response | undefined> {
   return undefined;
 }
 
-it('a limited address stays refused with any other headers, and no other address is refused', async () => {
+it('an address over the rate limit stays refused, whatever headers it sends, and no other address is refused', async () => {
   let passed: string[] = [...SPOOFS];
   // Retried only if a new minute began in between: a request that passes three times passes because of its
   // header.

@@ -30,7 +30,7 @@ describe('a deposit is rewarded to the unit', () => {
   it.each([
     ['a plain transfer', 'USDC'],
     ['a checked transfer', 'USDT'],
-  ] as const)('a deposit by %s of %s is rewarded to the unit, and the ASRY arrives', async (how, asset) => {
+  ] as const)('a deposit by %s of %s earns the exact reward, and the ASRY arrives', async (how, asset) => {
     const user = await stage.user();
     const coin = asset === 'USDC' ? 'usdc' : 'usdt';
     const credited = 100n * DOLLAR + 1n;
@@ -76,7 +76,7 @@ describe('a deposit is rewarded to the unit', () => {
     expect([payout?.signature, more]).toEqual([answer.body.reward.signature, []]);
   });
 
-  it('the epoch shows deposits and rewards to the unit', async () => {
+  it('the epoch shows the exact atoms of its deposits and rewards', async () => {
     expect(await currentEpoch()).toMatchObject({
       epoch: 0,
       depositsAtomic: curve.deposits().toString(),
@@ -86,7 +86,7 @@ describe('a deposit is rewarded to the unit', () => {
     });
   });
 
-  it('a claim before finality waits for it and rewards the deposit to the unit', async () => {
+  it('a claim before finality waits for it and pays the exact reward of the deposit', async () => {
     const user = await stage.user();
     const signature = await stage.land(user.signer, stage.pay(user, world.treasury, 10n * DOLLAR));
     const answer = await stage.claim(signature);
@@ -97,7 +97,7 @@ describe('a deposit is rewarded to the unit', () => {
 });
 
 describe('nothing is consumed', () => {
-  it('returns 500 and consumes nothing when the chain cannot be read; the claim works afterwards', async () => {
+  it('returns 500 when the chain cannot be read; the deposit stays unused and can be claimed afterwards', async () => {
     const user = await stage.user();
     const signature = await stage.deposit(user, 5n);
     for (const node of ['rpc1', 'rpc2'] as const) world.faults.set(node, { kind: '500' });
@@ -108,7 +108,7 @@ describe('nothing is consumed', () => {
     expect((await stage.claim(signature)).body.reward.asryAtomic).toBe(reward.toString());
   });
 
-  it('returns 409 with Retry-After and consumes nothing while one node lacks the final deposit', async () => {
+  it('returns 409 with Retry-After, and records no claim, while one node does not show the deposit as finalized', async () => {
     const user = await stage.user();
     const signature = await stage.deposit(user, 5n);
     world.faults.set('rpc2', { kind: 'lag', by: 100_000 });
@@ -120,7 +120,7 @@ describe('nothing is consumed', () => {
     expect((await stage.claim(signature)).body.reward.asryAtomic).toBe(reward.toString());
   });
 
-  it('nothing is consumed for an unknown transaction: 400', async () => {
+  it('returns 400 DEPOSIT_NOT_FOUND for a claim of an unknown transaction', async () => {
     const unknown =
       '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
     const { status, body } = await stage.claim(unknown);
@@ -158,7 +158,7 @@ describe("regardless of the caller's input", () => {
 });
 
 describe('a repeated call', () => {
-  it('a repeated call returns its result, with the key of its first call or without a key', async () => {
+  it('a repeated claim replays the first response with the same key, and returns 409 with the claim without a key', async () => {
     const user = await stage.user();
     const signature = await stage.deposit(user, 9n);
     const key = crypto.randomUUID();

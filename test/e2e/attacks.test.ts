@@ -149,7 +149,7 @@ async function shownBy(signature: string): Promise<Shown> {
 }
 
 describe('one lying and one honest node', () => {
-  it('three payments invented by one node create no token, and nothing is owed', async () => {
+  it('three payments invented by one node create no token and no refund', async () => {
     const model = await caller.invoice();
     const paid = await caller.pay(model);
     expect((await caller.confirm(model, paid)).status).toBe(200);
@@ -350,7 +350,7 @@ it('USDC that a bridge returns to a treasury that is also the reserve earns no r
 
 describe('a reserve that runs out of SOL', () => {
   it(
-    'keeps floor and float from swaps, delivers everything sold, and sells no more than it can deliver',
+    'swaps cannot use floor or float; the reserve delivers all it sold and sells only what the float covers',
     DEEP,
     async () => {
       const sold = await caller.invoice();

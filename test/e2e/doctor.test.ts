@@ -199,7 +199,7 @@ describe('finds what goes wrong outside', () => {
     expect((await look()).problems).toContain(name);
   });
 
-  it('the doctor notes the fee of callers without a token, and a bridge without liquidity', async () => {
+  it('the doctor notes the bridge fee without NEAR_INTENTS_JWT, and a bridge that returns no quote', async () => {
     const noted = async (change: Readonly<Record<string, string | undefined>> = {}) =>
       (await look(change)).findings.filter(({ level }) => level === 'note').map(({ name }) => name);
     expect(await noted()).not.toContain('bridge-keyless');

@@ -94,7 +94,7 @@ it.each(['0.1', '0.00000001', '123456789.12345678', '100000000', '0.123456789012
   },
 );
 
-it('a response lost after the provider acted leaves one exchange with an unknown outcome and no new call', async () => {
+it('a lost response of the provider leaves one exchange, and each repeat with the key returns an unknown outcome', async () => {
   const key = freshKey();
   world.faults.set('changenow', { kind: 'lost', match: 'POST /v2/exchange', times: 1 });
   const answers: Awaited<ReturnType<typeof create>>[] = [];

@@ -95,7 +95,7 @@ describe('a cache in front of the service', () => {
   ];
 
   it.each(gets.map(({ path }) => [path] as const))(
-    'GET %s returns nothing from hostile request headers that a cache could store',
+    'the response to GET %s contains no value of a hostile request header',
     async (path) => {
       const host = ['host: evil.test', 'connection: close'];
       const answer = await ask([`GET ${path} HTTP/1.1`, ...host, ...poison, '', ''].join('\r\n'));
@@ -132,7 +132,7 @@ describe('a cache in front of the service', () => {
   });
 });
 
-it('no request header changes which client the limits count', async () => {
+it('no spoofed address header changes the client to which the limits apply', async () => {
   const spoofs = [
     'X-Forwarded-For',
     'X-Real-IP',

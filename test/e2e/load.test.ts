@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { describeLoad, runLoad, startLoadWorld } from './load-run.ts';
 
-it('mixed traffic loses nothing and does nothing twice while upstreams fail in turn', async () => {
+it('mixed traffic loses no operation and executes none twice while upstreams fail in turn', async () => {
   const world = await startLoadWorld();
   try {
     const report = await runLoad(world, 12);

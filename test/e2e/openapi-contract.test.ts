@@ -137,7 +137,7 @@ it('the run sends at least 5,000 requests, and every operation succeeds at least
   expect(served).toEqual(operations);
 });
 
-it('a healthy service returns no status of 500 or above, except at a limit that the requests reach', () => {
+it('a healthy service returns no status of 500 or above, except for the swap limit and the quote budget', () => {
   const reached = /^(createSwap|\w*[Ee]stimate\w*) (SWAP_LIMIT_REACHED|QUOTE_BUDGET_SPENT)$/;
   expect(Object.fromEntries([...failed].filter(([code]) => !reached.test(code)))).toEqual({});
 });

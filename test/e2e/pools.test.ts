@@ -37,7 +37,7 @@ it('returns a pool exactly as the pool API sends it', async () => {
   expect(world.stats().rpc1?.total ?? 0).toBe(0);
 });
 
-it('reads an unlisted pool from the chain in two round trips, with the same state', async () => {
+it('reads a pool that Orca does not list from the chain in two calls, with the state that Orca would return', async () => {
   const pool = world.pools.saethSausd;
   const listed = await (await fetch(`${world.endpoints.orca}/v2/solana/pools/${pool.address}`)).text();
   world.resetStats();

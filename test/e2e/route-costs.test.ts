@@ -157,7 +157,7 @@ async function measure(): Promise<RouteCosts> {
   return { reads, writes, cron };
 }
 
-it('a warm read makes at most one call in sequence, and a cold read at most two', () => {
+it('a warm read makes at most one sequential round of calls, and a cold read at most two', () => {
   expect(costs.reads.filter(({ warm, cold }) => warm.steps > 1 || cold.steps > 2)).toEqual([]);
 });
 

@@ -15,7 +15,7 @@ describe('a swap under a fault ends as stated and breaks no guarantee', () => {
   }, 300_000);
 
   it.each(short.map((cell) => [cellName(cell), cell] as const))(
-    'a swap ends as stated under the fault: %s',
+    'a swap has the expected result and breaks no guarantee under the fault: %s',
     (_name, cell) => {
       const { result, violations } = outcomes.get(cell) ?? {};
       expect({ result, violations }).toEqual({ result: cell.result, violations: [] });

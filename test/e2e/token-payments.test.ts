@@ -37,7 +37,7 @@ describe('one transaction serves one purpose', () => {
       : caller.invoice();
   };
 
-  it('one transaction serves one purpose in 20 trials of purpose pairs, in sequence or at once', {
+  it('one transaction is accepted for only one of two requests, sent in sequence or at once, in 20 trials', {
     tags: ['deep'],
   }, async () => {
     const trials = [...pairs, ...pairs.slice(0, 8)].map(([first, second], index) => ({
@@ -133,7 +133,7 @@ describe("a third party's confirm changes nothing", () => {
 
 describe('listings of tokens made elsewhere', () => {
   it.each(['token', 'token-2022'] as const)(
-    'a %s mint is paid by URL, found without a confirm, and searchable with its chain data',
+    'a listing of a %s mint is paid by URL, confirmed by the cron, and searchable with its chain data',
     async (kind) => {
       const name = kind === 'token' ? 'Olden Coin' : 'Newer Coin';
       const mint = await caller.foreignMint(kind, name, 'FORE');

@@ -172,7 +172,7 @@ describe('a payment belongs to one request', () => {
     expect((await completed(body.invoice_id)).body.received_lamports).toBe(fee.toString());
   });
 
-  it('shows an excess and a second payment as owed, with amount and payer', async () => {
+  it('shows an excess and a second payment as refunds that are due, with amount and payer', async () => {
     const body = await caller.invoice();
     const payer = world.users[1]?.address;
     await caller.pay(body, { lamports: 100_000_000n, from: caller.user(1) });

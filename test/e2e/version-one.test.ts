@@ -160,7 +160,7 @@ describe('on a chain of version 1', () => {
     },
   );
 
-  it(`${DUST} dust transactions with refund memos block neither a refund nor a payment, in any version`, async () => {
+  it(`${DUST} dust transactions of any version with refund memos block neither a refund nor a payment`, async () => {
     const from = await startWorld({ slotMs: 40, blockMs: 500, settleDelayMs: 10 });
     world = from;
     const caller = createTokenCaller(from);

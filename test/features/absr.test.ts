@@ -83,7 +83,7 @@ describe('the summary', () => {
     });
   });
 
-  it('the summary shows uncovered tokens as a negative gap', async () => {
+  it('the summary shows a negative gap when the reserve is smaller than the supply', async () => {
     const summary = await service({ reserve: 999_999n }).read();
     expect(summary).toMatchObject({ gapSats: -1, gapSatoshis: '-1', ratio: 0.999999 });
   });
@@ -107,7 +107,7 @@ describe('the summary', () => {
     expect((await service({ supplies: [null, behind] }).read()).absrTokenSupply).toBe(900_000);
   });
 
-  it('returns null and an error for a part that was never read, and 503 if no part was read', async () => {
+  it('returns null and an error for a figure that was never read, and 503 if no figure was read', async () => {
     const { upstreams, read } = service({ supplies: [null] });
     expect(await read()).toMatchObject({
       absrTokenSupply: null,
@@ -120,7 +120,7 @@ describe('the summary', () => {
     upstreams.prices = [];
   });
 
-  it('the summary keeps the last good value of a failed part for its allowed time and marks it stale', async () => {
+  it('the summary shows the last good value, marked stale, for a limited time after a source has failed', async () => {
     const clock = { ms: 0 };
     const { upstreams, read } = service({}, isolate(clock));
     await read();
@@ -161,7 +161,7 @@ describe('the price', () => {
       'coinbase',
       80_100,
     ],
-    ['the only one’s', [KRAKEN], 'kraken', 80_200],
+    ['the only venue’s when just one gives a price', [KRAKEN], 'kraken', 80_200],
   ])('the price is %s', async (_, prices, source, btc) => {
     expect(await service({ prices }).read()).toMatchObject({ priceSource: source, btcPriceUsd: btc });
   });
@@ -206,7 +206,7 @@ describe('backing', () => {
   const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
   const sats = fc.bigInt({ min: 0n, max: 2_100_000_000_000_000n });
 
-  it('the gap is negative exactly when a token is not covered, for any decimals', () => {
+  it('the gap is negative exactly when the supply exceeds the reserve, for any decimals', () => {
     fc.assert(
       fc.property(sats, u64, fc.integer({ min: 0, max: 9 }), (reserve, atoms, decimals) => {
         const { gapSats, ratio } = backingOf(reserve, { atoms, decimals });

@@ -19,7 +19,7 @@ it.each([
   ['with a line separator', '/a\u2028b'],
   ['with reordered text', '/a\u202egpj.exe'],
   ['with half a character', '/a\ud800b'],
-])('refuses a path that is %s', (_name, path) => {
+])('refuses an invalid path: %s', (_name, path) => {
   expect(isPath(path)).toBe(false);
 });
 

@@ -102,7 +102,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
     expect(service.asked[0]?.skipReward).toBe(true);
   });
 
-  it('a response with an owed reward explains how to get it', async () => {
+  it('the response to a claim with an unsent reward (status "owed") explains how to get it', async () => {
     const [sent] = view.payouts;
     if (!sent) throw new Error('no payout');
     const owed = { ...sent, status: 'owed' as const, signature: null, reason: 'rent_budget_spent' };
@@ -294,7 +294,7 @@ describe('POST /api/asry/claim-from-deposit', () => {
 });
 
 describe('the wait for finality', () => {
-  it('a claim waits about 20 s for finality, then returns 409 with Retry-After and consumes nothing', async () => {
+  it('a claim waits about 20 s for finality, then returns 409 with Retry-After', async () => {
     service.answers = [
       refused('DEPOSIT_NOT_FINAL', {
         refusal: { code: 'DEPOSIT_NOT_FINAL', message: 'no', retryAfterSeconds: 5 },
@@ -404,7 +404,7 @@ describe('GET /api/asry/claims/{signature}', () => {
   });
 
   it.each(['nothing', SIGNATURE])(
-    'GET /api/asry/claims/{signature} returns 404 for %s when no claim exists',
+    'GET /api/asry/claims/{signature} returns 404 for the text "%s" when no claim exists',
     async (signature) => {
       const { status, body } = await get(`/api/asry/claims/${signature}`);
       expect([status, body.error_code]).toEqual([404, 'NOT_FOUND']);

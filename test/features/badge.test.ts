@@ -80,7 +80,7 @@ describe('GET /api/badge/reserve.svg', () => {
     expect(cached).toBe('public, max-age=60');
   });
 
-  it('GET /api/badge/reserve.svg is red when the reserve lacks even a part of one ABSR', async () => {
+  it('GET /api/badge/reserve.svg is red even when the reserve is short by less than one ABSR', async () => {
     const { text } = await get(async () => ({ confirmed: '1000000' }), 1_000_000_000_001n);
     expect(text).toContain('1,000,000 sats &lt; 1,000,001 ABSR');
     expect(text).toContain(RED);

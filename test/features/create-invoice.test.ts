@@ -50,7 +50,7 @@ describe('the price of an invoice', () => {
     }
   });
 
-  it("adds the chain's rents of the created parts only, and Metaplex's own fee", async () => {
+  it('the price of an invoice contains the rent of the created parts only, and the fee of Metaplex if it is used', async () => {
     const plain = await create(newTokenService(), { program: 'token', supply: 0n });
     expect(plain.fee).toMatchObject({
       mintRent: rentOf(82),

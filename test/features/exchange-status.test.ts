@@ -57,7 +57,7 @@ it.each([
   expect(publicStatus(state)).toBe(status);
 });
 
-it('shows a hold by the provider as pending and marks it', async () => {
+it('shows an exchange that the provider holds as pending, with hold: true', async () => {
   expect(await withState({ status: 'verifying' })).toMatchObject({
     status: 'pending',
     providerStatus: 'verifying',

@@ -189,7 +189,7 @@ describe('walking a feed', () => {
 });
 
 describe('a window', () => {
-  it('a time window ends at the newest "oldest event" among the relays that have more events', async () => {
+  it('a time window reaches back only as far as every relay that has more events was read', async () => {
     const slow = Array.from({ length: 100 }, (_, index) => placed(10_000 - index * 10, index + 1));
     const busy = Array.from({ length: 100 }, (_, index) => placed(10_000 - index, 1_000 + index));
     const { reader } = readerOf(

@@ -324,7 +324,7 @@ describe('relays that fail', () => {
     expect(posts.body).toMatchObject({ ok: false, code: 'RELAYS_FAILED', pubkey: authorPubkey, posts: [] });
   });
 
-  it('a warm feed contacts no relay, neither for its first page nor for later pages', async () => {
+  it('a feed in memory contacts no relay, neither for its first page nor for later pages', async () => {
     const service = both();
     const first = await service.get('feed?limit=20');
     counts.reset();
@@ -439,7 +439,7 @@ describe('the notes that a feed keeps', () => {
 });
 
 describe('posts of the server identity', () => {
-  it('the posts route returns only the author’s own posts, with any labels', async () => {
+  it('the posts route returns only posts of the server identity, whether they have labels or not', async () => {
     const mine = note({ created_at: NOW - 1, content: 'mine', tags: [] });
     const other = note({ created_at: NOW - 2, content: 'not mine', secret: generateSecretKey() });
     const liar = await scripted(() => [eventMessage(other), eventMessage(mine), EOSE]);

@@ -118,7 +118,7 @@ describe('reading an invoice', () => {
       200,
       'completed',
     ],
-  ])('reads an invoice that is %s', async (_name, parts, status, detail) => {
+  ])('reads an invoice from the right source (%s)', async (_name, parts, status, detail) => {
     const answer = await service(parts)(PATH);
     expect(answer).toMatchObject({ status, body: { detail } });
   });
@@ -194,7 +194,7 @@ describe('confirming a payment', () => {
     ['/api/invoices/confirm', { invoiceId: 'a', txSignature: 'b' }, 'token'],
     ['/api/listings/confirm', { listing_request_id: 'a', tx_signature: 'b' }, 'listing'],
     ['/api/listings/confirm', { listingRequestId: 'a', txSignature: 'b' }, 'listing'],
-  ] as const)('%s accepts %j and confirms only a %s', async (path, body, kind) => {
+  ] as const)('%s accepts %j and passes it on as the payment of a %s request', async (path, body, kind) => {
     const asked: ConfirmRequest[] = [];
     const answers = [{ type: 'confirmed', request: view({ ...done, kind }) } as const];
     expect(await service({ asked, answers })(path, body)).toMatchObject({ status: 200, body: { ok: true } });
@@ -230,19 +230,22 @@ describe('confirming a payment', () => {
     ['55 seconds without a preference', undefined, 55],
     ['as long as the caller prefers', 'wait=9', 9],
     ['not at all with wait=0', 'wait=0', 0],
-  ])('a confirm waits %s, then returns 409 with what is still missing', async (_name, prefer, seconds) => {
-    for (const code of ['PAYMENT_NOT_FINAL', 'INVOICE_IN_PROGRESS'] as const) {
-      const clock = { ms: 0 };
-      const call = service({ answers: [refused(code)], clock });
-      const answer = await call('/api/invoices/confirm', BODY, prefer);
-      const applied = prefer ?? null;
-      expect(answer).toMatchObject({ status: 409, applied, body: { error_code: code } });
-      expect(clock.ms).toBeGreaterThanOrEqual(seconds * 1_000);
-      expect(clock.ms).toBeLessThan(seconds * 1_000 + 2_000);
-    }
-  });
+  ])(
+    'a confirm returns 409 with the code of the missing step after its wait: %s',
+    async (_name, prefer, seconds) => {
+      for (const code of ['PAYMENT_NOT_FINAL', 'INVOICE_IN_PROGRESS'] as const) {
+        const clock = { ms: 0 };
+        const call = service({ answers: [refused(code)], clock });
+        const answer = await call('/api/invoices/confirm', BODY, prefer);
+        const applied = prefer ?? null;
+        expect(answer).toMatchObject({ status: 409, applied, body: { error_code: code } });
+        expect(clock.ms).toBeGreaterThanOrEqual(seconds * 1_000);
+        expect(clock.ms).toBeLessThan(seconds * 1_000 + 2_000);
+      }
+    },
+  );
 
-  it('a confirm stops after 15 seconds for a transaction that no node has', async () => {
+  it('a confirm waits only about 15 seconds for a transaction that no node has', async () => {
     const clock = { ms: 0 };
     const refusal = { code: 'PAYMENT_NOT_FINAL', message: '', details: { chain: 'unknown' } } as const;
     const call = service({ answers: [{ type: 'refused', refusal }], clock });

@@ -114,16 +114,19 @@ describe('the pool API answers', () => {
     ['cannot be read', () => upstreams.breakChain()],
     ['are not there', () => upstreams.chain.clear()],
     ['hold another token', () => upstreams.chain.set(vaultsOf(FIXED_POOL)[0], vault(USDC, 5n))],
-  ])("returns the pool API's body unchanged and unmarked if the vaults %s", async (_name, spoil) => {
-    plantPools();
-    spoil();
-    const body = poolText('"0"', '"0"');
-    upstreams.answerWith(send(200, body));
-    const service = upstreams.service();
-    const response = await service.get(PATH);
-    expect(await response.text()).toBe(body);
-    expect(service.logged).toHaveLength(1);
-  });
+  ])(
+    "returns the pool API's body unchanged, without vault_balances_source, if the vaults %s",
+    async (_name, spoil) => {
+      plantPools();
+      spoil();
+      const body = poolText('"0"', '"0"');
+      upstreams.answerWith(send(200, body));
+      const service = upstreams.service();
+      const response = await service.get(PATH);
+      expect(await response.text()).toBe(body);
+      expect(service.logged).toHaveLength(1);
+    },
+  );
 
   it('does not cache a pool response that could not be corrected, but caches the next one', async () => {
     let now = Date.now();
@@ -412,7 +415,7 @@ describe('invalid addresses', () => {
   });
 
   it.each(SSRF_ADDRESSES)(
-    'the unencoded address %j requests no pool other than the one before it',
+    'the unencoded address %j requests no URL other than that of the valid pool it starts with',
     async (text) => {
       upstreams.answerWith(send(200, POOL));
       await upstreams.service().get(`/api/dex/pool/${text}`);

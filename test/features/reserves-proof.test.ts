@@ -44,7 +44,7 @@ function service(archive: ProofRecord[] | null, answer: ProofAnswer | 'down' = '
 }
 
 describe('the newest proof', () => {
-  it('reads the newest proof from the archive, and from memory when warm, without calling the custodian', async () => {
+  it('reads the newest proof from the archive once, then from memory, without calling the custodian', async () => {
     const { d, calls } = service([at(NOW - 2 * HOUR_MS), at(NOW - HOUR_MS)]);
     for (let read = 0; read < 100; read++) {
       expect((await getProof(d)).value.hash).toBe(`hash ${NOW - HOUR_MS}`);

@@ -196,7 +196,7 @@ describe('the Bitcoin list', () => {
     expect(transactions.map((entry) => entry.blockHeight)).toEqual([3, 2, 1]);
   });
 
-  it('returns an empty list for an unused address, and an error if the list breaks off', async () => {
+  it('the Bitcoin list is empty for an unused address, and an error if the source sends only part of it', async () => {
     expect((await list(index('one', 0))).transactions).toEqual([]);
     await expect(list(index('one', 130, { cutAfter: 50 }))).rejects.toMatchObject({
       code: 'UPSTREAM_FAILED',

@@ -85,13 +85,13 @@ const CASES: readonly (readonly [(typeof ALARMS)[number], StatusReport, typeof S
 ];
 
 describe('alarms', () => {
-  it('raises no alarm when all is well, or before the first midnight', () => {
+  it('raises no alarm when all is well, or while no daily mint has run yet', () => {
     expect(alarmsOf(CALM, SOL, NOW)).toEqual([]);
     expect(alarmsOf(CALM, { ...SOL, balance: null }, NOW)).toEqual([]);
     expect(alarmsOf(custody({ mirrorBehindSince: iso(5_000), mint: null }), SOL, NOW)).toEqual([]);
   });
 
-  it.each(CASES)('the alarm %s is raised by its own cause and raises no other alarm', (name, status, sol) => {
+  it.each(CASES)('the cause of the alarm %s raises this alarm and no other', (name, status, sol) => {
     const [alarm, ...others] = alarmsOf(status, sol, NOW);
     expect([alarm?.name, others]).toEqual([name, []]);
     expect(alarm?.reason).toMatch(/^[A-Z].{10,140}\.$/);
@@ -163,7 +163,7 @@ describe('a change of alarms', () => {
     ]);
   });
 
-  it('an alarm message says where, why, since when, how much, and what to read', async () => {
+  it('an alarm message names the deployment, the reason, the start, the figures and the runbook section', async () => {
     const messages: AlarmMessage[] = [];
     const { look } = watched(async (message) => void messages.push(message));
     await look(frozen);

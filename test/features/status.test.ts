@@ -84,7 +84,7 @@ const look = (over: Partial<StatusReportDeps> = {}) =>
   getStatus({ ...HEALTHY, cache: newCache(), memory: newCache(), ...over });
 
 describe('the status', () => {
-  it('the status is green while everything that money needs works, despite other outages', async () => {
+  it('the status is green while every upstream that money depends on works, even if others are down', async () => {
     const status = await look({
       probeUpstreams: async () => [
         { name: 'rpc', ok: true, needed: true, ms: 1 },

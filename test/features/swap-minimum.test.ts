@@ -91,7 +91,7 @@ describe('the smallest amount', () => {
     expect(passes(bridge, lamports((least * 95n) / 100n), MARKET, 200)).toBe(false);
   });
 
-  it("without a fixed fee, the smallest amount is the contract's minimum or what the rounding to sats needs", () => {
+  it("without a fixed fee, the smallest amount is the API's minimum, or more if rounding to sats costs too much", () => {
     const free = { spreadBps: 0n, fee: 0n, slippageBps: 50n };
     const dear: PriceReport = { ...MARKET, solUsd: 10_000_000_000n };
     expect(smallestAmount(termsOf(free, dear), dear, 200)).toBe(CONTRACT_MINIMUM);

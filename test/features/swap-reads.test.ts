@@ -218,7 +218,7 @@ describe('the bounds of a swap', () => {
     expect(bridge.quotes).toEqual([{ amount: SOL, dry: true }]);
   });
 
-  it('1,000 reads of fresh swap bounds cost one quote, one price and one balance', async () => {
+  it('1,000 reads of the swap bounds take one quote, read the prices once and the balance once', async () => {
     const { deps, bridge, calls } = setUp();
     for (let read = 0; read < 1_000; read++) await getMinimum(deps);
     expect([bridge.quotes.length, calls.prices, calls.room]).toEqual([1, 1, 1]);

@@ -115,7 +115,7 @@ describe('POST /api/swap/create', () => {
     expect(service.asked).toEqual([]);
   });
 
-  it("identifies a client only by the edge's own header", async () => {
+  it('identifies a client only by CF-Connecting-IP, which Cloudflare sets, and IPv6 clients by their /64', async () => {
     await create('{"amountSol":1}', {
       'cf-connecting-ip': '192.0.2.7',
       'x-forwarded-for': '198.51.100.1',

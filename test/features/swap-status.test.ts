@@ -87,7 +87,7 @@ describe('the state of a swap', () => {
   });
 
   it.each(['', 'x', '../..', SIGNATURE.slice(1), `${SIGNATURE}1`, '1'.repeat(10_000), "' OR 1=1 --"])(
-    'the state of the swap id %j makes no call',
+    'reading the invalid swap id %j returns NOT_FOUND without a read of D1 or the custodian',
     async (id) => {
       const { get, asked } = asking(async () => row, view);
       await expect(get(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });

@@ -33,7 +33,7 @@ it.each([
   ['with a space inside', 'aaaaaaaa aaaaaaaa'],
   ['with a tab inside', 'aaaaaaaa\taaaaaaaa'],
   ['with a letter that is not ASCII', `${'a'.repeat(16)}é`],
-])('refuses an idempotency key that is %s', async (_name, key) => {
+])('refuses an invalid idempotency key: %s', async (_name, key) => {
   expect(await keyOf(key)).toBe('INVALID_IDEMPOTENCY_KEY');
 });
 

@@ -62,7 +62,7 @@ describe('RateLimit headers', () => {
     });
   });
 
-  it('RateLimit headers show the requests left when memory could not answer the read', async () => {
+  it('RateLimit headers show the requests left for a read whose value is not in memory', async () => {
     const get = service();
     const policy = '"requests_per_minute";q=600;w=60';
     const limit = '"requests_per_minute";r=599;t=10';

@@ -68,7 +68,7 @@ describe('origins', () => {
       expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32_000 } });
   });
 
-  it('an operator can allow one more page, or every page', async () => {
+  it('an operator can allow one more origin, or every origin except "null"', async () => {
     const evil = { origin: 'https://agents.example' };
     expect((await handler({ allowedOrigins: ['agents.example'] })(post(PING, evil))).status).toBe(200);
     expect((await handler({ allowedOrigins: ['*'] })(post(PING, evil))).status).toBe(200);

@@ -110,7 +110,7 @@ describe.runIf(process.platform === 'linux')('setup', () => {
     expect(readdirSync(inHome('dotfiles'))).toEqual(['mcp.json']);
   });
 
-  it('setup keeps what a client has written while the question was open', async () => {
+  it('setup keeps what a client wrote to its file while setup waited for the user', async () => {
     put('.cursor/mcp.json', '{}');
     await setup([], ORIGIN, async () => {
       put('.cursor/mcp.json', '{"mcpServers":{"newer":{}}}');
@@ -150,7 +150,7 @@ describe('an addition to JSON', () => {
       '{\n  "x": [{ "mcpServers": { "s": 2 } }],\n  "mcpServers": {}\n}',
       '{\n  "x": [{ "mcpServers": { "s": 2 } }],\n  "mcpServers": {\n    "s": {\n      "a": 1\n    }\n  }\n}',
     ],
-  ])('adding an entry keeps every other byte of a JSON file with %s', (_name, text, added) => {
+  ])('adding an entry keeps every other byte of a JSON file: %s', (_name, text, added) => {
     expect(addToJson(text, 'mcpServers', 's', { a: 1 })).toEqual({ type: 'added', text: added });
   });
 

@@ -41,7 +41,7 @@ const toolNames = (answer: Readonly<Record<string, unknown>>) =>
 
 describe('a client of 2025', () => {
   it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
-    'serves a client of 2025 that uses protocol %s',
+    'serves a client that initializes with protocol %s',
     async (version) => {
       start();
       const opened = await openLegacy(server, version);
@@ -84,7 +84,7 @@ describe('a batch over stdio', () => {
 });
 
 describe('a client of 2026', () => {
-  it('a client of 2026 finds the server, lists the tools in a stable order and calls one without a handshake', async () => {
+  it('a client of protocol 2026-07-28 discovers the server, lists the tools and calls one without a handshake', async () => {
     start();
     const discovered = await server.request('server/discover', { _meta: ENVELOPE });
     expect(discovered.result).toMatchObject({

@@ -124,7 +124,7 @@ describe('the table', () => {
     expect(TOOLS.slice(0, 5).map(({ name }) => name)).toEqual(CONTRACT_TOOLS);
   });
 
-  it('each tool is listed once, and each but the proof has a recorded API response', () => {
+  it('each tool is listed once, and each but verify_reserve_proof is tested with a recorded API response', () => {
     const names = TOOLS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(PASSED_ON.map(([name]) => name).sort()).toEqual(
@@ -177,19 +177,22 @@ describe('the table', () => {
     '',
   );
 
-  it('publishes the results of the five tools of the contract', () => {
+  it('the five tools of the contract, and no others, declare an output schema', () => {
     expect(TOOLS.filter(({ output }) => output).map(({ name }) => name)).toEqual(CONTRACT_TOOLS);
   });
 
-  it.each(PASSED_ON)('%s names only members that %s of the API document has', (name, operationId) => {
-    const found = operationsOf(document).find(({ operation }) => operation.operationId === operationId);
-    const schema = found?.operation.responses[200]?.content?.['application/json']?.schema ?? {};
-    const documented = membersOf(schema, document);
-    const named = Object.keys(toolNamed(name).output?.shape ?? {}).filter(
-      (member) => !OWN_MEMBERS.includes(member),
-    );
-    expect(documented).toEqual(expect.arrayContaining(named));
-  });
+  it.each(PASSED_ON)(
+    'the output schema of %s names only members of the documented response of %s',
+    (name, operationId) => {
+      const found = operationsOf(document).find(({ operation }) => operation.operationId === operationId);
+      const schema = found?.operation.responses[200]?.content?.['application/json']?.schema ?? {};
+      const documented = membersOf(schema, document);
+      const named = Object.keys(toolNamed(name).output?.shape ?? {}).filter(
+        (member) => !OWN_MEMBERS.includes(member),
+      );
+      expect(documented).toEqual(expect.arrayContaining(named));
+    },
+  );
 
   it.each(PASSED_ON)('%s passes on a recorded response of %s', async (name, operationId, given) => {
     const { result, body } = await call(name, given, { body: exampleOf(operationId) });
@@ -275,7 +278,7 @@ describe('arguments', () => {
     [1.5, undefined],
     [-1, undefined],
     ['1e6', undefined],
-  ])('sends a supply of %j as %j', async (supply, text) => {
+  ])('sends a supply of %j as %j (undefined: refuses it)', async (supply, text) => {
     const given = { name: 'A', symbol: 'B', supply, creator_address: ADDRESS };
     const { sent, body } = await call('token_invoice_create', given, { body: exampleOf('createInvoice') });
     if (text === undefined) expect(body.error).toContain('supply must be digits only');
@@ -391,28 +394,31 @@ describe('swap_create', () => {
       { status: 500, body: { ...PROBLEM, error_code: 'INTERNAL', action: 'report_request_id' } },
     ],
     ['the answer does not name the swap', { body: { initiated: true, status: 'waiting' } }],
-  ])('swap_create returns its key when %s, and reuses it even if the model does not', async (_what, lost) => {
-    const amountSol = `0.4${_what.length}`;
-    const { api, sent } = service(lost, lost, { body: CREATED, replayed: true }, { body: CREATED });
-    const ask = async () => {
-      const { content, isError } = await callTool(toolNamed('swap_create'), { amountSol }, contextOf(api));
-      const [part] = content;
-      return {
-        isError,
-        ...(JSON.parse(part?.type === 'text' ? part.text : '{}') as Record<string, unknown>),
+  ])(
+    'swap_create returns its key when %s, and uses it again if the model repeats the call without it',
+    async (_what, lost) => {
+      const amountSol = `0.4${_what.length}`;
+      const { api, sent } = service(lost, lost, { body: CREATED, replayed: true }, { body: CREATED });
+      const ask = async () => {
+        const { content, isError } = await callTool(toolNamed('swap_create'), { amountSol }, contextOf(api));
+        const [part] = content;
+        return {
+          isError,
+          ...(JSON.parse(part?.type === 'text' ? part.text : '{}') as Record<string, unknown>),
+        };
       };
-    };
-    const first = await ask();
-    expect(first).toMatchObject({ isError: true, idempotencyKey: keyOf(sent) });
-    expect(String(Reflect.get(first, 'next_step'))).toContain(String(keyOf(sent)));
-    await ask();
-    expect(await ask()).toMatchObject({ idempotencyKey: keyOf(sent), replayed: true });
-    await ask();
-    expect(new Set([0, 1, 2].map((at) => keyOf(sent, at))).size).toBe(1);
-    expect(keyOf(sent, 3)).not.toBe(keyOf(sent, 2));
-  });
+      const first = await ask();
+      expect(first).toMatchObject({ isError: true, idempotencyKey: keyOf(sent) });
+      expect(String(Reflect.get(first, 'next_step'))).toContain(String(keyOf(sent)));
+      await ask();
+      expect(await ask()).toMatchObject({ idempotencyKey: keyOf(sent), replayed: true });
+      await ask();
+      expect(new Set([0, 1, 2].map((at) => keyOf(sent, at))).size).toBe(1);
+      expect(keyOf(sent, 3)).not.toBe(keyOf(sent, 2));
+    },
+  );
 
-  it('swap_create never gives the unresolved key of one client to another client', async () => {
+  it('swap_create never uses the key of a call with unknown outcome for another client', async () => {
     const lost = serviceFor('198.51.100.1', new TypeError('fetch failed'));
     const other = serviceFor('198.51.100.2', { body: CREATED });
     for (const { api } of [lost, other])

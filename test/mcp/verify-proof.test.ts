@@ -43,7 +43,7 @@ function setUp() {
   return { state, verify };
 }
 
-it('a later call does not wait for the evidence of a request that the runtime has cancelled', async () => {
+it('a later call does not wait for the explorer reads of a call that the runtime has cancelled', async () => {
   const { state, verify } = setUp();
   state.hangs = true;
   void verify(api);

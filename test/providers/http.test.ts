@@ -64,7 +64,7 @@ describe('every other response is UPSTREAM_FAILED with a reason', () => {
     });
   });
 
-  it('an error shows the URL, which may contain keys, neither in its message nor in its details', async () => {
+  it('neither the message nor the details of an error contain the URL, which may contain keys', async () => {
     const error: unknown = await get(new TypeError(`cannot reach ${URL}`)).read.catch((e: unknown) => e);
     const { message, details } = error as { message: string; details: unknown };
     expect(JSON.stringify({ message, details })).not.toMatch(/secret|upstream\.test/);

@@ -111,12 +111,12 @@ describe('kraken', () => {
   });
   const read = (answer: Recorded | Error) => readFrom('kraken', replay({ [KRAKEN]: answer }).fetch);
 
-  it('reads the kraken pair XBTUSD under the different name in the response', async () => {
+  it('reads the Kraken pair XBTUSD under its name in the response, XXBTZUSD', async () => {
     const body = { error: [], result: { XXBTZUSD: pair('80868.50000'), SOLUSD: pair('101.24') } };
     expect(await read({ body })).toEqual({ source: 'kraken', ...PRICE });
   });
 
-  it('a response of Kraken is also read under the requested names', async () => {
+  it('a Kraken response that uses the requested pair names is read as well', async () => {
     const body = { error: [], result: { XBTUSD: pair('80868.5'), SOLUSD: pair('101.24') } };
     expect(await read({ body })).toMatchObject(PRICE);
   });

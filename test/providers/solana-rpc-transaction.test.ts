@@ -47,7 +47,7 @@ const read = (value: unknown) =>
   nodeWith({ getTransaction: result(value) }).node.transaction('sig-1', 'finalized');
 
 describe('transaction', () => {
-  it('a transaction is requested with versions up to 1, and a node refuses to show newer versions', async () => {
+  it('a transaction is requested with maxSupportedTransactionVersion 1, so that nodes refuse newer versions', async () => {
     const { node, requests } = nodeWith({ getTransaction: result(FOUND) });
     await node.transaction('sig-1', 'finalized');
     expect(requests[0]?.body).toMatchObject({
@@ -118,7 +118,7 @@ describe('transaction', () => {
 });
 
 describe('a transaction of another version', () => {
-  it('a transaction of version 1 is read as production shows it', async () => {
+  it('a transaction of version 1 is read from a recorded response of a production node', async () => {
     expect(await read(versionOne)).toEqual({
       signature: versionOne.transaction.signatures[0],
       slot: 449_391_489n,

@@ -48,7 +48,7 @@ it('the doctor refers to the page that explains why a mint waits', async () => {
 it.each([
   ['operator', 'Nothing new is signed', 'npm run ops -- resume'],
   ['disabled', 'No swap begins', 'SWAPS_DISABLED'],
-])("the doctor's next step depends on the cause of the stop: %s", async (paused, what, fix) => {
+])("the doctor's advice depends on the reason why the service is paused: %s", async (paused, what, fix) => {
   const [finding] = await found({ paused });
   expect(finding).toMatchObject({ name: 'paused', level: 'note' });
   expect(finding?.what).toContain(what);
@@ -66,7 +66,7 @@ it('the doctor names every exhausted limit, including limits that it does not kn
   ]);
 });
 
-it('the doctor waits while the custodian compares its journal', async () => {
+it('the doctor waits while /api/health reports that the service is starting', async () => {
   vi.useFakeTimers();
   try {
     const asked: string[] = [];

@@ -23,7 +23,7 @@ it('staging uses its own resources', () => {
 });
 
 it.each(['wrangler.toml', 'wrangler.mcp.toml'])(
-  '%s logs no request headers and keeps every failure',
+  '%s logs no request headers and keeps every log line, at a sampling rate of 1',
   (config) => {
     const { observability } = unstable_readConfig({ config }, { hideWarnings: true });
     expect(observability).toMatchObject({ enabled: true, logs: { invocation_logs: false } });

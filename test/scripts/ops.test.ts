@@ -156,7 +156,7 @@ describe('arguments of a command', () => {
     expect(readCommandLine([...line.split(' '), '--world'])).toMatchObject({ body, world: true });
   });
 
-  it('only read commands may use a world that was not named explicitly', () => {
+  it('only commands that change nothing may use an offline world without --world or an origin', () => {
     const reading = Object.entries(REMOTE).flatMap(([name, { reads }]) => (reads ? [name] : []));
     expect(reading).toEqual([
       'operations',

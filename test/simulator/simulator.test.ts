@@ -20,7 +20,7 @@ const run = (script: string, ...args: string[]): Promise<{ text: string; code: n
     );
   });
 
-it('the simulator breaks no invariant in its first seeds', {
+it('the simulator finds no broken invariant in its first seeds', {
   timeout: PATIENCE_MS,
   tags: ['scaled'],
 }, async () => {
@@ -30,7 +30,7 @@ it('the simulator breaks no invariant in its first seeds', {
   expect(code).toBe(0);
 });
 
-it('the simulator breaks no invariant while one of three nodes lies in every response', {
+it('the simulator finds no broken invariant while one of three nodes lies in every response', {
   timeout: PATIENCE_MS,
   tags: ['scaled'],
 }, async () => {

@@ -20,7 +20,7 @@ const failed = async () => {
   return failureFrom(thrown);
 };
 
-it('a creation sends its key and body, and nothing that identifies the visitor', async () => {
+it('a creation sends its idempotency key and body, and nothing that identifies the visitor', async () => {
   const sent = answering(async () => Response.json({ ok: true }));
   await call('createSwap', { amountSol: '0.5' }, { idempotencyKey: '0123456789abcdef' }).catch(() => null);
   expect(sent[0]?.init).toMatchObject({

@@ -135,7 +135,7 @@ describe('times', () => {
     expect(fromUnixSeconds(1_795_196_687)).toBe('2026-11-20T17:44:47.000Z');
   });
 
-  it('shows an invalid time unchanged, or nothing', () => {
+  it('shows an invalid time text unchanged, and nothing for a number that is out of range', () => {
     expect(instant('<script>')).toBe('<script>');
     expect(fromUnixSeconds(1e300)).toBe('');
   });

@@ -130,7 +130,7 @@ describe('one proof of the archive', () => {
     for (const proof of PROOFS) expect(await proofFault(proof)).toBeNull();
   });
 
-  it('refuses a proof signed with another key, even if its hash matches the new text', async () => {
+  it('refuses a proof signed with another key, even if its hash was recomputed from the new signature', async () => {
     const other = ed25519.sign(new TextEncoder().encode(second.message), new Uint8Array(32).fill(1));
     const solana = { ...second.solana, signature: base58.encode(other) };
     const hash = proofHash(second.message, { bitcoin: second.bitcoin.signature, solana: solana.signature });

@@ -77,7 +77,7 @@ it.each([...FIXED_PAGES, docsPage(API)].map(({ path }) => path))(
   },
 );
 
-it('licenses.md lists everything that the site publishes, under licences that only require their own text', () => {
+it('licenses.md lists all third-party files of the site, under licences that only require a copy of their text', () => {
   const headings = readFileSync(join(SITE_FOLDER, 'licenses.md'), 'utf8').matchAll(
     /^## (.+) - [\d.]+ \((.+)\)$/gm,
   );
@@ -168,7 +168,7 @@ it('the font is one file of this site, at most 45 KB, and every page preloads it
     expect(file(path)).toContain(`<link rel="preload" href="/assets/${font}" as="font"`);
 });
 
-it('the manifest and the social card name existing pictures with their real sizes', () => {
+it('the icons of the manifest exist in their stated sizes, and the social card has 1200x630 pixels', () => {
   const manifest = JSON.parse(readFileSync(join(SITE_FOLDER, 'site.webmanifest'), 'utf8'));
   const png = (name: string): string => {
     const bytes = readFileSync(join(SITE_FOLDER, name));

@@ -15,7 +15,7 @@ it.each([1, 40, 200, 400])('a QR code of %i characters can be read back unchange
   expect(drawn(String(QrCode({ text, label: 'x' })))).toBe(text);
 });
 
-it('the code, link and amount of a payment are those of the invoice', () => {
+it('the QR code, the link and the amount of a payment are those of the invoice', () => {
   const invoice = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
   const html = String(PaymentCard({ lock: 'x', payment: invoice }));
   const code = html.slice(html.indexOf('<svg'), html.indexOf('</svg>'));

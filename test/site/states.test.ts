@@ -207,7 +207,7 @@ describe('the coverage of the overview', () => {
     expect(coverageOf(null)).toBeNull();
   });
 
-  it('draws the three levels on one scale, and marks unknown levels', () => {
+  it('scales the values of SOL, BTC and ABSR to the largest of them, and returns null for unknown values', () => {
     const reserves = copy('getReserves');
     reserves.bitcoin.balanceSatoshis = '1000000';
     reserves.solana.balanceLamports = '4000000000';
@@ -237,7 +237,7 @@ it.each([
   ['0.0000125', '80,000', '0.0000125'],
   ['2000', '2,000', '0.0005'],
   ['1', '1', '1'],
-])('shows a price of %s with the larger number first', (price, first, second) => {
+])('shows a pool price of %s and its inverse, the larger number first', (price, first, second) => {
   const pool = { ...copy('getPool') };
   pool.data = { ...pool.data, price };
   const html = String(PoolCard({ pool, headers: null, away: false }));

@@ -16,7 +16,7 @@ const swap = (status: string, detail: string) => ({
   nextPollSeconds: 5,
 });
 
-it('exactly the details of a swap have a label', () => {
+it('each documented `detail` value of a swap has a label, and no other value has one', () => {
   expect(Object.keys(SWAP_DETAILS).sort()).toEqual([...swapDetails().keys()].sort());
 });
 
@@ -43,7 +43,7 @@ describe('the three steps of a swap', () => {
   });
 });
 
-it('each detail of a failed swap has its own sentence', () => {
+it('each `detail` value of a failed swap is explained in a sentence', () => {
   const failed = [...swapDetails()].filter(([, status]) => status === 'failed');
   expect(failed).toHaveLength(7);
   for (const [detail] of failed) expect(SWAP_DETAILS[detail]?.[1], detail).toMatch(/^[A-Z].*\.$/);

@@ -72,7 +72,7 @@ describe('the form refuses what the service would refuse', () => {
     ['supply', { supply: '0' }],
     ['supply', { supply: '99999999999999' }],
   ];
-  it.each(BAD)('the form and the service refuse the same %s of %j', (field, over) => {
+  it.each(BAD)('the form and the service both refuse the %s of %j', (field, over) => {
     const bad = draft(over);
     expect(Object.keys(draftFaults(bad))).toEqual([field]);
     const body = invoiceBody(bad);

@@ -30,7 +30,7 @@ it('an invalid operating float stops the custodian, because swaps could spend th
   );
 });
 
-it('an invalid list of held senders stops both refunds and claims', () => {
+it('an invalid ASRY_HELD_SENDERS stops both refunds and claims', () => {
   const config = readConfig({ ASRY_HELD_SENDERS: 'an exchange' });
   expect(missingFor(config, 'asry')).toContain('ASRY_HELD_SENDERS');
   expect(missingFor(config, 'payments')).toContain('ASRY_HELD_SENDERS');

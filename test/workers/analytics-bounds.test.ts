@@ -29,7 +29,7 @@ const longest = (n: number) =>
     { 'user-agent': `browser ${n}`.padEnd(400, 'c'), 'cf-connecting-ip': `2001:db8:1111:${n}::9` },
   );
 
-it('stores at most 2.5 KB for a view with new names and 1 KB for others, with any input', async () => {
+it('stores at most 2.5 KB for a view whose path and referrer are added to the lists, and 1 KB for others', async () => {
   settings.isLimited = false;
   const empty = await size();
   await views(NEW_NAMES_A_DAY, longest);

@@ -13,7 +13,7 @@ it('a page view returns 204 without a body and is logged with its time and addre
   ]);
 });
 
-it('the statistics contain totals, paths, referrers, last views and both series, and are never cached', async () => {
+it('the statistics have totals, paths, referrers, last views, daily and hourly series, and are never cached', async () => {
   await view({ path: '/a', referrer: 'https://example.com/x' });
   moveClock(1_000);
   await view({ path: '/b' }, { 'cf-connecting-ip': '2001:db8:1:2::9' });

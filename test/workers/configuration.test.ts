@@ -24,19 +24,22 @@ function appWith(bindings: Record<string, string>) {
 
 afterEach(() => vi.unstubAllGlobals());
 
-it.each(variables)('an invalid %s stops at most its own area, and the response names it', async (name) => {
-  const call = appWith({ [name]: NONSENSE });
-  expect((await call('/api/health')).status).toBe(200);
-  expect((await call('/api/openapi.json')).status).toBe(200);
-  const reserves = await call('/api/reserves');
-  expect(reserves.status).not.toBe(500);
-  if (FREE_TEXT.has(name)) return;
-  const ready = await call('/api/ready');
-  expect(ready.status).toBe(503);
-  const said = await ready.text();
-  expect(said).toContain(name);
-  expect(said).not.toContain('not a value of anything');
-});
+it.each(variables)(
+  'an invalid %s stops at most the features that use it, and /api/ready names it',
+  async (name) => {
+    const call = appWith({ [name]: NONSENSE });
+    expect((await call('/api/health')).status).toBe(200);
+    expect((await call('/api/openapi.json')).status).toBe(200);
+    const reserves = await call('/api/reserves');
+    expect(reserves.status).not.toBe(500);
+    if (FREE_TEXT.has(name)) return;
+    const ready = await call('/api/ready');
+    expect(ready.status).toBe(503);
+    const said = await ready.text();
+    expect(said).toContain(name);
+    expect(said).not.toContain('not a value of anything');
+  },
+);
 
 it.each(
   SETTINGS.filter(([name, { areas }]) => areas.includes('custody') && !FREE_TEXT.has(name)).map(

@@ -136,7 +136,7 @@ describe('a batch', () => {
     expect(await everything()).toEqual([]);
   });
 
-  it('gives a renumbered row its new number, which frees the old number', async () => {
+  it('an operation with a new number frees its old number for another operation of the same batch', async () => {
     await apply(signed({ id: 'swap:a', seq: 1, revision: 1 }));
     await apply(
       signed({ id: 'swap:a', seq: 2, revision: 2 }),
@@ -152,7 +152,7 @@ describe('a batch', () => {
     await expect(mirror.probe()).rejects.toThrow(/mirror_marks/);
   });
 
-  it('a batch stores its mark and returns the previous one; an older batch does not lower it', async () => {
+  it('a batch stores its revision mark and returns the stored one; an older batch does not lower the mark', async () => {
     const row = rowOf(planned({ id: 'swap:a', revision: 1 }));
     expect(await mirror.mark()).toBe(0);
     expect(await mirror.apply([row], 7)).toBe(0);
@@ -244,12 +244,15 @@ describe('the budget of quotes for reading', () => {
   it.each([
     ['all clients', null, 80],
     ['one client', '192.0.2.7', 10],
-  ])('120 concurrent reads by %s never get more quotes than the budget has', async (_name, client, most) => {
-    const taken = await Promise.all(Array.from({ length: 120 }, () => store.take(START, client)));
-    expect(taken.filter(({ ok }) => ok)).toHaveLength(most);
-  });
+  ])(
+    '120 concurrent reads by %s get exactly as many quotes as their share of the budget allows',
+    async (_name, client, most) => {
+      const taken = await Promise.all(Array.from({ length: 120 }, () => store.take(START, client)));
+      expect(taken.filter(({ ok }) => ok)).toHaveLength(most);
+    },
+  );
 
-  it('one client gets an eighth of the quotes that others have left, and a network a few times that', async () => {
+  it('one client may use an eighth of the quotes that others have left, and a network a multiple of that', async () => {
     const store = new QuoteBudget(env.DB);
     const taken = async (client: string, times: number) => {
       let ok = 0;

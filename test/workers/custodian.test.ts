@@ -108,7 +108,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(await custodian().findSwap(unknown)).toBeNull();
   });
 
-  it('tells the caller to repeat any verb that an object of an earlier release does not have', async () => {
+  it('tells the caller to retry when an object of an earlier release lacks the RPC method of the call', async () => {
     // The runtime's own error; a real one would be printed as an uncaught exception for each verb.
     const refuse = (verb: string | symbol) => async () => {
       throw new TypeError(`The RPC receiver does not implement "${String(verb)}".`);
@@ -246,7 +246,7 @@ describe('the custodian in the Workers runtime', () => {
     expect(upstreams.sent.size).toBe(1);
   });
 
-  it('rolls back an inner transaction alone, and rolls back both with the outer one', async () => {
+  it('the storage rolls back a failed inner transaction alone, and both if the outer one fails', async () => {
     const rows = await runInDurableObject(custodian(), (_instance, { storage }) => {
       storage.sql.exec('CREATE TABLE t (x)');
       storage.transactionSync(() => {

@@ -214,7 +214,7 @@ it('a repeated create that waited 25 seconds gets 409 with a time to retry', asy
   expect(clock - NOON).toBeLessThanOrEqual(25_000);
 });
 
-it('the outcome of a create whose Worker died is unknown after its timeouts, and it is not sent again', async () => {
+it('a create whose Worker died has an unknown outcome after its timeouts, and is not sent again', async () => {
   answerCreate = () => new Promise(() => undefined);
   void create(order, keyed());
   await expect.poll(() => asked.length).toBe(1);
@@ -336,7 +336,7 @@ it('deletes exchange requests after 7 days', async () => {
   expect(await states()).toEqual([]);
 });
 
-it('returns a waiting exchange when its state changes, with one call to the provider in 5 s', async () => {
+it('a waiting read returns an exchange when its state changes, with at most one provider call per 5 s', async () => {
   stateAt = (time) => (time < NOON + 30_000 ? 'exchanging' : 'sending');
   const limited = { ...env, LIMITER: { limit: async () => ({ success: true }) } };
   const response = await app.request('/api/exchange/status/abc', { headers: { prefer: 'wait=50' } }, limited);

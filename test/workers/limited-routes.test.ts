@@ -130,7 +130,7 @@ const TOKEN_PAGE: RouteRequest = {
   init: { method: 'GET' },
 };
 it.each([...routeRequests(), TOKEN_PAGE].map((request) => [request.method, request.route, request] as const))(
-  '%s %s calls a backend only after the limiter, once the values shared by all callers are in memory',
+  '%s %s calls the limiter before any backend when the values that all callers share are in memory',
   async (_method, route, request) => {
     current = route;
     const { headers } = request.init;

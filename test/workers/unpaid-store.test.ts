@@ -31,7 +31,7 @@ async function ids(table: string): Promise<string[]> {
   return results.map(({ id }) => id);
 }
 
-it('deletes expired unpaid requests after nine days, and the tokens that only they named', async () => {
+it('deletes expired unpaid requests after nine days, and unlisted tokens that no listing request names', async () => {
   await env.DB.batch([
     request('invoices', 'old', 9.01, 'expired'),
     request('invoices', 'young', 8.99, 'expired'),

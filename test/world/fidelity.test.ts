@@ -110,7 +110,7 @@ const PARSED: Readonly<Record<string, readonly [expected: unknown, read: () => P
 };
 
 describe('the parsers', () => {
-  it('the parsers have a test line for every recorded body', () => {
+  it('every recorded body has an expected result of its parser', () => {
     const bodies = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.endsWith('.json'),
     );

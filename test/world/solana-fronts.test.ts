@@ -109,7 +109,7 @@ describe('commitment', () => {
     expect(Math.abs(shown.blockTime - Date.now() / 1000)).toBeLessThan(60);
   });
 
-  test('a call names its slot, refuses a later minContextSlot, and uses finalized by default', async () => {
+  test('a call uses finalized by default, and refuses a minContextSlot in the future with the current slot', async () => {
     const epoch = async (config: object) =>
       (await callRpc(one.url, 'getEpochInfo', [config])).result as {
         absoluteSlot: number;

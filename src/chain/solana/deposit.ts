@@ -93,8 +93,8 @@ type Movement = {
 const ASSETS: readonly DepositAsset[] = ['USDC', 'USDT'];
 
 /**
- * What a deposit to a treasury must fulfil. The treasury's accounts are derived under the classic token program
- * and never taken from input.
+ * The terms for `checkDeposit`. The treasury's accounts are derived under the classic token program and never taken
+ * from input.
  */
 export function depositTerms(p: Omit<DepositTerms, 'accounts'>): DepositTerms {
   const account = (asset: DepositAsset) => findAta(p.treasury, p.mints[asset], TOKEN_PROGRAM);

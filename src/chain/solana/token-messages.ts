@@ -106,7 +106,7 @@ export type TokenMint = {
   readonly atoms: bigint;
   /** The chain rejects a value that differs from the mint's. */
   readonly decimals: number;
-  /** Absent before the first proof. */
+  /** The daily mint writes `proof:` and the hash of the newest ownership proof; absent before the first proof. */
   readonly memo?: string | undefined;
 };
 

@@ -10,7 +10,10 @@ import { type AsryStore, type Claim, decodeRow, encodeRow, type Payout } from '.
 import { type Epoch, entitlementOf, nextUnitRate, rewardsAt } from './epochs.ts';
 import { claimPurpose } from './payout-operation.ts';
 
-/** A new epoch with its stored claims: after a loss of the journal, D1 may have had claims without their epoch. */
+/**
+ * A new epoch with the totals of its stored claims. After a loss of the journal, D1 may have had claims of an epoch
+ * without the epoch itself.
+ */
 export function withItsClaims(store: AsryStore, epoch: Epoch): Epoch {
   const claims = store.claimsOf(epoch.number);
   const paid = claims.flatMap(({ signature }) =>

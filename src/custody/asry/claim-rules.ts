@@ -47,7 +47,7 @@ export function ownMoney(
 /** A claim that is not stored yet, and its epoch after the claim. */
 export type Opened = { readonly type: 'opened'; readonly claim: Claim; readonly epoch: Epoch };
 
-/** The claim of a deposit at the current end of an epoch's curve. @param p.now Unix milliseconds */
+/** The claim that a deposit creates at the epoch's current position on its curve. @param p.now Unix milliseconds */
 export function openClaim(
   deposit: Deposit,
   epoch: Epoch,

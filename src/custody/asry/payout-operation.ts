@@ -67,7 +67,7 @@ export type AsryPorts = AsryPayoutPorts & {
 
 export const payoutId = (deposit: string, number: number): string => `asry:${deposit}:${number}`;
 
-/** The purpose under which a claim consumes its payment. */
+/** The purpose with which the journal records the payment of a claimed deposit. */
 export const claimPurpose = (deposit: string): string => `asry:${deposit}`;
 
 function transferOf({ id, plan }: Operation, from: string): TokenTransfer {

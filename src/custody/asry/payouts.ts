@@ -26,7 +26,9 @@ type Waiting = { readonly claim: Claim; readonly payout: Payout };
 
 /** Recipients in one background run: one call can read all their accounts. */
 const RECIPIENTS_PER_RUN = 20;
-/** Waits until an owed payout is checked again: after a failed chain read, a failed operation, any other reason. */
+/**
+ * Waits until an owed payout is checked again: after a failed chain read, a failed operation, or for any other reason.
+ */
 const UNREAD_CHECKS: Backoff = { first: 2_000, most: 60_000 };
 const FAILED_CHECKS: Backoff = { first: 30_000, most: DAY_MS };
 const CHECKS: Backoff = { first: 30_000, most: HOUR_MS };
@@ -301,7 +303,7 @@ export class Payouts implements HeldDebts {
     return this.#store.begun().reduce((left, payout) => left - payout.atoms, accounts.reserveAtoms);
   }
 
-  /** The amount that a payout takes from the reserve, or the reason why it waits. */
+  /** The rent that a payout must pay and its token program, or the reason why the payout waits. */
   #termsOf(
     accounts: PayoutAccounts,
     payout: Payout,

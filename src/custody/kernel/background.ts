@@ -19,12 +19,18 @@ import type { BalanceReader, ChainPort } from './solana-view.ts';
 const DUE_PER_ALARM = 5;
 /** The alarm is set to this delay before each run, so a run that crashes is repeated. */
 const SAFETY_MS = 30_000;
-/** Waits between deliveries while D1 accepts no writes. The first ones are equal; then each doubles. */
+/**
+ * Waits between deliveries while D1 accepts no writes. The first `QUICK_DELIVERIES` are equal, then each is twice as
+ * long.
+ */
 const DELIVERIES: Backoff = { first: 5_000, most: 60_000 };
 const QUICK_DELIVERIES = 24;
 /** Interval between checks of a journal that is not verified. */
 const VERIFY_MS = 5_000;
-/** Key in the journal's `meta` table. The next instance reads there how far the nodes agreed. */
+/**
+ * Key in the journal's `meta` table. Its value tells the next instance how far the nodes agreed and whether the chain
+ * was stalled.
+ */
 export const QUORUM_MEMORY = 'quorum';
 /** Smallest delay of an alarm. */
 const SOON_MS = 20;
@@ -107,7 +113,7 @@ export class Background {
     const { journal, chain, gate } = this.#p;
     const memory = chain.memory();
     if (journal.getMeta(QUORUM_MEMORY) !== memory) journal.setMeta(QUORUM_MEMORY, memory);
-    // The rows of a suspect journal are restored from the mirror, so it must not write there.
+    // Reconciliation restores a suspect journal from the mirror, so the journal must not write to the mirror before.
     if (gate.isVerified()) this.#refusals = (await flushOutbox(this.#p)) ? 0 : this.#refusals + 1;
     await this.rearm();
   }

@@ -41,7 +41,9 @@ export type Decision<Declined = never> =
 export type NotBegun =
   | { readonly code: 'STOPPED'; readonly reason: string }
   | ({ readonly code: 'UNREADABLE' } & UpstreamFailure)
-  /** A reserve transaction or an operation may have paid for this intent before the journal was lost. */
+  /**
+   * `by`: a transaction of the reserve, or an operation, that may have made this payment before the journal was lost.
+   */
   | { readonly code: 'BLOCKED'; readonly by: string }
   | Exclude<SpendingVerdict, { readonly ok: true }>;
 
@@ -51,11 +53,11 @@ export type Begun<Declined = never> =
   | { readonly type: 'refused'; readonly why: NotBegun }
   | { readonly type: 'declined'; readonly declined: Declined };
 
-/** Maximum reads of the balance. A balance is outdated if another operation is released while it is read. */
+/** Maximum reads of the balance. A read is outdated if the reservation of another operation ends meanwhile. */
 const MAX_READS = 3;
 
 /**
- * Begins an operation once. Its first step runs with `drive`.
+ * Begins an operation once: stores its intent. The executor's `drive` then runs its steps.
  * @param id     natural key, such as `absr:2026-03-01`: the same id begins once
  * @param decide runs in the critical section and only reads
  */
@@ -104,7 +106,7 @@ function insert<Declined>(
   if (!decision.ok) return { type: 'declined', declined: decision.declined };
   const by = journal.blockedBy(id);
   if (by !== undefined) return { type: 'refused', why: { code: 'BLOCKED', by } };
-  // Another operation was released while the balance was read.
+  // Another operation's reservation ended after the balance was read, so the balance may not show its outcome.
   if (balance.slot < journal.releasedSlot()) return 'outdated';
   const { amount, reserved } = decision.intent;
   const operations = journal.counting(now());
@@ -127,7 +129,7 @@ export function queueOperation(
   return journal.insert(plannedOperation({ id, kind, amount, reserved, plan, now: now() }));
 }
 
-/** The reserve's balance was read before a settled outcome that it must reflect. */
+/** The balance is from a slot before the outcome of an operation that no longer reserves lamports. */
 export const BALANCE_OUTDATED: UpstreamFailure = { reason: 'balance_outdated', upstream: null };
 
 export const upstreamRefusal = ({ reason, upstream }: UpstreamFailure): Refusal => ({

@@ -197,7 +197,7 @@ export class Executor {
     if (!settled) return this.#hold(op);
     const { settlement, claims } = settled;
     storage.transaction(() => {
-      // Another operation may have consumed the same output in the meantime.
+      // Another operation may have recorded the same Bitcoin output or refund as its own in the meantime.
       if (claims.some(isTaken)) {
         const pending = { state: 'pending', detail: 'settling' } as const;
         return void this.#observe(op, kind, { type: 'settlement', settlement: pending });

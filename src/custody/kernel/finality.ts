@@ -34,7 +34,7 @@ export class FinalityWatch {
 
   /** Notes the newest slot that a quorum has finalized. @returns whether it has stayed the same for too long */
   note(slot: bigint, now: number): boolean {
-    // A lower slot comes from another cluster or from nodes that lag. The wait then begins again.
+    // A lower slot comes from another cluster or from nodes that lag. The time without a new slot then starts at zero.
     const known =
       slot === this.slot ? this.#memory : { slot: String(slot), seenAt: now, consensus: 'unknown' as const };
     // The clock may have gone back since.

@@ -1,7 +1,7 @@
 /**
- * Decides whether this journal is complete, and whether signing and new operations are allowed. A restored or
- * emptied journal would repeat payments that it has lost. Signing is frozen when the mirror or the chain shows
- * more than the journal, until the operator reconciles.
+ * Decides whether this journal is complete, and whether signing and new operations are allowed. A restored or emptied
+ * journal would repeat payments that it has lost. Signing is frozen when the mirror or the chain shows changes that the
+ * journal lacks, until the operator reconciles.
  * @module
  */
 
@@ -60,7 +60,9 @@ export function unfreeze(journal: Journal): void {
   journal.setMeta(INITIALISED, '1');
 }
 
-/** True when the mirror or the chain shows more than this journal. Its rows are then not processed, used or shown. */
+/**
+ * True when the mirror or the chain shows changes that this journal lacks. Its rows are then not processed or shown.
+ */
 export const isSuspect = (journal: Journal): boolean =>
   frozenReason(journal)?.startsWith('journal_') ?? false;
 

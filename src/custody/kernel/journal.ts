@@ -1,6 +1,6 @@
 /**
- * The custodian's own tables and the source of truth about money. A change that may happen only once is
- * written in the same storage transaction as the intent that it protects.
+ * The custodian's own tables and the source of truth about money. Anything that may happen only once, such as the use
+ * of a payment, is recorded in the same storage transaction as the row that depends on it.
  * @module
  */
 
@@ -207,8 +207,8 @@ export class Journal {
   /** Writes a row with the next revision and queues it for the mirror. Call inside a transaction. */
   #write(operation: Operation, now: number): Operation {
     const row = { ...operation, revision: this.#takeRevision() };
-    // A row counts while it reserves lamports, is unsettled or is due for a check. The limits also add up all rows of
-    // the last day.
+    // `counts` is 1 while the row reserves lamports, is unsettled or is due for a check. The limits also add up all
+    // rows of the last day, regardless of `counts`.
     const counts = row.reserved > 0n || row.unsettled > 0n || row.dueAt !== null ? 1 : 0;
     this.#exec(
       `INSERT INTO operations (seq, id, kind, signature, due_at, counts, created_at, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -265,8 +265,8 @@ export class Journal {
   }
 
   /**
-   * Restores a row of the mirror unless the journal's row is at least as new. If a restored journal gave the row's
-   * number to another row, it gets the next one. True when something changed.
+   * Restores a row of the mirror unless the journal's row is at least as new. If a restored journal has given the row's
+   * number to another row, the restored row gets the next free number. True when something changed.
    */
   restore(operation: Operation, now: number): boolean {
     return this.#storage.transaction(() => {
@@ -315,7 +315,10 @@ export class Journal {
     );
   }
 
-  /** Postpones when an operation is next due, and changes nothing else. Its next change sets the time again. */
+  /**
+   * Sets a later time for the next check of an operation, and changes nothing else. Its next change sets the time
+   * again.
+   */
   postpone(id: string, until: number): void {
     this.#exec('UPDATE operations SET due_at = ? WHERE id = ? AND due_at IS NOT NULL', Math.ceil(until), id);
   }
@@ -345,7 +348,7 @@ export class Journal {
     return this.#operations.all('ORDER BY seq DESC LIMIT ?', limit);
   }
 
-  /** Operations of a kind that wait to be signed. */
+  /** Number of operations of a kind that wait to be signed. */
   planned(kind: Operation['kind']): number {
     const rows = this.#exec(
       `SELECT COUNT(*) AS n FROM operations
@@ -397,7 +400,7 @@ export class Journal {
     return text(found[0], 'prepared');
   }
 
-  /** Times of a client's calls of one purpose since then, oldest first. */
+  /** Times of a client's calls of one purpose after `since`, oldest first. */
   calls(purpose: string, client: string, since: number): number[] {
     return this.#exec(
       'SELECT at FROM calls WHERE purpose = ? AND client = ? AND at > ? ORDER BY at',
@@ -420,7 +423,7 @@ export class Journal {
     );
   }
 
-  /** Deletes rows that no limit counts. */
+  /** Deletes recorded calls that are older than a day. No limit on calls has a longer window. */
   purge(now: number): void {
     this.#exec('DELETE FROM calls WHERE at < ?', now - DAY_MS);
   }

@@ -28,8 +28,9 @@ export type CustodyModule = {
   /** The D1 tables that mirror rows of this module. Lost rows are published there again, or restored from there. */
   readonly mirrored?: readonly MirrorSource[];
   /**
-   * After a lost journal: holds every debt that no live operation pays, and plans the operations that may have been
-   * lost. The kernel then holds the planned operations together with all others. Call inside a storage transaction.
+   * After a lost journal: marks every debt that no live operation pays as held, which means that it awaits the
+   * operator. Also plans the operations that may have been lost. The kernel then holds all planned and signed
+   * operations. Call inside a storage transaction.
    */
   hold?(): void;
   readonly held?: HeldDebts;

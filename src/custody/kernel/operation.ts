@@ -29,7 +29,8 @@ export type Signing = {
 /** Slot and node heights when an attempt was signed. */
 export type SignedAt = {
   /**
-   * A node's history must reach back to this slot to prove an absence: the lowest of the witnesses' slots.
+   * A node's history must reach back to this slot to prove that the attempt never landed. It is the lowest of the
+   * witnesses' slots.
    */
   readonly slot: bigint;
   /** Nodes that had seen the blockhash, each with its own height. Empty in rows of an older version. */
@@ -37,7 +38,7 @@ export type SignedAt = {
 };
 
 /**
- * A node's block height after it had seen an attempt's blockhash. Only such a node can testify that the attempt expired.
+ * A node's block height after it had seen an attempt's blockhash. Only such a node can prove that the attempt expired.
  */
 export type Witness = {
   /** The node's `id`. */
@@ -90,11 +91,11 @@ export type Operation = {
    * Lamports set aside for it: amount, fees and rent. Zero once the balance on the chain shows the outcome.
    */
   readonly reserved: Lamports;
-  /** Lamports sent whose counterpart has not arrived. */
+  /** Lamports sent whose counterpart, such as the Bitcoin of a swap, has not arrived. */
   readonly unsettled: Lamports;
   /** Worst-case loss. For a swap: against the independent price. For a payout: the fee of a transaction that fails. */
   readonly cost: Lamports;
-  /** Slot from which a balance shows the outcome; null while `reserved`, or if nothing ever left. */
+  /** Slot from which a balance shows the outcome; null while lamports are `reserved`, or if no lamports ever left. */
   readonly releasedSlot: bigint | null;
 
   /** 1 for the first signing. */
@@ -112,18 +113,19 @@ export const isTerminal = (operation: Operation): boolean =>
   operation.state === 'done' || operation.state === 'failed';
 
 /**
- * The id of an operation that answers one payment: `<kind>:<signature of the payment>:<number>`. A second part of
- * the same payment has `.2` after the signature. The operation's transaction has the id as its memo.
+ * The id of an operation that pays the reward or the refund of a payment: `<kind>:<signature of the payment>:<number>`.
+ * A later refund of the same payment has `.2` and so on after the signature. The transaction of the operation has the
+ * id as its memo.
  */
 const ANSWERING_ID = /^([a-z]+):([1-9A-HJ-NP-Za-km-z]{64,88})(?:\.\d+)?:[1-9]\d{0,5}$/;
 
-/** The payment that an operation's id or a memo names, and its use: `<kind>:<payment>`. */
+/** The payment that is contained in an operation's id or in a memo, and its use: `<kind>:<payment>`. */
 export function answeredPayment(id: string): { readonly payment: string; readonly use: string } | undefined {
   const [, kind = '', payment = ''] = ANSWERING_ID.exec(id) ?? [];
   return payment === '' ? undefined : { payment, use: `${kind}:${payment}` };
 }
 
-/** The names that a row has consumed, derived from its id, plan and outcome. */
+/** The names that only this operation may use (see `Journal.consumeOnce`), derived from its id, plan and outcome. */
 export function namesConsumedBy({ id, plan, outcome }: Operation): string[] {
   const names: string[] = [];
   const answered = answeredPayment(id);
@@ -257,7 +259,7 @@ export type Prepared =
       readonly plan: Facts;
       /** Worst-case loss in lamports. */
       readonly cost: bigint;
-      /** Names that no other operation may have consumed: a deposit address, a payment. */
+      /** Names that only this operation may use (see `Journal.consumeOnce`), such as `deposit:<address>`. */
       readonly claims: readonly string[];
     }
   | { readonly ok: false; readonly reason: string; readonly outcome?: Facts }
@@ -291,7 +293,9 @@ export function decodePrepared(text: string): Ready {
 
 export type Settled = {
   readonly settlement: Settlement;
-  /** Names that it consumes: a Bitcoin output, a refund's signature. */
+  /**
+   * Names that only this operation may use (see `Journal.consumeOnce`): a Bitcoin output, or the payment of a refund.
+   */
   readonly claims: readonly string[];
 };
 
@@ -300,13 +304,13 @@ export type OperationKind = {
   /** Reads and checks upstream data. Signs nothing. @throws AppError UPSTREAM_FAILED */
   prepare(operation: Operation): Promise<Prepared>;
   /**
-   * @param isTaken whether another operation has already consumed this name
+   * @param isTaken whether another operation already uses this name, such as `output:<txid>:<vout>`
    * @returns undefined for a row that this version cannot settle; it is held for the operator
    */
   settle(operation: Operation, isTaken: (name: string) => boolean): Promise<Settled | undefined>;
 };
 
-/** A message that is ready to be signed, has no cost and consumes no names. */
+/** A message that is ready to be signed, has no cost and claims no names. */
 export const plainlyPrepared = (message: Uint8Array, { slot, witnesses }: SignedAt): Ready => ({
   ok: true,
   message,

@@ -300,7 +300,7 @@ export class Republishing implements CustodyModule {
     });
   }
 
-  /** @param table undefined after the last one */
+  /** @param table the table to compare next; undefined when all have been compared */
   #continueAt(place: string, table: MirrorTable | undefined, after: string, lost: number): void {
     const { journal, log } = this.#tools;
     const queued = (JSON.parse(place) as Place).queued + lost;

@@ -36,7 +36,7 @@ export type Mirror = {
   apply(rows: readonly MirrorRow[], mark: number): Promise<number>;
   /** The mark of the newest batch; 0 when there is none. */
   mark(): Promise<number>;
-  /** The `journal` column of those rows of a table that exist, by id. */
+  /** The `journal` column of the rows with these ids, by id. An id without a row is left out. */
   journalsOf(table: MirrorTable, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Writes a test row and deletes it. @throws when D1 accepts no writes */
   probe(): Promise<void>;
@@ -60,7 +60,7 @@ export const RECORD_TABLES = [
 export type RecordTable = (typeof RECORD_TABLES)[number];
 export type MirrorTable = 'operations' | RecordTable;
 
-/** One row for D1, keyed by its subject. */
+/** One row for D1, identified by `entity` and `id`. */
 export type MirrorRow =
   | {
       readonly entity: 'operation';

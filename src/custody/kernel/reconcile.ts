@@ -75,7 +75,10 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
   return { restored, checked, unexplained: found.map((each) => describe(each, p.reserveAddress)) };
 }
 
-/** Records come first, because a payment belongs to the request or claim that includes it, not to its operation. */
+/**
+ * Requests and claims come first, because a payment must be recorded as used by them, not by the operation that pays it
+ * out.
+ */
 async function restoreRows({ journal, storage, mirror, modules, now }: ReconcilePorts): Promise<number> {
   let restored = 0;
   for (const { table, restore } of modules.flatMap(({ mirrored }) => mirrored ?? []))
@@ -100,10 +103,10 @@ function holdOpen({ journal, modules, now }: ReconcilePorts): void {
 }
 
 /**
- * Blocks a restored debt that contradicts its operations in D1. D1 may have an operation that the debt does not count
- * yet. Or D1 shows an operation as open although the debt no longer names it.
- * @param known  number of operations that the debt's row counts
- * @param paying operations that pay it according to its rows
+ * Blocks a restored debt (a reward or refund) whose row contradicts its operations. Either D1 has an operation with a
+ * higher number than the row knows, or an operation is open that the row does not show as paying.
+ * @param known  number of operations that were started according to the row
+ * @param paying ids of the operations that pay the debt according to its rows
  */
 export function blockContradicted(
   { journal, now }: Pick<ReconcilePorts, 'journal' | 'now'>,
@@ -120,7 +123,7 @@ export function blockContradicted(
 
 type Found = { readonly transaction: ChainTransaction; readonly memos: readonly string[] };
 
-/** The successful transactions of the reserve that no row has, newest first. */
+/** The successful transactions of the reserve that belong to no row of the journal, newest first. */
 async function findUnexplained(p: ReconcilePorts): Promise<{ checked: number; found: readonly Found[] }> {
   const { nodes, isAbsent } = p.history;
   const quorum = quorumOf(nodes.length);

@@ -1,6 +1,6 @@
 /**
- * When failed work is tried again. The table `retries` stores the failures, because the platform evicts an idle
- * object within seconds: counts in memory would never reach the alarm.
+ * When failed work is tried again. The table `retries` stores the failures, because the platform evicts an idle object
+ * within seconds. Counters in memory would never reach the number of failures that raises an alarm.
  * @module
  */
 import { isTimeOver } from '../../core/due-time.ts';

@@ -58,7 +58,7 @@ type Known = {
   nextAt: number;
   /** Number of lookups in which no node had the signature. */
   misses: number;
-  /** Reads in this state, and when the next one may begin. */
+  /** Number of reads in this state, and when the next one may begin. */
   reads: number;
   readAt: number;
   /** The read that is running, and the failure of the last one. */
@@ -80,7 +80,7 @@ export class SignatureLookups {
     SHARES * CALL_LIMITS.chain_reads.quota,
     CALL_LIMITS.chain_reads.windowSeconds * 1_000,
   );
-  /** Callers that wait for each signature. Together they use one unit, from the share of the first caller. */
+  /** Number of callers that wait for each signature. Together they count as one wait of the first caller. */
   readonly #callers = new Map<string, { readonly payer: string; count: number }>();
   readonly #known = new Map<string, Known>();
   /** Signatures of the next poll. */
@@ -96,7 +96,7 @@ export class SignatureLookups {
   async find(lookup: Lookup): Promise<LookedUp> {
     if (!this.#enter(lookup)) return refused('signature_lookups', 5);
     try {
-      // Anyone may ask for any signature, so work on the reserve goes first.
+      // Anyone may ask for any signature, so calls for the reserve's own work are made first.
       return await atPriority('user', () => this.#wait(lookup));
     } finally {
       this.#leave(lookup);

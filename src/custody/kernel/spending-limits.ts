@@ -80,8 +80,8 @@ export const spendable = (balance: Balance, operations: readonly Entry[], keeps:
 
 /**
  * The time from which a window counts an operation. A signed operation counts from its signature, and a planned one
- * from its creation. A limit that counts queued operations counts a planned one as if it began now. The executor
- * compares each signature with the signed operations, so no window contains more of them than its limit.
+ * from its creation. A limit that counts queued operations counts a planned one as if it began now. Before each
+ * signature the executor checks the limit against the signed operations, so they never exceed it in any window.
  */
 const countedFrom = ({ countsQueued }: Limit, { state, signedAt, createdAt }: Entry, now: number): number =>
   countsQueued && state === 'planned' ? Math.max(now, createdAt) : (signedAt ?? createdAt);
@@ -153,8 +153,8 @@ function freeAt(limit: Limit, operations: readonly Entry[], addition: bigint, no
 /**
  * Whether a new operation may reserve `reserved` lamports; `amount` of them counts against the limits of its kind.
  *
- * @param balance    at least as new as every outcome that is no longer reserved
- * @param operations all that still count: reserved, unsettled, or created within the last day
+ * @param balance    shows the outcome of every operation that no longer reserves lamports
+ * @param operations all that reserve lamports, are unsettled or due, or were created or signed within the last day
  */
 export function checkIntent(p: {
   readonly bounds: Bounds;

@@ -40,9 +40,9 @@ const BLOCKHASH_LIFE = 150n;
 const LIFE_MARGIN = 32n;
 
 /**
- * The finalized height that a node must exceed before its response proves that an attempt expired. It is derived
- * from the node's own height after it had seen the blockhash. A node's prediction for a blockhash
- * (`lastValidBlockHeight`) is not evidence. Undefined for a node that is not a witness yet.
+ * The finalized height that a node must exceed before its response proves that an attempt expired. It is derived from
+ * the node's own height after it had seen the blockhash. A node's prediction for a blockhash (`lastValidBlockHeight`)
+ * is not evidence. Undefined for a node that has not been shown to have seen the blockhash.
  */
 export const expiryHeight = (signing: Signing, node: string): bigint | undefined => {
   const witness = signing.witnesses.find((each) => each.node === node);
@@ -83,7 +83,7 @@ export function attemptVerdict(signing: Signing, views: readonly NodeView[], quo
 }
 
 /**
- * Nodes that can no longer testify to an attempt: it has expired, and their history begins after the signing.
+ * Nodes that can no longer prove the outcome of an attempt: it has expired, and their history begins after the signing.
  * Their missing status proves nothing.
  */
 export const prunedNodes = (signing: Signing, views: readonly NodeView[]): string[] =>
@@ -109,9 +109,7 @@ export function withLateWitnesses(signing: Signing, views: readonly NodeView[]):
   return { ...signing, witnesses: [...signing.witnesses, ...witnesses] };
 }
 
-/**
- * The report of the bridge and the Bitcoin chain about a swap that has left Solana, or about any other kind that settles.
- */
+/** What follows the landing of an operation that settles. For a swap: what the bridge and the Bitcoin chain report. */
 export type Settlement =
   | {
       readonly state: 'pending';
@@ -141,7 +139,7 @@ export type Observation =
   | {
       readonly type: 'unprepared';
       readonly reason: Reason;
-      /** Operations of the kind that await their preparation, including this one. */
+      /** Number of operations of the kind that await their preparation, including this one. */
       readonly waiting: number;
     }
   /**
@@ -391,7 +389,7 @@ function judged(
 
 /**
  * An attempt ended without moving anything. The operation is planned again, or it fails. A held operation fails only if
- * its kind allows one attempt, because a lost journal may have known of a later attempt.
+ * its kind allows one attempt, because the lost journal may have recorded a later attempt.
  */
 function ended(op: Operation, reason: string, slot: bigint | null, rules: KindRules, now: number): Operation {
   const isRejected = reason === 'rejected';

@@ -276,8 +276,8 @@ const notFinal = (chain: 'confirmed' | 'pending' | 'unknown'): Refusal => ({
 });
 
 /**
- * The purposes of payments to the treasury, as prefixes of purpose names. The last two mark payments that a lost
- * journal has repaid, or may have used.
+ * The purposes of payments to the treasury, without the part after the colon. The last two come from the recovery of a
+ * lost journal: an operation has refunded the payment, or an unknown transaction or operation may have used it.
  */
 const PAID_PURPOSES: ReadonlySet<string> = new Set(['token', 'listing', 'asry', 'refund', 'unexplained']);
 

@@ -33,7 +33,7 @@ const BEHIND_RUN_MS = 10_000;
 const CRON_PATIENCE_MS = 10 * 60_000;
 /** A payment is final and in its node's list at most this long after its block time. */
 const FINALITY_MS = 30_000;
-/** When the last search began, and when the last one began that read the head of a node's list. */
+/** Start of the last search, and of the last walk in which a quorum of nodes listed their newest transactions. */
 const LAST_RUN = 'payment_search_at';
 const LAST_READ = 'payment_search_read_at';
 /** The first walk of a journal goes back at most this far: older requests have expired. */

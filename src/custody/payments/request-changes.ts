@@ -159,8 +159,8 @@ export class RequestChanges {
   }
 
   /**
-   * A payment that its request has already consumed. After a lost journal the request may lack this payment. If the
-   * restored rows do not show where the whole payment went, the operator must assign it by hand.
+   * Handles a payment that is already recorded as used for this request. After a lost journal the request may lack this
+   * payment. If the restored rows do not show where the whole payment went, the operator must assign it by hand.
    */
   #takenBefore(request: PaymentRequest, { signature, lamports }: TreasuryPayment): BookingResult {
     const isCounted = request.parts.some((part) => part.signature === signature);

@@ -123,7 +123,7 @@ type MirroredPorts = Pick<ModuleTools, 'journal' | 'now'> & {
   readonly payments: TreasuryStore;
 };
 
-/** Stores a request of D1 and the payments that it counts, so that none of them is booked again. */
+/** Stores a request of D1 and the payments that it includes, so that none of them is booked again. */
 function restoreRequest({ store, journal, payments, now }: MirroredPorts, text: string): boolean {
   // The record of a listing that was created together with its token has no request.
   const { row } = JSON.parse(text) as { row?: PaymentRequest };

@@ -80,7 +80,7 @@ export const creationId = (requestId: string): string => `token:${requestId}`;
 export const creationCost = (subject: PaymentRequest['subject']): bigint =>
   BigInt(String(subject.costLamports));
 
-/** The name under which a payment is consumed for this request. */
+/** The purpose with which the journal records a payment of this request, such as `listing:<id>`. */
 export const purposeOf = ({ kind, id }: Pick<PaymentRequest, 'kind' | 'id'>): string => `${kind}:${id}`;
 
 /** A payment that was added to its request. */
@@ -108,7 +108,7 @@ export type RefundDue = {
   /** Signature of the payment. */
   readonly signature: string;
   readonly requestId: string;
-  /** The request for which the payment is consumed. */
+  /** The purpose with which the journal records the payment, such as `listing:<request id>`. */
   readonly purpose: string;
   readonly lamports: string;
   readonly payer: string | null;
@@ -207,7 +207,7 @@ export class RequestStore {
     return this.#requests.all("WHERE id > ? AND kind = 'token' ORDER BY id LIMIT ?", id, limit);
   }
 
-  /** The same for listing requests, and for token requests whose token is listed. */
+  /** Listing requests and completed token requests whose id follows `id`, in the order of their ids. */
   listingsAfter(id: string, limit: number): PaymentRequest[] {
     return this.#requests.all(
       "WHERE id > ? AND (kind = 'listing' OR state = 'completed') ORDER BY id LIMIT ?",

@@ -27,7 +27,7 @@ export type TreasuryNode = {
 };
 
 const PAGE = 20;
-/** Maximum gaps of a walk. At this limit the head pauses; its own gap then grows, and nothing is skipped. */
+/** Maximum gaps of a walk. At this limit no newer transactions are read until a gap is closed, and none is skipped. */
 const MAX_GAPS = 20;
 /**
  * A list is read back this much further than its end time. A clock that was a day ahead when a request was opened then
@@ -96,7 +96,7 @@ export type Budget = { reads: number };
 
 function isBelow(entry: SignatureEntry, end: End): boolean {
   if ('since' in end) return entry.blockTime !== null && entry.blockTime * 1_000 < end.since - CLOCK_SKEW_MS;
-  // The bytes of a no-op may land later in another slot under the same signature (SIMD-0290).
+  // A signature alone does not mark the end: the bytes of a no-op may land later in another slot (SIMD-0290).
   const slot = BigInt(end.slot);
   return entry.slot < slot || (entry.slot === slot && entry.signature === end.signature);
 }
@@ -179,9 +179,9 @@ export class TreasuryWalk {
   }
 
   /**
-   * Where the step from the top ends: at the head, or at `since` without a head. A head above the node's
-   * whole list names a slot that does not exist. After some minutes everything since that head is read again;
-   * until then the result is undefined.
+   * Where the step from the top ends: at the head, or at `since` without a head. If the node's whole list has been
+   * below the head for ten minutes, the slot of the head does not exist. Then everything since shortly before the last
+   * read of the head is read again. Until then the result is undefined.
    */
   #endOf(node: TreasuryNode, walk: Walk, top: SignatureEntry, since: number): End | undefined {
     if (!walk.head) return { since };
@@ -233,8 +233,8 @@ export class TreasuryWalk {
   }
 
   /**
-   * The meaning of a short page above its end. `lost`: this node has pruned the missing part, and a quorum of
-   * nodes keeps it, so their walks read it. `held`: too few nodes keep it. `late`: the node lags.
+   * Why a gap's page is short and does not reach the gap's end. `lost`: this node has pruned the missing part, and a
+   * quorum of nodes keeps it, so their walks read it. `held`: too few nodes keep it. `late`: the node lags.
    */
   async #missing(node: TreasuryNode, end: End): Promise<'lost' | 'held' | 'late'> {
     if ('since' in end || !(await isPruned(node, end))) return 'late';

@@ -30,8 +30,8 @@ import { newestProof } from './proof.ts';
 import { type AgreementRefusal, agreeAtDepth, type ReserveView } from './reserve-views.ts';
 
 /**
- * Attempts per day. Each is proven to have ended before the next, so an outage of a quarter of an hour does
- * not cost a mint.
+ * Attempts per day. Each is proven to have ended before the next begins, so an outage of a quarter of an hour does not
+ * use them up.
  */
 const ABSR_RULES: KindRules = {
   maxAttempts: 20,
@@ -141,7 +141,7 @@ export function decideMint(p: MintFacts): MintDecision {
   return { verdict: 'mint', atoms, figures };
 }
 
-/** The supply that a quorum of nodes shows, each with the last mint. */
+/** The supply on which a quorum of nodes agrees. Views from before the last mint are left out. */
 function agreeSupply(p: MintFacts): SupplyView | SupplyRefusal {
   const quorum = quorumOf(p.nodes);
   const lastSlot = p.earlier.last?.slot ?? 0n;
@@ -270,7 +270,7 @@ export class DailyMint implements CustodyModule {
     const { reserveAddress: authority, mint, treasury: owner } = this.#ports;
     const { atoms } = decision;
     const { program, decimals } = decision.figures;
-    // The mint anchors the newest proof in the chain.
+    // The mint's memo contains the hash of the newest proof, so the chain shows that this proof is older than the mint.
     const proofHash = newestProof(this.#tools.journal)?.hash;
     const memo = proofHash && `proof:${proofHash}`;
     const message = mintMessage({ authority, mint, program, owner, atoms, decimals, memo }, lifetime);

@@ -47,7 +47,7 @@ export type SwapCreationPorts = {
  */
 const SMALL_KNOWN_MS = 600_000;
 
-/** For this long, further dry runs in the same band use the quote of an earlier dry run. */
+/** For this long, further dry runs in the same band of amounts (see `bandOf`) use the quote of an earlier dry run. */
 const QUOTE_HELD_MS = 60_000;
 
 const IN_PROGRESS: Refusal = {
@@ -227,7 +227,10 @@ export class Swaps {
     this.#tools.journal.setMeta(`dry_quote:${bandOf(amount)}`, held);
   }
 
-  /** The quote held for an amount's band, scaled; none of a larger amount, because the bridge may refuse less. */
+  /**
+   * The quote held for an amount's band, scaled to the amount. A quote of a larger amount is not used, because the
+   * bridge may refuse the smaller one.
+   */
   #heldQuote(amount: Lamports): SwapQuote | undefined {
     const { journal, now } = this.#tools;
     const [at, quoted, expected, minimum, fee, route] =

@@ -291,9 +291,9 @@ type RefundList = {
 };
 
 /**
- * The transactions that a check reads: first some of each list that no quorum has shown yet, then fresh ones of each
- * list in turn. If another list has already added an entry, the turn takes the next entry. Honest lists are equal, so a
- * list of invented transactions uses only its own turns.
+ * The transactions that a check reads: first some entries of each list that earlier checks read without a quorum, then
+ * fresh ones of each list in turn. If another list has already added an entry, the turn takes the next entry. Honest
+ * lists are equal, so a list of invented transactions uses only its own turns.
  */
 function chooseReads(lists: readonly RefundList[], looks: number): ReadonlySet<string> {
   const chosen = new Set(lists.flatMap(({ retry }) => turn(retry, RETRIES_PER_CHECK, looks)));

@@ -65,7 +65,7 @@ export function createTokenKind(ports: TokenPorts): OperationKind {
       const found = await ports.findMint(mint);
       // Anyone can send lamports to a known address; the chain then refuses to create an account there.
       if (found?.owner === SYSTEM_PROGRAM) return { ok: false, reason: 'mint_address_funded' };
-      // Only the mint's own key can create it, and only our creation uses this key: an earlier attempt succeeded.
+      // Only the mint's own key can create it, and only our creation uses this key, so an earlier attempt succeeded.
       if (found)
         return matches(found, design)
           ? { ok: false, found: { mint } }

@@ -106,7 +106,10 @@ export class Tokens {
     return this.#save(token, now).tokenId;
   }
 
-  /** A token created elsewhere gets its number with the first request to list it, and keeps it while requests follow. */
+  /**
+   * A token created elsewhere gets its number with the first request to list it. Each further request postpones its
+   * deletion by `purge`.
+   */
   numbered(subject: Subject, now: number): Subject {
     const store = this.#store;
     const mint = String(subject.mint);

@@ -57,8 +57,8 @@ export const StatsBody = component('AnalyticsStats', {
 export type Stats = z.infer<typeof StatsBody>;
 
 /**
- * The sums of all objects. Each object returns only its most frequent names, so the sum of a rarer name lacks the views
- * of that object.
+ * The sums of all objects. Each object returns only its most frequent names, so the sum of a name lacks the views of
+ * objects in which it is rare.
  * @throws AppError ANALYTICS_READ_FAILED
  */
 export async function getStats({ pageViews, now }: GetStatsDeps): Promise<Stats> {

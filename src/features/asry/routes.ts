@@ -182,7 +182,7 @@ const claimRoute = createRoute({
         'REWARD_USD_UNAVAILABLE',
         'CLAIMS_PAUSED',
       ],
-      // The contract's status for an unreadable chain.
+      // The API contract requires this status when the chain cannot be read.
       { UPSTREAM_FAILED: 500 },
     ),
   },

@@ -104,7 +104,7 @@ async function record(d: Pick<CreateExchangeDeps, 'log'>, write: () => Promise<v
   }
 }
 
-/** The stored response of the request that took the key; waits while that request runs. */
+/** The stored response of the first request with this key; waits while that request runs. */
 async function replay(d: CreateExchangeDeps, guard: RequestFingerprint): Promise<CreateResult> {
   const until = d.now() + MAX_WAIT_MS;
   for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {

@@ -5,8 +5,8 @@ import type { RequestFingerprint } from '../../http/idempotency.ts';
 import type { ExchangeAnswer } from './create-exchange.ts';
 
 /**
- * A create that may have reached the provider. `in_progress` before it was sent, `done` with the response,
- * `unknown` when no trustworthy response arrived.
+ * A create that may have reached the provider. `in_progress` from before it is sent until its outcome is stored, `done`
+ * with the response, `unknown` when no trustworthy response arrived.
  */
 export type ExchangeRequest =
   | { state: 'in_progress'; bodyHash: string; createdAt: number }
@@ -51,8 +51,8 @@ export class ExchangeStore {
   }
 
   /**
-   * Takes the key. False when the key is taken, or when the client has reached its limit for the hour. The
-   * row prevents a second create, so it is written first.
+   * Writes the key's row before the provider is called, so that no second create is sent. False when the key already
+   * has a row, or when the client has reached its limit for the hour.
    */
   async claim({ keyHash, bodyHash }: RequestFingerprint, client: string, now: number): Promise<boolean> {
     const claimed = await this.#change(
@@ -97,7 +97,7 @@ export class ExchangeStore {
     );
   }
 
-  /** Deletes requests that were stored for their time, and returns their number. Safe to repeat. */
+  /** Deletes requests that are older than `KEPT_MS`, and returns their number. Safe to repeat. */
   purge(now: number): Promise<number> {
     return this.#change('DELETE FROM exchange_requests WHERE created_at < ?', iso(now - KEPT_MS));
   }

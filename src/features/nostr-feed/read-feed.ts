@@ -41,14 +41,14 @@ type Options = {
 };
 
 const TOP_POLICY = { freshMs: 15_000, revalidateMs: 45_000, staleMs: 6 * HOUR_MS };
-/** Old notes rarely change: only late or deleted ones do. */
+/** The past of a feed rarely changes: only when a note arrives late or is deleted. */
 const PAST_POLICY = { freshMs: 300_000, revalidateMs: 600_000, staleMs: 6 * HOUR_MS };
 /** A note may be dated ahead of our clock by this much; a later date would pin it to the top. */
 const CLOCK_TOLERANCE_SECONDS = 600;
 
-/** Remembered windows with their ranges, over all feeds. */
+/** Maximum windows whose ranges are remembered, in all feeds together. */
 const MAX_SPANS = 200;
-/** Windows tried before the relays are read. */
+/** Maximum remembered windows that are tried for a page before a new window is read from the relays. */
 const MAX_TRIED = 2;
 
 type Span = {
@@ -92,7 +92,7 @@ export function createFeedReader({ relays, memory, now }: Options) {
     return read;
   }
 
-  /** Starts of known windows that contain a position, the latest first. */
+  /** Starts of remembered windows that contain a position, the most recently read first. */
   const startsOver = (scope: FeedScope, position: Position): (Position | undefined)[] =>
     [...spans.values()]
       .filter(({ scope: key, start, end }) => {

@@ -258,7 +258,7 @@ function shown({ posts, nextUntil, nextCursor, relays, asOf, stale }: FeedPage) 
 }
 
 /**
- * The contract requires the feed's own body with `ok: false` here; the members of the error body are added to
+ * The API contract requires the feed's own body with `ok: false` here; the members of the error body are added to
  * it.
  */
 async function orRelaysFailed<A, B>(

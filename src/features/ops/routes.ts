@@ -35,7 +35,7 @@ export type OpsDeps = BalancesDeps & {
   readonly missingForMint: readonly string[];
   /** Calls every upstream once from here. */
   probeUpstreams(): Promise<readonly { name: string; ms: number; failure: string | null }[]>;
-  /** Quotes of the bridge that reads have used within two hours, and at most use. */
+  /** Bridge quotes that reads have used in the current two-hour window, and the maximum. */
   readQuotes(): Promise<{ readonly used: number; readonly maximum: number }>;
   /** Posts a test alarm and returns its text; undefined if no webhook is configured. */
   readonly sendTestAlarm: (() => Promise<string>) | undefined;
@@ -69,7 +69,7 @@ const Command = z.union([
   z.strictObject({
     name: z.literal('export-page-views'),
     ...PageViewTable,
-    /** Of the last row before the wanted ones; empty for the first. */
+    /** Key of the row after which the export continues; empty for the first rows. */
     after: z.array(z.union([z.string(), z.number()])),
   }),
   z.strictObject({

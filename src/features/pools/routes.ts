@@ -46,7 +46,7 @@ const Pool = z
   })
   .openapi('Pool');
 
-/** The pool API's own error, any JSON, with its own status. Our `error_code` is added to an object. */
+/** The pool API's own error, any JSON, with its own status. If it is an object, our `error_code` is added. */
 const UpstreamPoolError = z.looseObject({ error_code: z.string().optional() }).openapi('UpstreamPoolError');
 const NonJsonBody = Problem.extend({
   error: z.literal('dex_non_json'),

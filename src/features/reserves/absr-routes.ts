@@ -175,7 +175,7 @@ export type BadgeState = {
   readonly sats: bigint | null;
   /** Existing ABSR, rounded up to whole tokens; null when unknown or without a token. */
   readonly absr: bigint | null;
-  /** When the oldest figure was read, if no newer one is available; ISO 8601. */
+  /** When the oldest of the stale figures was read, ISO 8601; null if none is stale. */
   readonly staleSince: string | null;
 };
 

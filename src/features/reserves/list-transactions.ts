@@ -25,7 +25,7 @@ export type BitcoinEntry = {
 
 export type BitcoinList = { readonly transactions: readonly BitcoinEntry[]; readonly source: string };
 
-/** The contract's limit on this list. */
+/** The limit that the API contract sets for this list. */
 export const LIST_LIMIT = 100;
 /** Maximum pages of confirmed rows. A page has about 25 rows, or a single row if that row is large. */
 const MAX_PAGES = LIST_LIMIT;
@@ -71,7 +71,7 @@ export async function bitcoinAfter(
     for (const source of d.bitcoinSources) {
       try {
         const entries = await readAfter(source, address, after);
-        // An index that does not have the transaction starts again from the newest one.
+        // An index that does not know the txid `after` returns its list from the newest transaction on.
         const first = entries[0]?.txid;
         if (at < 0 && head.value.transactions.some(({ txid }) => txid === first)) throw unknownCursor();
         return { transactions: entries, source: source.name };

@@ -70,7 +70,7 @@ export function alarmsOf(status: StatusReport, measured: Measured, nowMs: number
     ...when(!backing.ok, 'supply_above_reserve', 'There is more ABSR than the Bitcoin reserve covers.', {
       gapSatoshis: backing.gapSatoshis,
     }),
-    // Twice the minimum balance: below it the next large swap is refused.
+    // The floor must stay in the reserve. Below twice the floor, a swap larger than the floor is refused.
     ...when(
       balance !== null && balance < 2n * floor,
       'sol_low',

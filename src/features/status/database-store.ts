@@ -143,7 +143,7 @@ export const createDatabaseStore = (db: D1Reads) => ({
     return results;
   },
 
-  /** Quotes that reads have used in the window of this time (Unix milliseconds). */
+  /** Quotes that reads have used in the two-hour window that contains this time (Unix milliseconds). */
   async quotesUsed(nowMs: number): Promise<number> {
     const row = await db
       .prepare("SELECT used FROM quote_shares WHERE window = ? AND client = '*'")

@@ -224,7 +224,8 @@ export type Beat = {
 };
 
 /**
- * When each cron trigger last ran. KV may lag by a minute, far less than the five minutes that the minute trigger has.
+ * When each cron trigger last ran. KV may lag by a minute, far less than the five minutes after which the minute
+ * trigger is treated as missing.
  */
 export const createHeartbeat = (kv: TextStore) => ({
   /** @param nowMs Unix milliseconds */

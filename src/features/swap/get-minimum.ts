@@ -10,7 +10,7 @@ import type { CustodianApi } from '../../custody/api.ts';
 import { type Cached, Dated, owned, prewarmed } from '../../http/cached.ts';
 import { REFERENCE_AMOUNT, type ReadQuoteDeps, readQuote } from './read-quote.ts';
 
-/** The contract's own lower bound: 0.001 SOL. */
+/** Lower bound of a swap in the API contract: 0.001 SOL. */
 export const CONTRACT_MINIMUM = lamports(1_000_000n);
 /** Margin for price changes between this figure and the quote of a create, in basis points. */
 const DRIFT_BPS = 20;

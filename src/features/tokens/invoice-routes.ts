@@ -233,8 +233,9 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
     const treasury = deps.requirePayments();
     const { id } = c.req.valid('param');
     const { prefer } = c.req.valid('header');
-    // A bookmark means that the caller has changed something, perhaps through another isolate. All callers that wait
-    // for a record already share its read for a second.
+    // Two kinds of request skip the cache of `getRecentInvoice`. A bookmark means that the caller has changed
+    // something, perhaps through another isolate. With `Prefer`, all callers that wait for a record already share its
+    // reads.
     const isOwnRead = c.req.header(BOOKMARK_HEADER) !== undefined || prefer !== undefined;
     const read = async (): Promise<RequestView> => {
       await admitRead(c);

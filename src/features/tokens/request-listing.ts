@@ -23,7 +23,7 @@ export type RequestListingDeps = {
   readonly listingFee: bigint;
 };
 
-/** Records of one token that are read: unpaid requests may be newer than the record that listed it. */
+/** Maximum records read of one token, because unpaid requests may be newer than the record that listed it. */
 const MAX_RECORDS = 100;
 
 /** Names a token by our number, or by its mint if it was created elsewhere. */

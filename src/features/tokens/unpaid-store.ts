@@ -7,7 +7,10 @@ import { DAY_MS } from '../../core/durations.ts';
 /** The custodian deletes its own rows earlier. Otherwise a comparison with D1 would write deleted rows again. */
 const KEPT_MS = 9 * DAY_MS;
 
-/** Deletes expired requests without a payment, and tokens that only they have named. Safe to repeat. */
+/**
+ * Deletes expired requests without a payment, and unlisted tokens to which no listing request refers any more. Safe to
+ * repeat.
+ */
 export async function purgeUnpaid(db: D1Database, now: number): Promise<void> {
   const before = new Date(now - KEPT_MS).toISOString();
   const unpaid =

@@ -97,7 +97,7 @@ describe('a source that cannot be reached leaves a line unchecked, never red:', 
     expect(unchecked({ explorers: [explorer('a')] })).toEqual(['reserve']);
   });
 
-  it('the supply line is unchecked, never red, without a Solana node, with one behind the proof, or with an unexplained difference', () => {
+  it('leaves the supply line unchecked, never red, if no node responds, one is behind, or a change is unexplained', () => {
     expect(unchecked({ supply: null })).toEqual(['supply']);
     expect(unchecked({ supply: supply(100_000n, 0n, 6n) })).toEqual(['supply']);
     expect(unchecked({ supply: supply(100_010n) })).toEqual(['supply']);
@@ -139,7 +139,7 @@ describe('a red line', () => {
     ]);
   });
 
-  it('shows a red line for a Solana signature in another encoding of the same number', () => {
+  it('shows a red line for a Solana signature to whose S the group order was added', () => {
     // s + L: the group order added, which a lax verifier takes for the same signature.
     const L = 2n ** 252n + 27742317777372353535851937790883648493n;
     const bytes = base58.decode(proof.solana.signature);
@@ -200,7 +200,7 @@ describe('a red line', () => {
   });
 });
 
-it('a text that is not a proof is not checked at all', () => {
+it('checkProof throws a RangeError for a text that is not a proof', () => {
   const proof = sign('Reserve proof: 2');
   expect(() => checkProof(evidence({ proof }))).toThrow(RangeError);
 });

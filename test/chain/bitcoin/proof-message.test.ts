@@ -205,7 +205,7 @@ describe('the parser refuses', () => {
 describe('the hash that the next proof names', () => {
   const signatures = { bitcoin: 'AkcwRAIg+/==', solana: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb' };
 
-  it('the hash in the next proof is the sha256 of text and both signatures, as computed in a shell', () => {
+  it('the hash in the next proof is the sha256 of the text and its two labelled signature lines', () => {
     const preimage = `${TEXT}\nBitcoin signature: AkcwRAIg+/==\nSolana signature: ${signatures.solana}`;
     expect(proofHash(TEXT, signatures)).toBe(hex.encode(sha256(new TextEncoder().encode(preimage))));
     expect(buildProofMessage({ ...EXAMPLE, previousProof: proofHash(TEXT, signatures) })).toContain(

@@ -58,7 +58,7 @@ describe.each(TYPES)('%s', (type) => {
 
 describe('spellings', () => {
   it.each(['p2wpkh', 'p2tr'] as const)(
-    '%s: a BIP-322 signature is returned with the prefix of 2026 and without it',
+    '%s: a BIP-322 signature is returned both with the prefix smp and without it',
     (type) => {
       const address = deriveAddress(secretKey, type);
       const { signature, signatureUnprefixed } = signMessage({ wif, address, message: MESSAGE });
@@ -235,7 +235,7 @@ describe('the verdict', () => {
     });
   });
 
-  it('the verdict is unsupported, not invalid, when one key cannot prove ownership', () => {
+  it('the verdict is unsupported, not invalid, for a P2WSH address and for a proof-of-funds signature', () => {
     const p2wsh = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
     const signed = signedBy(secretKey, 'p2wpkh');
     expect(verifyMessage({ ...signed, address: p2wsh }).verdict).toBe('unsupported');

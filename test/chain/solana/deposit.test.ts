@@ -58,19 +58,22 @@ const termsOf = (scene: Pick<Scene, 'treasury' | 'held'>): DepositTerms =>
   });
 
 describe('a transaction of the chain', () => {
-  it.each(recorded.scenes.map((scene) => [scene.name, scene] as const))('%s', async (_name, scene) => {
-    const verdict = checkDeposit(await read(scene), termsOf(scene));
-    const { usdc, usdt, refused, held } = scene.expected;
-    if (refused !== undefined) expect(verdict).toEqual({ type: 'refused', reason: refused });
-    else if (held !== undefined) expect(verdict).toEqual({ type: 'held', reason: held });
-    else
-      expect(verdict).toMatchObject({
-        type: 'deposit',
-        asset: usdc === undefined ? 'USDT' : 'USDC',
-        creditedAtoms: BigInt(usdc ?? usdt ?? -1),
-        sender: scene.sender,
-      });
-  });
+  it.each(recorded.scenes.map((scene) => [scene.name, scene] as const))(
+    'checkDeposit judges a recorded transaction: %s',
+    async (_name, scene) => {
+      const verdict = checkDeposit(await read(scene), termsOf(scene));
+      const { usdc, usdt, refused, held } = scene.expected;
+      if (refused !== undefined) expect(verdict).toEqual({ type: 'refused', reason: refused });
+      else if (held !== undefined) expect(verdict).toEqual({ type: 'held', reason: held });
+      else
+        expect(verdict).toMatchObject({
+          type: 'deposit',
+          asset: usdc === undefined ? 'USDT' : 'USDC',
+          creditedAtoms: BigInt(usdc ?? usdt ?? -1),
+          sender: scene.sender,
+        });
+    },
+  );
 });
 
 const SENDER = encodeBase58(curvePoint(1));
@@ -183,7 +186,7 @@ describe('further possible answers of a node', () => {
       },
       { type: 'held', reason: 'treasury_account_changed' },
     ],
-  ])('%s', (_name, change, expected) => {
+  ])('checkDeposit judges another possible response of a node: %s', (_name, change, expected) => {
     expect(checkDeposit(transfer(change), terms)).toMatchObject(expected);
   });
 
@@ -225,7 +228,7 @@ const both = (
 /** Points of the curve. */
 const THIRD_PARTIES = Array.from({ length: 20 }, (_, at) => encodeBase58(curvePoint(at + 10)));
 const thirdParty = (dice: Dice): string => dice.pick(THIRD_PARTIES);
-it('a deposit with any changed rows credits only what the balances show', async () => {
+it('a deposit whose token balance rows were changed at random credits only what the balances show', async () => {
   const dice = createDice(0xf00d);
   const scenes = await Promise.all(
     recorded.scenes.map(async (scene) => ({ transaction: await read(scene), terms: termsOf(scene) })),

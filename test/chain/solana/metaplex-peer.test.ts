@@ -198,7 +198,7 @@ describe('the update authority of a Token-2022 mint', () => {
     expect(tokenAuthorities(MINT, turned, undefined).updateAuthority).toBe(TURNER);
   });
 
-  it("the update authority comes from the metadata that shows the token's name, not from unused metadata", () => {
+  it('the update authority comes from the Metaplex account if the metadata inside the mint is not used', () => {
     for (const unused of [
       mint(names(NOBODY)),
       mint(pointer(NOBODY, wallet(83)), names(NOBODY)),

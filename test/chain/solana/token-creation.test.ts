@@ -169,7 +169,7 @@ describe('metadata inside a Token-2022 mint', () => {
     expect(pointer?.data).toHaveLength(66);
   });
 
-  it('metadata inside a Token-2022 mint and its pointer have no authority once that is given up', () => {
+  it('metadata inside a Token-2022 mint and its pointer have no authority if the update authority is revoked', () => {
     const [given] = startingWith({ revokeUpdate: true }, UPDATE_AUTHORITY);
     expect([...(given?.data.slice(8) ?? [1])]).toEqual(new Array<number>(32).fill(0));
     const [pointer] = startingWith({ revokeUpdate: true }, [39, 0]);

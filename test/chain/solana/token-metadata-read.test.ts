@@ -57,7 +57,7 @@ it('reads no names from a pointer to elsewhere, from another mint, or from missi
   expect(metadataInMint(USDC, mintWith([18, pointer.slice(0, 40)], [19, metadata]))).toBeUndefined();
 });
 
-it('Metaplex’s account names its mint without the padding, and no other mint', () => {
+it('reads unpadded names from the Metaplex account of a mint, and none from that of another mint', () => {
   const bytes = metaplexMetadata(USDC, NAMES);
   expect(decodeMetaplexMetadata(USDC, bytes)).toEqual(NAMES);
   expect(decodeMetaplexMetadata(OTHER, bytes)).toBeUndefined();
@@ -68,7 +68,7 @@ it('Metaplex’s account names its mint without the padding, and no other mint',
   expect(decodeMetaplexMetadata(USDC, otherKey)).toBeUndefined();
 });
 
-it('reads the names of a mint although the length of the remaining data is wrong', () => {
+it('reads no names from a Metaplex account whose name is longer than the data', () => {
   const bytes = metaplexMetadata(USDC, NAMES);
   new DataView(bytes.buffer).setUint32(65, 0xffff_ffff, true);
   expect(decodeMetaplexMetadata(USDC, bytes)).toBeUndefined();

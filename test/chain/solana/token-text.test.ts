@@ -18,7 +18,7 @@ describe('a name', () => {
     expect(textFault('🚀🚀ab', MAX_SYMBOL_BYTES)).toBeUndefined();
   });
 
-  it('an accepted name is stored and shown unchanged, and every part of it is visible', () => {
+  it('an accepted name is in NFC, without outer blanks and without invisible characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }), (text) => {
         if (textFault(text, MAX_NAME_BYTES)) return;

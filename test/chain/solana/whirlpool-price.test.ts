@@ -59,7 +59,7 @@ it('a price is at most the exact price, and lower by less than one in its last d
   );
 });
 
-it('refuses an impossible square root of a price', () => {
+it('refuses a square root of a price that is zero, negative or at least 2^128', () => {
   for (const root of [0n, -1n, Q128]) expect(() => priceFromSqrtPrice(root, 6, 6)).toThrow(RangeError);
 });
 

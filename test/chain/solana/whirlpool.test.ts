@@ -107,7 +107,7 @@ it('decodes the fee tier and rewards of real pools', () => {
   ]);
 });
 
-it('a pool with a tick spacing beyond all ticks is a splash pool', () => {
+it('a pool whose tick spacing allows only full-range positions is a splash pool', () => {
   const bytes = base64.decode(real.accounts[0]?.data ?? '');
   new DataView(bytes.buffer).setUint16(41, 32_896, true);
   expect(isSplashPool(decoded(bytes))).toBe(true);

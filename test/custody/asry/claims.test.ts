@@ -383,7 +383,7 @@ describe('epochs', () => {
 });
 
 describe('owed rewards', () => {
-  it('pays rewards owed for lack of the daily rent budget in the background a day later', async () => {
+  it('rewards that wait because the daily rent budget is used up are paid in the background a day later', async () => {
     const deposits = [deposit(10n), deposit(10n), deposit(10n)];
     const run = start(deposits, { opened: false, rentDay: 2n * 2_039_280n });
     const statuses: (string | undefined)[] = [];

@@ -134,7 +134,7 @@ describe('an emptied journal', () => {
     expect(await run.ops({ name: 'retry', id })).toMatchObject({ ok: false });
   });
 
-  it('marks a held payout as paid when the operator ends it, and signs nothing for it', async () => {
+  it('the command end marks a payout that waits for the operator as paid, and signs nothing for it', async () => {
     const run = start({ opened: false, rentDay: 0n });
     await run.ask({ signature: one.signature });
     await run.pass(MINUTE);
@@ -232,7 +232,7 @@ describe('a D1 that received only some rows of a change', () => {
   });
 
   it.each(['older', 'no'])(
-    'if D1 has %s epoch rows for its claims, the next deposit earns from the end of the last claim',
+    'if D1 has %s epoch rows for its claims, the next deposit earns from the curve position after the last claim',
     async (kept) => {
       const run = start();
       const rows = await run.rowsOf('SELECT id, journal FROM asry_epochs');

@@ -55,7 +55,7 @@ describe('beginOperation', () => {
     expect([w.journal.isEmpty(), w.journal.getMeta('module')]).toEqual([true, undefined]);
   });
 
-  it('decides again with a new balance if an operation is released during the read of the balance', async () => {
+  it('reads the balance again if the reservation of another operation ends during the read', async () => {
     const w = createKernel();
     const paying = w.add(done({ state: 'signed', dueAt: NOW, releasedSlot: null }));
     const slots: bigint[] = [];

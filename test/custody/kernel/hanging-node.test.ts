@@ -80,14 +80,14 @@ it.each<[string, number, (view: SolanaView) => Promise<unknown>]>([
     1_500,
     (view: SolanaView) => view.views({ signature: 'signature', wire: 'wire', slot: 1n, witnesses: [] }),
   ],
-])('returns before the time limit of a node that hangs: %s', async (_what, most, read) => {
+])('returns a result before the time limit of the node that hangs: %s', async (_what, most, read) => {
   const { view, onPlatform } = setUp(['a.test']);
   const [value, ms] = await timed(() => onPlatform(() => read(view)));
   expect(value).toBeTruthy();
   expect(ms).toBeLessThan(most);
 });
 
-it('records every node that responds in time as a witness of a blockhash', async () => {
+it('returns a blockhash with the slot and height of each of the three nodes when all respond in time', async () => {
   const { view, onPlatform } = setUp([]);
   const [{ witnesses }, ms] = await timed(() => onPlatform(() => view.latestBlockhash()));
   expect(witnesses).toHaveLength(3);

@@ -83,7 +83,7 @@ describe('rows', () => {
     expect(journal.update({ ...read, seq: 77 }, read, NOW)).toBeUndefined();
   });
 
-  it('a storage transaction that throws leaves no row, revision, name or outbox entry', () => {
+  it('a storage transaction that throws leaves no row, revision, consumed payment, recorded call or outbox entry', () => {
     const { storage, journal } = setUp();
     expect(() =>
       storage.transaction(() => {
@@ -267,7 +267,7 @@ describe('due rows', () => {
 });
 
 describe('names', () => {
-  it('a consumed name belongs to one purpose permanently, and only that purpose may consume it again', () => {
+  it('only the swap that consumed a Bitcoin output may consume it again, at any later time', () => {
     const { journal } = setUp();
     expect(journal.consumeOnce('output:t:0', 'swap:a', NOW)).toBe(true);
     expect(journal.consumeOnce('output:t:0', 'swap:b', NOW + DAY_MS)).toBe(false);
@@ -289,7 +289,7 @@ describe('calls', () => {
     expect(journal.calls('create', 'ip-1', NOW + 10)).toEqual([NOW + 20, NOW + 30]);
   });
 
-  it('deletes recorded calls after a day, but never rows or names', () => {
+  it('deletes recorded calls after a day, but never rows of operations', () => {
     const { journal, add } = setUp();
     add(closed({ id: 'a', createdAt: 0 }));
     journal.recordCall('create', 'ip', NOW - DAY_MS - 1);

@@ -116,7 +116,7 @@ it.each([
   ['done', done(), true, 'finished'],
   ['failed', closed(), true, 'failed'],
   ['failed with money outstanding', outstanding(), true, 'failed'],
-  ['a state of tomorrow', planned({ state: 'melting' as Operation['state'] }), false, 'waiting'],
+  ['a state of a newer version', planned({ state: 'melting' as Operation['state'] }), false, 'waiting'],
 ] as const)(
   'shows whether an operation has ended, and its status for D1: %s',
   (_name, row, terminal, status) => {
@@ -124,7 +124,7 @@ it.each([
   },
 );
 
-it('returns the names that a row has consumed', () => {
+it('returns the deposit address, the Bitcoin output and the refund payment that a row has consumed', () => {
   expect(namesConsumedBy(planned())).toEqual([]);
   const row = done({
     plan: { depositAddress: 'd' },

@@ -153,7 +153,7 @@ describe('a row that D1 refuses', () => {
     ]);
   });
 
-  it('a row is treated as waiting until D1 refuses it a third time, and is listed from then on', async () => {
+  it('a row is reported as waiting for D1 until its third refusal, and is listed as refused from then on', async () => {
     const w = setUp(1);
     refusing(w, 'swap:0');
     for (const wait of [0, 5_000, 10_000]) {

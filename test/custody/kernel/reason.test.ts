@@ -30,7 +30,7 @@ it('every reason is the same after it was stored as text', () => {
   );
 });
 
-it('every text is the same after it was read as a reason, except for an unknown hold', () => {
+it('every stored text is unchanged after it was parsed as a reason, unless it begins with held_', () => {
   const texts = fc.oneof(
     fc.string(),
     word,
@@ -60,7 +60,7 @@ it.each<[string, Reason]>([
   expect(parseReason(text)).toEqual(reason);
 });
 
-it('distinguishes holds, and the hold after a lost journal, from other reasons', () => {
+it('recognizes the reasons for which an operation waits for the operator, and the one after a lost journal', () => {
   expect([held('reconciled'), held('unproven'), code('held'), null].map(isHeld)).toEqual([
     true,
     true,

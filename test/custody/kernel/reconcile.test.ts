@@ -72,7 +72,7 @@ function setUp(rows: readonly Operation[], chain: readonly ChainTransaction[] = 
 }
 
 describe('rows of D1', () => {
-  it('restores rows from D1 with their states, signatures and consumed names', async () => {
+  it('restores rows from D1 with their states, their signatures, and the addresses and outputs they have consumed', async () => {
     const w = setUp([
       settling({ id: 'swap:a', seq: 4, revision: 40, plan: { depositAddress: 'd1', route: 'near-intents' } }),
       done({
@@ -217,7 +217,7 @@ describe('transactions of the reserve without a row', () => {
     expect(await w.run()).toMatchObject({ unexplained: [{ signature: 's1' }], checked: 251 });
   });
 
-  it('skips a transaction that no node shows if we never sign its version', async () => {
+  it('skips a listed transaction of a newer message version than the reserve ever signs', async () => {
     const w = setUp([], [reserveTransfer('newer'), reserveTransfer('s1')]);
     w.unreadable.add('newer');
     expect(await w.run()).toMatchObject({ unexplained: [{ signature: 's1' }], checked: 2 });
@@ -262,7 +262,7 @@ describe('the payment that an unexplained transaction names', () => {
     expect(w.journal.consumerOf(`payment:${PAYMENT}`)).toBeUndefined();
   });
 
-  it("consumes the payment in a restored operation's id, unless its restored claim has consumed it", async () => {
+  it('marks the payment in the id of a restored operation as used, unless its restored claim has already done so', async () => {
     const other = depositSignature(2);
     const w = setUp([
       done({ id: `asry:${PAYMENT}:1`, kind: 'asry', signing: signingOf('a') }),
@@ -316,14 +316,14 @@ describe('rows that may have been signed without a record', () => {
     expect(effectOf(ended)).toBe('none');
   });
 
-  it('holds no operation whose transaction has landed', async () => {
+  it('an operation of a lost journal whose transaction has landed does not wait for the operator', async () => {
     const w = setUp([settling({ id: 'swap:a', revision: 7 })]);
     w.lose();
     await w.run();
     expect(w.journal.get('swap:a')).toMatchObject({ state: 'settling', reason: null });
   });
 
-  it('holds no operation of a journal that was not lost', async () => {
+  it('an operation of a journal that was not lost does not wait for the operator', async () => {
     const w = setUp([]);
     const before = w.own(planned({ id: 'asry:b', kind: 'asry' }));
     freeze(w.journal, 'unexpected_debit', () => {});

@@ -137,7 +137,7 @@ describe('a D1 that was restored to an older state', () => {
 });
 
 describe('detects no restoration', () => {
-  it('batches sent at the same time and answered in any order are not mistaken for a restoration of D1', async () => {
+  it('responses to simultaneous batches in any order are not mistaken for a restoration of D1', async () => {
     const w = createCustodianWorld();
     const { apply } = w.mirror;
     const held: (() => void)[] = [];
@@ -170,7 +170,7 @@ describe('detects no restoration', () => {
     },
   );
 
-  it('reads the mark in D1 at most once at the start and then once a minute', async () => {
+  it('reads the revision of the newest batch from D1 at most once at the start and then once a minute', async () => {
     const w = createCustodianWorld();
     let reads = 0;
     const { mark } = w.mirror;

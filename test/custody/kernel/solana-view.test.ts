@@ -55,7 +55,7 @@ const node = (height: number, status: unknown, first = 0): Record<string, Answer
 });
 
 describe('views', () => {
-  it('reads the heights before the status, and the start of the history last', async () => {
+  it('reads the block height of a node first, then the status, and the first slot of its history last', async () => {
     const { chain, methods, ids } = setUp(node(1_001, null), { getEpochInfo: down });
     await chain.views(signingOf(ids));
     expect(methods().filter((call) => call.startsWith('0'))).toEqual([
@@ -77,7 +77,7 @@ describe('views', () => {
   });
 
   it.each([
-    ['while its last block may still come', node(1_000, null)],
+    ['while the last valid block of the attempt may still come', node(1_000, null)],
     ['when a status was seen', node(1_001, SEEN)],
   ])('does not read the start of the history of a node %s', async (_name, answers) => {
     const { chain, methods, ids } = setUp(answers, answers);
@@ -86,7 +86,7 @@ describe('views', () => {
     expect(views.map((view) => view.firstAvailableSlot)).toEqual([null, null]);
   });
 
-  it('no view of a node is completed with data of another node', async () => {
+  it('the view of one node never contains data of another node', async () => {
     const { chain, ids } = setUp(
       node(1_001, null, 7),
       node(900, { ...SEEN, err: 'x', confirmationStatus: 'confirmed', confirmations: 1 }),
@@ -212,8 +212,8 @@ describe('a finalized failure', () => {
     ['is unread while the node is down', down, null],
     ['is unread if the node shows a success', result(transactionWith()), null],
     ['is unread if the node shows another transaction', shown({ signature: 'other' }), null],
-    ['is unread without the reserve', shown({ accounts: ['a', 'b'] }), null],
-  ])('a finalized failure %s', async (_name, answer, charged) => {
+    ['is unread if the reserve has no part in the transaction', shown({ accounts: ['a', 'b'] }), null],
+  ])('the fee of a finalized failure %s', async (_name, answer, charged) => {
     expect(await charge(failed, answer)).toBe(charged);
   });
 
@@ -378,7 +378,7 @@ describe('a blockhash', () => {
     getEpochInfo: result({ absoluteSlot: slot, blockHeight: height }),
   });
 
-  it('a blockhash has the height of each node, read after that node has seen the blockhash', async () => {
+  it('a blockhash is returned with the block height of each node, read after that node has seen the blockhash', async () => {
     const { chain, ids } = setUp(
       { getLatestBlockhash: tip('a', 100), ...witness(true, 101, 71) },
       { getLatestBlockhash: tip('b', 103), ...witness(true, 104, 74) },

@@ -75,7 +75,7 @@ describe('the balance', () => {
     });
   });
 
-  it('released amounts are not spendable until the balance shows them', () => {
+  it('an operation that has landed reserves nothing more once the balance shows what it spent', () => {
     expect(check([settling(), done()], { balance: holding(SOL + FEE + LIMITS.floor) }).ok).toBe(true);
   });
 
@@ -171,9 +171,9 @@ describe('the windows', () => {
 describe('exposure', () => {
   it.each([
     ['a planned swap, which will be unsettled once it is signed', planned()],
-    ['a signed one', signed()],
-    ['one that is settling', settling()],
-    ['one that the bridge failed, until its money is found', outstanding()],
+    ['a signed swap', signed()],
+    ['a swap that is settling', settling()],
+    ['a swap that the bridge failed, until its money is found', outstanding()],
   ])('the exposure includes %s', (_name, op) => {
     const old = { ...op, createdAt: NOW - 2 * DAY_MS };
     const limits = { unsettled: 2n * SOL };
@@ -199,7 +199,7 @@ describe('exposure', () => {
 describe('cost of the day', () => {
   const costly = (ms: number, cost: bigint): Operation => earlier(ms, 1n, cost);
 
-  it('an intent passes until the cost limit of the day is exceeded, a signature only if its cost fits', () => {
+  it('an intent passes until the used cost exceeds the daily limit, a signature only if its own cost still fits', () => {
     const used = [costly(1, LIMITS.cost_day)];
     expect(check(used).ok).toBe(true);
     expect(checkCost(used, 1n, LIMITS, NOW)).toMatchObject({
@@ -234,15 +234,15 @@ it('the oldest swap in the window decides when there is room again, in any order
 });
 
 it.each([
-  ['a queued operation of any age where the limit counts queued ones', true, planned(), 1n],
+  ['a queued operation of any age if the limit includes queued ones', true, planned(), 1n],
   [
-    'no queued operation from before the window where the limit counts it from its plan',
+    'no queued operation from before the window if the limit dates it by its planning',
     undefined,
     planned(),
     0n,
   ],
   ['no signed operation from before the window', true, signed(), 0n],
-] as const)('a window counts %s', (_name, countsQueued, operation, used) => {
+] as const)('a window includes %s', (_name, countsQueued, operation, used) => {
   const limit: Limit = {
     ...{ name: 'swaps_day', kind: 'swap', unit: 'count', counts: 'operations', label: 'swaps in a day' },
     ...{ windowMs: DAY_MS, maximum: 1n, ...(countsQueued && { countsQueued }) },
@@ -253,7 +253,7 @@ it.each([
 describe('the use of a limit', () => {
   const hour = limitOf(LIMITS, 'hour');
 
-  it('the use of a limit shows no time while there is room', () => {
+  it('the use of a limit has availableAt null while there is room', () => {
     const used = LIMITS.hour - 1n;
     expect(limitUse(hour, [earlier(1, used)], NOW)).toEqual({
       name: 'hour',

@@ -45,14 +45,14 @@ describe('checks', () => {
     expect(waits.map(Math.round)).toEqual([700, 910, 1_183, 2_000]);
   });
 
-  it('checks for money that may still arrive are an hour apart, and are counted', () => {
+  it('checks for money that may still arrive are an hour apart, and increase the number of checks', () => {
     const op = outstanding({ looks: 5 });
     expect(effectOf(op)).toBe('settle');
     expect(next(op, PENDING)).toMatchObject({ looks: 6, dueAt: NOW + HOUR });
     expect(next(op, UNREACHABLE)).toMatchObject({ dueAt: NOW + HOUR });
   });
 
-  it('checks of an unfinished search are a second apart, keep its progress, and are not counted', () => {
+  it('checks of an unfinished search are a second apart, keep its progress, and do not increase the number of checks', () => {
     const settlement = {
       state: 'pending',
       detail: 'settling',
@@ -106,7 +106,7 @@ it.each([
   },
 );
 
-it('an operation without an expiring quote waits for its signature without limit, first 2 s between tries', () => {
+it('an operation without an expiring quote waits for its signature without limit, and is first retried after 2 s', () => {
   const op = planned({ createdAt: NOW - 24 * HOUR });
   const after = step(op, { type: 'unsigned', reason: upstream('timeout') }, PAYOUT, NOW);
   expect(after).toMatchObject({ state: 'planned', reason: upstream('timeout'), dueAt: NOW + 2_000 });

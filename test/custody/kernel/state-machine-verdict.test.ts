@@ -20,7 +20,7 @@ describe('an attempt has provably expired', () => {
     expect(judge(view(), deathProof(), view())).toBe('dead');
   });
 
-  it('an attempt has provably expired if the status was read at exactly the slot of the height', () => {
+  it('an attempt has provably expired if the status was read at the same slot as the finalized block height', () => {
     expect(judge(deathProof({ finalizedSlot: 1_200n, statusSlot: 1_200n }))).toBe('dead');
   });
 
@@ -40,7 +40,7 @@ describe('with a quorum of two, an attempt', () => {
     ['one node alone proves it', [deathProof()]],
     ['one node proves it twice', [deathProof(), deathProof()]],
     ['the second node has not passed its own height', [deathProof(), second({ finalizedHeight: 1_000n })]],
-    ['the second node is not a witness', [deathProof(), second({ node: 'three' })]],
+    ['no height was recorded for the second node', [deathProof(), second({ node: 'three' })]],
   ])('an attempt has not provably expired with a quorum of two when %s', (_name, views) => {
     expect(judgeByTwo(...views)).toBe('unseen');
   });
@@ -60,7 +60,7 @@ describe('a witness', () => {
   const { slot, witnesses, ...bare } = signingOf('one');
   const old = { ...bare, slot, witnesses: [] };
 
-  it('a node proves expiry when it is 150 blocks and the margin above its own height at the signing', () => {
+  it('a node proves expiry only above its own height at the signing plus 150 blocks and a margin of 32 blocks', () => {
     expect(expiryHeight(signingOf('one'), 'one')).toBe(818n + 150n + 32n);
     expect(expiryHeight(signingOf('one'), 'three')).toBeUndefined();
   });
@@ -77,7 +77,7 @@ describe('a witness', () => {
     expect(attemptVerdict(witnessed, [deathProof({ finalizedHeight: 1_053n })], 1)).toBe('dead');
   });
 
-  it('a witness keeps the height that was recorded for it first', () => {
+  it('a node keeps the height that was recorded for it at the signing', () => {
     expect(withLateWitnesses(signingOf('one'), [view({ finalizedHeight: 5_000n })])).toEqual(
       signingOf('one'),
     );
@@ -85,7 +85,7 @@ describe('a witness', () => {
 });
 
 describe('a late witness', () => {
-  it('a late witness must have reached the highest slot of the known witnesses, and the slot of the signing', () => {
+  it('a node added after the signing must have reached the slot of the signing and the slots of all recorded nodes', () => {
     const { witnesses, ...bare } = signingOf('one');
     const signing = {
       ...bare,
@@ -117,7 +117,7 @@ describe('a node has pruned the history of an attempt', () => {
   });
 
   it.each<[string, Partial<NodeView>]>([
-    ['is not a witness', { node: 'three', firstAvailableSlot: 5_000n }],
+    ['has no recorded slot', { node: 'three', firstAvailableSlot: 5_000n }],
     ['did not report its history', { firstAvailableSlot: null }],
   ])('does not assume that a node has pruned an attempt if the node %s', (_name, change) => {
     expect(pruned(view(change))).toEqual([]);
@@ -127,7 +127,7 @@ describe('a node has pruned the history of an attempt', () => {
 describe('an attempt has not provably expired', () => {
   it.each([
     ['at its last valid height: a block of that height may hold it', { finalizedHeight: 1_000n }],
-    ['below it', { finalizedHeight: 999n }],
+    ['below its last valid height', { finalizedHeight: 999n }],
     ['with a status view that is older than the height', { statusSlot: 1_199n }],
     ['when the start of the history was not read', { firstAvailableSlot: null }],
     ['with a history that begins one slot after the signing', { firstAvailableSlot: 901n }],
@@ -143,7 +143,7 @@ describe('an attempt has not provably expired', () => {
     expect(judge(deathProof({ statusSlot: 1_199n }), view({ statusSlot: 5_000n }))).toBe('unseen');
   });
 
-  it('an attempt has not provably expired without any view', () => {
+  it('an attempt has not provably expired while no node has reported anything', () => {
     expect(judge()).toBe('unseen');
   });
 

@@ -111,7 +111,7 @@ describe('before anything is signed', () => {
     },
   );
 
-  it('an operation whose kind is retried keeps its reservation and is retried after growing waits', () => {
+  it('a payout whose preparation failed keeps its reservation and is retried after growing waits', () => {
     let row = planned({ kind: 'asry' });
     let last = 0;
     for (let look = 1; look <= 30; look++) {
@@ -140,7 +140,7 @@ describe('before anything is signed', () => {
     });
   });
 
-  it('signing stores the bytes and starts to count the exposure', () => {
+  it('signing stores the signed bytes and records the amount as unsettled', () => {
     const after = step(planned(), SEEN.signed, SWAP, LATER);
     expect(after).toMatchObject({
       state: 'signed',
@@ -174,7 +174,7 @@ describe('while an attempt is on its way', () => {
     },
   );
 
-  it('without a proof, checks become rare after the 150th, and the operator is alerted after the 500th', () => {
+  it('without proof of landing or expiry, checks become rare after the 150th, and the 500th alerts the operator', () => {
     const look = (looks: number) => step(signed({ looks }), SEEN.viewed, SWAP, LATER);
     expect([look(149), look(150)].map((row) => (row.dueAt ?? 0) - LATER)).toEqual([2_000, 60_000]);
     expect([look(499).reason, look(500).reason]).toEqual([null, held('unproven')]);
@@ -187,7 +187,7 @@ describe('while an attempt is on its way', () => {
     });
   });
 
-  it('an attempt whose status is not final is shown as landed, but nothing is decided', () => {
+  it('an attempt with a confirmed status is shown as landed, but its operation stays signed until it is final', () => {
     const seen = step(
       signed(),
       { type: 'viewed', quorum: 1, views: [view({ status: statusOf('confirmed') })], landing: null },
@@ -230,7 +230,7 @@ describe('while an attempt is on its way', () => {
     expect(after).toMatchObject({ state: 'done', reserved: 0n, releasedSlot: 940n, dueAt: null });
   });
 
-  it('a final failure releases the whole reservation from that slot on', () => {
+  it('a final failure ends the whole reservation, for balances of its slot or later', () => {
     const views = [view(), view({ status: statusOf('finalized', true) })];
     expect(step(signed(), { type: 'viewed', quorum: 1, views, landing: null }, SWAP, LATER)).toMatchObject({
       state: 'failed',
@@ -258,7 +258,7 @@ describe('while an attempt is on its way', () => {
     });
   });
 
-  it('an operation whose kind ends on a rejection is signed again only after an expiry', () => {
+  it('an operation of a kind that ends when it is rejected is signed again only after an expiry', () => {
     const rules = { ...PAYOUT, endsWhenRejected: true } as const;
     expect(ends(signed({ kind: 'asry' }), failure, rules)).toMatchObject({ state: 'failed', attempt: 1 });
     expect(ends(signed({ kind: 'asry' }), deathProof(), rules)).toMatchObject({
@@ -267,7 +267,7 @@ describe('while an attempt is on its way', () => {
     });
   });
 
-  it('an operation of a lost journal stays held after its last attempt, unless its kind allows only one', () => {
+  it('an operation of a lost journal awaits the operator after its last attempt if its kind allows several attempts', () => {
     const reason = held('reconciled');
     const last = signed({ kind: 'asry', reason, attempt: PAYOUT.maxAttempts });
     expect(ends(last, deathProof(), PAYOUT)).toMatchObject({ state: 'planned', reason });
@@ -295,7 +295,7 @@ describe('while an attempt is on its way', () => {
   });
 
   it.each([
-    ['a proven death', deathProof(), code('expired')],
+    ['a proven expiry', deathProof(), code('expired')],
     ['a final failure', view({ status: statusOf('finalized', true) }), code('rejected')],
   ])('a payout is planned again after %s, up to its maximum of attempts', (_name, proof, reason) => {
     let row = signed({ kind: 'asry', unsettled: lamports(0n) });

@@ -90,7 +90,7 @@ describe('a transaction that no quorum returns', () => {
     ['a day', 'no node has it', DAY_MS, null],
     ['thirty days', 'the nodes fail', 30 * DAY_MS, new Error('the node is down')],
   ])(
-    'a transaction that no quorum returns is deleted after more than %s in which %s, at the eighth try or later',
+    'a transaction without a quorum is deleted from the eighth try on, after more than %s in which %s',
     async (_days, _why, life, failure) => {
       const { booking, payments, state } = setUp();
       if (failure)
@@ -108,7 +108,7 @@ describe('a transaction that no quorum returns', () => {
     },
   );
 
-  it('an unread transaction is due at once if its time is more than an hour ahead, as after a clock set back', async () => {
+  it('an unread transaction is due at once if its due time is more than an hour ahead, as after the clock went back', async () => {
     const { booking, payments, state } = setUp();
     await booking.read('one', 'node');
     state.now += 2_000 - HOUR_MS;
@@ -207,7 +207,7 @@ describe('the payer', () => {
     expect(payer({ a: -FEE, c: -9n, treasury: 9n }, ['a'])).toBeNull();
   });
 
-  it('the payer is unknown when an account that did not sign paid a part of it', () => {
+  it('the payer is unknown when an account that did not sign paid a part of the payment', () => {
     expect(payer({ a: -FEE - 8n, c: -1n, treasury: 9n }, ['a'])).toBeNull();
     expect(payer({ a: -FEE - 9n, c: 0n, treasury: 9n }, ['a'])).toBe('a');
   });

@@ -88,7 +88,7 @@ describe('a payment that serves something else', () => {
     ['swap:1', 'PAYMENT_NOT_BOUND', undefined],
     [undefined, 'PAYMENT_NOT_BOUND', undefined],
   ])(
-    'the refusal of a used payment names its purpose only if a customer paid for it (%s)',
+    'the refusal of a used payment gives its purpose only for a token, a listing or a claim (%s)',
     (consumerOf, code, details) => {
       const refusal = usedElsewhere(consumerOf);
       expect([refusal.code, refusal.details]).toEqual([code, details]);

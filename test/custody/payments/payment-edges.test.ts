@@ -48,7 +48,7 @@ describe('the time in which a request can be paid', () => {
     },
   );
 
-  it('a request expires in a search that starts half a minute after its last millisecond', async () => {
+  it('a request expires in a search that starts more than half a minute after it closed', async () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     world.state.now += CLOSES + 30_000;
@@ -132,7 +132,7 @@ describe('an exact amount without a reference', () => {
     ['at the last moment', CLOSES / 1_000, 'confirmed'],
     ['after it, because nothing else ties it to the request', CLOSES / 1_000 + 1, 'PAYMENT_NOT_BOUND'],
   ])(
-    'an exact amount counts by the time of its block, or else of its read: %s',
+    'an exact amount is dated by its block time, or by the time of its read if the block has none: %s',
     async (_name, after, outcome) => {
       for (const hasBlockTime of [true, false]) {
         const world = createPaymentWorld();
@@ -553,7 +553,10 @@ describe('money that a bridge may have returned, where treasury and reserve shar
     ['names the request', { unsettled: (sum) => sum + 20_000n, named: true }],
     ['is more than was sent', { unsettled: (sum) => sum - 1n }],
     ['is far less than was sent', { unsettled: (sum) => sum * 2n }],
-    ['arrives at a treasury of its own', { unsettled: (sum) => sum + 20_000n, reserve: 'reserve' }],
+    [
+      'arrives at a treasury address other than the reserve',
+      { unsettled: (sum) => sum + 20_000n, reserve: 'reserve' },
+    ],
   ])(
     'a payment that %s is accepted at once, because it cannot be money that a bridge returned',
     async (_name, p) => {

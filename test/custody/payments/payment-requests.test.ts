@@ -151,7 +151,7 @@ describe('a payment that a caller has sent and that is not final', () => {
       },
     ],
     ['that pays nothing', ({ send }, request) => send(0n, [request.reference], { signature: signature(99) })],
-  ])("does not show a third party's transaction %s", async (_name, make) => {
+  ])("a request does not show a third party's transaction %s", async (_name, make) => {
     const world = createPaymentWorld();
     const request = world.open();
     make(world, request);

@@ -33,7 +33,7 @@ describe('the time of the next run', () => {
     expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
-  it('the next run is soon after a caller has read an open request, at most once in four seconds', async () => {
+  it('a caller who reads an open request causes a run at once, at most once in four seconds', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     await world.payments.onCron();
@@ -70,7 +70,7 @@ describe('the time of the next run', () => {
     expect(await searches(MINUTES_OF_A_DAY)).toBe(24);
   });
 
-  it('the next run is not earlier while paid creations wait for money, and at once when one has ended', async () => {
+  it('paid creations that wait for money cause no early run, and a creation that has ended causes a run at once', async () => {
     const world = createPaymentWorld({ creates: 'never' });
     const request = world.open();
     await world.confirm(request.id, world.pay(fee(request), [request.reference]));
@@ -82,7 +82,7 @@ describe('the time of the next run', () => {
     expect(world.payments.find(request.id)?.status).toBe('completed');
   });
 
-  it('the next run is at once when a refund has ended', async () => {
+  it('a refund that has ended causes a run at once', async () => {
     const world = createPaymentWorld();
     const request = world.open();
     const paid = world.pay(fee(request) + 50_000n, [request.reference]);
@@ -150,7 +150,7 @@ describe('finding payments', () => {
     expect(owed(world, request.id)).toEqual([['late', request.feeLamports]]);
   });
 
-  it('checks 500 open references in turn, and few in one run', async () => {
+  it('checks 500 open references in turn within 30 runs, with at most 26 list calls in each run', async () => {
     const world = createPaymentWorld();
     const asked = new Set<string>();
     const node = world.ports.nodes[0];

@@ -139,7 +139,7 @@ describe('a refund', () => {
   });
 });
 
-it('a refund is held after a loss of the journal, and due again once the operator retries it', async () => {
+it('a refund waits for the operator after a loss of the journal, and is due again once the operator retries it', async () => {
   const world = createPaymentWorld();
   const { request, paid } = await overpaid(world, 50_000n);
   const { held } = world.payments;
@@ -154,7 +154,7 @@ it('a refund is held after a loss of the journal, and due again once the operato
   expect(world.refunded).toEqual([`refund:${paid}:1`]);
 });
 
-it('a refund is not held after a loss of the journal while its operation may still pay it', async () => {
+it('a refund does not wait for the operator after a loss of the journal while its operation may still pay it', async () => {
   const world = createPaymentWorld();
   world.state.refunds = 'never';
   const { request, paid } = await overpaid(world, 50_000n);

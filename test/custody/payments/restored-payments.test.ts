@@ -90,7 +90,7 @@ describe('an emptied journal', () => {
     expect(run.landed()).toHaveLength(1);
   });
 
-  it('holds the creations of paid requests whose operations D1 lacks, and finds their mints', async () => {
+  it('creations of paid requests wait for the operator if D1 lacks their operations, and no second token is made', async () => {
     const run = start();
     const made = await Promise.all([run.open('token'), run.open('token'), run.open('token')]);
     for (const each of made) pay(run, each, fee(each));
@@ -114,7 +114,7 @@ describe('an emptied journal', () => {
 const refundOf = (paid: string) => expect.objectContaining({ memo: `refund:${paid}:1` });
 
 describe('a refund that only the chain records', () => {
-  it.each(['its operation', 'its operation and its start'])(
+  it.each(['its operation', 'its operation and its refund row'])(
     'a refund that only the chain records is not paid again: D1 lacks %s',
     async (what) => {
       const run = start();

@@ -219,14 +219,17 @@ describe('the walk over the treasury', () => {
   });
 
   it.each([
-    ['a day and two minutes before it, because our clock may be ahead', T0 - 86_520, ['s1']],
-    ['a second longer before it', T0 - 86_521, []],
-    ['at a time that the node does not give', null, ['s1']],
-  ])('the first walk over the treasury handles a payment %s', async (_name, blockTime, taken) => {
-    world.chain.unshift(payment('s1', 100n, { blockTime }));
-    await world.runAll();
-    expect(names(world.taken)).toEqual(taken);
-  });
+    ['a day and two minutes before the start is read, because our clock may be ahead', T0 - 86_520, ['s1']],
+    ['a second older is omitted', T0 - 86_521, []],
+    ['without a block time is read', null, ['s1']],
+  ])(
+    'the first walk over the treasury decides by the age of a payment whether to read it: %s',
+    async (_name, blockTime, taken) => {
+      world.chain.unshift(payment('s1', 100n, { blockTime }));
+      await world.runAll();
+      expect(names(world.taken)).toEqual(taken);
+    },
+  );
 
   it('the first walk over the treasury omits a payment that is a single millisecond too old', async () => {
     world.state.since += 1;
@@ -249,7 +252,7 @@ describe('the walk over the treasury', () => {
     expect(names(world.taken)).toEqual(['s1', 's2']);
   });
 
-  it('the walk reads a payment before its head if the failed bytes of the head land again in a later slot', async () => {
+  it('the walk reads a payment between the slot where its head failed and the slot where the same bytes land later', async () => {
     world.chain.unshift(payment('s1', 7n, { slot: 10n, failed: true }));
     await world.runAll();
     world.chain.unshift(payment('s1', 7n, { slot: 30n }), payment('s2', 100n, { slot: 20n }));
@@ -312,25 +315,28 @@ describe('the walk over the treasury', () => {
     ['keeps its place while one of two nodes', 2, 1],
     ['keeps its place while two of three nodes', 3, 2],
     ['leaves the rest to the other two when one of three nodes', 3, 1],
-  ])('%s has pruned what lies below, with an alarm', async (_name, count, pruned) => {
-    const w = setUp(count);
-    w.chain.unshift(payment('s1', 100n));
-    await w.runAll();
-    for (const n of range(2, 60)) w.chain.unshift(payment(`s${n}`, 100n));
-    await w.run();
-    w.state.oldestSlots = Array(pruned).fill(40n);
-    for (let runs = 0; runs < 10; runs++) await w.run();
-    const isComplete = count - pruned >= 2;
-    expect(w.behind() === null).toBe(isComplete);
-    expect(w.state.said).toContainEqual(
-      expect.objectContaining({ level: 'alarm', event: 'treasury_history_pruned', node: 'node-1' }),
-    );
-    // A node with the whole history takes the place of the one that has pruned it.
-    if (!isComplete) w.state.oldestSlots = [];
-    await w.runAll();
-    expect(w.behind()).toBeNull();
-    expect(w.taken).toHaveLength(60);
-  });
+  ])(
+    'the walk raises an alarm and %s has pruned the history below its position',
+    async (_name, count, pruned) => {
+      const w = setUp(count);
+      w.chain.unshift(payment('s1', 100n));
+      await w.runAll();
+      for (const n of range(2, 60)) w.chain.unshift(payment(`s${n}`, 100n));
+      await w.run();
+      w.state.oldestSlots = Array(pruned).fill(40n);
+      for (let runs = 0; runs < 10; runs++) await w.run();
+      const isComplete = count - pruned >= 2;
+      expect(w.behind() === null).toBe(isComplete);
+      expect(w.state.said).toContainEqual(
+        expect.objectContaining({ level: 'alarm', event: 'treasury_history_pruned', node: 'node-1' }),
+      );
+      // A node with the whole history takes the place of the one that has pruned it.
+      if (!isComplete) w.state.oldestSlots = [];
+      await w.runAll();
+      expect(w.behind()).toBeNull();
+      expect(w.taken).toHaveLength(60);
+    },
+  );
 
   it('the walk keeps its position and raises an alarm when a node lists no older transaction', async () => {
     world.chain.unshift(payment('s1', 100n));
@@ -386,24 +392,27 @@ describe('the walk over the treasury', () => {
   it.each([
     ['', 0],
     [', although the clock was set back by a day', 86_400_000],
-  ])('reads on with an alarm after a node once listed a slot that does not exist%s', async (_clock, back) => {
-    world.state.now += back;
-    for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
-    await world.runAll();
-    await inventTop();
-    world.state.now -= back;
-    for (let minute = 0; minute < 15; minute++) {
-      world.state.now += 60_000;
-      const n = 31 + minute;
-      world.chain.unshift(payment(`s${n}`, 100n, { blockTime: Math.floor(world.state.now / 1_000) }));
-      await world.run();
-    }
-    await world.runAll();
-    expect(world.taken).toHaveLength(45);
-    expect(world.state.said.filter(({ event }) => event === 'treasury_list_retreated')).toMatchObject([
-      { level: 'alarm', node: 'node-1', head: '1000000000000000' },
-    ]);
-  });
+  ])(
+    'the walk raises an alarm and continues after a node listed a slot that does not exist%s',
+    async (_clock, back) => {
+      world.state.now += back;
+      for (const n of range(1, 30)) world.chain.unshift(payment(`s${n}`, 100n));
+      await world.runAll();
+      await inventTop();
+      world.state.now -= back;
+      for (let minute = 0; minute < 15; minute++) {
+        world.state.now += 60_000;
+        const n = 31 + minute;
+        world.chain.unshift(payment(`s${n}`, 100n, { blockTime: Math.floor(world.state.now / 1_000) }));
+        await world.run();
+      }
+      await world.runAll();
+      expect(world.taken).toHaveLength(45);
+      expect(world.state.said.filter(({ event }) => event === 'treasury_list_retreated')).toMatchObject([
+        { level: 'alarm', node: 'node-1', head: '1000000000000000' },
+      ]);
+    },
+  );
 
   it('the walk raises an alarm when it is behind for more than ten minutes after the clock was set back', async () => {
     for (const n of range(1, 500)) world.chain.unshift(payment(`s${n}`, 1n));
@@ -450,7 +459,7 @@ describe('the walk over the treasury', () => {
   it.each([
     ['half of the reads of a run to the head and half to the gap', 1, 20, 20],
     ['the same share to each of two nodes', 2, 20, 20],
-    ['at least one read to each', 1, 1, 2],
+    ['at least one read to the head and one to the gap', 1, 1, 2],
   ])('the walk gives %s', async (_name, nodeCount, reads, read) => {
     const own = setUp(nodeCount);
     for (const n of range(1, 60)) own.chain.unshift(payment(`s${n}`, 100n));
@@ -485,8 +494,8 @@ describe('the walk over the treasury', () => {
 
   it.each([
     ['reads again from the time of its head, although no request is that old', 0, 3],
-    ['reads again from the oldest request when the clock was set back by days since', -3, 0],
-  ])('after a listed slot that does not exist, the walk %s', async (_name, clockDays, sinceDays) => {
+    ['reads again from the oldest request if the clock was then set back by days', -3, 0],
+  ])('after a node listed a slot that does not exist, the walk %s', async (_name, clockDays, sinceDays) => {
     const day = 86_400_000;
     world.state.now += 3 * day;
     for (const n of range(1, 5)) world.chain.unshift(payment(`s${n}`, 100n));
@@ -503,7 +512,7 @@ describe('the walk over the treasury', () => {
     expect(world.taken).toHaveLength(9);
   });
 
-  it('the walk reads again from the time of an earlier head if it ran twice in that millisecond', async () => {
+  it('the walk keeps the time of its head if it runs twice in one millisecond, and reads again from that time', async () => {
     for (const n of range(1, 5)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.runAll();
     await inventTop();
@@ -626,7 +635,7 @@ describe('what is a payment', () => {
     expect(names(world.taken)).toEqual(['s1']);
   });
 
-  it('the rules for a payment are the same for a confirmed transaction', async () => {
+  it('a confirm records no payment for a transaction that failed or paid the treasury nothing', async () => {
     world.chain.unshift(
       payment('s1', 100n, { failed: true }),
       payment('s2', -100n),

@@ -246,7 +246,7 @@ describe('while something is wrong', () => {
     expect((await w.report())?.ok).toBe(true);
   });
 
-  it('a mint may pay its fees from the floor that swaps leave', async () => {
+  it('a mint may pay its fees from the balance floor that no swap may spend', async () => {
     // 0.1 SOL is the floor: no swap could begin.
     const w = start({ lamports: SOL / 10n });
     await w.wake();
@@ -325,7 +325,7 @@ describe('after a lost journal', () => {
     return journal.latest(10).map(({ id, state }) => [id, state]);
   };
 
-  it('after a loss of the journal the mint of the day is held, because it may already have been signed', () => {
+  it('after a loss of the journal a due mint waits for the operator, because it may already have been signed', () => {
     expect(holdAt(DUE)).toEqual([[`absr:${DAY}`, 'planned']]);
   });
 

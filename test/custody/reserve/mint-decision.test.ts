@@ -122,7 +122,7 @@ describe('the reserve at depth', () => {
     ['a spend in the mempool', { pendingSpent: sats(1n) }],
     ['a tip far ahead', { tip: 9_000 }],
     ['a tip far behind', { tip: 2 }],
-  ])('the reserve at depth is the one of two indexes when the third of three shows %s', (_, lie) => {
+  ])('two indexes agree on the reserve at depth although a third one shows %s', (_, lie) => {
     const views = [view(), view({ source: 'two' })];
     for (const all of [
       [...views, view(lie)],
@@ -131,7 +131,7 @@ describe('the reserve at depth', () => {
       expect(agreeAtDepth(all, 3, 3)).toMatchObject({ ok: true, sats: 1_000n, tip: { height: 900 } });
   });
 
-  it('the reserve at depth never exceeds the confirmed balance, nor the balance before the young blocks', () => {
+  it('the reserve at depth never exceeds the confirmed balance, with or without the transactions that are too young', () => {
     const txs = fc.array(
       fc.record({
         height: fc.integer({ min: 895, max: 900 }),
@@ -163,7 +163,7 @@ describe('the reserve at the tip, for a proof', () => {
     });
   });
 
-  it('the reserve at the tip is the one of two indexes when the third of three shows another balance or tip', () => {
+  it('two indexes agree on the reserve at the tip although a third one shows another balance or tip', () => {
     for (const lie of [view({ confirmed: sats(9n) }), view({ tip: 9_000 })])
       for (const all of [
         [view(), view(), lie],
@@ -172,7 +172,7 @@ describe('the reserve at the tip, for a proof', () => {
         expect(agreeAtTip(all, 3)).toMatchObject({ ok: true, sats: 1_000n, tip: { height: 900 } });
   });
 
-  it('one response is not enough if two indexes are configured, but is enough if only one is', () => {
+  it('one index is enough for the reserve at the tip only if no second index is configured', () => {
     expect(agreeAtTip([view()], 2)).toEqual({ ok: false, reason: 'one_source' });
     expect(agreeAtTip([view()], 1)).toMatchObject({ ok: true });
     expect(agreeAtTip([], 1)).toEqual({ ok: false, reason: 'one_source' });

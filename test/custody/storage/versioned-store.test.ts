@@ -183,7 +183,7 @@ describe('a storage of a newer version', () => {
     expect(await w.start().findSwap('signature-1')).toMatchObject({ signature: 'signature-1' });
   });
 
-  it('newer storage continues by its own alarm once the newer release runs again', async () => {
+  it('operations in newer storage continue at the stored alarm once the newer release runs again', async () => {
     const w = await rolledBack();
     await w.start().alarm();
     expect(w.storage.alarm).not.toBeNull();
@@ -195,7 +195,7 @@ describe('a storage of a newer version', () => {
   });
 
   it.each(['3.5', 'two', '-1'])(
-    'a stored version that is not a release number is treated as newer: %s',
+    'a stored version that is not a positive integer is treated as newer: %s',
     async (version) => {
       const w = await rolledBack();
       w.journal.setMeta('storage_version', version);

@@ -75,7 +75,7 @@ describe('one key', () => {
     expect(w.signatures()).toBe(1);
   });
 
-  it('a refusal after the intent is kept, so a repeat makes no bridge call', async () => {
+  it('a refusal after the swap was stored is returned again for its key, without a second bridge call', async () => {
     const w = createCustodianWorld();
     w.bridge.nextQuote = () => ({ ok: false, reason: 'quote_recipient' });
     const first = await w.custody.createSwap(keyed('a'));
@@ -85,7 +85,7 @@ describe('one key', () => {
     expect(w.bridge.quotes).toHaveLength(1);
   });
 
-  it('a key is free again after a refusal before the intent', async () => {
+  it('a key can be used again after a refusal that came before the swap was stored', async () => {
     const w = createCustodianWorld();
     const poor = async () => ({ lamports: lamports(0n), slot: 100n });
     const { nextBalance } = w.chain;
@@ -269,7 +269,7 @@ it('a later failure does not change the response to a create', async () => {
   expect(await w.custody.findSwap('signature-1')).toMatchObject({ status: 'failed', detail: 'refunded' });
 });
 
-it("refuses a swap at the signature if it costs more than is left of the day's limit, and frees its place", async () => {
+it("refuses a swap before it is signed if its cost exceeds the rest of the day's limit, and ends its reservation", async () => {
   const w = createCustodianWorld();
   w.bridge.nextQuote = (amount) => ({
     ok: true,

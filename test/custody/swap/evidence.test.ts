@@ -72,7 +72,7 @@ describe('the evidence of a swap', () => {
 });
 
 describe('the announcement of a deposit', () => {
-  it('names our transaction to the bridge once', async () => {
+  it('announces the deposit transaction to the bridge only once', async () => {
     const { announced, signature } = await swapWith(['x']);
     expect(announced).toEqual([[DEPOSIT, signature]]);
   });

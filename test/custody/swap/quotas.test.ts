@@ -152,7 +152,7 @@ describe("the bridge's quota", () => {
     expect(w.bridge.quotes).toHaveLength(4);
   });
 
-  it('after the share is used up, a dry run uses a stored quote at prices that are read again', async () => {
+  it('a client without dry runs left still gets a stored quote, checked against prices that are read again', async () => {
     const w = rich();
     for (let call = 0; call < 5; call++) await preview(w, descending(call));
     expect(refusalOf(await preview(w, descending(9)))?.code).toBe('RATE_LIMITED');
@@ -171,7 +171,7 @@ describe("the bridge's quota", () => {
       expect((await preview(w, descending(at), '198.51.100.1')).type).toBe('possible');
   });
 
-  it('allows 40 dry runs in total and 60 creates', async () => {
+  it('allows all clients together 40 dry runs, and 60 creates after them', async () => {
     const w = rich();
     for (let client = 0; client < 60; client++) await preview(w, descending(client), `10.${client}.0.1`);
     expect(w.bridge.quotes).toHaveLength(40);
@@ -185,7 +185,7 @@ describe("the bridge's quota", () => {
     );
   });
 
-  it("the bridge's quota is available again when its oldest call has left the window", async () => {
+  it('a client may make a dry run again once its oldest one has left the window', async () => {
     const w = rich();
     for (let call = 0; call < 5; call++) {
       await preview(w);
@@ -240,7 +240,7 @@ describe('an amount that was too small for the bridge', () => {
     expect(w.bridge.quotes).toHaveLength(2);
   });
 
-  it('a refused amount raises the known minimum, and a smaller one never lowers it', async () => {
+  it('a refused amount raises the remembered minimum, and any smaller amount is refused without a quote', async () => {
     const w = rich();
     tooLow(w, SOL);
     await w.custody.createSwap(request({ amountLamports: SOL / 2n, client: 'a' }));

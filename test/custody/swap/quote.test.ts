@@ -41,7 +41,7 @@ describe('priceQuote', () => {
     expect(priceQuote(withMinimum(130_000n), TWO, 200)).toMatchObject({ ok: true, cost: 0n });
   });
 
-  it('a quote that fails only for its fixed fee shows that a larger amount will pass', () => {
+  it('a quote that is too expensive only because of its fixed fee is refused as amount_below_cost', () => {
     expect(priceQuote(withMinimum(120_000n, 2_500n), TWO, 200)).toEqual({
       ok: false,
       reason: 'amount_below_cost',
@@ -116,7 +116,7 @@ describe('quoteSwap', () => {
     expect(await quoteSwap(createSwapPorts(bridge), oneSol, false)).toEqual({ ok: false, reason });
   });
 
-  it('quoteSwap throws when the prices cannot be read, unless the route declines', async () => {
+  it('quoteSwap throws if the prices cannot be read, but returns the reason if the bridge refuses the quote', async () => {
     const bridge = createFakeBridge();
     const ports = {
       ...createSwapPorts(bridge),
@@ -131,7 +131,7 @@ describe('quoteSwap', () => {
 describe('preparing a swap', () => {
   const intent = planned({ id: 'swap:k', amount: oneSol });
 
-  it('a prepared swap is one transfer of the whole amount to the one-time address, on a blockhash read last', async () => {
+  it('a prepared swap transfers the whole amount to the one-time address, with a blockhash read after the quote', async () => {
     const bridge = createFakeBridge();
     const ports = createSwapPorts(bridge);
     const order: string[] = [];

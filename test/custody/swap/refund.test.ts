@@ -128,7 +128,7 @@ describe('a refund', () => {
   });
 
   it.each([100n, (SOL * 98n) / 100n - 1n])(
-    'a refund that the bridge announces as a small part leaves the swap unsettled: %i lamports',
+    'an announced refund of less than 98 percent of the amount leaves the swap unsettled: %i lamports',
     async (part) => {
       const { settle, ports } = settleSwap(refunded(part));
       credit(ports, 'refund', part);
@@ -136,7 +136,7 @@ describe('a refund', () => {
     },
   );
 
-  it('a refund of a hundred lamports frees no limit, counts the swap as held, and may be completed later', async () => {
+  it('a refund of 100 lamports leaves the swap unsettled and listed for the operator until the rest arrives', async () => {
     const w = createCustodianWorld();
     w.bridge.nextReport = () => refunded(100n);
     for (const name of ['a', 'b']) {
@@ -167,7 +167,7 @@ describe('a refund', () => {
     expect((await w.custody.report()).heldOperations).toBe(1);
   });
 
-  it('finds a refund behind a transaction whose version no node returns and that any party can send', async () => {
+  it('finds a refund although a third party sent a transaction of a version that no node returns', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
     credit(ports, 'newer', 5n);
     credit(ports, 'refund', 990_000_000n);
@@ -241,7 +241,7 @@ describe('a refund', () => {
     expect(await settle()).toEqual(found('refund', 990_000_000n));
   });
 
-  it('a refund without an announced sum is left to other swaps for an hour', async () => {
+  it('a refund without an announced sum is accepted after an hour, so that other swaps can match it first', async () => {
     const { settle, ports } = settleSwap(refunded(null));
     credit(ports, 'refund', 989_000_000n);
     ports.now = () => NOW + HOUR_MS - 1;
@@ -255,11 +255,14 @@ describe('a refund', () => {
     [SOL + 1n, false],
     [(SOL * 9n) / 10n + 1n, true],
     [(SOL * 9n) / 10n, false],
-  ])('a refund without an announced sum must be nearly the amount: %s', async (change, ok) => {
-    const { settle, ports } = settleSwap(refunded(null));
-    credit(ports, 'refund', change);
-    expect(await settle()).toEqual(ok ? found('refund', change) : pending('refunding'));
-  });
+  ])(
+    'a refund without an announced sum must be above 90 percent of the amount and not above all of it: %s',
+    async (change, ok) => {
+      const { settle, ports } = settleSwap(refunded(null));
+      credit(ports, 'refund', change);
+      expect(await settle()).toEqual(ok ? found('refund', change) : pending('refunding'));
+    },
+  );
 
   it('finds a refund behind any number of other transactions by reading a few in each check', async () => {
     const { settle, ports } = settleSwap(refunded(990_000_000n));
@@ -360,7 +363,7 @@ describe('a refund', () => {
     [299, true],
     [300, false],
   ])(
-    'the search for a refund behind many others continues at once after %i quick checks: %s',
+    'the unfinished search for a refund is continued without a pause after %i quick checks: %s',
     async (refundChecks, continues) => {
       const { settle, ports } = settleSwap(refunded(990_000_000n));
       for (let at = 0; at < 60; at++) credit(ports, `invented-${at}`, 1n);

@@ -23,7 +23,7 @@ async function startWith(...rows: (typeof SETTLING)[]) {
   return w;
 }
 
-it('holds a swap that only a retired route could settle, and calls no bridge about it', async () => {
+it('a swap that only a retired route could settle waits for the operator, and no bridge is called about it', async () => {
   const w = await startWith(SETTLING, FAILED);
   await w.pass(HOUR_MS / 2);
   expect(w.journal.get('swap:settling')).toMatchObject({ state: 'settling', reason: held('unknown_state') });

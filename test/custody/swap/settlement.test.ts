@@ -29,7 +29,7 @@ describe('the bridge only indicates where to check', () => {
     expect(await settleSwap(delivered()).settle()).toEqual(pending('settling'));
   });
 
-  it('a failed bridge status keeps the exposure, because no refund is proven', async () => {
+  it('a failed bridge status leaves the swap unsettled, because no refund is proven', async () => {
     const { settle } = settleSwap({ state: 'failed', reason: 'bridge_failed' });
     expect(await settle()).toEqual({
       settlement: { state: 'incomplete', reason: 'bridge_failed', arrived: false, outcome: {} },
@@ -71,7 +71,7 @@ describe('delivery', () => {
 
   it.each([
     [
-      'has arrived when no more than a swap may cost is missing',
+      'settles the swap when no more is missing than a swap may cost',
       121_520n,
       { arrived: true, cost: 30_000_000n },
     ],
@@ -200,9 +200,12 @@ describe('two indexes', () => {
     ],
     ['that are both down', [down, down], undefined],
     ['that both lack it', [null, null], undefined],
-  ])('confirms the outputs of a transaction by two indexes %s', (_name, views, expected) => {
-    expect(confirmedOutputs(views, BTC_ADDRESS, SINCE)).toEqual(expected);
-  });
+  ])(
+    'outputs are confirmed only if every index that responds agrees: two indexes %s',
+    (_name, views, expected) => {
+      expect(confirmedOutputs(views, BTC_ADDRESS, SINCE)).toEqual(expected);
+    },
+  );
 
   it('no output is confirmed without an index', () => {
     expect(confirmedOutputs([], BTC_ADDRESS, SINCE)).toBeUndefined();

@@ -49,7 +49,7 @@ describe('a swap that ended unsigned', () => {
   it.each([
     ['hour', 'The limit of SOL swapped in an hour would be exceeded by this amount.'],
     ['of_an_older_release', 'This amount would exceed a limit on swaps.'],
-  ])('a swap that ended at the limit %s shows when there is room again', (limit, message) => {
+  ])('a swap refused at the limit %s shows the time from which the limit allows it', (limit, message) => {
     expect(refusalFor(`limit_${limit}`, { availableAt: String(NOW + 60_000) })).toEqual({
       code: 'SWAP_LIMIT_REACHED',
       message,
@@ -102,7 +102,7 @@ describe('the refusal of an amount', () => {
     [NOW - 99_999, 1],
     [NOW + 10 * 86_400_000, 86_400],
   ])(
-    'the refusal for a window shows the seconds to wait: at least one, at most a day',
+    'the refusal at the limit of a time window shows the seconds to wait: at least one, at most a day',
     (availableAt, seconds) => {
       expect(reached('hour', 3n * SOL, availableAt)).toMatchObject({
         code: 'SWAP_LIMIT_REACHED',

@@ -17,7 +17,7 @@ function pending() {
 
 const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
 
-it('opens the seventh connection of an invocation once one of six has its headers', async () => {
+it('opens the seventh connection of an invocation once one of the six has received its response headers', async () => {
   const { waiting, fetch } = pending();
   const all = onConnections(new Connections(), () => times(7, () => fetch()));
   expect(waiting).toHaveLength(6);
