@@ -23,7 +23,7 @@ describe('after the clock went back by a day', () => {
     ['unread', 60 * MINUTE],
     ['payout_failed', DAY_MS],
   ] as const)(
-    'after the clock went back, a payout owed as %s is checked at once, even behind one that is due later',
+    'after the clock went back, an owed payout with reason %s is checked at once, although another is not yet due',
     async (reason, back) => {
       const w = createStoredClaims();
       const store = new AsryStore(w.storage);

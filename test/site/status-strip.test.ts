@@ -9,7 +9,7 @@ const periods = [
 ];
 
 describe('the last 24 hours of a part', () => {
-  it('divides the last 24 hours of an upstream into 48 half hours; one without a check has 0 checks', () => {
+  it('divides the last 24 hours of a row of the status page into 48 half hours; one without a check has 0 checks', () => {
     const blocks = blocksOf(periods, HALF_HOURS, 'kraken', AS_OF);
     expect(blocks).toHaveLength(48);
     expect(blocks[0]).toEqual({ startsAt: '2026-11-19T13:30:00.000Z', checks: 0, failed: 0 });
@@ -19,7 +19,7 @@ describe('the last 24 hours of a part', () => {
     ]);
   });
 
-  it('summarizes the checks of an upstream in the last 24 hours in text', () => {
+  it('summarizes in text the checks of the last 24 hours for a row of the status page', () => {
     const summary = (of: typeof periods, name: string) =>
       summaryOf(blocksOf(of, HALF_HOURS, name, AS_OF), HALF_HOURS);
     expect(summary(periods, 'kraken')).toBe(
@@ -30,7 +30,7 @@ describe('the last 24 hours of a part', () => {
   });
 });
 
-it('shows 90 days of an upstream with one bar per day', () => {
+it('shows 90 days of a row of the status page with one bar per day', () => {
   const days = [
     { startsAt: '2026-08-22T00:00:00.000Z', checks: 9, failures: [{ name: 'kraken', checks: 9 }] },
     { startsAt: '2026-11-19T00:00:00.000Z', checks: 1440, failures: [{ name: 'kraken', checks: 3 }] },

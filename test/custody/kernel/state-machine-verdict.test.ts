@@ -65,7 +65,7 @@ describe('a witness', () => {
     expect(expiryHeight(signingOf('one'), 'three')).toBeUndefined();
   });
 
-  it('for a row without stored heights, a node can prove expiry if its finalized view has reached the signing', () => {
+  it('without stored heights, a node can prove expiry once its finalized slot has reached the slot of the signing', () => {
     const views = [
       view({ finalizedSlot: 900n, finalizedHeight: 870n }),
       view({ node: 'two', finalizedSlot: 899n }),

@@ -238,7 +238,7 @@ describe('the walk over the treasury', () => {
     expect(world.taken).toEqual([]);
   });
 
-  it('a run with reads left takes one page of 20 for new transactions and one, with a repeated entry, for the gap', async () => {
+  it('a run reads one page of 20 new transactions and one page of the gap, which repeats an entry of the first', async () => {
     for (const n of range(1, 60)) world.chain.unshift(payment(`s${n}`, 100n));
     await world.run(1_000);
     expect(world.taken).toHaveLength(39);
