@@ -92,7 +92,6 @@ test('a Worker killed while the quote is pending creates one swap, and the repea
   const key = randomUUID();
   world.faults.set('oneclick', { kind: 'hang', match: '/v0/quote' });
   await killDuring(create(key), () => asked('oneclick', 'POST /v0/quote') >= 1);
-  expect(caller.payments()).toHaveLength(before.payments);
   const repeated = await create(key);
   expect(repeated.status).toBe(200);
   await expectPaidOnce(String(repeated.body.id));
