@@ -33,7 +33,7 @@ it('accepts a token order from a form that sends null for its empty fields', asy
   });
 });
 
-it('a script that pays and confirms once gets its token, and an empty search lists it', async () => {
+it('a script that pays and confirms once gets its token, and a search without a query lists it', async () => {
   const { call, land, payRequest, transfer, user } = createTokenCaller(world);
   const { body } = await call('/api/invoices', {
     name: 'Paid Once',

@@ -199,7 +199,7 @@ describe('signaturesFor', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('an entry without err is an error, because it would be read as a success', async () => {
+  it('rejects a signature entry without err, because it would be read as a success', async () => {
     const { err: _gone, ...cut } = entry;
     const { node } = nodeWith({ getSignaturesForAddress: result([cut]) });
     await expect(node.signaturesFor('addr', { limit: 1, commitment: 'finalized' })).rejects.toMatchObject({

@@ -113,7 +113,7 @@ export class Background {
     const { journal, chain, gate } = this.#p;
     const memory = chain.memory();
     if (journal.getMeta(QUORUM_MEMORY) !== memory) journal.setMeta(QUORUM_MEMORY, memory);
-    // Reconciliation restores a suspect journal from the mirror, so the journal must not write to the mirror before.
+    // Reconciliation restores a suspect journal from the mirror, so the journal must not write there before that.
     if (gate.isVerified()) this.#refusals = (await flushOutbox(this.#p)) ? 0 : this.#refusals + 1;
     await this.rearm();
   }

@@ -157,7 +157,7 @@ const tooEarly = (ms: number): string =>
   `A transaction signed before the loss may still land. Retry in ${Math.ceil(ms / 1_000)} seconds.`;
 
 /**
- * Whether an operation needs the operator: it is held, it failed before its counterpart arrived, or it could not be
+ * Whether an operation needs the operator: it is held, it failed with lamports unsettled, or it could not be
  * signed for hours.
  */
 const awaitsOperator = (operation: Operation, now: number): boolean => {
@@ -187,7 +187,7 @@ export const mayBePaidBy = (by: string): OpsAnswer => ({
   message: `It may have been paid by ${by}. Compare the two in an explorer, then \`ops end\`, or pay by hand.`,
 });
 
-/** Ends a held operation that a lost instance has carried out, without signing anything. */
+/** Ends a held operation that was executed before the journal was lost. Signs nothing. */
 function end({ journal, now, rulesOf }: OpsPorts, id: string): OpsAnswer {
   const operation = journal.get(id);
   const rules = operation && rulesOf(operation.kind);

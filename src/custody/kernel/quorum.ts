@@ -260,7 +260,7 @@ export const decideTransaction =
     // A contradiction without a majority decides nothing.
     const contradicts = found.some((a) => found.some((b) => transactionsDiffer(a, b)));
     if (contradicts && !(timed && tokened)) return undefined;
-    // A node that has not answered yet may have the block time or the token balances that these lack.
+    // A node that has not answered yet may have the block time or the token balances missing so far.
     if (!complete && !(timed && tokened)) return undefined;
     return {
       agreed: {

@@ -76,8 +76,8 @@ export async function reconcile(p: ReconcilePorts): Promise<Reconciled> {
 }
 
 /**
- * Requests and claims come first, because a payment must be recorded as used by them, not by the operation that pays it
- * out.
+ * Requests and claims come first, because a payment must be recorded as used by them, not by the operation of its
+ * reward or refund.
  */
 async function restoreRows({ journal, storage, mirror, modules, now }: ReconcilePorts): Promise<number> {
   let restored = 0;
@@ -104,7 +104,7 @@ function holdOpen({ journal, modules, now }: ReconcilePorts): void {
 
 /**
  * Blocks a restored debt (a reward or refund) whose row contradicts its operations. Either D1 has an operation with a
- * higher number than the row knows, or an operation is open that the row does not show as paying.
+ * higher number than the row records, or an operation is still open that the row does not show as paying.
  * @param known  number of operations that were started according to the row
  * @param paying ids of the operations that pay the debt according to its rows
  */

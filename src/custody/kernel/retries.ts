@@ -80,10 +80,10 @@ export class Retries {
     return until;
   }
 
-  /** Books stored rows one by one. A row whose booking throws waits and does not block the others. */
+  /** Processes stored rows one by one. A row that throws waits and does not block the others. */
   rows<T>(p: {
     readonly name: string;
-    /** The oldest rows that await the booking, at most `limit`. */
+    /** The oldest rows that await processing, at most `limit`. */
     readonly read: (limit: number) => readonly T[];
     readonly idOf: (row: T) => string;
   }): RowRetries<T> {
@@ -110,8 +110,8 @@ export class Retries {
 }
 
 export type RowRetries<T> = {
-  /** Books each row that is due, at most `limit`. */
+  /** Processes each row that is due, at most `limit`. */
   run(limit: number, book: (row: T) => void): void;
-  /** When a row is next to be booked, Unix milliseconds; undefined when none waits. */
+  /** When the next row is due, in Unix milliseconds; undefined when none waits. */
   nextAt(): number | undefined;
 };

@@ -137,7 +137,7 @@ export type SummaryParts = readonly [
  */
 export async function readSummary(d: SummaryDeps, refresh: Refresh = false): Promise<SummaryParts> {
   const { absrMint, readReserve } = d;
-  // A refresh with a time follows an operation. Operations change no prices, so only the other parts are read again.
+  // A time in `refresh` means: an operation ended. Operations change no prices, so only the other parts are read again.
   const prices = refresh === true;
   // The venues are read first: the price is chosen from their newest responses.
   const venuesRead = readVenues(d, prices).catch(() => null);

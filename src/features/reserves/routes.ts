@@ -200,7 +200,7 @@ const listPage =
   ) => {
     const transactions = value.transactions.slice(0, limit);
     const last = transactions.at(-1);
-    // A list of full length may continue at its upstream, even if all of it is shown.
+    // The upstream may have more entries when it returned a full list, even if this page shows all of it.
     const goesOn = value.transactions.length > limit || value.transactions.length === LIST_LIMIT;
     return {
       transactions,

@@ -48,7 +48,7 @@ describe('the time in which a request can be paid', () => {
     },
   );
 
-  it('a request expires in a search that starts more than half a minute after it closed', async () => {
+  it('a request expires when a search starts more than half a minute after it closed', async () => {
     const world = createPaymentWorld();
     const { id } = world.open();
     world.state.now += CLOSES + 30_000;
@@ -132,7 +132,7 @@ describe('an exact amount without a reference', () => {
     ['at the last moment', CLOSES / 1_000, 'confirmed'],
     ['after it, because nothing else ties it to the request', CLOSES / 1_000 + 1, 'PAYMENT_NOT_BOUND'],
   ])(
-    'an exact amount is dated by its block time, or by the time of its read if the block has none: %s',
+    'a payment by exact amount is dated by its block time, or by its read time without one: %s',
     async (_name, after, outcome) => {
       for (const hasBlockTime of [true, false]) {
         const world = createPaymentWorld();
@@ -145,7 +145,7 @@ describe('an exact amount without a reference', () => {
     },
   );
 
-  it('an exact amount that two open requests share, which only a restore can cause, pays neither', async () => {
+  it('a payment pays neither of two open requests that have the same exact amount after a restore', async () => {
     const world = createPaymentWorld();
     const [first, second] = [world.open(), world.open()];
     world.storage.exec('UPDATE requests SET fee = ? WHERE id = ?', first.feeLamports, second.id);
@@ -365,7 +365,7 @@ describe('confirm', () => {
 });
 
 describe('the creation that a payment buys', () => {
-  it('the creation that a payment buys reserves its cost together with the booking of the payment', async () => {
+  it('a paid request reserves the cost of its creation before the creation starts', async () => {
     const world = createPaymentWorld({ creates: 'never' });
     const request = world.open();
     await world.confirm(request.id, world.pay(fee(request), [request.reference]), 0);
@@ -589,7 +589,7 @@ describe('money that a bridge may have returned, where treasury and reserve shar
 });
 
 describe('open sales', () => {
-  it('open sales give the number and the total cost of open token requests', async () => {
+  it('reports the number and the total cost of open token requests as open sales', async () => {
     const world = createPaymentWorld();
     const paid = world.open();
     await world.confirm(paid.id, world.pay(fee(paid), [paid.reference]));
