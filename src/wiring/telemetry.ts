@@ -10,7 +10,7 @@ import type { Fetch } from '../providers/http.ts';
 
 export type Line = Readonly<Record<string, unknown>>;
 
-/** A configuration, with the admission of calls that its clients share. */
+/** A configuration, with the limit on concurrent calls that its clients share. */
 export type Wired = Config & { readonly admission?: Admission };
 
 /** The log has one of this many successful requests, because the platform charges for each line. */

@@ -112,7 +112,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('sends `Prefer: wait` only to operations that support it, and by default with a confirmation', async () => {
+  it('sends `Prefer: wait` only to operations that support it; a confirm call sends it by default', async () => {
     const { sluice, sent } = service({}, {}, {}, {});
     await sluice.confirmInvoice({ invoice_id: 'x', tx_signature: 'y' }, { wait: 20 });
     await sluice.getReserves({}, { wait: 20 });
@@ -237,7 +237,7 @@ describe('a repeat', () => {
     expect(await stuck.sluice.getSwapStatus({ id: ID })).toMatchObject({ failure: { status: 503 } });
   });
 
-  it('a repeated creation has the same key', async () => {
+  it('repeats a create request with the same Idempotency-Key', async () => {
     const { sluice, sent } = serviceFor({}, LOST, busy(), { body: CREATED });
     expect(await sluice.createSwap({ amountSol: '0.5' })).toMatchObject({ ok: true });
     expect([keyOf(sent, 1), keyOf(sent, 2)]).toEqual([keyOf(sent), keyOf(sent)]);
@@ -442,7 +442,7 @@ describe('until', () => {
     expect(seen).toEqual([Object(WAITING).detail, 'settling']);
   });
 
-  it('`until` reads about once a second if a service that confirms the wait still responds at once', async () => {
+  it('`until` reads about once a second if the service accepts `Prefer: wait` but responds at once', async () => {
     const stuck = { body: WAITING, headers: { 'preference-applied': 'wait=25' } };
     const { sluice, sent } = service(...Array.from({ length: 20 }, () => stuck));
     const stop = new AbortController();

@@ -157,7 +157,7 @@ it('the probe shows no secret, neither in its output nor in a recorded file', as
   expect(all).not.toContain(NODE_KEY);
 });
 
-it('the probe prints RED and ends with exit code 1 for a problem of the doctor and for an unreachable relay', async () => {
+it('the probe prints RED and exits with code 1 if the doctor finds a problem or a relay is unreachable', async () => {
   world.faults.set('oneclick', { kind: 'wrongSignature' });
   world.faults.set('relay1', { kind: 'drop' });
   const { code, red } = await probe();

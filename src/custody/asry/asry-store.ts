@@ -64,7 +64,7 @@ export type Claim = {
 
 /**
  * owed   promised; no transaction is signed for it
- * held   owed, but a lost journal may have paid it; awaits the operator
+ * held   owed, but may have been paid before the journal was lost; awaits the operator
  * begun  an operation pays it
  * paid   the recipient has it
  */

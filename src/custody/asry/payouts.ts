@@ -1,7 +1,7 @@
 /**
- * Pays out claims. A payout's operation begins when recipient, reserve and budget allow it; the module books
- * its end and rechecks owed payouts. A payout has at most one live operation. Another begins only after the
- * previous one provably moved nothing.
+ * Pays out claims. A payout's operation begins when recipient, reserve and budget allow it. The module
+ * records how the operation ended, and rechecks owed payouts. A payout has at most one live operation. Another
+ * begins only after the previous one provably moved nothing.
  * @module
  */
 import { ACCOUNT_RENT, tokenTransferFee } from '../../chain/solana/token-messages.ts';
@@ -361,7 +361,7 @@ const OPERATOR_REASONS: readonly OwedReason[] = [
   'mint_unexpected',
 ];
 
-/** Reasons for which an operation may end unsigned; any other end is a failed payout. */
+/** Failure reasons that are stored as the payout's own reason. Any other is stored as `payout_failed`. */
 const ENDING_REASONS: readonly OwedReason[] = [
   'recipient_account_missing',
   'recipient_account_foreign',

@@ -51,7 +51,7 @@ export type Reconciled = {
 
 const CHAIN_PAGE = 100;
 /**
- * Entries read of each node's list, including other parties' payments. D1 received all older ones long ago.
+ * Maximum entries read from each node's list. Rows of older transactions reached D1 long ago.
  */
 const MAX_CHECKED = 1_000;
 
@@ -195,7 +195,7 @@ function seemingOf(transaction: ChainTransaction, memos: readonly string[], rese
     : 'unknown: look at it in an explorer';
 }
 
-/** The token of which more atoms exist in the transaction's accounts after it than before. */
+/** The token whose total over all accounts of the transaction has grown, and by how many atoms. */
 function createdToken({
   preTokens,
   postTokens,

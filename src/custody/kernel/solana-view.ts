@@ -186,7 +186,7 @@ export class SolanaView implements ChainPort {
 
   /**
    * A finalized transaction, or null without a quorum.
-   * @throws AppError UPSTREAM_FAILED `nodes_disagree` when nodes give different ones, `quorum_missing`
+   * @throws AppError UPSTREAM_FAILED: `nodes_disagree` if responses differ, `quorum_missing` if too few arrive
    */
   async transaction(signature: string): Promise<ChainTransaction | null> {
     const read = (node: SolanaNode) => node.transaction(signature, 'finalized');

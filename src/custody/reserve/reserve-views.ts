@@ -88,7 +88,7 @@ export type BitcoinIndex = Pick<Esplora, 'name' | 'tipHash' | 'tipHeight' | 'bal
 
 /** Three tries: a new block may interrupt one of them. */
 const TRIES = 3;
-/** Maximum pages of 1 to 25 rows. At most 40 transactions of young blocks are large enough to fill a page alone. */
+/** Maximum pages of 1 to 25 rows. In the blocks read, at most 40 transactions are so large that each fills a page. */
 const MAX_PAGES = 50;
 
 /**

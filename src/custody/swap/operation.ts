@@ -70,7 +70,7 @@ export type QuotedSwap =
 
 /**
  * A quote that passes the checks of its route and of its price, or the reason of the refusal. Signs nothing.
- * @param held a quote of this amount without a deposit address; it replaces a new one
+ * @param held an earlier dry quote scaled to this amount, used instead of requesting a new one
  */
 export async function quoteSwap(
   p: QuotePorts,

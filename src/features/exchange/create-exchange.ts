@@ -39,7 +39,7 @@ export type CreateResult =
   | { outcome: 'created'; answer: ExchangeAnswer; replayed: boolean }
   | { outcome: 'unknown'; replayed: boolean };
 
-/** After the timeouts of a create its Worker is no longer running, so its outcome is unknown. */
+/** Past this age, the call's timeouts are over and its Worker has ended, so its outcome is unknown. */
 const ABANDONED_MS = 60_000;
 const FIRST_POLL_MS = 100;
 const LONGEST_POLL_MS = 2_000;

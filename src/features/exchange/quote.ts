@@ -72,7 +72,7 @@ const MAX_CANDIDATES = 20;
 const readCurrencies = ({ cache, changenow }: CurrencyDeps, policy = LIST_POLICY) =>
   cache.read('changenow:currencies', policy, () => changenow.currencies());
 
-/** Reads the list for all isolates, once it is old. */
+/** Refreshes the list in the shared cache if it is an hour old. */
 export const prewarmCurrencies = (d: CurrencyDeps, now: number): Promise<unknown> =>
   readCurrencies(d, owned(LIST_POLICY, now - HOUR_MS));
 

@@ -74,7 +74,10 @@ const securityRoute = createRoute({
   },
 });
 
-/** The build, not the Worker, creates these documents. The routes are registered only for the API document. */
+/**
+ * The build, not the Worker, creates these documents. The routes are registered only so that the API document
+ * describes them.
+ */
 const described = [documentRoute, llmsRoute, sitemapRoute, securityRoute];
 
 const router = newRouter<{ readonly openapi: OpenApiDeps }>();

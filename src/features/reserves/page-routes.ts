@@ -52,7 +52,7 @@ const readAt = (iso: string) => html`Read <time datetime="${iso}">${instant(iso)
 const amount = (atoms: string, decimals: number, unit: string) =>
   html`${grouped(formatAmount(BigInt(atoms), decimals))}<span class="unit"> ${unit}</span>`;
 
-/** Contents of the overview's empty figures. */
+/** HTML for the figures that the overview's template leaves empty. */
 function overviewFigures({ reserves, summary, proof }: Figures): NonNullable<SitePage['figures']> {
   const { bitcoin, solana, as_of: at = null } = reserves ?? {};
   const { absrTokenSupplyAtoms: atoms = null, absrDecimals = null } = summary ?? {};
