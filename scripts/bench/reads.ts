@@ -94,7 +94,8 @@ export async function reads(): Promise<Row[]> {
         limit: await client.rate(bareUrl, ROUND_MS),
       }));
       const rate = median(pairs.map((pair) => pair.ours));
-      const isComparable = (counts.upstream ?? 0) === 0;
+      // The bare Worker calls no upstream and renders no page of the site.
+      const isComparable = (counts.upstream ?? 0) === 0 && (counts.assets ?? 0) === 0;
       const ratio = isComparable ? median(pairs.map((pair) => pair.ours / pair.limit)) : null;
       figures.push({ route, status, counts, bytes, coldMs, ours: rate, ratio });
     }

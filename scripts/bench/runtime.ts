@@ -71,12 +71,14 @@ export async function ownBundle(name: 'counting' | 'page-views' | 'limit' | 'sea
 
 const SITE = join(ROOT, 'site/dist');
 
-/** A file of the built site. */
+/** A file of the built site. As on the platform, `/reserves` is `reserves.html` and `/` is `index.html`. */
 function siteFile(request: { readonly url: string }): MiniflareResponse {
-  const file = join(SITE, new URL(request.url).pathname);
-  return existsSync(file)
-    ? new MiniflareResponse(readFileSync(file))
-    : new MiniflareResponse(null, { status: 404 });
+  const { pathname } = new URL(request.url);
+  const names = pathname === '/' ? ['index.html'] : [pathname, `${pathname}.html`];
+  const file = names.map((name) => join(SITE, name)).find((path) => existsSync(path));
+  return file === undefined
+    ? new MiniflareResponse(null, { status: 404 })
+    : new MiniflareResponse(readFileSync(file));
 }
 
 export async function startRuntime(
