@@ -75,6 +75,8 @@ export class Claims implements CustodyModule {
   readonly #p: ClaimsPorts;
   readonly #store: AsryStore;
   readonly #payouts: Payouts;
+  /** Running checks of owed payouts, by deposit: concurrent calls share one read of the nodes. */
+  readonly #checks = new Map<string, Promise<void>>();
 
   constructor(tools: ModuleTools, p: ClaimsPorts) {
     this.#tools = tools;
@@ -218,10 +220,18 @@ export class Claims implements CustodyModule {
     const owed = this.#store
       .payouts(signature)
       .filter(({ state, reason }) => state === 'owed' && reason !== 'payout_failed');
-    if (mayBegin) await this.#p.within(this.#payouts.check(owed, true), MAX_WAIT_MS);
+    if (mayBegin && owed.length > 0) await this.#p.within(this.#checkOnce(signature, owed), MAX_WAIT_MS);
     const claim = this.find(signature);
     const moving = claim?.payouts.some(({ status, paidAtMs }) => status !== 'owed' && paidAtMs === null);
     return refuse(refusal(moving ? 'CLAIM_IN_PROGRESS' : 'ALREADY_CLAIMED'), claim);
+  }
+
+  #checkOnce(signature: string, owed: readonly Payout[]): Promise<void> {
+    const running = this.#checks.get(signature);
+    if (running) return running;
+    const check = this.#payouts.check(owed, true).finally(() => this.#checks.delete(signature));
+    this.#checks.set(signature, check);
+    return check;
   }
 
   /** Whether a lost journal may have paid a part that the stored claim does not show. */

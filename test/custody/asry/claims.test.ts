@@ -648,3 +648,18 @@ describe('claims are paused', () => {
     expect(run.claims()).toHaveLength(2);
   });
 });
+
+it('20 concurrent repeats of an owed claim read the recipient from the nodes once', async () => {
+  let reads = 0;
+  const { claims } = createStoredClaims({
+    readAccounts: async () => {
+      reads += 1;
+      throw new Error('the nodes are down');
+    },
+  });
+  expect(await claims.claim(CLAIM)).toMatchObject({ type: 'claimed' });
+  reads = 0;
+  const repeats = await Promise.all(Array.from({ length: 20 }, () => claims.claim(CLAIM)));
+  expect(reads).toBe(1);
+  for (const repeat of repeats) expect(repeat).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });
+});
