@@ -67,7 +67,7 @@ function readOnly(storage: Storage, refusal: string): Storage {
     exec(query, ...params) {
       if (/^\s*SELECT\b/i.test(query)) return storage.exec(query, ...params);
       // The newer release has already created its tables.
-      if (/^\s*CREATE (TABLE|(UNIQUE )?INDEX) IF NOT EXISTS\b/i.test(query)) return [];
+      if (/^\s*(CREATE (TABLE|(UNIQUE )?INDEX) IF NOT|DROP INDEX IF) EXISTS\b/i.test(query)) return [];
       throw new Error(refusal);
     },
   };

@@ -20,42 +20,25 @@ import { type Backoff, backoff } from './retries.ts';
 import type { Entry } from './spending-limits.ts';
 import { FARTHEST_CHECK_MS } from './state-machine.ts';
 
-/** SQL of an amount as an integer. It is exact up to 2^63; a larger sum is an error. */
-const atoms = (member: string): string => `CAST(row ->> '$.${member}' AS INTEGER)`;
-/** SQL of a sum. It is returned as text, because the platform rounds numbers above 2^53. */
-const sum = (member: string): string => `CAST(COALESCE(SUM(${atoms(member)}), 0) AS TEXT) AS ${member}`;
-const STATE = "row ->> '$.state'";
+/** What the limits add up: open operations, and those created or signed after a time, in any state. Amounts are text. */
+const COUNTED = `SELECT kind, row ->> '$.state' AS state, created_at, row ->> '$.amount' AS amount,
+    row ->> '$.reserved' AS reserved, row ->> '$.unsettled' AS unsettled, row ->> '$.cost' AS cost
+  FROM operations WHERE counts = 1 OR created_at > ?`;
 
-const SUMS_INDEX = `CREATE INDEX IF NOT EXISTS operations_sums ON operations
-  (kind, ${STATE}, created_at, ${atoms('amount')}, ${atoms('reserved')}, ${atoms('unsettled')}) WHERE counts = 1`;
-
-/**
- * One row per kind and state: the sums of open rows that are older than a day. Cost is 0, because the limits add up the
- * cost of the last day only.
- */
-const SUMS = `SELECT kind, ${STATE} AS state, COUNT(*) AS rows, 0 AS created_at, 0 AS cost, ${sum('amount')}, ${sum('reserved')}, ${sum('unsettled')}
-  FROM operations WHERE counts = 1 AND created_at <= ? GROUP BY kind, ${STATE}`;
-
-const asText = (member: string): string => `COALESCE(row ->> '$.${member}', '0') AS ${member}`;
-
-/** The operations created or signed after a time, in any state. */
-const RECENT = `SELECT kind, ${STATE} AS state, 1 AS rows, created_at, ${['amount', 'reserved', 'unsettled', 'cost'].map(asText).join(', ')}
-  FROM operations WHERE created_at > ?`;
-
-/** One row of {@link RECENT} or of {@link SUMS}. */
-const entryOf = (row: SqlRow): Entry => ({
-  kind: String(row.kind),
-  state: String(row.state) as Entry['state'],
-  rows: Number(row.rows),
-  createdAt: Number(row.created_at),
-  signedAt: null,
-  amount: read(row, 'amount'),
-  reserved: read(row, 'reserved'),
-  unsettled: read(row, 'unsettled'),
-  cost: read(row, 'cost'),
-});
-
-const read = (row: SqlRow, member: string) => lamports(BigInt(String(row[member])));
+/** One row of {@link COUNTED}. A row of an older version may lack an amount. */
+function entryOf(row: SqlRow): Entry {
+  const read = (member: string) => lamports(BigInt(row[member] ?? 0));
+  return {
+    kind: String(row.kind),
+    state: String(row.state) as Entry['state'],
+    createdAt: Number(row.created_at),
+    signedAt: null,
+    amount: read('amount'),
+    reserved: read('reserved'),
+    unsettled: read('unsettled'),
+    cost: read('cost'),
+  };
+}
 
 /** Messages sent to a key service to be signed. Only a planned operation has one. */
 const UNSIGNED_MESSAGES = `CREATE TABLE IF NOT EXISTS unsigned_messages (
@@ -80,7 +63,8 @@ const SCHEMA = [
   )`,
   `CREATE INDEX IF NOT EXISTS operations_due ON operations (due_at) WHERE due_at IS NOT NULL`,
   `CREATE INDEX IF NOT EXISTS operations_counting ON operations (created_at) WHERE counts = 1`,
-  SUMS_INDEX,
+  // An earlier release added old rows up in this index.
+  `DROP INDEX IF EXISTS operations_sums`,
   `CREATE INDEX IF NOT EXISTS operations_recent ON operations (created_at)`,
   `CREATE INDEX IF NOT EXISTS operations_by_kind ON operations (kind, seq)`,
   `CREATE TABLE IF NOT EXISTS calls (purpose TEXT NOT NULL, client TEXT NOT NULL, at INTEGER NOT NULL)`,
@@ -299,10 +283,9 @@ export class Journal {
     return this.#operations.all('WHERE kind = ? AND created_at > ?', kind, since);
   }
 
-  /** The entries that the spending limits add up: rows of the last day one by one, older open rows as sums. */
+  /** The entries that the spending limits add up. */
   counting(now: number): Entry[] {
-    const since = now - DAY_MS;
-    return [...this.#exec(SUMS, since), ...this.#exec(RECENT, since)].map(entryOf);
+    return this.#exec(COUNTED, now - DAY_MS).map(entryOf);
   }
 
   /** Rows that are due, or whose due time is so far ahead that only a wrong clock can have set it. */

@@ -14,7 +14,7 @@ export const areLimits = (limits: object): boolean =>
 /** A balance and its slot. */
 export type Balance = { readonly lamports: Lamports; readonly slot: bigint };
 
-/** The members of an operation that the sums use; one entry may be the sum of several old operations. */
+/** The members of an operation that the sums use; one entry may stand for several open sales. */
 export type Entry = Pick<
   Operation,
   'kind' | 'state' | 'createdAt' | 'signedAt' | 'amount' | 'reserved' | 'unsettled' | 'cost'
