@@ -1,5 +1,5 @@
 /** D1 as the outbox uses it: an older revision cannot overwrite a newer row, and writes may fail. */
-import { encodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
+import { decodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
 import type { Mirror, MirrorRow } from '../../src/custody/kernel/ports.ts';
 
 export type FakeMirror = Mirror & {
@@ -9,20 +9,15 @@ export type FakeMirror = Mirror & {
   applied: number;
   reads: number;
   operation(id: string): Operation | undefined;
-  /** The rows of an entity other than an operation, in the order of their arrival. */
+  /** The rows of an entity, in the order of their arrival. */
   records(entity: string): { readonly id: string; readonly journal: string }[];
   /** Copies the present state; the returned function restores it. */
   remember(): () => void;
 };
 
-const journalOf = (row: MirrorRow): string =>
-  row.entity === 'operation' ? encodeOperation(row.operation) : String(row.columns.journal);
-
 export function createFakeMirror(): FakeMirror {
   const rows = new Map<string, MirrorRow>();
   let mark = 0;
-  const operations = (): Operation[] =>
-    [...rows.values()].flatMap((row) => (row.entity === 'operation' ? [row.operation] : []));
   const reading = (): void => {
     mirror.reads++;
     if (mirror.state === 'down') throw new Error('D1_ERROR: network connection lost');
@@ -32,13 +27,14 @@ export function createFakeMirror(): FakeMirror {
     state: 'up',
     applied: 0,
     reads: 0,
-    operation: (id) => operations().find((operation) => operation.id === id),
+    operation(id) {
+      const row = rows.get(`operation ${id}`);
+      return row && decodeOperation(String(row.columns.journal));
+    },
     records: (entity) =>
-      [...rows.values()].flatMap((row) =>
-        row.entity === entity && row.entity !== 'operation'
-          ? [{ id: row.id, journal: String(row.columns.journal) }]
-          : [],
-      ),
+      [...rows.values()]
+        .filter((row) => row.entity === entity)
+        .map(({ id, columns }) => ({ id, journal: String(columns.journal) })),
     async apply(batch, next) {
       if (mirror.state === 'down') throw new Error('D1_ERROR: network connection lost');
       mirror.applied++;
@@ -55,15 +51,10 @@ export function createFakeMirror(): FakeMirror {
       if (mirror.state === 'down') throw new Error('D1_ERROR: network connection lost');
       return mark;
     },
-    async journalsOf(table, ids) {
+    async journalsOf(entity, ids) {
       reading();
-      const entity = table === 'operations' ? 'operation' : table;
-      return new Map(
-        ids.flatMap((id) => {
-          const row = rows.get(`${entity} ${id}`);
-          return row ? [[id, journalOf(row)] as const] : [];
-        }),
-      );
+      const found = mirror.records(entity).filter(({ id }) => ids.includes(id));
+      return new Map(found.map(({ id, journal }) => [id, journal]));
     },
     remember() {
       const kept = { rows: [...rows], mark };
@@ -76,14 +67,10 @@ export function createFakeMirror(): FakeMirror {
     async probe() {
       if (mirror.state !== 'up') throw new Error('D1_ERROR: network connection lost');
     },
-    async recordsAfter(table, id, limit) {
+    async recordsAfter(entity, id, limit) {
       reading();
-      const records = [...rows.values()].flatMap((row) =>
-        row.entity === (table === 'operations' ? 'operation' : table)
-          ? [{ id: row.id, journal: journalOf(row) }]
-          : [],
-      );
-      return records
+      return mirror
+        .records(entity)
         .filter((row) => row.id > id)
         .toSorted((a, b) => (a.id < b.id ? -1 : 1))
         .slice(0, limit);

@@ -1,7 +1,12 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
-import { decodeOperation, encodeOperation, type Operation } from '../../src/custody/kernel/operation.ts';
+import {
+  columnsOf,
+  decodeOperation,
+  encodeOperation,
+  type Operation,
+} from '../../src/custody/kernel/operation.ts';
 import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
 import type { MirrorRow } from '../../src/custody/kernel/ports.ts';
 import { createSwapStore, QuoteBudget } from '../../src/features/swap/swap-store.ts';
@@ -25,12 +30,12 @@ const rowOf = (operation: Operation): MirrorRow => ({
   entity: 'operation',
   id: operation.id,
   revision: operation.revision,
-  operation,
+  columns: columnsOf(operation),
 });
 const apply = (...operations: Operation[]) =>
   mirror.apply(operations.map(rowOf), Math.max(...operations.map(({ revision }) => revision)) + 1);
 const operationsAfter = async (id: string, limit: number) =>
-  (await mirror.recordsAfter('operations', id, limit)).map(({ journal }) => decodeOperation(journal));
+  (await mirror.recordsAfter('operation', id, limit)).map(({ journal }) => decodeOperation(journal));
 const stored = async (id: string) =>
   (await env.DB.prepare('SELECT * FROM operations WHERE id = ?').bind(id).first<Record<string, unknown>>()) ??
   undefined;
@@ -172,7 +177,7 @@ describe("the mirror's contents", () => {
   it('reads mirrored rows by id and returns the text that the journal stored', async () => {
     const op = planned({ id: 'swap:a' });
     await apply(op, planned({ id: 'swap:b', seq: 2 }));
-    const found = await mirror.journalsOf('operations', ['swap:a', 'swap:none']);
+    const found = await mirror.journalsOf('operation', ['swap:a', 'swap:none']);
     expect([...found]).toEqual([['swap:a', encodeOperation(op)]]);
   });
 

@@ -10,12 +10,13 @@ import { DAY_MS } from '../../core/durations.ts';
 import { RowStore } from '../row-store.ts';
 import {
   answeredPayment,
+  columnsOf,
   decodeOperation,
   encodeOperation,
   namesConsumedBy,
   type Operation,
 } from './operation.ts';
-import type { MirrorRow, RecordTable, SqlRow, SqlValue, Storage } from './ports.ts';
+import type { Columns, Entity, MirrorRow, SqlRow, Storage } from './ports.ts';
 import { type Backoff, backoff } from './retries.ts';
 import type { Entry } from './spending-limits.ts';
 import { FARTHEST_CHECK_MS } from './state-machine.ts';
@@ -109,15 +110,15 @@ const REFUSAL = 'LEFT JOIN outbox_refusals r ON r.entity = o.entity AND r.id = o
 const OUTBOX_ROWS = `SELECT o.entity, o.id, o.revision, o.columns, p.row FROM outbox o
   LEFT JOIN operations p ON o.entity = 'operation' AND p.id = o.id ${REFUSAL}`;
 
-function mirrorRowOf(row: SqlRow): MirrorRow {
-  const id = String(row.id);
-  if (row.entity !== 'operation') {
-    const columns = JSON.parse(text(row, 'columns') ?? '{}') as Record<string, SqlValue>;
-    return { entity: row.entity as RecordTable, id, revision: integer(row, 'revision'), columns };
-  }
-  const operation = decodeOperation(String(row.row));
-  return { entity: 'operation', id, revision: operation.revision, operation };
-}
+const mirrorRowOf = (row: SqlRow): MirrorRow => ({
+  entity: row.entity as Entity,
+  id: String(row.id),
+  revision: integer(row, 'revision'),
+  columns:
+    row.entity === 'operation'
+      ? columnsOf(decodeOperation(String(row.row)))
+      : (JSON.parse(String(row.columns)) as Columns),
+});
 
 export class Journal {
   readonly #storage: Storage;
@@ -217,13 +218,8 @@ export class Journal {
     if (row.releasedSlot !== null && row.releasedSlot > this.releasedSlot()) {
       this.setMeta('released_slot', row.releasedSlot.toString());
     }
-    this.#exec(
-      `INSERT INTO outbox (entity, id, revision, since) VALUES ('operation', ?, ?, ?)
-       ON CONFLICT (entity, id) DO UPDATE SET revision = excluded.revision`,
-      row.id,
-      row.revision,
-      now,
-    );
+    // Its columns are read from the row when it is sent.
+    this.publish('operation', row.id, {}, now, row.revision);
     return row;
   }
 
@@ -449,29 +445,25 @@ export class Journal {
   }
 
   /**
-   * Queues a row that is not an operation for the mirror. Call inside the transaction that changes it.
+   * Queues a row for the mirror. Call inside the transaction that changes it.
    *
    * @param columns all of D1's columns except `id` and `revision`; `journal` is the row itself as JSON
    */
-  publish(table: RecordTable, id: string, columns: Readonly<Record<string, SqlValue>>, now: number): void {
+  publish(
+    entity: Entity,
+    id: string,
+    columns: Columns,
+    now: number,
+    revision: number = this.#takeRevision(),
+  ): void {
     this.#exec(
       `INSERT INTO outbox (entity, id, revision, since, columns) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (entity, id) DO UPDATE SET revision = excluded.revision, columns = excluded.columns`,
-      table,
-      id,
-      this.#takeRevision(),
-      now,
-      JSON.stringify(columns),
-    );
-  }
-
-  /** Queues the row of an operation again, for a mirror that has lost it. */
-  requeue({ id, revision }: Operation, now: number): void {
-    this.#exec(
-      `INSERT INTO outbox (entity, id, revision, since) VALUES ('operation', ?, ?, ?) ON CONFLICT DO NOTHING`,
+      entity,
       id,
       revision,
       now,
+      JSON.stringify(columns),
     );
   }
 

@@ -5,7 +5,7 @@
 import type { OpsAnswer } from '../api.ts';
 import type { BeginContext } from './begin-operation.ts';
 import type { Kind, OperationKind } from './operation.ts';
-import type { Log, RecordTable, SqlValue } from './ports.ts';
+import type { Columns, Log, RecordTable } from './ports.ts';
 import type { Retries } from './retries.ts';
 
 /** The parts of the kernel that a module may use. */
@@ -50,10 +50,7 @@ export type HeldDebts = {
 export type MirrorSource = {
   readonly table: RecordTable;
   /** Rows whose id follows `id`, in the order of their ids, with all columns except `id` and `revision`. */
-  rowsAfter(
-    id: string,
-    limit: number,
-  ): readonly { readonly id: string; readonly columns: Readonly<Record<string, SqlValue>> }[];
+  rowsAfter(id: string, limit: number): readonly { readonly id: string; readonly columns: Columns }[];
   /** Stores a D1 row, given as its `journal` column, if the journal's row is older. Call inside a transaction. */
   restore(journal: string): boolean;
 };

@@ -5,6 +5,7 @@
  */
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { type Lamports, lamports } from '../../core/amount.ts';
+import type { Columns } from './ports.ts';
 import { parseReason, type Reason, reasonText } from './reason.ts';
 import type { KindRules, Settlement } from './state-machine.ts';
 
@@ -245,6 +246,29 @@ export function mirrorStatus(operation: Operation): PublicStatus {
     default:
       return 'waiting';
   }
+}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+/** All of D1's columns of an operation except `id` and `revision`. */
+export function columnsOf(op: Operation): Columns {
+  return {
+    seq: op.seq,
+    kind: op.kind,
+    status: mirrorStatus(op),
+    detail: op.detail,
+    reason: reasonText(op.reason),
+    signature: op.signing?.signature ?? null,
+    amount_lamports: textOf(op.plan.askedLamports) ?? op.amount.toString(),
+    expected_sats: textOf(op.plan.expectedSats),
+    btc_sats: textOf(op.outcome.btcSats),
+    btc_txid: textOf(op.outcome.btcTxid),
+    landed_slot: op.landing ? Number(op.landing.slot) : null,
+    block_time: op.landing?.blockTime ?? null,
+    created_at: new Date(op.createdAt).toISOString(),
+    updated_at: new Date(op.updatedAt).toISOString(),
+    journal: encodeOperation(op),
+  };
 }
 
 export type Prepared =

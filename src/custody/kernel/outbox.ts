@@ -9,9 +9,8 @@
  */
 import { type Journal, SET_ASIDE_REFUSALS } from './journal.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from './module.ts';
-import { encodeOperation, mirrorStatus, type Operation } from './operation.ts';
-import type { Log, Mirror, MirrorRow, MirrorTable, SqlValue, Storage } from './ports.ts';
-import { reasonText } from './reason.ts';
+import { columnsOf } from './operation.ts';
+import type { Columns, Entity, Log, Mirror, MirrorRow, Storage } from './ports.ts';
 
 /** Maximum rows of one D1 batch. */
 const BATCH = 40;
@@ -102,10 +101,11 @@ const READ_MARK = `SELECT revision FROM mirror_marks WHERE name = 'journal'`;
 const WRITE_MARK = `INSERT INTO mirror_marks (name, revision) VALUES ('journal', ?)
   ON CONFLICT (name) DO UPDATE SET revision = excluded.revision WHERE excluded.revision > mirror_marks.revision`;
 
+const tableOf = (entity: Entity): string => (entity === 'operation' ? 'operations' : entity);
+
 function statement(db: D1Database, row: MirrorRow): D1PreparedStatement {
-  const { id, revision } = row;
-  const table = row.entity === 'operation' ? 'operations' : row.entity;
-  const columns = row.entity === 'operation' ? columnsOf(row.operation) : row.columns;
+  const { entity, id, revision, columns } = row;
+  const table = tableOf(entity);
   const names = Object.keys(columns);
   const all = ['id', 'revision', ...names];
   const query = `INSERT INTO ${table} (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')})
@@ -130,8 +130,8 @@ export function createD1Mirror(db: D1Database): Mirror {
     async mark() {
       return (await db.prepare(READ_MARK).first<{ revision: number }>())?.revision ?? 0;
     },
-    async journalsOf(table, ids) {
-      const query = `SELECT id, journal FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`;
+    async journalsOf(entity, ids) {
+      const query = `SELECT id, journal FROM ${tableOf(entity)} WHERE id IN (SELECT value FROM json_each(?))`;
       const { results } = await db
         .prepare(query)
         .bind(JSON.stringify(ids))
@@ -148,33 +148,10 @@ export function createD1Mirror(db: D1Database): Mirror {
         db.prepare(`DELETE FROM mirror_marks WHERE name = 'probe'`),
       ]);
     },
-    async recordsAfter(table, id, limit) {
-      const query = `SELECT id, journal FROM ${table} WHERE id > ? ORDER BY id LIMIT ?`;
+    async recordsAfter(entity, id, limit) {
+      const query = `SELECT id, journal FROM ${tableOf(entity)} WHERE id > ? ORDER BY id LIMIT ?`;
       return (await db.prepare(query).bind(id, limit).all<{ id: string; journal: string }>()).results;
     },
-  };
-}
-
-const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-
-/** All of D1's columns of an operation except `id` and `revision`. */
-function columnsOf(op: Operation): Readonly<Record<string, SqlValue>> {
-  return {
-    seq: op.seq,
-    kind: op.kind,
-    status: mirrorStatus(op),
-    detail: op.detail,
-    reason: reasonText(op.reason),
-    signature: op.signing?.signature ?? null,
-    amount_lamports: textOf(op.plan.askedLamports) ?? op.amount.toString(),
-    expected_sats: textOf(op.plan.expectedSats),
-    btc_sats: textOf(op.outcome.btcSats),
-    btc_txid: textOf(op.outcome.btcTxid),
-    landed_slot: op.landing ? Number(op.landing.slot) : null,
-    block_time: op.landing?.blockTime ?? null,
-    created_at: new Date(op.createdAt).toISOString(),
-    updated_at: new Date(op.updatedAt).toISOString(),
-    journal: encodeOperation(op),
   };
 }
 
@@ -183,11 +160,11 @@ const RECORD_PAGE = 200;
 /** Passes each row's `journal` column to `take`. @throws when D1 cannot be read */
 export async function eachRecord(
   mirror: Pick<Mirror, 'recordsAfter'>,
-  table: MirrorTable,
+  entity: Entity,
   take: (journal: string) => void,
 ): Promise<void> {
   for (let after = ''; ; ) {
-    const rows = await mirror.recordsAfter(table, after, RECORD_PAGE);
+    const rows = await mirror.recordsAfter(entity, after, RECORD_PAGE);
     for (const row of rows) take(row.journal);
     const last = rows[rows.length - 1];
     if (!last || rows.length < RECORD_PAGE) return;
@@ -199,7 +176,7 @@ export async function eachRecord(
 const COMPARED_PAGE = 100;
 
 /** Progress of the comparison: it continues after this id of this table. */
-type Place = { readonly table: MirrorTable; readonly after: string; readonly queued: number };
+type Place = { readonly table: Entity; readonly after: string; readonly queued: number };
 
 const PLACE = 'republish';
 
@@ -208,7 +185,7 @@ export const isRepublishing = (journal: Pick<Journal, 'getMeta'>): boolean =>
 
 /** Begins to compare every row of the journal with D1, from the first one on. */
 export function startRepublishing(journal: Pick<Journal, 'setMeta'>): void {
-  const place: Place = { table: 'operations', after: '', queued: 0 };
+  const place: Place = { table: 'operation', after: '', queued: 0 };
   journal.setMeta(PLACE, JSON.stringify(place));
 }
 
@@ -242,9 +219,14 @@ const sortedJson = (text: string): string =>
       : value,
   );
 
-type Row = { readonly id: string; readonly journal: string; queue(): void };
-
-type Source = { readonly table: MirrorTable; after(id: string, limit: number): Row[] };
+/** Rows that D1 mirrors. An operation has a revision of its own; a record takes the next one. */
+type Source = {
+  readonly table: Entity;
+  rowsAfter(
+    id: string,
+    limit: number,
+  ): readonly { readonly id: string; readonly columns: Columns; readonly revision?: number }[];
+};
 
 /** Compares every row with D1, page by page, and queues the rows that D1 has lost. */
 export class Republishing implements CustodyModule {
@@ -281,27 +263,27 @@ export class Republishing implements CustodyModule {
   }
 
   async #comparePage(place: string): Promise<void> {
-    const { journal, storage } = this.#tools;
+    const { journal, storage, now } = this.#tools;
     const { table, after } = JSON.parse(place) as Place;
     const tables = this.#tables();
     const at = tables.findIndex((source) => source.table === table);
     const source = tables[at];
-    const ids = source?.after(after, COMPARED_PAGE).map(({ id }) => id) ?? [];
+    const ids = source?.rowsAfter(after, COMPARED_PAGE).map(({ id }) => id) ?? [];
     const mirrored = ids.length === 0 ? new Map() : await this.#mirror.journalsOf(table, ids);
     storage.transaction(() => {
       // Another restoration began the comparison again.
       if (journal.getMeta(PLACE) !== place) return;
       // Read again: a row that changed meanwhile must not be queued in its older form.
-      const rows = source?.after(after, COMPARED_PAGE).filter(({ id }) => ids.includes(id)) ?? [];
-      const lost = rows.filter((row) => !isSameJson(mirrored.get(row.id), row.journal));
-      for (const row of lost) row.queue();
+      const rows = source?.rowsAfter(after, COMPARED_PAGE).filter(({ id }) => ids.includes(id)) ?? [];
+      const lost = rows.filter(({ id, columns }) => !isSameJson(mirrored.get(id), String(columns.journal)));
+      for (const { id, columns, revision } of lost) journal.publish(table, id, columns, now(), revision);
       const last = ids.at(-1);
       this.#continueAt(place, last === undefined ? tables[at + 1]?.table : table, last ?? '', lost.length);
     });
   }
 
   /** @param table the table to compare next; undefined when all have been compared */
-  #continueAt(place: string, table: MirrorTable | undefined, after: string, lost: number): void {
+  #continueAt(place: string, table: Entity | undefined, after: string, lost: number): void {
     const { journal, log } = this.#tools;
     const queued = (JSON.parse(place) as Place).queued + lost;
     journal.setMeta(PLACE, table ? JSON.stringify({ table, after, queued }) : '');
@@ -309,27 +291,16 @@ export class Republishing implements CustodyModule {
   }
 
   #tables(): Source[] {
-    const { journal, now } = this.#tools;
+    const { journal } = this.#tools;
     const operations: Source = {
-      table: 'operations',
-      after: (id, limit) =>
+      table: 'operation',
+      rowsAfter: (id, limit) =>
         journal.after(id, limit).map((operation) => ({
           id: operation.id,
-          journal: encodeOperation(operation),
-          queue: () => journal.requeue(operation, now()),
+          columns: columnsOf(operation),
+          revision: operation.revision,
         })),
     };
-    const records = this.#sources().map(
-      ({ table, rowsAfter }): Source => ({
-        table,
-        after: (after, limit) =>
-          rowsAfter(after, limit).map(({ id, columns }) => ({
-            id,
-            journal: String(columns.journal),
-            queue: () => journal.publish(table, id, columns, now()),
-          })),
-      }),
-    );
-    return [operations, ...records];
+    return [operations, ...this.#sources()];
   }
 }

@@ -3,8 +3,6 @@
  * platform's; the simulator passes models. The code between them is the same.
  * @module
  */
-import type { Operation } from './operation.ts';
-
 export type SqlValue = string | number | null;
 export type SqlRow = Record<string, SqlValue>;
 
@@ -37,11 +35,11 @@ export type Mirror = {
   /** The mark of the newest batch; 0 when there is none. */
   mark(): Promise<number>;
   /** The `journal` column of the rows with these ids, by id. An id without a row is left out. */
-  journalsOf(table: MirrorTable, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  journalsOf(entity: Entity, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Writes a test row and deletes it. @throws when D1 accepts no writes */
   probe(): Promise<void>;
-  /** The `journal` column of a table's rows whose id follows `id`, ordered by id. */
-  recordsAfter(table: MirrorTable, id: string, limit: number): Promise<{ id: string; journal: string }[]>;
+  /** The `journal` column of the rows whose id follows `id`, ordered by id. */
+  recordsAfter(entity: Entity, id: string, limit: number): Promise<{ id: string; journal: string }[]>;
 };
 
 /**
@@ -58,23 +56,19 @@ export const RECORD_TABLES = [
   'proofs',
 ] as const;
 export type RecordTable = (typeof RECORD_TABLES)[number];
-export type MirrorTable = 'operations' | RecordTable;
+/** What D1 mirrors; operations are in the table `operations`. */
+export type Entity = 'operation' | RecordTable;
 
 /** One row for D1, identified by `entity` and `id`. */
-export type MirrorRow =
-  | {
-      readonly entity: 'operation';
-      readonly id: string;
-      readonly revision: number;
-      readonly operation: Operation;
-    }
-  | {
-      readonly entity: RecordTable;
-      readonly id: string;
-      readonly revision: number;
-      /** All columns except `id` and `revision`. */
-      readonly columns: Readonly<Record<string, SqlValue>>;
-    };
+export type MirrorRow = {
+  readonly entity: Entity;
+  readonly id: string;
+  readonly revision: number;
+  /** All columns except `id` and `revision`. */
+  readonly columns: Columns;
+};
+
+export type Columns = Readonly<Record<string, SqlValue>>;
 
 export type Signer = {
   /** The reserve's Solana address. */

@@ -85,7 +85,7 @@ async function restoreRows({ journal, storage, mirror, modules, now }: Reconcile
     await eachRecord(mirror, table, (text) => {
       if (storage.transaction(() => restore(text))) restored++;
     });
-  await eachRecord(mirror, 'operations', (text) => {
+  await eachRecord(mirror, 'operation', (text) => {
     if (journal.restore(decodeOperation(text), now())) restored++;
   });
   return restored;

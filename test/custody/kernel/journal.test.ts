@@ -310,7 +310,7 @@ describe('the outbox', () => {
       ['b', 2],
       ['a', 3],
     ]);
-    expect(rows[1]).toMatchObject({ entity: 'operation', operation: { detail: 'again', revision: 3 } });
+    expect(rows[1]).toMatchObject({ entity: 'operation', revision: 3, columns: { detail: 'again' } });
     expect(journal.outbox(1).map(({ id }) => id)).toEqual(['b']);
   });
 

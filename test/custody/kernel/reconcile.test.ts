@@ -3,7 +3,7 @@ import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { freeze } from '../../../src/custody/kernel/journal-integrity.ts';
-import type { Operation } from '../../../src/custody/kernel/operation.ts';
+import { columnsOf, type Operation } from '../../../src/custody/kernel/operation.ts';
 import { held } from '../../../src/custody/kernel/reason.ts';
 import { reconcile } from '../../../src/custody/kernel/reconcile.ts';
 import { effectOf, type Observation, step } from '../../../src/custody/kernel/state-machine.ts';
@@ -39,7 +39,8 @@ function setUp(rows: readonly Operation[], chain: readonly ChainTransaction[] = 
   const memos = new Map<string, string>();
   for (const operation of rows) {
     const { id, revision } = operation;
-    mirror.rows.set(`operation ${id}`, { entity: 'operation', id, revision, operation });
+    const columns = columnsOf(operation);
+    mirror.rows.set(`operation ${id}`, { entity: 'operation', id, revision, columns });
   }
   const run = (change: Partial<Parameters<typeof reconcile>[0]> = {}) =>
     reconcile({

@@ -34,8 +34,7 @@ async function restored(): Promise<{ w: CustodianWorld; old: SqliteStorage; trut
   await w.custody.createSwap(keyed('second', { client: '192.0.2.2' }));
   return { w, old, truth: snapshot(w) };
 }
-const snapshot = (w: CustodianWorld) =>
-  [...w.mirror.rows.values()].map((row) => (row.entity === 'operation' ? row.operation : row));
+const snapshot = (w: CustodianWorld) => [...w.mirror.rows.values()];
 
 async function ticks(custody: Custodian, w: CustodianWorld, count: number): Promise<void> {
   for (let tick = 0; tick < count; tick++) {

@@ -15,7 +15,7 @@ const owed = (world: PaymentWorld, id: string) =>
 async function mirrored(world: PaymentWorld, key: string) {
   await world.flush();
   const row = world.mirror.rows.get(key);
-  if (row?.entity === 'operation' || row === undefined) throw new Error(`no ${key}`);
+  if (row === undefined) throw new Error(`no ${key}`);
   const { journal, ...columns } = row.columns;
   return {
     columns,
