@@ -251,7 +251,7 @@ export class Executor {
       const verdict = checkLimit(limit, signed, { amount: op.amount, cost }, now());
       if (verdict.ok) continue;
       const outcome = { availableAt: String(verdict.availableAt) };
-      return { reason: { type: 'limit', limit: limit.name }, outcome };
+      return { reason: { type: 'limit', by: limit.name }, outcome };
     }
     if (balance === undefined) return undefined;
     // Another operation's reservation ended after the balance was read, so the balance may not show its outcome.

@@ -69,11 +69,10 @@ const refused = (refusal: Refusal): SwapAnswer & { readonly type: 'refused' } =>
 
 /** Whether the amount was too small. Any smaller amount is then too small as well. */
 const isTooSmall = ({ reason }: Operation): boolean =>
-  reason?.type === 'code' && (reason.code === 'amount_too_low' || reason.code === 'amount_below_cost');
+  reason?.type === 'code' && (reason.by === 'amount_too_low' || reason.by === 'amount_below_cost');
 
 /** Whether the cost of the amount exceeded the day's limit on costs. A larger amount exceeds it as well. */
-const isTooCostly = ({ reason }: Operation): boolean =>
-  reason?.type === 'limit' && reason.limit === 'cost_day';
+const isTooCostly = ({ reason }: Operation): boolean => reason?.type === 'limit' && reason.by === 'cost_day';
 
 /** An amount that is refused until a time in Unix milliseconds. */
 type KnownRefusal = { readonly until: number; readonly amount: bigint };

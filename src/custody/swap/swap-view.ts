@@ -47,11 +47,11 @@ export function createAnswer(op: Operation, replayed: boolean): SwapAnswer | und
 function refusalOfRow({ reason, outcome, createdAt }: Operation): Refusal {
   switch (reason?.type) {
     case 'limit':
-      return reachedRefusal(reason.limit, Number(outcome.availableAt), createdAt);
+      return reachedRefusal(reason.by, Number(outcome.availableAt), createdAt);
     case 'stopped':
       return swapsStopped(reason.by);
     case 'upstream':
-      return upstreamRefusal({ reason: reason.reason, upstream: text(outcome, 'upstream') });
+      return upstreamRefusal({ reason: reason.by, upstream: text(outcome, 'upstream') });
     default:
       return refusalOf(reasonText(reason) ?? 'unknown');
   }

@@ -305,7 +305,7 @@ it("refuses a swap before it is signed if its cost exceeds the rest of the day's
   );
   expect(w.journal.latest(2)[1]).toMatchObject({
     state: 'failed',
-    reason: { type: 'limit', limit: 'cost_day' },
+    reason: { type: 'limit', by: 'cost_day' },
     amount: 0n,
     reserved: 0n,
   });
