@@ -214,14 +214,11 @@ export class Executor {
       if (kind.rules.coveredAt === 'signature')
         balance = await this.#p.readBalance(this.#p.journal.releasedSlot());
     } catch (error) {
-      return void this.#observe(
-        op,
-        kind,
-        this.#refusedOrLater(op, kind, this.#unread('prepare_failed', op, error)),
-      );
+      const unread = this.#unread('prepare_failed', op, error);
+      return void this.#observe(op, kind, this.#unprepared(op, unread));
     }
     const early = this.#obstacle(op, 0n, balance);
-    if (early) return void this.#observe(op, kind, this.#refusedOrLater(op, kind, early));
+    if (early) return void this.#observe(op, kind, this.#unprepared(op, early));
     const prepared = await this.#messageOf(op, kind);
     if ('seen' in prepared) return void this.#observe(op, kind, prepared.seen);
     const signed = await this.#sign(op, prepared);
@@ -263,14 +260,8 @@ export class Executor {
     return covered ? undefined : { reason: code('short_of_sol') };
   }
 
-  #refusedOrLater(op: Operation, kind: OperationKind, { reason, outcome = {} }: NotNow): Observation {
-    return kind.rules.retriesPreparation
-      ? this.#unprepared(op, reason)
-      : { type: 'refused', reason, outcome };
-  }
-
-  #unprepared({ kind }: Operation, reason: Reason): Observation {
-    return { type: 'unprepared', reason, waiting: this.#p.journal.planned(kind) };
+  #unprepared({ kind }: Operation, why: NotNow): Observation {
+    return { type: 'unprepared', ...why, waiting: this.#p.journal.planned(kind) };
   }
 
   /** The message to sign for this attempt: the one that was recently sent to a key service, or a new one. */
@@ -289,7 +280,7 @@ export class Executor {
       }
       return prepared;
     } catch (error) {
-      return { seen: this.#refusedOrLater(op, kind, this.#unread('prepare_failed', op, error)) };
+      return { seen: this.#unprepared(op, this.#unread('prepare_failed', op, error)) };
     }
   }
 
@@ -304,7 +295,7 @@ export class Executor {
     } catch (error) {
       // Bytes that were signed but not stored are never sent, so the attempt had no effect.
       const { reason } = this.#unread('sign_failed', op, error);
-      return { seen: signer.isRemote ? { type: 'unsigned', reason } : this.#unprepared(op, reason) };
+      return { seen: signer.isRemote ? { type: 'unsigned', reason } : this.#unprepared(op, { reason }) };
     }
   }
 
@@ -323,7 +314,7 @@ export class Executor {
     const { plan, cost, claims } = prepared;
     storage.transaction(() => {
       const obstacle = this.#obstacle(op, cost, balance);
-      if (obstacle) return void this.#observe(op, kind, this.#refusedOrLater(op, kind, obstacle));
+      if (obstacle) return void this.#observe(op, kind, this.#unprepared(op, obstacle));
       if (claims.some((name) => (journal.consumerOf(name) ?? op.id) !== op.id)) {
         return void this.#observe(op, kind, { type: 'refused', reason: code('quote_reused') });
       }

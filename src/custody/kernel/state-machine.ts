@@ -139,6 +139,8 @@ export type Observation =
   | {
       readonly type: 'unprepared';
       readonly reason: Reason;
+      /** Stored if the operation ends. */
+      readonly outcome?: Facts;
       /** Number of operations of the kind that await their preparation, including this one. */
       readonly waiting: number;
     }
@@ -256,7 +258,10 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
 
   switch (seen.type) {
     case 'refused':
+    case 'unprepared':
       if (op.state !== 'planned') return op;
+      if (seen.type === 'unprepared' && rules.retriesPreparation)
+        return { ...op, ...wait(preparedAmong(seen.waiting)), reason: seen.reason };
       return { ...nothingLeft(op), reason: seen.reason, outcome: { ...op.outcome, ...seen.outcome } };
 
     case 'found':
@@ -270,12 +275,6 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
         dueAt: null,
         outcome: { ...op.outcome, ...seen.outcome },
       };
-
-    case 'unprepared':
-      if (op.state !== 'planned') return op;
-      if (rules.retriesPreparation)
-        return { ...op, ...wait(preparedAmong(seen.waiting)), reason: seen.reason };
-      return { ...nothingLeft(op), reason: seen.reason };
 
     case 'unsigned': {
       if (op.state !== 'planned') return op;
