@@ -12,19 +12,17 @@ import { isSuspect, type SigningGate } from './journal-integrity.ts';
 import type { CustodyModule } from './module.ts';
 import { flushOutbox } from './outbox.ts';
 import type { Log, Mirror, Storage } from './ports.ts';
-import { type Backoff, backoff, type Retries } from './retries.ts';
+import type { Retries } from './retries.ts';
 import type { BalanceReader, ChainPort } from './solana-view.ts';
 
 /** Operations per alarm. Each makes up to four calls to each of two nodes, and a run may make 40 calls. */
 const DUE_PER_ALARM = 5;
 /** The alarm is set to this delay before each run, so a run that crashes is repeated. */
 const SAFETY_MS = 30_000;
-/**
- * Waits between deliveries while D1 accepts no writes. The first `QUICK_DELIVERIES` are equal, then each is twice as
- * long.
- */
-const DELIVERIES: Backoff = { first: 5_000, most: 60_000 };
-const QUICK_DELIVERIES = 24;
+/** Interval of deliveries while D1 accepts no writes, until rows have waited for `LATE_MS`. */
+const DELIVERY_MS = 5_000;
+const LATE_DELIVERY_MS = 60_000;
+const LATE_MS = 2 * 60_000;
 /** Interval between checks of a journal that is not verified. */
 const VERIFY_MS = 5_000;
 /**
@@ -54,8 +52,6 @@ export class Background {
   readonly #p: BackgroundPorts;
   /** When the last alarm ended. */
   #ranAt = 0;
-  /** Number of flushes that left rows waiting, since a flush last emptied the queue. */
-  #refusals = 0;
 
   constructor(p: BackgroundPorts) {
     this.#p = p;
@@ -114,7 +110,7 @@ export class Background {
     const memory = chain.memory();
     if (journal.getMeta(QUORUM_MEMORY) !== memory) journal.setMeta(QUORUM_MEMORY, memory);
     // Reconciliation restores a suspect journal from the mirror, so the journal must not write there before that.
-    if (gate.isVerified()) this.#refusals = (await flushOutbox(this.#p)) ? 0 : this.#refusals + 1;
+    if (gate.isVerified()) await flushOutbox(this.#p);
     await this.rearm();
   }
 
@@ -142,9 +138,11 @@ export class Background {
   /** When the next delivery to D1 is tried, in Unix milliseconds; undefined when D1 has every row. */
   #nextDeliveryAt(): number | undefined {
     const { journal, now } = this.#p;
+    const isLate = now() - (journal.undeliveredSince() ?? 0) > LATE_MS;
+    const soonest = now() + (isLate ? LATE_DELIVERY_MS : DELIVERY_MS);
+    if (journal.isQueued()) return soonest;
     const refused = journal.nextRefusedAt(now());
-    if (!journal.isQueued() && (refused === undefined || this.#refusals === 0)) return refused;
-    return now() + backoff(this.#refusals - QUICK_DELIVERIES, DELIVERIES);
+    return refused === undefined ? undefined : Math.max(refused, soonest);
   }
 
   async #runModules(): Promise<void> {
