@@ -58,10 +58,14 @@ const splitList = (text: string): string[] =>
  */
 export const MAX_WAITING = 512;
 
+/** Interval between reads of a record, regardless of the number of requests for it. */
+const POLL_MS = 1_000;
+const POLICY = { freshMs: POLL_MS, revalidateMs: 0, staleMs: 0 };
+
 export type Waiting = ReturnType<typeof createWaiting>;
 
 type WaitOptions = {
-  /** Caches each read for `pollMs`, so that all requests that wait for one record share it. */
+  /** Caches each read for `POLL_MS`, so that all requests for one record share it. */
   readonly memory: Pick<Cache, 'read'>;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
@@ -71,8 +75,6 @@ type WaitOptions = {
 export type Poll<T> = {
   /** Key of the record, unique among all records that can be waited for. */
   readonly key: string;
-  /** Interval between reads of the record, regardless of the number of waiting requests. */
-  readonly pollMs: number;
   /** @throws AppError; only the first read of a request passes it on */
   readonly read: () => Promise<T>;
   /** The value whose change ends the wait; null when the state is final. */
@@ -97,15 +99,17 @@ export function createWaiting({ memory, now, sleep, maximum = MAX_WAITING }: Wai
     return entry;
   }
 
+  const shared = async <T>({ key, read }: Poll<T>): Promise<T> =>
+    (await memory.read(key, POLICY, read)).value;
+
   /** @returns the newest value, and whether the wait was granted */
   async function nextChange<T>(
-    { key, pollMs, read, stateOf }: Poll<T>,
+    poll: Poll<T>,
     waitMs: number,
   ): Promise<{ readonly value: T; readonly applied: boolean }> {
+    const { stateOf } = poll;
     const until = now() + waitMs;
-    const policy = { freshMs: pollMs, revalidateMs: 0, staleMs: 0 };
-    const shared = async (): Promise<T> => (await memory.read(`wait:${key}`, policy, read)).value;
-    const first = await shared();
+    const first = await shared(poll);
     const state = stateOf(first);
     if (state === null) return { value: first, applied: true };
     const entry = enter(until);
@@ -113,10 +117,10 @@ export function createWaiting({ memory, now, sleep, maximum = MAX_WAITING }: Wai
     try {
       let value = first;
       while (stateOf(value) === state && now() < until) {
-        await sleep(Math.min(pollMs, until - now()));
+        await sleep(Math.min(POLL_MS, until - now()));
         // A failed read is not treated as a change: the caller keeps waiting and gets the last known state at
         // the end.
-        value = await shared().catch(() => value);
+        value = await shared(poll).catch(() => value);
       }
       return { value, applied: true };
     } finally {
@@ -128,12 +132,13 @@ export function createWaiting({ memory, now, sleep, maximum = MAX_WAITING }: Wai
     nextChange,
 
     /**
-     * Returns the record; without a wait preference, at once. Sets `Preference-Applied` if the wait was granted.
+     * Returns the record, at most a second old; without a wait preference, at once. Sets `Preference-Applied` if the
+     * wait was granted.
      * @throws what `read` throws
      */
     async read<T>(c: Context, poll: Poll<T>): Promise<T> {
       const waitMs = preferredWaitMs(c.req.header('prefer')) ?? 0;
-      if (waitMs === 0) return poll.read();
+      if (waitMs === 0) return shared(poll);
       const { value, applied } = await nextChange(poll, waitMs);
       if (applied) grantWait(c, waitMs);
       return value;

@@ -282,7 +282,6 @@ function swapDeps(sources: Sources): Deps['swap'] {
     },
     publicBaseUrl: sources.publicBaseUrl,
     cache: sources.cache,
-    memory: sources.memory,
     waiting: sources.waiting,
     now: Date.now,
   };

@@ -70,7 +70,6 @@ function service(parts: Parts) {
     now,
     sleep,
     waiting: createWaiting({ memory: newCache(), now, sleep }),
-    memory: newCache(),
     custody,
     tokens,
     search: { search: async () => ({ tokens: [], next: null }) },

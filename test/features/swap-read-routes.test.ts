@@ -33,8 +33,15 @@ describe('reads', () => {
       txId: null,
       nextPollSeconds: 5,
     });
-    expect((await get('/api/swap/status/nobody')).status).toBe(404);
   });
+
+  it.each(['x', '../..', SIGNATURE.slice(1), `${SIGNATURE}1`, '1'.repeat(10_000), "' OR 1=1 --"])(
+    'reading the invalid swap id %.40j returns NOT_FOUND without a read of D1',
+    async (id) => {
+      Object.defineProperty(service, 'rows', { get: () => expect.unreachable() });
+      expect((await get(`/api/swap/status/${encodeURIComponent(id)}`)).status).toBe(404);
+    },
+  );
 
   it('allows callers to cache a final swap permanently, and returns it to a long poll at once', async () => {
     const response = await get(`/api/swap/status/${SIGNATURE}`);

@@ -49,7 +49,6 @@ export type Service = {
   preview: SwapPreview;
   rows: SwapRow[];
   configured: boolean;
-  memory: Deps['swap']['memory'];
 };
 
 const quotesLeft = { left: 4, resetSeconds: 7_200 };
@@ -68,7 +67,6 @@ export const newService = (): Service => ({
   },
   rows: [row],
   configured: true,
-  memory: new Cache({ now: () => 1_790_000_000_000, defer: () => undefined }),
 });
 
 function depsOf(service: Service): Deps['swap'] {
@@ -77,7 +75,6 @@ function depsOf(service: Service): Deps['swap'] {
     quote: createFakeBridge().quote,
     quoteBudget: { take: async () => ({ ok: true }), left: () => ({ left: 10, resetSeconds: 7_200 }) },
     waiting: newWaiting(),
-    memory: service.memory,
     maxCreatesPerClientHour: 6,
     now: () => 1_790_000_000_000,
     custody: {

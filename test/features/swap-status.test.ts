@@ -1,9 +1,8 @@
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
 import type { SwapView } from '../../src/custody/api.ts';
-import { getSwapStatus } from '../../src/features/swap/record-routes.ts';
+import { readSwap } from '../../src/features/swap/record-routes.ts';
 import type { SwapRow } from '../../src/features/swap/swap-store.ts';
-import { Cache } from '../../src/http/cached.ts';
 
 const SOL = 1_000_000_000n;
 const SIGNATURE = base58.encode(new Uint8Array(64).fill(7));
@@ -36,9 +35,7 @@ describe('the state of a swap', () => {
   };
   const asking = (stored: () => Promise<SwapRow | undefined>, known: SwapView | null) => {
     const asked = { store: 0, custody: 0 };
-    const time = { now: 0 };
     const deps = {
-      memory: new Cache({ now: () => time.now, defer: () => undefined }),
       swaps: {
         bySignature() {
           asked.store++;
@@ -52,7 +49,7 @@ describe('the state of a swap', () => {
         },
       },
     };
-    return { asked, time, get: (signature: string) => getSwapStatus(deps, signature, async () => undefined) };
+    return { asked, get: (signature: string) => readSwap(deps, signature) };
   };
 
   it('reads the state of a swap from D1 alone', async () => {
@@ -73,25 +70,9 @@ describe('the state of a swap', () => {
     });
   });
 
-  it('reads the state of a swap once a second, for any number of callers', async () => {
-    const { get, asked, time } = asking(async () => ({ ...row, status: 'waiting', final: false }), view);
-    for (time.now = 0; time.now < 3_000; time.now += 100) await Promise.all([get(SIGNATURE), get(SIGNATURE)]);
-    expect(asked).toEqual({ store: 3, custody: 0 });
+  it('reports an unknown swap as NOT_FOUND', async () => {
+    await expect(asking(async () => undefined, null).get(SIGNATURE)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
   });
-
-  it('an unknown swap costs one read of D1 and one of the custodian in two seconds', async () => {
-    const { get, asked, time } = asking(async () => undefined, null);
-    for (time.now = 0; time.now < 2_000; time.now += 100)
-      await expect(get(SIGNATURE)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    expect(asked).toEqual({ store: 1, custody: 1 });
-  });
-
-  it.each(['', 'x', '../..', SIGNATURE.slice(1), `${SIGNATURE}1`, '1'.repeat(10_000), "' OR 1=1 --"])(
-    'reading the invalid swap id %j returns NOT_FOUND without a read of D1 or the custodian',
-    async (id) => {
-      const { get, asked } = asking(async () => row, view);
-      await expect(get(id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-      expect(asked).toEqual({ store: 0, custody: 0 });
-    },
-  );
 });

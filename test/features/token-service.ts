@@ -2,7 +2,6 @@
 import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import type { OpenRequest, RequestView } from '../../src/custody/api.ts';
 import { type InvoiceDeps, invoiceRoutes } from '../../src/features/tokens/invoice-routes.ts';
-import { Cache } from '../../src/http/cached.ts';
 import { newWaiting } from '../http/waiting.ts';
 import { wallet } from '../kit/addresses.ts';
 import { routerOver } from '../kit/router.ts';
@@ -53,7 +52,6 @@ export const invoiceDeps = (service: TokenService): InvoiceDeps => ({
   randomAddress: () => encodeBase58(new Uint8Array(32).fill(9)),
   publicBaseUrl: 'https://sluice.test',
   tokens: { invoice: async () => undefined },
-  memory: new Cache({ now: () => 0, defer: () => undefined }),
   waiting: newWaiting(),
   requirePayments: () => TREASURY,
   now: () => 0,

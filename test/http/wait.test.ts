@@ -4,7 +4,8 @@ import { AppError } from '../../src/core/errors.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { createWaiting, MAX_WAITING } from '../../src/http/wait.ts';
 
-const POLL_MS = 400;
+/** Interval between reads of a record. */
+const POLL_MS = 1_000;
 const WAITERS = 500;
 
 /** A record whose state changes at set times, read under a clock that only `sleep` advances. */
@@ -22,7 +23,6 @@ function scene(changes: readonly (readonly [atMs: number, state: string])[], max
   });
   const poll = {
     key: 'swap:a',
-    pollMs: POLL_MS,
     read: async () => {
       reads.push(time);
       if (failure) throw failure;
@@ -148,6 +148,16 @@ describe('waiting for a change', () => {
 
   it('at least 500 requests can wait for a change at once', () =>
     expect(MAX_WAITING).toBeGreaterThanOrEqual(WAITERS));
+});
+
+it('reads a record once per second for any number of requests that do not wait', async () => {
+  const { waiting, poll, reads, runTo } = scene([]);
+  const app = new Hono().get('/', async (c) => c.json(await waiting.read(c, poll)));
+  for (let ms = 0; ms < 3_000; ms += 100) {
+    await runTo(ms);
+    await Promise.all([app.request('/'), app.request('/')]);
+  }
+  expect(reads).toEqual([0, 1_000, 2_000]);
 });
 
 describe('the Prefer header', () => {

@@ -19,7 +19,6 @@ it('500 waiting requests get the finished swap with shared reads and no upstream
   let reads = 0;
   let polls = 0;
   const swaps = createSwapStore(env.DB);
-  const memory = new Cache({ now: Date.now, defer: () => undefined });
   const swap = {
     now: Date.now,
     requireSwaps: () => undefined,
@@ -31,9 +30,8 @@ it('500 waiting requests get the finished swap with shared reads and no upstream
         return swaps.bySignature(signature);
       },
     },
-    memory,
     waiting: createWaiting({
-      memory,
+      memory: new Cache({ now: Date.now, defer: () => undefined }),
       now: Date.now,
       sleep: (ms) => {
         polls++;

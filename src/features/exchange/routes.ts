@@ -105,12 +105,6 @@ export type ExchangeDeps = Omit<QuoteDeps & CreateExchangeDeps & GetStatusDeps, 
   waiting: Waiting;
 };
 
-/**
- * Interval between reads; the provider itself is called once in 5 s per exchange, regardless of the number of
- * requests.
- */
-const POLL_MS = 1_000;
-
 const address = z
   .string()
   .regex(/^[\x21-\x7e]{2,200}$/, 'must be an address: 2 to 200 visible ASCII characters');
@@ -251,7 +245,6 @@ export const exchangeRoutes = newRouter<{ readonly exchange: ExchangeDeps }>()
     const { id } = c.req.valid('param');
     const state = await deps.waiting.read(c, {
       key: `exchange:${id}`,
-      pollMs: POLL_MS,
       read: () => getExchangeStatus(deps, id),
       stateOf: ({ status, providerStatus }) =>
         status === 'waiting' || status === 'pending' ? providerStatus : null,

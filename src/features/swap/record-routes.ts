@@ -3,7 +3,6 @@ import { isSignature } from '../../chain/solana/address.ts';
 import { SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
-import type { Cache } from '../../http/cached.ts';
 import { csvList, decodeCursor, pageOf, pageParams, wantsCsv } from '../../http/paging.ts';
 import { SIGNATURE } from '../../http/params.ts';
 import { admitRead, limitReads } from '../../http/rate-limit.ts';
@@ -89,8 +88,6 @@ const historyRoute = createRoute({
 const HISTORY = 'swaps';
 const HistoryKey = z.tuple([z.int()]);
 const POLL_SECONDS = 5;
-/** Interval between reads of a swap while requests wait for a change. */
-const POLL_MS = 1_000;
 const sol = (atoms: bigint): number => toNumber(atoms, SOL_DECIMALS);
 
 function pageOfSwaps(read: readonly SwapRow[], limit: number) {
@@ -114,10 +111,13 @@ export const swapRecordRoutes = newRouter<{ readonly swap: SwapRecordDeps }>()
     const deps = c.var.deps.swap;
     deps.requireSwaps();
     const { id } = c.req.valid('param');
+    if (!isSignature(id)) throw notFound();
     const swap = await deps.waiting.read(c, {
       key: `swap:${id}`,
-      pollMs: POLL_MS,
-      read: () => getSwapStatus(deps, id, () => admitRead(c)),
+      read: async () => {
+        await admitRead(c);
+        return readSwap(deps, id);
+      },
       stateOf: ({ status, detail }) => (status === 'waiting' ? detail : null),
     });
     if (swap.final) c.header('Cache-Control', 'public, max-age=31536000, immutable');
@@ -147,40 +147,18 @@ const statusOf = (swap: SwapRow) => ({
 });
 
 export type SwapStatusDeps = {
-  /** This isolate's memory. It also caches for two seconds that a signature is unknown. */
-  readonly memory: Pick<Cache, 'read'>;
   readonly swaps: Pick<SwapStore, 'bySignature'>;
   readonly custody: Pick<CustodianApi, 'findSwap'>;
 };
-
-/** One read per second and swap, regardless of the number of polling callers. */
-const ONE_SECOND = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
-
-/**
- * The stored state of a swap, at most a second old: a poll costs no upstream call.
- * @param admit called before a read whose value is not in memory
- * @throws AppError NOT_FOUND; what `admit` throws
- */
-export async function getSwapStatus(
-  d: SwapStatusDeps,
-  signature: string,
-  admit: () => Promise<void>,
-): Promise<SwapRow> {
-  if (!isSignature(signature)) throw notFound();
-  const read = async (): Promise<SwapRow> => {
-    await admit();
-    return readSwap(d, signature);
-  };
-  return (await d.memory.read(`swap:${signature}`, ONE_SECOND, read)).value;
-}
 
 const notFound = () => new AppError('NOT_FOUND', 'No swap has this id.');
 
 /**
  * A row that D1 does not have yet, or cannot return, is read from the custodian, so a published id is never
  * unknown.
+ * @throws AppError NOT_FOUND
  */
-async function readSwap(d: SwapStatusDeps, signature: string): Promise<SwapRow> {
+export async function readSwap(d: SwapStatusDeps, signature: string): Promise<SwapRow> {
   const row = await d.swaps.bySignature(signature).catch(() => undefined);
   if (row) return row;
   const swap = await d.custody.findSwap(signature);

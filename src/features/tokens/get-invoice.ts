@@ -1,13 +1,10 @@
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi, RequestView } from '../../custody/api.ts';
-import type { Cache } from '../../http/cached.ts';
 import type { TokenStore } from './token-store.ts';
 
 export type GetInvoiceDeps = {
   readonly tokens: Pick<TokenStore, 'invoice'>;
   readonly custody: Pick<CustodianApi, 'findRequest'>;
-  /** This isolate's memory only. */
-  readonly memory: Pick<Cache, 'read'>;
 };
 
 /**
@@ -15,10 +12,7 @@ export type GetInvoiceDeps = {
  * unavailable, the other one is used.
  * @throws AppError NOT_FOUND; CUSTODIAN_UNAVAILABLE when it does not answer and D1 has no such invoice
  */
-export async function getInvoice(
-  { tokens, custody }: Omit<GetInvoiceDeps, 'memory'>,
-  id: string,
-): Promise<RequestView> {
+export async function getInvoice({ tokens, custody }: GetInvoiceDeps, id: string): Promise<RequestView> {
   const mirrored = await tokens.invoice(id).catch(() => undefined);
   // A completed invoice never changes again.
   if (mirrored?.status === 'completed') return mirrored;
@@ -29,18 +23,4 @@ export async function getInvoice(
   const request = known ?? mirrored;
   if (request?.kind !== 'token') throw new AppError('NOT_FOUND', 'There is no invoice with this id.');
   return request;
-}
-
-const ONE_SECOND = { freshMs: 1_000, revalidateMs: 0, staleMs: 0 };
-
-/**
- * The state of an invoice, at most a second old: many callers poll open invoices, and only one custodian can answer.
- * @param read `getInvoice` of this id
- */
-export async function getRecentInvoice(
-  { memory }: Pick<GetInvoiceDeps, 'memory'>,
-  id: string,
-  read: () => Promise<RequestView>,
-): Promise<RequestView> {
-  return (await memory.read(`invoice:${id}`, ONE_SECOND, read)).value;
 }

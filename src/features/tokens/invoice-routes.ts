@@ -12,7 +12,7 @@ import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
 import { grantedWaitMs, preferChangeHeaders, preferHeaders, type Waiting } from '../../http/wait.ts';
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
-import { type GetInvoiceDeps, getInvoice, getRecentInvoice } from './get-invoice.ts';
+import { type GetInvoiceDeps, getInvoice } from './get-invoice.ts';
 import {
   address,
   type ConfirmPaymentDeps,
@@ -85,7 +85,6 @@ const Invoice = PaymentRequest.extend({
 const flag = z.boolean().optional();
 
 const DEFAULT_DECIMALS = 9;
-const POLL_MS = 1_000;
 /** An expired invoice can still be paid late, but no payment is expected. */
 const FINAL_DETAILS = ['completed', 'expired', 'refund_due'];
 const openState = ({ detail, receivedLamports }: RequestView): string | null =>
@@ -233,20 +232,15 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
     const treasury = deps.requirePayments();
     const { id } = c.req.valid('param');
     const { prefer } = c.req.valid('header');
-    // Two kinds of request skip the cache of `getRecentInvoice`. A bookmark means that the caller has changed
-    // something, perhaps through another isolate. With `Prefer`, all callers that wait for a record already share its
-    // reads.
-    const isOwnRead = c.req.header(BOOKMARK_HEADER) !== undefined || prefer !== undefined;
+    // A bookmark means that the caller has changed something, perhaps through another isolate, so the cache is skipped.
+    const isOwnRead = c.req.header(BOOKMARK_HEADER) !== undefined && prefer === undefined;
     const read = async (): Promise<RequestView> => {
       await admitRead(c);
       return getInvoice(deps, id);
     };
-    const request = await deps.waiting.read(c, {
-      key: `invoice:${id}`,
-      pollMs: POLL_MS,
-      read: () => (isOwnRead ? read() : getRecentInvoice(deps, id, read)),
-      stateOf: openState,
-    });
+    const request = await (isOwnRead
+      ? read()
+      : deps.waiting.read(c, { key: `invoice:${id}`, read, stateOf: openState }));
     return c.json(invoiceBody(request, treasury), 200);
   })
   .openapi(confirmRoute, async (c) => {
