@@ -3,25 +3,28 @@
  * 90 days, and the resulting incidents.
  * @module
  */
+import { z } from '@hono/zod-openapi';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { QUOTE_WINDOW_MS } from '../../core/call-limits.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import type { D1Reads } from '../../http/read-session.ts';
+import { component } from '../../http/router.ts';
+
+const asOf = z.iso.datetime();
 
 /** An operation for public display: without its natural key. */
-export type OperationLine = {
-  readonly kind: string;
-  readonly status: 'waiting' | 'finished' | 'failed';
-  readonly detail: string;
-  readonly reason: string | null;
-  readonly signature: string | null;
-  /** Decimal text; null if the operation moves no SOL of its own. */
-  readonly amountLamports: string | null;
-  /** ISO 8601. */
-  readonly createdAt: string;
-  readonly updatedAt: string;
-};
+export const OperationLine = z.object({
+  kind: z.string(),
+  status: z.enum(['waiting', 'finished', 'failed']),
+  detail: z.string(),
+  reason: z.string().nullable(),
+  signature: z.string().nullable().describe('Solana signature once it is signed'),
+  amountLamports: z.string().nullable().describe('Lamports that the operation moves'),
+  createdAt: asOf,
+  updatedAt: asOf,
+});
+type OperationLine = z.infer<typeof OperationLine>;
 
 /** Length of a period of the status history. */
 export const STATUS_PERIOD_MS = 30 * 60_000;
@@ -35,14 +38,17 @@ const SHORTEST_INCIDENT_MS = 90_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
 const SHOWN_INCIDENTS = 50;
 
-export type StatusPeriod = {
-  /** ISO 8601. */
-  readonly startsAt: string;
-  /** Checks that ran: one per minute while the cron was on time. */
-  readonly checks: number;
-  /** Only parts of the service that failed at least once. */
-  readonly failures: { readonly name: string; readonly checks: number }[];
-};
+export const StatusPeriod = component('StatusPeriod', {
+  startsAt: asOf,
+  checks: z.int().describe('Checks that ran, one per minute'),
+  failures: z.array(
+    z.object({
+      name: z.string().describe('custody, backing, database, or an upstream'),
+      checks: z.int().describe('Checks that found it failing'),
+    }),
+  ),
+});
+type StatusPeriod = z.infer<typeof StatusPeriod>;
 
 /** Every table of schema.sql; a test compares them. */
 export const TABLES = [
@@ -68,15 +74,14 @@ export const TABLES = [
 /** Names every table, so that a missing one is an error. LIMIT 0 reads no row, so the result is empty. */
 const NAME_TABLES = `SELECT 1 WHERE ${TABLES.map((table) => `EXISTS (SELECT 1 FROM ${table} LIMIT 0)`).join(' OR ')}`;
 
-export type Incident = {
-  readonly part: string;
-  /** What callers noticed, one sentence. */
-  readonly effect: string;
-  /** ISO 8601. */
-  readonly from: string;
-  /** Null while it lasts. */
-  readonly to: string | null;
-};
+/** `effect` is one sentence about what callers noticed; `to` is null while the incident lasts. */
+export const Incident = z.object({
+  part: z.string().describe('A name as in failures, or checks if none ran'),
+  effect: z.string(),
+  from: asOf,
+  to: asOf.nullable(),
+});
+export type Incident = z.infer<typeof Incident>;
 
 export type DatabaseStore = ReturnType<typeof createDatabaseStore>;
 

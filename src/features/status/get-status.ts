@@ -1,18 +1,17 @@
-import * as z from 'zod';
+import { z } from '@hono/zod-openapi';
 import { DAY_MS } from '../../core/durations.ts';
 import type { CustodianApi, CustodyReport, LimitUse } from '../../custody/api.ts';
 import { type Cache, refreshing } from '../../http/cached.ts';
+import { component } from '../../http/router.ts';
 import { type DatabaseStore, STATUS_PERIOD_MS, schemaFingerprint } from './database-store.ts';
 
 /** One upstream's state from a probe. */
-export type UpstreamState = {
-  readonly name: string;
-  readonly ok: boolean;
-  /** Whether money depends on it; an outage of any other upstream only affects a view. */
-  readonly needed: boolean;
-  /** Response time in milliseconds. */
-  readonly ms: number;
-};
+export const UpstreamState = z.object({
+  name: z.string(),
+  ok: z.boolean(),
+  needed: z.boolean().describe('Whether money depends on it; only these affect ok'),
+  ms: z.int().describe('Response time in milliseconds'),
+});
 
 export type Backing = {
   /** When the oldest of its figures was read, ISO 8601. */
@@ -43,7 +42,7 @@ export type StatusReportDeps = {
   readAlarms(): Promise<string[]>;
   readRelease(): Promise<Release>;
   /** Sends one inexpensive request to every upstream. */
-  probeUpstreams(): Promise<UpstreamState[]>;
+  probeUpstreams(): Promise<z.infer<typeof UpstreamState>[]>;
   /** Names of the upstreams that this isolate skips because they hang. */
   openCircuits(): readonly string[];
   readonly now: () => number;
@@ -212,16 +211,13 @@ export type TextStore = {
 export type Heartbeat = ReturnType<typeof createHeartbeat>;
 
 /** Names of the triggers and the age in milliseconds from which one is treated as missing. */
-const PATIENCE_MS = { minute: 5 * 60_000, daily: 26 * 3_600_000 } as const;
-export type Trigger = keyof typeof PATIENCE_MS;
-export const TRIGGERS: readonly Trigger[] = ['minute', 'daily'];
+const PATIENCE_MS = { minute: 5 * 60_000, daily: 26 * 3_600_000 };
 
-export type Beat = {
-  readonly trigger: Trigger;
-  /** ISO 8601; null when it never ran. */
-  readonly lastRunAt: string | null;
-  readonly ok: boolean;
-};
+export const Beat = z.object({
+  trigger: z.enum(['minute', 'daily']),
+  lastRunAt: z.iso.datetime().nullable(),
+  ok: z.boolean().describe('Whether it ran within its time'),
+});
 
 /**
  * When each cron trigger last ran. KV may lag by a minute, far less than the five minutes after which the minute
@@ -229,13 +225,13 @@ export type Beat = {
  */
 export const createHeartbeat = (kv: TextStore) => ({
   /** @param nowMs Unix milliseconds */
-  async beat(trigger: Trigger, nowMs: number): Promise<void> {
+  async beat(trigger: keyof typeof PATIENCE_MS, nowMs: number): Promise<void> {
     await kv.put(`cron:${trigger}`, String(nowMs));
   },
 
-  async read(nowMs: number): Promise<Beat[]> {
+  async read(nowMs: number): Promise<z.infer<typeof Beat>[]> {
     return Promise.all(
-      TRIGGERS.map(async (trigger) => {
+      Beat.shape.trigger.options.map(async (trigger) => {
         const text = await kv.get(`cron:${trigger}`, 'text');
         const at = Number(text ?? Number.NaN);
         if (!Number.isFinite(at)) return { trigger, lastRunAt: null, ok: false };
@@ -246,16 +242,13 @@ export const createHeartbeat = (kv: TextStore) => ({
 });
 
 /** The build's data in the site's `build.json`, and the platform's metadata of the deployed version. */
-export type Release = {
-  /** From package.json. */
-  readonly version: string | null;
-  /** From git, with `-dirty` if files had been changed; null when built outside a repository. */
-  readonly commit: string | null;
-  /** Id of the Worker's version, for `wrangler rollback`. */
-  readonly id: string | null;
-  /** When that version was uploaded, ISO 8601. */
-  readonly deployedAt: string | null;
-};
+export const Release = component('Release', {
+  version: z.string().nullable().openapi({ description: 'Version of the package', example: '1.1.0' }),
+  commit: z.string().nullable().describe('Commit of the build; ends in -dirty if files had been changed'),
+  id: z.string().nullable().describe('Id of the deployed Worker version'),
+  deployedAt: z.iso.datetime().nullable().describe('When that version was uploaded'),
+}).describe('The running release');
+export type Release = z.infer<typeof Release>;
 
 const Build = z.object({ version: z.string(), commit: z.string().nullable() });
 

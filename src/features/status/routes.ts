@@ -5,7 +5,8 @@ import type { Cache } from '../../http/cached.ts';
 import { jsonResponse } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { within } from '../../http/within.ts';
-import { getStatus, type StatusReportDeps } from './get-status.ts';
+import { Incident, OperationLine, StatusPeriod } from './database-store.ts';
+import { Beat, getStatus, Release, type StatusReportDeps, UpstreamState } from './get-status.ts';
 
 export type StatusDeps = ReadyDeps &
   StatusReportDeps & {
@@ -24,13 +25,6 @@ const READY_POLICY = { freshMs: 2_000, revalidateMs: 0, staleMs: 0 };
 
 const asOf = z.iso.datetime();
 
-const release = component('Release', {
-  version: z.string().nullable().openapi({ description: 'Version of the package', example: '1.1.0' }),
-  commit: z.string().nullable().describe('Commit of the build; ends in -dirty if files had been changed'),
-  id: z.string().nullable().describe('Id of the deployed Worker version'),
-  deployedAt: asOf.nullable().describe('When that version was uploaded'),
-}).describe('The running release');
-
 const health = createRoute({
   method: 'get',
   path: '/health',
@@ -45,7 +39,7 @@ const health = createRoute({
         state: z
           .enum(['starting', 'running'])
           .describe('starting until the custodian has compared its journal with D1 and the chain'),
-        release: release,
+        release: Release,
         reserveAddress: z
           .string()
           .nullable()
@@ -76,26 +70,6 @@ const ready = createRoute({
   },
 });
 
-const operation = z.object({
-  kind: z.string(),
-  status: z.enum(['waiting', 'finished', 'failed']),
-  detail: z.string(),
-  reason: z.string().nullable(),
-  signature: z.string().nullable().describe('Solana signature once it is signed'),
-  amountLamports: z.string().nullable().describe('Lamports that the operation moves'),
-  createdAt: asOf,
-  updatedAt: asOf,
-});
-const period = component('StatusPeriod', {
-  startsAt: asOf,
-  checks: z.int().describe('Checks that ran, one per minute'),
-  failures: z.array(
-    z.object({
-      name: z.string().describe('custody, backing, database, or an upstream'),
-      checks: z.int().describe('Checks that found it failing'),
-    }),
-  ),
-});
 const status = createRoute({
   method: 'get',
   path: '/status',
@@ -107,26 +81,13 @@ const status = createRoute({
     200: jsonResponse(
       component('Status', {
         ok: z.boolean(),
-        release: release,
+        release: Release,
         upstreams: z.array(
-          z.object({
-            name: z.string(),
-            ok: z.boolean(),
-            needed: z.boolean().describe('Whether money depends on it; only these affect ok'),
-            ms: z.int().describe('Response time in milliseconds'),
+          UpstreamState.extend({
             circuit: z.enum(['closed', 'open']).describe('open while calls are skipped after two timeouts'),
           }),
         ),
-        cron: z
-          .array(
-            z.object({
-              trigger: z.enum(['minute', 'daily']),
-              lastRunAt: asOf.nullable(),
-              ok: z.boolean().describe('Whether it ran within its time'),
-            }),
-          )
-          .nullable()
-          .describe('Null when it cannot be read'),
+        cron: z.array(Beat).nullable().describe('Null when it cannot be read'),
         custody: z
           .object({
             frozen: z.string().nullable().describe('Reason why nothing is signed'),
@@ -198,26 +159,16 @@ const status = createRoute({
               .describe('Bridge quotes that reads used in the current two hours'),
           })
           .nullable(),
-        operations: z.array(operation).nullable().describe('Newest first; null when they cannot be read'),
+        operations: z.array(OperationLine).nullable().describe('Newest first; null when they cannot be read'),
         history: z
           .object({
             periodSeconds: z.int().describe('Length of a period'),
-            periods: z.array(period),
+            periods: z.array(StatusPeriod),
           })
           .nullable()
           .describe("The last day's checks, oldest first; null when unread"),
-        days: z.array(period).nullable().describe('The same by day, for 90 days'),
-        incidents: z
-          .array(
-            z.object({
-              part: z.string().describe('A name as in failures, or checks if none ran'),
-              effect: z.string(),
-              from: asOf,
-              to: asOf.nullable(),
-            }),
-          )
-          .nullable()
-          .describe('Failures of at least two checks, newest first'),
+        days: z.array(StatusPeriod).nullable().describe('The same by day, for 90 days'),
+        incidents: z.array(Incident).nullable().describe('Failures of at least two checks, newest first'),
         as_of: asOf,
         stale: z.boolean(),
       }),
