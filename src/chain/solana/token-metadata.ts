@@ -6,9 +6,21 @@
  * @module
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { type ByteReader, createByteReader } from './byte-reader.ts';
+import {
+  addDecoderSizePrefix,
+  fixDecoderSize,
+  getAddressDecoder,
+  getArrayDecoder,
+  getBooleanDecoder,
+  getBytesDecoder,
+  getNullableDecoder,
+  getStructDecoder,
+  getU16Decoder,
+  getU32Decoder,
+  getUtf8Decoder,
+} from '@solana/web3.js';
 import { addressSeed, programAddress } from './program-address.ts';
-import type { Mint } from './token-program.ts';
+import { type Mint, readOrNothing } from './token-program.ts';
 
 export const METAPLEX_PROGRAM = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
 
@@ -35,37 +47,32 @@ export function metadataInMint(address: string, { extensions }: Mint): TokenMeta
   const pointer = extensions.get(METADATA_POINTER);
   const metadata = extensions.get(TOKEN_METADATA);
   if (!pointer || !metadata) return undefined;
-  return readOrNothing(() => {
-    const read = createByteReader(pointer);
-    read.address(); // authority over the pointer
-    return read.address() === address ? readMetadata(createByteReader(metadata), address) : undefined;
-  });
+  const target = readOrNothing(() => getAddressDecoder().decode(pointer, AFTER_AUTHORITY));
+  return target === address ? readMetadata(metadata, 0, address) : undefined;
 }
 
 /** The metadata in a mint's Metaplex account. The caller checks the owner program. */
-export function decodeMetaplexMetadata(mint: string, data: Uint8Array): TokenMetadata | undefined {
-  if (data[0] !== METADATA_V1) return undefined;
-  return readOrNothing(() => readMetadata(createByteReader(data, 1), mint));
-}
+export const decodeMetaplexMetadata = (mint: string, data: Uint8Array): TokenMetadata | undefined =>
+  data[0] === METADATA_V1 ? readMetadata(data, 1, mint) : undefined;
 
-/**
- * Update authority, mint, name, symbol, uri: both standards begin with these fields. Metaplex pads with zero
- * bytes.
- */
-function readMetadata(read: ByteReader, mint: string): TokenMetadata | undefined {
-  read.address(); // update authority
-  if (read.address() !== mint) return undefined;
-  const text = () => read.string().replaceAll('\0', '').trim();
-  return { name: text(), symbol: text(), uri: text() };
-}
+/** A pointer begins with the authority over it. */
+const AFTER_AUTHORITY = 32;
 
-function readOrNothing<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
+/** Borsh text. Metaplex pads with zero bytes, which the decoder leaves out. */
+const text = addDecoderSizePrefix(getUtf8Decoder(), getU32Decoder());
+/** Both standards begin with these fields. */
+const NAMES = [
+  ['updateAuthority', getAddressDecoder()],
+  ['mint', getAddressDecoder()],
+  ['name', text],
+  ['symbol', text],
+  ['uri', text],
+] as const;
+
+function readMetadata(data: Uint8Array, start: number, mint: string): TokenMetadata | undefined {
+  const read = readOrNothing(() => getStructDecoder(NAMES).decode(data, start));
+  if (read?.mint !== mint) return undefined;
+  return { name: read.name.trim(), symbol: read.symbol.trim(), uri: read.uri.trim() };
 }
 
 /** Addresses; null if the authority was revoked permanently. */
@@ -99,25 +106,22 @@ export function tokenAuthorities(
 /** OptionalNonZeroPubkey: all zeros mean none, and decode as the system program's address. */
 function leadingKey(value: Uint8Array | undefined): string | null {
   if (value === undefined || value.length < 32) return null;
-  const authority = createByteReader(value).address();
+  const authority = getAddressDecoder().decode(value);
   return authority === NO_KEY ? null : authority;
-}
-
-/** Null when the account is marked as immutable. */
-function metaplexAuthority(data: Uint8Array): string | null {
-  if (data[0] !== METADATA_V1) return null;
-  const authority = readOrNothing(() => {
-    const read = createByteReader(data, 1);
-    const update = read.address();
-    read.address(); // mint
-    for (let text = 0; text < 3; text++) read.string();
-    read.u16(); // seller fee, in basis points
-    if (read.u8() === 1) read.bytes(read.u32() * CREATOR_BYTES);
-    read.u8(); // primary sale happened
-    return read.u8() === 1 ? update : null;
-  });
-  return authority ?? null;
 }
 
 /** Bytes of a creator: key, verified flag, share. */
 const CREATOR_BYTES = 32 + 1 + 1;
+const METAPLEX = getStructDecoder([
+  ...NAMES,
+  ['sellerFeeBps', getU16Decoder()],
+  ['creators', getNullableDecoder(getArrayDecoder(fixDecoderSize(getBytesDecoder(), CREATOR_BYTES)))],
+  ['isSold', getBooleanDecoder()],
+  ['isMutable', getBooleanDecoder()],
+]);
+
+/** Null when the account is marked as immutable. */
+function metaplexAuthority(data: Uint8Array): string | null {
+  const read = data[0] === METADATA_V1 ? readOrNothing(() => METAPLEX.decode(data, 1)) : undefined;
+  return read?.isMutable ? read.updateAuthority : null;
+}

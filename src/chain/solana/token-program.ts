@@ -3,7 +3,8 @@
  * @see solana-program/token-2022 interface/src/{state.rs,extension/mod.rs}
  * @module
  */
-import { createByteReader } from './byte-reader.ts';
+import { isSolanaError, unwrapOption } from '@solana/web3.js';
+import { AccountState, getMintDecoder, getTokenDecoder, type Token } from '@solana-program/token';
 
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
@@ -20,7 +21,7 @@ const KINDS = { mint: { base: 82, mark: 1 }, account: { base: 165, mark: 2 } } a
  *
  * @param owner program that owns the account
  */
-export function tokenExtensions(
+function tokenExtensions(
   owner: string,
   data: Uint8Array,
   kind: keyof typeof KINDS,
@@ -29,36 +30,47 @@ export function tokenExtensions(
   if (data.length === base && (owner === TOKEN_PROGRAM || owner === TOKEN_2022_PROGRAM)) return new Map();
   const extended = owner === TOKEN_2022_PROGRAM && data.length > PADDED_LENGTH;
   if (!extended || data.length === MULTISIG_LENGTH || data[PADDED_LENGTH] !== mark) return undefined;
-  const read = createByteReader(data, PADDED_LENGTH + 1);
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   const extensions = new Map<number, Uint8Array>();
-  while (read.left() >= 4) {
-    const type = read.u16();
-    const length = read.u16();
+  for (let at = PADDED_LENGTH + 1; at + 4 <= data.length; ) {
+    const type = view.getUint16(at, true);
+    const end = at + 4 + view.getUint16(at + 2, true);
     // Type 0 is unused space. A value longer than the remaining bytes means that no list follows.
-    if (type === 0 || length > read.left()) break;
-    extensions.set(type, read.bytes(length));
+    if (type === 0 || end > data.length) break;
+    extensions.set(type, data.slice(at + 4, end));
+    at = end;
   }
   return extensions;
 }
 
-/** Owner, mint and balance. @see solana-program/token interface/src/state.rs (`Account`) */
-export type TokenAccount = { readonly mint: string; readonly owner: string; readonly atoms: bigint };
+/** Undefined if the bytes end too early, or have a value that their layout does not know. */
+export function readOrNothing<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isSolanaError(error)) return undefined;
+    throw error;
+  }
+}
 
-/** State byte after the 36 bytes of the delegate; 0 means that the account was never initialized. */
-const STATE_OFFSET = 108;
+/** Undefined for anything except a live token account. */
+function liveAccount(owner: string, data: Uint8Array): Token | undefined {
+  if (!tokenExtensions(owner, data, 'account')) return undefined;
+  const account = readOrNothing(() => getTokenDecoder().decode(data));
+  return account?.state === AccountState.Uninitialized ? undefined : account;
+}
+
+/** Owner, mint and balance. */
+export type TokenAccount = { readonly mint: string; readonly owner: string; readonly atoms: bigint };
 
 /**
  * @param owner program that owns the account
  * @returns undefined for anything except a live token account
  */
 export function decodeTokenAccount(owner: string, data: Uint8Array): TokenAccount | undefined {
-  if (!tokenExtensions(owner, data, 'account') || data[STATE_OFFSET] === 0) return undefined;
-  const read = createByteReader(data);
-  return { mint: read.address(), owner: read.address(), atoms: read.u64() };
+  const account = liveAccount(owner, data);
+  return account && { mint: account.mint, owner: account.owner, atoms: account.amount };
 }
-
-const DELEGATE_OFFSET = 72;
-const ALLOWANCE_OFFSET = 121;
 
 /**
  * Atoms of one mint that a key may move out of a token account. An owner may move all, a delegate up to the allowance.
@@ -67,16 +79,15 @@ const ALLOWANCE_OFFSET = 121;
  * @param owner program that owns the account
  */
 export function movableAtoms(owner: string, data: Uint8Array, mint: string, key: string): bigint {
-  const account = decodeTokenAccount(owner, data);
+  const account = liveAccount(owner, data);
   if (account?.mint !== mint) return 0n;
-  if (account.owner === key) return account.atoms;
-  const delegation = createByteReader(data, DELEGATE_OFFSET);
-  if (delegation.u32() !== 1 || delegation.address() !== key) return 0n;
-  const allowance = createByteReader(data, ALLOWANCE_OFFSET).u64();
-  return allowance < account.atoms ? allowance : account.atoms;
+  const { amount, delegate, delegatedAmount } = account;
+  if (account.owner === key) return amount;
+  if (unwrapOption(delegate) !== key) return 0n;
+  return delegatedAmount < amount ? delegatedAmount : amount;
 }
 
-/** A mint: the supply of a token and its decimals. @see solana-program/token interface/src/state.rs (`Mint`) */
+/** A mint: the supply of a token and its decimals. */
 export type Mint = {
   /** The program that owns the mint. */
   readonly program: string;
@@ -98,18 +109,12 @@ export type Mint = {
 export function decodeMint(owner: string, data: Uint8Array): Mint | undefined {
   const extensions = tokenExtensions(owner, data, 'mint');
   if (!extensions) return undefined;
-  const read = createByteReader(data);
-  const hasAuthority = read.u32() === 1;
-  const authority = read.address();
-  const supply = read.u64();
-  const decimals = read.u8();
-  if (read.u8() === 0) return undefined;
-  const canFreeze = read.u32() === 1;
-  const freezer = read.address();
+  const { isInitialized, mintAuthority, freezeAuthority, supply, decimals } = getMintDecoder().decode(data);
+  if (!isInitialized) return undefined;
   return {
     program: owner,
-    mintAuthority: hasAuthority ? authority : null,
-    freezeAuthority: canFreeze ? freezer : null,
+    mintAuthority: unwrapOption(mintAuthority),
+    freezeAuthority: unwrapOption(freezeAuthority),
     supply,
     decimals,
     extensions,

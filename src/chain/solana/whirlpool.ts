@@ -6,8 +6,19 @@
  */
 
 import { utf8ToBytes } from '@noble/hashes/utils.js';
+import {
+  getAddressDecoder,
+  getArrayDecoder,
+  getI32Decoder,
+  getStructDecoder,
+  getU8Decoder,
+  getU16Decoder,
+  getU32Decoder,
+  getU64Decoder,
+  getU128Decoder,
+  padLeftDecoder,
+} from '@solana/web3.js';
 import { formatAmount } from '../../core/amount.ts';
-import { type ByteReader, createByteReader } from './byte-reader.ts';
 import { addressSeed, programAddress } from './program-address.ts';
 
 export const WHIRLPOOL_PROGRAM = 'whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc';
@@ -19,83 +30,60 @@ const DISCRIMINATOR = [63, 149, 209, 12, 225, 128, 99, 9];
 /** The all-zero address, which marks an unused reward slot. */
 const NO_ADDRESS = '11111111111111111111111111111111';
 
-export type WhirlpoolReward = {
-  readonly mint: string;
-  readonly vault: string;
-  /** In the first slot, the authority over all rewards; flags and reserved bytes in the others. */
-  readonly extension: string;
-  /** Atoms per second, Q64.64. */
-  readonly emissionsPerSecondX64: bigint;
-  readonly growthGlobalX64: bigint;
-};
+const address = getAddressDecoder();
+const u16 = getU16Decoder();
+const u32 = getU32Decoder();
+const u64 = getU64Decoder();
+const u128 = getU128Decoder();
 
-export type Whirlpool = {
-  readonly whirlpoolsConfig: string;
-  readonly bump: number;
-  readonly tickSpacing: number;
+const REWARD = getStructDecoder([
+  ['mint', address],
+  ['vault', address],
+  /** In the first slot, the authority over all rewards; flags and reserved bytes in the others. */
+  ['extension', address],
+  /** Atoms per second, Q64.64. */
+  ['emissionsPerSecondX64', u128],
+  ['growthGlobalX64', u128],
+]);
+
+const POOL = getStructDecoder([
+  ['whirlpoolsConfig', address],
+  ['bump', getU8Decoder()],
+  ['tickSpacing', u16],
   /** Equal to `tickSpacing` unless the pool belongs to an adaptive fee tier. */
-  readonly feeTierIndex: number;
+  ['feeTierIndex', u16],
   /** Share of the input taken as fee, in 1e-6: 400 is 0.04 %. */
-  readonly feeRate: number;
+  ['feeRate', u16],
   /** Share of the fee that the protocol takes, in 1e-4. */
-  readonly protocolFeeRate: number;
-  readonly liquidity: bigint;
+  ['protocolFeeRate', u16],
+  ['liquidity', u128],
   /** Square root of (atoms of B per atom of A), Q64.64. */
-  readonly sqrtPrice: bigint;
-  readonly tickCurrentIndex: number;
-  readonly protocolFeeOwedA: bigint;
-  readonly protocolFeeOwedB: bigint;
-  readonly tokenMintA: string;
-  readonly tokenVaultA: string;
-  readonly feeGrowthGlobalA: bigint;
-  readonly tokenMintB: string;
-  readonly tokenVaultB: string;
-  readonly feeGrowthGlobalB: bigint;
+  ['sqrtPrice', u128],
+  ['tickCurrentIndex', getI32Decoder()],
+  ['protocolFeeOwedA', u64],
+  ['protocolFeeOwedB', u64],
+  ['tokenMintA', address],
+  ['tokenVaultA', address],
+  ['feeGrowthGlobalA', u128],
+  ['tokenMintB', address],
+  ['tokenVaultB', address],
+  ['feeGrowthGlobalB', u128],
   /** Unix seconds. */
-  readonly rewardLastUpdatedTimestamp: bigint;
-  /** Three slots. */
-  readonly rewardInfos: readonly WhirlpoolReward[];
-};
+  ['rewardLastUpdatedTimestamp', u64],
+  ['rewardInfos', getArrayDecoder(REWARD, { size: 3 })],
+]);
+
+export type Whirlpool = ReturnType<typeof POOL.decode>;
 
 /** The decoded pool; undefined when the data is not a Whirlpool. The caller checks the owner. */
-export function decodeWhirlpool(data: Uint8Array): Whirlpool | undefined {
-  if (data.length !== WHIRLPOOL_LENGTH || DISCRIMINATOR.some((byte, index) => data[index] !== byte))
-    return undefined;
-  const read = createByteReader(data, DISCRIMINATOR.length);
-  return {
-    whirlpoolsConfig: read.address(),
-    bump: read.u8(),
-    tickSpacing: read.u16(),
-    feeTierIndex: read.u16(),
-    feeRate: read.u16(),
-    protocolFeeRate: read.u16(),
-    liquidity: read.u128(),
-    sqrtPrice: read.u128(),
-    tickCurrentIndex: read.i32(),
-    protocolFeeOwedA: read.u64(),
-    protocolFeeOwedB: read.u64(),
-    tokenMintA: read.address(),
-    tokenVaultA: read.address(),
-    feeGrowthGlobalA: read.u128(),
-    tokenMintB: read.address(),
-    tokenVaultB: read.address(),
-    feeGrowthGlobalB: read.u128(),
-    rewardLastUpdatedTimestamp: read.u64(),
-    rewardInfos: [reward(read), reward(read), reward(read)],
-  };
-}
+export const decodeWhirlpool = (data: Uint8Array): Whirlpool | undefined =>
+  isAccount(data, WHIRLPOOL_LENGTH, DISCRIMINATOR) ? POOL.decode(data, DISCRIMINATOR.length) : undefined;
 
-const reward = (read: ByteReader): WhirlpoolReward => ({
-  mint: read.address(),
-  vault: read.address(),
-  extension: read.address(),
-  emissionsPerSecondX64: read.u128(),
-  growthGlobalX64: read.u128(),
-});
+const isAccount = (data: Uint8Array, length: number, discriminator: readonly number[]): boolean =>
+  data.length === length && discriminator.every((byte, index) => data[index] === byte);
 
 /** The reward slots in use. */
-export const usedRewards = (pool: Whirlpool): readonly WhirlpoolReward[] =>
-  pool.rewardInfos.filter(({ mint }) => mint !== NO_ADDRESS);
+export const usedRewards = (pool: Whirlpool) => pool.rewardInfos.filter(({ mint }) => mint !== NO_ADDRESS);
 
 /** A splash pool has full-range positions only: its tick spacing exceeds the range of ticks. */
 export const isSplashPool = (pool: Whirlpool): boolean => pool.tickSpacing >= 32_768;
@@ -111,59 +99,50 @@ const ACCUMULATOR_SCALE = 10_000n;
 /** Highest fee of any pool, in 1e-6 of the input. */
 const FEE_RATE_LIMIT = 100_000n;
 
-export type WhirlpoolOracle = {
-  readonly whirlpool: string;
+const ORACLE = getStructDecoder([
+  ['whirlpool', address],
   /** Unix seconds; 0 when trading was never restricted. */
-  readonly tradeEnableTimestamp: bigint;
-  readonly constants: {
-    readonly filterPeriod: number;
-    readonly decayPeriod: number;
-    readonly reductionFactor: number;
-    readonly adaptiveFeeControlFactor: number;
-    readonly maxVolatilityAccumulator: number;
-    readonly tickGroupSize: number;
-    readonly majorSwapThresholdTicks: number;
-  };
-  readonly variables: {
-    /** Unix seconds. */
-    readonly lastReferenceUpdateTimestamp: bigint;
-    /** Unix seconds. */
-    readonly lastMajorSwapTimestamp: bigint;
-    readonly volatilityReference: number;
-    readonly tickGroupIndexReference: number;
-    readonly volatilityAccumulator: number;
-  };
-};
+  ['tradeEnableTimestamp', u64],
+  [
+    'constants',
+    getStructDecoder([
+      ['filterPeriod', u16],
+      ['decayPeriod', u16],
+      ['reductionFactor', u16],
+      ['adaptiveFeeControlFactor', u32],
+      ['maxVolatilityAccumulator', u32],
+      ['tickGroupSize', u16],
+      ['majorSwapThresholdTicks', u16],
+    ]),
+  ],
+  [
+    'variables',
+    // After 16 reserved bytes.
+    padLeftDecoder(
+      getStructDecoder([
+        /** Unix seconds. */
+        ['lastReferenceUpdateTimestamp', u64],
+        /** Unix seconds. */
+        ['lastMajorSwapTimestamp', u64],
+        ['volatilityReference', u32],
+        ['tickGroupIndexReference', getI32Decoder()],
+        ['volatilityAccumulator', u32],
+      ]),
+      16,
+    ),
+  ],
+]);
+
+export type WhirlpoolOracle = ReturnType<typeof ORACLE.decode>;
 
 export const oracleAddress = (pool: string): string =>
   programAddress(WHIRLPOOL_PROGRAM, [utf8ToBytes('oracle'), addressSeed(pool)]);
 
 /** The decoded oracle; undefined when the data is not an oracle. */
-export function decodeWhirlpoolOracle(data: Uint8Array): WhirlpoolOracle | undefined {
-  if (data.length !== ORACLE_LENGTH || ORACLE_DISCRIMINATOR.some((byte, index) => data[index] !== byte))
-    return undefined;
-  const read = createByteReader(data, ORACLE_DISCRIMINATOR.length);
-  const whirlpool = read.address();
-  const tradeEnableTimestamp = read.u64();
-  const constants = {
-    filterPeriod: read.u16(),
-    decayPeriod: read.u16(),
-    reductionFactor: read.u16(),
-    adaptiveFeeControlFactor: read.u32(),
-    maxVolatilityAccumulator: read.u32(),
-    tickGroupSize: read.u16(),
-    majorSwapThresholdTicks: read.u16(),
-  };
-  read.bytes(16); // reserved
-  const variables = {
-    lastReferenceUpdateTimestamp: read.u64(),
-    lastMajorSwapTimestamp: read.u64(),
-    volatilityReference: read.u32(),
-    tickGroupIndexReference: read.i32(),
-    volatilityAccumulator: read.u32(),
-  };
-  return { whirlpool, tradeEnableTimestamp, constants, variables };
-}
+export const decodeWhirlpoolOracle = (data: Uint8Array): WhirlpoolOracle | undefined =>
+  isAccount(data, ORACLE_LENGTH, ORACLE_DISCRIMINATOR)
+    ? ORACLE.decode(data, ORACLE_DISCRIMINATOR.length)
+    : undefined;
 
 /**
  * The amount that volatility adds to a pool's own fee rate, in 1e-6 of the input, rounded up.
