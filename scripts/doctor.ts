@@ -3,7 +3,7 @@
  * its fix. The first line names the target. Signs nothing, changes nothing, shows no secret. Exit code 1 when there is a problem.
  *
  * Options: --settings FILE (default .dev.vars), --apart-from FILE (settings of production, which --settings must not share),
- * --service ORIGIN (default PUBLIC_BASE_URL), --wrangler FILE, --offline, --json, --world (the offline world of this machine).
+ * --service ORIGIN (default PUBLIC_BASE_URL), --offline, --json, --world (the offline world of this machine).
  */
 import { existsSync } from 'node:fs';
 import { findWorlds } from '../test/world/running-world.ts';
@@ -14,14 +14,13 @@ import { KNOWN, readSettings } from './doctor/read-settings.ts';
 import { chooseTarget, targetLine } from './target.ts';
 
 const DEFAULT_SETTINGS = '.dev.vars';
-const USAGE = `npm run doctor -- [--settings FILE] [--apart-from FILE] [--service ORIGIN] [--wrangler FILE] [--offline] [--json]
+const USAGE = `npm run doctor -- [--settings FILE] [--apart-from FILE] [--service ORIGIN] [--offline] [--json]
 npm run doctor -- --world [--service ORIGIN] [--json]`;
 const { values, world } = argumentsOrUsage(USAGE, (args) => {
   const { values } = readArguments(args, {
     settings: { type: 'string' },
     'apart-from': { type: 'string' },
     service: { type: 'string' },
-    wrangler: { type: 'string', default: 'wrangler.toml' },
     offline: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     world: { type: 'boolean', default: false },
@@ -63,7 +62,7 @@ const production = values['apart-from'] === undefined ? undefined : readSettings
 const findings = await examine({
   settings,
   production,
-  files: world ? {} : { wrangler: values.wrangler, settings: file },
+  files: world ? {} : { wrangler: 'wrangler.toml', settings: file },
   service,
   offline: values.offline,
   fetch,

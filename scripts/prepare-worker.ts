@@ -15,7 +15,7 @@ import { writeDocuments } from './documents/write-documents.ts';
 
 argumentsOrUsage('npm run build:site', (args) => readArguments(args, {}));
 
-for (const { environment, shared } of sharedResources(readFileSync('wrangler.toml', 'utf8'))) {
+for (const { environment, shared } of sharedResources('wrangler.toml')) {
   console.error(`wrangler.toml: [env.${environment}] uses ${shared.join(', ')} of production.`);
   process.exit(1);
 }

@@ -1,53 +1,46 @@
 /** Compares the environments of a wrangler.toml: none may use a binding, name or route of production. */
+import { type Unstable_Config, unstable_readConfig } from 'wrangler';
 import { type Finding, problem, problemIf, type Settings } from './finding.ts';
 
-/** Keys whose values name a resource. `name` does so only in an environment's root; elsewhere it names a binding. */
+/** Members whose values name a resource of the account. */
 const RESOURCE =
-  /\b(database_id|database_name|preview_database_id|preview_id|id|namespace_id|service|script_name|pattern|route)\s*=\s*"([^"]+)"/g;
-const ROUTES = /^\s*routes?\s*=|^\s*\[\[routes\]\]/m;
+  /^(database_id|database_name|preview_database_id|preview_id|id|namespace_id|service|script_name)$/;
 const PLACEHOLDER = /^[0-]+$/;
 
-/** Text of each environment, comments removed; production is the part outside `[env.*]`. */
-function partsOf(toml: string): Map<string, string> {
-  const parts = new Map([['production', '']]);
-  let part = 'production';
-  for (const line of toml.replaceAll(/^\s*#.*$/gm, '').split('\n')) {
-    const header = /^\s*\[+\s*([\w.-]+)\s*\]+/.exec(line)?.[1];
-    if (header !== undefined) part = /^env\.([\w-]+)/.exec(header)?.[1] ?? 'production';
-    parts.set(part, `${parts.get(part) ?? ''}${line}\n`);
-  }
-  return parts;
-}
+/** An environment with all that it inherits; production without a name. */
+export const readEnvironment = (file: string, env?: string): Unstable_Config =>
+  unstable_readConfig({ config: file, env }, { hideWarnings: true });
 
-function resourcesOf(text: string): string[] {
-  const [, start = text] = /^\s*\[env\.[\w-]+\]\s*$([\s\S]*)/m.exec(text) ?? [];
-  const root = start.split(/^\s*\[/m)[0] ?? '';
-  const name = /^\s*name\s*=\s*"([^"]+)"/m.exec(root)?.[1];
-  const resources = [...text.matchAll(RESOURCE)].map(([, key, value]) => `${key} "${value}"`);
-  return [...(name === undefined ? [] : [`name "${name}"`]), ...resources].filter(
-    (resource) => !PLACEHOLDER.test(resource.split('"')[1] ?? ''),
-  );
+function resourcesOf(config: Unstable_Config): string[] {
+  // wrangler lets an environment inherit the routes of production, and with them its domain.
+  const routes = [config.route ?? [], config.routes ?? []].flat();
+  const resources = [
+    `name "${config.name}"`,
+    ...routes.map((route) => `route "${typeof route === 'string' ? route : route.pattern}"`),
+  ];
+  JSON.stringify(config, (key, value: unknown) => {
+    if (RESOURCE.test(key) && typeof value === 'string' && !PLACEHOLDER.test(value))
+      resources.push(`${key} "${value}"`);
+    return value;
+  });
+  return resources;
 }
 
 /**
  * Values that an environment shares with production, as `key "value"`. Empty if each environment has its own
  * resources.
  */
-export function sharedResources(toml: string): { environment: string; shared: string[] }[] {
-  const parts = partsOf(toml);
-  const production = parts.get('production') ?? '';
+export function sharedResources(file: string): { environment: string; shared: string[] }[] {
+  const production = readEnvironment(file);
   const own = new Set(resourcesOf(production));
-  return [...parts].flatMap(([environment, text]) => {
-    if (environment === 'production') return [];
-    const shared = resourcesOf(text).filter((resource) => own.has(resource));
-    // wrangler lets an environment inherit the routes of production, and with them its domain.
-    if (ROUTES.test(production) && !ROUTES.test(text)) shared.push('routes (inherited)');
+  return (production.definedEnvironments ?? []).flatMap((environment) => {
+    const shared = resourcesOf(readEnvironment(file, environment)).filter((resource) => own.has(resource));
     return shared.length > 0 ? [{ environment, shared }] : [];
   });
 }
 
-export const checkEnvironments = (file: string, toml: string): Finding[] =>
-  sharedResources(toml).map(({ environment, shared }) =>
+export const checkEnvironments = (file: string): Finding[] =>
+  sharedResources(file).map(({ environment, shared }) =>
     problem(
       'environment-shares-production',
       `${file}: [env.${environment}] uses ${shared.join(', ')} of production.`,

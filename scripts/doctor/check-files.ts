@@ -2,8 +2,8 @@
  * Checks of the repository and the machine: bindings, triggers, and the permissions of the settings file.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { checkEnvironments } from './check-environments.ts';
+import { existsSync, statSync } from 'node:fs';
+import { checkEnvironments, readEnvironment } from './check-environments.ts';
 import { type Finding, problem, problemIf, SECRETS } from './finding.ts';
 
 export type Files = {
@@ -21,17 +21,12 @@ export function checkFiles({ wrangler, settings }: Files): Finding[] {
 }
 
 function checkWrangler(file: string): Finding[] {
-  if (!existsSync(file))
-    return [
-      problem('wrangler-missing', `${file} is not there.`, 'Run the doctor in the folder of the project.'),
-    ];
-  const text = readFileSync(file, 'utf8').replaceAll(/^\s*#.*$/gm, '');
-  const inVars = /^\[vars\]\s*$([\s\S]*?)(?=^\[|\s*$(?![\s\S]))/m.exec(text)?.[1] ?? '';
-  const exposed = SECRETS.filter((name) => new RegExp(`^\\s*${name}\\s*=`, 'm').test(inVars));
+  const { triggers, vars } = readEnvironment(file);
+  const exposed = SECRETS.filter((name) => name in vars);
   return [
-    ...checkEnvironments(file, text),
+    ...checkEnvironments(file),
     ...problemIf(
-      !/crons = \[[^\]]*"\* \* \* \* \*"/.test(text),
+      !triggers.crons?.includes('* * * * *'),
       'cron-not-set',
       `${file} has no trigger that runs every minute: lost alarms are not set again.`,
       'Add crons = ["* * * * *", "5 0 * * *"] under [triggers].',

@@ -17,9 +17,16 @@ const bound = TOML.replace(
   'database_name = "sluice"\ndatabase_id = "3f9c2a10-1111-4111-8111-0123456789ab"\n',
 ).replace('binding = "KV"\n', 'binding = "KV"\nid = "0123456789abcdef0123456789abcdef"\n');
 
+/** A file with this text. */
+function fileOf(toml: string): string {
+  const file = join(folder, 'wrangler.toml');
+  writeFileSync(file, toml);
+  return file;
+}
+
 it('staging uses its own resources', () => {
-  expect(sharedResources(TOML)).toEqual([]);
-  expect(sharedResources(bound)).toEqual([]);
+  expect(sharedResources('wrangler.toml')).toEqual([]);
+  expect(sharedResources(fileOf(bound))).toEqual([]);
 });
 
 it.each(['wrangler.toml', 'wrangler.mcp.toml'])(
@@ -69,7 +76,7 @@ it.each([
   ['the name of the Worker', 'name = "sluice-staging"\nvars', 'name = "sluice"\nvars'],
 ])('refuses %s of production for staging', (_what, find, replace) => {
   expect(bound).toContain(find);
-  const [found, ...others] = sharedResources(bound.replace(find, replace));
+  const [found, ...others] = sharedResources(fileOf(bound.replace(find, replace)));
   expect(others).toEqual([]);
   expect(found?.environment).toBe('staging');
   expect(found?.shared).toHaveLength(1);
@@ -77,29 +84,22 @@ it.each([
 
 it('refuses a staging environment that inherits the domain of production', () => {
   const route = 'routes = [{ pattern = "sluice.example", custom_domain = true }]';
-  expect(sharedResources(`${route}\n${bound}`)).toEqual([
-    { environment: 'staging', shared: ['routes (inherited)'] },
+  expect(sharedResources(fileOf(`${route}\n${bound}`))).toEqual([
+    { environment: 'staging', shared: ['route "sluice.example"'] },
   ]);
   const own = route.replace('sluice.example', 'staging.sluice.example');
-  expect(
-    sharedResources(
-      `${route}\n${bound.replace('name = "sluice-staging"\n', `name = "sluice-staging"\n${own}\n`)}`,
-    ),
-  ).toEqual([]);
+  const apart = bound.replace('name = "sluice-staging"\n', `name = "sluice-staging"\n${own}\n`);
+  expect(sharedResources(fileOf(`${route}\n${apart}`))).toEqual([]);
 });
 
 it('the doctor reports a setting that staging shares with production', async () => {
-  const wrangler = join(folder, 'wrangler.toml');
-  writeFileSync(wrangler, bound.replace(DATABASE, 'database_name = "sluice"'));
+  const wrangler = fileOf(bound.replace(DATABASE, 'database_name = "sluice"'));
   const findings = await examine({ settings: {}, files: { wrangler }, offline: true, fetch });
   expect(findings.map(({ name }) => name)).toContain('environment-shares-production');
 });
 
 it('a setting shared with production fails the build of every deployment', async () => {
-  writeFileSync(
-    join(folder, 'wrangler.toml'),
-    bound.replace('namespace_id = "2001"', 'namespace_id = "1001"'),
-  );
+  fileOf(bound.replace('namespace_id = "2001"', 'namespace_id = "1001"'));
   const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
     const script = join(process.cwd(), 'scripts/prepare-worker.ts');
     execFile(process.execPath, [script], { cwd: folder }, (error, _stdout, text) =>
