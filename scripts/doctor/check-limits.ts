@@ -1,5 +1,4 @@
 /** Finds settings of limits, sources and areas that are valid but unwise. */
-import { base58 } from '@scure/base';
 import { DECLARATIONS, limitsOf, readConfig, VARIABLES } from '../../src/config.ts';
 import { type LimitName, OPERATION_LIMITS, type OperationLimit } from '../../src/core/operation-limits.ts';
 import { type Finding, hostOf, noteIf, problem, problemIf, type Settings } from './finding.ts';
@@ -35,12 +34,6 @@ function checkSpending(settings: Settings): Finding[] {
       'RESERVE_FLOOR_SOL is below 0.01: fees and rent could no longer be paid.',
       'Set it to 0.1, the default.',
     ),
-    ...noteIf(
-      c.SWAPS_DISABLED,
-      'swaps-disabled',
-      'SWAPS_DISABLED is on: every swap is refused.',
-      'Unset it when swaps may run.',
-    ),
   ];
 }
 
@@ -67,14 +60,6 @@ const limitsBelowOthers = (maximum: ReturnType<typeof limitsOf>): Finding[] =>
 function checkQuoteKey(settings: Settings): Finding[] {
   const key = given(settings, 'NEAR_INTENTS_QUOTE_KEY');
   if (key === undefined) return [];
-  if (!isEd25519Key(key))
-    return [
-      problem(
-        'quote-key-malformed',
-        'NEAR_INTENTS_QUOTE_KEY is not `ed25519:` and 32 bytes in base58: every quote would fail.',
-        'Remove it to use the pinned production key.',
-      ),
-    ];
   const own = given(settings, 'NEAR_INTENTS_API_URL');
   const isProduction = own === undefined || hostOf(own) === hostOf(readConfig({}).NEAR_INTENTS_API_URL);
   return problemIf(
@@ -83,14 +68,6 @@ function checkQuoteKey(settings: Settings): Finding[] {
     'NEAR_INTENTS_QUOTE_KEY is not the pinned key of the production bridge: its holder could redirect swaps.',
     'Remove it to use the pinned key.',
   );
-}
-
-function isEd25519Key(text: string): boolean {
-  try {
-    return text.startsWith('ed25519:') && base58.decode(text.slice('ed25519:'.length)).length === 32;
-  } catch {
-    return false;
-  }
 }
 
 function checkSources(settings: Settings): Finding[] {

@@ -1,5 +1,4 @@
 /** Keys, addresses and names of the settings, checked separately and against each other. */
-import { isBitcoinAddress } from '../../src/chain/bitcoin/address.ts';
 import { decodeWif, wifControls } from '../../src/chain/bitcoin/wif.ts';
 import { DECLARATIONS, readConfig, VARIABLES } from '../../src/config.ts';
 import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
@@ -13,7 +12,7 @@ export function checkSettings(settings: Settings): Finding[] {
     ...checkNames(settings),
     ...checkSolanaKey(settings),
     ...checkTreasury(settings),
-    ...checkBitcoin(settings),
+    ...checkBitcoinKey(settings),
     ...checkBaseUrl(settings),
     ...checkSecrets(settings),
     ...checkPlaceholders(settings),
@@ -40,12 +39,13 @@ function checkNames(settings: Settings): Finding[] {
   const invalid = DECLARATIONS.flatMap(([name, { schema }]) =>
     given(settings, name) !== undefined && !schema.safeParse(settings[name]).success ? [name] : [],
   );
+  const missing = missingSecrets(Object.keys(settings).filter((name) => settings[name] !== ''));
   return [
     ...unknown.map((name) =>
       problem(
         'variable-unknown',
         `${name} is not a variable of the service.`,
-        `Remove it, or use the name in docs/configuration.md${near(name)}.`,
+        'Remove it, or use the name in docs/configuration.md.',
       ),
     ),
     ...invalid.map((name) =>
@@ -55,52 +55,38 @@ function checkNames(settings: Settings): Finding[] {
         `Write ${name} as docs/configuration.md describes it.`,
       ),
     ),
+    ...missing.map((name) =>
+      problem(
+        'variable-missing',
+        `${name} is required and not set.`,
+        `Set ${name} as docs/configuration.md describes it; \`npm run ops -- keygen\` makes keys and secrets.`,
+      ),
+    ),
   ];
-}
-
-/** The known name with the fewest differences, if it is similar enough. */
-function near(name: string): string {
-  const plain = (text: string) => text.toUpperCase().replaceAll(/[^A-Z]/g, '');
-  const match = KNOWN.find((known) => plain(known) === plain(name) || plain(known).startsWith(plain(name)));
-  return match ? `: ${match}` : '';
 }
 
 function checkSolanaKey(settings: Settings): Finding[] {
   const key = given(settings, 'SOLANA_PRIVATE_KEY');
-  const address = given(settings, 'RESERVE_SOLANA_ADDRESS');
-  if (given(settings, 'VAULT_URL') !== undefined) {
-    const missing = ['VAULT_TOKEN', 'RESERVE_SOLANA_ADDRESS'].filter(
-      (name) => given(settings, name) === undefined,
-    );
+  if (key === undefined) return [];
+  if (given(settings, 'VAULT_URL') !== undefined)
     return [
-      ...problemIf(
-        key !== undefined,
+      problem(
         'solana-key-twice',
         'SOLANA_PRIVATE_KEY and VAULT_URL are both set: nothing is signed until one is removed.',
         'Remove SOLANA_PRIVATE_KEY when the key is in the key service.',
       ),
-      ...missing.map((name) =>
-        problem('key-service-incomplete', `VAULT_URL is set and ${name} is not.`, `Set ${name}.`),
-      ),
     ];
-  }
-  const how =
-    'Set SOLANA_PRIVATE_KEY to the base58 text or the JSON array of a 64-byte key (`npm run ops -- keygen` makes one).';
-  if (key === undefined)
-    return [problem('solana-key-missing', 'SOLANA_PRIVATE_KEY is not set: nothing can be signed.', how)];
   const own = addressOfSecret(key);
   if (own === undefined)
-    return [problem('solana-key-malformed', 'SOLANA_PRIVATE_KEY is not a Solana secret key.', how)];
-  if (address === undefined)
     return [
       problem(
-        'solana-address-missing',
-        'RESERVE_SOLANA_ADDRESS is not set: nothing can be signed.',
-        `Set it to ${own}, the address of SOLANA_PRIVATE_KEY.`,
+        'solana-key-malformed',
+        'SOLANA_PRIVATE_KEY is not a Solana secret key.',
+        'Set it to the base58 text or the JSON array of a 64-byte key.',
       ),
     ];
   return problemIf(
-    address !== own,
+    given(settings, 'RESERVE_SOLANA_ADDRESS') !== own,
     'solana-key-mismatch',
     `SOLANA_PRIVATE_KEY is the key of ${own}, not of RESERVE_SOLANA_ADDRESS: nothing can be signed.`,
     'Find out which one is right, and correct the other.',
@@ -119,36 +105,14 @@ function checkTreasury(settings: Settings): Finding[] {
   );
 }
 
-function checkBitcoin(settings: Settings): Finding[] {
-  const address = given(settings, 'RESERVE_BTC_ADDRESS');
+function checkBitcoinKey(settings: Settings): Finding[] {
   const wif = given(settings, 'BTC_PRIVATE_KEY_WIF');
-  const isValid = address !== undefined && isBitcoinAddress(address);
-  return [
-    ...problemIf(
-      address === undefined,
-      'btc-address-missing',
-      'RESERVE_BTC_ADDRESS is not set: swaps have no destination.',
-      'Set it to the mainnet address of the reserve.',
-    ),
-    ...problemIf(
-      address !== undefined && !isValid,
-      'btc-address-malformed',
-      'RESERVE_BTC_ADDRESS is not a Bitcoin mainnet address.',
-      'Copy the address again: its checksum or its network is wrong.',
-    ),
-    ...problemIf(
-      wif !== undefined && !isWif(wif),
-      'btc-key-malformed',
-      'BTC_PRIVATE_KEY_WIF is not a mainnet key in wallet import format.',
-      'Correct it, or remove it and sign proofs offline.',
-    ),
-    ...problemIf(
-      wif !== undefined && isWif(wif) && isValid && !wifControls(wif, address),
-      'btc-key-mismatch',
-      'BTC_PRIVATE_KEY_WIF does not control RESERVE_BTC_ADDRESS.',
-      'Use the key of that address, or remove it and sign proofs offline.',
-    ),
-  ];
+  return problemIf(
+    wif !== undefined && !wifControls(wif, given(settings, 'RESERVE_BTC_ADDRESS') ?? ''),
+    'btc-key-mismatch',
+    'BTC_PRIVATE_KEY_WIF is not the mainnet key of RESERVE_BTC_ADDRESS in wallet import format.',
+    'Use the key of that address, or remove it and sign proofs offline.',
+  );
 }
 
 function isWif(text: string): boolean {
@@ -161,15 +125,7 @@ function isWif(text: string): boolean {
 }
 
 function checkBaseUrl(settings: Settings): Finding[] {
-  const text = given(settings, 'PUBLIC_BASE_URL');
-  if (text === undefined)
-    return [
-      problem(
-        'base-url-missing',
-        'PUBLIC_BASE_URL is not set: links and token metadata need it, and swaps wait for it.',
-        'Set it to the origin of the service, such as https://api.example.com.',
-      ),
-    ];
+  const text = given(settings, 'PUBLIC_BASE_URL') ?? '';
   if (!URL.canParse(text)) return [];
   const { protocol, host, pathname } = new URL(text);
   return [
@@ -200,18 +156,6 @@ function checkSecrets(settings: Settings): Finding[] {
       'secret-reused',
       `${reused.map(([name]) => name).join(' and ')} have the same value.`,
       'Create a separate one for each: `npm run ops -- keygen`.',
-    ),
-    ...problemIf(
-      !given(settings, 'OPS_SECRET'),
-      'ops-secret-missing',
-      'OPS_SECRET is not set: the service cannot be paused.',
-      'Set it to 32 random bytes or more: `npm run ops -- keygen`.',
-    ),
-    ...noteIf(
-      !given(settings, 'MINT_KEY_SEED'),
-      'mint-seed-missing',
-      'MINT_KEY_SEED is not set: tokens cannot be created.',
-      'Set it to 32 random bytes or more, and keep a copy: the same invoice must create the same mint.',
     ),
   ];
 }

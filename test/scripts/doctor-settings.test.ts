@@ -15,6 +15,8 @@ const HEALTHY: Settings = {
 };
 const OTHER = parseSettings(fresh());
 const WIF = /BTC_PRIVATE_KEY_WIF=(\w+)/.exec(fresh())?.[1] ?? '';
+const TESTNET = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+const TESTNET_WIF = 'cTpB4YiyKiBcPxnefsDpbnDxFDffjqJob8wGCEDXxgQ7zQoMXJdH';
 const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 const USDT = 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB';
 
@@ -75,12 +77,25 @@ describe('settings that look right at a glance', () => {
     ['a path in the origin', { PUBLIC_BASE_URL: 'https://reserve.test/api' }, 'base-url-path'],
     ['an origin without https', { PUBLIC_BASE_URL: 'http://reserve.test' }, 'base-url-insecure'],
     ['a node twice', { SOLANA_RPC_URL: 'https://one.test,https://one.test' }, 'rpc-repeated'],
-    [
-      'a testnet address',
-      { RESERVE_BTC_ADDRESS: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx' },
-      'btc-address-malformed',
-    ],
+    ['a testnet address', { RESERVE_BTC_ADDRESS: TESTNET }, 'variable-invalid'],
     ['a misspelt name', { RESERVE_SOLANA_ADRESS: HEALTHY.RESERVE_SOLANA_ADDRESS }, 'variable-unknown'],
+    ['no Solana key', { SOLANA_PRIVATE_KEY: undefined }, 'variable-missing'],
+    ['no OPS_SECRET', { OPS_SECRET: undefined }, 'variable-missing'],
+    ['an empty Bitcoin address', { RESERVE_BTC_ADDRESS: '' }, 'variable-missing'],
+    [
+      'a Solana key with other last letters',
+      { SOLANA_PRIVATE_KEY: `${HEALTHY.SOLANA_PRIVATE_KEY?.slice(0, -3)}aaa` },
+      'solana-key-malformed',
+    ],
+    ['the Bitcoin key of another address', { BTC_PRIVATE_KEY_WIF: WIF }, 'btc-key-mismatch'],
+    ['a Bitcoin key of testnet', { BTC_PRIVATE_KEY_WIF: TESTNET_WIF }, 'btc-key-mismatch'],
+    ['a day below its hour', { SWAP_MAX_SOL_HOUR: '20', SWAP_MAX_SOL_DAY: '10' }, 'limit-below-another'],
+    ['an hour below one swap', { SWAP_MAX_SOL_HOUR: '1' }, 'limit-below-another'],
+    ['less unsettled than one swap', { SWAP_MAX_UNSETTLED_SOL: '1' }, 'limit-below-another'],
+    ['a cost of half a swap', { SWAP_MAX_COST_BPS: '5000' }, 'cost-limit-loose'],
+    ['no floor', { RESERVE_FLOOR_SOL: '0' }, 'floor-low'],
+    ['a malformed key of the bridge', { NEAR_INTENTS_QUOTE_KEY: 'ed25519:short' }, 'quote-key-foreign'],
+    ['one Bitcoin source', { ESPLORA_API_URLS: 'https://esplora.test' }, 'esplora-single'],
   ] as const)('the doctor finds an error that is easy to overlook: %s', async (_what, change, name) => {
     expect(await problems(change)).toContain(name);
   });
