@@ -19,42 +19,6 @@ const control = async (call: string, body?: unknown) => {
   return (await response.json()) as Record<string, unknown>;
 };
 
-test('the world starts with a funded reserve on both chains', async () => {
-  const { address, lamports } = { address: world.reserve.solana, lamports: 10_000_000_000 };
-  const slot = world.solana.ledger.clock.slot('finalized');
-  expect((await world.solana.ledger.account(address, slot))?.lamports).toBe(lamports);
-  const response = await fetch(`${world.endpoints.esplora1}/api/address/${world.reserve.bitcoin}`);
-  expect(await response.json()).toMatchObject({ chain_stats: { funded_txo_sum: 1_000_000 } });
-});
-
-test('the edge of the world returns 502 while the Worker is down', async () => {
-  await world.worker.kill();
-  expect((await world.fetch('/api/health')).status).toBe(502);
-  await world.worker.start();
-  expect((await world.fetch('/api/health')).status).toBe(200);
-});
-
-describe('the Worker under the world', () => {
-  test('the Worker refuses a body of 3 MB that it does not read to the end', async () => {
-    const response = await world.fetch('/api/swap/create', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: 'a'.repeat(3_000_000),
-    });
-    expect(response.status).toBe(413);
-  });
-
-  test("the Worker's database has the schema, and its rows survive a SIGKILL", async () => {
-    await world.worker.query('CREATE TABLE marks (name TEXT)');
-    await world.worker.query('INSERT INTO marks VALUES (?)', ['kept']);
-    await world.worker.kill();
-    await world.worker.start();
-    expect(await world.worker.query('SELECT name FROM marks')).toEqual([{ name: 'kept' }]);
-    const tables = await world.worker.query("SELECT name FROM sqlite_master WHERE name = 'operations'");
-    expect(tables).toHaveLength(1);
-  });
-});
-
 describe('the world', () => {
   test('the control endpoint changes the state of the world', async () => {
     const info = await control('GET /info');
