@@ -1,14 +1,10 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { base58 } from '@scure/base';
-import { address } from '@solana/web3.js';
-import { getTransferSolInstruction } from '@solana-program/system';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { askPeers } from '../chain/bitcoin/peers.ts';
 import { runScript } from '../kit/run-script.ts';
 import { mintOfTheDay } from '../world/mint-of-the-day.ts';
-import { buildTransaction } from '../world/solana-wallet.ts';
 import { startWorld, type World } from '../world/world.ts';
-import { mintEnds, until } from './swap-caller.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -16,8 +12,6 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 afterEach(() => world.faults.clear());
-
-const UPSTREAMS = ['esplora1', 'esplora2', 'rpc1', 'rpc2'] as const;
 
 type Json = Record<string, unknown>;
 interface Proof {
@@ -42,11 +36,6 @@ async function getFresh<T = Json>(path: string): Promise<{ status: number; body:
   await world.control.cron('* * * * *');
   return get<T>(path);
 }
-
-const asked = (): Record<string, number> =>
-  Object.fromEntries(
-    Object.entries(world.stats()).flatMap(([name, { total }]) => (total > 0 ? [[name, total]] : [])),
-  );
 
 describe('the proof', () => {
   it('the proof has every contract field, and independent libraries accept both signatures', async () => {
@@ -163,117 +152,4 @@ describe('npm run verify', () => {
     expect(code).toBe(1);
     expect((await verifyFrom(world.endpoints.esplora1, explorers())).code).toBe(1);
   });
-});
-
-describe('balances', () => {
-  it('shows the last good balances when every upstream is down', async () => {
-    for (const upstream of UPSTREAMS) world.faults.set(upstream, { kind: '500' });
-    const { status, body } = await getFresh('/api/reserves');
-    expect(status).toBe(200);
-    expect(body).toMatchObject({
-      bitcoin: { address: world.reserve.bitcoin },
-      solana: { balanceLamports: expect.any(String) },
-    });
-  });
-});
-
-describe('the lists', () => {
-  it('the Solana list shows the reserve’s transactions, newest first, and failed ones with their error', async () => {
-    const [user] = world.users;
-    if (!user) throw new Error('no user');
-    const good = await world.control.transfer({
-      from: user,
-      to: world.reserve.solana,
-      asset: 'sol',
-      amount: 5n,
-    });
-    const tooMuch = getTransferSolInstruction({
-      source: user.signer,
-      destination: address(world.reserve.solana),
-      amount: 10n ** 15n,
-    });
-    const failing = await buildTransaction(world.solana.ledger, user.signer, [tooMuch]);
-    await world.solana.ledger.send(failing.wire, { skipPreflight: true });
-    // The cron may also begin the day's mint, whose transaction is then the newest.
-    const listed = await until('both are final', async () => {
-      const { body } = await getFresh<{ transactions: Json[] }>('/api/transactions/solana');
-      const at = body.transactions.findIndex(({ signature }) => signature === failing.signature);
-      return at < 0 ? undefined : body.transactions.slice(at);
-    });
-    expect(listed[0]?.err).toEqual({ InstructionError: [0, { Custom: 1 }] });
-    const paid = listed.findIndex(({ signature }) => signature === good);
-    expect(paid).toBeGreaterThan(0);
-    expect(listed[paid]).toMatchObject({ err: null, blockTime: expect.any(Number) });
-  });
-});
-
-describe('warm reads', () => {
-  const PATHS = ['/api/reserves', '/api/proof', '/api/arbitrage/summary'];
-  const readAll = () => Promise.all(PATHS.map((path) => get(path)));
-
-  it("warm reads make no upstream call, and a new isolate uses the cron's values in KV", {
-    tags: ['deep'],
-  }, async () => {
-    await world.control.cron('* * * * *');
-    await mintEnds(world);
-    await world.control.cron('* * * * *');
-    world.resetStats();
-    for (let round = 0; round < 20; round++) await readAll();
-    expect(asked()).toEqual({});
-    await world.worker.kill();
-    await world.worker.start();
-    world.resetStats();
-    for (const { status, body } of await readAll()) {
-      expect(status).toBe(200);
-      expect(body).toMatchObject({ stale: false });
-    }
-    expect(asked()).toEqual({});
-  });
-
-  it('1,000 simultaneous cold reads make one call to each source', { tags: ['deep'] }, async () => {
-    const cold = await startWorld({ cron: false, blockMs: 0 });
-    try {
-      // The first call of the custodian compares its journal with the chain.
-      await cold.fetch('/api/ready');
-      cold.resetStats();
-      const statuses = await Promise.all(
-        Array.from({ length: 1_000 }, async () => (await cold.fetch('/api/reserves')).status),
-      );
-      expect(new Set(statuses)).toEqual(new Set([200]));
-      const calls = Object.fromEntries(
-        Object.entries(cold.stats()).flatMap(([name, { byLabel }]) =>
-          Object.keys(byLabel).length > 0 ? [[name, byLabel]] : [],
-        ),
-      );
-      expect(calls).toEqual({
-        esplora1: { 'GET /api/address/:address': 1 },
-        esplora2: { 'GET /api/address/:address': 1 },
-        rpc1: { getBalance: 1 },
-        rpc2: { getBalance: 1 },
-      });
-    } finally {
-      await cold.stop();
-    }
-  });
-});
-
-it('a Bitcoin address without its key is watch-only, and its balance is still shown', {
-  tags: ['deep'],
-}, async () => {
-  const watching = await startWorld({ cron: false, blockMs: 0, vars: { BTC_PRIVATE_KEY_WIF: undefined } });
-  try {
-    const proof = await watching.fetch('/api/proof');
-    expect(proof.status).toBe(503);
-    expect(await proof.json()).toMatchObject({
-      error_code: 'NOT_CONFIGURED',
-      details: { variables: ['BTC_PRIVATE_KEY_WIF'], watchOnly: true },
-    });
-    const reserves = await watching.fetch('/api/reserves');
-    expect(await reserves.json()).toMatchObject({ bitcoin: { watchOnly: true, balanceSat: 1_000_000 } });
-    await watching.control.cron('* * * * *');
-    const failed = watching.worker.logs().filter((line) => line.includes('scheduled_task_failed'));
-    expect(failed).toEqual([]);
-  } finally {
-    await watching.stop();
-  }
 });
