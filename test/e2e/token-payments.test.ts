@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
-import { type Answer, type Body, createTokenCaller } from './token-caller.ts';
+import { type Body, createTokenCaller } from './token-caller.ts';
 
 let world: World;
 let caller: ReturnType<typeof createTokenCaller>;
@@ -11,7 +11,6 @@ beforeAll(async () => {
 afterAll(() => world?.stop());
 
 const lamportsOf = (body: Body): bigint => BigInt(String(body.fee_lamports));
-const code = ({ status, body }: Answer) => [status, body.error_code];
 const completed = (id: unknown) =>
   caller.until(
     () => caller.read(id),
@@ -80,54 +79,6 @@ describe('one transaction serves one purpose', () => {
     );
     const { tokens } = (await caller.call('/api/tokens')).body as { tokens: Body[] };
     expect(new Set(tokens.map(({ mint_address }) => mint_address)).size).toBe(tokens.length);
-  });
-});
-
-describe("a third party's confirm changes nothing", () => {
-  it.each([
-    [
-      "another payer's plain transfer",
-      () => caller.land(caller.user(1), caller.transfer(caller.user(1), world.treasury, 300_000_001n, [])),
-    ],
-    ["an operator's top-up", () => world.control.faucet(world.treasury, 'sol', 250_000_003n)],
-    [
-      'an amount that fits two invoices',
-      async (own: Body) => {
-        const other = await caller.invoice();
-        const references = [String(own.reference), String(other.reference)];
-        return caller.land(
-          caller.user(1),
-          caller.transfer(caller.user(1), world.treasury, lamportsOf(own), references),
-        );
-      },
-    ],
-    [
-      'a transfer with the reference of another request',
-      (own: Body) =>
-        caller.land(
-          caller.user(1),
-          caller.transfer(caller.user(1), world.treasury, lamportsOf(own) + 1n, [world.mints.absr]),
-        ),
-    ],
-  ] as const)(
-    "refuses a confirm with %s as PAYMENT_NOT_BOUND, and still accepts the request's own payment",
-    async (_name, make) => {
-      const own = await caller.invoice();
-      const refused = await caller.confirm(own, await make(own));
-      expect(code(refused)).toEqual([409, 'PAYMENT_NOT_BOUND']);
-      const paid = await caller.pay(own);
-      expect((await caller.confirm(own, paid)).status).toBe(200);
-    },
-  );
-
-  it("a third party's confirm with an unknown transaction leaves the invoice unpaid", async () => {
-    const own = await caller.invoice();
-    const unknown = await caller.call('/api/invoices/confirm', {
-      invoice_id: own.invoice_id,
-      tx_signature: '5'.repeat(87),
-    });
-    expect(unknown.status).toBeGreaterThanOrEqual(400);
-    expect(await caller.read(own.invoice_id)).toMatchObject({ body: { detail: 'awaiting_payment' } });
   });
 });
 
