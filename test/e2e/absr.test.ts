@@ -5,7 +5,6 @@ import { NETWORK, p2wpkh, WIF } from '@scure/btc-signer';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findAta } from '../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { VENUE_NAMES } from '../../src/providers/price-venues.ts';
 import { payBitcoin } from '../world/bitcoin-wallet.ts';
 import type { BitcoinKey } from '../world/keys.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -98,20 +97,6 @@ describe('a day of the reserve', () => {
     expect(await supplyOf(world)).toBe('1000000');
   });
 
-  it('the summary shows the reserve, the ABSR supply, and the sats for which no ABSR was minted yet', async () => {
-    expect(await fresh(world, '/api/arbitrage/summary')).toMatchObject({
-      btcPriceUsd: 80_000,
-      solPriceUsd: 100,
-      priceSource: VENUE_NAMES[0],
-      absrSupplySats: 1_050_000,
-      absrSupplyUsd: 840,
-      absrTokenSupply: 1_000_000,
-      gapSats: 50_000,
-      ratio: 1.05,
-      stale: false,
-    });
-  });
-
   it('lists a swap with the type "issue" once its sats have arrived', async () => {
     const response = await world.fetch('/api/swap/create', {
       method: 'POST',
@@ -198,47 +183,4 @@ it('signs nothing without SOL for the fees, and the status shows the reason', as
   } finally {
     await world.stop();
   }
-});
-
-describe('POST /cron with a time', () => {
-  const DAY_MS = 86_400_000;
-  let world: World;
-  beforeAll(async () => {
-    world = await startWorld({ cron: false, blockMs: 0, slotMs: 20, settleDelayMs: 200 });
-  });
-  afterAll(() => world?.stop());
-
-  /** Six minutes after midnight UTC of a future day. */
-  const dayAhead = (days: number): number => (Math.floor(Date.now() / DAY_MS) + days) * DAY_MS + 6 * 60_000;
-  const dayOfService = async (): Promise<string> =>
-    (await get<{ as_of: string }>(world, '/api/health')).as_of.slice(0, 10);
-  async function cronAt(time: number): Promise<void> {
-    const body = JSON.stringify({ cron: DAILY, time });
-    const response = await fetch(`${world.controlUrl}/cron`, { method: 'POST', body });
-    expect(await response.json()).toMatchObject({ outcome: 'ok' });
-  }
-  const minted = (count: number) =>
-    until(`${count} mints`, async () => {
-      const list = await listOf(world);
-      return list.length === count ? list : undefined;
-    });
-
-  it('POST /cron with a time moves the clocks, so that a second day is minted', async () => {
-    const [first, second] = [dayAhead(1), dayAhead(2)];
-    await cronAt(first);
-    expect(await dayOfService()).toBe(new Date(first).toISOString().slice(0, 10));
-    await minted(1);
-    await world.control.sendBitcoin(world.reserve.bitcoin, 50_000n);
-    await world.control.mine(3);
-    await cronAt(first + 60_000);
-    expect(await mintsOf(world)).toHaveLength(1);
-    await cronAt(second);
-    expect(await dayOfService()).toBe(new Date(second).toISOString().slice(0, 10));
-    await minted(2);
-    expect(await supplyOf(world)).toBe('1050000');
-    expect((await mintsOf(world)).map(({ id }) => String(id)).sort()).toEqual([
-      `absr:${new Date(first).toISOString().slice(0, 10)}`,
-      `absr:${new Date(second).toISOString().slice(0, 10)}`,
-    ]);
-  });
 });
