@@ -189,14 +189,22 @@ it('requests without a key are separate, and each is recorded', async () => {
   expect(await states()).toHaveLength(2);
 });
 
-it('a repeated create that arrives while the first one runs waits for its response', async () => {
+it('repeated creates that arrive while the first one runs wait for its response', async () => {
   const answer = holdAnswer();
-  const first = create(order, keyed());
+  const calls = Array.from({ length: 20 }, () => create(order, keyed()));
   await expect.poll(() => asked.length).toBe(1);
-  const second = create(order, keyed());
   await new Promise((resolve) => setTimeout(resolve, 5));
   answer();
-  expect((await second).body).toEqual((await first).body);
+  const answers = await Promise.all(calls);
+  expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
+  expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(19);
+  expect(asked).toHaveLength(1);
+});
+
+it('refuses a used key with another body, and creates nothing', async () => {
+  await create(order, keyed());
+  const { status, body } = await create({ ...order, amount: 0.6 }, keyed());
+  expect([status, body.error_code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
   expect(asked).toHaveLength(1);
 });
 
