@@ -90,24 +90,6 @@ it('the status of a healthy service is green and shows each upstream', async () 
   for (const { ok, ms } of status.upstreams) expect([ok, Number.isInteger(ms)]).toEqual([true, true]);
 });
 
-it('the status shows when the cron last ran', async () => {
-  expect((await read()).cron).toEqual([
-    { trigger: 'minute', lastRunAt: expect.stringMatching(/^\d{4}-.*Z$/), ok: true },
-    { trigger: 'daily', lastRunAt: null, ok: false },
-  ]);
-});
-
-it('the status shows the same reserve and supply as the summary', async () => {
-  const { body } = await caller.get('/api/arbitrage/summary');
-  expect((await read()).backing).toEqual({
-    ok: true,
-    reserveSatoshis: caller.sats().toString(),
-    supplyAtoms: body.absrTokenSupplyAtoms,
-    gapSatoshis: body.gapSatoshis,
-    ratio: body.ratio,
-  });
-});
-
 const usedOf = ({ limits }: { limits: readonly { name: string; used: string }[] }, name: string) =>
   limits.find((limit) => limit.name === name)?.used;
 
@@ -135,14 +117,6 @@ describe('a swap whose BTC has not arrived', () => {
     ]);
     expect(JSON.stringify(status)).not.toContain('status-0123456789abcdef');
   });
-});
-
-it('the status is red while signing is paused, and names the reason', async () => {
-  await ops('pause');
-  const paused = await shows('the pause', ({ custody }) => custody.paused !== null);
-  expect([paused.custody.paused, paused.ok]).toEqual(['operator', false]);
-  await ops('resume');
-  await shows('the end of the pause', ({ custody }) => custody.paused === null);
 });
 
 describe('an alarm', () => {

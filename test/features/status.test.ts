@@ -127,6 +127,10 @@ describe('the status', () => {
       { probeUpstreams: async () => [{ name: 'rpc', ok: false, needed: true, ms: 1 }] },
     ],
     ['the custodian does not answer', { custody: { report: broken } }],
+    [
+      'signing is paused',
+      { custody: { report: async () => ({ ...(await HEALTHY.custody.report()), paused: 'operator' }) } },
+    ],
     ['the database does not answer', { database: { ...HEALTHY.database, columns: broken } }],
     ['the cron cannot be read', { heartbeat: { read: broken } }],
     [
