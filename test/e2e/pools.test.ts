@@ -24,19 +24,6 @@ async function get(path: string, init?: RequestInit) {
 const dataOf = (text: string): Data => (JSON.parse(text) as { data: Data }).data;
 const pathOf = ({ address }: WorldPool) => `/api/dex/pool/${address}`;
 
-it('returns a pool exactly as the pool API sends it', async () => {
-  const pool = world.pools.sabtcUsdc;
-  const upstream = await (await fetch(`${world.endpoints.orca}/v2/solana/pools/${pool.address}`)).text();
-  const { status, text, headers } = await get(pathOf(pool));
-  expect(status).toBe(200);
-  // The slot advances between two reads of the simulator.
-  const sameSlot = (body: string) => body.replace(/"updatedSlot":\d+/, '"updatedSlot":0');
-  expect(sameSlot(text)).toBe(sameSlot(upstream));
-  expect(headers.get('x-data-source')).toBe('orca');
-  expect(headers.get('access-control-allow-origin')).toBe('*');
-  expect(world.stats().rpc1?.total ?? 0).toBe(0);
-});
-
 it('reads a pool that Orca does not list from the chain in two calls, with the state that Orca would return', async () => {
   const pool = world.pools.saethSausd;
   const listed = await (await fetch(`${world.endpoints.orca}/v2/solana/pools/${pool.address}`)).text();
@@ -83,19 +70,4 @@ it('reads a pool that Orca does not list from the chain in two calls, with the s
   });
   expect(fromChain).not.toHaveProperty('tvlUsdc');
   expect(fromChain).not.toHaveProperty('stats');
-});
-
-it('the three default pools return 307 with a relative Location that leads to the pool', async () => {
-  const { sabtcUsdc, saethSausd, sausdUsdc } = world.pools;
-  const defaults: [string, WorldPool][] = [
-    ['/api/dex/pool-default', sabtcUsdc],
-    ['/api/dex/pool-saeth-sausd-default', saethSausd],
-    ['/api/dex/pool-sausd-usdc-default', sausdUsdc],
-  ];
-  for (const [path, pool] of defaults) {
-    const { status, headers } = await get(path, { redirect: 'manual' });
-    expect(status).toBe(307);
-    expect(headers.get('location')).toBe(pathOf(pool));
-    expect(dataOf((await get(path)).text).address).toBe(pool.address);
-  }
 });
