@@ -10,21 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const routes = routeRequests();
-const gets = routes.filter(({ method }) => method === 'GET');
-const posts = routes.filter(({ method }) => method === 'POST');
-/** Headers of the transfer, or of a single response. */
-const OF_THE_TRANSFER = [
-  'content-length',
-  'transfer-encoding',
-  'connection',
-  'keep-alive',
-  'date',
-  'x-request-id',
-  // A read that memory answers counts against no limit.
-  'ratelimit',
-  'ratelimit-policy',
-];
+const posts = routeRequests().filter(({ method }) => method === 'POST');
 const LIMIT_BYTES = 16 * 1024;
 
 /** Bytes over a socket of their own: a client library would not send what these tests send. */
@@ -34,25 +20,6 @@ async function raw(lines: readonly string[], body: string): Promise<string> {
   socket.write(`${[...lines, `host: ${hostname}`, 'connection: close'].join('\r\n')}\r\n\r\n${body}`);
   return text(socket);
 }
-
-describe.each(gets.map((request) => [request.route, request.path] as const))('GET %s', (_route, path) => {
-  it('HEAD returns the headers of GET without a body, and a known ETag gets 304', async () => {
-    const get = await world.fetch(path, { redirect: 'manual' });
-    await get.text();
-    const head = await world.fetch(path, { method: 'HEAD', redirect: 'manual' });
-    expect(head.status).toBe(get.status);
-    expect(await head.text()).toBe('');
-    const names = (response: Response): string[] =>
-      [...response.headers.keys()].filter((name) => !OF_THE_TRANSFER.includes(name)).sort();
-    expect(names(head)).toEqual(names(get));
-    expect(get.status).toBeLessThan(500);
-
-    const etag = get.headers.get('etag');
-    if (get.status !== 200 || etag === null || head.headers.get('etag') !== etag) return;
-    const again = await world.fetch(path, { headers: { 'if-none-match': etag } });
-    expect([again.status, await again.text()]).toEqual([304, '']);
-  });
-});
 
 describe.each(posts.map(({ route }) => [route] as const))('the body of POST %s', (route) => {
   const line = `POST ${route} HTTP/1.1`;
