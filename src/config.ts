@@ -272,7 +272,7 @@ export const VARIABLES = {
     schema: sol,
     default: '0.1',
     areas: ['custody'],
-    about: 'SOL that always stays in the reserve.',
+    about: 'SOL that stays in the reserve; only mints may use it.',
   },
   OPERATING_FLOAT_SOL: {
     schema: sol,

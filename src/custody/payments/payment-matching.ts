@@ -6,7 +6,7 @@ import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import { type PaymentRequest, partOf, type RefundDue, type RequestStore } from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
-/** In lamports. Smaller amounts are not refunded, because the refund would cost more. */
+/** In lamports. Amounts up to it are not refunded: the refund's transaction alone costs 5,400. */
 export const DUST = 10_000n;
 /** A block's time may be before the request by this much. */
 const CLOCK_SKEW_MS = 30_000;
