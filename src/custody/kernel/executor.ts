@@ -261,7 +261,10 @@ export class Executor {
   }
 
   #unprepared({ kind }: Operation, why: NotNow): Observation {
-    return { type: 'unprepared', ...why, waiting: this.#p.journal.planned(kind) };
+    const { length: waiting } = this.#p.journal
+      .open()
+      .filter(({ kind: other, state }) => other === kind && state === 'planned');
+    return { type: 'unprepared', ...why, waiting };
   }
 
   /** The message to sign for this attempt: the one that was recently sent to a key service, or a new one. */

@@ -56,7 +56,7 @@ export function freeze(journal: Journal, reason: string, log: Log): void {
  */
 export function unfreeze(journal: Journal): void {
   journal.setMeta(FROZEN, '');
-  journal.offering(journal.revision());
+  journal.takeMark();
   journal.setMeta(INITIALISED, '1');
 }
 

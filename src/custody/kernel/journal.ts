@@ -252,7 +252,7 @@ export class Journal {
     return this.#storage.transaction(() => {
       const own = this.get(operation.id);
       if (own && own.revision >= operation.revision) return false;
-      if (operation.revision > this.revision()) this.setMeta('revision', String(operation.revision));
+      this.adoptRevision(operation.revision);
       const free = this.#exec('SELECT 1 FROM operations WHERE seq = ?', operation.seq).length === 0;
       this.#write({ ...operation, seq: own?.seq ?? (free ? operation.seq : this.#nextSeq()) }, now);
       for (const name of namesConsumedBy(operation)) this.consumeOnce(name, operation.id, now);
@@ -260,7 +260,7 @@ export class Journal {
     });
   }
 
-  /** Continues from the mirror's highest revision. */
+  /** Continues from a revision of the mirror, if it is higher. */
   adoptRevision(mirrored: number): void {
     if (mirrored > this.revision()) this.setMeta('revision', String(mirrored));
   }
@@ -271,12 +271,6 @@ export class Journal {
 
   bySignature(signature: string): Operation | undefined {
     return this.#operations.first('WHERE signature = ?', signature);
-  }
-
-  /** Operations of a kind created or signed in the last day, in any state. */
-  recent(kind: Operation['kind'], now: number): Operation[] {
-    const since = now - DAY_MS;
-    return this.#operations.all('WHERE kind = ? AND created_at > ?', kind, since);
   }
 
   /** The entries that the spending limits add up. */
@@ -325,16 +319,6 @@ export class Journal {
 
   latest(limit: number): Operation[] {
     return this.#operations.all('ORDER BY seq DESC LIMIT ?', limit);
-  }
-
-  /** Number of operations of a kind that wait to be signed. */
-  planned(kind: Operation['kind']): number {
-    const rows = this.#exec(
-      `SELECT COUNT(*) AS n FROM operations
-         WHERE due_at IS NOT NULL AND +kind = ? AND json_extract(row, '$.state') = 'planned'`,
-      kind,
-    );
-    return integer(rows[0], 'n');
   }
 
   /** When an operation is next due. */
@@ -507,11 +491,6 @@ export class Journal {
   /** An upper bound of the revisions that this journal has ever sent to the mirror. */
   offered(): number {
     return Number(this.getMeta('offered') ?? this.revision());
-  }
-
-  /** Records the highest revision that is about to be sent to the mirror. Make the record durable before the send. */
-  offering(highest: number): void {
-    if (highest > Number(this.getMeta('offered') ?? 0)) this.setMeta('offered', String(highest));
   }
 
   /** Takes the revision that marks a batch. Make it durable before the batch is sent. */
