@@ -12,47 +12,23 @@ export type Finality = {
   readonly consensus: Consensus;
 };
 
-/** What the next instance must know, stored as JSON. `seenAt` is in Unix milliseconds. */
+/**
+ * The newest slot that a quorum has finalized. The next instance must know it, so it is stored as JSON. `seenAt` is in
+ * Unix milliseconds.
+ */
 export type FinalityMemory = Finality & { readonly slot: string; readonly seenAt: number };
+
+/** Slot -1: none was seen yet. A chain begins with slot 0. */
+export const NO_SLOT: FinalityMemory = { slot: '-1', seenAt: 0, stalledSince: null, consensus: 'unknown' };
 
 /** A longer time without a new finalized slot is a stall. Solana finalizes within 13 s; nodes lag by seconds. */
 const STALLED_MS = 2 * 60_000;
 
-export class FinalityWatch {
-  /** Slot -1: none was seen yet. A chain begins with slot 0. */
-  #memory: FinalityMemory = { slot: '-1', seenAt: 0, stalledSince: null, consensus: 'unknown' };
-
-  /** The newest slot that a quorum has finalized. */
-  get slot(): bigint {
-    return BigInt(this.#memory.slot);
-  }
-
-  current(): Finality {
-    const { stalledSince, consensus } = this.#memory;
-    return { stalledSince, consensus };
-  }
-
-  /** Notes the newest slot that a quorum has finalized. @returns whether it has stayed the same for too long */
-  note(slot: bigint, now: number): boolean {
-    // A lower slot comes from another cluster or from nodes that lag. The time without a new slot then starts at zero.
-    const known =
-      slot === this.slot ? this.#memory : { slot: String(slot), seenAt: now, consensus: 'unknown' as const };
-    // The clock may have gone back since.
-    const seenAt = Math.min(known.seenAt, now);
-    const isStalled = now - seenAt > STALLED_MS;
-    this.#memory = { ...known, seenAt, stalledSince: isStalled ? seenAt : null };
-    return isStalled;
-  }
-
-  noteConsensus(consensus: Consensus): void {
-    this.#memory = { ...this.#memory, consensus };
-  }
-
-  memory(): FinalityMemory {
-    return this.#memory;
-  }
-
-  recall(memory: FinalityMemory | undefined): void {
-    if (memory) this.#memory = memory;
-  }
+/** Notes the newest slot that a quorum has finalized. */
+export function noteSlot(memory: FinalityMemory, slot: string, now: number): FinalityMemory {
+  // A lower slot comes from another cluster or from nodes that lag. The time without a new slot then starts at zero.
+  const known = slot === memory.slot ? memory : { ...NO_SLOT, slot, seenAt: now };
+  // The clock may have gone back since.
+  const seenAt = Math.min(known.seenAt, now);
+  return { ...known, seenAt, stalledSince: now - seenAt > STALLED_MS ? seenAt : null };
 }

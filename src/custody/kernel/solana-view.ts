@@ -17,7 +17,7 @@ import {
   type SignatureEntry,
   type SolanaNode,
 } from '../../providers/solana-rpc.ts';
-import { type Finality, type FinalityMemory, FinalityWatch } from './finality.ts';
+import { type Finality, type FinalityMemory, NO_SLOT, noteSlot } from './finality.ts';
 import type { Landing, SignedAt, Signing, Witness } from './operation.ts';
 import type { Log, Within } from './ports.ts';
 import {
@@ -92,7 +92,7 @@ export class SolanaView implements ChainPort {
   readonly #within: Within;
   readonly #questions: Quorum<SolanaNode>;
   readonly #now: () => number;
-  readonly #finality = new FinalityWatch();
+  #finality = NO_SLOT;
   #turn = 0;
 
   constructor({ messageVersion = 0, reserveAddress, ...p }: SolanaViewPorts) {
@@ -115,13 +115,14 @@ export class SolanaView implements ChainPort {
   }
 
   agreement(): NodeAgreement & Finality {
-    return { ...this.#questions.agreement(), ...this.#finality.current() };
+    const { stalledSince, consensus } = this.#finality;
+    return { ...this.#questions.agreement(), stalledSince, consensus };
   }
 
   memory(): string {
     const memory: QuorumMemory & { finality: FinalityMemory } = {
       ...this.#questions.memory(),
-      finality: this.#finality.memory(),
+      finality: this.#finality,
     };
     return JSON.stringify(memory);
   }
@@ -130,7 +131,7 @@ export class SolanaView implements ChainPort {
     // A memory stored by an earlier release has no `finality`.
     const { finality, ...memory } = JSON.parse(text) as QuorumMemory & { finality?: FinalityMemory };
     this.#questions.recall(memory);
-    this.#finality.recall(finality);
+    if (finality) this.#finality = finality;
   }
 
   async checkFinality(): Promise<void> {
@@ -138,12 +139,14 @@ export class SolanaView implements ChainPort {
     const answer = await this.#questions.ask('finalized slot', read, (given, isComplete) => {
       const covered = this.#covered(given.map(({ value }) => value));
       // A single stalled node must not make the whole chain look stalled.
-      const isEnough = covered !== undefined && (isComplete || covered > this.#finality.slot);
+      const isEnough = covered !== undefined && (isComplete || covered > BigInt(this.#finality.slot));
       return isEnough ? { agreed: covered } : undefined;
     });
     if (!answer) throw quorumMissing();
-    if (this.#finality.note(answer.agreed, this.#now()))
-      this.#finality.noteConsensus(await this.#consensus());
+    this.#finality = noteSlot(this.#finality, String(answer.agreed), this.#now());
+    if (this.#finality.stalledSince === null) return;
+    const consensus = await this.#consensus();
+    this.#finality = { ...this.#finality, consensus };
   }
 
   async #consensus(): Promise<Consensus> {
