@@ -40,7 +40,7 @@ import { BALANCE_OUTDATED, upstreamRefusal } from './kernel/begin-operation.ts';
 import { type Assemble, Executor } from './kernel/executor.ts';
 import { Journal } from './kernel/journal.ts';
 import { frozenReason, SigningGate } from './kernel/journal-integrity.ts';
-import type { CustodyModule, HeldDebts, ModuleTools } from './kernel/module.ts';
+import type { CustodyModule, ModuleTools } from './kernel/module.ts';
 import type { Kind, Operation, OperationKind } from './kernel/operation.ts';
 import { custodyReport, type OpsPorts, runOps } from './kernel/operator-commands.ts';
 import { Republishing } from './kernel/outbox.ts';
@@ -292,11 +292,17 @@ export class Custodian implements CustodianApi {
 
   async report(): Promise<CustodyReport> {
     const { bounds, tools } = this.#kernel;
+    const { chain, openCircuits, swapsDisabled } = this.#d;
     const signing = await this.signingState();
-    const mint = this.#mints?.report() ?? null;
-    const held = this.#held();
-    const report = custodyReport({ ...this.#d, journal: tools.journal, limits: bounds.limits, held, mint });
-    return { ...report, ...signing };
+    return {
+      ...custodyReport(this.#opsPorts(), bounds.limits),
+      ...signing,
+      solana: chain.agreement(),
+      openCircuits: openCircuits(),
+      mint: this.#mints?.report() ?? null,
+      // An operator's pause stops more than swaps, so it is reported first.
+      paused: tools.journal.getMeta('paused') || (swapsDisabled ? 'disabled' : null),
+    };
   }
 
   /** A new instance checks its journal first. Before that check, it does not know whether it may sign. */
@@ -329,7 +335,7 @@ export class Custodian implements CustodianApi {
     return {
       ...tools,
       mirror,
-      held: this.#held(),
+      held: modules.flatMap((module) => module.held ?? []),
       rulesOf: (kind) => kinds[kind]?.rules,
       gate,
       command: (name, id) => {
@@ -346,10 +352,6 @@ export class Custodian implements CustodianApi {
           modules,
         }),
     };
-  }
-
-  #held(): HeldDebts[] {
-    return Object.values(this.#modules).flatMap((module) => module.held ?? []);
   }
 
   async wake(): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
-import type { CustodyReport, OpsAnswer, OpsCommand, SigningState } from '../api.ts';
+import type { OpsAnswer, OpsCommand } from '../api.ts';
 import type { Journal } from './journal.ts';
 import { frozenReason, isSuspect, type SigningGate, settlesIn, unfreeze } from './journal-integrity.ts';
 import type { HeldDebts } from './module.ts';
@@ -13,7 +13,6 @@ import { isRepublishing, startRepublishing } from './outbox.ts';
 import type { Mirror, Storage } from './ports.ts';
 import { code, isHeld, isReconciled, reasonText } from './reason.ts';
 import type { Reconciled } from './reconcile.ts';
-import type { ChainPort } from './solana-view.ts';
 import { type Limit, limitUse } from './spending-limits.ts';
 import { type KindRules, STUCK_AFTER_MS, step } from './state-machine.ts';
 
@@ -272,33 +271,10 @@ const summary = (operation: Operation) => ({
 });
 
 /** Which operations are open, and how much of each limit is used. */
-export function custodyReport({
-  journal,
-  mint,
-  chain,
-  swapsDisabled,
-  limits,
-  held,
-  openCircuits,
-  now,
-}: {
-  readonly chain: Pick<ChainPort, 'agreement'>;
-  readonly openCircuits: () => readonly string[];
-  readonly swapsDisabled: boolean;
-  readonly now: () => number;
-  readonly limits: readonly Limit[];
-  readonly held: readonly HeldDebts[];
-  readonly journal: Journal;
-  readonly mint: CustodyReport['mint'];
-}): Omit<CustodyReport, keyof SigningState> {
+export function custodyReport({ journal, held, now }: OpsPorts, limits: readonly Limit[]) {
   const entries = journal.counting(now());
   const open = journal.open();
   return {
-    solana: chain.agreement(),
-    openCircuits: openCircuits(),
-    mint,
-    // An operator's pause stops more than swaps, so it is reported first.
-    paused: journal.getMeta('paused') || (swapsDisabled ? 'disabled' : null),
     openOperations: open.filter((operation) => !isTerminal(operation)).length,
     heldOperations:
       open.filter((operation) => awaitsOperator(operation, now())).length +
