@@ -254,14 +254,12 @@ export function step(operation: Operation, seen: Observation, rules: KindRules, 
 }
 
 function advance(op: Operation, seen: Observation, rules: KindRules, now: number): Operation {
-  const wait: Wait = (range) => lookAgain(op, range, now);
-
   switch (seen.type) {
     case 'refused':
     case 'unprepared':
       if (op.state !== 'planned') return op;
       if (seen.type === 'unprepared' && rules.retriesPreparation)
-        return { ...op, ...wait(preparedAmong(seen.waiting)), reason: seen.reason };
+        return { ...op, ...lookAgain(op, preparedAmong(seen.waiting), now), reason: seen.reason };
       return { ...nothingLeft(op), reason: seen.reason, outcome: { ...op.outcome, ...seen.outcome } };
 
     case 'found':
@@ -280,7 +278,7 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
       if (op.state !== 'planned') return op;
       const waits = rules.retriesPreparation || now - op.createdAt < UNSIGNED_MS;
       return waits
-        ? { ...op, ...wait(PREPARE_MS), reason: seen.reason }
+        ? { ...op, ...lookAgain(op, PREPARE_MS, now), reason: seen.reason }
         : { ...nothingLeft(op), reason: seen.reason };
     }
 
@@ -308,11 +306,11 @@ function advance(op: Operation, seen: Observation, rules: KindRules, now: number
       return op.state === 'signed' && op.signing ? judged(op, op.signing, seen, rules, now) : op;
 
     case 'settlement':
-      return op.state === 'settling' || isOutstanding(op) ? settled(op, seen.settlement, now, wait) : op;
+      return op.state === 'settling' || isOutstanding(op) ? settled(op, seen.settlement, now) : op;
 
     case 'unreachable':
       if (op.state === 'signed') return { ...op, ...watchAgain(op, now) };
-      if (op.state === 'settling') return { ...op, ...wait(SETTLE_MS), ...stuck(op, now) };
+      if (op.state === 'settling') return { ...op, ...lookAgain(op, SETTLE_MS, now), ...stuck(op, now) };
       return isOutstanding(op) ? { ...op, dueAt: now + OUTSTANDING_MS } : op;
   }
 }
@@ -333,10 +331,7 @@ const nothingLeft = (op: Operation): Operation => ({
   plan: { ...op.plan, askedLamports: op.amount.toString() },
 });
 
-type Range = readonly [first: number, most: number];
-type Wait = (range: Range) => { looks: number; dueAt: number };
-
-const lookAgain = (op: Operation, [first, most]: Range, now: number) => ({
+const lookAgain = (op: Operation, [first, most]: readonly [first: number, most: number], now: number) => ({
   looks: op.looks + 1,
   dueAt: now + spaced(op.looks, first, most),
 });
@@ -422,12 +417,14 @@ function lostFee({ cost, reserved, amount }: Operation): Lamports {
   return fee < cost ? fee : cost;
 }
 
-function settled(op: Operation, settlement: Settlement, now: number, wait: Wait): Operation {
+function settled(op: Operation, settlement: Settlement, now: number): Operation {
   const late = op.state === 'failed';
   switch (settlement.state) {
     case 'pending': {
-      const outcome = { ...op.outcome, ...settlement.progress };
-      const next = pending({ ...op, outcome }, settlement.detail, now, wait);
+      const seen = { ...op, outcome: { ...op.outcome, ...settlement.progress } };
+      const next = late
+        ? { ...seen, looks: op.looks + 1, dueAt: now + OUTSTANDING_MS }
+        : { ...seen, detail: settlement.detail, ...lookAgain(op, SETTLE_MS, now), ...stuck(op, now) };
       return settlement.continues ? { ...next, looks: op.looks, dueAt: now + CONTINUE_MS } : next;
     }
     case 'complete':
@@ -455,11 +452,6 @@ function settled(op: Operation, settlement: Settlement, now: number, wait: Wait)
         outcome: { ...op.outcome, ...settlement.outcome },
       };
   }
-}
-
-function pending(op: Operation, detail: string, now: number, wait: Wait): Operation {
-  if (op.state === 'failed') return { ...op, looks: op.looks + 1, dueAt: now + OUTSTANDING_MS };
-  return { ...op, detail, ...wait(SETTLE_MS), ...stuck(op, now) };
 }
 
 const stuck = (op: Operation, now: number): Partial<Operation> =>
