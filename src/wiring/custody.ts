@@ -5,7 +5,7 @@
 
 import { base64 } from '@scure/base';
 import type { SwapRoute } from '../bridges/route.ts';
-import { depositTerms, EXCHANGE_WALLETS } from '../chain/solana/deposit.ts';
+import { type DepositTerms, depositTerms, EXCHANGE_WALLETS } from '../chain/solana/deposit.ts';
 import { decodeMint } from '../chain/solana/token-program.ts';
 import { lamportsChange, signedTransaction } from '../chain/solana/transaction.ts';
 import { type Config, limitsOf } from '../config.ts';
@@ -16,7 +16,6 @@ import { createAsryPorts } from '../custody/asry/payout-operation.ts';
 import type { CustodyDeps } from '../custody/custodian.ts';
 import { createD1Mirror } from '../custody/kernel/outbox.ts';
 import { SignatureLookups } from '../custody/kernel/signature-lookups.ts';
-import type { MintKeys } from '../custody/kernel/signer.ts';
 import { SolanaView } from '../custody/kernel/solana-view.ts';
 import type { PaymentPorts } from '../custody/payments/payment-requests.ts';
 import { MINT_CONFIRMATIONS } from '../custody/reserve/daily-mint.ts';
@@ -113,7 +112,7 @@ export function composeCustody(
   bitcoinAddress: string,
   platform: CustodyPlatform,
 ): CustodyDeps {
-  const { rpc, esploras, signer, mintKeys, now } = platform;
+  const { rpc, esploras, signer, now } = platform;
   const reserveAddress = signer.address;
   const solana = new SolanaView({
     nodes: rpc.nodes,
@@ -124,6 +123,8 @@ export function composeCustody(
     messageVersion: config.SOLANA_TRANSACTION_VERSION,
   });
   const treasury = config.TREASURY_SOLANA_ADDRESS ?? reserveAddress;
+  const heldSenders = new Set([...EXCHANGE_WALLETS, ...config.ASRY_HELD_SENDERS]);
+  const accounts = { reserve: reserveAddress, treasury, heldSenders };
   const lookups = new SignatureLookups({
     chain: solana,
     isPayment: (transaction) =>
@@ -151,16 +152,8 @@ export function composeCustody(
       now,
     },
     ...reserveModules(config, solana, bitcoinAddress, platform),
-    ...asryRewards(config, solana, reserveAddress),
-    ...(mintKeys && config.PUBLIC_BASE_URL && missingFor(config, 'payments').length === 0
-      ? paidRequests(platform, solana, {
-          reserveAddress,
-          treasuryAddress: config.TREASURY_SOLANA_ADDRESS ?? reserveAddress,
-          mintKeys,
-          publicBaseUrl: config.PUBLIC_BASE_URL,
-          heldPayers: new Set([...EXCHANGE_WALLETS, ...config.ASRY_HELD_SENDERS]),
-        })
-      : {}),
+    ...asryRewards(config, solana, accounts),
+    ...paidRequests(config, solana, accounts, platform),
     limits: {
       ...limitsOf(config),
       floor: config.RESERVE_FLOOR_SOL,
@@ -180,16 +173,15 @@ export function composeCustody(
   };
 }
 
+/** The accounts of the service, and the wallets of exchanges, which are never paid automatically. */
+type Accounts = Pick<DepositTerms, 'reserve' | 'treasury' | 'heldSenders'>;
+
 /** Rewards for deposits, if their mint is configured. */
-function asryRewards(config: Config, solana: SolanaView, reserveAddress: string): Pick<CustodyDeps, 'asry'> {
+function asryRewards(config: Config, solana: SolanaView, accounts: Accounts): Pick<CustodyDeps, 'asry'> {
   const { ASRY_MINT_ADDRESS: mint, ASRY_SOURCE_ACCOUNT: source } = config;
   if (mint === undefined || missingFor(config, 'asry').length > 0) return {};
-  const terms = depositTerms({
-    treasury: config.TREASURY_SOLANA_ADDRESS ?? reserveAddress,
-    reserve: reserveAddress,
-    mints: config.DOLLAR_MINTS,
-    heldSenders: new Set([...EXCHANGE_WALLETS, ...config.ASRY_HELD_SENDERS]),
-  });
+  const { reserve: reserveAddress } = accounts;
+  const terms = depositTerms({ ...accounts, mints: config.DOLLAR_MINTS });
   const program = {
     startsAt: config.ASRY_EPOCH_START ?? null,
     price: config.ASRY_PRICE_USD ?? null,
@@ -248,16 +240,15 @@ function reserveModules(
   };
 }
 
-/** Token creations and listings: the module that takes payments, and the kind of operation that creates mints. */
+/** Token creations and listings, if configured: the module that takes payments, and the kind that creates mints. */
 function paidRequests(
-  { rpc, randomBytes, randomId }: Pick<CustodyPlatform, 'rpc' | 'randomBytes' | 'randomId'>,
+  config: Wired,
   solana: SolanaView,
-  p: Pick<PaymentPorts, 'reserveAddress' | 'treasuryAddress' | 'heldPayers'> & {
-    mintKeys: MintKeys;
-    publicBaseUrl: string;
-  },
+  { reserve: reserveAddress, treasury: treasuryAddress, heldSenders: heldPayers }: Accounts,
+  { rpc, mintKeys, randomBytes, randomId }: CustodyPlatform,
 ): Pick<CustodyDeps, 'payments' | 'tokenKind'> {
-  const { reserveAddress, treasuryAddress, heldPayers, mintKeys, publicBaseUrl } = p;
+  const { PUBLIC_BASE_URL: publicBaseUrl } = config;
+  if (!mintKeys || !publicBaseUrl || missingFor(config, 'payments').length > 0) return {};
   return {
     payments: {
       treasuryAddress,
