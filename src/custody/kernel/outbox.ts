@@ -7,6 +7,7 @@
  * journal is compared with D1 and queued where they differ. No payment depends on D1, so a restored D1 changes none.
  * @module
  */
+import { isDeepStrictEqual } from 'node:util';
 import { type Journal, SET_ASIDE_REFUSALS } from './journal.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from './module.ts';
 import { columnsOf } from './operation.ts';
@@ -205,16 +206,8 @@ function compareMark(
 }
 
 /** Equal apart from the order of members, which depends on how a row was decoded. */
-function isSameJson(a: string | undefined, b: string): boolean {
-  return a === b || (a !== undefined && sortedJson(a) === sortedJson(b));
-}
-
-const sortedJson = (text: string): string =>
-  JSON.stringify(JSON.parse(text), (_key, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
-  );
+const isSameJson = (a: string | undefined, b: string): boolean =>
+  a === b || (a !== undefined && isDeepStrictEqual(JSON.parse(a), JSON.parse(b)));
 
 /** Rows that D1 mirrors. An operation has a revision of its own; a record takes the next one. */
 type Source = {
