@@ -86,28 +86,20 @@ export class SolanaView implements ChainPort {
   readonly quorum: number;
   /** The reserve's own transactions. */
   readonly history: History;
-  readonly #nodes: readonly SolanaNode[];
-  readonly #reserveAddress: string;
-  readonly #messageVersion: MessageVersion;
-  readonly #within: Within;
+  readonly #p: SolanaViewPorts;
   readonly #questions: Quorum<SolanaNode>;
-  readonly #now: () => number;
   #finality = NO_SLOT;
   #turn = 0;
 
-  constructor({ messageVersion = 0, reserveAddress, ...p }: SolanaViewPorts) {
+  constructor(p: SolanaViewPorts) {
     const nodes = p.nodes.filter((node, index) => p.nodes.findIndex(({ id }) => id === node.id) === index);
-    this.#nodes = nodes;
-    this.#reserveAddress = reserveAddress;
-    this.#messageVersion = messageVersion;
-    this.#within = p.within;
-    this.#now = p.now;
-    this.#questions = new Quorum({ ...p, nodes });
+    this.#p = { ...p, nodes };
+    this.#questions = new Quorum(this.#p);
     this.quorum = this.#questions.size;
     this.history = {
       nodes: nodes.map((node) => ({
         name: node.name,
-        signatures: (page) => node.signaturesFor(reserveAddress, { ...page, commitment: 'finalized' }),
+        signatures: (page) => node.signaturesFor(p.reserveAddress, { ...page, commitment: 'finalized' }),
         firstAvailableBlock: () => node.firstAvailableBlock(),
       })),
       isAbsent: (entry) => isAbsentFrom(nodes, entry),
@@ -143,7 +135,7 @@ export class SolanaView implements ChainPort {
       return isEnough ? { agreed: covered } : undefined;
     });
     if (!answer) throw quorumMissing();
-    this.#finality = noteSlot(this.#finality, String(answer.agreed), this.#now());
+    this.#finality = noteSlot(this.#finality, String(answer.agreed), this.#p.now());
     if (this.#finality.stalledSince === null) return;
     const consensus = await this.#consensus();
     this.#finality = { ...this.#finality, consensus };
@@ -163,7 +155,7 @@ export class SolanaView implements ChainPort {
   }
 
   balance(minSlot: bigint): Promise<Balance> {
-    return this.#lowestBalance(this.#reserveAddress, minSlot);
+    return this.#lowestBalance(this.#p.reserveAddress, minSlot);
   }
 
   /** Finalized lamports of any account. @throws AppError UPSTREAM_FAILED */
@@ -222,7 +214,7 @@ export class SolanaView implements ChainPort {
 
   /** The transaction as confirmed by the node whose turn it is. It may still be dropped, so it must move no money. */
   async confirmedTransaction(signature: string): Promise<ChainTransaction | null> {
-    const node = this.#nodes[this.#turn++ % this.#nodes.length];
+    const node = this.#p.nodes[this.#turn++ % this.#p.nodes.length];
     return node ? node.transaction(signature, 'confirmed').catch(() => null) : null;
   }
 
@@ -237,7 +229,7 @@ export class SolanaView implements ChainPort {
       if (shown.includes('finalized')) return 'final';
       if (shown.includes('confirmed')) return 'confirmed';
       // A node that has not responded may have the transaction.
-      return seen.length < this.#nodes.length || shown.length > 0 ? 'pending' : 'unknown';
+      return seen.length < this.#p.nodes.length || shown.length > 0 ? 'pending' : 'unknown';
     });
   }
 
@@ -256,7 +248,7 @@ export class SolanaView implements ChainPort {
       const [first] = witnesses;
       if (!first || witnesses.length < this.quorum) continue;
       const slot = witnesses.reduce((low, witness) => (witness.slot < low ? witness.slot : low), first.slot);
-      return { blockhash, version: this.#messageVersion, slot, witnesses };
+      return { blockhash, version: this.#p.messageVersion ?? 0, slot, witnesses };
     }
     throw quorumMissing();
   }
@@ -267,18 +259,18 @@ export class SolanaView implements ChainPort {
   }
 
   async views(signing: Signing): Promise<NodeView[]> {
-    return valuesOf(await this.#fromMost((node) => viewOf(node, signing, this.#reserveAddress)));
+    return valuesOf(await this.#fromMost((node) => viewOf(node, signing, this.#p.reserveAddress)));
   }
 
   #fromMost<T>(call: (node: SolanaNode) => Promise<T>): Promise<PromiseSettledResult<T>[]> {
-    return settled(this.#nodes.map(call), this.quorum, this.#within);
+    return settled(this.#p.nodes.map(call), this.quorum, this.#p.within);
   }
 
   async landing(signature: string): Promise<Landing | null> {
     const found = await this.transaction(signature);
     // A transaction that contradicts the finalized status is not its landing.
     if (!found || found.failed || found.signature !== signature) return null;
-    const change = lamportsChange(found, this.#reserveAddress);
+    const change = lamportsChange(found, this.#p.reserveAddress);
     if (change === undefined) return null;
     const { slot, blockTime, fee } = found;
     return { slot, blockTime, fee: lamports(fee), debit: lamports(-change) };
