@@ -18,17 +18,14 @@ export type JournalCheckPorts = {
   readonly log: Log;
   readonly history: History;
   /** A finalized transaction; null while no quorum of nodes shows it. */
-  transaction(signature: string): Promise<Shown | null>;
+  transaction(
+    signature: string,
+  ): Promise<Pick<ChainTransaction, 'signers' | 'accounts' | 'preLamports'> | null>;
   /** Finalized lamports of the reserve. @throws AppError UPSTREAM_FAILED */
   balance(): Promise<bigint>;
   readonly reserveAddress: string;
   readonly now: () => number;
 };
-
-/** The members of a transaction that the check reads. */
-type Shown = Pick<ChainTransaction, 'signers' | 'accounts' | 'preLamports'>;
-
-export type Integrity = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 const FROZEN = 'frozen';
 /** Meta key that is set once an empty journal was proven to be new, or the operator confirmed it. */
@@ -79,27 +76,27 @@ export function settlesIn(journal: Journal, now: number): number {
 }
 
 /**
- * Compares the journal with D1 and, if it is empty, with the chain. If they cannot be read, the journal stays unverified.
+ * Compares the journal with D1 and, if it is empty, with the chain. A journal that has lost rows is frozen.
+ * @returns whether the journal is complete
  * @throws when the mirror or the chain cannot be read
  */
-export async function checkJournal(p: JournalCheckPorts): Promise<Integrity> {
-  const frozen = frozenReason(p.journal);
-  if (frozen && isSuspect(p.journal)) return { ok: false, reason: frozen };
+export async function checkJournal(p: JournalCheckPorts): Promise<boolean> {
+  if (isSuspect(p.journal)) return false;
   const mirrored = await p.mirror.mark();
   // Compares the highest revision that was ever sent to the mirror, not the current one. A restored journal takes new
   // revisions, so its current one would later exceed the mirror's and hide the loss.
   if (mirrored > p.journal.offered()) return frozenFor(p, 'journal_behind_mirror');
-  if (p.journal.getMeta(INITIALISED)) return { ok: true };
+  if (p.journal.getMeta(INITIALISED)) return true;
   const lost = p.journal.isEmpty() ? await lossOf(p) : undefined;
   if (lost) return frozenFor(p, lost);
   p.journal.setMeta(INITIALISED, '1');
-  return { ok: true };
+  return true;
 }
 
-function frozenFor(p: JournalCheckPorts, reason: string): Integrity {
+function frozenFor(p: JournalCheckPorts, reason: string): false {
   freeze(p.journal, reason, p.log);
   p.journal.setMeta(SUSPECT_SINCE, String(p.now()));
-  return { ok: false, reason };
+  return false;
 }
 
 /** Reason why an empty journal may have lost rows; undefined when the chain proves that the reserve has signed nothing. */
@@ -189,7 +186,7 @@ export class SigningGate {
 
   async #check(): Promise<void> {
     try {
-      this.#isVerified = (await checkJournal(this.#p)).ok;
+      this.#isVerified = await checkJournal(this.#p);
     } catch (error) {
       this.#p.log({ level: 'warn', event: 'journal_unverified', error: String(error).slice(0, 200) });
     }
