@@ -5,6 +5,7 @@
  */
 import type { Remaining } from '../core/call-limits.ts';
 import type { ErrorCode } from '../core/errors.ts';
+import type { Claim, Payout } from './asry/asry-store.ts';
 import type { Finality } from './kernel/finality.ts';
 import type { NodeAgreement } from './kernel/quorum.ts';
 import type { LimitUse } from './kernel/spending-limits.ts';
@@ -390,15 +391,7 @@ export type CustodianRpc = {
 };
 
 /** Amounts in atoms of the deposit's asset; the entitlement and its remainder in atoms of ASRY. */
-type ClaimRow = Pick<
-  ClaimView,
-  'signature' | 'asset' | 'sender' | 'slot' | 'blockTime' | 'feeBps' | 'epoch'
-> & {
-  readonly credited: bigint;
-  readonly fee: bigint;
-  readonly net: bigint;
-  readonly entitlement: bigint;
-  readonly left: bigint;
+type ClaimRow = Omit<Claim, 'seq' | 'before' | 'after' | 'operations' | 'claimedAt' | 'changes'> & {
   /** Unix milliseconds; null before the claim. */
   readonly claimedAt: number | null;
 };
@@ -420,12 +413,8 @@ export const claimView = (claim: ClaimRow, payouts: readonly ClaimPayoutView[]):
   payouts,
 });
 
-type PayoutRow = Pick<ClaimPayoutView, 'part' | 'atoms' | 'reason'> & {
-  readonly state: 'owed' | 'held' | 'begun' | 'paid';
-  /** Unix milliseconds. */
-  readonly createdAt: number;
-  readonly paidAt: number | null;
-};
+type PayoutRow = Pick<Payout, 'part' | 'atoms' | 'state' | 'createdAt' | 'paidAt'> &
+  Pick<ClaimPayoutView, 'reason'>;
 
 type PayoutOperation = {
   /** Null before it is signed. */
