@@ -243,7 +243,8 @@ export class Executor {
     const stopped = this.#p.gate.stop(op.kind);
     if (stopped !== undefined) return { reason: { type: 'stopped', by: stopped } };
     const { limits, keeps } = boundsOf(op.kind);
-    const signed = journal.counting(now()).filter(({ state }) => state !== 'planned');
+    const counted = journal.counting(now());
+    const signed = counted.filter(({ state }) => state !== 'planned');
     for (const limit of limits) {
       const verdict = checkLimit(limit, signed, { amount: op.amount, cost }, now());
       if (verdict.ok) continue;
@@ -253,9 +254,9 @@ export class Executor {
     if (balance === undefined) return undefined;
     // Another operation's reservation ended after the balance was read, so the balance may not show its outcome.
     if (balance.slot < journal.releasedSlot()) return { reason: upstream('balance_outdated') };
-    const others = journal
-      .open()
-      .filter(({ id, kind: other, state }) => id !== op.id && (other !== op.kind || state !== 'planned'));
+    const others = counted.filter(
+      ({ id, kind, state }) => id !== op.id && (kind !== op.kind || state !== 'planned'),
+    );
     const covered = balance.lamports >= reservedLamports(others) + op.reserved + keeps;
     return covered ? undefined : { reason: code('short_of_sol') };
   }

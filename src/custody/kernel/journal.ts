@@ -4,7 +4,6 @@
  * @module
  */
 
-import { lamports } from '../../core/amount.ts';
 import { firstDue, isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { RowStore } from '../row-store.ts';
@@ -18,36 +17,7 @@ import {
 } from './operation.ts';
 import type { Columns, Entity, MirrorRow, SqlRow, Storage } from './ports.ts';
 import { type Backoff, backoff } from './retries.ts';
-import type { Entry } from './spending-limits.ts';
 import { FARTHEST_CHECK_MS } from './state-machine.ts';
-
-/** What the limits add up: open operations, and those created or signed after a time, in any state. Amounts are text. */
-const COUNTED = `SELECT kind, row ->> '$.state' AS state, created_at, row ->> '$.amount' AS amount,
-    row ->> '$.reserved' AS reserved, row ->> '$.unsettled' AS unsettled, row ->> '$.cost' AS cost
-  FROM operations WHERE counts = 1 OR created_at > ?`;
-
-/** One row of {@link COUNTED}. A row of an older version may lack an amount. */
-function entryOf(row: SqlRow): Entry {
-  const read = (member: string) => lamports(BigInt(row[member] ?? 0));
-  return {
-    kind: String(row.kind),
-    state: String(row.state) as Entry['state'],
-    createdAt: Number(row.created_at),
-    signedAt: null,
-    amount: read('amount'),
-    reserved: read('reserved'),
-    unsettled: read('unsettled'),
-    cost: read('cost'),
-  };
-}
-
-/** Messages sent to a key service to be signed. Only a planned operation has one. */
-const UNSIGNED_MESSAGES = `CREATE TABLE IF NOT EXISTS unsigned_messages (
-    operation_id TEXT PRIMARY KEY,
-    attempt INTEGER NOT NULL,
-    stored_at INTEGER NOT NULL,
-    prepared TEXT NOT NULL
-  )`;
 
 /** `created_at` of an operation is the time from which the limits count it: its creation, later its signing. */
 const SCHEMA = [
@@ -92,7 +62,13 @@ const SCHEMA = [
     error TEXT NOT NULL,
     PRIMARY KEY (entity, id)
   )`,
-  UNSIGNED_MESSAGES,
+  // Messages sent to a key service to be signed. Only a planned operation has one.
+  `CREATE TABLE IF NOT EXISTS unsigned_messages (
+    operation_id TEXT PRIMARY KEY,
+    attempt INTEGER NOT NULL,
+    stored_at INTEGER NOT NULL,
+    prepared TEXT NOT NULL
+  )`,
 ] as const;
 
 const text = (row: SqlRow | undefined, column: string): string | undefined => {
@@ -273,9 +249,9 @@ export class Journal {
     return this.#operations.first('WHERE signature = ?', signature);
   }
 
-  /** The entries that the spending limits add up. */
-  counting(now: number): Entry[] {
-    return this.#exec(COUNTED, now - DAY_MS).map(entryOf);
+  /** What the spending limits add up: open operations, and those created or signed in the last day, in any state. */
+  counting(now: number): Operation[] {
+    return this.#operations.all('WHERE counts = 1 OR created_at > ?', now - DAY_MS);
   }
 
   /** Rows that are due, or whose due time is so far ahead that only a wrong clock can have set it. */
