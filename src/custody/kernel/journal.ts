@@ -173,7 +173,8 @@ export class Journal {
     const counts = row.reserved > 0n || row.unsettled > 0n || row.dueAt !== null ? 1 : 0;
     this.#exec(
       `INSERT INTO operations (seq, id, kind, signature, due_at, counts, created_at, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (seq) DO UPDATE SET signature = excluded.signature, due_at = excluded.due_at, counts = excluded.counts, row = excluded.row`,
+       ON CONFLICT (seq) DO UPDATE SET signature = excluded.signature, due_at = excluded.due_at, counts = excluded.counts,
+         created_at = excluded.created_at, row = excluded.row`,
       row.seq,
       row.id,
       row.kind,
@@ -183,13 +184,6 @@ export class Journal {
       row.signedAt ?? row.createdAt,
       encodeOperation(row),
     );
-    if (row.signedAt !== null)
-      this.#exec(
-        'UPDATE operations SET created_at = ? WHERE seq = ? AND created_at <> ?',
-        row.signedAt,
-        row.seq,
-        row.signedAt,
-      );
     if (row.state !== 'planned') this.#exec('DELETE FROM unsigned_messages WHERE operation_id = ?', row.id);
     if (row.releasedSlot !== null && row.releasedSlot > this.releasedSlot()) {
       this.setMeta('released_slot', row.releasedSlot.toString());
