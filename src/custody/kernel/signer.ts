@@ -11,7 +11,8 @@ import { parseProofMessage } from '../../chain/bitcoin/proof-message.ts';
 import { type SignedMessage, signMessage } from '../../chain/bitcoin/signed-message.ts';
 import { wifControls } from '../../chain/bitcoin/wif.ts';
 import { decodeBase58, encodeBase58 } from '../../chain/solana/address.ts';
-import { AppError, notConfigured, upstreamFailed } from '../../core/errors.ts';
+import { AppError, failureReason, notConfigured, upstreamFailed } from '../../core/errors.ts';
+import { tryJson } from '../../core/json.ts';
 import type { VaultTransit } from '../../providers/vault-transit.ts';
 import type { Log, Signer, Within } from './ports.ts';
 
@@ -25,21 +26,13 @@ const PKCS8_PREFIX = [
  * when malformed or when the public half belongs to another key.
  */
 function decodeSecret(text: string): Uint8Array | undefined {
-  const bytes = text.trim().startsWith('[') ? fromJson(text) : decodeBase58(text.trim(), 64);
+  const list = tryJson(text);
+  const isBytes =
+    Array.isArray(list) && list.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255);
+  const bytes = isBytes ? Uint8Array.from(list) : decodeBase58(text.trim(), 64);
   if (bytes?.length !== 64) return undefined;
   const derived = ed25519.getPublicKey(bytes.slice(0, 32));
   return derived.every((byte, index) => byte === bytes[32 + index]) ? bytes : undefined;
-}
-
-function fromJson(text: string): Uint8Array | undefined {
-  try {
-    const list: unknown = JSON.parse(text);
-    const isBytes =
-      Array.isArray(list) && list.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255);
-    return isBytes ? Uint8Array.from(list) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The address of a secret key; undefined when malformed. */
@@ -133,16 +126,13 @@ export function createRemoteSigner({ keychain, verify, within, log }: RemoteSign
   let isChecked = false;
 
   /** The result of `work`. @throws AppError UPSTREAM_FAILED when it fails or is late */
-  async function awaited<T>(work: () => Promise<T>): Promise<T> {
+  async function awaited<T extends boolean | Uint8Array>(work: () => Promise<T>): Promise<T> {
     const started = work();
     // Prevents an unhandled rejection, because no caller awaits a late failure.
     started.catch(() => undefined);
     try {
-      const value = await within(
-        started.then((done) => ({ done })),
-        SIGN_TIMEOUT_MS,
-      );
-      if (value) return value.done;
+      const value = await within(started, SIGN_TIMEOUT_MS);
+      if (value !== undefined) return value;
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
       throw upstreamFailed(UPSTREAM, 'unexpected', cause);
@@ -168,8 +158,7 @@ export function createRemoteSigner({ keychain, verify, within, log }: RemoteSign
         await checkKey();
         return true;
       } catch (error) {
-        const reason = error instanceof AppError ? String(error.details?.reason ?? error.code) : 'unexpected';
-        log({ level: 'warn', event: 'key_service_unchecked', reason });
+        log({ level: 'warn', event: 'key_service_unchecked', reason: failureReason(error) });
         return false;
       }
     },
