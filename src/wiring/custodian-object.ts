@@ -22,22 +22,13 @@ import { custodyDeps } from './custody.ts';
 
 /** Maximum concurrent calls of one read verb; further calls are refused. */
 const MAX_READS = 32;
-/** The verbs that anyone can call and that sign nothing. */
-type ReadVerb = 'previewSwap' | 'findSwap' | 'swapRoom' | 'findRequest' | 'findClaim' | 'listAsryEpochs';
 
 export class CustodianObject extends DurableObject<Env> implements CustodianRpc {
   /** An AppError if settings are incomplete. After any other error in its creation, the platform resets the object. */
   readonly #custodian: Custodian | AppError;
   readonly #slots = new CallSlots();
-  /** Calls in progress. */
-  readonly #reads: Record<ReadVerb, number> = {
-    previewSwap: 0,
-    findSwap: 0,
-    swapRoom: 0,
-    findRequest: 0,
-    findClaim: 0,
-    listAsryEpochs: 0,
-  };
+  /** Calls in progress of each verb that anyone can call and that signs nothing. */
+  readonly #reads = new Map<keyof CustodianRpc, number>();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -111,16 +102,17 @@ export class CustodianObject extends DurableObject<Env> implements CustodianRpc 
    * arrived then run first, and all reads of a burst are counted before any of them works.
    */
   async #read<T>(
-    verb: ReadVerb,
+    verb: keyof CustodianRpc,
     work: (custodian: Custodian) => Promise<T>,
   ): Promise<T | NotConfigured | Busy> {
-    if (this.#reads[verb] >= MAX_READS) return { busy: true };
-    this.#reads[verb] += 1;
+    const running = this.#reads.get(verb) ?? 0;
+    if (running >= MAX_READS) return { busy: true };
+    this.#reads.set(verb, running + 1);
     try {
       await scheduler.wait(0);
       return await this.#call(work, 'user');
     } finally {
-      this.#reads[verb] -= 1;
+      this.#reads.set(verb, (this.#reads.get(verb) ?? 1) - 1);
     }
   }
 
