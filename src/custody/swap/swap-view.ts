@@ -72,36 +72,29 @@ const isLimit = (name: string): name is LimitName => Object.hasOwn(OPERATION_LIM
 export const costDayRefusal = (availableAt: number, now: number): Refusal =>
   reachedRefusal('cost_day', availableAt, now);
 
+const NO_PRICE = {
+  code: 'PRICE_UNAVAILABLE',
+  message: 'No two price sources agree, so the quote cannot be checked.',
+} as const;
+
+const FAILED_CHECKS: Readonly<Record<string, Refusal>> = {
+  amount_below_cost: {
+    code: 'AMOUNT_TOO_SMALL',
+    message: "The bridge's fixed cost would be too large a part of this amount. See GET /api/swap/min.",
+  },
+  quote_too_expensive: {
+    code: 'QUOTE_REFUSED',
+    message: "The quote's cost against an independent price is above our limit.",
+  },
+  price_unavailable: NO_PRICE,
+  price_divergent: NO_PRICE,
+};
+
 /** The refusal of a quote that did not pass a check. @param reason names the check */
 export function refusalOf(reason: string): Refusal {
-  const withoutQuote = withoutQuoteRefusal(reason);
-  if (withoutQuote) return { ...withoutQuote, details: { reason } };
-  if (reason === 'amount_below_cost') {
-    return {
-      code: 'AMOUNT_TOO_SMALL',
-      message: "The bridge's fixed cost would be too large a part of this amount. See GET /api/swap/min.",
-      details: { reason },
-    };
-  }
-  if (reason === 'quote_too_expensive') {
-    return {
-      code: 'QUOTE_REFUSED',
-      message: "The quote's cost against an independent price is above our limit.",
-      details: { reason },
-    };
-  }
-  if (reason === 'price_unavailable' || reason === 'price_divergent') {
-    return {
-      code: 'PRICE_UNAVAILABLE',
-      message: 'No two price sources agree, so the quote cannot be checked.',
-      details: { reason },
-    };
-  }
-  return {
-    code: 'QUOTE_REFUSED',
-    message: `The bridge's quote did not pass our checks (${reason}).`,
-    details: { reason },
-  };
+  const known = withoutQuoteRefusal(reason) ?? FAILED_CHECKS[reason];
+  const message = `The bridge's quote did not pass our checks (${reason}).`;
+  return { ...(known ?? { code: 'QUOTE_REFUSED', message }), details: { reason } };
 }
 
 /** The refusal while swaps are stopped. */
