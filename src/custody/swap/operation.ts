@@ -37,7 +37,6 @@ export type PricedQuote =
   | {
       readonly ok: true;
       readonly cost: Lamports;
-      readonly sources: readonly string[];
       readonly price: PriceReport;
     }
   | { readonly ok: false; readonly reason: string };
@@ -61,7 +60,7 @@ export function priceQuote(
     const small = !isTooMuch(costOf(sats(quote.minimumSats + quote.fixedFeeSats)));
     return { ok: false, reason: small ? 'amount_below_cost' : 'quote_too_expensive' };
   }
-  return { ok: true, cost, sources: agreed.sources, price: agreed.price };
+  return { ok: true, cost, price: agreed.price };
 }
 
 export type QuotedSwap =

@@ -5,9 +5,10 @@
  */
 import type { BridgeReport, SwapRoute } from '../../bridges/route.ts';
 import { lamportsChange } from '../../chain/solana/transaction.ts';
-import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
+import { type Lamports, lamports, type Sats } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { upstreamFailed } from '../../core/errors.ts';
+import { stringifyJson } from '../../core/json.ts';
 import type { BitcoinTx } from '../../providers/esplora.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
 import type { Facts, Operation, Settled } from '../kernel/operation.ts';
@@ -81,29 +82,31 @@ async function findPayment(
 ): Promise<Settled> {
   const minimum = BigInt(String(operation.plan.minimumSats));
   const since = (operation.landing?.blockTime ?? Math.floor(operation.createdAt / 1_000)) - BLOCK_TIME_SKEW;
-  const free: (Paid & { txid: string })[] = [];
+  const free: Output[] = [];
   let undecided = false;
   for (const txid of txids.filter((text) => TXID.test(text)).slice(0, MAX_TXIDS)) {
     const outputs = confirmedOutputs(await ports.bitcoinViews(txid), ports.bitcoinAddress, since);
     if (!outputs) undecided = true;
-    for (const output of outputs ?? []) {
-      if (!isTaken(claimOf(txid, output))) free.push({ txid, ...output });
-    }
-    const enough = smallest(free.filter(({ value }) => value >= minimum));
+    free.push(
+      ...(outputs ?? []).map((paid) => ({ txid, ...paid })).filter((paid) => !isTaken(claimOf(paid))),
+    );
+    free.sort((a, b) => Number(a.value - b.value));
+    // A batch has outputs of several swaps: a larger one belongs to a larger swap.
+    const enough = free.find(({ value }) => value >= minimum);
     if (enough)
       return {
         settlement: { state: 'complete', outcome: outcomeOf(enough) },
-        claims: [claimOf(enough.txid, enough)],
+        claims: [claimOf(enough)],
       };
   }
   // `partial` is a final state, so every transaction that may contain the whole payment is checked first.
-  const part = undecided ? undefined : largest(free);
+  const part = undecided ? undefined : free.at(-1);
   if (!part) return pending('settling');
   const arrived = isWhole(ports, part.value, minimum);
   const cost = arrived ? { cost: costOfPart(operation, part.value, minimum) } : {};
   return {
     settlement: { state: 'incomplete', reason: 'partial', arrived, ...cost, outcome: outcomeOf(part) },
-    claims: [claimOf(part.txid, part)],
+    claims: [claimOf(part)],
   };
 }
 
@@ -354,20 +357,15 @@ const refundedBy = (operation: Operation, { signature, credit, arrived }: Refund
 
 type Paid = { readonly vout: number; readonly value: Sats };
 
-const claimOf = (txid: string, { vout }: Paid): string => `output:${txid}:${vout}`;
+type Output = Paid & { readonly txid: string };
 
-const outcomeOf = ({ txid, vout, value }: Paid & { readonly txid: string }) => ({
+const claimOf = ({ txid, vout }: Output): string => `output:${txid}:${vout}`;
+
+const outcomeOf = ({ txid, vout, value }: Output) => ({
   btcTxid: txid,
   btcVout: vout,
   btcSats: value.toString(),
 });
-
-/** The smallest sufficient output of a batch: a larger one belongs to a larger swap. */
-const smallest = <T extends Paid>(outputs: readonly T[]): T | undefined =>
-  outputs.reduce<T | undefined>((best, one) => (best && best.value <= one.value ? best : one), undefined);
-
-const largest = <T extends Paid>(outputs: readonly T[]): T | undefined =>
-  outputs.reduce<T | undefined>((best, one) => (best && best.value >= one.value ? best : one), undefined);
 
 /**
  * For this long, a swap without an announced sum leaves a credit to other swaps, in milliseconds. The credit may be the
@@ -400,20 +398,16 @@ export function confirmedOutputs(
   address: string,
   since: number,
 ): Paid[] | undefined {
-  const answers = views.filter((view) => !(view instanceof Error)) as (BitcoinTx | null)[];
-  const [first, ...others] = answers.map((tx) => paidTo(tx, address, since));
-  const agreed = others.every((other) => other && JSON.stringify(other) === JSON.stringify(first));
-  return agreed ? first?.map(({ vout, value }) => ({ vout, value: sats(BigInt(value)) })) : undefined;
+  const [first, ...others] = views.flatMap((view) =>
+    view instanceof Error ? [] : [paidTo(view, address, since)],
+  );
+  return others.every((other) => other && stringifyJson(other) === stringifyJson(first)) ? first : undefined;
 }
 
-function paidTo(
-  tx: BitcoinTx | null,
-  address: string,
-  since: number,
-): { vout: number; value: string }[] | undefined {
+function paidTo(tx: BitcoinTx | null, address: string, since: number): Paid[] | undefined {
   if (!tx?.block) return undefined;
   if (tx.block.time < since) return [];
   return tx.outputs.flatMap((output, vout) =>
-    output.address === address ? [{ vout, value: output.value.toString() }] : [],
+    output.address === address ? [{ vout, value: output.value }] : [],
   );
 }

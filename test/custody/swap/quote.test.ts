@@ -27,7 +27,6 @@ describe('priceQuote', () => {
     expect(priceQuote(withMinimum(124_000n), TWO, 200)).toEqual({
       ok: true,
       cost: 8_000_000n,
-      sources: ['one', 'two'],
       price: MARKET,
     });
   });
