@@ -14,7 +14,6 @@ import type { MintPreview, MintReport, MintRow } from '../api.ts';
 import { beginOperation } from '../kernel/begin-operation.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import {
-  type Facts,
   type Operation,
   type OperationKind,
   type Prepared,
@@ -85,19 +84,25 @@ export type MintFacts = {
   readonly earlier: PreviousMints;
 };
 
+/** The figures of a decision, as the journal keeps them. */
 type MintFigures = {
-  readonly reserveSats: bigint;
-  readonly supplyAtoms: bigint;
+  readonly reserveSats: string;
+  readonly supplyAtoms: string;
   readonly decimals: number;
-  readonly program: string;
-  readonly supplySlot: bigint;
-  readonly tip: ReserveView['tip'];
+  readonly supplySlot: string;
+  readonly bitcoinHeight: number;
+  readonly bitcoinHash: string;
 };
 
 type SupplyRefusal = 'one_node' | 'supply_outdated' | 'supplies_disagree';
 
 type MintDecision =
-  | { readonly verdict: 'mint'; readonly atoms: bigint; readonly figures: MintFigures }
+  | {
+      readonly verdict: 'mint';
+      readonly atoms: bigint;
+      readonly program: string;
+      readonly figures: MintFigures;
+    }
   /** No mint today. */
   | {
       readonly verdict: 'none';
@@ -125,12 +130,12 @@ export function decideMint(p: MintFacts): MintDecision {
   const supply = agreeSupply(p);
   if (typeof supply === 'string') return { verdict: 'wait', reason: supply };
   const figures = {
-    reserveSats: reserve.sats,
-    supplyAtoms: supply.atoms,
+    reserveSats: reserve.sats.toString(),
+    supplyAtoms: supply.atoms.toString(),
     decimals: supply.decimals,
-    program: supply.program,
-    supplySlot: supply.slot,
-    tip: reserve.tip,
+    supplySlot: supply.slot.toString(),
+    bitcoinHeight: reserve.tip.height,
+    bitcoinHash: reserve.tip.hash,
   };
   const covered = reserve.sats * 10n ** BigInt(supply.decimals);
   const atoms = covered - supply.atoms;
@@ -138,7 +143,7 @@ export function decideMint(p: MintFacts): MintDecision {
   if (atoms === 0n) return { verdict: 'none', reason: 'nothing_to_mint', figures };
   if (supply.mintAuthority !== p.authority) return { verdict: 'none', reason: 'not_mint_authority', figures };
   if (covered > U64_MAX) return { verdict: 'none', reason: 'supply_overflow', figures };
-  return { verdict: 'mint', atoms, figures };
+  return { verdict: 'mint', atoms, program: supply.program, figures };
 }
 
 /** The supply on which a quorum of nodes agrees. Views from before the last mint are left out. */
@@ -171,15 +176,6 @@ export type AbsrPorts = {
   readPrices(): Promise<PriceReport[]>;
   latestBlockhash(): Promise<Blockhash>;
 };
-
-const figuresOf = (figures: MintFigures): Facts => ({
-  reserveSats: figures.reserveSats.toString(),
-  supplyAtoms: figures.supplyAtoms.toString(),
-  decimals: figures.decimals,
-  supplySlot: figures.supplySlot.toString(),
-  bitcoinHeight: figures.tip.height,
-  bitcoinHash: figures.tip.hash,
-});
 
 /** For the records only: a mint does not wait for a price. */
 async function readBtcUsd(ports: Pick<AbsrPorts, 'readPrices'>): Promise<bigint | undefined> {
@@ -262,14 +258,14 @@ export class DailyMint implements CustodyModule {
     const [facts, price] = await Promise.all([this.#readFacts(operation.id), readBtcUsd(this.#ports)]);
     const decision = decideMint(facts);
     if (decision.verdict === 'wait') throw upstreamFailed('absr', decision.reason);
-    const figures = figuresOf(decision.figures);
+    const { figures } = decision;
     if (decision.verdict === 'none') return { ok: false, reason: decision.reason, outcome: figures };
     const lifetime = await this.#ports.latestBlockhash();
     const late = this.#closed(operation);
     if (late) return { ok: false, reason: late, outcome: figures };
     const { reserveAddress: authority, mint, treasury: owner } = this.#ports;
-    const { atoms } = decision;
-    const { program, decimals } = decision.figures;
+    const { atoms, program } = decision;
+    const { decimals } = figures;
     // The mint's memo contains the hash of the newest proof, so the chain shows that this proof is older than the mint.
     const proofHash = newestProof(this.#tools.journal)?.hash;
     const memo = proofHash && `proof:${proofHash}`;
@@ -351,8 +347,8 @@ export class DailyMint implements CustodyModule {
       verdict: done ? 'none' : decision.verdict,
       reason: done ? 'minted_today' : decision.verdict === 'mint' ? null : decision.reason,
       mintAtoms: !done && decision.verdict === 'mint' ? decision.atoms.toString() : null,
-      reserveSats: figures?.reserveSats.toString() ?? null,
-      supplyAtoms: figures?.supplyAtoms.toString() ?? null,
+      reserveSats: figures?.reserveSats ?? null,
+      supplyAtoms: figures?.supplyAtoms ?? null,
       decimals: figures?.decimals ?? null,
       depth: facts.depth,
       indexes: facts.reserves.map((view) => ({
