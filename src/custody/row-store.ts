@@ -27,3 +27,9 @@ export class RowStore<T> {
     return this.all(clauses, ...params)[0];
   }
 }
+
+/** The number in the column `n` of a query's only row; undefined if it is null. */
+export function numberOf(exec: Storage['exec'], query: string, ...params: SqlValue[]): number | undefined {
+  const value = exec(query, ...params)[0]?.n;
+  return value === null || value === undefined ? undefined : Number(value);
+}

@@ -4,7 +4,7 @@
  */
 import type { DepositAsset } from '../../chain/solana/deposit.ts';
 import type { Storage } from '../kernel/ports.ts';
-import { RowStore } from '../row-store.ts';
+import { numberOf, RowStore } from '../row-store.ts';
 import type { Epoch } from './epochs.ts';
 
 const SCHEMA = [
@@ -119,11 +119,6 @@ export const decodeRow = <T>(text: string): T =>
   JSON.parse(text, (key, value: unknown) =>
     BIGINTS.has(key) && typeof value === 'string' ? BigInt(value) : value,
   ) as T;
-
-function numberOf(exec: Storage['exec'], query: string, ...params: number[]): number | undefined {
-  const value = exec(query, ...params)[0]?.n;
-  return value === null || value === undefined ? undefined : Number(value);
-}
 
 /** Longest wait in milliseconds for the check of an owed payout: after a failed operation, or for any other reason. */
 export type LongestWaits = { readonly failed: number; readonly other: number };

@@ -5,7 +5,7 @@
  */
 import type { Storage } from '../kernel/ports.ts';
 import type { OpenSales } from '../limits.ts';
-import { RowStore } from '../row-store.ts';
+import { numberOf, RowStore } from '../row-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
 const SCHEMA = [
@@ -133,12 +133,6 @@ const decodeRequest = (text: string): PaymentRequest => ({
 });
 export const decodeRefund = (text: string): RefundDue => JSON.parse(text) as RefundDue;
 
-/** Unix milliseconds in the column `at` of the only row; undefined if it is null. */
-function timeOf(exec: Storage['exec'], query: string): number | undefined {
-  const at = exec(query)[0]?.at;
-  return at === null || at === undefined ? undefined : Number(at);
-}
-
 export class RequestStore {
   readonly #exec: Storage['exec'];
   readonly #requests: RowStore<PaymentRequest>;
@@ -189,17 +183,17 @@ export class RequestStore {
 
   /** Creation time of the newest open request, in Unix milliseconds. */
   newestOpen() {
-    return timeOf(this.#exec, "SELECT MAX(created_at) AS at FROM requests WHERE state = 'open'");
+    return numberOf(this.#exec, "SELECT MAX(created_at) AS n FROM requests WHERE state = 'open'");
   }
 
   /** Creation time of the oldest stored request. */
   oldestRequest() {
-    return timeOf(this.#exec, 'SELECT MIN(created_at) AS at FROM requests');
+    return numberOf(this.#exec, 'SELECT MIN(created_at) AS n FROM requests');
   }
 
   /** When the last request closed or closes. */
   lastClosing() {
-    return timeOf(this.#exec, 'SELECT MAX(closes_at) AS at FROM requests');
+    return numberOf(this.#exec, 'SELECT MAX(closes_at) AS n FROM requests');
   }
 
   /** Token requests whose id follows `id`, in the order of their ids. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { SqlRow, Storage } from '../kernel/ports.ts';
+import { numberOf } from '../row-store.ts';
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS treasury_payments (
@@ -114,8 +115,8 @@ export class TreasuryStore {
   }
 
   countUnread(source: string): number {
-    return Number(
-      this.#exec('SELECT COUNT(*) AS n FROM unread_transactions WHERE source = ?', source)[0]?.n ?? 0,
+    return (
+      numberOf(this.#exec, 'SELECT COUNT(*) AS n FROM unread_transactions WHERE source = ?', source) ?? 0
     );
   }
 

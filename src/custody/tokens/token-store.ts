@@ -5,7 +5,7 @@
 import { foldText } from '../../chain/solana/token-text.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Storage } from '../kernel/ports.ts';
-import { RowStore } from '../row-store.ts';
+import { numberOf, RowStore } from '../row-store.ts';
 
 type TokenEntry = { readonly tokenId: number; readonly mint: string } & Readonly<Record<string, unknown>>;
 
@@ -32,7 +32,7 @@ export class TokenStore {
   }
 
   nextId(): number {
-    return Number(this.#exec('SELECT MAX(token_id) AS n FROM tokens')[0]?.n ?? 0) + 1;
+    return (numberOf(this.#exec, 'SELECT MAX(token_id) AS n FROM tokens') ?? 0) + 1;
   }
 
   put(token: TokenEntry): void {
