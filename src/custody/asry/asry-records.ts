@@ -2,11 +2,12 @@
  * Builds the public views of epochs and claims, and their D1 rows.
  * @module
  */
+import { stringifyJson } from '../../core/json.ts';
 import { type AsryEpochView, type ClaimView, claimView, payoutView } from '../api.ts';
 import type { Journal } from '../kernel/journal.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
 import { reasonText } from '../kernel/reason.ts';
-import { type AsryStore, type Claim, decodeRow, encodeRow, type Payout } from './asry-store.ts';
+import { type AsryStore, type Claim, decodeRow, type Payout } from './asry-store.ts';
 import { type Epoch, entitlementOf, nextUnitRate, rewardsAt } from './epochs.ts';
 import { claimPurpose } from './payout-operation.ts';
 
@@ -86,12 +87,12 @@ export function saveEpoch({ journal, now }: SavingTools, store: AsryStore, epoch
 const claimColumns = (store: AsryStore, claim: Claim) => ({
   epoch: claim.epoch,
   created_at: new Date(claim.claimedAt).toISOString(),
-  journal: encodeRow({ claim, payouts: store.payouts(claim.signature) }),
+  journal: stringifyJson({ claim, payouts: store.payouts(claim.signature) }),
 });
 
 const epochColumns = (epoch: Epoch) => ({
   created_at: new Date(epoch.startsAt * 1_000).toISOString(),
-  journal: encodeRow({ epoch, view: epochView(epoch) }),
+  journal: stringifyJson({ epoch, view: epochView(epoch) }),
 });
 
 /** Every epoch and claim. A restored claim advances its epoch, so epochs come first. */

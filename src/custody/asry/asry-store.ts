@@ -3,7 +3,10 @@
  * @module
  */
 import type { DepositAsset } from '../../chain/solana/deposit.ts';
+import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
+import { stringifyJson } from '../../core/json.ts';
 import type { Storage } from '../kernel/ports.ts';
+import type { Backoff } from '../kernel/retries.ts';
 import { numberOf, RowStore } from '../row-store.ts';
 import type { Epoch } from './epochs.ts';
 
@@ -111,20 +114,25 @@ const BIGINTS = new Set([
   ...['atoms', 'rent'],
 ]);
 
-/** JSON in which amounts are decimal text. */
-export const encodeRow = (row: unknown): string =>
-  JSON.stringify(row, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
-
+/** Parses a row in which amounts are decimal text. */
 export const decodeRow = <T>(text: string): T =>
   JSON.parse(text, (key, value: unknown) =>
     BIGINTS.has(key) && typeof value === 'string' ? BigInt(value) : value,
   ) as T;
 
-/** Longest wait in milliseconds for the check of an owed payout: after a failed operation, or for any other reason. */
-export type LongestWaits = { readonly failed: number; readonly other: number };
+/** Waits until an owed payout is checked again: after a failed chain read, a failed operation, or for any other reason. */
+const UNREAD_CHECKS: Backoff = { first: 2_000, most: 60_000 };
+const FAILED_CHECKS: Backoff = { first: 30_000, most: DAY_MS };
+const CHECKS: Backoff = { first: 30_000, most: HOUR_MS };
 
+export function checksOf(reason: OwedReason): Backoff {
+  if (reason === 'unread') return UNREAD_CHECKS;
+  return reason === 'payout_failed' ? FAILED_CHECKS : CHECKS;
+}
+
+const LONGEST_WAIT = `IIF(json_extract(row, '$.reason') = 'payout_failed', ${FAILED_CHECKS.most}, ${CHECKS.most})`;
 /** When an owed payout is due, as in `dueTime`. A time too far ahead was stored before the clock went back, so it is due now. */
-const DUE_AT = `IIF(due_at > ?1 + IIF(json_extract(row, '$.reason') = 'payout_failed', ?2, ?3), ?1, due_at)`;
+const DUE_AT = `IIF(due_at > ?1 + ${LONGEST_WAIT}, ?1, due_at)`;
 
 export class AsryStore {
   readonly #exec: Storage['exec'];
@@ -149,7 +157,7 @@ export class AsryStore {
       epoch.number,
       epoch.startsAt,
       epoch.endsAt,
-      encodeRow(epoch),
+      stringifyJson(epoch),
     );
   }
 
@@ -187,7 +195,7 @@ export class AsryStore {
        ON CONFLICT (signature) DO UPDATE SET row = excluded.row`,
       claim.signature,
       claim.seq,
-      encodeRow(claim),
+      stringifyJson(claim),
     );
   }
 
@@ -230,7 +238,7 @@ export class AsryStore {
       payout.operationId,
       payout.rentAt,
       payout.keyHash,
-      encodeRow(payout),
+      stringifyJson(payout),
     );
   }
 
@@ -243,20 +251,17 @@ export class AsryStore {
     return this.#payouts.all('WHERE key_hash = ?', keyHash).find((payout) => payout.createdAt > since);
   }
 
-  owedDue(now: number, { failed, other }: LongestWaits, limit: number): Payout[] {
+  owedDue(now: number, limit: number): Payout[] {
     return this.#payouts.all(
-      `WHERE state = 'owed' AND ${DUE_AT} <= ?1 ORDER BY ${DUE_AT} LIMIT ?4`,
+      `WHERE state = 'owed' AND ${DUE_AT} <= ?1 ORDER BY ${DUE_AT} LIMIT ?2`,
       now,
-      failed,
-      other,
       limit,
     );
   }
 
   /** When the next owed payout is due for a check. */
-  nextDue(now: number, { failed, other }: LongestWaits): number | undefined {
-    const query = `SELECT MIN(${DUE_AT}) AS n FROM asry_payouts WHERE state = 'owed'`;
-    return numberOf(this.#exec, query, now, failed, other);
+  nextDue(now: number): number | undefined {
+    return numberOf(this.#exec, `SELECT MIN(${DUE_AT}) AS n FROM asry_payouts WHERE state = 'owed'`, now);
   }
 
   /** Payouts whose operation has ended, with success or failure. */

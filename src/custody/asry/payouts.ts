@@ -16,9 +16,9 @@ import type { Operation } from '../kernel/operation.ts';
 import { mayBePaidBy, RELEASED } from '../kernel/operator-commands.ts';
 import { held, reasonText } from '../kernel/reason.ts';
 import { blockContradicted } from '../kernel/reconcile.ts';
-import { type Backoff, backoff, levelOf, type RowRetries } from '../kernel/retries.ts';
+import { backoff, levelOf, type RowRetries } from '../kernel/retries.ts';
 import { saveClaim, saveEpoch } from './asry-records.ts';
-import type { AsryStore, Claim, OwedReason, Payout } from './asry-store.ts';
+import { type AsryStore, type Claim, checksOf, type OwedReason, type Payout } from './asry-store.ts';
 import { type AsryPayoutPorts, type PayoutAccounts, payoutId } from './payout-operation.ts';
 
 /** An owed payout and its claim, as they are stored. */
@@ -26,20 +26,6 @@ type Waiting = { readonly claim: Claim; readonly payout: Payout };
 
 /** Recipients in one background run: one call can read all their accounts. */
 const RECIPIENTS_PER_RUN = 20;
-/**
- * Waits until an owed payout is checked again: after a failed chain read, a failed operation, or for any other reason.
- */
-const UNREAD_CHECKS: Backoff = { first: 2_000, most: 60_000 };
-const FAILED_CHECKS: Backoff = { first: 30_000, most: DAY_MS };
-const CHECKS: Backoff = { first: 30_000, most: HOUR_MS };
-
-const LONGEST_WAITS = { failed: FAILED_CHECKS.most, other: CHECKS.most };
-
-function checksOf(reason: OwedReason): Backoff {
-  if (reason === 'unread') return UNREAD_CHECKS;
-  return reason === 'payout_failed' ? FAILED_CHECKS : CHECKS;
-}
-
 const heldId = ({ signature, part }: Payout): string => `payout:${signature}:${part}`;
 
 /** Pays payouts. A held debt is a payout that may have been paid before the journal was lost. */
@@ -61,12 +47,12 @@ export class Payouts implements HeldDebts {
   }
 
   nextAt(): number | undefined {
-    return earliest(this.#ended.nextAt(), this.#store.nextDue(this.#tools.now(), LONGEST_WAITS));
+    return earliest(this.#ended.nextAt(), this.#store.nextDue(this.#tools.now()));
   }
 
   /** Checks a page of the owed payouts that are due. */
   sweep(): Promise<void> {
-    return this.check(this.#store.owedDue(this.#tools.now(), LONGEST_WAITS, RECIPIENTS_PER_RUN), false);
+    return this.check(this.#store.owedDue(this.#tools.now(), RECIPIENTS_PER_RUN), false);
   }
 
   /** Books all payouts whose operations have ended since the last run. */
