@@ -171,8 +171,7 @@ export class Custodian implements CustodianApi {
         stop: () => gate.stop('absr'),
         lastMintSlot: () => this.#mints?.lastSlot() ?? 0n,
       });
-    const stop = () => gate.stopBeginning('asry');
-    this.#claims = d.asry && new Claims(tools, { ...d.asry, lookUp, stop, within });
+    this.#claims = d.asry && new Claims(tools, { ...d.asry, lookUp, within });
     const memory = tools.journal.getMeta(QUORUM_MEMORY);
     if (memory !== undefined) d.chain.recall(memory);
     this.#modules = this.#composeModules();

@@ -61,11 +61,7 @@ const refuse = (refusal: Refusal, claim: ClaimView | null = null): ClaimAnswer =
   claim,
 });
 
-type ClaimsPorts = AsryPorts & {
-  /** Reason why no operation may begin now. */
-  readonly stop: () => Promise<string | undefined>;
-  readonly within: Within;
-};
+type ClaimsPorts = AsryPorts & { readonly within: Within };
 
 export class Claims implements CustodyModule {
   readonly kinds: CustodyModule['kinds'];
@@ -74,7 +70,6 @@ export class Claims implements CustodyModule {
   readonly #tools: ModuleTools;
   readonly #p: ClaimsPorts;
   readonly #store: AsryStore;
-  readonly #payouts: Payouts;
   /** Running checks of owed payouts, by deposit: concurrent calls share one read of the nodes. */
   readonly #checks = new Map<string, Promise<void>>();
 
@@ -82,14 +77,13 @@ export class Claims implements CustodyModule {
     this.#tools = tools;
     this.#p = p;
     this.#store = new AsryStore(tools.storage);
-    this.#payouts = new Payouts(tools, this.#store, p);
+    this.held = new Payouts(tools, this.#store, p);
     this.kinds = { asry: createAsryKind(p) };
     this.mirrored = mirroredClaims(this.#store, tools);
-    this.held = this.#payouts;
   }
 
   hold(): void {
-    this.#payouts.hold();
+    this.held.hold();
   }
 
   async claim(request: ClaimRequest): Promise<ClaimAnswer> {
@@ -111,12 +105,12 @@ export class Claims implements CustodyModule {
   nextRunAt(): number | undefined {
     const last = this.#store.lastEnd();
     const epochEnds = last === undefined ? this.#tools.now() : last * 1_000;
-    return Math.min(epochEnds, this.#payouts.nextAt() ?? epochEnds);
+    return Math.min(epochEnds, this.held.nextAt() ?? epochEnds);
   }
 
   async run(): Promise<void> {
-    this.#payouts.settleEnded();
-    await this.#payouts.sweep();
+    this.held.settleEnded();
+    await this.held.sweep();
     await this.#openEpochs();
   }
 
@@ -149,7 +143,7 @@ export class Claims implements CustodyModule {
     const { signature } = deposit;
     const wrong = mismatch(request, deposit);
     if (wrong) return this.#refuse(wrong, signature);
-    const why = await this.#p.stop();
+    const why = await this.#tools.stopBeginning('asry');
     const known = this.#store.claim(signature);
     if (known?.left === 0n) return this.#finished(signature, why === undefined);
     if (why) return this.#refuse(refusal('CLAIMS_PAUSED', { reason: why }), signature);
@@ -175,7 +169,7 @@ export class Claims implements CustodyModule {
     // A failed payout costs a fee, so only the background retries it. The alarm continues any payout that is not done
     // in time.
     if (payout.reason !== 'payout_failed')
-      await this.#p.within(this.#payouts.check([payout], false), MAX_WAIT_MS);
+      await this.#p.within(this.held.check([payout], false), MAX_WAIT_MS);
     return this.#claimed(payout, false);
   }
 
@@ -200,7 +194,7 @@ export class Claims implements CustodyModule {
     if (atoms === undefined) return refusal('REWARD_USD_UNAVAILABLE');
     const fresh = newPayout(claim, { part: earlier.length + 1, atoms, key: request.key, now: now() });
     const hasFailed = earlier.some(({ reason }) => reason === 'payout_failed');
-    const payout = hasFailed ? this.#payouts.owe(fresh, 'payout_failed') : fresh;
+    const payout = hasFailed ? this.held.owe(fresh, 'payout_failed') : fresh;
     storage.transaction(() => {
       if (opened) {
         journal.consumeOnce(`payment:${signature}`, claimPurpose(signature), now());
@@ -229,7 +223,7 @@ export class Claims implements CustodyModule {
   #checkOnce(signature: string, owed: readonly Payout[]): Promise<void> {
     const running = this.#checks.get(signature);
     if (running) return running;
-    const check = this.#payouts.check(owed, true).finally(() => this.#checks.delete(signature));
+    const check = this.held.check(owed, true).finally(() => this.#checks.delete(signature));
     this.#checks.set(signature, check);
     return check;
   }

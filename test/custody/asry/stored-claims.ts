@@ -53,7 +53,6 @@ export function createStoredClaims(change: Partial<AsryPorts> = {}) {
       }));
     },
     latestBlockhash: () => Promise.reject(new Error('not asked')),
-    stop: async () => undefined,
     ...change,
     within: (work) => work,
   });
