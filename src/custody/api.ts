@@ -20,6 +20,10 @@ export type Refusal = {
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
 };
 
+export type Refused = { readonly type: 'refused'; readonly refusal: Refusal };
+
+export const refused = (refusal: Refusal): Refused => ({ type: 'refused', refusal });
+
 /** A caller's Idempotency-Key, hashed, and the hash of the route and body that it was used with. */
 export type RequestKey = { readonly keyHash: string; readonly bodyHash: string };
 
@@ -46,7 +50,7 @@ export type SwapView = {
 
 export type SwapAnswer = { readonly replayed: boolean } & (
   | { readonly type: 'created'; readonly swap: SwapView }
-  | { readonly type: 'refused'; readonly refusal: Refusal }
+  | Refused
 );
 
 export type DryRun =
@@ -57,7 +61,7 @@ export type DryRun =
       readonly costLamports: bigint;
       readonly route: string;
     }
-  | { readonly type: 'refused'; readonly refusal: Refusal };
+  | Refused;
 
 export type SwapPreview = DryRun & {
   /** What this client has left of the bridge's quotes for dry runs. */
@@ -137,14 +141,10 @@ export type ProofRecord = {
   readonly offline: boolean;
 };
 
-export type ProofAnswer =
-  | { readonly type: 'proof'; readonly proof: ProofRecord }
-  | { readonly type: 'refused'; readonly refusal: Refusal };
+export type ProofAnswer = { readonly type: 'proof'; readonly proof: ProofRecord } | Refused;
 
 /** A proof text that awaits an offline signature. */
-export type ProofDraft =
-  | { readonly type: 'draft'; readonly message: string }
-  | { readonly type: 'refused'; readonly refusal: Refusal };
+export type ProofDraft = { readonly type: 'draft'; readonly message: string } | Refused;
 
 export type CustodyReport = {
   /** True without the Bitcoin key: the operator signs proofs offline. */
@@ -219,9 +219,7 @@ export type OpenRequest = {
   readonly client: string;
 };
 
-export type RequestOpened =
-  | { readonly type: 'opened'; readonly request: RequestView }
-  | { readonly type: 'refused'; readonly refusal: Refusal };
+export type RequestOpened = { readonly type: 'opened'; readonly request: RequestView } | Refused;
 
 export type ConfirmRequest = {
   /** Id of the payment request. */
@@ -237,9 +235,7 @@ export type ConfirmRequest = {
   readonly waitMs: number;
 };
 
-export type PaymentConfirmed =
-  | { readonly type: 'confirmed'; readonly request: RequestView }
-  | { readonly type: 'refused'; readonly refusal: Refusal };
+export type PaymentConfirmed = { readonly type: 'confirmed'; readonly request: RequestView } | Refused;
 
 export type ClaimRequest = {
   /** Base58 of 64 bytes. */
@@ -295,7 +291,7 @@ export type ClaimAnswer =
   /** This call, or the earlier call with the same key, made the payout `part`. */
   | { readonly type: 'claimed'; readonly replayed: boolean; readonly claim: ClaimView; readonly part: number }
   | { readonly type: 'validated'; readonly claim: ClaimView }
-  | { readonly type: 'refused'; readonly refusal: Refusal; readonly claim: ClaimView | null };
+  | (Refused & { readonly claim: ClaimView | null });
 
 export type AsryEpochView = {
   readonly number: number;

@@ -16,6 +16,8 @@ import {
   type ClaimView,
   claimView,
   type Refusal,
+  type Refused,
+  refused,
 } from '../api.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
@@ -51,10 +53,6 @@ import { Payouts } from './payouts.ts';
 const MAX_AHEAD_SECONDS = 86_400;
 
 const inSeconds = (ms: number): number => Math.floor(ms / 1_000);
-
-type Refused = { readonly type: 'refused'; readonly refusal: Refusal };
-
-const refused = (refusal: Refusal): Refused => ({ type: 'refused', refusal });
 
 const refuse = (refusal: Refusal, claim: ClaimView | null = null): ClaimAnswer => ({
   ...refused(refusal),

@@ -5,7 +5,7 @@
 import { encodeBase58 } from '../../chain/solana/address.ts';
 import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { hasShare, networksOf } from '../../core/client-network.ts';
-import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
+import { type OpenRequest, type Refusal, type RequestOpened, refused } from '../api.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { TokenPort } from './payment-requests.ts';
 import { requestView } from './request-records.ts';
@@ -34,17 +34,17 @@ export type OpeningContext = OpeningPorts &
 
 export function openRequest(p: OpeningContext, asked: OpenRequest): RequestOpened {
   if (!mayOpen(asked.client, p.store.openByClient()))
-    return refuse(tooManyOpen('Too many requests await payment. Pay one of them or let it expire first.'));
+    return refused(tooManyOpen('Too many requests await payment. Pay one of them or let it expire first.'));
   const fee = ownFee(asked.baseFeeLamports, {
     randomBytes: p.randomBytes,
     isTaken: (lamports) => p.store.openByFee(lamports).length > 0,
   });
   if (fee === undefined)
-    return refuse(tooManyOpen('No unique payment amount is available right now. Retry in a minute.'));
+    return refused(tooManyOpen('No unique payment amount is available right now. Retry in a minute.'));
   const tokenId = asked.kind === 'listing' ? p.tokens.listedId(String(asked.subject.mint)) : undefined;
   if (tokenId !== undefined) {
     const details = { tokenId };
-    return refuse({ code: 'ALREADY_LISTED', message: 'This token is already listed.', details });
+    return refused({ code: 'ALREADY_LISTED', message: 'This token is already listed.', details });
   }
   const request = p.storage.transaction(() => p.save(newRequest(p, asked, fee)));
   return { type: 'opened', request: requestView(request, [], p.now()) };
@@ -80,8 +80,6 @@ function newRequest(p: OpeningContext, asked: OpenRequest, fee: bigint): Payment
     changes: 0,
   };
 }
-
-const refuse = (refusal: Refusal): RequestOpened => ({ type: 'refused', refusal });
 
 const tooManyOpen = (message: string): Refusal => ({
   code: 'TOO_MANY_OPEN_REQUESTS',

@@ -8,14 +8,15 @@ import { isSignature } from '../../chain/solana/address.ts';
 import { earliest } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
-import type {
-  ConfirmRequest,
-  OpenRequest,
-  OpsAnswer,
-  PaymentConfirmed,
-  Refusal,
-  RequestOpened,
-  RequestView,
+import {
+  type ConfirmRequest,
+  type OpenRequest,
+  type OpsAnswer,
+  type PaymentConfirmed,
+  type Refusal,
+  type RequestOpened,
+  type RequestView,
+  refused,
 } from '../api.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
@@ -149,9 +150,9 @@ export class Payments implements CustodyModule {
     const { id, kind, waitMs } = asked;
     const deadline = this.#tools.now() + waitMs;
     const request = this.#store.get(id);
-    if (request?.kind !== kind) return refuse({ code: 'NOT_FOUND', message: 'No request has this id.' });
+    if (request?.kind !== kind) return refused({ code: 'NOT_FOUND', message: 'No request has this id.' });
     const refusal = await this.#bind(request, asked);
-    if (refusal) return refuse(refusal);
+    if (refusal) return refused(refusal);
     const paid = this.#store.get(id);
     const left = deadline - this.#tools.now();
     if (left > 0 && paid?.state === 'paid') await within(this.#carryOn(paid), left);
@@ -160,11 +161,11 @@ export class Payments implements CustodyModule {
       await this.#tools.storage.sync();
       return { type: 'confirmed', request: this.#viewOf(end) };
     }
-    if (end?.state === 'expired') return refuse(refundDue());
+    if (end?.state === 'expired') return refused(refundDue());
     const message =
       'The payment is final and the token is being created. Repeat the call or read the invoice.';
     const details = { reason: end ? this.#reasonOf(end) : null };
-    return refuse({ code: 'INVOICE_IN_PROGRESS', message, retryAfterSeconds: 5, details });
+    return refused({ code: 'INVOICE_IN_PROGRESS', message, retryAfterSeconds: 5, details });
   }
 
   /**
@@ -265,8 +266,6 @@ export class Payments implements CustodyModule {
     this.#p.tokens.purge(this.#tools.now() - TOKEN_KEPT_MS);
   }
 }
-
-const refuse = (refusal: Refusal): PaymentConfirmed => ({ type: 'refused', refusal });
 
 const notFinal = (chain: 'confirmed' | 'pending' | 'unknown'): Refusal => ({
   code: 'PAYMENT_NOT_FINAL',

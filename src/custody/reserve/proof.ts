@@ -13,7 +13,7 @@ import { verifyMessage } from '../../chain/bitcoin/signed-message.ts';
 import { isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason, upstreamFailed } from '../../core/errors.ts';
-import type { ProofAnswer, ProofDraft, ProofRecord, Refusal } from '../api.ts';
+import { type ProofAnswer, type ProofDraft, type ProofRecord, type Refusal, refused } from '../api.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { ProofSigner } from '../kernel/signer.ts';
 import { agreeAtTip, type ReserveView } from './reserve-views.ts';
@@ -210,8 +210,8 @@ export class Proofs implements CustodyModule {
       await this.#signOnce();
     const proof = this.#stored() ?? known;
     if (proof) return { type: 'proof', proof };
-    if (!signer.holdsBitcoinKey) return refuse(WATCH_ONLY);
-    return refuse({
+    if (!signer.holdsBitcoinKey) return refused(WATCH_ONLY);
+    return refused({
       code: 'UPSTREAM_FAILED',
       message: 'No proof can be signed now, because the chains cannot be read or signing is stopped.',
       retryAfterSeconds: RETRY_MS / 1_000,
@@ -226,7 +226,7 @@ export class Proofs implements CustodyModule {
   async draft(): Promise<ProofDraft> {
     const { journal, now } = this.#tools;
     const why = this.#p.stop();
-    if (why) return refuse(signingStopped(why));
+    if (why) return refused(signingStopped(why));
     const previous = this.#stored();
     const kept = journal.getMeta(DRAFT);
     if (kept && this.#isCurrent(kept, previous)) return { type: 'draft', message: kept };
@@ -242,7 +242,7 @@ export class Proofs implements CustodyModule {
     const text = journal.getMeta(DRAFT);
     const previous = this.#stored();
     if (!text || !this.#isCurrent(text, previous)) {
-      return refuse({
+      return refused({
         code: 'NOT_FOUND',
         message: 'There is no current draft. Request the message first.',
       });
@@ -251,15 +251,15 @@ export class Proofs implements CustodyModule {
     if (checked.verdict !== 'valid' || !checked.scheme) {
       const reason = checked.verdict === 'valid' ? 'scheme' : checked.reason;
       const message = `This is not a signature of the draft by ${bitcoinAddress}.`;
-      return refuse({ code: 'INVALID_INPUT', message, details: { reason } });
+      return refused({ code: 'INVALID_INPUT', message, details: { reason } });
     }
     const why = stop();
-    if (why) return refuse(signingStopped(why));
+    if (why) return refused(signingStopped(why));
     const { solana } = await signer.sign(text);
     const bitcoin = { scheme: checked.scheme, ...spellings(checked.scheme, signature) };
     const proof = proofOf(text, bitcoin, solana, true);
     if (!this.#keep(proof, previous)) {
-      return refuse({
+      return refused({
         code: 'NOT_FOUND',
         message: 'Another proof was stored in the meantime. Request the message again.',
       });
@@ -282,11 +282,6 @@ export class Proofs implements CustodyModule {
 }
 
 const SOLANA_SCHEME = 'ed25519-utf8';
-
-const refuse = (refusal: Refusal): { readonly type: 'refused'; readonly refusal: Refusal } => ({
-  type: 'refused',
-  refusal,
-});
 
 const signingStopped = (reason: string): Refusal => ({
   code: 'UPSTREAM_FAILED',
