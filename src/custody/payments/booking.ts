@@ -7,25 +7,19 @@ import { lamportsChange } from '../../chain/solana/transaction.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
-import type { Log, Storage } from '../kernel/ports.ts';
+import type { ModuleTools } from '../kernel/module.ts';
 import { type Backoff, backoff } from '../kernel/retries.ts';
 import { orUnreadable } from '../kernel/solana-view.ts';
 import { DUST } from './payment-matching.ts';
+import type { PaymentPorts } from './payment-requests.ts';
 import type { TreasuryPayment, TreasuryStore } from './treasury-store.ts';
 
-export type BookingPorts = {
-  readonly storage: Storage;
-  readonly payments: TreasuryStore;
-  readonly treasuryAddress: string;
-  /** Transactions signed by the reserve are its own transfers, never payments. */
-  readonly reserveAddress: string;
-  /** Decides the purpose of a payment and books it, inside the storage transaction. */
-  readonly take: (payment: TreasuryPayment, transaction: ChainTransaction) => BookingResult | MayBeReturned;
-  /** A finalized transaction, or null without a quorum. @throws AppError UPSTREAM_FAILED */
-  transaction(signature: string): Promise<ChainTransaction | null>;
-  readonly now: () => number;
-  readonly log: Log;
-};
+export type BookingPorts = Pick<PaymentPorts, 'treasuryAddress' | 'reserveAddress' | 'transaction'> &
+  Pick<ModuleTools, 'storage' | 'now' | 'log'> & {
+    readonly payments: TreasuryStore;
+    /** Decides the purpose of a payment and books it, inside the storage transaction. */
+    readonly take: (payment: TreasuryPayment, transaction: ChainTransaction) => BookingResult | MayBeReturned;
+  };
 
 /**
  * Maximum unread transactions per node; at this limit its list is read only up to the next unreadable one.
@@ -49,9 +43,6 @@ export type BookingResult = {
 /** The payment may be money that a bridge returned. It is decided once the swap has settled. */
 export type MayBeReturned = 'may_be_returned';
 
-/** `stop`: the nodes fail, or too many transactions are unread. The walk then keeps its position. */
-export type ReadOutcome = 'read' | 'stop';
-
 export class Booking {
   readonly #p: BookingPorts;
   readonly #seen = new Set<string>();
@@ -68,12 +59,13 @@ export class Booking {
       (signer) => signer === this.#p.treasuryAddress || signer === this.#p.reserveAddress,
     );
     return this.#p.storage.transaction(() => {
-      const known = this.#p.payments.get(payment.signature);
-      if (known?.purpose) return undefined;
+      const known = this.#p.payments.purposeOf(payment.signature);
+      if (known) return undefined;
       const taken = isOurs ? { purpose: null } : this.#p.take(payment, transaction);
       if (taken === 'may_be_returned') return taken;
       this.#p.payments.record(payment, taken.purpose);
-      if (taken.purpose === null && !isOurs && !known) this.#reportUnmatched(payment, taken.reason);
+      if (taken.purpose === null && !isOurs && known === undefined)
+        this.#reportUnmatched(payment, taken.reason);
       return undefined;
     });
   }
@@ -103,11 +95,6 @@ export class Booking {
     }
   }
 
-  #remember(signature: string): void {
-    if (this.#seen.size >= REMEMBERED) this.#seen.clear();
-    this.#seen.add(signature);
-  }
-
   #postpone(signature: string, source: string, reason: string): void {
     const known = this.#p.payments.unread(signature);
     const tries = (known?.tries ?? 0) + 1;
@@ -132,7 +119,7 @@ export class Booking {
     const { payments } = this.#p;
     return (
       this.#seen.has(signature) ||
-      payments.get(signature) !== undefined ||
+      payments.purposeOf(signature) !== undefined ||
       payments.unread(signature) !== undefined
     );
   }
@@ -140,11 +127,13 @@ export class Booking {
   /**
    * Reads a listed transaction and books it, or records it for a retry.
    * @param source the node that listed it
+   * @returns `stop` if the nodes fail or too many transactions are unread. The walk then keeps its position
    */
-  async read(signature: string, source: string): Promise<ReadOutcome> {
+  async read(signature: string, source: string): Promise<'read' | 'stop'> {
     const reason = await this.#attempt(signature);
     if (reason === undefined) {
-      this.#remember(signature);
+      if (this.#seen.size >= REMEMBERED) this.#seen.clear();
+      this.#seen.add(signature);
       return 'read';
     }
     if (this.#p.payments.countUnread(source) >= MAX_UNREAD) {

@@ -28,7 +28,7 @@ import { type OpeningPorts, openRequest } from './open-request.ts';
 import { matchRequest } from './payment-matching.ts';
 import { PaymentSearch } from './payment-search.ts';
 import { createRefundKind, type RefundKindPorts } from './refund-operation.ts';
-import { type RefundPorts, Refunds } from './refunds.ts';
+import { Refunds } from './refunds.ts';
 import { RequestChanges } from './request-changes.ts';
 import { mirroredPayments, requestView, SHOWN_REFUNDS } from './request-records.ts';
 import { creationId, type PaymentRequest, purposeOf, RequestStore } from './request-store.ts';
@@ -50,11 +50,11 @@ export type TokenPort = {
   readonly mirrored: MirrorSource;
 };
 
-export type PaymentPorts = Pick<RefundPorts, 'heldPayers'> &
-  RefundKindPorts &
+export type PaymentPorts = RefundKindPorts &
   OpeningPorts & {
     readonly treasuryAddress: string;
-    readonly reserveAddress: string;
+    /** Payers whose wallet belongs to an exchange and not to the customer. */
+    readonly heldPayers: ReadonlySet<string>;
     /** Lists of transactions, one per node. */
     readonly nodes: readonly TreasuryNode[];
     /** The finalized transaction shown by a quorum of nodes, or null without a quorum. @throws AppError UPSTREAM_FAILED */
@@ -109,7 +109,7 @@ export class Payments implements CustodyModule {
   }
 
   nextRunAt(): number | undefined {
-    return earliest(this.#changes.nextAt(), this.held.nextAt(), this.#search.nextRunAt());
+    return earliest(this.#changes.nextAt(), this.held.nextAt(), this.#search.nextRunAt('alarm'));
   }
 
   run(): Promise<void> {
@@ -257,7 +257,7 @@ export class Payments implements CustodyModule {
   async #run(by: 'alarm' | 'cron'): Promise<void> {
     this.#changes.settleCreations(ENDED_BATCH);
     this.held.settleEnded();
-    const searchAt = by === 'cron' ? this.#search.nextCronRunAt() : this.#search.nextRunAt();
+    const searchAt = this.#search.nextRunAt(by);
     if (searchAt !== undefined && searchAt <= this.#tools.now()) await this.#search.run(by);
     // A payment that was not read yet may be in time. A request therefore expires only when all payments up to its end
     // were read, or a day after its end even if a node fails.
@@ -280,10 +280,10 @@ const notFinal = (chain: 'confirmed' | 'pending' | 'unknown'): Refusal => ({
  */
 const PAID_PURPOSES: ReadonlySet<string> = new Set(['token', 'listing', 'asry', 'refund', 'unexplained']);
 
-const notBound = (): Refusal => ({
+const NOT_BOUND: Refusal = {
   code: 'PAYMENT_NOT_BOUND',
   message: "This payment contains neither the request's reference nor exactly its amount.",
-});
+};
 
 /**
  * @param consumerOf purpose of a transaction. A purpose that no caller pays for, such as a bridge's refund, is not a
@@ -291,7 +291,7 @@ const notBound = (): Refusal => ({
  */
 export function usedElsewhere(consumerOf: string | undefined): Refusal {
   const [purpose = ''] = consumerOf?.split(':') ?? [];
-  if (!PAID_PURPOSES.has(purpose)) return notBound();
+  if (!PAID_PURPOSES.has(purpose)) return NOT_BOUND;
   const message = `This payment already serves another purpose (${purpose}).`;
   return { code: 'PAYMENT_ALREADY_USED', message, details: { purpose } };
 }

@@ -6,9 +6,9 @@
 import { dueTime, isTimeOver } from '../../core/due-time.ts';
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import type { Journal } from '../kernel/journal.ts';
-import type { Log } from '../kernel/ports.ts';
+import type { ModuleTools } from '../kernel/module.ts';
 import type { Booking } from './booking.ts';
+import type { PaymentPorts } from './payment-requests.ts';
 import type { PaymentRequest, RequestStore } from './request-store.ts';
 import { type Budget, type TreasuryNode, TreasuryWalk } from './treasury-walk.ts';
 
@@ -39,15 +39,8 @@ const LAST_READ = 'payment_search_read_at';
 /** The first walk of a journal goes back at most this far: older requests have expired. */
 const FIRST_WALK_MS = 8 * DAY_MS;
 
-export type PaymentSearchPorts = {
-  readonly journal: Journal;
-  readonly store: RequestStore;
-  readonly booking: Booking;
-  readonly nodes: readonly TreasuryNode[];
-  readonly treasuryAddress: string;
-  readonly now: () => number;
-  readonly log: Log;
-};
+export type PaymentSearchPorts = Pick<PaymentPorts, 'nodes' | 'treasuryAddress'> &
+  Pick<ModuleTools, 'journal' | 'now' | 'log'> & { readonly store: RequestStore; readonly booking: Booking };
 
 export class PaymentSearch {
   readonly #p: PaymentSearchPorts;
@@ -69,14 +62,14 @@ export class PaymentSearch {
     );
   }
 
-  /** When the alarm must run the search, in Unix milliseconds; undefined while no payment is expected. */
-  nextRunAt(): number | undefined {
-    return this.#after(this.#alarmInterval());
-  }
-
-  /** When the cron searches next, in Unix milliseconds; undefined while no payment is expected. */
-  nextCronRunAt(): number | undefined {
-    return this.#after(this.#cronInterval());
+  /**
+   * When the search is next run, in Unix milliseconds; undefined while no payment is expected. Times are read from
+   * storage, because the object is evicted between two runs of the cron.
+   */
+  nextRunAt(by: 'alarm' | 'cron'): number | undefined {
+    const interval = by === 'cron' ? this.#cronInterval() : this.#alarmInterval();
+    if (interval === undefined) return undefined;
+    return dueTime(this.#p.journal.getTime(LAST_RUN) + interval, interval, this.#p.now());
   }
 
   /** Schedules an early check of a request's reference, because a caller reads the request. */
@@ -110,12 +103,6 @@ export class PaymentSearch {
       return this.#p.store.newestOpen() === undefined ? BEHIND_RUN_MS : READ_RUN_MS;
     const cron = this.#cronInterval();
     return cron === undefined ? undefined : cron + CRON_PATIENCE_MS;
-  }
-
-  /** Times are read from storage, because the object is evicted between two runs of the cron. */
-  #after(interval: number | undefined): number | undefined {
-    if (interval === undefined) return undefined;
-    return dueTime(this.#p.journal.getTime(LAST_RUN) + interval, interval, this.#p.now());
   }
 }
 

@@ -6,7 +6,6 @@
 import { lamportsChange, MEMO_TRANSFER_FEE } from '../../chain/solana/transaction.ts';
 import { lamports } from '../../core/amount.ts';
 import { failureReason } from '../../core/errors.ts';
-import type { ChainTransaction } from '../../providers/solana-rpc.ts';
 import type { OpsAnswer } from '../api.ts';
 import { beginOperation, type Decision, type NotBegun, spendingRefusal } from '../kernel/begin-operation.ts';
 import type { HeldDebts, ModuleTools } from '../kernel/module.ts';
@@ -17,18 +16,13 @@ import { blockContradicted } from '../kernel/reconcile.ts';
 import type { RowRetries } from '../kernel/retries.ts';
 import { payerOf } from './booking.ts';
 import { DUST } from './payment-matching.ts';
+import type { PaymentPorts } from './payment-requests.ts';
 import { refundId } from './refund-operation.ts';
-import { mirrorRefund, mirrorRequest } from './request-records.ts';
+import { mirrorRequest, refundColumns } from './request-records.ts';
 import { type PaymentRequest, purposeOf, type RefundDue, type RequestStore } from './request-store.ts';
 import type { TreasuryPayment } from './treasury-store.ts';
 
-export type RefundPorts = {
-  readonly treasuryAddress: string;
-  /** Payers whose wallet belongs to an exchange and not to the customer. */
-  readonly heldPayers: ReadonlySet<string>;
-  /** A finalized transaction, or null while the node does not have it. */
-  transaction(signature: string): Promise<ChainTransaction | null>;
-};
+type RefundPorts = Pick<PaymentPorts, 'treasuryAddress' | 'heldPayers' | 'transaction'>;
 
 const BATCH = 20;
 /** Maximum refunds of one request that one command processes. */
@@ -95,7 +89,7 @@ export class Refunds implements HeldDebts {
   #save(refund: RefundDue): RefundDue {
     const changed = { ...refund, changes: refund.changes + 1 };
     this.#store.putRefund(changed);
-    mirrorRefund(this.#tools.journal, changed, this.#tools.now());
+    this.#tools.journal.publish('refunds', changed.id, refundColumns(changed), this.#tools.now());
     const request = this.#store.get(refund.requestId);
     if (request) mirrorRequest(this.#tools.journal, this.#store, request, this.#tools.now());
     return changed;

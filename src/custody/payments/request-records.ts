@@ -105,18 +105,11 @@ export function mirrorCreatedListing(journal: Journal, request: PaymentRequest, 
   journal.publish('listings', request.id, createdListingColumns(request), now);
 }
 
-const refundColumns = (refund: RefundDue) => ({
+export const refundColumns = (refund: RefundDue) => ({
   status: refund.state === 'paid' ? 'paid' : 'due',
   created_at: new Date(refund.createdAt).toISOString(),
   journal: JSON.stringify(refund),
 });
-
-export function mirrorRefund(journal: Journal, refund: RefundDue, now: number): void {
-  journal.publish('refunds', refund.id, refundColumns(refund), now);
-}
-
-const isOlder = (own: { readonly changes: number } | undefined, changes: number): boolean =>
-  own === undefined || own.changes < changes;
 
 type MirroredPorts = Pick<ModuleTools, 'journal' | 'now'> & {
   readonly store: RequestStore;
@@ -127,7 +120,7 @@ type MirroredPorts = Pick<ModuleTools, 'journal' | 'now'> & {
 function restoreRequest({ store, journal, payments, now }: MirroredPorts, text: string): boolean {
   // The record of a listing that was created together with its token has no request.
   const { row } = JSON.parse(text) as { row?: PaymentRequest };
-  if (!row || !isOlder(store.get(row.id), row.changes)) return false;
+  if (!row || (store.get(row.id)?.changes ?? -1) >= row.changes) return false;
   store.put(row);
   const purpose = purposeOf(row);
   for (const part of row.parts) {
@@ -141,7 +134,7 @@ function restoreRequest({ store, journal, payments, now }: MirroredPorts, text: 
 
 function restoreRefund({ store, journal, now }: MirroredPorts, text: string): boolean {
   const refund = decodeRefund(text);
-  if (!isOlder(store.refund(refund.id), refund.changes)) return false;
+  if ((store.refund(refund.id)?.changes ?? -1) >= refund.changes) return false;
   store.putRefund(refund);
   journal.consumeOnce(`payment:${refund.signature}`, refund.purpose, now());
   return true;

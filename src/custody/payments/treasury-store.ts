@@ -38,11 +38,6 @@ export type TreasuryPayment = {
   readonly payer: string | null;
 };
 
-export type RecordedPayment = TreasuryPayment & {
-  /** Purpose of the payment; null if it has none. */
-  readonly purpose: string | null;
-};
-
 /** A listed transaction whose content is not read yet. */
 export type UnreadTransaction = {
   readonly signature: string;
@@ -54,15 +49,6 @@ export type UnreadTransaction = {
   readonly firstAt: number;
   readonly dueAt: number;
 };
-
-const recorded = (row: SqlRow): RecordedPayment => ({
-  signature: String(row.signature),
-  slot: BigInt(String(row.slot)),
-  blockTime: row.block_time === null ? null : Number(row.block_time),
-  lamports: BigInt(String(row.lamports)),
-  payer: typeof row.payer === 'string' ? row.payer : null,
-  purpose: typeof row.purpose === 'string' ? row.purpose : null,
-});
 
 const unreadOf = (row: SqlRow): UnreadTransaction => ({
   signature: String(row.signature),
@@ -83,8 +69,10 @@ export class TreasuryStore {
     this.#exec = exec;
   }
 
-  get(signature: string): RecordedPayment | undefined {
-    return this.#exec('SELECT * FROM treasury_payments WHERE signature = ?', signature).map(recorded)[0];
+  /** The purpose of a recorded payment, null if it has none; undefined if the payment is not recorded. */
+  purposeOf(signature: string): string | null | undefined {
+    const [row] = this.#exec('SELECT purpose FROM treasury_payments WHERE signature = ?', signature);
+    return row && (typeof row.purpose === 'string' ? row.purpose : null);
   }
 
   record(payment: TreasuryPayment, purpose: string | null): void {

@@ -644,7 +644,7 @@ describe('what is a payment', () => {
     );
     for (const signature of ['s1', 's2', 's3', 's4']) {
       expect(await world.confirm(signature)).toMatchObject({ signature });
-      expect(world.payments.get(signature)).toBeUndefined();
+      expect(world.payments.purposeOf(signature)).toBeUndefined();
     }
     expect(await world.confirm('s5')).toBeNull();
   });
@@ -652,10 +652,10 @@ describe('what is a payment', () => {
   it('a confirm records a payment that matched no request when the walk first read it', async () => {
     world.chain.unshift(payment('s1', 7n));
     await world.runAll();
-    expect(world.payments.get('s1')?.purpose).toBeNull();
+    expect(world.payments.purposeOf('s1')).toBeNull();
     world.chain[0] = payment('s1', 100n);
     for (let calls = 0; calls < 2; calls++) await world.confirm('s1');
-    expect(world.payments.get('s1')?.purpose).toBe('token:s1');
+    expect(world.payments.purposeOf('s1')).toBe('token:s1');
     expect(world.taken).toHaveLength(1);
   });
 });
