@@ -5,7 +5,7 @@ import { Journal } from '../../src/custody/kernel/journal.ts';
 import { Retries } from '../../src/custody/kernel/retries.ts';
 import { RequestStore } from '../../src/custody/payments/request-store.ts';
 import { TreasuryStore } from '../../src/custody/payments/treasury-store.ts';
-import { TokenStore } from '../../src/custody/tokens/token-store.ts';
+import { Tokens } from '../../src/custody/tokens/token-store.ts';
 import { createSqliteStorage } from '../kit/sqlite-storage.ts';
 
 const page = readFileSync('docs/storage.md', 'utf8');
@@ -25,9 +25,9 @@ const source = readdirSync('src/custody', { recursive: true, encoding: 'utf8' })
 
 it('docs/storage.md lists every table of the journal', () => {
   const storage = createSqliteStorage();
-  new Journal(storage);
+  const journal = new Journal(storage);
   new RequestStore(storage);
-  new TokenStore(storage);
+  new Tokens({ journal, storage, now: Date.now });
   new TreasuryStore(storage);
   new AsryStore(storage);
   new Retries(storage, Date.now, () => undefined);

@@ -4,7 +4,6 @@
  */
 import { foldText } from '../../chain/solana/token-text.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
-import type { Storage } from '../kernel/ports.ts';
 import { numberOf, RowStore } from '../row-store.ts';
 
 type TokenEntry = { readonly tokenId: number; readonly mint: string } & Readonly<Record<string, unknown>>;
@@ -18,76 +17,33 @@ const entryOf = (text: string): TokenEntry => JSON.parse(text) as TokenEntry;
 const CREATED_AT = "json_extract(row, '$.createdAt')";
 const IS_UNLISTED = "json_extract(row, '$.listedAt') IS NULL";
 
-export class TokenStore {
-  readonly #exec: Storage['exec'];
-  readonly #tokens: RowStore<TokenEntry>;
-
-  constructor({ exec }: Pick<Storage, 'exec'>) {
-    exec(
-      'CREATE TABLE IF NOT EXISTS tokens (token_id INTEGER PRIMARY KEY, mint TEXT NOT NULL UNIQUE, row TEXT NOT NULL)',
-    );
-    exec(`CREATE INDEX IF NOT EXISTS tokens_unlisted ON tokens (${CREATED_AT}) WHERE ${IS_UNLISTED}`);
-    this.#exec = exec;
-    this.#tokens = new RowStore(exec, 'tokens', entryOf);
-  }
-
-  nextId(): number {
-    return (numberOf(this.#exec, 'SELECT MAX(token_id) AS n FROM tokens') ?? 0) + 1;
-  }
-
-  put(token: TokenEntry): void {
-    this.#exec(
-      'INSERT INTO tokens (token_id, mint, row) VALUES (?, ?, ?) ON CONFLICT (token_id) DO UPDATE SET row = excluded.row',
-      token.tokenId,
-      token.mint,
-      JSON.stringify(token),
-    );
-  }
-
-  /** Deletes tokens that no payment has listed and no request has named since a time. */
-  purge(before: number): void {
-    this.#exec(`DELETE FROM tokens WHERE ${IS_UNLISTED} AND ${CREATED_AT} < ?`, before);
-  }
-
-  byMint(mint: string): TokenEntry | undefined {
-    return this.#tokens.first('WHERE mint = ?', mint);
-  }
-
-  byId(tokenId: number): TokenEntry | undefined {
-    return this.#tokens.first('WHERE token_id = ?', tokenId);
-  }
-
-  /** Tokens whose number follows `id`, both compared as text. */
-  after(id: string, limit: number): TokenEntry[] {
-    return this.#tokens.all(
-      `WHERE CAST(token_id AS TEXT) > ? ORDER BY CAST(token_id AS TEXT) LIMIT ?`,
-      id,
-      limit,
-    );
-  }
-}
-
 /** The tokens that payment requests create or list. */
 export class Tokens {
   readonly mirrored: MirrorSource;
   readonly #tools: Pick<ModuleTools, 'journal' | 'storage' | 'now'>;
-  readonly #store: TokenStore;
+  readonly #tokens: RowStore<TokenEntry>;
 
   constructor(tools: Pick<ModuleTools, 'journal' | 'storage' | 'now'>) {
-    const store = new TokenStore(tools.storage);
+    const { exec } = tools.storage;
+    exec(
+      'CREATE TABLE IF NOT EXISTS tokens (token_id INTEGER PRIMARY KEY, mint TEXT NOT NULL UNIQUE, row TEXT NOT NULL)',
+    );
+    exec(`CREATE INDEX IF NOT EXISTS tokens_unlisted ON tokens (${CREATED_AT}) WHERE ${IS_UNLISTED}`);
     this.#tools = tools;
-    this.#store = store;
+    this.#tokens = new RowStore(exec, 'tokens', entryOf);
     this.mirrored = {
       table: 'tokens',
       rowsAfter: (id, limit) =>
-        store.after(id, limit).map((token) => ({ id: String(token.tokenId), columns: tokenColumns(token) })),
-      restore: (journal) => restoreToken(store, journal),
+        this.#tokens
+          .all('WHERE CAST(token_id AS TEXT) > ? ORDER BY CAST(token_id AS TEXT) LIMIT ?', id, limit)
+          .map((token) => ({ id: String(token.tokenId), columns: tokenColumns(token) })),
+      restore: (journal) => this.#restore(entryOf(journal)),
     };
   }
 
   /** The number of a listed token. */
   listedId(mint: string): number | undefined {
-    const token = this.#store.byMint(mint);
+    const token = this.#byMint(mint);
     return token?.listedAt ? token.tokenId : undefined;
   }
 
@@ -96,13 +52,12 @@ export class Tokens {
    * transaction.
    */
   list({ id: requestId, subject }: Bought, now: number): number {
-    const store = this.#store;
     const mint = String(subject.mint);
-    const known = store.byMint(mint);
+    const known = this.#byMint(mint);
     if (known?.listedAt) return known.tokenId;
     const token: TokenEntry = known
       ? { ...known, ...subject, mint, tokenId: known.tokenId, listedAt: now }
-      : { ...subject, tokenId: store.nextId(), mint, requestId, createdAt: now, listedAt: now };
+      : { ...subject, tokenId: this.#nextId(), mint, requestId, createdAt: now, listedAt: now };
     return this.#save(token, now).tokenId;
   }
 
@@ -111,31 +66,47 @@ export class Tokens {
    * deletion by `purge`.
    */
   numbered(subject: Subject, now: number): Subject {
-    const store = this.#store;
     const mint = String(subject.mint);
-    const known = store.byMint(mint) ?? { ...subject, mint, tokenId: store.nextId(), listedAt: null };
+    const known = this.#byMint(mint) ?? { ...subject, mint, tokenId: this.#nextId(), listedAt: null };
     if (!known.listedAt) this.#save({ ...known, createdAt: now }, now);
     return { ...subject, tokenId: known.tokenId };
   }
 
+  /** Deletes tokens that no payment has listed and no request has named since a time. */
   purge(before: number): void {
-    this.#store.purge(before);
+    this.#tools.storage.exec(`DELETE FROM tokens WHERE ${IS_UNLISTED} AND ${CREATED_AT} < ?`, before);
+  }
+
+  #byMint(mint: string): TokenEntry | undefined {
+    return this.#tokens.first('WHERE mint = ?', mint);
+  }
+
+  #nextId(): number {
+    return (numberOf(this.#tools.storage.exec, 'SELECT MAX(token_id) AS n FROM tokens') ?? 0) + 1;
+  }
+
+  #put(token: TokenEntry): void {
+    this.#tools.storage.exec(
+      'INSERT INTO tokens (token_id, mint, row) VALUES (?, ?, ?) ON CONFLICT (token_id) DO UPDATE SET row = excluded.row',
+      token.tokenId,
+      token.mint,
+      JSON.stringify(token),
+    );
   }
 
   #save(token: TokenEntry, now: number): TokenEntry {
-    this.#store.put(token);
+    this.#put(token);
     this.#tools.journal.publish('tokens', String(token.tokenId), tokenColumns(token), now);
     return token;
   }
-}
 
-function restoreToken(store: TokenStore, journal: string): boolean {
-  const token = entryOf(journal);
-  const own = store.byMint(token.mint);
-  if (own && (own.listedAt || !token.listedAt)) return false;
-  const tokenId = own?.tokenId ?? (store.byId(token.tokenId) ? store.nextId() : token.tokenId);
-  store.put({ ...token, tokenId });
-  return true;
+  #restore(token: TokenEntry): boolean {
+    const own = this.#byMint(token.mint);
+    if (own && (own.listedAt || !token.listedAt)) return false;
+    const isTaken = this.#tokens.first('WHERE token_id = ?', token.tokenId) !== undefined;
+    this.#put({ ...token, tokenId: own?.tokenId ?? (isTaken ? this.#nextId() : token.tokenId) });
+    return true;
+  }
 }
 
 const tokenColumns = (token: TokenEntry) => ({

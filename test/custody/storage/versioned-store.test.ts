@@ -8,7 +8,7 @@ import type { SqlRow, Storage } from '../../../src/custody/kernel/ports.ts';
 import { Retries } from '../../../src/custody/kernel/retries.ts';
 import { RequestStore } from '../../../src/custody/payments/request-store.ts';
 import { TreasuryStore } from '../../../src/custody/payments/treasury-store.ts';
-import { TokenStore } from '../../../src/custody/tokens/token-store.ts';
+import { Tokens } from '../../../src/custody/tokens/token-store.ts';
 import { openStorage, STORAGE_VERSION } from '../../../src/custody/versioned-store.ts';
 import { createCustodianWorld, keyed } from '../../kit/custodian.ts';
 import { land } from '../../kit/fake-chain.ts';
@@ -41,10 +41,10 @@ function storageOf({ statements, tables }: Snapshot) {
 
 /** Every table and index that the modules create. */
 function openModules(storage: Storage): void {
-  new Journal(storage);
+  const journal = new Journal(storage);
   new RequestStore(storage);
   new TreasuryStore(storage);
-  new TokenStore(storage);
+  new Tokens({ journal, storage, now: Date.now });
   new AsryStore(storage);
   new Retries(storage, Date.now, () => undefined);
 }
