@@ -1,12 +1,10 @@
 /**
- * Builds the public views of epochs and claims, and their D1 rows.
+ * Builds the public views of epochs, and the D1 rows of epochs and claims.
  * @module
  */
 import { stringifyJson } from '../../core/json.ts';
-import { type AsryEpochView, type ClaimView, claimView, payoutView } from '../api.ts';
-import type { Journal } from '../kernel/journal.ts';
+import type { AsryEpochView } from '../api.ts';
 import type { MirrorSource, ModuleTools } from '../kernel/module.ts';
-import { reasonText } from '../kernel/reason.ts';
 import { type AsryStore, type Claim, decodeRow, type Payout } from './asry-store.ts';
 import { type Epoch, entitlementOf, nextUnitRate, rewardsAt } from './epochs.ts';
 import { claimPurpose } from './payout-operation.ts';
@@ -45,23 +43,6 @@ export const epochView = (epoch: Epoch): AsryEpochView => ({
   price: epoch.price,
   decimals: epoch.decimals,
 });
-
-export function storedClaim(store: AsryStore, journal: Journal, signature: string): ClaimView | null {
-  const claim = store.claim(signature);
-  if (!claim) return null;
-  const payouts = store.payouts(signature).map((payout) => {
-    const operation = payout.operationId === null ? undefined : journal.get(payout.operationId);
-    return payoutView(
-      payout,
-      operation && {
-        signature: operation.signing?.signature ?? null,
-        reason: reasonText(operation.reason),
-        finishedAt: operation.state === 'done' ? operation.updatedAt : null,
-      },
-    );
-  });
-  return claimView(claim, payouts);
-}
 
 type SavingTools = Pick<ModuleTools, 'journal' | 'now'>;
 

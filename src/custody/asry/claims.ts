@@ -15,20 +15,15 @@ import {
   type ClaimRequest,
   type ClaimView,
   claimView,
+  payoutView,
   type Refusal,
   type Refused,
   refused,
 } from '../api.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
-import {
-  epochView,
-  mirroredClaims,
-  saveClaim,
-  saveEpoch,
-  storedClaim,
-  withItsClaims,
-} from './asry-records.ts';
+import { reasonText } from '../kernel/reason.ts';
+import { epochView, mirroredClaims, saveClaim, saveEpoch, withItsClaims } from './asry-records.ts';
 import { AsryStore, type Claim, type Payout } from './asry-store.ts';
 import {
   type Deposit,
@@ -92,7 +87,20 @@ export class Claims implements CustodyModule {
   }
 
   find(signature: string): ClaimView | null {
-    return storedClaim(this.#store, this.#tools.journal, signature);
+    const claim = this.#store.claim(signature);
+    if (!claim) return null;
+    const payouts = this.#store.payouts(signature).map((payout) => {
+      const operation = this.held.operationOf(payout);
+      return payoutView(
+        payout,
+        operation && {
+          signature: operation.signing?.signature ?? null,
+          reason: reasonText(operation.reason),
+          finishedAt: operation.state === 'done' ? operation.updatedAt : null,
+        },
+      );
+    });
+    return claimView(claim, payouts);
   }
 
   async epochs(limit: number): Promise<AsryEpochView[]> {

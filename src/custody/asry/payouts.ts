@@ -58,7 +58,7 @@ export class Payouts implements HeldDebts {
   /** Books all payouts whose operations have ended since the last run. */
   settleEnded(): void {
     this.#ended.run(RECIPIENTS_PER_RUN, (payout) => {
-      const operation = this.#operationOf(payout);
+      const operation = this.operationOf(payout);
       if (operation) this.#settle(payout, operation);
     });
   }
@@ -69,7 +69,7 @@ export class Payouts implements HeldDebts {
       const paying = payouts.flatMap(({ state, operationId }) => (state === 'begun' ? [operationId] : []));
       blockContradicted(this.#tools, (number) => payoutId(signature, number), operations, paying);
       for (const payout of payouts) {
-        const operation = this.#operationOf(payout);
+        const operation = this.operationOf(payout);
         const isPaying = payout.state === 'begun' && operation !== undefined && operation.state !== 'failed';
         const claim = this.#store.claim(signature);
         if (claim && payout.state !== 'paid' && !isPaying)
@@ -78,7 +78,7 @@ export class Payouts implements HeldDebts {
     }
   }
 
-  #operationOf({ operationId }: Payout): Operation | undefined {
+  operationOf({ operationId }: Payout): Operation | undefined {
     return operationId === null ? undefined : this.#tools.journal.get(operationId);
   }
 
@@ -120,16 +120,9 @@ export class Payouts implements HeldDebts {
       if (typeof terms === 'string') return { ok: false, declined: terms };
       return { ok: true, intent: this.#intentOf(id, now, accounts, terms) };
     });
-    switch (begun.type) {
-      case 'begun':
-        return begun.operation;
-      case 'known':
-        return 'unread';
-      case 'declined':
-        return begun.declined;
-      case 'refused':
-        return owedFor(begun.why);
-    }
+    if (begun.type === 'begun') return begun.operation;
+    if (begun.type === 'refused') return owedFor(begun.why);
+    return begun.type === 'declined' ? begun.declined : 'unread';
   }
 
   #intentOf(
