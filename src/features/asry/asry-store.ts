@@ -5,12 +5,11 @@
 import * as z from 'zod';
 import { type AsryEpochView, type ClaimView, claimView, payoutView } from '../../custody/api.ts';
 import type { D1Reads } from '../../http/read-session.ts';
-
-const atoms = z.string().regex(/^\d+$/).transform(BigInt);
+import { atomsColumn, journalRow, rowsOf } from '../../http/stored-rows.ts';
 
 const Payout = z.object({
   part: z.int(),
-  atoms,
+  atoms: atomsColumn,
   state: z.enum(['owed', 'held', 'begun', 'paid']),
   reason: z.string().nullable(),
   operationId: z.string().nullable(),
@@ -21,35 +20,34 @@ const Claim = z.object({
   signature: z.string(),
   asset: z.enum(['USDC', 'USDT']),
   sender: z.string(),
-  slot: atoms,
+  slot: atomsColumn,
   blockTime: z.int(),
-  credited: atoms,
+  credited: atomsColumn,
   feeBps: z.int(),
-  fee: atoms,
-  net: atoms,
+  fee: atomsColumn,
+  net: atomsColumn,
   epoch: z.int(),
-  entitlement: atoms,
-  left: atoms,
+  entitlement: atomsColumn,
+  left: atomsColumn,
   claimedAt: z.number(),
 });
-const ClaimJournal = z.object({ claim: Claim, payouts: z.array(Payout) });
-const EpochJournal = z.object({
-  view: z.object({
-    number: z.int(),
-    startsAt: z.int(),
-    endsAt: z.int(),
-    capAtoms: atoms,
-    depthAtoms: atoms,
-    depositsAtoms: atoms,
-    entitledAtoms: atoms,
-    paidAtoms: atoms,
-    nextUnitMicroAtoms: atoms,
-    nextDollarAtoms: atoms,
-    claims: z.int(),
-    price: atoms.nullable(),
-    decimals: z.int(),
-  }),
+const ClaimJournal = journalRow(z.object({ claim: Claim, payouts: z.array(Payout) }));
+const Epoch = z.object({
+  number: z.int(),
+  startsAt: z.int(),
+  endsAt: z.int(),
+  capAtoms: atomsColumn,
+  depthAtoms: atomsColumn,
+  depositsAtoms: atomsColumn,
+  entitledAtoms: atomsColumn,
+  paidAtoms: atomsColumn,
+  nextUnitMicroAtoms: atomsColumn,
+  nextDollarAtoms: atomsColumn,
+  claims: z.int(),
+  price: atomsColumn.nullable(),
+  decimals: z.int(),
 });
+const EpochJournal = journalRow(z.object({ view: Epoch }));
 const Operation = z.object({
   id: z.string(),
   status: z.enum(['waiting', 'finished', 'failed']),
@@ -63,14 +61,12 @@ export type AsryMirror = ReturnType<typeof createAsryMirror>;
 
 export const createAsryMirror = (db: D1Reads) => ({
   async claim(signature: string): Promise<ClaimView | undefined> {
-    const row = await db
-      .prepare('SELECT journal FROM asry_claims WHERE id = ?')
-      .bind(signature)
-      .first<{ journal: string }>();
+    const [row] = await rowsOf(db, ClaimJournal, 'SELECT journal FROM asry_claims WHERE id = ?', signature);
     if (!row) return undefined;
-    const { claim, payouts } = ClaimJournal.parse(JSON.parse(row.journal));
+    const { claim, payouts } = row;
     const ids = payouts.flatMap(({ operationId }) => operationId ?? []);
-    const operations = ids.length === 0 ? [] : await operationsOf(db, ids);
+    const sql = `SELECT id, status, reason, signature, updated_at FROM operations WHERE id IN (${ids.map(() => '?').join(', ')})`;
+    const operations = ids.length === 0 ? [] : await rowsOf(db, Operation, sql, ...ids);
     return claimView(
       claim,
       payouts.map((payout) => {
@@ -82,23 +78,10 @@ export const createAsryMirror = (db: D1Reads) => ({
 
   /** Newest first. */
   async epochs(limit: number): Promise<AsryEpochView[]> {
-    const { results } = await db
-      .prepare('SELECT journal FROM asry_epochs ORDER BY CAST(id AS INTEGER) DESC LIMIT ?')
-      .bind(limit)
-      .all<{ journal: string }>();
-    return results.map((row) => EpochJournal.parse(JSON.parse(row.journal)).view);
+    const sql = 'SELECT journal FROM asry_epochs ORDER BY CAST(id AS INTEGER) DESC LIMIT ?';
+    return (await rowsOf(db, EpochJournal, sql, limit)).map(({ view }) => view);
   },
 });
-
-async function operationsOf(db: D1Reads, ids: readonly string[]): Promise<Operation[]> {
-  const { results } = await db
-    .prepare(
-      `SELECT id, status, reason, signature, updated_at FROM operations WHERE id IN (${ids.map(() => '?').join(', ')})`,
-    )
-    .bind(...ids)
-    .all();
-  return results.map((row) => Operation.parse(row));
-}
 
 const operationView = ({ signature, reason, status, updated_at }: Operation) => ({
   signature,

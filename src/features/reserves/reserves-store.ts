@@ -6,32 +6,23 @@
 import * as z from 'zod';
 import type { ProofRecord } from '../../custody/api.ts';
 import type { D1Reads } from '../../http/read-session.ts';
+import { atomsColumn, journalRow, rowsOf } from '../../http/stored-rows.ts';
 
-export type AbsrTransaction = {
+const AbsrRow = z.object({
   /** Solana signature. */
-  readonly signature: string;
-  /** Bitcoin txid that paid an issue; null for a mint. */
-  readonly txId: string | null;
-  readonly type: 'mint' | 'issue';
-  readonly amountSats: bigint;
-  /** Micro-dollars per BTC when it was signed; null when no price was known. */
-  readonly btcUsd: bigint | null;
-  /** Unix seconds of the Solana block. */
-  readonly blockTime: number | null;
-  /** Position in the journal. */
-  readonly seq: number;
-};
-
-const atoms = z.string().regex(/^\d+$/).transform(BigInt);
-const AbsrRow: z.ZodType<AbsrTransaction> = z.object({
   signature: z.string(),
+  /** Bitcoin txid that paid an issue; null for a mint. */
   txId: z.string().nullable(),
   type: z.enum(['mint', 'issue']),
-  amountSats: atoms,
-  btcUsd: atoms.nullable(),
+  amountSats: atomsColumn,
+  /** Micro-dollars per BTC when it was signed; null when no price was known. */
+  btcUsd: atomsColumn.nullable(),
+  /** Unix seconds of the Solana block. */
   blockTime: z.int().nullable(),
+  /** Position in the journal. */
   seq: z.int(),
 });
+export type AbsrTransaction = Readonly<z.infer<typeof AbsrRow>>;
 
 const rows = (where: string): string => `SELECT seq, signature, btc_txid AS txId, block_time AS blockTime,
     CASE kind WHEN 'absr' THEN 'mint' ELSE 'issue' END AS type,
@@ -63,27 +54,21 @@ export const createAbsrStore = (db: D1Reads) => ({
     return at === null ? 0 : Date.parse(at);
   },
   /** Newest first. @param after key of the last row shown */
-  async newest(limit: number, after: AbsrKey = BEYOND_ALL): Promise<AbsrTransaction[]> {
-    const { results } = await db
-      .prepare(NEWEST)
-      .bind(...after, limit)
-      .all();
-    return results.map((row) => AbsrRow.parse(row));
-  },
+  newest: (limit: number, after: AbsrKey = BEYOND_ALL): Promise<AbsrTransaction[]> =>
+    rowsOf(db, AbsrRow, NEWEST, ...after, limit),
 });
 
 const signed = z.object({ scheme: z.string(), signature: z.string() });
-const Proof: z.ZodType<ProofRecord> = z.object({
-  message: z.string(),
-  timestamp: z.iso.datetime(),
-  hash: z.string(),
-  bitcoin: signed.extend({ unprefixed: z.string().nullable() }),
-  solana: signed,
-  offline: z.boolean(),
-});
-const ProofRow = z
-  .object({ journal: z.string() })
-  .transform(({ journal }) => Proof.parse(JSON.parse(journal)));
+const ProofRow = journalRow<ProofRecord>(
+  z.object({
+    message: z.string(),
+    timestamp: z.iso.datetime(),
+    hash: z.string(),
+    bitcoin: signed.extend({ unprefixed: z.string().nullable() }),
+    solana: signed,
+    offline: z.boolean(),
+  }),
+);
 
 export type ProofStore = ReturnType<typeof createProofStore>;
 
@@ -99,17 +84,15 @@ const DAILY = `WITH RECURSIVE days (id) AS (
 /** Ids are the times of the messages, ISO 8601 UTC, so they sort by time. */
 export const createProofStore = (db: D1Reads) => ({
   async newest(): Promise<ProofRecord | undefined> {
-    const row = await db.prepare('SELECT journal FROM proofs ORDER BY id DESC LIMIT 1').first();
-    return row ? ProofRow.parse(row) : undefined;
+    const [newest] = await rowsOf(db, ProofRow, 'SELECT journal FROM proofs ORDER BY id DESC LIMIT 1');
+    return newest;
   },
 
   /** The last proof of a UTC date, `2026-11-20`. */
   async ofDay(day: string): Promise<ProofRecord | undefined> {
-    const row = await db
-      .prepare('SELECT journal FROM proofs WHERE id >= ? AND id <= ? ORDER BY id DESC LIMIT 1')
-      .bind(day, `${day}T24`)
-      .first();
-    return row ? ProofRow.parse(row) : undefined;
+    const sql = 'SELECT journal FROM proofs WHERE id >= ? AND id <= ? ORDER BY id DESC LIMIT 1';
+    const [last] = await rowsOf(db, ProofRow, sql, day, `${day}T24`);
+    return last;
   },
 
   /**
@@ -117,9 +100,8 @@ export const createProofStore = (db: D1Reads) => ({
    * @param before only proofs signed before this time
    * @param isDaily only the last proof of each UTC day
    */
-  async list(limit: number, before = AFTER_ALL_TIMES, isDaily = false): Promise<ProofRecord[]> {
+  list(limit: number, before = AFTER_ALL_TIMES, isDaily = false): Promise<ProofRecord[]> {
     const sql = isDaily ? DAILY : 'SELECT journal FROM proofs WHERE id < ?1 ORDER BY id DESC LIMIT ?2';
-    const { results } = await db.prepare(sql).bind(before, limit).all();
-    return results.map((row) => ProofRow.parse(row));
+    return rowsOf(db, ProofRow, sql, before, limit);
   },
 });

@@ -8,12 +8,12 @@ import { type Lamports, lamports } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Cache } from '../../http/cached.ts';
-import type { QuoteBudgetStore } from './swap-store.ts';
+import type { QuoteBudget } from './swap-store.ts';
 
 export type ReadQuoteDeps = {
   readonly cache: Cache;
   readonly quote: SwapRoute['quote'];
-  readonly quoteBudget: QuoteBudgetStore;
+  readonly quoteBudget: Pick<QuoteBudget, 'take' | 'left'>;
   readonly now: () => number;
 };
 

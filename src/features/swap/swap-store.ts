@@ -8,33 +8,26 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { CALL_LIMITS, QUOTE_WINDOW_MS, type Remaining } from '../../core/call-limits.ts';
 import { fairShare, LEAST_SHARE, networksOf, SHARES } from '../../core/client-network.ts';
-import type { SwapView } from '../../custody/api.ts';
 import type { D1Reads } from '../../http/read-session.ts';
+import { atomsColumn, rowsOf } from '../../http/stored-rows.ts';
 
-export type SwapRow = Omit<SwapView, 'expectedSats' | 'minimumSats' | 'route'> & {
+const Row = z.object({
   /** Position in the journal; null while only the custodian has the swap. */
-  readonly seq: number | null;
-  readonly expectedSats: bigint | null;
-  /** Unix seconds of the Solana block; null until it is final. */
-  readonly blockTime: number | null;
-  /** Ended, and the custodian no longer checks for a late arrival: the row never changes again. */
-  readonly final: boolean;
-};
-
-const atoms = z.string().regex(/^\d+$/).transform(BigInt);
-const Row: z.ZodType<SwapRow> = z.object({
-  seq: z.int(),
+  seq: z.int().nullable(),
   signature: z.string(),
   status: z.enum(['waiting', 'finished', 'failed']),
   detail: z.string(),
   reason: z.string().nullable(),
-  amountLamports: atoms,
-  expectedSats: atoms.nullable(),
-  btcSats: atoms.nullable(),
+  amountLamports: atomsColumn,
+  expectedSats: atomsColumn.nullable(),
+  btcSats: atomsColumn.nullable(),
   btcTxid: z.string().nullable(),
+  /** Unix seconds of the Solana block; null until it is final. */
   blockTime: z.int().nullable(),
+  /** Ended, and the custodian no longer checks for a late arrival: the row never changes again. */
   final: z.int().transform(Boolean),
 });
+export type SwapRow = Readonly<z.infer<typeof Row>>;
 
 const COLUMNS = `seq, signature, status, detail, reason, amount_lamports AS amountLamports, expected_sats AS expectedSats,
   btc_sats AS btcSats, btc_txid AS btcTxid, block_time AS blockTime,
@@ -44,42 +37,24 @@ export type SwapStore = ReturnType<typeof createSwapStore>;
 
 export const createSwapStore = (db: D1Reads) => ({
   async bySignature(signature: string): Promise<SwapRow | undefined> {
-    const row = await db
-      .prepare(`SELECT ${COLUMNS} FROM operations WHERE signature = ? AND kind = 'swap'`)
-      .bind(signature)
-      .first();
-    return row ? Row.parse(row) : undefined;
+    const sql = `SELECT ${COLUMNS} FROM operations WHERE signature = ? AND kind = 'swap'`;
+    const [row] = await rowsOf(db, Row, sql, signature);
+    return row;
   },
 
   /**
    * Swaps that landed on Solana, newest first. @param below exclusive upper bound of their journal positions
    */
-  async landed(limit: number, below = Number.MAX_SAFE_INTEGER): Promise<SwapRow[]> {
-    const { results } = await db
-      .prepare(
-        `SELECT ${COLUMNS} FROM operations WHERE kind = 'swap' AND landed_slot IS NOT NULL AND seq < ?
-         ORDER BY seq DESC LIMIT ?`,
-      )
-      .bind(below, limit)
-      .all();
-    return results.map((row) => Row.parse(row));
-  },
+  landed: (limit: number, below = Number.MAX_SAFE_INTEGER): Promise<SwapRow[]> =>
+    rowsOf(
+      db,
+      Row,
+      `SELECT ${COLUMNS} FROM operations WHERE kind = 'swap' AND landed_slot IS NOT NULL AND seq < ?
+       ORDER BY seq DESC LIMIT ?`,
+      below,
+      limit,
+    ),
 });
-
-/**
- * Counts the routing provider's quotes used by reads, over all isolates. Creates have their own budget in the
- * custodian, so reads can never use it up.
- */
-export type QuoteBudgetStore = {
-  /**
-   * Takes one quote from the window. Returns the seconds until the next window when none is left, for this client or
-   * for all.
-   * @param client limited to a fair share; null for the service's own reads
-   */
-  take(nowMs: number, client: string | null): Promise<QuoteTaken>;
-  /** What a client has left of its share: an upper bound, because other isolates may have taken some of it. */
-  left(nowMs: number, client: string): Remaining;
-};
 
 export type QuoteTaken =
   | { readonly ok: true }
@@ -115,7 +90,11 @@ const windowOf = (nowMs: number): number => Math.floor(nowMs / QUOTE_WINDOW_MS);
 const secondsLeft = (nowMs: number): number =>
   Math.ceil(((windowOf(nowMs) + 1) * QUOTE_WINDOW_MS - nowMs) / 1_000);
 
-export class QuoteBudget implements QuoteBudgetStore {
+/**
+ * Counts the routing provider's quotes used by reads, over all isolates. Creates have their own budget in the
+ * custodian, so reads can never use it up.
+ */
+export class QuoteBudget {
   readonly #db: D1Database;
   /** Quotes left to each client of the window, as this isolate last read them. */
   readonly #left = { window: 0, clients: new Map<string, number>() };
@@ -124,6 +103,7 @@ export class QuoteBudget implements QuoteBudgetStore {
     this.#db = db;
   }
 
+  /** What a client has left of its share: an upper bound, because other isolates may have taken some of it. */
   left(nowMs: number, client: string): Remaining {
     const known = this.#left.window === windowOf(nowMs) ? this.#left.clients.get(client) : undefined;
     return { left: known ?? fairShare(MAXIMUM, 0, 0), resetSeconds: secondsLeft(nowMs) };
@@ -136,6 +116,11 @@ export class QuoteBudget implements QuoteBudgetStore {
     clients.set(client, left);
   }
 
+  /**
+   * Takes one quote from the window. Returns the seconds until the next window when none is left, for this client or
+   * for all.
+   * @param client limited to a fair share; null for the service's own reads
+   */
   async take(nowMs: number, client: string | null): Promise<QuoteTaken> {
     const window = windowOf(nowMs);
     // Stores a value that distinguishes addresses, not the addresses themselves.

@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import type { RequestView } from '../../custody/api.ts';
 import type { D1Reads } from '../../http/read-session.ts';
+import { atomsColumn, journalRow, rowsOf } from '../../http/stored-rows.ts';
 
 /** Absent and null are the same. */
 const nullable = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? null);
@@ -39,7 +40,7 @@ const View: z.ZodType<RequestView> = z.object({
     }),
   ),
 });
-const RequestJournal = z.object({ view: View });
+const RequestJournal = journalRow(z.object({ view: View }));
 
 const Journal = z.object({
   tokenId: z.int(),
@@ -48,7 +49,7 @@ const Journal = z.object({
   symbol: z.string(),
   decimals: z.int(),
   /** Atoms. */
-  supply: z.string().regex(/^\d+$/).transform(BigInt),
+  supply: atomsColumn,
   creator: nullable(z.string()),
   uri: nullable(z.string()),
   description: nullable(z.string()).transform((text) => text ?? ''),
@@ -64,12 +65,10 @@ export type TokenRow = Readonly<z.infer<typeof Journal>>;
 
 export const tokenRow = (text: string): TokenRow => Journal.parse(JSON.parse(text));
 
-type Stored = { journal: string };
+const Stored = journalRow(Journal);
 
 /** Sorts after every ISO 8601 time. */
 const BEYOND_ALL = '~';
-
-const requestOf = ({ journal }: Stored): RequestView => RequestJournal.parse(JSON.parse(journal)).view;
 
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
@@ -83,21 +82,12 @@ export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
       from
         .prepare(query)
         .bind(...params)
-        .all<Stored>();
+        .all();
     const near = await read(db);
     const isBehind = near.results.length === 0 && near.meta.served_by_primary === false;
     const [row] = (isBehind ? await read(primary) : near).results;
-    return row ? tokenRow(row.journal) : undefined;
+    return row ? Stored.parse(row) : undefined;
   };
-  const many = async (sql: string, ...params: (string | number)[]): Promise<Stored[]> => {
-    const { results } = await db
-      .prepare(sql)
-      .bind(...params)
-      .all<Stored>();
-    return results;
-  };
-  const tokens = async (sql: string, ...params: (string | number)[]): Promise<TokenRow[]> =>
-    (await many(sql, ...params)).map(({ journal }) => tokenRow(journal));
 
   return {
     byId: (tokenId: number) => one('SELECT journal FROM tokens WHERE token_id = ?', tokenId),
@@ -105,21 +95,25 @@ export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
 
     /** Listed tokens, newest first. @param below exclusive upper bound of their ids */
     list: (limit: number, below = Number.MAX_SAFE_INTEGER) =>
-      tokens(
+      rowsOf(
+        db,
+        Stored,
         'SELECT journal FROM tokens WHERE listed_at IS NOT NULL AND token_id < ? ORDER BY token_id DESC LIMIT ?',
         below,
         limit,
       ),
     /** Mint addresses of listed tokens, newest first. */
-    listedMints: async (limit: number): Promise<string[]> => {
-      const { results } = await db
-        .prepare('SELECT mint_address FROM tokens WHERE listed_at IS NOT NULL ORDER BY token_id DESC LIMIT ?')
-        .bind(limit)
-        .all<{ mint_address: string }>();
-      return results.map(({ mint_address: mint }) => mint);
-    },
+    listedMints: (limit: number): Promise<string[]> =>
+      rowsOf(
+        db,
+        z.object({ mint_address: z.string() }).transform((row) => row.mint_address),
+        'SELECT mint_address FROM tokens WHERE listed_at IS NOT NULL ORDER BY token_id DESC LIMIT ?',
+        limit,
+      ),
     ofCreator: (creator: string, limit: number, below = Number.MAX_SAFE_INTEGER) =>
-      tokens(
+      rowsOf(
+        db,
+        Stored,
         `SELECT journal FROM tokens WHERE creator_address = ? AND listed_at IS NOT NULL AND token_id < ?
          ORDER BY token_id DESC LIMIT ?`,
         creator,
@@ -138,12 +132,12 @@ export const createTokenStore = (db: D1Reads, primary: D1Reads) => {
       const where = tokenId === undefined ? '' : 'token_id = ? AND';
       const sql = `SELECT journal FROM listings WHERE ${where} (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?`;
       const params = [...(tokenId === undefined ? [] : [tokenId]), ...after, limit];
-      return (await many(sql, ...params)).map(requestOf);
+      return (await rowsOf(db, RequestJournal, sql, ...params)).map(({ view }) => view);
     },
 
     async invoice(id: string): Promise<RequestView | undefined> {
-      const row = await db.prepare('SELECT journal FROM invoices WHERE id = ?').bind(id).first<Stored>();
-      return row ? requestOf(row) : undefined;
+      const [row] = await rowsOf(db, RequestJournal, 'SELECT journal FROM invoices WHERE id = ?', id);
+      return row?.view;
     },
   };
 };

@@ -1,0 +1,26 @@
+/**
+ * Rows of D1 in the form of a schema.
+ * @module
+ */
+import * as z from 'zod';
+import type { D1Reads } from './read-session.ts';
+
+/** An amount that is stored as decimal text. */
+export const atomsColumn = z.string().regex(/^\d+$/).transform(BigInt);
+
+/** A row whose column `journal` has the record as JSON. */
+export const journalRow = <T>(record: z.ZodType<T>) =>
+  z.object({ journal: z.string() }).transform(({ journal }) => record.parse(JSON.parse(journal)));
+
+export async function rowsOf<T>(
+  db: D1Reads,
+  row: z.ZodType<T>,
+  sql: string,
+  ...params: (string | number)[]
+): Promise<T[]> {
+  const { results } = await db
+    .prepare(sql)
+    .bind(...params)
+    .all();
+  return results.map((found) => row.parse(found));
+}
