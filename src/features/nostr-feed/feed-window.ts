@@ -3,10 +3,12 @@
  * newest first and, within a second, lowest id first (NIP-01).
  * @module
  */
-
+import { z } from '@hono/zod-openapi';
 import { neventEncode } from 'nostr-tools/nip19';
 import type { NostrEvent } from 'nostr-tools/pure';
 import { commentRoot, contentWarning } from '../../chain/nostr/event-tags.ts';
+import { component } from '../../http/router.ts';
+import { RELAY_ENDS } from '../../providers/nostr-relays.ts';
 import { topicsOf } from './feeds.ts';
 import type { RelayReading } from './read-relay.ts';
 
@@ -51,15 +53,15 @@ export function parsePosition(text: string): Position | undefined {
   return match ? { createdAt: Number(match[1]), id: match[2] ?? '' } : undefined;
 }
 
-export type RelayStatus = {
-  readonly relay: string;
-  /** The response contains this relay's posts without a gap. */
-  readonly ok: boolean;
-  readonly state: RelayReading['end'];
-  readonly events: number;
-  readonly partial: boolean;
-  readonly rejected: number;
-};
+export const RelayStatus = component('RelayStatus', {
+  relay: z.string(),
+  ok: z.boolean().describe('The response contains its posts without a gap'),
+  state: z.enum(RELAY_ENDS),
+  events: z.int(),
+  partial: z.boolean().describe('It has posts that it did not send'),
+  rejected: z.int().describe('Rejected events: forged, malformed or not matching'),
+});
+export type RelayStatus = z.infer<typeof RelayStatus>;
 
 /** JSON-compatible. */
 export type FeedWindow = {
@@ -68,14 +70,6 @@ export type FeedWindow = {
   /** End of the stretch; null when there is nothing older. */
   readonly end: Position | null;
   readonly relays: readonly RelayStatus[];
-};
-
-export type Page = {
-  readonly posts: readonly Post[];
-  readonly nextCursor: string | null;
-  readonly nextUntil: number | null;
-  /** False when the window ends before the page is full. */
-  readonly isFull: boolean;
 };
 
 /** Larger than the largest page, so that one busy second does not end a window. */
@@ -147,7 +141,7 @@ export function mergeReadings(
 }
 
 /** The posts after `start`, at most `limit`. */
-export function cutPage({ posts, end }: FeedWindow, start: Position | undefined, limit: number): Page {
+export function cutPage({ posts, end }: FeedWindow, start: Position | undefined, limit: number) {
   const rest = posts.filter((post) => isAfter(post, start));
   const page = rest.slice(0, limit);
   const last = page.at(-1);
@@ -157,6 +151,7 @@ export function cutPage({ posts, end }: FeedWindow, start: Position | undefined,
     posts: page,
     nextCursor: next && formatPosition(next),
     nextUntil: next && untilAfter(next, page, following),
+    /** False when the window ends before the page is full. */
     isFull: page.length === limit || end === null,
   };
 }

@@ -6,8 +6,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { NostrEvent } from 'nostr-tools/pure';
 import { COMMENT_KIND, labelsOf } from '../../chain/nostr/event-tags.ts';
-import type { Position } from './feed-window.ts';
-import type { FeedPage, FeedReader, FeedScope } from './read-feed.ts';
+import type { FeedScope } from './read-feed.ts';
 
 export const DEFAULT_TOPICS: readonly string[] = ['ai', 'blockchain', 'defi'];
 
@@ -36,26 +35,12 @@ const relayLabels = (topics: readonly string[]): string[] => [
   ...new Set(topics.flatMap((topic) => [topic, topic.toLowerCase()])),
 ];
 
-export type FeedDeps = { feeds: Pick<FeedReader, 'page'> };
-
 /** The largest page of this feed. */
 export const MAX_FEED_LIMIT = 100;
 const MAX_BYTES = 256 * 1024;
 
-/**
- * Comments of all authors, newest first.
- *
- * @param topics a note must have one of these labels; null for all notes
- * @param start  position after which the page begins; undefined for the top
- */
-export const getFeed = (
-  { feeds }: FeedDeps,
-  topics: readonly string[] | null,
-  start: Position | undefined,
-  limit: number,
-): Promise<FeedPage> => feeds.page(topicScope(topics), start, limit);
-
-function topicScope(topics: readonly string[] | null): FeedScope {
+/** Comments of all authors. @param topics a note must have one of these labels; null for all notes */
+export function topicScope(topics: readonly string[] | null): FeedScope {
   const isDefault = topics === null || sameTopics(topics, DEFAULT_TOPICS);
   return {
     key: topics === null ? 'all' : isDefault ? 'topics' : `topics:${fingerprint(topics)}`,
@@ -78,21 +63,11 @@ const fingerprint = (topics: readonly string[]): string =>
 export const MAX_POSTS_LIMIT = 500;
 const POSTS_MAX_BYTES = 1024 * 1024;
 
-/** Comments of one author, newest first, with any labels. The page begins after position `start`. */
-export const getPosts = (
-  { feeds }: FeedDeps,
-  pubkey: string,
-  start: Position | undefined,
-  limit: number,
-): Promise<FeedPage> =>
-  feeds.page(
-    {
-      key: `author:${pubkey}`,
-      filter: { kinds: [COMMENT_KIND], authors: [pubkey] },
-      accepts: (event) => event.kind === COMMENT_KIND && event.pubkey === pubkey,
-      target: MAX_POSTS_LIMIT,
-      maxBytes: POSTS_MAX_BYTES,
-    },
-    start,
-    limit,
-  );
+/** Comments of one author, with any labels. */
+export const authorScope = (pubkey: string): FeedScope => ({
+  key: `author:${pubkey}`,
+  filter: { kinds: [COMMENT_KIND], authors: [pubkey] },
+  accepts: (event) => event.kind === COMMENT_KIND && event.pubkey === pubkey,
+  target: MAX_POSTS_LIMIT,
+  maxBytes: POSTS_MAX_BYTES,
+});

@@ -11,9 +11,7 @@ import {
   isUsable,
   mergeReadings,
   newestSecond,
-  type Page,
   type Position,
-  type RelayStatus,
   statusOf,
 } from './feed-window.ts';
 import { readRelay, type Scope } from './read-relay.ts';
@@ -25,14 +23,8 @@ export type FeedScope = Scope & {
   readonly maxBytes: number;
 };
 
-export type FeedPage = Page & {
-  readonly relays: readonly RelayStatus[];
-  /** Unix milliseconds. */
-  readonly asOf: number;
-  readonly stale: boolean;
-};
-
 export type FeedReader = ReturnType<typeof createFeedReader>;
+export type FeedPage = Awaited<ReturnType<FeedReader['page']>>;
 
 type Options = {
   relays: Pick<NostrRelays, 'urls' | 'open'>;
@@ -65,11 +57,12 @@ type Span = {
 export function createFeedReader({ relays, memory, now }: Options) {
   const spans = new Map<string, Span>();
 
-  const cut = (
-    { value, asOf, stale }: Cached<FeedWindow>,
-    start: Position | undefined,
-    limit: number,
-  ): FeedPage => ({ ...cutPage(value, start, limit), relays: value.relays, asOf, stale });
+  const cut = ({ value, asOf, stale }: Cached<FeedWindow>, start: Position | undefined, limit: number) => ({
+    ...cutPage(value, start, limit),
+    relays: value.relays,
+    asOf,
+    stale,
+  });
 
   async function load(scope: FeedScope, start: Position | undefined): Promise<FeedWindow> {
     const upper = start ? newestSecond(start) : Math.floor(now() / 1000) + CLOCK_TOLERANCE_SECONDS;
@@ -111,7 +104,7 @@ export function createFeedReader({ relays, memory, now }: Options) {
      * One page after `start`, or the top of the feed.
      * @throws AppError RELAYS_FAILED when no relay responds and no window is stored
      */
-    async page(scope: FeedScope, start: Position | undefined, limit: number): Promise<FeedPage> {
+    async page(scope: FeedScope, start: Position | undefined, limit: number) {
       const known = start ? startsOver(scope, start) : [];
       for (const from of known) {
         const page = cut(await readWindow(scope, from), start, limit);

@@ -6,9 +6,8 @@ import { integerParam } from '../../http/params.ts';
 import { limitReads } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, newRouter, type RouterEnv } from '../../http/router.ts';
-import { RELAY_ENDS } from '../../providers/nostr-relays.ts';
-import { endOfSecond, later, type Position, parsePosition } from './feed-window.ts';
-import { DEFAULT_TOPICS, getFeed, getPosts, MAX_FEED_LIMIT, MAX_POSTS_LIMIT } from './feeds.ts';
+import { endOfSecond, later, type Position, parsePosition, RelayStatus } from './feed-window.ts';
+import { authorScope, DEFAULT_TOPICS, MAX_FEED_LIMIT, MAX_POSTS_LIMIT, topicScope } from './feeds.ts';
 import type { FeedPage, FeedReader } from './read-feed.ts';
 
 const MAX_LABELS = 20;
@@ -88,15 +87,6 @@ const Post = component('NostrPost', {
     .nullable()
     .describe("The thread's subject (NIP-22)"),
   nevent: z.string().describe('NIP-19 link with relay hints'),
-});
-
-const RelayStatus = component('RelayStatus', {
-  relay: z.string(),
-  ok: z.boolean().describe('The response contains its posts without a gap'),
-  state: z.enum(RELAY_ENDS),
-  events: z.int(),
-  partial: z.boolean().describe('It has posts that it did not send'),
-  rejected: z.int().describe('Rejected events: forged, malformed or not matching'),
 });
 
 const Page = component('NostrPage', {
@@ -195,7 +185,7 @@ export const nostrFeedRoutes = newRouter<{ readonly nostr: NostrFeedDeps }>()
     return orRelaysFailed(
       c,
       async () => {
-        const page = await getFeed({ feeds }, topics, startOf(until, cursor), limit);
+        const page = await feeds.page(topicScope(topics), startOf(until, cursor), limit);
         keepFor(c, page);
         return c.json({ ok: true, error: null, ...query, ...shown(page) }, 200);
       },
@@ -221,7 +211,7 @@ export const nostrFeedRoutes = newRouter<{ readonly nostr: NostrFeedDeps }>()
     return orRelaysFailed(
       c,
       async () => {
-        const page = await getPosts({ feeds }, identity, startOf(until, cursor), limit);
+        const page = await feeds.page(authorScope(identity), startOf(until, cursor), limit);
         keepFor(c, page);
         return c.json({ ok: true, code: null, error: null, ...query, ...shown(page) }, 200);
       },
