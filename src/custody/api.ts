@@ -315,21 +315,24 @@ export type AsryEpochView = {
   readonly decimals: number;
 };
 
+export const OPS_COMMANDS = [
+  'pause',
+  'resume',
+  'operations',
+  'held',
+  'retry',
+  'end',
+  'write-off',
+  'refund',
+  'evidence',
+  'reconcile',
+  'restore-storage',
+  'republish',
+  'fingerprint',
+] as const;
+
 export type OpsCommand = {
-  readonly name:
-    | 'pause'
-    | 'resume'
-    | 'operations'
-    | 'held'
-    | 'retry'
-    | 'end'
-    | 'write-off'
-    | 'refund'
-    | 'evidence'
-    | 'reconcile'
-    | 'restore-storage'
-    | 'republish'
-    | 'fingerprint';
+  readonly name: (typeof OPS_COMMANDS)[number];
   /**
    * What the command applies to. `retry`, `end`: an operation or a held debt. `write-off`: an operation. `refund`: an
    * invoice, a listing request, or a payment's signature. `evidence`: a swap. `restore-storage`: a time in ISO 8601.

@@ -10,7 +10,14 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { AppError, failureReason, notConfigured } from '../../core/errors.ts';
-import type { CustodianApi, MintPreview, OpsCommand, Refusal } from '../../custody/api.ts';
+import {
+  type CustodianApi,
+  type MintPreview,
+  OPS_COMMANDS,
+  type OpsAnswer,
+  type OpsCommand,
+  type Refusal,
+} from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import type { RouterEnv } from '../../http/router.ts';
@@ -41,26 +48,10 @@ export type OpsDeps = BalancesDeps & {
   readonly sendTestAlarm: (() => Promise<string>) | undefined;
 };
 
-const CUSTODY_COMMANDS = [
-  'pause',
-  'resume',
-  'operations',
-  'held',
-  'retry',
-  'end',
-  'write-off',
-  'refund',
-  'evidence',
-  'reconcile',
-  'restore-storage',
-  'republish',
-  'fingerprint',
-] as const;
-
 const PageViewTable = { object: z.int().min(0), table: z.string() };
 
 const Command = z.union([
-  z.strictObject({ name: z.enum(CUSTODY_COMMANDS), id: z.string().max(200).optional() }),
+  z.strictObject({ name: z.enum(OPS_COMMANDS), id: z.string().max(200).optional() }),
   z.strictObject({ name: z.enum(['balances', 'probe', 'proof-message', 'test-alarm']) }),
   z.strictObject({ name: z.literal('refund-due'), page: z.int().min(1).max(10_000).default(1) }),
   // Only the daily trigger can mint.
@@ -234,11 +225,6 @@ export const opsRoutes = new Hono<RouterEnv<{ readonly ops: OpsDeps }>>()
 export type OpsRow = Readonly<Record<string, string | number | null>>;
 
 /** The result of an operator's command. With `text`, only the text is printed to standard output. */
-export type OpsReport = {
-  readonly ok: boolean;
-  readonly message: string;
-  readonly rows?: readonly OpsRow[];
+export type OpsReport = OpsAnswer & {
   readonly tables?: readonly { readonly title: string; readonly rows: readonly OpsRow[] }[];
-  /** Text that the operator copies exactly, because it is signed elsewhere. */
-  readonly text?: string;
 };
