@@ -9,7 +9,6 @@ import {
   errorsOf,
   failureOf,
   isNewer,
-  type PartError,
   querySources,
   type SourceResult,
 } from './query-sources.ts';
@@ -35,25 +34,10 @@ export type ReservesDeps = {
 export const RESERVE_POLICY = prewarmed(HOUR_MS / 4);
 
 /** Amounts are decimal text, for a cache. */
-type StoredBitcoin = {
-  readonly confirmed: string;
-  readonly pendingDelta: string;
-  /** Source of the shown view. */
-  readonly source: string;
-  /** Whether all answering sources agree; null when only one answered. */
-  readonly agreed: boolean | null;
-  readonly views: readonly { readonly name: string; readonly confirmed: string | null }[];
-};
+type StoredBitcoin = NonNullable<ReturnType<typeof chooseBalance>>;
 type StoredSolana = { readonly lamports: string; readonly slot: string; readonly source: string };
 
-export type Reserves = {
-  readonly bitcoin: Cached<StoredBitcoin> | null;
-  readonly solana: Cached<StoredSolana> | null;
-  /** Whether the custodian lacks the Bitcoin key; null while the custodian does not respond. */
-  readonly watchOnly: boolean | null;
-  /** The halves that could not be read, with the failures' codes. */
-  readonly errors: readonly PartError<'bitcoin' | 'solana'>[];
-};
+export type Reserves = Awaited<ReturnType<typeof getReserves>>;
 
 /**
  * The reserve's confirmed sats: the lowest of the views. @throws AppError UPSTREAM_FAILED when no index
@@ -88,7 +72,7 @@ function readSolanaReserve(
 /** The value changes only with the secrets of a deployment. */
 const WATCH_ONLY_POLICY = { freshMs: 150_000, revalidateMs: 45_000, staleMs: HOUR_MS / 4 };
 
-/** Only the custodian reads the key and knows whether there is one. */
+/** Only the custodian reads the key and knows whether there is one; null while it does not respond. */
 async function readWatchOnly({ cache, custody }: Pick<ReservesDeps, 'cache' | 'custody'>) {
   try {
     const read = async () => (await custody.signingState()).watchOnly;
@@ -103,7 +87,7 @@ async function readWatchOnly({ cache, custody }: Pick<ReservesDeps, 'cache' | 'c
  * error.
  * @throws AppError UPSTREAM_FAILED (503) when no configured part can be read
  */
-export async function getReserves(d: ReservesDeps, refresh: Refresh = false): Promise<Reserves> {
+export async function getReserves(d: ReservesDeps, refresh: Refresh = false) {
   const { bitcoinAddress, solanaAddress } = d.reserve;
   const [bitcoin, solana, watchOnly] = await Promise.all([
     bitcoinAddress === null ? absent : attempt('bitcoin', readBitcoinReserve(d, bitcoinAddress, refresh)),
@@ -127,7 +111,7 @@ type BitcoinView = { readonly confirmed: bigint; readonly pendingDelta: bigint }
  * The lowest confirmed balance of all sources, so that the figure is never too high; null when none has
  * answered.
  */
-function chooseBalance(results: readonly SourceResult<BitcoinView>[]): StoredBitcoin | null {
+function chooseBalance(results: readonly SourceResult<BitcoinView>[]) {
   const known = results.flatMap((result) => (result.ok ? [{ source: result.name, ...result.value }] : []));
   const [first] = known;
   if (!first) return null;
@@ -136,6 +120,7 @@ function chooseBalance(results: readonly SourceResult<BitcoinView>[]): StoredBit
     confirmed: lowest.confirmed.toString(),
     pendingDelta: lowest.pendingDelta.toString(),
     source: lowest.source,
+    /** Whether all answering sources agree; null when only one answered. */
     agreed: known.length < 2 ? null : known.every((view) => view.confirmed === first.confirmed),
     views: results.map((result) => ({
       name: result.name,

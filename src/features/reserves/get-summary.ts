@@ -14,7 +14,7 @@ import {
   valueUsd,
 } from '../../core/price.ts';
 import { type Cache, type Cached, Dated, prewarmed, type Refresh, refreshing } from '../../http/cached.ts';
-import { absent, attempt, bestOf, errorsOf, isNewer, type PartError, querySources } from './query-sources.ts';
+import { absent, attempt, bestOf, errorsOf, isNewer, querySources } from './query-sources.ts';
 
 export type Supply = { readonly atoms: bigint; readonly decimals: number };
 
@@ -121,21 +121,13 @@ function readSupply(d: SummaryDeps, mint: string, refresh: Refresh): Promise<Cac
   });
 }
 
-/** The parts of a summary: all venues' prices, the agreed price, the reserve, the supply, and the errors. */
-export type SummaryParts = readonly [
-  venues: Cached<VenuePrice[]> | null,
-  price: Cached<VenuePrice> | null,
-  reserve: Cached<{ readonly confirmed: string }> | null,
-  supply: Cached<StoredSupply> | null,
-  errors: readonly PartError<Part>[],
-];
-
 /**
  * Reserve, supply and prices. A part that cannot be read has its last good value, marked stale, or is null
  * with its error.
+ * @returns all venues' prices, the agreed price, the reserve, the supply, and the errors
  * @throws AppError UPSTREAM_FAILED (503) when no part is known
  */
-export async function readSummary(d: SummaryDeps, refresh: Refresh = false): Promise<SummaryParts> {
+export async function readSummary(d: SummaryDeps, refresh: Refresh = false) {
   const { absrMint, readReserve } = d;
   // A time in `refresh` means: an operation ended. Operations change no prices, so only the other parts are read again.
   const prices = refresh === true;
@@ -158,11 +150,13 @@ export async function readSummary(d: SummaryDeps, refresh: Refresh = false): Pro
       },
     );
   }
-  return [venues, price.value, reserve.value, supply.value, errorsOf<Part>(parts)];
+  return [venues, price.value, reserve.value, supply.value, errorsOf<Part>(parts)] as const;
 }
 
 /** The parts in one view; at least one of them is known. */
-export function summaryOf(...[venues, price, reserve, supply, errors]: SummaryParts) {
+export function summaryOf(
+  ...[venues, price, reserve, supply, errors]: Awaited<ReturnType<typeof readSummary>>
+) {
   const known = [price, reserve, supply].filter((part) => part !== null);
   const report = price && reportOf(price.value);
   const sats = reserve && BigInt(reserve.value.confirmed);

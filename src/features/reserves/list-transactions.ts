@@ -1,3 +1,4 @@
+import { z } from '@hono/zod-openapi';
 import { netEffect } from '../../chain/bitcoin/net-effect.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError, notConfigured, upstreamFailed } from '../../core/errors.ts';
@@ -14,16 +15,16 @@ export type ListBitcoinDeps = {
   readonly sleep: (ms: number) => Promise<void>;
 };
 
-export type BitcoinEntry = {
-  readonly txid: string;
-  /** Unix seconds of the block, null in the mempool. */
-  readonly blockTime: number | null;
-  readonly blockHeight: number | null;
-  /** Net effect on the reserve's address, in sats. */
-  readonly netSatoshis: string;
-};
+export const BitcoinEntry = z.object({
+  txid: z.string(),
+  blockTime: z.int().nullable().describe('Unix seconds, null in the mempool'),
+  blockHeight: z.int().nullable(),
+  netSatoshis: z.string().describe('Sats that the reserve gains; negative when it spends'),
+});
+export type BitcoinEntry = z.infer<typeof BitcoinEntry>;
 
-export type BitcoinList = { readonly transactions: readonly BitcoinEntry[]; readonly source: string };
+/** `source` is the upstream that responded. */
+export type List<Entry> = { readonly transactions: readonly Entry[]; readonly source: string };
 
 /** The limit that the API contract sets for this list. */
 export const LIST_LIMIT = 100;
@@ -38,11 +39,26 @@ const MAX_PAGES = LIST_LIMIT;
 export async function listBitcoin(
   d: ListBitcoinDeps,
   refresh: Refresh = false,
-): Promise<Cached<BitcoinList>> {
-  const address = d.reserve.bitcoinAddress;
-  if (address === null) throw notConfigured(['RESERVE_BTC_ADDRESS']);
+): Promise<Cached<List<BitcoinEntry>>> {
+  const address = bitcoinAddress(d);
   const policy = refreshing(RESERVE_POLICY, refresh);
   return d.cache.read('reserves:bitcoin-transactions', policy, () => readBitcoinList(d, address));
+}
+
+function bitcoinAddress({ reserve }: ListBitcoinDeps): string {
+  if (reserve.bitcoinAddress === null) throw notConfigured(['RESERVE_BTC_ADDRESS']);
+  return reserve.bitcoinAddress;
+}
+
+/**
+ * The rows after position `at` of a stored list. Undefined if the list ends there and the upstream may have more, or if
+ * the position is unknown.
+ */
+function restOf<Entry>(list: Cached<List<Entry>>, at: number): Cached<List<Entry>> | undefined {
+  const { transactions, source } = list.value;
+  const rest = transactions.slice(at + 1);
+  const isKnown = at >= 0 && (rest.length > 0 || transactions.length < LIST_LIMIT);
+  return isKnown ? { ...list, value: { transactions: rest, source } } : undefined;
 }
 
 /** Later pages are read for a single caller's cursor, so they are kept in memory only. */
@@ -58,14 +74,12 @@ const LATER_POLICY = { freshMs: 60_000, revalidateMs: 60_000, staleMs: HOUR_MS /
 export async function bitcoinAfter(
   d: ListBitcoinDeps & { readonly memory: Cache },
   after: string,
-): Promise<Cached<BitcoinList>> {
+): Promise<Cached<List<BitcoinEntry>>> {
+  const address = bitcoinAddress(d);
   const head = await listBitcoin(d);
   const at = head.value.transactions.findIndex(({ txid }) => txid === after);
-  const rest = head.value.transactions.slice(at + 1);
-  if (at >= 0 && (rest.length > 0 || head.value.transactions.length < LIST_LIMIT))
-    return { ...head, value: { ...head.value, transactions: rest } };
-  const address = d.reserve.bitcoinAddress;
-  if (address === null) throw notConfigured(['RESERVE_BTC_ADDRESS']);
+  const rest = restOf(head, at);
+  if (rest) return rest;
   return d.memory.read(`bitcoin-after:${after}`, LATER_POLICY, async () => {
     let failure: unknown;
     for (const source of d.bitcoinSources) {
@@ -106,7 +120,7 @@ async function readAfter(
   return entries.slice(0, LIST_LIMIT);
 }
 
-async function readBitcoinList(d: ListBitcoinDeps, address: string): Promise<BitcoinList> {
+async function readBitcoinList(d: ListBitcoinDeps, address: string): Promise<List<BitcoinEntry>> {
   const results = await querySources(d.bitcoinSources, d.sleep, async (source) => ({
     source,
     ...(await source.balance(address)),
@@ -168,25 +182,24 @@ export type ListSolanaDeps = {
   readonly sleep: (ms: number) => Promise<void>;
 };
 
-export type SolanaEntry = {
-  readonly signature: string;
-  /** Unix seconds. */
-  readonly blockTime: number | null;
-  /** As shown by the chain; null for a success. */
-  readonly err: unknown;
-  readonly slot: string;
-};
-
-export type SolanaList = { readonly transactions: readonly SolanaEntry[]; readonly source: string };
+export const SolanaEntry = z.object({
+  signature: z.string(),
+  blockTime: z.int().nullable().describe('Unix seconds'),
+  err: z.unknown().describe("Null for a success, else the chain's error"),
+  slot: z.string(),
+});
+export type SolanaEntry = z.infer<typeof SolanaEntry>;
 
 /**
  * Finalized transactions that name the reserve's address, newest first, including failed ones. The newest of
  * the nodes' lists is shown, because a node may lag or store no history.
  * @throws AppError UPSTREAM_FAILED when no node answers; NOT_CONFIGURED without an address
  */
-export async function listSolana(d: ListSolanaDeps, refresh: Refresh = false): Promise<Cached<SolanaList>> {
-  const address = d.reserve.solanaAddress;
-  if (address === null) throw notConfigured(['RESERVE_SOLANA_ADDRESS']);
+export async function listSolana(
+  d: ListSolanaDeps,
+  refresh: Refresh = false,
+): Promise<Cached<List<SolanaEntry>>> {
+  const address = solanaAddress(d);
   const policy = refreshing(RESERVE_POLICY, refresh);
   return d.cache.read('reserves:solana-transactions', policy, () => readSolanaList(d, address));
 }
@@ -199,18 +212,25 @@ export async function listSolana(d: ListSolanaDeps, refresh: Refresh = false): P
 export async function solanaAfter(
   d: ListSolanaDeps & { readonly memory: Cache },
   after: string,
-): Promise<Cached<SolanaList>> {
+): Promise<Cached<List<SolanaEntry>>> {
+  const address = solanaAddress(d);
   const head = await listSolana(d);
   const at = head.value.transactions.findIndex(({ signature }) => signature === after);
-  const rest = head.value.transactions.slice(at + 1);
-  if (at >= 0 && (rest.length > 0 || head.value.transactions.length < LIST_LIMIT))
-    return { ...head, value: { ...head.value, transactions: rest } };
-  const address = d.reserve.solanaAddress;
-  if (address === null) throw notConfigured(['RESERVE_SOLANA_ADDRESS']);
+  const rest = restOf(head, at);
+  if (rest) return rest;
   return d.memory.read(`solana-after:${after}`, LATER_POLICY, () => readSolanaList(d, address, after));
 }
 
-async function readSolanaList(d: ListSolanaDeps, address: string, before?: string): Promise<SolanaList> {
+function solanaAddress({ reserve }: ListSolanaDeps): string {
+  if (reserve.solanaAddress === null) throw notConfigured(['RESERVE_SOLANA_ADDRESS']);
+  return reserve.solanaAddress;
+}
+
+async function readSolanaList(
+  d: ListSolanaDeps,
+  address: string,
+  before?: string,
+): Promise<List<SolanaEntry>> {
   const page = { limit: LIST_LIMIT, commitment: 'finalized' as const, ...(before ? { before } : {}) };
   const ask = (node: (typeof d.solanaSources)[number]) => node.signaturesFor(address, page);
   const { name, value } = bestOf(await querySources(d.solanaSources, d.sleep, ask), isFuller);

@@ -10,14 +10,15 @@ import { component, newRouter } from '../../http/router.ts';
 import { getReserves, type Reserves, type ReservesDeps } from './get-reserves.ts';
 import { type LastChangeDeps, refreshFor } from './last-change.ts';
 import {
-  type BitcoinEntry,
+  BitcoinEntry,
   bitcoinAfter,
   LIST_LIMIT,
+  type List,
   type ListBitcoinDeps,
   type ListSolanaDeps,
   listBitcoin,
   listSolana,
-  type SolanaEntry,
+  SolanaEntry,
   solanaAfter,
 } from './list-transactions.ts';
 
@@ -101,14 +102,7 @@ const bitcoinListRoute = createRoute({
   responses: {
     200: jsonResponse(
       component('BitcoinTransactions', {
-        transactions: z.array(
-          z.object({
-            txid: z.string(),
-            blockTime: z.int().nullable().describe('Unix seconds, null in the mempool'),
-            blockHeight: z.int().nullable(),
-            netSatoshis: z.string().describe('Sats that the reserve gains; negative when it spends'),
-          }),
-        ),
+        transactions: z.array(BitcoinEntry),
         ...freshness,
       }),
       'Mempool entries first, then by block',
@@ -129,14 +123,7 @@ const solanaListRoute = createRoute({
   responses: {
     200: jsonResponse(
       component('SolanaTransactions', {
-        transactions: z.array(
-          z.object({
-            signature: z.string(),
-            blockTime: z.int().nullable().describe('Unix seconds'),
-            err: z.unknown().describe("Null for a success, else the chain's error"),
-            slot: z.string(),
-          }),
-        ),
+        transactions: z.array(SolanaEntry),
         ...freshness,
       }),
       'Transactions that name the reserve, including failed ones',
@@ -194,10 +181,7 @@ export function reservesBody(
 /** @param keyOf the identifier of an entry in a cursor */
 const listPage =
   <Entry>(list: string, keyOf: (entry: Entry) => string) =>
-  (
-    { value, asOf, stale }: Cached<{ readonly transactions: readonly Entry[]; readonly source: string }>,
-    limit: number,
-  ) => {
+  ({ value, asOf, stale }: Cached<List<Entry>>, limit: number) => {
     const transactions = value.transactions.slice(0, limit);
     const last = transactions.at(-1);
     // The upstream may have more entries when it returned a full list, even if this page shows all of it.
