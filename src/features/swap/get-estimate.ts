@@ -9,20 +9,6 @@ export type EstimateDeps = SwapMinimumDeps & {
   readonly maxSwap: Lamports;
 };
 
-export type SwapEstimate = {
-  readonly amount: Lamports;
-  readonly estimatedSats: bigint;
-  readonly minimumSats: bigint;
-  /** Amount of the bridge's quote that the estimate is scaled from. */
-  readonly quotedAmount: Lamports;
-  readonly etaSeconds: number | null;
-  readonly route: string;
-  /** Code of the refusal for a create of this amount now; null when it would pass. */
-  readonly reason: string | null;
-  readonly asOf: number;
-  readonly stale: boolean;
-};
-
 /** Larger than any reserve; quotes for larger amounts would only use up the quota. */
 const MAXIMUM = lamports(100_000n * 1_000_000_000n);
 
@@ -31,7 +17,7 @@ const MAXIMUM = lamports(100_000n * 1_000_000_000n);
  * @param client whose budget a new quote would use
  * @throws AppError AMOUNT_TOO_LARGE above 100,000 SOL, otherwise like `readQuote`
  */
-export async function getEstimate(d: EstimateDeps, amount: Lamports, client: string): Promise<SwapEstimate> {
+export async function getEstimate(d: EstimateDeps, amount: Lamports, client: string) {
   if (amount > MAXIMUM) {
     throw new AppError(
       'AMOUNT_TOO_LARGE',
@@ -49,11 +35,13 @@ export async function getEstimate(d: EstimateDeps, amount: Lamports, client: str
   const scaled = (sats: bigint): bigint => scaleSats(sats, quote.fixedFeeSats, amount, quotedAmount);
   return {
     amount,
+    /** Amount of the bridge's quote that the estimate is scaled from. */
     quotedAmount,
     estimatedSats: scaled(quote.expectedSats),
     minimumSats: scaled(quote.minimumSats),
     etaSeconds: quote.etaSeconds,
     route: quote.route,
+    /** Code of the refusal for a create of this amount now; null when it would pass. */
     reason,
     asOf: quote.asOf,
     stale: quote.stale,

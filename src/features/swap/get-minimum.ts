@@ -55,19 +55,7 @@ export type SwapMinimumDeps = ReadQuoteDeps & {
   readonly maxCostBps: number;
 };
 
-export type SwapMinimum = {
-  readonly minimum: Lamports;
-  readonly maximum: Lamports;
-  readonly balance: Lamports | null;
-  /** The part of the balance that one swap can take. */
-  readonly spendable: Lamports;
-  readonly available: boolean;
-  /** Stable code of the reason why no swap can start now. */
-  readonly reason: string | null;
-  readonly nextAvailableAt: string | null;
-  readonly asOf: number;
-  readonly stale: boolean;
-};
+export type SwapMinimum = Awaited<ReturnType<typeof getMinimum>>;
 
 /** The bridge's terms change slowly; a day-old minimum is still a useful hint, marked as stale. */
 const MINIMUM_EVERY_MS = 600_000;
@@ -90,7 +78,7 @@ export const prewarmMinimum = (d: SwapMinimumDeps): Promise<unknown> =>
   readSmallest(d, owned(MINIMUM_POLICY, d.now() - MINIMUM_EVERY_MS));
 
 /** Smallest and largest swap now; if none is possible, also when the next one is. */
-export async function getMinimum(d: SwapMinimumDeps): Promise<SwapMinimum> {
+export async function getMinimum(d: SwapMinimumDeps) {
   const [minimum, room] = await Promise.all([
     readSmallest(d),
     // The minimum is useful without the balance.
@@ -106,8 +94,10 @@ export async function getMinimum(d: SwapMinimumDeps): Promise<SwapMinimum> {
     minimum: smallest,
     maximum: largest,
     balance: room && lamports(room.value.balanceLamports),
+    /** The part of the balance that one swap can take. */
     spendable: lamports(room?.value.spendableLamports ?? 0n),
     available: reason === null,
+    /** Stable code of the reason why no swap can start now. */
     reason,
     nextAvailableAt: typeof next === 'string' ? next : null,
     asOf: Math.min(minimum.asOf, room?.asOf ?? minimum.asOf),
