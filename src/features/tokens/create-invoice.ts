@@ -58,7 +58,7 @@ export async function createInvoice(
       description: order.description,
       image: order.image,
       costLamports: creationCost(fee).toString(),
-      fee: Object.fromEntries(Object.entries(fee).map(([part, lamports]) => [part, String(lamports)])),
+      fee: feeParts(fee),
     },
   });
   if (opened.type === 'refused') throw refusalError(opened.refusal);
@@ -67,19 +67,9 @@ export async function createInvoice(
 
 /** The token of a valid request. @throws AppError */
 export function designOf(d: Pick<CreateInvoiceDeps, 'publicBaseUrl'>, order: TokenRequest): TokenDesign {
-  return {
-    program: checkedProgram(order),
-    metaplex: order.metaplex,
-    name: order.name,
-    symbol: order.symbol,
-    uri: `${d.publicBaseUrl}/api/tokens/${LONGEST_ADDRESS}/metadata.json`,
-    decimals: order.decimals,
-    supply: order.supply,
-    creator: order.creator,
-    revokeMint: order.revokeMint,
-    revokeFreeze: order.revokeFreeze,
-    revokeUpdate: order.revokeUpdate,
-  };
+  const { description: _description, image: _image, ...design } = order;
+  const uri = `${d.publicBaseUrl}/api/tokens/${LONGEST_ADDRESS}/metadata.json`;
+  return { ...design, program: checkedProgram(order), uri };
 }
 
 async function simulateCreation(d: CreateInvoiceDeps, design: TokenDesign, fee: FeeBreakdown): Promise<void> {
@@ -101,21 +91,18 @@ async function simulateCreation(d: CreateInvoiceDeps, design: TokenDesign, fee: 
   });
 }
 
-export type FeeBreakdown = {
-  readonly mintRent: bigint;
-  readonly metadataRent: bigint;
-  readonly metadataFee: bigint;
-  readonly accountRent: bigint;
-  readonly networkFee: bigint;
-  readonly margin: bigint;
-};
+type FeeBreakdown = Awaited<ReturnType<typeof creationFee>>;
+
+/** Decimal text, for responses and rows. */
+export const feeParts = (fee: FeeBreakdown): Record<string, string> =>
+  Object.fromEntries(Object.entries(fee).map(([part, lamports]) => [part, String(lamports)]));
 
 /** @param rentOf lamports that exempt an account of this size in bytes from rent, from the chain */
 export async function creationFee(
   design: TokenDesign,
   margin: bigint,
   rentOf: (bytes: number) => Promise<bigint>,
-): Promise<FeeBreakdown> {
+) {
   const spaces = creationSpaces(design);
   const rent = async (bytes: number): Promise<bigint> => (bytes === 0 ? 0n : rentOf(bytes));
   const [mintRent, metadataRent, accountRent] = await Promise.all([

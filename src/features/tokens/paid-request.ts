@@ -30,18 +30,21 @@ export const PaymentRequest = component('PaymentRequest', {
   expires_at: instant,
 });
 
+export const priceOf = (lamports: bigint) => ({
+  fee_sol: toNumber(lamports, SOL_DECIMALS),
+  fee_lamports: Number(lamports),
+  amount: formatAmount(lamports, SOL_DECIMALS),
+  currency: 'SOL' as const,
+});
+
 /** The payment instructions of a request. @param purpose label in the payer's wallet */
 export function paymentBody(request: RequestView, treasury: string, purpose: string) {
-  const lamports = BigInt(request.feeLamports);
-  const amount = formatAmount(lamports, SOL_DECIMALS);
+  const price = priceOf(BigInt(request.feeLamports));
   const { reference } = request;
-  const query = new URLSearchParams({ amount, reference, label: 'Sluice', message: purpose });
+  const query = new URLSearchParams({ amount: price.amount, reference, label: 'Sluice', message: purpose });
   return {
     treasury_address: treasury,
-    fee_sol: toNumber(lamports, SOL_DECIMALS),
-    fee_lamports: Number(lamports),
-    amount,
-    currency: 'SOL' as const,
+    ...price,
     reference,
     solana_pay_url: `solana:${treasury}?${query.toString().replaceAll('+', '%20')}`,
     created_at: request.createdAt,

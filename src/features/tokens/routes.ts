@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { isAddress } from '../../chain/solana/address.ts';
 import { isWellKnown } from '../../chain/solana/token-text.ts';
-import { formatAmount, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
+import { formatAmount } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Cache } from '../../http/cached.ts';
 import { decodeCursor, pageOf, pageParams } from '../../http/paging.ts';
@@ -9,8 +9,8 @@ import { ADDRESS, TOKEN_ID } from '../../http/params.ts';
 import { limitReads, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
-import { type CreateInvoiceDeps, chargedFee, creationFee, designOf } from './create-invoice.ts';
-import { address, instant, nameFields } from './paid-request.ts';
+import { type CreateInvoiceDeps, chargedFee, creationFee, designOf, feeParts } from './create-invoice.ts';
+import { address, instant, nameFields, priceOf } from './paid-request.ts';
 import { readTokenFacts, type TokenFacts, type TokenFactsDeps } from './token-facts.ts';
 import type { TokenRow, TokenStore } from './token-store.ts';
 
@@ -224,14 +224,10 @@ export const tokenRoutes = newRouter<{ readonly tokens: TokenDeps }>()
       revokeUpdate: false,
     });
     const fee = await creationFee(design, deps.invoiceMargin, deps.rentExemption);
-    const lamports = chargedFee(fee);
     return c.json(
       {
-        fee_sol: toNumber(lamports, SOL_DECIMALS),
-        fee_lamports: Number(lamports),
-        amount: formatAmount(lamports, SOL_DECIMALS),
-        currency: 'SOL' as const,
-        fee_breakdown: Object.fromEntries(Object.entries(fee).map(([part, cost]) => [part, cost.toString()])),
+        ...priceOf(chargedFee(fee)),
+        fee_breakdown: feeParts(fee),
       },
       200,
     );

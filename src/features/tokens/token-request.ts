@@ -17,18 +17,9 @@ import { tooManyBytes, withGiven } from '../../http/validation-messages.ts';
 
 const U64_MAX = 2n ** 64n - 1n;
 
-export type TokenRequest = {
-  readonly name: string;
-  readonly symbol: string;
-  readonly decimals: number;
-  readonly supply: bigint;
+export type TokenRequest = Omit<TokenDesign, 'uri' | 'program'> & {
   readonly description: string;
   readonly image: string | null;
-  readonly creator: string;
-  readonly revokeFreeze: boolean;
-  readonly revokeMint: boolean;
-  readonly revokeUpdate: boolean;
-  readonly metaplex: boolean;
   readonly program: TokenDesign['program'] | undefined;
 };
 
