@@ -2,21 +2,13 @@
  * The error body: one shape for every failure, and the only place that turns a failure into a response.
  * @module
  */
+import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { AppError, databaseUnavailable, ERRORS } from '../core/errors.ts';
 import { showRemaining } from './rate-limit.ts';
-
-export type ProblemBody = {
-  error_code: string;
-  error: string;
-  action?: string;
-  request_id: string;
-  retryable: boolean;
-  retry_after_s?: number;
-  details?: Readonly<Record<string, unknown>>;
-};
+import type { Problem } from './responses.ts';
 
 const INTERNAL = new AppError('INTERNAL', 'Something unexpected happened. Report the request_id.');
 
@@ -46,7 +38,7 @@ const CALL_LIMIT_CODES = ['RATE_LIMITED', 'TOO_MANY_OPEN_REQUESTS', 'QUOTE_BUDGE
 
 export function problemResponse(c: Context, error: AppError): Response {
   const entry = ERRORS[error.code] ?? ERRORS.INTERNAL;
-  const body: ProblemBody = {
+  const body: z.infer<typeof Problem> = {
     error_code: error.code,
     error: error.message,
     action: entry.action,

@@ -14,14 +14,7 @@ import {
 } from './page-views-store.ts';
 
 /** What the Worker calls. */
-export type PageViewsApi = {
-  /** Logs and counts a view; null counts a crawler's view. Resolves after the commit; false if the storage refused. */
-  add(view: View | null): Promise<boolean>;
-  /** Null if the storage refused the read. */
-  read(bounds: StatsBounds): Promise<Counters | null>;
-  rowsAfter(table: string, key: readonly (string | number)[], limit: number): Promise<Row[]>;
-  restore(table: string, rows: readonly Row[]): Promise<void>;
-};
+export type PageViewsApi = Pick<PageViewsObject, 'add' | 'read' | 'rowsAfter' | 'restore'>;
 
 /** Views that arrive within this time are one transaction. */
 const GROUP_MS = 200;
@@ -40,7 +33,7 @@ type Group = Batch & {
 
 const log = (line: object): void => console.log(JSON.stringify(line));
 
-export class PageViewsObject extends DurableObject<Env> implements PageViewsApi {
+export class PageViewsObject extends DurableObject<Env> {
   readonly #store: PageViewStore;
   /** Each caller waits for its group, so an object that is evicted loses no view that was acknowledged. */
   #group: Group | undefined;
@@ -55,6 +48,7 @@ export class PageViewsObject extends DurableObject<Env> implements PageViewsApi 
     });
   }
 
+  /** Logs and counts a view; null counts a crawler's view. Resolves after the commit; false if the storage refused. */
   async add(view: View | null): Promise<boolean> {
     const at = Date.now();
     const hour = hourOf(at);
@@ -93,6 +87,7 @@ export class PageViewsObject extends DurableObject<Env> implements PageViewsApi 
     }
   }
 
+  /** Null if the storage refused the read. */
   async read(bounds: StatsBounds): Promise<Counters | null> {
     const text = JSON.stringify(bounds);
     try {

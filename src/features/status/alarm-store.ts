@@ -16,18 +16,11 @@ const AlarmRow = z.object({
 });
 export type AlarmRow = z.output<typeof AlarmRow>;
 
-export type AlarmStore = {
-  /** Stores the names that have no row yet. Returns every row, including alarms whose end was not reported yet. */
-  note(names: readonly string[], at: string): Promise<AlarmRow[]>;
-  /** Marks reported alarms, and removes those whose end was reported. */
-  settle(reported: readonly string[], ended: readonly string[]): Promise<void>;
-  /** The stored names. */
-  names(): Promise<string[]>;
-};
+export type AlarmStore = ReturnType<typeof createAlarmStore>;
 
 const OUTAGE_KEY = 'alarms:outage';
 
-export function createAlarmStore(db: D1Database, kv: TextStore): AlarmStore {
+export function createAlarmStore(db: D1Database, kv: TextStore) {
   async function readOutage(): Promise<AlarmRow[]> {
     const text = await kv.get(OUTAGE_KEY, 'text');
     return text ? z.array(AlarmRow).parse(parseJson(text)) : [];
@@ -41,7 +34,8 @@ export function createAlarmStore(db: D1Database, kv: TextStore): AlarmStore {
   const select = () => db.prepare('SELECT name, since, reported FROM alarms ORDER BY since, name');
   type Stored = { name: string; since: string; reported: number };
   return {
-    async note(names, at) {
+    /** Stores the names that have no row yet. Returns every row, including alarms whose end was not reported yet. */
+    async note(names: readonly string[], at: string): Promise<AlarmRow[]> {
       const outage = await readOutage();
       const fresh = names
         .filter((name) => !outage.some((row) => row.name === name))
@@ -57,7 +51,8 @@ export function createAlarmStore(db: D1Database, kv: TextStore): AlarmStore {
         return rows;
       }
     },
-    async settle(reported, ended) {
+    /** Marks reported alarms, and removes those whose end was reported. */
+    async settle(reported: readonly string[], ended: readonly string[]): Promise<void> {
       try {
         await db.batch([
           ...reported.map((name) => db.prepare('UPDATE alarms SET reported = 1 WHERE name = ?').bind(name)),
@@ -70,7 +65,8 @@ export function createAlarmStore(db: D1Database, kv: TextStore): AlarmStore {
         );
       }
     },
-    async names() {
+    /** The stored names. */
+    async names(): Promise<string[]> {
       try {
         return (await select().all<Stored>()).results.map(({ name }) => name);
       } catch {
