@@ -44,23 +44,11 @@ export const ExchangeStatusBody = Sourced.extend({
 }).openapi('ExchangeStatus');
 
 /**
- * The provider's states, from its API page and its own clients. `verifying`: stopped for an identity check.
+ * The provider's other states are `confirming`, `exchanging`, `sending`, and `verifying`: stopped for an identity check.
+ * They and an undocumented one are not final: the exchange is pending until a final state arrives.
  */
-const STATUSES = new Map<string, PublicStatus>([
-  ['new', 'waiting'],
-  ['waiting', 'waiting'],
-  ['confirming', 'pending'],
-  ['exchanging', 'pending'],
-  ['sending', 'pending'],
-  ['verifying', 'pending'],
-  ['finished', 'finished'],
-  ['failed', 'failed'],
-  ['refunded', 'refunded'],
-  ['expired', 'expired'],
-]);
-
-/** An undocumented state is not final: the exchange is pending until a documented one arrives. */
-export const publicStatus = (state: string): PublicStatus => STATUSES.get(state) ?? 'pending';
+export const publicStatus = (state: string): PublicStatus =>
+  state === 'new' ? 'waiting' : (PUBLIC_STATUSES.find((status) => status === state) ?? 'pending');
 
 /** An exchange is read once in this time, regardless of the number of polling callers. */
 const POLL_POLICY = { freshMs: 5_000, revalidateMs: 0, staleMs: 60_000 };

@@ -192,16 +192,9 @@ export function refusal(code: string): AppError {
 
 /** @throws AppError EXCHANGE_AMOUNT_OUT_OF_RANGE; a deposit below the minimum can be lost at the provider */
 export function assertInRange(amount: AttoCoins, { minAmount, maxAmount }: Range, currency: string): void {
-  const [minimum, maximum] = [text(minAmount), maxAmount === null ? null : text(maxAmount)];
-  const details = { minAmount: minimum, maxAmount: maximum };
-  if (amount < minAmount) {
-    throw new AppError('EXCHANGE_AMOUNT_OUT_OF_RANGE', `amount: at least ${minimum} ${currency}`, {
-      details,
-    });
-  }
-  if (maxAmount !== null && amount > maxAmount) {
-    throw new AppError('EXCHANGE_AMOUNT_OUT_OF_RANGE', `amount: at most ${maximum} ${currency}`, { details });
-  }
+  const isTooSmall = amount < minAmount;
+  if (!isTooSmall && (maxAmount === null || amount <= maxAmount)) return;
+  const details = { minAmount: coinText(minAmount), maxAmount: coinText(maxAmount) };
+  const bound = isTooSmall ? `at least ${details.minAmount}` : `at most ${details.maxAmount}`;
+  throw new AppError('EXCHANGE_AMOUNT_OUT_OF_RANGE', `amount: ${bound} ${currency}`, { details });
 }
-
-const text = (amount: AttoCoins): string => formatAmount(amount, COIN_DECIMALS);
