@@ -182,15 +182,10 @@ export const nostrFeedRoutes = newRouter<{ readonly nostr: NostrFeedDeps }>()
       ai_only,
       topic_labels: topics && [...topics],
     };
-    return orRelaysFailed(
-      c,
-      async () => {
-        const page = await feeds.page(topicScope(topics), startOf(until, cursor), limit);
-        keepFor(c, page);
-        return c.json({ ok: true, error: null, ...query, ...shown(page) }, 200);
-      },
-      (failure) => c.json({ ...query, ...failure }, 500),
-    );
+    const { page, failure } = await readPage(c, topicScope(topics), startOf(until, cursor), limit);
+    return page
+      ? c.json({ ok: true, error: null, ...query, ...page }, 200)
+      : c.json({ ...query, ...failure }, 500);
   })
   .openapi(posts, async (c) => {
     const feeds = feedsOf(c);
@@ -208,15 +203,10 @@ export const nostrFeedRoutes = newRouter<{ readonly nostr: NostrFeedDeps }>()
       const nothing = { ...query, ...EMPTY, relay_status: [] };
       return c.json({ ok: false, code: 'NO_IDENTITY', error, ...nothing }, 200);
     }
-    return orRelaysFailed(
-      c,
-      async () => {
-        const page = await feeds.page(authorScope(identity), startOf(until, cursor), limit);
-        keepFor(c, page);
-        return c.json({ ok: true, code: null, error: null, ...query, ...shown(page) }, 200);
-      },
-      (failure) => c.json({ code: failure.error_code, ...query, ...failure }, 500),
-    );
+    const { page, failure } = await readPage(c, authorScope(identity), startOf(until, cursor), limit);
+    return page
+      ? c.json({ ok: true, code: null, error: null, ...query, ...page }, 200)
+      : c.json({ code: failure.error_code, ...query, ...failure }, 500);
   });
 
 function feedsOf(c: Context<RouterEnv<{ readonly nostr: NostrFeedDeps }>>): FeedReader {
@@ -232,10 +222,6 @@ const startOf = (until: number | undefined, cursor: Position | undefined): Posit
 
 const EMPTY = { posts: [], next_until: null, next_cursor: null, as_of: null, stale: false };
 
-function keepFor(c: Context, { stale }: FeedPage): void {
-  if (!stale) c.header('Cache-Control', CACHE_CONTROL);
-}
-
 function shown({ posts, nextUntil, nextCursor, relays, asOf, stale }: FeedPage) {
   return {
     posts: [...posts],
@@ -248,20 +234,21 @@ function shown({ posts, nextUntil, nextCursor, relays, asOf, stale }: FeedPage) 
 }
 
 /**
- * The API contract requires the feed's own body with `ok: false` here; the members of the error body are added to
- * it.
+ * If no relay responds, the API contract requires the feed's own body with `ok: false`; the members of the error body are
+ * added to it.
  */
-async function orRelaysFailed<A, B>(
+async function readPage(
   c: Context<RouterEnv<{ readonly nostr: NostrFeedDeps }>>,
-  answer: () => Promise<A>,
-  fail: (failure: ReturnType<typeof failureOf>) => B,
-): Promise<A | B> {
+  ...query: Parameters<FeedReader['page']>
+) {
   try {
-    return await answer();
+    const page = await feedsOf(c).page(...query);
+    if (!page.stale) c.header('Cache-Control', CACHE_CONTROL);
+    return { page: shown(page) };
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'RELAYS_FAILED') throw error;
     c.set('errorCode', error.code);
-    return fail(failureOf(error, c.get('requestId')));
+    return { failure: failureOf(error, c.get('requestId')) };
   }
 }
 
