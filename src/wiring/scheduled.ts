@@ -100,8 +100,9 @@ function watchAlarms(
     reporter: reporterOf(config),
     readStatus,
     readSol: async () => {
-      const { solana } = reserves.reserve.solanaAddress ? await getReserves(reserves) : { solana: null };
-      return { balance: solana ? BigInt(solana.value.lamports) : null, floor: config.RESERVE_FLOOR_SOL };
+      const solana = reserves.reserve.solanaAddress ? (await getReserves(reserves)).solana : undefined;
+      const balance = solana?.balanceLamports ?? null;
+      return { balance: balance === null ? null : BigInt(balance), floor: config.RESERVE_FLOOR_SOL };
     },
     readFeesOverCap: () => areFeesOverCap(env.KV),
     alarms: createAlarmStore(env.DB, env.KV),

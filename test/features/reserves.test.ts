@@ -51,15 +51,12 @@ const depsOf = (p: Partial<ReservesDeps> = {}): ReservesDeps => ({
 
 describe('balances', () => {
   it('the reserve report marks agreeing Bitcoin sources as agreed', async () => {
-    const { bitcoin, solana, errors } = await getReserves(depsOf());
-    expect(bitcoin?.value).toMatchObject({
-      confirmed: '700',
-      pendingDelta: '5',
-      source: 'one',
-      agreed: true,
+    const report = await getReserves(depsOf());
+    expect(report).toMatchObject({
+      bitcoin: { balanceSatoshis: '700', pendingSatoshis: '5', source: 'one', agreed: true },
+      solana: { balanceLamports: '9', slot: '100', source: 'rpc-1' },
     });
-    expect(solana?.value).toEqual({ lamports: '9', slot: '100', source: 'rpc-1' });
-    expect(errors).toEqual([]);
+    expect(report).not.toHaveProperty('errors');
   });
 
   it.each([
@@ -71,10 +68,10 @@ describe('balances', () => {
       const { bitcoin } = await getReserves(
         depsOf({ bitcoinSources: [says('one', 700n), says('two', other)] }),
       );
-      expect(bitcoin?.value).toMatchObject({ confirmed: shown, agreed: false });
-      expect(bitcoin?.value.views).toEqual([
-        { name: 'one', confirmed: '700' },
-        { name: 'two', confirmed: other.toString() },
+      expect(bitcoin).toMatchObject({ balanceSatoshis: shown, agreed: false });
+      expect(bitcoin.sources).toEqual([
+        { name: 'one', balanceSatoshis: '700' },
+        { name: 'two', balanceSatoshis: other.toString() },
       ]);
     },
   );
@@ -84,19 +81,19 @@ describe('balances', () => {
     ['endlessly slow', { name: 'one', balance: () => never }],
   ])("shows the second source's balance as unconfirmed when the first source is %s", async (_, first) => {
     const { bitcoin } = await getReserves(depsOf({ bitcoinSources: [first, says('two', 700n)] }));
-    expect(bitcoin?.value).toMatchObject({ confirmed: '700', source: 'two', agreed: null });
+    expect(bitcoin).toMatchObject({ balanceSatoshis: '700', source: 'two', agreed: null });
   });
 
   it('shows whether the custodian lacks the Bitcoin key, and null while the custodian does not respond', async () => {
-    expect((await getReserves(depsOf())).watchOnly).toBe(true);
-    const { watchOnly, bitcoin } = await getReserves(depsOf({ custody: { signingState: down } }));
-    expect([watchOnly, bitcoin?.value.confirmed]).toEqual([null, '700']);
+    expect((await getReserves(depsOf())).bitcoin.watchOnly).toBe(true);
+    const { bitcoin } = await getReserves(depsOf({ custody: { signingState: down } }));
+    expect(bitcoin).toMatchObject({ watchOnly: null, balanceSatoshis: '700' });
   });
 
   it('uses the node at the highest slot, in any order of the nodes', async () => {
     const solanaSources = [node('rpc-1', 1n, 50n), node('rpc-2', 2n, 99n)];
     const { solana } = await getReserves(depsOf({ solanaSources }));
-    expect(solana?.value).toMatchObject({ lamports: '2', source: 'rpc-2', slot: '99' });
+    expect(solana).toMatchObject({ balanceLamports: '2', source: 'rpc-2', slot: '99' });
   });
 
   it('the report shows the other chain and names the error while one chain is down', async () => {
@@ -105,8 +102,8 @@ describe('balances', () => {
     };
     const solanaSources = [{ name: 'rpc-1', balance: refused }];
     const { bitcoin, solana, errors } = await getReserves(depsOf({ solanaSources }));
-    expect(bitcoin?.value.confirmed).toBe('700');
-    expect(solana).toBeNull();
+    expect(bitcoin.balanceSatoshis).toBe('700');
+    expect(solana).toMatchObject({ balanceLamports: null, source: null });
     expect(errors).toEqual([{ part: 'solana', error_code: 'UPSTREAM_FAILED' }]);
   });
 
@@ -120,9 +117,11 @@ describe('balances', () => {
       solanaSources: [{ name: 'rpc-1', balance: down }],
     };
     clock.ms = 14 * 60_000;
-    const { bitcoin, solana } = await getReserves(out);
-    expect([bitcoin?.stale, solana?.stale]).toEqual([true, true]);
-    expect(bitcoin?.value.confirmed).toBe('700');
+    expect(await getReserves(out)).toMatchObject({
+      stale: true,
+      bitcoin: { balanceSatoshis: '700' },
+      solana: { balanceLamports: '9' },
+    });
     clock.ms = 16 * 60_000;
     await expect(getReserves(out)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED', status: 503 });
   });

@@ -1,3 +1,4 @@
+import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
@@ -36,8 +37,6 @@ export const RESERVE_POLICY = prewarmed(HOUR_MS / 4);
 /** Amounts are decimal text, for a cache. */
 type StoredBitcoin = NonNullable<ReturnType<typeof chooseBalance>>;
 type StoredSolana = { readonly lamports: string; readonly slot: string; readonly source: string };
-
-export type Reserves = Awaited<ReturnType<typeof getReserves>>;
 
 /**
  * The reserve's confirmed sats: the lowest of the views. @throws AppError UPSTREAM_FAILED when no index
@@ -89,20 +88,47 @@ async function readWatchOnly({ cache, custody }: Pick<ReservesDeps, 'cache' | 'c
  */
 export async function getReserves(d: ReservesDeps, refresh: Refresh = false) {
   const { bitcoinAddress, solanaAddress } = d.reserve;
-  const [bitcoin, solana, watchOnly] = await Promise.all([
+  const [btc, sol, watchOnly] = await Promise.all([
     bitcoinAddress === null ? absent : attempt('bitcoin', readBitcoinReserve(d, bitcoinAddress, refresh)),
     solanaAddress === null ? absent : attempt('solana', readSolanaReserve(d, solanaAddress, refresh)),
     readWatchOnly(d),
   ]);
-  const errors = errorsOf<'bitcoin' | 'solana'>([bitcoin, solana]);
-  if (errors.length > 0 && !bitcoin.value && !solana.value) {
+  const errors = errorsOf<'bitcoin' | 'solana'>([btc, sol]);
+  if (errors.length > 0 && !btc.value && !sol.value) {
     throw new AppError('UPSTREAM_FAILED', 'Neither chain can be read and no recent balance is known.', {
       status: 503,
       retryAfterSeconds: 15,
-      cause: bitcoin.cause ?? solana.cause,
+      cause: btc.cause ?? sol.cause,
     });
   }
-  return { bitcoin: bitcoin.value, solana: solana.value, watchOnly, errors };
+  const [bitcoin, solana] = [btc.value, sol.value];
+  const ages = [bitcoin?.asOf, solana?.asOf].filter((at) => at !== undefined);
+  return {
+    bitcoin: {
+      address: bitcoinAddress,
+      balanceBtc: bitcoin && toNumber(BigInt(bitcoin.value.confirmed), BTC_DECIMALS),
+      balanceSat: bitcoin && Number(bitcoin.value.confirmed),
+      balanceSatoshis: bitcoin?.value.confirmed ?? null,
+      pendingSatoshis: bitcoin?.value.pendingDelta ?? null,
+      watchOnly,
+      agreed: bitcoin?.value.agreed ?? null,
+      sources: (bitcoin?.value.views ?? []).map(({ name, confirmed }) => ({
+        name,
+        balanceSatoshis: confirmed,
+      })),
+      source: bitcoin?.value.source ?? null,
+    },
+    solana: {
+      address: solanaAddress,
+      balanceSol: solana && toNumber(BigInt(solana.value.lamports), SOL_DECIMALS),
+      balanceLamports: solana?.value.lamports ?? null,
+      slot: solana?.value.slot ?? null,
+      source: solana?.value.source ?? null,
+    },
+    as_of: ages.length > 0 ? new Date(Math.min(...ages)).toISOString() : null,
+    stale: (bitcoin?.stale ?? false) || (solana?.stale ?? false),
+    ...(errors.length > 0 ? { errors: [...errors] } : {}),
+  };
 }
 
 type BitcoinView = { readonly confirmed: bigint; readonly pendingDelta: bigint };

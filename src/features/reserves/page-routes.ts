@@ -12,7 +12,7 @@ import { type GetProofDeps, getProof } from './get-proof.ts';
 import { getReserves } from './get-reserves.ts';
 import { readSummary, type SummaryDeps, summaryOf } from './get-summary.ts';
 import { shownProof } from './proof-routes.ts';
-import { type ReservesRouteDeps, reservesBody } from './routes.ts';
+import type { ReservesRouteDeps } from './routes.ts';
 
 export type ReservePageDeps = ReservesRouteDeps &
   GetProofDeps &
@@ -23,8 +23,9 @@ const POLICY = { freshMs: 10_000, revalidateMs: 20_000, staleMs: 0 };
 /** A page does not wait longer for a figure; its script reads the figure again anyway. */
 const WAIT_MS = 500;
 
+type Reserves = Awaited<ReturnType<typeof getReserves>>;
 type Figures = {
-  readonly reserves: ReturnType<typeof reservesBody> | undefined;
+  readonly reserves: Reserves | undefined;
   readonly summary: ReturnType<typeof summaryOf> | undefined;
   readonly proof: ReturnType<typeof shownProof> | undefined;
 };
@@ -42,7 +43,7 @@ async function readFigures(d: ReservePageDeps): Promise<Figures> {
     inTime(getProof(d)),
   ]);
   return {
-    reserves: reserves && reservesBody(reserves, d),
+    reserves,
     summary: parts && summaryOf(...parts),
     proof: proof && shownProof(proof),
   };
@@ -83,7 +84,7 @@ const wallet = (asset: string, name: string, figure: unknown, address: string | 
 <dl class="facts"><dt>Address</dt><dd><code>${address ?? 'not configured'}</code></dd></dl></div>`;
 
 /** First content of both wallets on `/reserves`. */
-const wallets = ({ bitcoin, solana, as_of: at }: ReturnType<typeof reservesBody>) =>
+const wallets = ({ bitcoin, solana, as_of: at }: Reserves) =>
   html`<div class="columns first">${wallet(
     'btc',
     'Bitcoin reserve',

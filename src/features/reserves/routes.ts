@@ -1,13 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { isSignature } from '../../chain/solana/address.ts';
-import { BTC_DECIMALS, SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { notConfigured } from '../../core/errors.ts';
 import type { Cache, Cached } from '../../http/cached.ts';
 import { decodeCursor, encodeCursor, pageParams } from '../../http/paging.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, nextCursor } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
-import { getReserves, type Reserves, type ReservesDeps } from './get-reserves.ts';
+import { getReserves, type ReservesDeps } from './get-reserves.ts';
 import { type LastChangeDeps, refreshFor } from './last-change.ts';
 import {
   BitcoinEntry,
@@ -145,39 +144,6 @@ const treasuryRoute = createRoute({
   },
 });
 
-export function reservesBody(
-  { bitcoin, solana, watchOnly, errors }: Reserves,
-  { reserve }: Pick<ReservesRouteDeps, 'reserve'>,
-) {
-  const ages = [bitcoin?.asOf, solana?.asOf].filter((at) => at !== undefined);
-  return {
-    bitcoin: {
-      address: reserve.bitcoinAddress,
-      balanceBtc: bitcoin && toNumber(BigInt(bitcoin.value.confirmed), BTC_DECIMALS),
-      balanceSat: bitcoin && Number(bitcoin.value.confirmed),
-      balanceSatoshis: bitcoin?.value.confirmed ?? null,
-      pendingSatoshis: bitcoin?.value.pendingDelta ?? null,
-      watchOnly,
-      agreed: bitcoin?.value.agreed ?? null,
-      sources: (bitcoin?.value.views ?? []).map(({ name, confirmed }) => ({
-        name,
-        balanceSatoshis: confirmed,
-      })),
-      source: bitcoin?.value.source ?? null,
-    },
-    solana: {
-      address: reserve.solanaAddress,
-      balanceSol: solana && toNumber(BigInt(solana.value.lamports), SOL_DECIMALS),
-      balanceLamports: solana?.value.lamports ?? null,
-      slot: solana?.value.slot ?? null,
-      source: solana?.value.source ?? null,
-    },
-    as_of: ages.length > 0 ? new Date(Math.min(...ages)).toISOString() : null,
-    stale: (bitcoin?.stale ?? false) || (solana?.stale ?? false),
-    ...(errors.length > 0 ? { errors: [...errors] } : {}),
-  };
-}
-
 /** @param keyOf the identifier of an entry in a cursor */
 const listPage =
   <Entry>(list: string, keyOf: (entry: Entry) => string) =>
@@ -207,7 +173,7 @@ export const reservesRoutes = newRouter<{ readonly reserves: ReservesRouteDeps }
     const refresh = await refreshFor(deps, c.req.header('cache-control'));
     const reserves = await getReserves(deps, refresh);
     c.header('Cache-Control', 'public, max-age=10');
-    return c.json(reservesBody(reserves, deps), 200);
+    return c.json(reserves, 200);
   })
   .openapi(bitcoinListRoute, async (c) => {
     const deps = c.var.deps.reserves;
