@@ -60,22 +60,17 @@ function parse(text: string): unknown {
 async function readText(c: Context): Promise<string> {
   const tooLarge = () => new AppError('BODY_TOO_LARGE', `The body is over ${MAX_BODY_BYTES} bytes.`);
   if (Number(c.req.header('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  const reader = c.req.raw.body?.getReader();
-  if (!reader) return '';
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
   let text = '';
   let size = 0;
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return text + decoder.decode();
-      size += value.byteLength;
-      if (size > MAX_BODY_BYTES) {
-        await reader.cancel().catch(() => undefined);
-        throw tooLarge();
-      }
-      text += decoder.decode(value, { stream: true });
+    // An error inside the loop also cancels the stream.
+    for await (const chunk of c.req.raw.body ?? []) {
+      size += chunk.byteLength;
+      if (size > MAX_BODY_BYTES) throw tooLarge();
+      text += decoder.decode(chunk, { stream: true });
     }
+    return text + decoder.decode();
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError('INVALID_JSON', 'The body is not valid UTF-8.', { cause: error });
