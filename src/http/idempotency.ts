@@ -13,7 +13,7 @@ import { ExactNumber, stringifyJson } from '../core/json.ts';
 /** Visible ASCII, long enough that two callers do not choose the same key by chance. */
 const KEY = /^[\x21-\x7e]{16,128}$/;
 
-/** The header in the document; `idempotencyKey` checks it. */
+/** The header in the document; `requestKey` checks it. */
 export const idempotencyHeaders = z.object({
   'idempotency-key': z.string().optional().openapi({
     pattern: KEY.source,
@@ -22,10 +22,14 @@ export const idempotencyHeaders = z.object({
   }),
 });
 
-/** The key of this request, or undefined when it has none. @throws AppError INVALID_IDEMPOTENCY_KEY */
-export function idempotencyKey(c: Context): string | undefined {
+/**
+ * The fingerprint of this request, or undefined when it has no key.
+ * @throws AppError INVALID_IDEMPOTENCY_KEY
+ */
+export function requestKey(c: Context, route: string, body: unknown): RequestFingerprint | undefined {
   const key = c.req.header('idempotency-key');
-  if (key === undefined || KEY.test(key)) return key;
+  if (key === undefined) return undefined;
+  if (KEY.test(key)) return requestFingerprint(route, key, body);
   throw new AppError(
     'INVALID_IDEMPOTENCY_KEY',
     'Idempotency-Key must be 16 to 128 visible ASCII characters.',
@@ -39,7 +43,7 @@ export type RequestFingerprint = { readonly keyHash: string; readonly bodyHash: 
  * The stored fingerprint of a request with a key.
  *
  * @param route a constant such as `exchange/create`: the same key on two routes is treated as two keys
- * @param key   from `idempotencyKey`
+ * @param key   in the form of the header
  * @param body  the validated body; the order of its members does not matter, bigint is treated as its decimal
  * text
  */

@@ -3,10 +3,10 @@ import { Hono } from 'hono';
 import { expect, it } from 'vitest';
 import { AppError } from '../../src/core/errors.ts';
 import { ExactNumber } from '../../src/core/json.ts';
-import { idempotencyKey, requestFingerprint } from '../../src/http/idempotency.ts';
+import { requestFingerprint, requestKey } from '../../src/http/idempotency.ts';
 
 async function keyOf(header: string | undefined) {
-  const app = new Hono().post('/', (c) => c.json({ key: idempotencyKey(c) ?? null }));
+  const app = new Hono().post('/', (c) => c.json({ key: requestKey(c, 'r', {})?.keyHash ?? null }));
   app.onError((error, c) => c.text(error instanceof AppError ? error.code : 'other', 400));
   const response = await app.request('/', {
     method: 'POST',
@@ -18,7 +18,7 @@ async function keyOf(header: string | undefined) {
 it.each(['a'.repeat(16), '~!'.repeat(64), '7c9e6679-7425-40de-944b-e07fc1f90ae7'])(
   'accepts %s as an idempotency key',
   async (key) => {
-    expect(await keyOf(key)).toBe(key);
+    expect(await keyOf(key)).toBe(requestFingerprint('r', key, {}).keyHash);
   },
 );
 

@@ -6,7 +6,7 @@ import { AppError, BODY_ERRORS } from '../../core/errors.ts';
 import type { AsryEpochView, ClaimAnswer, CustodianApi } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import type { Cache } from '../../http/cached.ts';
-import { idempotencyHeaders, idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
+import { idempotencyHeaders, requestKey } from '../../http/idempotency.ts';
 import { amountParam, SIGNATURE } from '../../http/params.ts';
 import { clientKey, limitReads, rateLimit } from '../../http/rate-limit.ts';
 import { atomsText, errorResponses, jsonResponse } from '../../http/responses.ts';
@@ -264,8 +264,7 @@ export const asryRoutes = newRouter<{ readonly asry: AsryDeps }>()
       ...(expectedAtoms === undefined ? {} : { expectedAtoms }),
       ...(rewardUsd === undefined ? {} : { rewardMicroUsd: rewardUsd }),
     };
-    const text = idempotencyKey(c);
-    const key = text === undefined ? undefined : requestFingerprint('asry/claim-from-deposit', text, request);
+    const key = requestKey(c, 'asry/claim-from-deposit', request);
     const answer = await claimFromDeposit(deps, {
       ...request,
       client: clientKey(c),

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { AppError, BODY_ERRORS, notConfigured } from '../../core/errors.ts';
 import { jsonBody } from '../../http/body.ts';
-import { idempotencyHeaders, idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
+import { idempotencyHeaders, requestFingerprint, requestKey } from '../../http/idempotency.ts';
 import { clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { jsonRequest, newRouter } from '../../http/router.ts';
@@ -227,8 +227,7 @@ export const exchangeRoutes = newRouter<{ readonly exchange: ExchangeDeps }>()
   })
   .openapi(create, async (c) => {
     const body = c.req.valid('json');
-    const key = idempotencyKey(c);
-    const guard = key === undefined ? undefined : requestFingerprint('exchange/create', key, body);
+    const guard = requestKey(c, 'exchange/create', body);
     // The client is only compared for equality, so the table stores a hash and not the address.
     const client = requestFingerprint('exchange/client', clientKey(c), null).keyHash;
     const result = await createExchange(withProvider(c.var.deps.exchange), body, { client, guard });

@@ -5,7 +5,7 @@ import { HOUR_MS } from '../../core/durations.ts';
 import { BODY_ERRORS, refusalError } from '../../core/errors.ts';
 import type { CustodianApi } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
-import { idempotencyHeaders, idempotencyKey, requestFingerprint } from '../../http/idempotency.ts';
+import { idempotencyHeaders, requestKey } from '../../http/idempotency.ts';
 import { amountParam } from '../../http/params.ts';
 import { clientKey, rateLimit, showRemaining } from '../../http/rate-limit.ts';
 import { atomsText, errorResponses, jsonResponse } from '../../http/responses.ts';
@@ -123,10 +123,8 @@ export const createSwapRoutes = newRouter<{ readonly swap: CreateSwapDeps }>().o
         200,
       );
     }
-    const text = idempotencyKey(c);
-    const amount = request.amountLamports;
-    const key = text === undefined ? {} : { key: requestFingerprint('swap/create', text, { amount }) };
-    const answer = await deps.custody.createSwap({ ...request, ...key });
+    const key = requestKey(c, 'swap/create', { amount: request.amountLamports });
+    const answer = await deps.custody.createSwap({ ...request, ...(key ? { key } : {}) });
     if (answer.replayed) c.header('Idempotency-Replayed', 'true');
     if (answer.type === 'refused') throw refusalError(answer.refusal);
     const { swap } = answer;
