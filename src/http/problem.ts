@@ -4,7 +4,6 @@
  */
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { AppError, databaseUnavailable, ERRORS } from '../core/errors.ts';
 import { showRemaining } from './rate-limit.ts';
@@ -27,9 +26,6 @@ const isDatabaseDown = (thrown: unknown): boolean =>
 export function asAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (isDatabaseDown(thrown)) return databaseUnavailable('The database does not respond.', thrown);
-  if (thrown instanceof HTTPException && thrown.status === 400) {
-    return new AppError('INVALID_JSON', 'The body is not valid JSON.');
-  }
   return INTERNAL;
 }
 
