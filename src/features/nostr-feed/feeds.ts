@@ -41,9 +41,8 @@ const MAX_BYTES = 256 * 1024;
 
 /** Comments of all authors. @param topics a note must have one of these labels; null for all notes */
 export function topicScope(topics: readonly string[] | null): FeedScope {
-  const isDefault = topics === null || sameTopics(topics, DEFAULT_TOPICS);
   return {
-    key: topics === null ? 'all' : isDefault ? 'topics' : `topics:${fingerprint(topics)}`,
+    key: topics === null ? 'all' : `topics:${fingerprint(topics)}`,
     filter: { kinds: [COMMENT_KIND], ...(topics ? { '#l': relayLabels(topics) } : {}) },
     accepts: (event) => event.kind === COMMENT_KIND && (topics === null || hasTopic(event, topics)),
     target: MAX_FEED_LIMIT,
@@ -51,13 +50,9 @@ export function topicScope(topics: readonly string[] | null): FeedScope {
   };
 }
 
-const canonical = (topics: readonly string[]): string => JSON.stringify([...new Set(topics)].sort());
-
-const sameTopics = (a: readonly string[], b: readonly string[]): boolean => canonical(a) === canonical(b);
-
 /** A short text for cache keys, which contains no characters of a caller's label. */
 const fingerprint = (topics: readonly string[]): string =>
-  bytesToHex(sha256(utf8ToBytes(canonical(topics)))).slice(0, 32);
+  bytesToHex(sha256(utf8ToBytes(JSON.stringify([...new Set(topics)].sort())))).slice(0, 32);
 
 /** The largest page of this feed. */
 export const MAX_POSTS_LIMIT = 500;
