@@ -7,8 +7,8 @@ import type { RequestView } from '../../custody/api.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 import { atomsColumn, journalRow, rowsOf } from '../../http/stored-rows.ts';
 
-/** Absent and null are the same. */
-const nullable = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value) => value ?? null);
+/** A text that may be absent or null. */
+const optionalText = z.string().nullable().default(null);
 
 const View: z.ZodType<RequestView> = z.object({
   id: z.string(),
@@ -25,7 +25,7 @@ const View: z.ZodType<RequestView> = z.object({
   paidAt: z.string().nullable(),
   completedAt: z.string().nullable(),
   paymentSignature: z.string().nullable(),
-  reportedSignature: z.string().nullable().default(null),
+  reportedSignature: optionalText,
   tokenId: z.int().nullable(),
   mintAddress: z.string().nullable(),
   refunds: z.array(
@@ -36,7 +36,7 @@ const View: z.ZodType<RequestView> = z.object({
       reason: z.string(),
       status: z.enum(['due', 'paid']),
       // Rows from before the service paid refunds lack this member.
-      refundSignature: nullable(z.string()),
+      refundSignature: optionalText,
     }),
   ),
 });
@@ -50,15 +50,15 @@ const Journal = z.object({
   decimals: z.int(),
   /** Atoms. */
   supply: atomsColumn,
-  creator: nullable(z.string()),
-  uri: nullable(z.string()),
-  description: nullable(z.string()).transform((text) => text ?? ''),
-  image: nullable(z.string()),
+  creator: optionalText,
+  uri: optionalText,
+  description: optionalText.transform((text) => text ?? ''),
+  image: optionalText,
   program: z.enum(['token', 'token-2022']),
-  requestId: nullable(z.string()),
+  requestId: optionalText,
   /** Unix milliseconds. */
   createdAt: z.number(),
-  listedAt: nullable(z.number()),
+  listedAt: z.number().nullable().default(null),
 });
 
 export type TokenRow = Readonly<z.infer<typeof Journal>>;
