@@ -4,7 +4,9 @@
  * @see https://solana.com/docs/rpc
  * @module
  */
+import { base64 } from '@scure/base';
 import * as z from 'zod';
+import type { ChainTransaction, TokenRow } from '../chain/solana/transaction.ts';
 import { integerOf } from '../core/json.ts';
 
 export const uint = z.unknown().transform((value, context) => {
@@ -13,6 +15,8 @@ export const uint = z.unknown().transform((value, context) => {
   context.addIssue('not an unsigned integer');
   return z.NEVER;
 });
+/** The error of a transaction; null on success. */
+const failure = z.unknown().transform((err): unknown => err ?? null);
 const slotContext = z.object({ slot: uint });
 export const withContext = <T>(value: z.ZodType<T>) => z.object({ context: slotContext, value });
 
@@ -23,38 +27,46 @@ export const ErrorEnvelope = z.object({ error: RpcError });
 export const Blockhash = withContext(z.object({ blockhash: z.string() }));
 export const Validity = withContext(z.boolean());
 export const EpochInfo = z.object({ absoluteSlot: uint, blockHeight: uint });
-const Status = z.object({
-  slot: uint,
-  err: z.unknown(),
-  confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish(),
-  // Nodes with Alpenglow (Agave 4.3) may omit it.
-  confirmations: z.number().nullish(),
-});
+const Status = z
+  .object({
+    slot: uint,
+    err: failure,
+    confirmationStatus: z.enum(['processed', 'confirmed', 'finalized']).nullish(),
+    // Nodes with Alpenglow (Agave 4.3) may omit it.
+    confirmations: z.number().nullish(),
+  })
+  .transform(({ slot, err, confirmationStatus, confirmations }) => ({
+    slot,
+    err,
+    commitment: confirmationStatus ?? (confirmations === null ? 'finalized' : 'processed'),
+  }));
 /** One row per requested signature. An empty list does not prove that the signature is unknown. */
 export const Statuses = withContext(z.array(Status.nullable()));
 export const Signatures = z.array(
   z.object({
     signature: z.string(),
     slot: uint,
-    err: z.unknown(),
-    blockTime: z.number().int().nullish(),
+    err: failure,
+    /** Unix seconds. */
+    blockTime: z.int().nullable().default(null),
+    /** `[length] text` of its memo instructions, the first 200 characters. */
     memo: z.string().nullish(),
-    confirmationStatus: z.string().nullish(),
   }),
 );
 export const TokenAmount = withContext(
   z.object({ amount: z.string().regex(/^\d+$/), decimals: z.number().int() }),
 );
 
-const Account = z.object({
+export const Account = z.object({
+  /** Address of the program that owns it. */
   owner: z.string(),
   lamports: uint,
-  data: z.tuple([z.base64(), z.literal('base64')]),
+  data: z.tuple([z.base64(), z.literal('base64')]).transform(([text]) => base64.decode(text)),
 });
 export const Accounts = withContext(z.array(Account.nullable()));
 
-export const Simulation = withContext(z.object({ err: z.unknown(), unitsConsumed: uint.optional() }));
-export const TokenBalance = z.object({
+export const Simulation = withContext(z.object({ err: failure, unitsConsumed: uint.optional() }));
+const TokenBalance = z.object({
   accountIndex: z.int().min(0),
   mint: z.string(),
   owner: z.string().nullish(),
@@ -64,23 +76,51 @@ export const TokenBalance = z.object({
 /** The version is parsed before the rest, because a future version may have a different shape. */
 export const Version = z.object({ version: z.unknown() });
 /** Versions legacy, 0 and 1. Version 1 has no lookup tables, so its `loadedAddresses` are empty or absent. */
-export const Transaction = z.object({
-  slot: uint,
-  blockTime: z.int().nullish(),
-  transaction: z.object({
-    signatures: z.array(z.string()).min(1),
-    message: z.object({
-      accountKeys: z.array(z.string()),
-      header: z.object({ numRequiredSignatures: z.int().min(1) }),
+export const Transaction = z
+  .object({
+    slot: uint,
+    blockTime: z.int().nullable().default(null),
+    transaction: z.object({
+      signatures: z.tuple([z.string()], z.string()),
+      message: z.object({
+        accountKeys: z.array(z.string()),
+        header: z.object({ numRequiredSignatures: z.int().min(1) }),
+      }),
     }),
-  }),
-  meta: z.object({
-    err: z.unknown(),
-    fee: uint,
-    preBalances: z.array(uint),
-    postBalances: z.array(uint),
-    preTokenBalances: z.array(TokenBalance).nullish(),
-    postTokenBalances: z.array(TokenBalance).nullish(),
-    loadedAddresses: z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) }).nullish(),
-  }),
-});
+    meta: z.object({
+      err: failure,
+      fee: uint,
+      preBalances: z.array(uint),
+      postBalances: z.array(uint),
+      preTokenBalances: z.array(TokenBalance).nullish(),
+      postTokenBalances: z.array(TokenBalance).nullish(),
+      loadedAddresses: z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) }).nullish(),
+    }),
+  })
+  .transform(({ slot, blockTime, transaction, meta }): ChainTransaction => {
+    const keys = transaction.message.accountKeys;
+    const { writable = [], readonly = [] } = meta.loadedAddresses ?? {};
+    const accounts = [...keys, ...writable, ...readonly];
+    const tokens = (rows: z.infer<typeof TokenBalance>[] | null | undefined): TokenRow[] | null =>
+      rows?.map((row) => ({
+        account: accounts[row.accountIndex] ?? '',
+        mint: row.mint,
+        owner: row.owner ?? null,
+        program: row.programId ?? null,
+        atoms: BigInt(row.uiTokenAmount.amount),
+        decimals: row.uiTokenAmount.decimals,
+      })) ?? null;
+    return {
+      signature: transaction.signatures[0],
+      slot,
+      blockTime,
+      failed: meta.err !== null,
+      fee: meta.fee,
+      accounts,
+      signers: keys.slice(0, transaction.message.header.numRequiredSignatures),
+      preLamports: meta.preBalances,
+      postLamports: meta.postBalances,
+      preTokens: tokens(meta.preTokenBalances),
+      postTokens: tokens(meta.postTokenBalances),
+    };
+  });

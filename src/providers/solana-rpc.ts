@@ -7,13 +7,13 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { base64 } from '@scure/base';
 import * as z from 'zod';
 import { lamports } from '../core/amount.ts';
 import { failureReason, UpstreamRefusal, upstreamFailed } from '../core/errors.ts';
 import { tryJson } from '../core/json.ts';
 import { ask, type Fetch, hedged, shaped, type UpstreamResponse } from './http.ts';
 import {
+  type Account,
   Accounts,
   Blockhash,
   Envelope,
@@ -23,7 +23,6 @@ import {
   Simulation,
   Statuses,
   TokenAmount,
-  type TokenBalance,
   Transaction,
   uint,
   Validity,
@@ -31,100 +30,17 @@ import {
   withContext,
 } from './solana-responses.ts';
 
+export type { ChainTransaction, TokenRow } from '../chain/solana/transaction.ts';
+
 /** An Alpenglow cluster has a genesis certificate. Agave before 4.3 cannot report one: `unknown`. */
 export type Consensus = 'towerbft' | 'alpenglow' | 'unknown';
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
 /** An account as shown by a node. */
-export type ChainAccount = {
-  /** Address of the program that owns it. */
-  readonly owner: string;
-  readonly lamports: bigint;
-  readonly data: Uint8Array;
-};
-
-/** The effects of a transaction. Balances are indexed like `accounts`. */
-export type ChainTransaction = {
-  /** The first signature: the transaction's id. */
-  readonly signature: string;
-  readonly slot: bigint;
-  /** Unix seconds. */
-  readonly blockTime: number | null;
-  readonly failed: boolean;
-  readonly fee: bigint;
-  /** Static keys, then keys loaded as writable, then keys loaded as read-only. */
-  readonly accounts: readonly string[];
-  /** The accounts at the start of the list that signed. */
-  readonly signers: readonly string[];
-  readonly preLamports: readonly bigint[];
-  readonly postLamports: readonly bigint[];
-  /** Null when the node stores no token balances. */
-  readonly preTokens: readonly TokenRow[] | null;
-  readonly postTokens: readonly TokenRow[] | null;
-};
-
-export type TokenRow = {
-  readonly account: string;
-  readonly mint: string;
-  readonly owner: string | null;
-  readonly program: string | null;
-  readonly atoms: bigint;
-  readonly decimals: number;
-};
-
-function chainTransaction({
-  slot,
-  blockTime,
-  transaction,
-  meta,
-}: z.infer<typeof Transaction>): ChainTransaction {
-  const keys = transaction.message.accountKeys;
-  const accounts = [
-    ...keys,
-    ...(meta.loadedAddresses?.writable ?? []),
-    ...(meta.loadedAddresses?.readonly ?? []),
-  ];
-  const tokens = (rows: z.infer<typeof TokenBalance>[] | null | undefined): TokenRow[] | null =>
-    rows?.map((row) => ({
-      account: accounts[row.accountIndex] ?? '',
-      mint: row.mint,
-      owner: row.owner ?? null,
-      program: row.programId ?? null,
-      atoms: BigInt(row.uiTokenAmount.amount),
-      decimals: row.uiTokenAmount.decimals,
-    })) ?? null;
-  return {
-    signature: transaction.signatures[0] ?? '',
-    slot,
-    blockTime: blockTime ?? null,
-    failed: meta.err !== null && meta.err !== undefined,
-    fee: meta.fee,
-    accounts,
-    signers: keys.slice(0, transaction.message.header.numRequiredSignatures),
-    preLamports: meta.preBalances,
-    postLamports: meta.postBalances,
-    preTokens: tokens(meta.preTokenBalances),
-    postTokens: tokens(meta.postTokenBalances),
-  };
-}
-
-/** The status of one signature at one node. */
-export type SignatureStatus = {
-  readonly slot: bigint;
-  readonly err: unknown;
-  readonly commitment: Commitment;
-};
-
-export type SignatureEntry = {
-  readonly signature: string;
-  readonly slot: bigint;
-  readonly err: unknown;
-  /** Unix seconds. */
-  readonly blockTime: number | null;
-  /** `[length] text` of its memo instructions, the first 200 characters. */
-  readonly memo?: string | null;
-};
+export type ChainAccount = Readonly<z.infer<typeof Account>>;
+/** A row of `getSignaturesForAddress`. */
+export type SignatureEntry = Readonly<z.infer<typeof Signatures>[number]>;
 
 export type SolanaRpc = ReturnType<typeof createSolanaRpc>;
 export type SolanaNode = SolanaRpc['nodes'][number];
@@ -248,15 +164,11 @@ const stateReads = (name: string, call: Call) => ({
   firstAvailableBlock: () => call('getFirstAvailableBlock', [], uint),
 
   /** Accounts of one slot, in the given order, null if absent; at most 100 addresses per call. */
-  async accounts(
-    addresses: readonly string[],
-    commitment: Commitment,
-  ): Promise<{ slot: bigint; accounts: (ChainAccount | null)[] }> {
+  async accounts(addresses: readonly string[], commitment: Commitment) {
     const options = { encoding: 'base64', commitment };
     const { context, value } = await call('getMultipleAccounts', [addresses, options], Accounts);
     if (value.length !== addresses.length) throw upstreamFailed(name, 'unexpected_shape_getMultipleAccounts');
-    const accounts = value.map((row) => row && { ...row, data: base64.decode(row.data[0]) });
-    return { slot: context.slot, accounts };
+    return { slot: context.slot, accounts: value };
   },
 
   /** Lamports that exempt an account of this size in bytes from rent. */
@@ -280,18 +192,12 @@ type SignaturePage = {
 /** Statuses, contents and lists of transactions. */
 const transactionReads = (name: string, call: Call) => ({
   /** At most 256. Searches the whole history: the recent cache covers only about 150 blocks. */
-  async signatureStatuses(
-    signatures: readonly string[],
-  ): Promise<{ slot: bigint; statuses: (SignatureStatus | null)[] }> {
+  async signatureStatuses(signatures: readonly string[]) {
     const options = { searchTransactionHistory: true };
     const { context, value } = await call('getSignatureStatuses', [signatures, options], Statuses);
     if (value.length !== signatures.length)
       throw upstreamFailed(name, 'unexpected_shape_getSignatureStatuses');
-    const statuses = value.map((row) => {
-      const commitment = row?.confirmationStatus ?? (row?.confirmations === null ? 'finalized' : 'processed');
-      return row && { slot: row.slot, err: row.err ?? null, commitment };
-    });
-    return { slot: context.slot, statuses };
+    return { slot: context.slot, statuses: value };
   },
 
   /**
@@ -299,10 +205,7 @@ const transactionReads = (name: string, call: Call) => ({
    * @throws RpcRefusal -32015 for a version above `NEWEST_VERSION`, also if the node shows it despite the
    * maximum
    */
-  async transaction(
-    signature: string,
-    commitment: 'confirmed' | 'finalized',
-  ): Promise<ChainTransaction | null> {
+  async transaction(signature: string, commitment: 'confirmed' | 'finalized') {
     const options = { encoding: 'json', commitment, maxSupportedTransactionVersion: NEWEST_VERSION };
     const shown = await call('getTransaction', [signature, options], z.unknown());
     const version = Version.safeParse(shown).data?.version ?? 'legacy';
@@ -311,20 +214,12 @@ const transactionReads = (name: string, call: Call) => ({
     }
     const parsed = Transaction.nullable().safeParse(shown);
     if (!parsed.success) throw upstreamFailed(name, 'unexpected_shape_getTransaction', parsed.error);
-    return parsed.data && chainTransaction(parsed.data);
+    return parsed.data;
   },
 
   /** Newest first; failed ones included. */
-  async signaturesFor(address: string, page: SignaturePage): Promise<SignatureEntry[]> {
-    const rows = await call('getSignaturesForAddress', [address, page], Signatures);
-    return rows.map((row) => ({
-      signature: row.signature,
-      slot: row.slot,
-      err: row.err ?? null,
-      blockTime: row.blockTime ?? null,
-      memo: row.memo ?? null,
-    }));
-  },
+  signaturesFor: (address: string, page: SignaturePage): Promise<SignatureEntry[]> =>
+    call('getSignaturesForAddress', [address, page], Signatures),
 });
 
 /** Sent and simulated transactions. */
@@ -351,7 +246,7 @@ const sends = (call: Call) => ({
       commitment: 'confirmed',
     };
     const { value } = await call('simulateTransaction', [wireBase64, options], Simulation);
-    return { err: value.err ?? null, units: value.unitsConsumed ?? 0n };
+    return { err: value.err, units: value.unitsConsumed ?? 0n };
   },
 });
 

@@ -8,28 +8,18 @@
 import { isOnCurve } from './address.ts';
 import { findAta } from './token-instructions.ts';
 import { TOKEN_PROGRAM } from './token-program.ts';
+import type { ChainTransaction, TokenRow } from './transaction.ts';
 
 export type DepositAsset = 'USDC' | 'USDT';
 
 /** A token account before or after the transaction. */
-export type TokenBalanceRow = {
-  readonly account: string;
-  readonly mint: string;
-  readonly owner: string | null;
-  readonly program: string | null;
-  readonly atoms: bigint;
-};
+export type TokenBalanceRow = Omit<TokenRow, 'decimals'>;
 
-/** A finalized transaction as returned by a node. */
-export type DepositTransaction = {
-  /** The first signature: the transaction's id. */
-  readonly signature: string;
-  readonly slot: bigint;
-  /** Unix seconds. */
-  readonly blockTime: number | null;
-  readonly failed: boolean;
-  readonly signers: readonly string[];
-  /** Null when the node stores no token balances. */
+/** The members of a finalized transaction that are read here. */
+export type DepositTransaction = Pick<
+  ChainTransaction,
+  'signature' | 'slot' | 'blockTime' | 'failed' | 'signers'
+> & {
   readonly preTokens: readonly TokenBalanceRow[] | null;
   readonly postTokens: readonly TokenBalanceRow[] | null;
 };

@@ -174,15 +174,40 @@ export function signedTransaction(
   };
 }
 
-/** The balances that the chain stores with a transaction, indexed like its accounts. */
-export type LamportBalances = {
+/** The effects of a transaction. Balances are indexed like `accounts`. */
+export type ChainTransaction = {
+  /** The first signature: the transaction's id. */
+  readonly signature: string;
+  readonly slot: bigint;
+  /** Unix seconds. */
+  readonly blockTime: number | null;
+  readonly failed: boolean;
+  readonly fee: bigint;
+  /** Static keys, then keys loaded as writable, then keys loaded as read-only. */
   readonly accounts: readonly string[];
+  /** The accounts at the start of the list that signed. */
+  readonly signers: readonly string[];
   readonly preLamports: readonly bigint[];
   readonly postLamports: readonly bigint[];
+  /** Null when the node stores no token balances. */
+  readonly preTokens: readonly TokenRow[] | null;
+  readonly postTokens: readonly TokenRow[] | null;
+};
+
+export type TokenRow = {
+  readonly account: string;
+  readonly mint: string;
+  readonly owner: string | null;
+  readonly program: string | null;
+  readonly atoms: bigint;
+  readonly decimals: number;
 };
 
 /** Lamports that an account gained, negative if it lost some; undefined if the transaction does not include it. */
-export function lamportsChange(transaction: LamportBalances, address: string): bigint | undefined {
+export function lamportsChange(
+  transaction: Pick<ChainTransaction, 'accounts' | 'preLamports' | 'postLamports'>,
+  address: string,
+): bigint | undefined {
   const index = transaction.accounts.indexOf(address);
   const before = transaction.preLamports[index];
   const after = transaction.postLamports[index];
