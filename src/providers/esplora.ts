@@ -18,15 +18,27 @@ const Status = z.object({
   block_hash: z.string().optional(),
   block_time: count.optional(),
 });
-const Output = z.object({ scriptpubkey_address: z.string().optional(), value: count });
-const Tx = z.object({
-  txid: z.string().regex(/^[0-9a-f]{64}$/),
-  vin: z.array(z.object({ prevout: Output.nullish() })),
-  vout: z.array(Output),
-  status: Status,
-});
+const Output = z.object({ scriptpubkey_address: z.string().optional(), value: count }).transform((row) => ({
+  address: row.scriptpubkey_address ?? null,
+  value: sats(BigInt(row.value)),
+}));
+const Tx = z
+  .object({
+    txid: z.string().regex(/^[0-9a-f]{64}$/),
+    vin: z.array(z.object({ prevout: Output.nullish() })),
+    vout: z.array(Output),
+    status: Status,
+  })
+  .transform(
+    ({ txid, vin, vout, status: { confirmed, block_height: height, block_time: time } }): BitcoinTx => ({
+      txid,
+      inputs: vin.flatMap(({ prevout }) => prevout ?? []),
+      outputs: vout,
+      block: confirmed && height !== undefined && time !== undefined ? { height, time } : null,
+    }),
+  );
 
-export type BitcoinOutput = { readonly address: string | null; readonly value: Sats };
+type BitcoinOutput = { readonly address: string | null; readonly value: Sats };
 export type BitcoinTx = {
   readonly txid: string;
   readonly inputs: readonly BitcoinOutput[];
@@ -34,24 +46,6 @@ export type BitcoinTx = {
   /** Null while unconfirmed. `time` is the block's, in Unix seconds. */
   readonly block: { readonly height: number; readonly time: number } | null;
 };
-
-const output = (row: z.infer<typeof Output>): BitcoinOutput => ({
-  address: row.scriptpubkey_address ?? null,
-  value: sats(BigInt(row.value)),
-});
-
-function bitcoinTx(row: z.infer<typeof Tx>): BitcoinTx {
-  const { confirmed, block_height, block_time } = row.status;
-  return {
-    txid: row.txid,
-    inputs: row.vin.flatMap((input) => (input.prevout ? [output(input.prevout)] : [])),
-    outputs: row.vout.map(output),
-    block:
-      confirmed && block_height !== undefined && block_time !== undefined
-        ? { height: block_height, time: block_time }
-        : null,
-  };
-}
 
 const net = (stats: z.infer<typeof Stats>): bigint =>
   BigInt(stats.funded_txo_sum) - BigInt(stats.spent_txo_sum);
@@ -66,7 +60,7 @@ export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetc
   async function list(path: string): Promise<BitcoinTx[]> {
     const seen = new Set<string>();
     const rows = await getJson(large(path), z.array(Tx));
-    return rows.map(bitcoinTx).filter((tx) => !seen.has(tx.txid) && seen.add(tx.txid));
+    return rows.filter((tx) => !seen.has(tx.txid) && seen.add(tx.txid));
   }
 
   return {
@@ -108,7 +102,7 @@ export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetc
       const row = shaped(opts.name, response, Tx);
       // Without this check, an index could present any payment as the requested one.
       if (row.txid !== txid) throw upstreamFailed(opts.name, 'other_txid');
-      return bitcoinTx(row);
+      return row;
     },
 
     /** Unconfirmed transactions of the address, at most 50: the index returns no more. Fewer if they are large. */
