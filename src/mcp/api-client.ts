@@ -84,27 +84,7 @@ export type JsonOperation = {
   [Name in OperationName]: ApiAnswer<Name> extends object ? Name : never;
 }[OperationName];
 
-export type Api = {
-  /** @throws ToolFailure */
-  call<Name extends OperationName>(
-    name: Name,
-    input: Input<Name>,
-    options?: CallOptions,
-  ): Promise<{ readonly value: ApiAnswer<Name>; readonly headers: Headers }>;
-  /**
-   * Creates something at most once. Returns the response, its key, and whether the response was stored before.
-   * @throws ToolFailure, with the key when the outcome is not known
-   */
-  create<Name extends JsonOperation>(
-    name: Name,
-    input: Input<Name>,
-    options?: CallOptions,
-  ): Promise<ApiAnswer<Name> & { readonly idempotencyKey: string | undefined; readonly replayed: boolean }>;
-  /** The state once it is final, or the newest one at the limit. @throws ToolFailure */
-  waitForSwap(id: string, options: UntilOptions<SwapStatus>): Promise<SwapStatus>;
-  /** The state once it is final, or the newest one at the limit. @throws ToolFailure */
-  waitForInvoice(id: string, options: UntilOptions<Invoice>): Promise<Invoice>;
-};
+export type Api = ReturnType<typeof createApi>;
 
 export type ApiOptions = {
   /** Scheme, host and port of the service. */
@@ -122,7 +102,7 @@ export type ApiOptions = {
 const TIMEOUT_MS = 45_000;
 const MAX_REASON_CHARS = 200;
 
-export function createApi({ origin, fetch, headers = {}, keys, unreachableRepair }: ApiOptions): Api {
+export function createApi({ origin, fetch, headers = {}, keys, unreachableRepair }: ApiOptions) {
   const client = createClient({
     baseUrl: origin,
     headers,
@@ -173,24 +153,35 @@ export function createApi({ origin, fetch, headers = {}, keys, unreachableRepair
   }
 
   return {
-    waitForSwap: (id, options) => newest(client.waitForSwap(id, options)),
-    waitForInvoice: (id, options) => newest(client.waitForInvoice(id, options)),
-    async call(name, input, options) {
+    /** The state once it is final, or the newest one at the limit. @throws ToolFailure */
+    waitForSwap: (id: string, limits: UntilOptions<SwapStatus>) => newest(client.waitForSwap(id, limits)),
+    /** See `waitForSwap`. @throws ToolFailure */
+    waitForInvoice: (id: string, limits: UntilOptions<Invoice>) => newest(client.waitForInvoice(id, limits)),
+    /** @throws ToolFailure */
+    async call<Name extends OperationName>(name: Name, input: Input<Name>, options?: CallOptions) {
       const result = await client.call(name, input, options);
       if (result.ok) return result;
       throw new ToolFailure(failureOf(result.failure, result.headers));
     },
-    async create(name, input, options) {
+    /**
+     * Creates something at most once. Returns the response, its key, and whether the response was stored before.
+     * @throws ToolFailure, with the key when the outcome is not known
+     */
+    async create<Name extends JsonOperation>(name: Name, input: Input<Name>, options?: CallOptions) {
       const result = await client.call(name, input, options);
       const { idempotencyKey } = result;
       if (result.ok) return { ...result.value, idempotencyKey, replayed: result.replayed };
       const failure = failureOf(result.failure, result.headers);
-      if (idempotencyKey === undefined) throw new ToolFailure(failure);
-      const repair = `When you call again, pass idempotencyKey "${idempotencyKey}": with it the creation happens at most once.`;
-      throw new ToolFailure({ ...failure, idempotencyKey, next_step: `${failure.next_step} ${repair}` });
+      throw new ToolFailure(idempotencyKey === undefined ? failure : withKey(failure, idempotencyKey));
     },
   };
 }
+
+const withKey = (failure: Failure, idempotencyKey: string): Failure => ({
+  ...failure,
+  idempotencyKey,
+  next_step: `${failure.next_step} When you call again, pass idempotencyKey "${idempotencyKey}": with it the creation happens at most once.`,
+});
 
 /** Follows a redirect only to a path of the API, because the API redirects to no other. */
 const followingApiPaths =
@@ -204,13 +195,11 @@ const followingApiPaths =
   };
 
 /** Arguments that no request can contain, such as text with half of a surrogate pair. */
-const notSent = (cause: unknown): Failure => ({
-  error_code: 'INVALID_ARGUMENTS',
-  error: `The call cannot be sent: ${cause instanceof Error ? cause.message : String(cause)}.`,
-  action: 'fix_request',
-  next_step: nextStep('fix_request'),
-  retryable: false,
-});
+const notSent = (cause: unknown): Failure =>
+  invalidArguments(
+    `The call cannot be sent: ${cause instanceof Error ? cause.message : String(cause)}.`,
+    nextStep('fix_request'),
+  ).failure;
 
 /** An error of the pool API, which the service passes on with its original body. */
 function passedOn(

@@ -7,28 +7,25 @@
 type Result = Readonly<Record<string, unknown>>;
 type Recent = { readonly at: number; readonly result: Result };
 
-export type RecentResults = {
-  /** The result of an equal call and its age. */
-  find(call: string): { readonly result: Result; readonly ageSeconds: number } | undefined;
-  keep(call: string, result: Result): void;
-};
+export type RecentResults = ReturnType<typeof createRecentResults>;
 
 const WINDOW_MS = 10 * 60_000;
 /** A result takes a few kilobytes. */
 const MAX_RESULTS = 500;
 
-export function createRecentResults(now: () => number): RecentResults {
+export function createRecentResults(now: () => number) {
   /** The oldest first. */
   const results = new Map<string, Recent>();
   return {
-    find(call) {
+    /** The result of an equal call and its age. */
+    find(call: string): { readonly result: Result; readonly ageSeconds: number } | undefined {
       const recent = results.get(call);
       const ageMs = recent ? now() - recent.at : WINDOW_MS;
       return recent && ageMs < WINDOW_MS
         ? { result: recent.result, ageSeconds: Math.round(ageMs / 1_000) }
         : undefined;
     },
-    keep(call, result) {
+    keep(call: string, result: Result): void {
       results.delete(call);
       results.set(call, { at: now(), result });
       for (const oldest of results.keys()) {

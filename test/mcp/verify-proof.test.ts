@@ -21,7 +21,7 @@ const message = buildProofMessage({
 });
 const signed = (address: string) => ({ address, signature: 'signature' });
 const proof = { message, hash: null, bitcoin: signed(BITCOIN), solana: signed(SOLANA) };
-const api = { call: async () => ({ value: proof, headers: new Headers() }) } as Partial<Api> as Api;
+const api = { call: async () => ({ value: proof }) } as unknown as Api;
 
 /** A verifier whose explorers respond with 404, except while `hangs` is true. */
 function setUp() {
