@@ -83,50 +83,40 @@ export function canonical(given: unknown): unknown {
 
 const MAX_ISSUES = 5;
 
-/** Names each refused argument and the reason. */
-export function refusalText({ issues }: z.ZodError, given: unknown): string {
-  return issues
+/** Names each refused argument and the reason. @param issues with the texts of `issueText` */
+export const refusalText = ({ issues }: z.ZodError): string =>
+  issues
     .slice(0, MAX_ISSUES)
-    .map((issue) => issueText(issue, given))
+    .map(({ code, path, message }) =>
+      code === 'unrecognized_keys' ? message : `${path.join('.') || 'the arguments'} ${message}`,
+    )
     .join('; ');
-}
 
-function issueText(issue: z.core.$ZodIssue, given: unknown): string {
-  const name = issue.path.join('.');
+/** The reason for a value that a schema without a text of its own refuses. */
+export function issueText(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'unrecognized_keys')
     return `unknown argument ${issue.keys.map((key) => `"${key}"`).join(', ')}`;
-  if (name === '') return 'the arguments must be one JSON object';
-  if (valueAt(given, issue.path) === undefined) return `${name} is missing`;
+  if (issue.input === undefined) return 'is missing';
   switch (issue.code) {
     case 'invalid_type':
-      return `${name} must be ${EXPECTED[issue.expected] ?? issue.expected}`;
+      return `must be ${EXPECTED[issue.expected] ?? issue.expected}`;
     case 'invalid_union':
-      return `${name} must be a number or text`;
+      return 'must be a number or text';
     case 'invalid_value':
-      return `${name} must be one of ${issue.values.map(String).join(', ')}`;
+      return `must be one of ${issue.values.map(String).join(', ')}`;
     case 'too_small':
-      return `${name} ${messageOr(issue, `must be at least ${issue.minimum}`)}`;
+      return `must be at least ${issue.minimum}`;
     case 'too_big':
-      return `${name} ${messageOr(issue, `must be at most ${issue.maximum}`)}`;
+      return `must be at most ${issue.maximum}`;
     default:
-      return `${name} ${issue.message}`;
+      return undefined;
   }
 }
-
-/** Our own messages start with a verb; the library's start with a capital. */
-const messageOr = ({ message }: { readonly message: string }, text: string): string =>
-  /^[a-z]/.test(message) ? message : text;
 
 const EXPECTED: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',
+  object: 'one JSON object',
 };
-
-function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
-  let value: unknown = given;
-  for (const part of path)
-    value = typeof value === 'object' && value !== null ? Reflect.get(value, part) : undefined;
-  return value;
-}

@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { type Failure, invalidArguments, ToolFailure } from './api-client.ts';
-import { canonical, refusalText } from './arguments.ts';
+import { canonical, issueText, refusalText } from './arguments.ts';
 import { registerDocuments, registerPrompts } from './documents.ts';
 import { TOOLS } from './tools/all-tools.ts';
 import type { Answer, Tool, ToolContext } from './tools/tool.ts';
@@ -132,8 +132,8 @@ function progressOf({ _meta: meta, notify }: ServerContext['mcpReq']): ToolConte
 export async function callTool(tool: Tool, given: unknown, context: ToolContext): Promise<CallToolResult> {
   try {
     const wanted = canonical(given ?? {});
-    const checked = tool.input.safeParse(wanted);
-    if (!checked.success) throw refusal(tool, checked.error, wanted);
+    const checked = tool.input.safeParse(wanted, { error: issueText });
+    if (!checked.success) throw refusal(tool, checked.error);
     const answer = await answerOf(tool, checked.data, wanted, context);
     return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
   } catch (error) {
@@ -189,11 +189,11 @@ function unexpected(error: string, answered: Readonly<Record<string, unknown>> =
   });
 }
 
-function refusal(tool: Tool, error: z.ZodError, given: unknown): ToolFailure {
+function refusal(tool: Tool, error: z.ZodError): ToolFailure {
   const names = Object.entries(tool.input.shape).map(
     ([name, field]) => `${name}${field instanceof z.ZodOptional ? ' (optional)' : ''}`,
   );
   const takes = names.length > 0 ? `takes ${names.join(', ')}` : 'takes no arguments';
   const example = tool.example ? `, for example ${JSON.stringify(tool.example)}` : '';
-  return invalidArguments(`${refusalText(error, given)}.`, `Call ${tool.name} again: it ${takes}${example}.`);
+  return invalidArguments(`${refusalText(error)}.`, `Call ${tool.name} again: it ${takes}${example}.`);
 }
