@@ -4,23 +4,20 @@
  * @module
  */
 
-import { netEffect } from '../../src/chain/bitcoin/net-effect.ts';
+import { type ExplorerReads, explorerReport } from '../../src/chain/bitcoin/proof-evidence.ts';
 import {
   type CheckLine,
   checkBitcoin,
   checkFigures,
   checkSolana,
-  type ExplorerReport,
   type PublishedProof,
+  readOrContradict,
 } from '../../src/chain/bitcoin/proof-lines.ts';
-import { type ProofMessage, parseProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
 import type { Sources } from '../build/host-files.ts';
 import { isSignedInBrowser } from './solana-signature.ts';
 
 /** A source that has not responded to everything within this time could not be reached. */
 const PATIENCE_MS = 8_000;
-/** Pages of about 25 transactions. A proof is about an hour old, so more are not expected. */
-const MAX_PAGES = 20;
 
 type Fields = Readonly<Record<string, unknown>>;
 const fields = (value: unknown): Fields => {
@@ -72,57 +69,22 @@ function transaction(row: Fields) {
   };
 }
 
-async function confirmedSats(base: string, address: string, signal: AbortSignal): Promise<bigint> {
-  const answer = fields(await readJson(`${base}/address/${encodeURIComponent(address)}`, signal));
-  const stats = fields(answer.chain_stats);
-  return whole(stats.funded_txo_sum) - whole(stats.spent_txo_sum);
-}
-
-/** Sats that came in after a block, in confirmed transactions. */
-async function gainedSince(
-  base: string,
-  address: string,
-  height: number,
-  signal: AbortSignal,
-): Promise<bigint> {
-  let gained = 0n;
-  let last = '';
-  const seen = new Set<string>();
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const list = await readJson(
-      `${base}/address/${encodeURIComponent(address)}/txs/chain${last && `/${last}`}`,
-      signal,
-    );
-    const fresh = rows(list)
-      .map(transaction)
-      .filter(({ txid }) => !seen.has(txid));
-    if (fresh.length === 0) return gained;
-    for (const tx of fresh) {
-      if ((tx.height ?? 0) <= height) return gained;
-      seen.add(tx.txid);
-      gained += netEffect(tx, address);
-    }
-    last = encodeURIComponent(fresh.at(-1)?.txid ?? '');
-  }
-  throw new Error('too many transactions since the proof');
-}
-
-async function explorerReport(
-  base: string,
-  { bitcoinAddress, bitcoinTip }: ProofMessage,
-): Promise<ExplorerReport> {
-  const name = new URL(base).host;
+/** Reads of an Esplora API, all within the time of one source. */
+function readsOf(base: string): ExplorerReads {
   const signal = AbortSignal.timeout(PATIENCE_MS);
-  try {
-    const [satsNow, gained, hash] = await Promise.all([
-      confirmedSats(base, bitcoinAddress, signal),
-      gainedSince(base, bitcoinAddress, bitcoinTip.height, signal),
-      readText(`${base}/block-height/${bitcoinTip.height}`, signal),
-    ]);
-    return { name, figures: { satsAtProof: satsNow - gained, satsNow, blockHash: hash.trim() } };
-  } catch {
-    return { name, figures: null };
-  }
+  const at = (address: string) => `${base}/address/${encodeURIComponent(address)}`;
+  return {
+    name: new URL(base).host,
+    async balance(address) {
+      const stats = fields(fields(await readJson(at(address), signal)).chain_stats);
+      return whole(stats.funded_txo_sum) - whole(stats.spent_txo_sum);
+    },
+    async page(address, last) {
+      const after = last === undefined ? '' : `/${encodeURIComponent(last)}`;
+      return rows(await readJson(`${at(address)}/txs/chain${after}`, signal)).map(transaction);
+    },
+    blockHash: async (height) => (await readText(`${base}/block-height/${height}`, signal)).trim(),
+  };
 }
 
 /** The supply at the first node that responds; all nodes share the time of one source. */
@@ -153,30 +115,15 @@ async function supplyOf(mint: string, rpcUrls: readonly string[]) {
   return null;
 }
 
-const LINES = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'freshness'] as const;
-
-/** The message, or the reason why it is not the text of a proof. */
-function parsed(text: string): ProofMessage | string {
-  try {
-    return parseProofMessage(text);
-  } catch (cause) {
-    return cause instanceof Error ? cause.message : 'unreadable';
-  }
-}
-
 /** @param show receives each finding as soon as it is known */
 export async function verify(
   proof: PublishedProof,
   sources: Sources,
   show: (line: CheckLine) => void,
 ): Promise<void> {
-  const message = parsed(proof.message);
-  if (typeof message === 'string') {
-    const text = `the message is not the text of a proof: ${message}`;
-    for (const name of LINES) show({ name, result: 'contradicted', text });
-    return;
-  }
-  const reports = Promise.all(sources.explorers.map((base) => explorerReport(base, message)));
+  const message = readOrContradict(proof.message);
+  if (Array.isArray(message)) return message.forEach(show);
+  const reports = Promise.all(sources.explorers.map((base) => explorerReport(readsOf(base), message)));
   const supplied = message.absr ? supplyOf(message.absr.mint, sources.rpcUrls) : null;
   show(checkBitcoin({ proof }, message));
   show(checkSolana({ proof }, message, await isSignedInBrowser(proof.message, proof.solana)));

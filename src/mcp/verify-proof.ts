@@ -4,15 +4,15 @@
  * @module
  */
 import * as z from 'zod';
-import { netEffect } from '../chain/bitcoin/net-effect.ts';
 import { checkProof } from '../chain/bitcoin/proof-check.ts';
-import type {
-  CheckLine,
-  ExplorerReport,
-  ProofEvidence,
-  SupplyEvidence,
+import { type ExplorerReads, explorerReport } from '../chain/bitcoin/proof-evidence.ts';
+import {
+  type CheckLine,
+  type ProofEvidence,
+  readOrContradict,
+  type SupplyEvidence,
 } from '../chain/bitcoin/proof-lines.ts';
-import { type ProofMessage, parseProofMessage } from '../chain/bitcoin/proof-message.ts';
+import type { ProofMessage } from '../chain/bitcoin/proof-message.ts';
 import { createEsplora, type Esplora } from '../providers/esplora.ts';
 import { createSolanaRpc, type SolanaNode, type TokenRow } from '../providers/solana-rpc.ts';
 import type { Api } from './api-client.ts';
@@ -28,9 +28,6 @@ export type ProofSources = {
 export const PUBLIC_EXPLORERS = 'https://mempool.space/api,https://blockstream.info/api';
 export const PUBLIC_RPC = 'https://api.mainnet-beta.solana.com';
 
-/** Each page has about 25 transactions. Proofs are signed every hour, so only a hostile explorer has more pages. */
-const MAX_PAGES = 40;
-
 /** Reads every source in parallel. A source that does not answer is part of the evidence, not an error. */
 export async function collectEvidence(
   message: ProofMessage,
@@ -42,7 +39,7 @@ export async function collectEvidence(
   const rpc = createSolanaRpc({ urls: [rpcUrl], fetch });
   const { absr } = message;
   const [reports, supply] = await Promise.all([
-    Promise.all(explorers.map((explorer) => explorerReport(explorer, message))),
+    Promise.all(explorers.map((explorer) => explorerReport(readsOf(explorer), message))),
     absr ? rpc.first((node) => supplyOf(node, absr, message.solanaTip.slot)).catch(() => null) : null,
   ]);
   return { explorers: reports, supply };
@@ -74,42 +71,13 @@ async function supplyOf(
 const atomsOf = (rows: readonly TokenRow[], mint: string): bigint =>
   rows.reduce((sum, row) => (row.mint === mint ? sum + row.atoms : sum), 0n);
 
-async function explorerReport(
-  explorer: Esplora,
-  { bitcoinAddress, bitcoinTip }: ProofMessage,
-): Promise<ExplorerReport> {
-  try {
-    const { confirmed } = await explorer.balance(bitcoinAddress);
-    const [gained, blockHash] = await Promise.all([
-      gainedSince(explorer, bitcoinAddress, bitcoinTip.height),
-      explorer.blockHash(bitcoinTip.height),
-    ]);
-    return {
-      name: explorer.name,
-      figures: { satsAtProof: confirmed - gained, satsNow: confirmed, blockHash },
-    };
-  } catch {
-    return { name: explorer.name, figures: null };
-  }
-}
-
-/** Net sats received by confirmed transactions after a block. */
-async function gainedSince(explorer: Esplora, address: string, height: number): Promise<bigint> {
-  let gained = 0n;
-  let last: string | undefined;
-  const seen = new Set<string>();
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const txs = (await explorer.chainTxs(address, last)).filter(({ txid }) => !seen.has(txid));
-    if (txs.length === 0) return gained;
-    for (const tx of txs) {
-      if ((tx.block?.height ?? 0) <= height) return gained;
-      seen.add(tx.txid);
-      gained += netEffect(tx, address);
-    }
-    last = txs.at(-1)?.txid;
-  }
-  throw new Error('too many transactions since the proof');
-}
+const readsOf = ({ name, balance, chainTxs, blockHash }: Esplora): ExplorerReads => ({
+  name,
+  balance: async (address) => (await balance(address)).confirmed,
+  page: async (address, last) =>
+    (await chainTxs(address, last)).map((tx) => ({ ...tx, height: tx.block?.height ?? null })),
+  blockHash,
+});
 
 export type VerifyProof = (api: Api, signal?: AbortSignal) => Promise<Answer>;
 
@@ -151,37 +119,19 @@ export function createProofVerifier(): (options: VerifyProofOptions) => VerifyPr
   return (options) => async (api, signal) => {
     const { host, now, sources } = options;
     const proof = Proof.parse((await api.call('getProof', {}, { signal })).value);
-    const message = parsed(proof.message);
+    const message = readOrContradict(proof.message);
     const asked = [...sources.explorerUrls, sources.rpcUrl].map((url) => new URL(url).host);
-    if (typeof message === 'string')
-      return report({ proof, host, checks: unreadable(message), message: undefined, asked, at: now() });
+    if (Array.isArray(message))
+      return report({ proof, checks: message, message: undefined, asked, at: now() });
     const { at, evidence } = await evidenceOf(proof.message, message, options);
     const { explorers, supply } = evidence;
     const checks = checkProof({ proof, host, explorers, supply, now: at });
-    return report({ proof, host, checks, message, asked, at });
+    return report({ proof, checks, message, asked, at });
   };
 }
 
-/** The message, or the reason why it is not the text of a proof. */
-function parsed(text: string): ProofMessage | string {
-  try {
-    return parseProofMessage(text);
-  } catch (error) {
-    return error instanceof RangeError ? error.message : 'unreadable';
-  }
-}
-
-const CHECKS = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'freshness'] as const;
-const unreadable = (reason: string) =>
-  CHECKS.map((name) => ({
-    name,
-    result: 'contradicted' as const,
-    text: `the message is not the text of a proof: ${reason}`,
-  }));
-
 function report(p: {
   readonly proof: z.output<typeof Proof>;
-  readonly host: string;
   readonly checks: readonly CheckLine[];
   readonly message: ProofMessage | undefined;
   readonly asked: readonly string[];

@@ -4,7 +4,7 @@
  * @module
  */
 import { formatAmount, grouped } from '../../core/amount.ts';
-import type { ProofMessage } from './proof-message.ts';
+import { type ProofMessage, parseProofMessage } from './proof-message.ts';
 import { verifyMessage } from './signed-message.ts';
 
 /** The checked members of the response of GET /api/proof. */
@@ -50,8 +50,10 @@ export type ProofEvidence = {
   readonly now: number;
 };
 
+const LINES = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'freshness'] as const;
+
 export type CheckLine = {
-  readonly name: 'bitcoin_signature' | 'solana_signature' | 'reserve' | 'supply' | 'freshness';
+  readonly name: (typeof LINES)[number];
   /** `unchecked`: a source could not be reached. `contradicted`: the evidence disproves the line. */
   readonly result: 'confirmed' | 'contradicted' | 'unchecked';
   /** Text of the result, for display. */
@@ -81,6 +83,16 @@ const contradicted = (name: CheckLine['name'], text: string): CheckLine => ({
   text,
 });
 const unchecked = (name: CheckLine['name'], text: string): CheckLine => ({ name, result: 'unchecked', text });
+
+/** The message of a proof, or the five lines about a text that is none. */
+export function readOrContradict(text: string): ProofMessage | CheckLine[] {
+  try {
+    return parseProofMessage(text);
+  } catch (error) {
+    const reason = error instanceof RangeError ? error.message : 'unreadable';
+    return LINES.map((name) => contradicted(name, `the message is not the text of a proof: ${reason}`));
+  }
+}
 
 const satsText = (sats: bigint): string => `${grouped(sats.toString())} ${sats === 1n ? 'sat' : 'sats'}`;
 const listed = (names: readonly string[]): string => names.join(' and ');
