@@ -22,36 +22,28 @@ import type { Wired } from './telemetry.ts';
 
 type ScheduledTask = { readonly name: string; readonly run: () => Promise<unknown> };
 
-type ScheduledDeps = {
-  /** These tasks run every minute. One of them sets the custodian's alarm again if it was lost. */
-  readonly everyMinute: readonly ScheduledTask[];
-  /** These tasks run once a day, after midnight UTC. */
-  readonly daily: readonly ScheduledTask[];
-  readonly log: (line: Readonly<Record<string, unknown>>) => void;
-};
-
 const EVERY_MINUTE = '* * * * *';
 
 /** Runs the tasks of a trigger separately: a failing task is logged and does not stop the others. */
 export async function runScheduled(cron: string, env: Env): Promise<void> {
-  const d = scheduledDeps(env);
-  const tasks = cron === EVERY_MINUTE ? d.everyMinute : d.daily;
+  const tasks = cron === EVERY_MINUTE ? minuteTasks(env) : dailyTasks(env);
+  const { log } = sourcesFor(env);
   await Promise.all(
     tasks.map(async ({ name, run }) => {
       try {
         await run();
       } catch (error) {
-        d.log({ level: 'alarm', event: 'scheduled_task_failed', task: name, reason: failureReason(error) });
+        log({ level: 'alarm', event: 'scheduled_task_failed', task: name, reason: failureReason(error) });
       }
     }),
   );
 }
 
-export function scheduledDeps(env: Env): ScheduledDeps {
+/** One of these tasks sets the custodian's alarm again if it was lost. */
+function minuteTasks(env: Env): readonly ScheduledTask[] {
   const { config, custody, log, reserve } = sourcesFor(env);
   const deps = apiDeps(env);
   const { now } = deps.status;
-  const exchanges = new ExchangeStore(env.DB);
   const heartbeat = createHeartbeat(env.KV);
   let beaten: Promise<void> | undefined;
   const beat = (): Promise<void> => {
@@ -66,28 +58,29 @@ export function scheduledDeps(env: Env): ScheduledDeps {
       .then(() => getStatus(deps.status, true));
     return report;
   };
-  return {
-    log,
-    everyMinute: [
-      { name: 'heartbeat', run: beat },
-      { name: 'wake', run: () => custody.wake() },
-      { name: 'alert_undercollateralized', run: () => alertUndercollateralized({ ...deps.reserves, log }) },
-      ...(reserve.bitcoinAddress && reserve.solanaAddress ? prewarmedReads(deps) : []),
-      { name: 'alarms', run: () => watchAlarms(env, config, deps, readStatus) },
-      {
-        name: 'record_status',
-        run: async () => createDatabaseStore(env.DB).recordCheck(now(), failedParts(await readStatus())),
-      },
-    ],
-    // The mint's own cron. The first tick after the mint's time begins the day's operation in the custodian.
-    daily: [
-      { name: 'heartbeat', run: () => heartbeat.beat('daily', now()) },
-      { name: 'wake', run: () => custody.wake() },
-      { name: 'purge_exchange', run: () => exchanges.purge(now()) },
-      { name: 'purge_unpaid', run: () => purgeUnpaid(env.DB, now()) },
-    ],
-  };
+  return [
+    { name: 'heartbeat', run: beat },
+    { name: 'wake', run: () => custody.wake() },
+    { name: 'alert_undercollateralized', run: () => alertUndercollateralized({ ...deps.reserves, log }) },
+    ...(reserve.bitcoinAddress && reserve.solanaAddress ? prewarmedReads(deps) : []),
+    { name: 'alarms', run: () => watchAlarms(env, config, deps, readStatus) },
+    {
+      name: 'record_status',
+      run: async () => createDatabaseStore(env.DB).recordCheck(now(), failedParts(await readStatus())),
+    },
+  ];
 }
+
+/**
+ * After midnight UTC: the mint's own cron. The first tick after the mint's time begins the day's operation in the
+ * custodian.
+ */
+const dailyTasks = (env: Env): readonly ScheduledTask[] => [
+  { name: 'heartbeat', run: () => createHeartbeat(env.KV).beat('daily', Date.now()) },
+  { name: 'wake', run: () => sourcesFor(env).custody.wake() },
+  { name: 'purge_exchange', run: () => new ExchangeStore(env.DB).purge(Date.now()) },
+  { name: 'purge_unpaid', run: () => purgeUnpaid(env.DB, Date.now()) },
+];
 
 /** Reports each alarm once: in the log, and to the operator's webhook if one is configured. */
 function watchAlarms(
