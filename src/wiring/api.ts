@@ -35,8 +35,6 @@ import { Cache } from '../http/cached.ts';
 import { replicatedReads } from '../http/read-session.ts';
 import { createWaiting } from '../http/wait.ts';
 import { atPriority } from '../providers/admission.ts';
-import { ChangeNow } from '../providers/changenow.ts';
-import { createOrca } from '../providers/orca.ts';
 import { createWebhook } from '../providers/webhook.ts';
 import { clients, relaysOf } from './clients.ts';
 import { CustodianClient } from './custodian-client.ts';
@@ -134,13 +132,9 @@ function asryDeps(sources: Sources): Deps['asry'] {
 }
 
 function exchangeDeps(sources: Sources): Deps['exchange'] {
-  const { env, config, log, cache, memory, waiting, sleep } = sources;
-  const { CHANGENOW_API_URL: baseUrl, CHANGENOW_API_KEY: apiKey } = config;
+  const { env, changenow, log, cache, memory, waiting, sleep } = sources;
   return {
-    changenow:
-      apiKey === undefined
-        ? undefined
-        : new ChangeNow({ baseUrl, apiKey, fetch: fetchFor(config, 'CHANGENOW_API_URL') }),
+    changenow,
     exchanges: new ExchangeStore(env.DB),
     cache,
     memory,
@@ -193,7 +187,7 @@ function opsDeps(sources: Sources): Deps['ops'] {
     knownMints: knownMints(sources.config),
     bitcoinSources: sources.esploras,
     readAccounts: accountReader(sources),
-    probeUpstreams: () => probeAll(sources.config),
+    probeUpstreams: () => probeAll(sources),
     readQuotes: async () => ({
       used: await createDatabaseStore(sources.env.DB).quotesUsed(Date.now()),
       maximum: CALL_LIMITS.read_quotes.quota,
@@ -203,9 +197,9 @@ function opsDeps(sources: Sources): Deps['ops'] {
 }
 
 function poolsDeps(sources: Sources): Deps['pools'] {
-  const { config, log, memory } = sources;
+  const { config, orca, log, memory } = sources;
   return {
-    orca: createOrca({ baseUrl: config.ORCA_API_URL, fetch: fetchFor(config, 'ORCA_API_URL') }),
+    orca,
     readAccounts: accountReader(sources),
     addresses: config.POOL_ADDRESSES ?? {},
     memory,
@@ -253,7 +247,7 @@ function statusDeps(sources: Sources): Deps['status'] {
     maxQuotes: CALL_LIMITS.read_quotes.quota,
     readBacking: () => getSummary(reservesDeps(sources)),
     probeUpstreams: async () =>
-      (await probeAll(config)).map(({ name, ok, needed, ms }) => ({ name, ok, needed, ms })),
+      (await probeAll(sources)).map(({ name, ok, needed, ms }) => ({ name, ok, needed, ms })),
     openCircuits: () => config.admission.openCircuits(),
     readAlarms: () => createAlarmStore(env.DB, env.KV).names(),
     readRelease: () => readRelease({ assets: env.ASSETS, memory, metadata: env.VERSION }),
@@ -368,11 +362,11 @@ function testAlarmOf(config: Wired): (() => Promise<string>) | undefined {
   );
 }
 
-const probeAll = (config: Required<Wired>) =>
+const probeAll = (sources: Sources) =>
   Promise.all(
-    upstreamProbes(config).map(async ({ name, needed, ask }) => {
+    upstreamProbes(sources).map(async ({ name, needed, ask }) => {
       const failure: string | null = await atPriority('probe', ask).then(() => null, failureReason);
-      return { name, ok: failure === null, needed, ms: config.admission.durationOf(name), failure };
+      return { name, ok: failure === null, needed, ms: sources.config.admission.durationOf(name), failure };
     }),
   );
 

@@ -3,8 +3,10 @@
  * @module
  */
 import type { PriceReport } from '../core/price.ts';
+import { ChangeNow } from '../providers/changenow.ts';
 import { createEsplora } from '../providers/esplora.ts';
 import { createNostrRelays } from '../providers/nostr-relays.ts';
+import { createOrca } from '../providers/orca.ts';
 import { createPriceVenues } from '../providers/price-venues.ts';
 import { createSolanaRpc } from '../providers/solana-rpc.ts';
 import { fetchFor, type Wired } from './telemetry.ts';
@@ -22,7 +24,14 @@ export function clients(config: Wired) {
     return reports.flatMap((report) => (report.status === 'fulfilled' ? [report.value] : []));
   }
 
-  return { rpc, esploras, venues, readPrices };
+  const { CHANGENOW_API_URL, CHANGENOW_API_KEY: apiKey } = config;
+  const changenow =
+    apiKey === undefined
+      ? undefined
+      : new ChangeNow({ baseUrl: CHANGENOW_API_URL, apiKey, fetch: fetchFor(config, 'CHANGENOW_API_URL') });
+  const orca = createOrca({ baseUrl: config.ORCA_API_URL, fetch: fetchFor(config, 'ORCA_API_URL') });
+
+  return { rpc, esploras, venues, readPrices, changenow, orca };
 }
 
 export const relaysOf = ({ NOSTR_RELAYS: urls, admission }: Wired) =>

@@ -4,12 +4,10 @@
  * @module
  */
 import { AppError, upstreamFailed } from '../core/errors.ts';
-import { ChangeNow } from '../providers/changenow.ts';
 import { relayName } from '../providers/nostr-relays.ts';
-import { createOrca } from '../providers/orca.ts';
-import { clients, relaysOf } from './clients.ts';
+import { type clients, relaysOf } from './clients.ts';
 import { nearIntentsOf } from './swap-route.ts';
-import { fetchFor, type Wired } from './telemetry.ts';
+import type { Wired } from './telemetry.ts';
 
 export type UpstreamProbe = {
   readonly name: string;
@@ -24,15 +22,24 @@ const NO_ADDRESS = '1'.repeat(32);
 const SOL_TO_BTC = { from: { ticker: 'sol', network: 'sol' }, to: { ticker: 'btc', network: 'btc' } };
 const ONE_COMMENT = { kinds: [1111], limit: 1 };
 
-export function upstreamProbes(config: Wired): UpstreamProbe[] {
-  const { rpc, esploras, venues } = clients(config);
+type Upstreams = ReturnType<typeof clients> & { readonly config: Wired };
+
+export function upstreamProbes({
+  config,
+  rpc,
+  esploras,
+  venues,
+  orca,
+  changenow,
+}: Upstreams): UpstreamProbe[] {
+  const pool = config.POOL_ADDRESSES?.default;
   return [
     ...rpc.nodes.map((node) => needed(node.name, () => node.epochInfo('finalized'))),
     ...esploras.map((esplora) => needed(esplora.name, () => esplora.tipHeight())),
     ...venues.map((venue) => needed(venue.name, () => venue.read())),
     needed('near-intents', () => known(nearIntentsOf(config).status(NO_ADDRESS))),
-    ...pool(config),
-    ...exchange(config),
+    ...(pool === undefined ? [] : [useful('orca', () => readPool(orca, pool))]),
+    ...(changenow ? [useful('changenow', () => changenow.range(SOL_TO_BTC))] : []),
     ...relays(config),
   ];
 }
@@ -48,23 +55,9 @@ async function known(answer: Promise<unknown>): Promise<void> {
   });
 }
 
-function pool(config: Wired): UpstreamProbe[] {
-  const address = config.POOL_ADDRESSES?.default;
-  if (address === undefined) return [];
-  const orca = createOrca({ baseUrl: config.ORCA_API_URL, fetch: fetchFor(config, 'ORCA_API_URL') });
-  return [
-    useful('orca', async () => {
-      const { status } = await orca.pool(address);
-      if (status !== 200) throw upstreamFailed('orca', `status_${status}`);
-    }),
-  ];
-}
-
-function exchange(config: Wired): UpstreamProbe[] {
-  const { CHANGENOW_API_URL: baseUrl, CHANGENOW_API_KEY: apiKey } = config;
-  if (apiKey === undefined) return [];
-  const changenow = new ChangeNow({ baseUrl, apiKey, fetch: fetchFor(config, 'CHANGENOW_API_URL') });
-  return [useful('changenow', () => changenow.range(SOL_TO_BTC))];
+async function readPool(orca: Upstreams['orca'], address: string): Promise<void> {
+  const { status } = await orca.pool(address);
+  if (status !== 200) throw upstreamFailed('orca', `status_${status}`);
 }
 
 function relays(config: Wired): UpstreamProbe[] {
