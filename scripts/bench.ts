@@ -1,8 +1,7 @@
 /**
  * Measures the service's speed. The same run measures, on the same runtime, what each figure is compared with. `npm run
  * bench -- [--only bundle,reads,search,page-views] [--write]`; `--write` stores the rows in docs/benchmarks.md.
- * BENCH_VIEWS and BENCH_TOKENS set the number of rows in those areas. BENCH_ROUTES is a comma list of parts of routes,
- * and limits `reads` to these.
+ * BENCH_VIEWS and BENCH_TOKENS set the number of rows in those areas.
  * @module
  */
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -23,6 +23,8 @@ type ViewRows = { readonly views: number; readonly known: number; readonly new: 
 const fixture = <T>(name: string): T =>
   JSON.parse(readFileSync(join(import.meta.dirname, '../test/fixtures', name), 'utf8')) as T;
 
+export const routeCosts = (): RouteCosts => fixture('route-costs.json');
+
 const NAMES: readonly (readonly [keyof Uses, string])[] = [
   ['d1', 'D1'],
   ['read', 'read'],
@@ -35,7 +37,7 @@ const NAMES: readonly (readonly [keyof Uses, string])[] = [
   ['assets', 'assets'],
 ];
 
-const costText = (cost: Uses): string =>
+export const costText = (cost: Uses): string =>
   NAMES.flatMap(([key, name]) => (cost[key] ? [`${cost[key]} ${name}`] : [])).join(', ') || 'nothing';
 
 function cell(cost: Cost): string {
@@ -170,7 +172,7 @@ const monthRow = (costs: RouteCosts, viewRows: readonly [ViewRows, ViewRows]) =>
 
 /** The page with the rows of its tables replaced. */
 export function withCosts(page: string): string {
-  const costs = fixture<RouteCosts>('route-costs.json');
+  const costs = routeCosts();
   const viewRows = fixture<[ViewRows, ViewRows]>('page-view-rows.json');
   const tables: readonly (readonly [first: string, rows: readonly string[]])[] = [
     [

@@ -53,29 +53,6 @@ export function pageRowsOf(rows: readonly Row[]): Row[] {
   return [...rows.filter((row) => row.ratio !== null && !isMetRoute(row)), ...shared];
 }
 
-/**
- * Medians of two pieces of work in microseconds per call, measured alternately, so that other load affects
- * both.
- */
-export async function inTurns(
-  ours: () => unknown,
-  limit: () => unknown,
-  { rounds = 30, calls = 20 } = {},
-): Promise<{ readonly ours: number; readonly limit: number }> {
-  async function time(work: () => unknown): Promise<number> {
-    const started = performance.now();
-    for (let call = 0; call < calls; call += 1) await work();
-    return ((performance.now() - started) * 1_000) / calls;
-  }
-  const times: { ours: number; limit: number }[] = [];
-  for (let round = -5; round < rounds; round += 1) {
-    const both = { ours: await time(ours), limit: await time(limit) };
-    // The first rounds only warm up both pieces of work.
-    if (round >= 0) times.push(both);
-  }
-  return { ours: median(times.map((pair) => pair.ours)), limit: median(times.map((pair) => pair.limit)) };
-}
-
 /** Results of up to `rounds` rounds after one to warm up. None begins after `maximumMs`, but one always runs. */
 export async function roundsWithin<T>(
   rounds: number,

@@ -102,14 +102,6 @@ export async function startRuntime(
       contents: readFileSync(module, 'utf8'),
     })),
     bindings: ['sluice', ...AROUND_SERVICE].includes(name) ? { ...config.vars, ...bindings } : {},
-    ...(name === 'counting' && 'sluice' in bundles
-      ? {
-          durableObjects: {
-            CUSTODIAN: { className: 'Custodian', scriptName: 'sluice' },
-            PAGE_VIEWS: { className: 'PageViews', scriptName: 'sluice' },
-          },
-        }
-      : {}),
     // The real binding would put the asset server's own Worker in front of this one's socket.
     serviceBindings: { ASSETS: siteFile },
   }));
