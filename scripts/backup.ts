@@ -1,17 +1,16 @@
 /**
  * `npm run backup -- FILE`: writes every row of the D1 database as SQL, for a new database after its migrations. A
- * second file, `FILE.page-views`, gets the page views. A backup only reads. `--without a,b` leaves out these tables;
- * the name `page-views` leaves out the second file. API_BASE_URL and OPS_SECRET name the service that has the page
- * views; wrangler reads D1. Arguments after `--` replace `--remote` for `wrangler d1 execute`. `--world` backs up the
- * offline world of this machine. `--restore FILE.page-views` writes the page views of such a file back to the service.
+ * second file, `FILE.page-views`, gets the page views. A backup only reads. `--without page-views` leaves out the second
+ * file. API_BASE_URL and OPS_SECRET name the service that has the page views; wrangler reads D1. Arguments after `--`
+ * replace `--remote` for `wrangler d1 execute`. `--world` backs up the offline world of this machine. `--restore FILE.page-views` writes the page views of such a file back to the service.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import * as z from 'zod';
-import { dumpRows, type Row, tablesOf } from './backup/dump.ts';
+import { dumpRows, type Row } from './backup/dump.ts';
 import { askForPageViews, dumpPageViews, restorePageViews, type Service } from './backup/page-views.ts';
-import { argumentsOrUsage, createFile, oneLine, readArguments, UsageError } from './command-line.ts';
+import { argumentsOrUsage, createFile, oneLine, oneOf, readArguments, UsageError } from './command-line.ts';
 import { chooseTarget, type Target, targetLine } from './target.ts';
 
 /** Rows of one query. A row has at most a few kilobytes, and each call of wrangler takes seconds. */
@@ -25,7 +24,7 @@ const Refused = z.object({ error: z.object({ text: z.string() }) });
 const schema = readFileSync('schema.sql', 'utf8');
 const { API_BASE_URL } = process.env;
 
-const USAGE = `npm run backup -- FILE [--without a,b] [--world] [-- ARGUMENTS OF wrangler d1 execute]
+const USAGE = `npm run backup -- FILE [--without ${PAGE_VIEWS}] [--world] [-- ARGUMENTS OF wrangler d1 execute]
 npm run backup -- --restore FILE.${PAGE_VIEWS} [--world]`;
 
 /** The service whose operator's route has the page views. */
@@ -53,14 +52,12 @@ const asked = argumentsOrUsage(USAGE, (args) => {
   if (file === undefined) throw new UsageError('FILE is missing');
   const existing = [file, `${file}.${PAGE_VIEWS}`].find((one) => existsSync(one));
   if (existing !== undefined) throw new UsageError(`${existing} already exists`);
-  const without = values.without?.split(',') ?? [];
-  const unknown = without.find((table) => table !== PAGE_VIEWS && !tablesOf(schema).includes(table));
-  if (unknown !== undefined) throw new UsageError(`--without: there is no table ${unknown}`);
   const where = cut < 0 ? undefined : args.slice(cut + 1);
-  const isWithoutViews = without.includes(PAGE_VIEWS);
+  const isWithoutViews =
+    values.without !== undefined && oneOf('--without', values.without, [PAGE_VIEWS]) === PAGE_VIEWS;
   // Without page views, the arguments of wrangler alone name the database.
   const target = where && isWithoutViews && !values.world ? undefined : choose();
-  return { file, without, where, target, service: target && !isWithoutViews ? serviceOf(target) : undefined };
+  return { file, where, target, service: target && !isWithoutViews ? serviceOf(target) : undefined };
 });
 
 const run = promisify(execFile);
@@ -104,7 +101,7 @@ async function readFromWorld(controlUrl: string, queries: readonly string[]): Pr
   return all;
 }
 
-async function backUp({ file, without, where, target, service }: Extract<typeof asked, { file: string }>) {
+async function backUp({ file, where, target, service }: Extract<typeof asked, { file: string }>) {
   const world = where === undefined ? target?.world : undefined;
   const byWrangler = where ?? ['--remote'];
   // Reading the database takes minutes, so this call first shows whether the service refuses.
@@ -112,7 +109,6 @@ async function backUp({ file, without, where, target, service }: Extract<typeof 
   const statements = await dumpRows(
     {
       schema,
-      without,
       page: PAGE,
       onProgress: (table, rows) => console.error(`${rows} rows of ${table} read`),
     },

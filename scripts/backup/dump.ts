@@ -23,8 +23,6 @@ type Rows = readonly (readonly Row[])[];
 
 type What = {
   readonly schema: string;
-  /** Tables to leave out. */
-  readonly without: readonly string[];
   /** Rows per query. */
   readonly page: number;
   /** Called after each page with the rows of its table that were read so far. */
@@ -38,7 +36,7 @@ type What = {
  * @param read returns the rows of the queries in order; the first pages of all tables are read in one call
  */
 export async function dumpRows(
-  { schema, without, page, onProgress }: What,
+  { schema, page, onProgress }: What,
   read: (queries: readonly string[]) => Rows | Promise<Rows>,
 ): Promise<string[]> {
   const statements: string[] = [];
@@ -48,9 +46,7 @@ export async function dumpRows(
     readonly read: number;
     readonly last?: Row;
   };
-  let open: Walk[] = tablesOf(schema)
-    .filter((table) => !without.includes(table))
-    .map((table) => ({ table, key: keyOf(schema, table), read: 0 }));
+  let open: Walk[] = tablesOf(schema).map((table) => ({ table, key: keyOf(schema, table), read: 0 }));
   while (open.length > 0) {
     const answers = await read(open.map(({ table, key, last }) => pageQuery(table, key, page, last)));
     if (answers.length !== open.length) throw new Error('not one answer for each table');
