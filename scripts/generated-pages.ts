@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { createApp, type Deps } from '../src/app.ts';
 import { ERRORS } from '../src/core/errors.ts';
 import { clientTypes } from './client-types.ts';
 import { configurationPage, exampleSettings } from './configuration-page.ts';
-import { apiDocument } from './documents/api-document.ts';
+import { documentOf } from './documents/write-documents.ts';
 import { withErrors } from './errors-page.ts';
 import { withLicences } from './licences-page.ts';
 import { withCosts } from './scale-page.ts';
@@ -14,10 +13,7 @@ const page = (file: string): string => readFileSync(file, 'utf8');
 
 /** The generated pages by file. In some only the tables are generated, in others the whole text. */
 export function generatedPages(): Record<string, string> {
-  const app = createApp((): Deps => {
-    throw new Error('routes are listed, not called');
-  });
-  const document = apiDocument(app, ERRORS, {}, '');
+  const document = documentOf('');
   const skill = withCodes(page('SKILL.md'), ERRORS, document);
   return {
     '.dev.vars.example': exampleSettings(),

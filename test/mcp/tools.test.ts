@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { memoryKeys } from '../../packages/client/src/index.ts';
-import { apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
+import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { EXAMPLES } from '../../scripts/documents/examples.ts';
-import { createApp, type Deps } from '../../src/app.ts';
+import { documentOf } from '../../scripts/documents/write-documents.ts';
 import { ERRORS } from '../../src/core/errors.ts';
 import { createApi, keysOf, nextStep } from '../../src/mcp/api-client.ts';
 import { createRecentResults, type RecentResults, resultsOf } from '../../src/mcp/recent-results.ts';
@@ -168,14 +168,7 @@ describe('the table', () => {
     },
   );
 
-  const document = apiDocument(
-    createApp((): Deps => {
-      throw new Error('routes are listed, not called');
-    }),
-    ERRORS,
-    {},
-    '',
-  );
+  const document = documentOf('');
 
   it('the five tools of the contract, and no others, declare an output schema', () => {
     expect(TOOLS.filter(({ output }) => output).map(({ name }) => name)).toEqual(CONTRACT_TOOLS);
@@ -205,7 +198,7 @@ describe('the table', () => {
 type Schema = { $ref?: string; properties?: object; allOf?: Schema[] };
 
 /** Names of the members of an object schema, through references. */
-function membersOf(schema: object, document: ReturnType<typeof apiDocument>): string[] {
+function membersOf(schema: object, document: ApiDocument): string[] {
   const { $ref, properties = {}, allOf = [] } = schema as Schema;
   const target = $ref && document.components?.schemas?.[$ref.split('/').at(-1) ?? ''];
   return [
