@@ -313,24 +313,18 @@ async function checkAccounts(
   );
   for (const node of nodes) {
     try {
-      const held = await node.accounts(
-        wallets.map(([, address]) => address),
-        'finalized',
-      );
-      const { lamports: balance } = await node.balance(reserve, 'finalized');
-      const { accounts } = await node.accounts(
-        named.map(([, address]) => address),
-        'finalized',
-      );
+      const addresses = [...wallets, ...named].map(([, address]) => address);
+      const { accounts } = await node.accounts(addresses, 'finalized');
+      const balance = accounts[0]?.lamports ?? 0n;
       const mints = named.map(([name], at) => {
-        const account = accounts[at];
+        const account = accounts[wallets.length + at];
         return [name, account ? decodeMint(account.owner, account.data) : undefined] as const;
       });
       const absr = mints.find(([name]) => name === 'ABSR_MINT_ADDRESS')?.[1];
       const low = 2n * config.RESERVE_FLOOR_SOL;
       return [
         ...wallets.flatMap(([name], at) => {
-          const owner = held.accounts[at]?.owner ?? SYSTEM_PROGRAM;
+          const owner = accounts[at]?.owner ?? SYSTEM_PROGRAM;
           return problemIf(
             owner !== SYSTEM_PROGRAM,
             'address-not-a-wallet',
