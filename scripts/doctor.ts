@@ -10,7 +10,7 @@ import { findWorlds } from '../test/world/running-world.ts';
 import { argumentsOrUsage, httpUrl, readArguments, UsageError } from './command-line.ts';
 import { examine } from './doctor/examine.ts';
 import { hideSecrets } from './doctor/finding.ts';
-import { KNOWN, readSettings } from './doctor/read-settings.ts';
+import { readSettings, settingsFrom } from './doctor/read-settings.ts';
 import { chooseTarget, targetLine } from './target.ts';
 
 const DEFAULT_SETTINGS = '.dev.vars';
@@ -45,11 +45,8 @@ const { values, world } = argumentsOrUsage(USAGE, (args) => {
   return { values, world: chooseTarget({ named: ['--service', service], world: values.world }).world };
 });
 const file = values.settings ?? DEFAULT_SETTINGS;
-const fromEnvironment = Object.fromEntries(
-  KNOWN.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])),
-);
 // A world has its own settings, and no deployment whose files could be wrong.
-const settings = world?.bindings ?? { ...(existsSync(file) ? readSettings(file) : {}), ...fromEnvironment };
+const settings = world?.bindings ?? settingsFrom(file);
 const named = values.service ?? settings.PUBLIC_BASE_URL;
 const service = !values.offline && named && URL.canParse(named) ? new URL(named).origin : undefined;
 const target = service

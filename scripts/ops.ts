@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { addressOfSecret } from '../src/custody/kernel/signer.ts';
 import { createFile, oneLine, UsageError } from './command-line.ts';
-import { readSettings } from './doctor/read-settings.ts';
+import { settingsFrom } from './doctor/read-settings.ts';
 import { readCommandLine, USAGE } from './ops/command-line.ts';
 import { freshKeys, YOURS } from './ops/keygen.ts';
 import { chooseTarget, type Target, targetLine } from './target.ts';
@@ -39,8 +39,7 @@ async function keygen(out: string | undefined): Promise<void> {
 }
 
 function printAddress(file = '.dev.vars'): void {
-  const settings = existsSync(file) ? readSettings(file) : {};
-  const key = process.env.SOLANA_PRIVATE_KEY || settings.SOLANA_PRIVATE_KEY;
+  const { SOLANA_PRIVATE_KEY: key } = settingsFrom(file);
   if (!key) fail(`SOLANA_PRIVATE_KEY is neither in the environment nor in ${file}.`);
   console.log(addressOfSecret(key) ?? fail('SOLANA_PRIVATE_KEY is not a Solana secret key.'));
 }

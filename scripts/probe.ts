@@ -14,7 +14,7 @@ import { readConfig } from '../src/config.ts';
 import { argumentsOrUsage, readArguments, UsageError } from './command-line.ts';
 import { currentCommit } from './current-commit.ts';
 import { hideSecrets } from './doctor/finding.ts';
-import { KNOWN, readSettings } from './doctor/read-settings.ts';
+import { settingsFrom } from './doctor/read-settings.ts';
 import { freshKeys } from './ops/keygen.ts';
 import { probeUpstreams, RELAY_REQUEST } from './probe/probe-upstreams.ts';
 import { type Exchange, readOnlyFetch } from './probe/read-only-fetch.ts';
@@ -38,10 +38,7 @@ const { values, world } = argumentsOrUsage(USAGE, (args) => {
   return { values, world: values.world ? choose().world : undefined };
 });
 const file = values.settings ?? DEFAULT_SETTINGS;
-const fromEnvironment = Object.fromEntries(
-  KNOWN.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])),
-);
-const settings = world?.bindings ?? { ...(existsSync(file) ? readSettings(file) : {}), ...fromEnvironment };
+const settings = world?.bindings ?? settingsFrom(file);
 const config = readConfig(settings);
 if (config.invalid.length > 0) {
   console.error(`Invalid settings: ${config.invalid.join(', ')}. Run npm run doctor.`);

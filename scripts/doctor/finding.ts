@@ -10,20 +10,13 @@ export type Finding = {
   readonly fix: string;
 };
 
-export const problem = (name: string, what: string, fix: string): Finding => ({
-  name,
-  level: 'problem',
-  what,
-  fix,
-});
-export const note = (name: string, what: string, fix: string): Finding => ({
-  name,
-  level: 'note',
-  what,
-  fix,
-});
-
 type About = readonly [name: string, what: string, fix: string];
+
+const finding =
+  (level: Finding['level']) =>
+  (...[name, what, fix]: About): Finding => ({ name, level, what, fix });
+export const problem = finding('problem');
+export const note = finding('note');
 
 /** The problem as a list, which is empty unless the condition is met. */
 export const problemIf = (isSo: boolean, ...about: About): Finding[] => (isSo ? [problem(...about)] : []);

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { VARIABLES } from '../../src/config.ts';
 import type { Settings } from './finding.ts';
 
@@ -6,16 +7,15 @@ import type { Settings } from './finding.ts';
 export const KNOWN: readonly string[] = Object.keys(VARIABLES);
 
 /** The lines `NAME=value` of a file as `wrangler dev` reads them: comments, blank lines and quotes are allowed. */
-export function parseSettings(text: string): Settings {
-  const settings: Record<string, string> = {};
-  for (const line of text.split(/\r?\n/)) {
-    const [, name, raw = ''] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
-    if (name === undefined) continue;
-    const quoted = /^(["'])(.*)\1$/.exec(raw);
-    settings[name] = quoted ? (quoted[2] ?? '') : raw.replace(/\s+#.*$/, '');
-  }
-  return settings;
-}
+export const parseSettings = (text: string): Settings => parseEnv(text) as Settings;
 
 /** @throws Error when the file cannot be read */
 export const readSettings = (file: string): Settings => parseSettings(readFileSync(file, 'utf8'));
+
+/** The settings of a file, if it exists, and of the environment, which takes precedence. */
+export const settingsFrom = (file: string): Settings => ({
+  ...(existsSync(file) ? readSettings(file) : {}),
+  ...Object.fromEntries(
+    KNOWN.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name] ?? '']])),
+  ),
+});
