@@ -2,9 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { operationsOf } from '../../scripts/documents/api-document.ts';
 import { contractTables } from './contract-document.ts';
 import type { Table } from './table.ts';
-import { absrSummary } from './tables/absr-summary.ts';
 import { asryClaimRequest } from './tables/asry-claim-request.ts';
-import { asryClaimResponse } from './tables/asry-claim-response.ts';
 import { endpointsAnalytics } from './tables/endpoints-analytics.ts';
 import { endpointsAsry } from './tables/endpoints-asry.ts';
 import { endpointsExchange } from './tables/endpoints-exchange.ts';
@@ -17,14 +15,18 @@ import { errorBody } from './tables/error-body.ts';
 import { errorCodes } from './tables/error-codes.ts';
 import { errorStatuses } from './tables/error-statuses.ts';
 import { limits } from './tables/limits.ts';
-import { nostrPost } from './tables/nostr-post.ts';
-import { ownershipProof } from './tables/ownership-proof.ts';
-import { reserveReport } from './tables/reserve-report.ts';
-import { swapCreated } from './tables/swap-created.ts';
-import { swapEstimate } from './tables/swap-estimate.ts';
-import { swapMinimum } from './tables/swap-minimum.ts';
+import {
+  absrSummary,
+  asryClaimResponse,
+  nostrPost,
+  ownershipProof,
+  reserveReport,
+  swapCreated,
+  swapEstimate,
+  swapMinimum,
+  swapStatus,
+} from './tables/response-fields.ts';
 import { swapStates } from './tables/swap-states.ts';
-import { swapStatus } from './tables/swap-status.ts';
 import { tokenInvoice } from './tables/token-invoice.ts';
 import { tokenInvoiceStates } from './tables/token-invoice-states.ts';
 import { transactionLists } from './tables/transaction-lists.ts';

@@ -17,33 +17,10 @@ export interface Table {
   readonly rows: readonly Row[];
 }
 
-interface FieldOptions {
-  readonly nullable?: boolean;
-  /** Throws when a value breaks a rule of the contract beyond its type. */
-  readonly is?: (value: unknown, contract: Contract) => void;
-  /** Its path in the response, if it differs from the row's name. */
-  readonly at?: string;
-}
-
-/** A field of the response to a call. */
-export function field(call: string, name: string, shape: Shape, options: FieldOptions = {}): Row {
-  const { nullable = false, is, at = name } = options;
-  return {
-    row: name,
-    check(contract) {
-      const body = contract.answer(call);
-      expect(shapeFaults(body, at, shape, nullable)).toEqual([]);
-      for (const value of valuesAt(body, at)) is?.(value, contract);
-    },
-  };
-}
+type Shapes = Readonly<Record<string, Shape | `${Shape} | null`>>;
 
 /** Fields that a row lists together. */
-export const fields = (
-  call: string,
-  at: string,
-  shapes: Readonly<Record<string, Shape | `${Shape} | null`>>,
-) => {
+export const fields = (call: string, at: string, shapes: Shapes) => {
   return (contract: Contract): void => {
     for (const [name, text] of Object.entries(shapes)) {
       const shape = text.replace(' | null', '') as Shape;
@@ -52,6 +29,30 @@ export const fields = (
     }
   };
 };
+
+/**
+ * A table whose rows are the fields of one response.
+ * @param rules throw when a value breaks a rule of the contract beyond its type
+ * @param at    the list whose entries have the fields
+ */
+export const responseTable = (
+  title: string,
+  call: string,
+  shapes: Shapes,
+  rules: Readonly<Record<string, (value: unknown, contract: Contract) => void>> = {},
+  at = '',
+): Table => ({
+  title: `Resources and their fields > ${title}`,
+  key: [0],
+  rows: Object.entries(shapes).map(([row, shape]) => ({
+    row,
+    check(contract) {
+      fields(call, at, { [row]: shape })(contract);
+      for (const value of valuesAt(contract.answer(call), at === '' ? row : `${at}.${row}`))
+        rules[row]?.(value, contract);
+    },
+  })),
+});
 
 /** The error body of the contract, with its status and, where it is fixed, its code. */
 export function expectError(

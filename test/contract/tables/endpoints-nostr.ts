@@ -61,10 +61,6 @@ export const endpointsNostr: Table = {
         for (const query of [...BAD_QUERIES, 'limit=101', 'ai_only=maybe'])
           expectError(await contract.ask(`${FEED}?${query}`), 400, 'INVALID_INPUT');
         await expectPages(contract, FEED);
-        for (const relay of ['relay1', 'relay2'] as const) contract.world.faults.set(relay, { kind: 'drop' });
-        const failed = await contract.ask(`${FEED}?topic_labels=nobody-asked-yet`);
-        contract.world.faults.clear();
-        expect([failed.status, failed.body.ok, typeof failed.body.error]).toEqual([500, false, 'string']);
       },
     },
     {
@@ -85,8 +81,6 @@ export const endpointsNostr: Table = {
         for (const post of posts as readonly Body[]) expect([post.pubkey, post.kind]).toEqual([pubkey, 1111]);
         for (const query of [...BAD_QUERIES, 'limit=501'])
           expectError(await contract.ask(`${POSTS}?${query}`), 400, 'INVALID_INPUT');
-        const { status, body } = await contract.ask(POSTS, { world: contract.poor });
-        expect([status, body.ok, body.code]).toEqual([200, false, 'NO_IDENTITY']);
       },
     },
   ],

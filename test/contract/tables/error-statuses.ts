@@ -1,11 +1,9 @@
 import { expect } from 'vitest';
 import { expectError, type Row, type Table } from '../table.ts';
-import { withoutLog } from './endpoints-analytics.ts';
 
 const CREATE = 'POST /api/swap/create';
 const CLAIM = 'POST /api/asry/claim-from-deposit';
 const PAGEVIEW = 'POST /api/analytics/pageview';
-const STATS = 'GET /api/analytics/stats';
 const NODES = ['rpc1', 'rpc2'] as const;
 
 const row = (status: string, check: Row['check']): Row => ({
@@ -55,10 +53,6 @@ export const errorStatuses: Table = {
       world.faults.clear();
       expectError(claim, 500, 'UPSTREAM_FAILED');
       expect([feed.status, feed.body.ok]).toEqual([500, false]);
-      await withoutLog(contract, async () => {
-        expectError(await contract.ask(STATS), 500);
-        expectError(await contract.ask(PAGEVIEW, { body: { path: '/' } }), 500, 'ANALYTICS_WRITE_FAILED');
-      });
     }),
     row('502', async (contract) => {
       const create = (ip: string) => contract.ask(CREATE, { body: { amountSol: 0.3 }, ip });

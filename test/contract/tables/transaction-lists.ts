@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { valuesAt } from '../answer-shape.ts';
 import { fields, type Row, type Table } from '../table.ts';
 
-const row = (name: string, _call: string, check: Row['check']): Row => ({ row: name, check });
+const row = (name: string, check: Row['check']): Row => ({ row: name, check });
 
 const BITCOIN = 'GET /api/transactions/bitcoin';
 const bitcoin = fields(BITCOIN, 'transactions[]', {
@@ -15,13 +15,12 @@ export const transactionLists: Table = {
   title: 'Resources and their fields > Transaction list entries',
   key: [0],
   rows: [
-    row(BITCOIN, BITCOIN, (contract) => {
+    row(BITCOIN, (contract) => {
       bitcoin(contract);
       const heights = valuesAt(contract.answer(BITCOIN), 'transactions[].blockHeight').map(Number);
       expect(heights).toEqual(heights.toSorted((a, b) => b - a));
     }),
     row(
-      'GET /api/transactions/solana',
       'GET /api/transactions/solana',
       fields('GET /api/transactions/solana', 'transactions[]', {
         signature: 'string',
@@ -31,7 +30,6 @@ export const transactionLists: Table = {
     ),
     row(
       'ABSR transactions',
-      'GET /api/arbitrage/transactions',
       fields('GET /api/arbitrage/transactions', 'transactions[]', {
         signature: 'string',
         txId: 'string | null',
@@ -43,7 +41,6 @@ export const transactionLists: Table = {
     ),
     row(
       'Reserve swap history',
-      'GET /api/exchanges/transactions',
       fields('GET /api/exchanges/transactions', 'transactions[]', {
         signature: 'string',
         txId: 'string | null',
