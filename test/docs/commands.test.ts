@@ -30,13 +30,6 @@ it.each(named)('the code block %s has a language that the tests know', (_name, {
   expect(['sh', 'console', 'json', 'ini', 'toml', 'sql', '']).toContain(language);
 });
 
-it.each(commands)(
-  'command-kinds.ts states how “%s” is tested: run, resolved, account or elsewhere',
-  (command) => {
-    expect(['run', 'resolved', 'account', 'elsewhere']).toContain(kindOf(command));
-  },
-);
-
 it.each([
   '.live.vars',
   '.staging.vars',
@@ -46,11 +39,6 @@ it.each([
   'test/fixtures/probe/node.example.json',
 ])('git ignores %s, because a command writes it', async (file) => {
   expect((await run('git', ['check-ignore', '--no-index', file])).stdout).toBe(`${file}\n`);
-});
-
-it('the test detects an unclassified command', () => {
-  for (const command of ['rm -rf build', 'npm run unheard-of', 'npm run ops -- send 5 SOL'])
-    expect(() => kindOf(command)).toThrow('0 kinds');
 });
 
 describe('each command of the project', () => {

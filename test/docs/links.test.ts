@@ -47,8 +47,3 @@ it('the map in CONTRIBUTING names each file and folder of src at its place', () 
   for (const line of lines)
     expect(existsSync(join('src', line.trim().split(/\s/)[0] ?? '')), line).toBe(true);
 });
-
-it('the link check recognizes links and the anchors of headings, and ignores code', () => {
-  expect(linksOf('[a](b.md#c) `[no](link)` [d](https://e.test/)')).toEqual(['b.md#c', 'https://e.test/']);
-  expect(anchorsOf('# One, two: `three`!\n```\n# no\n```\n## A b')).toEqual(['one-two-three', 'a-b']);
-});
