@@ -231,11 +231,8 @@ describe('choice of the node', () => {
   it.each<[string, Recorded | Error]>([
     ['a dropped connection', new TypeError('fetch failed')],
     ['an HTML 429', HTML_429],
-    ['a 403', { status: 403, body: 'blocked' }],
-    ['truncated JSON', { body: '{"jsonrpc":' }],
     ['-32016', error(-32016, 'Minimum context slot has not been reached')],
     ['-32005', error(-32005, 'Node is unhealthy')],
-    ['a redirect', { status: 308, body: '' }],
   ])('the next node is asked after %s', async (_name, failure) => {
     const { rpc } = two(failure, inContext(2));
     expect((await rpc.first((n) => n.balance('a', 'finalized'))).lamports).toBe(2n);
