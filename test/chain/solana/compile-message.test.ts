@@ -1,4 +1,4 @@
-/** Our messages, read back byte by byte by a reader of our own and by the Solana library. */
+/** Our messages, which the Solana library compiles, read back byte by byte by a reader of our own. */
 import { base58 } from '@scure/base';
 import { expect, it } from 'vitest';
 import { compileMessage } from '../../../src/chain/solana/transaction.ts';
