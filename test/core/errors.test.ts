@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { AppError, ERRORS, refusalError, upstreamFailed } from '../../src/core/errors.ts';
+import { ERRORS, refusalError, upstreamFailed } from '../../src/core/errors.ts';
 
 it.each(Object.entries(ERRORS))('the error %s has an HTTP status that fits its meaning', (code, entry) => {
   expect(code).toMatch(/^[A-Z][A-Z_]+$/);
@@ -9,20 +9,6 @@ it.each(Object.entries(ERRORS))('the error %s has an HTTP status that fits its m
   // An error that only a changed request resolves must not be retryable.
   if (entry.action === 'fix_request') expect(entry.retryable).toBe(false);
   if (entry.action === 'retry_later') expect(entry.retryable).toBe(true);
-});
-
-it('an AppError has its code, status and details, and a separate cause', () => {
-  const cause = new Error('secret in a URL');
-  const error = new AppError('NOT_FOUND', 'No such thing.', {
-    status: 410,
-    retryAfterSeconds: 7,
-    details: { id: 'x' },
-    cause,
-  });
-  expect(error).toMatchObject({ code: 'NOT_FOUND', status: 410, retryAfterSeconds: 7, details: { id: 'x' } });
-  expect(error.cause).toBe(cause);
-  expect(error.message).toBe('No such thing.');
-  expect(error).toBeInstanceOf(Error);
 });
 
 it('a refusal with an unknown code from a newer custodian is retryable', () => {

@@ -24,12 +24,6 @@ it('an invalid daily cap stops the work that it limits', () => {
   expect(missingFor(config, 'custody')).not.toContain('CREATIONS_MAX_DAY');
 });
 
-it('an invalid operating float stops the custodian, because swaps could spend the float', () => {
-  expect(missingFor(readConfig({ OPERATING_FLOAT_SOL: '1 SOL' }), 'custody')).toContain(
-    'OPERATING_FLOAT_SOL',
-  );
-});
-
 it('an invalid ASRY_HELD_SENDERS stops both refunds and claims', () => {
   const config = readConfig({ ASRY_HELD_SENDERS: 'an exchange' });
   expect(missingFor(config, 'asry')).toContain('ASRY_HELD_SENDERS');
