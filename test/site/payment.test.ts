@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { InvoiceNotice, invoiceSteps, restOf } from '../../site/parts/invoice-panel.tsx';
 import { PaymentCard, PaymentTerms } from '../../site/parts/payment-card.tsx';
 import { QrCode } from '../../site/parts/qr-code.tsx';
+import { exampleOf } from '../kit/example.ts';
 import { readCode } from './read-code.ts';
 
 const attribute = (html: string, name: string): string =>
@@ -16,7 +16,7 @@ it.each([1, 40, 200, 400])('a QR code of %i characters can be read back unchange
 });
 
 it('the QR code, the link and the amount of a payment are those of the invoice', () => {
-  const invoice = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
+  const invoice = exampleOf('createInvoice');
   const html = String(PaymentCard({ lock: 'x', payment: invoice }));
   const code = html.slice(html.indexOf('<svg'), html.indexOf('</svg>'));
   expect(drawn(code)).toBe(invoice.solana_pay_url);
@@ -27,7 +27,7 @@ it('the QR code, the link and the amount of a payment are those of the invoice',
 });
 
 it('offers no wallet link for a URL that is not a Solana Pay URL', () => {
-  const invoice = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
+  const invoice = exampleOf('createInvoice');
   const html = String(
     PaymentCard({ lock: 'x', payment: { ...invoice, solana_pay_url: 'javascript:alert(1)' } }),
   );
@@ -35,7 +35,7 @@ it('offers no wallet link for a URL that is not a Solana Pay URL', () => {
 });
 
 it('shows nothing to scan, open or copy once the time to pay is over', () => {
-  const payment = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
+  const payment = exampleOf('createInvoice');
   const late = String(PaymentTerms({ lock: 'x', payment, left: 0 }));
   expect(late).toContain('Do not pay it any more');
   expect(late).not.toMatch(/<svg|href=|<button/);
@@ -43,7 +43,7 @@ it('shows nothing to scan, open or copy once the time to pay is over', () => {
 });
 
 it('does not offer payment by hand if only the reference identifies the payment', () => {
-  const payment = JSON.parse(JSON.stringify(EXAMPLES.createInvoice?.responses[0]?.body));
+  const payment = exampleOf('createInvoice');
   const html = String(PaymentTerms({ lock: 'x', payment, byHand: false, left: 60 }));
   expect(html).toContain('<svg');
   expect(html).not.toMatch(/its last digits|the address to pay|Copy the amount/);
@@ -53,7 +53,7 @@ it('does not offer payment by hand if only the reference identifies the payment'
 });
 
 describe('an invoice on its page', () => {
-  const made = JSON.parse(JSON.stringify(EXAMPLES.getInvoice?.responses[0]?.body));
+  const made = exampleOf('getInvoice');
   const invoice = (detail: string, received: string, more = {}) => ({
     ...{ ...made, status: 'pending', detail, received_lamports: received },
     ...{ token_id: null, mint_address: null, ...more },

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { failureOf } from '../../site/api/call.ts';
 import { asry } from '../../site/pages/asry.tsx';
 import { CoverageUnknown, coverageOf, coverageRatio, coverageText } from '../../site/parts/coverage.tsx';
@@ -14,12 +13,11 @@ import { ServiceFacts } from '../../site/parts/service-state.tsx';
 import { StatusReport } from '../../site/parts/status-live.tsx';
 import { holderFacts } from '../../site/parts/token-detail.tsx';
 import { entitlementOf } from '../../src/custody/asry/epochs.ts';
-
-const copy = (operationId: string) => JSON.parse(JSON.stringify(EXAMPLES[operationId]?.responses[0]?.body));
+import { exampleOf } from '../kit/example.ts';
 
 describe('the pay-in address of an exchange', () => {
   const exchange = (providerStatus: string, payinAddress: string | null) => ({
-    ...copy('getExchangeStatus'),
+    ...exampleOf('getExchangeStatus'),
     providerStatus,
     payinAddress,
   });
@@ -38,8 +36,8 @@ describe('the pay-in address of an exchange', () => {
 describe('the service on the overview', () => {
   it('the overview does not call swaps open while the custodian does not respond', () => {
     const facts = (custody: unknown) =>
-      String(ServiceFacts({ status: { ...copy('getStatus'), custody }, lamports: '1' }));
-    const { custody } = copy('getStatus');
+      String(ServiceFacts({ status: { ...exampleOf('getStatus'), custody }, lamports: '1' }));
+    const { custody } = exampleOf('getStatus');
     expect(facts(custody)).toContain('<dd>open</dd>');
     expect(facts({ ...custody, paused: 'operator' })).toContain('<dd>paused</dd>');
     expect(facts({ ...custody, frozen: 'restored' })).toContain('<dd>frozen</dd>');
@@ -67,7 +65,7 @@ it('combined figures have the age of the oldest and the state of the least certa
 
 describe('the sources of the Bitcoin balance', () => {
   const bitcoin = (balances: (string | null)[], agreed: boolean | null) => ({
-    ...copy('getReserves').bitcoin,
+    ...exampleOf('getReserves').bitcoin,
     agreed,
     sources: balances.map((balanceSatoshis, at) => ({ name: `esplora-${at}`, balanceSatoshis })),
   });
@@ -82,27 +80,8 @@ describe('the sources of the Bitcoin balance', () => {
   });
 });
 
-it.each([
-  [30, '30 seconds'],
-  [600, 'about 10 minutes'],
-  [7200, 'about 2 hours'],
-  [86_400, 'about 24 hours'],
-])('shows a wait of %i s in a suitable unit', (seconds, text) => {
-  const refused = {
-    kind: 'refused',
-    status: 503,
-    error_code: 'SWAP_LIMIT_REACHED',
-    error: 'Full.',
-    action: 'retry_later',
-    retryable: true,
-    request_id: 'r-1',
-    retry_after_s: seconds,
-  } as const;
-  expect(failureOf(refused).next).toContain(`wait ${text}.`);
-});
-
 it('a row of the archive links to its own proof, or has no link', () => {
-  const [proof] = copy('listProofs').proofs;
+  const [proof] = exampleOf('listProofs').proofs;
   const times = ['2026-11-21T01:00', '2026-11-21T00:00', '2026-11-20T23:00', '2026-11-20T22:00'];
   const proofs = times.map((time) => ({ ...proof, timestamp: `${time}:00.000Z` }));
   const links = [...String(ArchiveTable({ proofs })).matchAll(/href="([^"]*)"><time dateTime="([^"]*)"/gi)];
@@ -131,7 +110,7 @@ it.each([
   [{ frozen: 'unexpected_debit', paused: null }, 'Nothing is being signed.'],
   [{ frozen: 'unexpected_debit', paused: 'disabled' }, 'Nothing is being signed.'],
 ])('the status with %j shows: %s', (stops, title) => {
-  const status = copy('getStatus');
+  const status = exampleOf('getStatus');
   const html = String(StatusReport({ status: { ...status, custody: { ...status.custody, ...stops } } }));
   const titles = ['No new swap begins.', 'Nothing is being signed.'].filter((text) => html.includes(text));
   expect(titles).toEqual(title === null ? [] : [title]);
@@ -143,13 +122,13 @@ it.each([
   ['-1', '1 sat missing'],
   [null, 'compared on both chains'],
 ])('the status for a gap of %s sats says: %s', (gap, text) => {
-  const status = copy('getStatus');
+  const status = exampleOf('getStatus');
   const backing = { ...status.backing, gapSatoshis: gap };
   expect(String(StatusReport({ status: { ...status, backing } }))).toContain(text);
 });
 
 it('the status names the kinds of operations in words', () => {
-  const status = copy('getStatus');
+  const status = exampleOf('getStatus');
   const operations = ['swap', 'token', 'absr', 'asry', 'refund', 'later'].map((kind) => ({
     ...{ kind, status: 'finished', detail: 'done', reason: null, signature: null, amountLamports: null },
     ...{ createdAt: '2026-11-20T10:00:00.000Z', updatedAt: '2026-11-20T10:00:00.000Z' },
@@ -161,7 +140,7 @@ it('the status names the kinds of operations in words', () => {
 
 describe('what a token page tells holders', () => {
   const none = { mint_authority: null, freeze_authority: null, update_authority: null };
-  const example = { ...copy('getToken'), ...none };
+  const example = { ...exampleOf('getToken'), ...none };
   it.each([
     ['mint_authority', 'can create more', 'The supply is fixed'],
     ['freeze_authority', 'can freeze the tokens', 'No key can freeze'],
@@ -185,7 +164,7 @@ it('shows an author’s key as Nostr clients do, and any other text unchanged', 
 
 describe('the coverage of the overview', () => {
   const summary = (supply: string | null, gap: string | null, decimals = 0) => ({
-    ...copy('getAbsrSummary'),
+    ...exampleOf('getAbsrSummary'),
     absrTokenSupplyAtoms: supply,
     gapSatoshis: gap,
     absrDecimals: decimals,
@@ -208,7 +187,7 @@ describe('the coverage of the overview', () => {
   });
 
   it('scales the values of SOL, BTC and ABSR to the largest of them, and returns null for unknown values', () => {
-    const reserves = copy('getReserves');
+    const reserves = exampleOf('getReserves');
     reserves.bitcoin.balanceSatoshis = '1000000';
     reserves.solana.balanceLamports = '4000000000';
     const prices = { ...summary('500000', '500000'), solPriceUsd: 100, btcPriceUsd: 80_000 };
@@ -225,7 +204,7 @@ it('values the Bitcoin reserve by its own sats, not by the ABSR supply', () => {
 
 it('says that there is no swap only if the history was read and is empty', () => {
   expect(String(SwapGate({ swaps: null }))).not.toContain('none yet');
-  expect(String(SwapGate({ swaps: { ...copy('listSwaps'), transactions: [] } }))).toContain('none yet');
+  expect(String(SwapGate({ swaps: { ...exampleOf('listSwaps'), transactions: [] } }))).toContain('none yet');
 });
 
 it('shows the coverage as unknown if the service did not respond, and nothing while it loads', () => {
@@ -238,7 +217,7 @@ it.each([
   ['2000', '2,000', '0.0005'],
   ['1', '1', '1'],
 ])('shows a pool price of %s and its inverse, the larger number first', (price, first, second) => {
-  const pool = { ...copy('getPool') };
+  const pool = { ...exampleOf('getPool') };
   pool.data = { ...pool.data, price };
   const html = String(PoolCard({ pool, headers: null, away: false }));
   const shown = [...html.matchAll(/<p class="(?:tile-value|fine) number">([\d.,]+) /g)].map(

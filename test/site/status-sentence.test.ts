@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { EXAMPLES } from '../../scripts/documents/examples.ts';
 import { statusSentence } from '../../site/parts/status-sentence.ts';
+import { exampleOf } from '../kit/example.ts';
 
-const status = JSON.parse(JSON.stringify(EXAMPLES.getStatus?.responses[0]?.body));
+const status = exampleOf('getStatus');
 const sources = (down: number) =>
   Array.from({ length: 12 }, (_, at) => ({
     name: `source-${at}`,
