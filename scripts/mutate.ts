@@ -9,9 +9,8 @@ import { judgeBySeeds } from './mutate/judge-by-seeds.ts';
 import { judgeByTests } from './mutate/judge-by-tests.ts';
 import { type Change, choose, judgeAll, mutantsOf, type Result } from './mutate/mutants.ts';
 
-const USAGE = `npm run mutate -- [--judge tests|seeds] [--area NAME] [--only TEXT] [--sample N] [--seeds N]
+const USAGE = `npm run mutate -- [--judge tests|seeds] [--area NAME] [--sample N] [--seeds N]
 --judge   unit tests of the area (default), or seeds of the simulator
---only    mutants whose name contains the text, for example 'booking.ts:40 '
 --sample  tries N mutants of each area, always the same ones of the same source
 --seeds   runs seeds 1 to N, 200 by default
 areas: ${AREAS.map(({ name }) => name).join(', ')}`;
@@ -22,7 +21,6 @@ const values = argumentsOrUsage(USAGE, (args) => {
   const given = readArguments(args, {
     judge: { type: 'string', default: 'tests' },
     area: { type: 'string', default: '' },
-    only: { type: 'string', default: '' },
     sample: { type: 'string', default: '0' },
     seeds: { type: 'string', default: '200' },
   }).values;
@@ -32,7 +30,7 @@ const values = argumentsOrUsage(USAGE, (args) => {
   const sample = wholeNumber('--sample', given.sample);
   return { ...given, areas, judge, sample, seeds: wholeNumber('--seeds', given.seeds, { min: 1 }) };
 });
-const { areas, judge, only, sample, seeds } = values;
+const { areas, judge, sample, seeds } = values;
 
 function print({ mutant, fate, note }: Result): void {
   console.log(`${mutant.name}: ${fate} (${note.slice(0, NOTE_CHARS)})`);
@@ -43,7 +41,7 @@ async function judgeArea(area: Area): Promise<Result[]> {
     judge === 'seeds' ? judgeBySeeds(change, seeds) : judgeByTests(change, testsOf(area));
   const unchanged = await run();
   if (unchanged.fate !== 'survived') throw new Error(`Without a mutant: ${unchanged.note}`);
-  return judgeAll(choose(mutantsOf(area), only, sample), run, print);
+  return judgeAll(choose(mutantsOf(area), sample), run, print);
 }
 
 const rows: string[] = [];

@@ -2,7 +2,7 @@
  * Runs the whole custodian against seeded schedules: `npm run simulate -- --seeds 100000 --from 1`.
  * `--previous folder` rehearses upgrades and rollbacks: every second instance runs that earlier release.
  * `--liar` gives every seed three nodes, of which one lies in every response.
- * `--trace` prints one seed event by event; `--src folder` takes the code from elsewhere; `--workers N` threads.
+ * `--trace` prints one seed event by event; `--workers N` threads.
  * A failing seed is reduced before it is shown. The exit code is 1 for a violation, 2 for wrong arguments.
  * @module
  */
@@ -19,7 +19,6 @@ import { argumentsOrUsage, readArguments, UsageError, wholeNumber } from './comm
 import { inThread, runShared } from './thread.ts';
 
 type Share = {
-  readonly source: string;
   readonly previous: string | undefined;
   readonly from: number;
   readonly to: number;
@@ -28,7 +27,7 @@ type Share = {
 };
 
 const USAGE =
-  'npm run simulate -- [--seeds N] [--from N] [--workers N] [--src folder] [--previous folder] [--liar] [--trace]';
+  'npm run simulate -- [--seeds N] [--from N] [--workers N] [--previous folder] [--liar] [--trace]';
 /** Lines of a reduced seed that are shown; `--trace` prints all of the seed. */
 const LAST_LINES = 120;
 
@@ -37,16 +36,13 @@ const values = argumentsOrUsage(USAGE, (args) => {
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
     workers: { type: 'string', default: '2' },
-    src: { type: 'string', default: OWN_SOURCE },
     previous: { type: 'string' },
     liar: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
   }).values;
-  for (const name of ['src', 'previous'] as const) {
-    const folder = given[name];
-    if (folder !== undefined && !existsSync(join(folder, 'custody')))
-      throw new UsageError(`--${name} ${folder} is not a source folder`);
-  }
+  const { previous } = given;
+  if (previous !== undefined && !existsSync(join(previous, 'custody')))
+    throw new UsageError(`--previous ${previous} is not a source folder`);
   return {
     ...given,
     seeds: wholeNumber('--seeds', given.seeds, { min: 1, max: 10_000_000 }),
@@ -61,9 +57,9 @@ function scenarioFor(seed: number): Scenario {
 }
 
 async function main(): Promise<void> {
-  const { from, seeds, workers: step, src: source, previous, liar, trace } = values;
+  const { from, seeds, workers: step, previous, liar, trace } = values;
   if (trace) {
-    const production = await loadProduction(source, previous);
+    const production = await loadProduction(OWN_SOURCE, previous);
     const { violations } = await runScenario(scenarioFor(from), production, (line) => console.log(line()));
     printBroken(violations);
     return;
@@ -72,7 +68,7 @@ async function main(): Promise<void> {
   const started = performance.now();
   const results = await Promise.all(
     Array.from({ length: step }, (_none, index) =>
-      inThread<Share, RangeResult>(import.meta.url, { source, previous, from: from + index, to, step, liar }),
+      inThread<Share, RangeResult>(import.meta.url, { previous, from: from + index, to, step, liar }),
     ),
   );
   const seconds = (performance.now() - started) / 1_000;
@@ -87,7 +83,7 @@ async function main(): Promise<void> {
   if (findings.length > 0 || unmet.length > 0) process.exitCode = 1;
   report(findings);
   const [first] = findings;
-  if (first) await show(first, await loadProduction(source, previous));
+  if (first) await show(first, await loadProduction(OWN_SOURCE, previous));
 }
 
 /** Each invariant that broke, how often and where first. */
@@ -118,6 +114,6 @@ function printBroken(violations: readonly Violation[]): void {
   if (violations.length > 0) process.exitCode = 1;
 }
 
-await runShared(main, async ({ source, previous, ...range }: Share) =>
-  runRange(await loadProduction(source, previous), range),
+await runShared(main, async ({ previous, ...range }: Share) =>
+  runRange(await loadProduction(OWN_SOURCE, previous), range),
 );

@@ -55,14 +55,13 @@ export function changedText({ file, start, was, becomes }: Change): string {
   return text.slice(0, start) + becomes + text.slice(start + was.length);
 }
 
-/** @returns the mutants whose name contains `only`; `sample` of them unless it is 0, in the same order */
-export function choose(mutants: readonly Mutant[], only: string, sample: number): Mutant[] {
-  const matching = mutants.filter(({ name }) => name.includes(only));
-  if (sample === 0 || sample >= matching.length) return matching;
+/** @returns `sample` of the mutants unless it is 0, in the same order */
+export function choose(mutants: readonly Mutant[], sample: number): readonly Mutant[] {
+  if (sample === 0 || sample >= mutants.length) return mutants;
   const random = createRandom(SAMPLE_SEED);
-  const places = new Map(matching.map((mutant) => [mutant, random.next()]));
-  const chosen = matching.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0)).slice(0, sample);
-  return matching.filter((mutant) => chosen.includes(mutant));
+  const places = new Map(mutants.map((mutant) => [mutant, random.next()]));
+  const chosen = mutants.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0)).slice(0, sample);
+  return mutants.filter((mutant) => chosen.includes(mutant));
 }
 
 /** Judges as many mutants at once as there are workers. */

@@ -34,7 +34,7 @@ const MORE_NONSENSE: readonly Nonsense[] = [
   ['draw-images', ['site']],
   ['release', ['notes', '9.9.9']],
   ['mutate', ['--sample', '-1']],
-  ['simulate', ['--src', '/nowhere']],
+  ['simulate', ['--previous', '/nowhere']],
   ['simulate', ['--speed', '9']],
   ['../test/e2e/fault-matrix', ['nothing']],
 ];
