@@ -25,8 +25,10 @@ function standing({ required, secret, default: standard }: Declaration): string 
   return secret ? `${value} (secret)` : value;
 }
 
+const pageOf = (paragraphs: readonly string[]): string => `${paragraphs.join('\n\n')}\n`;
+
 export const configurationPage = (): string =>
-  [
+  pageOf([
     INTRODUCTION,
     ...sections.flatMap(({ heading, variables }) => [
       `## ${heading}`,
@@ -36,13 +38,10 @@ export const configurationPage = (): string =>
         ...variables.map(([name, declared]) => `| \`${name}\` | ${standing(declared)} | ${declared.about} |`),
       ].join('\n'),
     ]),
-    '',
-  ]
-    .join('\n\n')
-    .replace(/\n+$/, '\n');
+  ]);
 
 export const exampleSettings = (): string =>
-  [
+  pageOf([
     EXAMPLE_INTRODUCTION,
     ...sections.map(({ heading, variables }) =>
       [
@@ -53,7 +52,4 @@ export const exampleSettings = (): string =>
         }),
       ].join('\n'),
     ),
-    '',
-  ]
-    .join('\n\n')
-    .replace(/\n+$/, '\n');
+  ]);
