@@ -2,37 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod';
+import type { Health, Ready, Reserves, Status } from '../../packages/client/src/operations.ts';
 import { createMintKeys } from '../../src/custody/kernel/signer.ts';
 import { schemaFingerprint } from '../../src/features/status/database-store.ts';
 import type { Fetch } from '../../src/providers/http.ts';
 import { type Finding, noteIf, problem, problemIf, type Settings } from './finding.ts';
 
-const Ready = z.looseObject({
-  checks: z.array(z.object({ name: z.string(), ok: z.boolean(), reason: z.string().nullable() })),
-});
-const Status = z.looseObject({
-  cron: z
-    .array(z.object({ trigger: z.string(), lastRunAt: z.string().nullable(), ok: z.boolean() }))
-    .nullable(),
-  custody: z
-    .looseObject({
-      frozen: z.string().nullable(),
-      paused: z.string().nullable(),
-      heldOperations: z.number(),
-      mirrorBehindSince: z.string().nullable(),
-      mirrorRefusedRows: z.number().default(0),
-      mint: z.looseObject({ ok: z.boolean(), reason: z.string().nullable() }).nullable(),
-      limits: z.array(z.looseObject({ name: z.string(), left: z.string() })),
-    })
-    .nullable(),
-  backing: z.looseObject({ ok: z.boolean() }),
-  database: z.looseObject({ schema: z.string(), quotes: z.looseObject({ left: z.number() }) }).nullable(),
-});
-const Reserves = z.looseObject({
-  bitcoin: z.looseObject({ address: z.string().nullable() }),
-  solana: z.looseObject({ address: z.string().nullable() }),
-});
-const Health = z.looseObject({ state: z.string() });
 const OpsRows = z.looseObject({ rows: z.array(z.looseObject({ fingerprint: z.string() })) });
 const TIMEOUT_MS = 15_000;
 /** Longest wait for a custodian that is starting: it first verifies its journal. */
@@ -40,10 +15,10 @@ const START_MS = 30_000;
 const START_POLL_MS = 2_000;
 
 /** The fingerprint of a database made by schema.sql. */
-export function schemaOf(file: string): string {
+export function expectedSchema(): string {
   const db = new DatabaseSync(':memory:');
   try {
-    db.exec(readFileSync(file, 'utf8'));
+    db.exec(readFileSync('schema.sql', 'utf8'));
     const rows = db
       .prepare(
         `SELECT m.name AS tab, c.name AS col FROM sqlite_master m, pragma_table_info(m.name) c
@@ -56,34 +31,30 @@ export function schemaOf(file: string): string {
   }
 }
 
-/** @param origin of the running service. @param schema path of schema.sql */
-export async function checkService(
-  origin: string,
-  settings: Settings,
-  schema: string,
-  fetch: Fetch,
-): Promise<Finding[]> {
-  async function read<T>(path: string, shape: z.ZodType<T>): Promise<T | undefined> {
+/** @param origin of the running service */
+export async function checkService(origin: string, settings: Settings, fetch: Fetch): Promise<Finding[]> {
+  /** The response, or undefined unless it has this member. */
+  async function read<T extends object>(path: string, member: keyof T): Promise<T | undefined> {
     try {
       const response = await fetch(`${origin}${path}`, {
         signal: AbortSignal.timeout(TIMEOUT_MS),
         redirect: 'manual',
       });
-      const parsed = shape.safeParse(await response.json());
-      return parsed.success ? parsed.data : undefined;
+      const body: unknown = await response.json();
+      return Object.hasOwn(Object(body), member) ? (body as T) : undefined;
     } catch {
       return undefined;
     }
   }
   for (let waited = 0; waited < START_MS; waited += START_POLL_MS) {
-    const state = (await read('/api/health', Health))?.state;
+    const state = (await read<Health>('/api/health', 'state'))?.state;
     if (state !== 'starting') break;
     await new Promise<void>((resolve) => setTimeout(resolve, START_POLL_MS));
   }
   const [ready, status, reserves] = await Promise.all([
-    read('/api/ready', Ready),
-    read('/api/status', Status),
-    read('/api/reserves', Reserves),
+    read<Ready>('/api/ready', 'checks'),
+    read<Status>('/api/status', 'custody'),
+    read<Reserves>('/api/reserves', 'bitcoin'),
   ]);
   if (!ready || !status)
     return [
@@ -104,7 +75,7 @@ export async function checkService(
         ),
       ),
     ...(reserves ? checkAddresses(reserves, settings) : []),
-    ...checkStatus(status, schemaOf(schema)),
+    ...checkStatus(status),
     ...checkCustody(status),
     ...(await checkSecretsOf(origin, settings, fetch)),
   ];
@@ -141,7 +112,7 @@ async function checkSecretsOf(origin: string, settings: Settings, fetch: Fetch):
   );
 }
 
-function checkAddresses({ bitcoin, solana }: z.infer<typeof Reserves>, settings: Settings): Finding[] {
+function checkAddresses({ bitcoin, solana }: Reserves, settings: Settings): Finding[] {
   const running = { RESERVE_SOLANA_ADDRESS: solana.address, RESERVE_BTC_ADDRESS: bitcoin.address };
   const differs = Object.entries(running).filter(
     ([name, address]) => settings[name] && settings[name] !== address,
@@ -155,9 +126,7 @@ function checkAddresses({ bitcoin, solana }: z.infer<typeof Reserves>, settings:
   );
 }
 
-type Status = z.infer<typeof Status>;
-
-function checkStatus({ cron, backing, database }: Status, schema: string): Finding[] {
+function checkStatus({ cron, backing, database }: Status): Finding[] {
   const late = (cron ?? []).filter(
     ({ trigger, lastRunAt, ok }) => !ok && (trigger === 'minute' || lastRunAt !== null),
   );
@@ -169,7 +138,7 @@ function checkStatus({ cron, backing, database }: Status, schema: string): Findi
       'Check the platform’s status page; nothing is lost meanwhile.',
     ),
     ...problemIf(
-      database !== null && database.schema !== schema,
+      database !== null && database.schema !== expectedSchema(),
       'schema-outdated',
       'The columns of D1 differ from those of schema.sql.',
       'Run `npx wrangler d1 migrations apply DB --remote`; docs/deploy.md describes upgrades.',

@@ -37,7 +37,7 @@ export async function examine({
   if (offline) return local;
   const [upstreams, running] = await Promise.all([
     checkUpstreams(settings, fetch),
-    service === undefined ? [] : checkService(service, settings, 'schema.sql', fetch),
+    service === undefined ? [] : checkService(service, settings, fetch),
   ]);
   return [...local, ...upstreams, ...running];
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
-import { checkService, schemaOf } from '../../scripts/doctor/check-service.ts';
+import { checkService, expectedSchema } from '../../scripts/doctor/check-service.ts';
 import type { Settings } from '../../scripts/doctor/finding.ts';
 import { exampleOf } from '../kit/example.ts';
 
@@ -23,11 +23,11 @@ async function found(
       })),
       // The example was recorded while the world worked.
       custody: { ...status.custody, mirrorBehindSince: null, ...custody },
-      database: { ...status.database, schema: schemaOf('schema.sql') },
+      database: { ...status.database, schema: expectedSchema() },
     },
     '/api/reserves': exampleOf('getReserves'),
   };
-  return checkService('https://sluice.example', settings, 'schema.sql', async (url) =>
+  return checkService('https://sluice.example', settings, async (url) =>
     url.endsWith('/api/ops') ? ops() : Response.json(bodies[new URL(url).pathname]),
   );
 }
@@ -68,7 +68,7 @@ it('the doctor waits while /api/health reports that the service is starting', as
   vi.useFakeTimers();
   try {
     const asked: string[] = [];
-    const findings = checkService('https://sluice.example', {}, 'schema.sql', async (url) => {
+    const findings = checkService('https://sluice.example', {}, async (url) => {
       const { pathname } = new URL(url);
       asked.push(pathname);
       const starts = asked.filter((path) => path === '/api/health').length < 3;
