@@ -137,24 +137,6 @@ it('a depositor sees the reward of a deposit, claims it, and sees that it was pa
   expect(await again.count()).toBe(2);
 });
 
-it('a visitor who exchanges coins sees the warnings before the pay-in address', async () => {
-  const { users } = await control<Info>('GET /info');
-  visited = await visit('/exchange');
-  const { page } = visited;
-  expect(await page.getByText('Read this before you pay').isVisible()).toBe(true);
-  await page.getByLabel('Amount').fill('0.5');
-  await page.getByRole('button', { name: 'Estimate' }).click();
-  await page.getByLabel('Your BTC address').fill('bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq');
-  await page.getByLabel('Your SOL address for a refund').fill(users[0]?.address ?? '');
-  const show = page.getByRole('button', { name: 'Create exchange' });
-  expect(await show.isDisabled()).toBe(true);
-  await page.getByLabel('I know that the provider may hold coins and ask for documents').check();
-  await show.click();
-  await page.getByText('waiting for your payment').waitFor();
-  expect(await page.locator('[data-island="exchange"]').innerText()).toContain('0.5 SOL');
-  expectNothingWrong(visited);
-});
-
 /** Notes in the page what it announces, because it takes some announcements back after a moment. */
 const NOTE_STATUSES = `window.statuses = [];
 new MutationObserver(() => {

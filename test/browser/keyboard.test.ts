@@ -1,7 +1,7 @@
 /** Every flow with only the keyboard: the test neither clicks nor sets the focus. */
 import type { Locator, Page } from 'playwright-core';
 import { afterEach, expect, it } from 'vitest';
-import { control, settled, useBrowser, type Visit, visit } from './visit.ts';
+import { control, expectNothingWrong, settled, useBrowser, type Visit, visit } from './visit.ts';
 import { addWallet, type Info } from './wallet.ts';
 
 useBrowser();
@@ -107,16 +107,20 @@ it('a visitor requests a listing by keyboard', async () => {
   await page.locator('[data-island="listing"]').locator('.notice.bad, .payment').first().waitFor();
 });
 
-it('a visitor estimates and creates an exchange by keyboard', async () => {
+it('a visitor sees the warnings, estimates and creates an exchange by keyboard', async () => {
   const { users } = await control<Info>('GET /info');
   const page = await open('/exchange');
+  expect(await page.getByText('Read this before you pay').isVisible()).toBe(true);
   await write(page, page.getByLabel('Amount'), '0.5');
   await page.keyboard.press('Enter');
   await write(page, page.getByLabel('Your BTC address'), 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq');
   await write(page, page.getByLabel('Your SOL address for a refund'), users[0]?.address ?? '');
+  expect(await button(page, 'Create exchange').isDisabled()).toBe(true);
   await tick(page, page.getByLabel('I know that the provider may hold coins and ask for documents'));
   await press(page, button(page, 'Create exchange'));
   await page.getByText('waiting for your payment').waitFor();
+  expect(await page.locator('[data-island="exchange"]').innerText()).toContain('0.5 SOL');
+  expectNothingWrong(visited);
 });
 
 it('a visitor verifies a proof by keyboard', async () => {

@@ -307,29 +307,6 @@ describe('the page view', () => {
   it('each visit sends one page view', async () => {
     expect(await views('')).toBe(1);
   });
-
-  it.each([
-    ['Do Not Track', "Object.defineProperty(navigator, 'doNotTrack', { get: () => '1' })"],
-    [
-      'Global Privacy Control',
-      "Object.defineProperty(navigator, 'globalPrivacyControl', { get: () => true })",
-    ],
-  ])('the browser sends no page view with %s', async (_name, script) => {
-    expect(await views(script)).toBe(0);
-  });
-});
-
-it.each([
-  ['/proof-of-reserves.html', '/reserves'],
-  ['/reserves-bitcoin.html', '/reserves'],
-  ['/nostr.html', '/nostr'],
-  ['/visitors.html', '/visitors'],
-  ['/api.html', '/agents'],
-  ['/index.html', '/'],
-])('the old address %s redirects to %s', async (from, to) => {
-  const response = await fetch(new URL(from, siteUrl), { redirect: 'manual' });
-  expect(response.status).toBe(301);
-  expect(new URL(response.headers.get('location') ?? '', siteUrl).pathname).toBe(to);
 });
 
 it('the panel of a menu opens below its button, and the header does not move', async () => {
@@ -357,15 +334,6 @@ it('an unknown address shows a page with a link back', async () => {
   expect(await visited.page.locator('h1').innerText()).toBe('No page here');
   await expectAccessible(visited.page);
   await visited.close();
-});
-
-it('every page forbids frames, and scripts, styles and pictures of other sites', async () => {
-  const policy = (await fetch(siteUrl)).headers.get('content-security-policy') ?? '';
-  expect(policy).toContain("default-src 'none'");
-  expect(policy).toContain("script-src 'self';");
-  expect(policy).toContain("style-src 'self';");
-  expect(policy).toContain("frame-ancestors 'none'");
-  expect(policy).not.toContain('unsafe');
 });
 
 const DAY_MS = 86_400_000;

@@ -1,15 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  control,
-  expectAccessible,
-  holdFinality,
-  picture,
-  settled,
-  useBrowser,
-  type Visit,
-  visit,
-} from './visit.ts';
-import { addWallet, foreignBut, type Info, type WalletOptions } from './wallet.ts';
+import { expectAccessible, holdFinality, picture, settled, useBrowser, type Visit, visit } from './visit.ts';
+import { addWallet, foreignBut, type WalletOptions } from './wallet.ts';
 
 useBrowser();
 
@@ -121,25 +112,6 @@ it('a visitor lists an existing token and pays by wallet', async () => {
 });
 
 describe('when a payment does not happen', () => {
-  const pay = async (options: WalletOptions): Promise<void> => {
-    await withWallet('/tokens/new', options);
-    const { page } = visited;
-    const { users } = await control<Info>('GET /info');
-    await page.getByLabel('Your wallet').fill(users[0]?.address ?? '');
-    await openInvoice('Nothing lost');
-    await page.getByRole('button', { name: 'Connect a wallet' }).click();
-    await page.getByRole('button', { name: /^Pay [\d.]+ SOL$/ }).click();
-  };
-
-  it('lets the visitor continue after the wallet window was closed, and loses nothing', async () => {
-    await pay({ behaviour: 'ignore' });
-    const { page } = visited;
-    await page.getByRole('button', { name: 'The wallet window is closed' }).click();
-    await page.getByText('Nothing is lost.').waitFor();
-    await page.reload();
-    await page.locator('[data-invoice="awaiting_payment"]').waitFor();
-  });
-
   it('says that the wallet holds too little before the page opens the wallet', async () => {
     await withWallet('/asry');
     const { page } = visited;
