@@ -1,6 +1,6 @@
 /**
  * Composes the custodian for all tests: the production modules over fakes, which a test may replace. Unit
- * tests and the simulations of claims, payments and mints use it.
+ * tests and the tests of mints and proofs use it.
  */
 
 import { base64 } from '@scure/base';

@@ -7,41 +7,35 @@ import { lamports, sats } from '../../../src/core/amount.ts';
 import { HOUR_MS } from '../../../src/core/durations.ts';
 import type { ProofAnswer, ProofRecord } from '../../../src/custody/api.ts';
 import { createProofSigner } from '../../../src/custody/kernel/signer.ts';
-import { createService, MINT, reserveSigner, SERVICE, SOL } from './absr-service.ts';
+import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
 import { RESERVE_BTC, RESERVE_WIF } from './bitcoin-model.ts';
+import { createReserveService, MINT, reserveSigner, SERVICE, SOL } from './reserve-service.ts';
 
 /** Before the time of the mint, so that nothing else is signed. */
 const START = Date.UTC(2026, 4, 10, 0, 0, 1);
 const MINUTE = 60_000;
 
-/** @param wif null for an address that is only watched */
+/** Mints have tests of their own. @param wif null for an address that is only watched */
 function start(wif: string | null = RESERVE_WIF) {
-  const service = createService({
-    at: START,
-    lamports: 10n * SOL,
-    fate: () => 'lost',
-    // Mints have tests of their own.
-    mutate: (ports) => ({ ...ports, reserveViews: async () => [] }),
-    proof: { wif: wif ?? undefined },
-  });
-  const { clock, bitcoin, indexes, signer, solana } = service;
+  const service = createReserveService({ at: START, mints: false, proof: { wif: wif ?? undefined } });
+  const { clock, bitcoin, mirror } = service;
   bitcoin.move(50_000n);
   bitcoin.mine(clock.now);
-  const archive = (): ProofRecord[] =>
-    service.mirror.records('proofs').map(({ journal }) => JSON.parse(journal) as ProofRecord);
+  let { custody, storage } = service;
   return {
-    clock,
-    bitcoin,
-    indexes,
-    solana,
-    signer,
-    service,
-    archive,
-    custody: () => service.custody(),
+    ...service,
+    archive: (): ProofRecord[] =>
+      mirror.records('proofs').map(({ journal }) => JSON.parse(journal) as ProofRecord),
+    custody: () => custody,
+    /** Starts another instance, on an empty storage if the journal is lost. */
+    restart(isLost = false): void {
+      storage = isLost ? createSqliteStorage() : storage.successor();
+      custody = service.start(storage);
+    },
     /** A cron tick after this time. */
     async tick(after = 0): Promise<void> {
       clock.now += after;
-      await service.custody().wake();
+      await custody.wake();
     },
   };
 }
@@ -123,7 +117,7 @@ describe('an hour', () => {
   it('a proof names the previous proof, even after a restart', async () => {
     const w = start();
     await w.tick();
-    w.service.restart();
+    w.restart();
     await w.tick(HOUR_MS);
     await w.tick(HOUR_MS);
     const [first, second, third] = w.archive();
@@ -180,7 +174,7 @@ describe('nothing is signed', () => {
 
   it('no proof is signed while no Solana node responds', async () => {
     const w = start();
-    for (const node of [0, 1]) w.solana.setNode(node, { down: true, lagSlots: 0 });
+    w.solana.isDown = true;
     await w.tick();
     expect(w.archive()).toEqual([]);
   });
@@ -201,11 +195,11 @@ describe('the archive', () => {
   it('the archive in D1 receives every proof, later if D1 was unavailable', async () => {
     const w = start();
     await w.tick();
-    w.service.mirror.state = 'down';
+    w.mirror.state = 'down';
     await w.tick(HOUR_MS);
     await w.tick(HOUR_MS);
     expect(w.archive()).toHaveLength(1);
-    w.service.mirror.state = 'up';
+    w.mirror.state = 'up';
     await w.tick(MINUTE);
     const [, second, third] = w.archive();
     expect(parseProofMessage(third?.message ?? '').previousProof).toBe(second?.hash);
@@ -215,10 +209,10 @@ describe('the archive', () => {
     const w = start();
     await w.tick();
     const [first] = w.archive();
-    w.service.loseStorage();
-    w.service.mirror.state = 'down';
+    w.restart(true);
+    w.mirror.state = 'down';
     await w.tick(HOUR_MS);
-    w.service.mirror.state = 'up';
+    w.mirror.state = 'up';
     expect(w.archive()).toHaveLength(1);
     // A lost journal is frozen; once the operator has reconciled it, the chain of proofs continues.
     await w.tick();
@@ -254,7 +248,7 @@ describe('a Bitcoin key that is kept elsewhere', () => {
     const w = watchOnly();
     const message = await draftOf(w);
     w.clock.now += 6 * HOUR_MS;
-    w.service.restart();
+    w.restart();
     expect(await draftOf(w)).toBe(message);
     const proof = proofOf(await w.custody().submitProof(sign(message).signature));
     expect(proof).toMatchObject({ message, offline: true, bitcoin: { scheme: 'bip322-simple' } });
@@ -306,34 +300,32 @@ describe('a Bitcoin key that is kept elsewhere', () => {
   });
 });
 
-describe('the signer', () => {
-  const solana = reserveSigner();
-  const signer = createProofSigner({ solana, bitcoinAddress: RESERVE_BTC, wif: RESERVE_WIF });
-  const message = (change: Partial<Parameters<typeof buildProofMessage>[0]> = {}): string =>
-    buildProofMessage({
-      service: SERVICE,
-      bitcoinAddress: RESERVE_BTC,
-      solanaAddress: solana.address,
-      reserveSats: sats(1n),
-      solanaLamports: lamports(1n),
-      absr: null,
-      bitcoinTip: { height: 1, hash: '0'.repeat(64) },
-      solanaTip: { slot: 1n, blockhash: MINT },
-      time: new Date(START).toISOString(),
-      previousProof: null,
-      ...change,
-    });
-
-  it.each([
-    ['a login', 'Sign in to example.org'],
-    ['a transaction’s bytes', '\u0001\u0000\u0001'],
-    ['a proof with a line more', `${message()}\nI owe you: 1 BTC`],
-    ['a proof of another Solana address', message({ solanaAddress: MINT })],
-    [
-      'a proof of another Bitcoin address',
-      message({ bitcoinAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }),
-    ],
-  ])('the signer refuses to sign %s', async (_, text) => {
-    await expect(signer.sign(text)).rejects.toThrow(RangeError);
+const solana = reserveSigner();
+const signer = createProofSigner({ solana, bitcoinAddress: RESERVE_BTC, wif: RESERVE_WIF });
+const message = (change: Partial<Parameters<typeof buildProofMessage>[0]> = {}): string =>
+  buildProofMessage({
+    service: SERVICE,
+    bitcoinAddress: RESERVE_BTC,
+    solanaAddress: solana.address,
+    reserveSats: sats(1n),
+    solanaLamports: lamports(1n),
+    absr: null,
+    bitcoinTip: { height: 1, hash: '0'.repeat(64) },
+    solanaTip: { slot: 1n, blockhash: MINT },
+    time: new Date(START).toISOString(),
+    previousProof: null,
+    ...change,
   });
+
+it.each([
+  ['a login', 'Sign in to example.org'],
+  ['a transaction’s bytes', '\u0001\u0000\u0001'],
+  ['a proof with a line more', `${message()}\nI owe you: 1 BTC`],
+  ['a proof of another Solana address', message({ solanaAddress: MINT })],
+  [
+    'a proof of another Bitcoin address',
+    message({ bitcoinAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }),
+  ],
+])('the signer refuses to sign %s', async (_, text) => {
+  await expect(signer.sign(text)).rejects.toThrow(RangeError);
 });

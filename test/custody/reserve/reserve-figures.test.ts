@@ -1,6 +1,6 @@
 import { address, none, some } from '@solana/kit';
 import { getMintEncoder } from '@solana-program/token';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { solanaFigures } from '../../../src/custody/reserve/reserve-views.ts';
 
@@ -64,34 +64,30 @@ const AGREED = {
   solanaTip: { slot: 1_000n, blockhash: hashAt(1_000n) },
 };
 
-describe('the Solana figures of a proof', () => {
-  it.each([
-    ['a higher balance', { lamports: 99n }],
-    ['a lower balance', { lamports: 0n }],
-    ['another supply', { atoms: 1n }],
-    ['a slot far ahead', { slot: 10n ** 12n }],
-    ['a slot far ahead and another supply', { slot: 10n ** 12n, atoms: 1n }],
-    ['a slot far behind', { slot: 3n }],
-    ['a blockhash that no other node has seen', { fork: true, slot: 10n ** 12n }],
-  ])('a proof uses the figures of two nodes when the third of three shows %s', async (_, lie) => {
-    const liar = { ...HONEST, ...lie };
-    expect(await figuresOf(liar, HONEST, HONEST)).toEqual(AGREED);
-    expect(await figuresOf(HONEST, HONEST, liar)).toEqual(AGREED);
-  });
+it.each([
+  ['a higher balance', { lamports: 99n }],
+  ['a lower balance', { lamports: 0n }],
+  ['another supply', { atoms: 1n }],
+  ['a slot far ahead', { slot: 10n ** 12n }],
+  ['a slot far ahead and another supply', { slot: 10n ** 12n, atoms: 1n }],
+  ['a slot far behind', { slot: 3n }],
+  ['a blockhash that no other node has seen', { fork: true, slot: 10n ** 12n }],
+])('a proof uses the figures of two nodes when the third of three shows %s', async (_, lie) => {
+  const liar = { ...HONEST, ...lie };
+  expect(await figuresOf(liar, HONEST, HONEST)).toEqual(AGREED);
+  expect(await figuresOf(HONEST, HONEST, liar)).toEqual(AGREED);
+});
 
-  it('a proof names the slot that two of three nodes have reached', async () => {
-    const behind = { ...HONEST, slot: 999n };
-    expect(await figuresOf(HONEST, behind, undefined)).toMatchObject({
-      solanaTip: { slot: 999n, blockhash: hashAt(999n) },
-    });
+it('a proof names the slot that two of three nodes have reached', async () => {
+  const behind = { ...HONEST, slot: 999n };
+  expect(await figuresOf(HONEST, behind, undefined)).toMatchObject({
+    solanaTip: { slot: 999n, blockhash: hashAt(999n) },
   });
+});
 
-  it('a proof is refused if no quorum of nodes shows the same figures', async () => {
-    const refused = (reason: string) => ({ details: { reason } });
-    await expect(figuresOf(HONEST, { ...HONEST, atoms: 1n })).rejects.toMatchObject(
-      refused('nodes_disagree'),
-    );
-    await expect(figuresOf(HONEST, undefined)).rejects.toMatchObject(refused('quorum_missing'));
-    await expect(figuresOf()).rejects.toMatchObject(refused('quorum_missing'));
-  });
+it('a proof is refused if no quorum of nodes shows the same figures', async () => {
+  const refused = (reason: string) => ({ details: { reason } });
+  await expect(figuresOf(HONEST, { ...HONEST, atoms: 1n })).rejects.toMatchObject(refused('nodes_disagree'));
+  await expect(figuresOf(HONEST, undefined)).rejects.toMatchObject(refused('quorum_missing'));
+  await expect(figuresOf()).rejects.toMatchObject(refused('quorum_missing'));
 });
