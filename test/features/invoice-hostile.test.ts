@@ -170,6 +170,18 @@ describe('bodies', () => {
     expect(service.simulated).toEqual([]);
   });
 
+  it('accepts null for the empty fields of a form', async () => {
+    const service = newTokenService();
+    const empty = {
+      description: null,
+      image: null,
+      revoke_mint_authority: null,
+      revoke_update_authority: null,
+    };
+    expect((await tokenApp(service)(json(empty))).status).toBe(200);
+    expect(service.opened[0]?.subject).toMatchObject({ description: '', image: null, revokeMint: false });
+  });
+
   it('a request body with a __proto__ member changes no default', async () => {
     const service = newTokenService();
     const body = json().replace('{', '{"__proto__":{"revoke_mint_authority":true},');

@@ -88,9 +88,13 @@ describe('reads', () => {
       creatable: true,
       reason: null,
     });
-    expect(await (await get('/api/swap/estimate?amountSol=5e-1')).json()).toMatchObject({
-      amountLamports: '500000000',
-    });
+    for (const [text, amountLamports] of [
+      ['5e-1', '500000000'],
+      ['0.30000000000000004', '300000000'],
+    ])
+      expect(await (await get(`/api/swap/estimate?amountSol=${text}`)).json()).toMatchObject({
+        amountLamports,
+      });
     expect(await (await get('/api/swap/estimate?amountSol=3')).json()).toMatchObject({
       creatable: false,
       reason: 'AMOUNT_TOO_LARGE',
