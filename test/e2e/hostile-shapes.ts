@@ -51,9 +51,11 @@ const GOOD = '{"path":"/a"}';
 const chunk = (body: string): string => `${body.length.toString(16)}\r\n${body}\r\n`;
 const CHUNKED = 'transfer-encoding: chunked';
 const END = '0\r\n\r\n';
+const LARGE = 'x'.repeat(16 * 1024 + 1);
 
 const COUNTED = '204';
 const BAD_JSON = '400 INVALID_JSON';
+const TOO_LARGE = '413 BODY_TOO_LARGE';
 const BAD_INPUT = '400 INVALID_INPUT';
 const NO_ROUTE = '404 ROUTE_NOT_FOUND';
 const WRONG_METHOD = '405 METHOD_NOT_ALLOWED';
@@ -72,6 +74,9 @@ const framing: Shape[] = [
     [CHUNKED, 'content-length: 4'],
     chunk(GOOD) + END,
   ),
+  framed('a body over 16 KiB', TOO_LARGE, [`content-length: ${LARGE.length}`], LARGE),
+  framed('a body over 16 KiB in one chunk', TOO_LARGE, [CHUNKED], chunk(LARGE) + END),
+  framed('a length of a gigabyte', TOO_LARGE, ['content-length: 999999999'], '{'),
   framed('two lengths that differ', NOT_HTTP, ['content-length: 13', 'content-length: 1'], GOOD),
   framed('a list of two lengths', NOT_HTTP, ['content-length: 13, 13'], GOOD),
   framed('a negative length', NOT_HTTP, ['content-length: -1'], GOOD),
