@@ -72,10 +72,6 @@ const wranglerWith = (edit: (text: string) => string): string => {
 };
 
 describe('on a healthy service', () => {
-  it('the doctor finds no problem in a healthy service', async () => {
-    expect((await look({}, 'wrangler.toml')).problems).toEqual([]);
-  });
-
   it('the doctor reports a healthy service in the terminal and ends with exit code 0', async () => {
     write(healthy);
     const { stdout } = await runScript('doctor', ['--settings', file, '--service', world.url]);

@@ -213,16 +213,6 @@ describe('the target', () => {
     expect(dead).toMatchObject({ code: 1, stdout: 'Target: http://127.0.0.1:9, which does not respond\n' });
     expect(dead.stderr).toBe('http://127.0.0.1:9 does not respond.\n');
   });
-
-  it('a command that changes something requires a target', async () => {
-    const { code, stdout, stderr } = await ops(['pause'], { API_BASE_URL: '' });
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain('OPS_SECRET is set without a service');
-  });
-
-  it('the command line prints an empty list as “none”', async () => {
-    expect((await ops(['held'])).stdout).toMatch(/await the operator\.\nnone\n$/);
-  });
 });
 
 describe('the operator’s route', () => {

@@ -77,22 +77,6 @@ it('the probe calls every upstream and ends with exit code 0 when all is well', 
   expect(uncalled.map(([name]) => name)).toEqual(['orca', 'changenow']);
 });
 
-it('the probe shows how the shape of a quote differs from the recorded one', async () => {
-  // With a token 1Click charges no own fee.
-  expect((await probe()).said).toContain('shape POST /v0/quote: quoteRequest.appFees: the list is empty');
-  const keyless = await probe({ NEAR_INTENTS_JWT: '' });
-  expect(keyless.said).toContain('shape POST /v0/quote: as recorded');
-});
-
-it('the probe compares each response with the recorded one, and names calls that were never recorded', async () => {
-  for (const front of ['rpc1', 'rpc2'] as const) world.faults.set(front, { kind: 'version' });
-  const { said } = await probe();
-  expect(said).toContain('shape GET /v0/tokens: as recorded');
-  expect(said).toContain('shape getTransaction: as recorded');
-  for (const call of ['GET /v0/status', 'getEpochInfo', 'GET /api/blocks/tip/height', 'POST /info'])
-    expect(said).toContain(`shape ${call}: no recorded response to compare with (status`);
-});
-
 it('the probe moves no funds: it takes one dry quote, and no deposit address or transaction', async () => {
   const before = world.solana.ledger.transactionsOf(world.reserve.solana).length;
   world.resetStats();
