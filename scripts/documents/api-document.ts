@@ -222,16 +222,17 @@ function addInternal(responses: Responses): void {
   };
 }
 
+type Coded = {
+  readonly allOf?: readonly unknown[];
+  readonly anyOf?: readonly unknown[];
+  readonly properties?: { readonly error_code?: { readonly enum?: readonly string[] } };
+};
+
 /** The codes of an error response; none for any other schema. */
-export function codesOf(schema: unknown): string[] {
-  if (typeof schema !== 'object' || schema === null) return [];
-  const parts: unknown[] = [...list(Reflect.get(schema, 'allOf')), ...list(Reflect.get(schema, 'anyOf'))];
-  if (parts.length > 0) return parts.flatMap(codesOf);
-  const properties: unknown = Reflect.get(schema, 'properties');
-  if (typeof properties !== 'object' || properties === null) return [];
-  const code: unknown = Reflect.get(properties, 'error_code');
-  const found: unknown = typeof code === 'object' && code !== null ? Reflect.get(code, 'enum') : undefined;
-  return list(found).filter((entry) => typeof entry === 'string');
+export function codesOf(schema: unknown): readonly string[] {
+  const { allOf = [], anyOf = [], properties }: Coded = Object(schema);
+  const parts = [...allOf, ...anyOf];
+  return parts.length > 0 ? parts.flatMap(codesOf) : (properties?.error_code?.enum ?? []);
 }
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

@@ -56,11 +56,9 @@ const pascal = (text: string): string =>
 
 function nameOf(kind: Kind, part: object, status: string): string {
   if (kind === 'parameters') return pascal(String(Reflect.get(part, 'name')));
-  const content: unknown = Reflect.get(part, 'content');
-  const json: unknown =
-    typeof content === 'object' && content !== null && Reflect.get(content, 'application/json');
-  const codes = codesOf(typeof json === 'object' && json !== null ? Reflect.get(json, 'schema') : undefined);
-  return codes[0] === undefined ? `Status${status}` : pascal(codes[0]);
+  const { content }: { content?: Record<string, { schema?: unknown }> } = part;
+  const [code] = codesOf(content?.['application/json']?.schema);
+  return code === undefined ? `Status${status}` : pascal(code);
 }
 
 function freeName(taken: object, name: string): string {
