@@ -1,7 +1,7 @@
 /** Finds settings of limits, sources and areas that are valid but unwise. */
 import { DECLARATIONS, limitsOf, readConfig, VARIABLES } from '../../src/config.ts';
 import { type LimitName, OPERATION_LIMITS, type OperationLimit } from '../../src/core/operation-limits.ts';
-import { type Finding, hostOf, noteIf, problem, problemIf, type Settings } from './finding.ts';
+import { type Finding, given, hostOf, noteIf, problem, problemIf, type Settings } from './finding.ts';
 
 /** The key in the service's own SDK; the holder of any other key could sign quotes. */
 const PRODUCTION_QUOTE_KEY = readConfig({}).NEAR_INTENTS_QUOTE_KEY;
@@ -14,8 +14,6 @@ export const checkLimits = (settings: Settings): Finding[] => [
   ...checkSources(settings),
   ...checkAreas(settings),
 ];
-
-const given = (settings: Settings, name: string): string | undefined => settings[name] || undefined;
 
 function checkSpending(settings: Settings): Finding[] {
   const c = readConfig(settings);
@@ -102,15 +100,10 @@ function checkSources(settings: Settings): Finding[] {
 
 function checkAreas(settings: Settings): Finding[] {
   // The variables of the custodian and of payments have separate findings.
-  const absent = DECLARATIONS.flatMap(
-    ([
-      name,
-      {
-        required,
-        areas: [area],
-      },
-    ]) => (required && area !== 'custody' && area !== 'payments' && !given(settings, name) ? [name] : []),
-  );
+  const absent = DECLARATIONS.filter(
+    ([name, { required, areas }]) =>
+      required && !['custody', 'payments'].includes(areas[0]) && !given(settings, name),
+  ).map(([name]) => name);
   return noteIf(
     absent.length > 0,
     'areas-off',

@@ -2,7 +2,7 @@
 import { decodeWif, wifControls } from '../../src/chain/bitcoin/wif.ts';
 import { DECLARATIONS, readConfig, VARIABLES } from '../../src/config.ts';
 import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
-import { type Finding, noteIf, problem, problemIf, SECRETS, type Settings } from './finding.ts';
+import { type Finding, given, noteIf, problem, problemIf, SECRETS, type Settings } from './finding.ts';
 import { KNOWN } from './read-settings.ts';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
@@ -31,8 +31,6 @@ export function missingSecrets(names: readonly string[]): string[] {
     (name) => !has(name) && !(name === 'SOLANA_PRIVATE_KEY' && has('VAULT_URL')),
   );
 }
-
-const given = (settings: Settings, name: string): string | undefined => settings[name] || undefined;
 
 function checkNames(settings: Settings): Finding[] {
   const unknown = Object.keys(settings).filter((name) => !KNOWN.includes(name));

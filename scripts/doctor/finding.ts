@@ -25,6 +25,9 @@ export const noteIf = (isSo: boolean, ...about: About): Finding[] => (isSo ? [no
 /** Variables from a file or the environment, by name. */
 export type Settings = Readonly<Record<string, string>>;
 
+/** The value of a setting, unless it is empty. */
+export const given = (settings: Settings, name: string): string | undefined => settings[name] || undefined;
+
 /** Names whose values are never shown. */
 export const SECRETS: readonly string[] = DECLARATIONS.flatMap(([name, { secret }]) =>
   secret ? [name] : [],
