@@ -78,20 +78,6 @@ it.each([
   expect(await rows('SELECT * FROM views')).toEqual([]);
 });
 
-it('logs and counts each of 200 simultaneous views', async () => {
-  await views(200, (n) =>
-    view(
-      { path: `/p${n % 7}`, referrer: `https://r${n % 3}.example/` },
-      { 'cf-connecting-ip': `10.0.0.${n}` },
-    ),
-  );
-  expect(await rows('SELECT count(*) AS n FROM views')).toEqual([{ n: 200 }]);
-  const { totals, by_path, by_referrer } = await stats();
-  expect([totals.pageviews, totals.visitors_24h]).toEqual([200, 200]);
-  expect(by_path.reduce((sum, { count }) => sum + count, 0)).toBe(200);
-  expect(by_referrer.reduce((sum, { count }) => sum + count, 0)).toBe(200);
-});
-
 it('the last 24 hours and the last 7 days include the current hour', async () => {
   for (const hoursAgo of [168, 167, 24, 23, 0]) {
     moveClock(NOON - hoursAgo * HOUR - Date.now());

@@ -224,17 +224,6 @@ describe('the custodian in the Workers runtime', () => {
     expect(await createSwap(request('c1', 'key'))).toEqual({ ...answer, replayed: true });
   });
 
-  it('refuses an altered quote and signs nothing', async () => {
-    upstreams.fault = (url, body) => {
-      if (!url.endsWith('/v0/quote')) return undefined;
-      return Response.json({ ...body, timestamp: 'x', signature: 'ed25519:1', quoteRequest: {}, quote: {} });
-    };
-    const answer = await createSwap(request('c1'));
-    expect(answer).toMatchObject({ type: 'refused', refusal: { code: 'UPSTREAM_FAILED' } });
-    expect(upstreams.sent.size).toBe(0);
-    expect(await d1Row()).toMatchObject({ status: 'failed', signature: null });
-  });
-
   it('an emptied object starts frozen if the mirror in D1 has rows', async () => {
     await createSwap(request('c1'));
     await runInDurableObject(custodian(), (_instance, { storage }) => storage.deleteAll());
