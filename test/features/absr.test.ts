@@ -83,11 +83,6 @@ describe('the summary', () => {
     });
   });
 
-  it('the summary shows a negative gap when the reserve is smaller than the supply', async () => {
-    const summary = await service({ reserve: 999_999n }).read();
-    expect(summary).toMatchObject({ gapSats: -1, gapSatoshis: '-1', ratio: 0.999999 });
-  });
-
   it('the summary without a mint has no supply and no error', async () => {
     const { d } = service();
     const summary = await getSummary({ ...d, absrMint: null });

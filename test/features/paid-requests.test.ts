@@ -136,14 +136,6 @@ describe('reading an invoice again within a second', () => {
   const details = ['awaiting_payment', 'seen'];
   const detailOf = async (answer: ReturnType<ReturnType<typeof service>>) => (await answer).body.detail;
 
-  it('a repeated read within a second returns the same state if the caller has changed nothing', async () => {
-    const ask = service({ details });
-    expect([await detailOf(ask(PATH)), await detailOf(ask(PATH))]).toEqual([
-      'awaiting_payment',
-      'awaiting_payment',
-    ]);
-  });
-
   it('a repeated read with the bookmark of a change returns the newest state', async () => {
     const ask = service({ details });
     await ask(PATH);
