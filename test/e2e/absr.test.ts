@@ -97,30 +97,6 @@ describe('a day of the reserve', () => {
     expect(await supplyOf(world)).toBe('1000000');
   });
 
-  it('lists a swap with the type "issue" once its sats have arrived', async () => {
-    const response = await world.fetch('/api/swap/create', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ amountSol: 0.5 }),
-    });
-    const { id } = (await response.json()) as { id: string };
-    const [issue, mint] = await until('an issue', async () => {
-      await world.control.mine(1);
-      const list = await listOf(world);
-      return list.length > 1 ? list : undefined;
-    });
-    const swap = await get<Json>(world, `/api/swap/status/${id}`);
-    expect(issue).toMatchObject({
-      signature: id,
-      txId: swap.txId,
-      type: 'issue',
-      amountSatoshis: swap.btcSatoshis,
-      amountUsd: Number(swap.btcSatoshis) / 1_250,
-    });
-    expect(mint?.type).toBe('mint');
-    expect(Number(issue?.blockTime)).toBeGreaterThanOrEqual(Number(mint?.blockTime));
-  });
-
   it('the status is red within a cron tick when sats leave the reserve, and shows the missing sats', async () => {
     const privateKey = WIF(NETWORK).decode(world.bindings.BTC_PRIVATE_KEY_WIF ?? '');
     const { script } = p2wpkh(secp256k1.getPublicKey(privateKey, true), NETWORK);
@@ -166,20 +142,6 @@ it('creates a missing treasury token account; a reorganization removes only sats
       absrTokenSupply: 1_000_000,
       gapSats: 0,
     });
-  } finally {
-    await world.stop();
-  }
-});
-
-it('signs nothing without SOL for the fees, and the status shows the reason', async () => {
-  const world = await startWorld({ cron: false, blockMs: 0, slotMs: 20, reserveLamports: 1_000_000n });
-  try {
-    await world.control.cron(DAILY);
-    expect(await get(world, '/api/status')).toMatchObject({
-      ok: false,
-      custody: { mint: { state: 'scheduled', reason: 'INSUFFICIENT_BALANCE', ok: false } },
-    });
-    expect(await mintsOf(world)).toEqual([]);
   } finally {
     await world.stop();
   }
