@@ -1,251 +1,91 @@
 /**
- * The custodian of the kit over the simulator's models, in virtual time and without faults. A test adds the modules
- * that it tests.
+ * The custodian as production composes it, over the simulator's world in virtual time and without faults. The test that
+ * makes it fails if the run breaks an invariant of the simulator.
  */
-import { depositTerms } from '../../src/chain/solana/deposit.ts';
+import { expect, onTestFinished } from 'vitest';
 import { TOKEN_PROGRAM } from '../../src/chain/solana/token-program.ts';
-import { lamports } from '../../src/core/amount.ts';
-import { upstreamFailed } from '../../src/core/errors.ts';
-import type { Custodian, CustodyDeps } from '../../src/custody/custodian.ts';
-import { createD1Mirror } from '../../src/custody/kernel/outbox.ts';
+import type { OpsAnswer, OpsCommand, RequestView } from '../../src/custody/api.ts';
+import type { Custodian } from '../../src/custody/custodian.ts';
 import type { SqlRow } from '../../src/custody/kernel/ports.ts';
-import { SolanaView } from '../../src/custody/kernel/solana-view.ts';
-import type { SolanaNode } from '../../src/providers/solana-rpc.ts';
-import { createD1Model } from '../simulator/d1-model.ts';
 import type { Contents } from '../simulator/disk.ts';
-import { createHost, type Instance } from '../simulator/host.ts';
-import { createLedger, type Entry, FINALITY, key } from '../simulator/ledger.ts';
-import { createNodes } from '../simulator/nodes.ts';
+import { calm } from '../simulator/faults.ts';
+import { key } from '../simulator/ledger.ts';
 import { loadProduction, OWN_SOURCE } from '../simulator/production.ts';
-import { createRandom } from '../simulator/random.ts';
-import { createScheduler } from '../simulator/scheduler.ts';
-import { ataOf, signatureOf, type Transaction } from '../simulator/transactions.ts';
+import { scenarioOf } from '../simulator/scenario.ts';
+import { ataOf, type Transaction } from '../simulator/transactions.ts';
+import { ADDRESSES, createWorld, OTHER_TREASURY, type WorldChange } from '../simulator/world.ts';
 import { wallet } from './addresses.ts';
-import { assembleTransaction, createCustodyFakes } from './custodian.ts';
-import { createFakeBridge, createSwapPorts } from './fake-bridge.ts';
-import { LIMITS } from './limits.ts';
+import { tokenDesign } from './token-design.ts';
 
 export const START = 1_800_000_000_000;
-export const SLOT_MS = 100;
 const MINUTE = 60_000;
+const MOST_TRIES = 50;
 const production = await loadProduction(OWN_SOURCE);
 
-export const RESERVE = wallet(900_001);
-export const TREASURY = wallet(900_002);
-export const MINTS = { USDC: wallet(900_003), USDT: wallet(900_004) };
-export const ASRY = wallet(900_005);
-export const terms = depositTerms({
-  treasury: TREASURY,
-  reserve: RESERVE,
-  mints: MINTS,
-  heldSenders: new Set(),
-});
+const { reserve: RESERVE, asry: ASRY } = ADDRESSES;
+export const TREASURY = OTHER_TREASURY;
+const asryAccount = (owner: string): string => ataOf(owner, ASRY);
 
-const FAULTS = {
-  sends: { dropped: 0, late: 0, failing: 0, forked: 0, hidden: 0, returning: 1 },
-  nodes: { failing: 0, shifting: 1, lags: [0], balanced: false, lostAnswers: 0 },
-  d1: { failing: 0, outageMs: 0, lostAnswers: 0, lateCommits: 0 },
-  host: { crash: 0, replace: 0, flush: 1, alarmLost: 0, alarmRepeated: 0, alarmLateMs: 0, alarmRetried: 1 },
-};
-const MOST_LATENCY_MS = 50;
-
-/** The outside world as called by one instance of the custodian. */
-export type Reach = {
-  /** A call over the network. */
-  readonly net: <T>(label: string, ask: () => Promise<T>) => Promise<T>;
-  readonly nodes: readonly SolanaNode[];
-  readonly solana: SolanaView;
-  readonly now: () => number;
+const SUBJECT = {
+  ...tokenDesign({ program: 'token', decimals: 9, revokeMint: true }),
+  supply: '1',
+  costLamports: '5020000',
 };
 
-/** The effects of a transaction of the reserve, decoded from its signed bytes. */
-export type Effects = {
-  /** `mint:<address>` of a creation, else the memo. */
-  readonly intent: string;
-  readonly memo: string | undefined;
-  /** The receiver of lamports. */
-  readonly to: string;
-  readonly lamports: bigint;
-  /** The owner of the account that receives tokens, and whether the transaction opens that account. */
-  readonly receiver: string;
-  readonly atoms: bigint;
-  readonly createsAccount: boolean;
-};
-
-export type SimulatedCustodian = ReturnType<typeof simulateCustodian>;
-
-export function simulateCustodian(p: {
-  readonly seed: number;
-  readonly startLamports?: bigint;
+export function simulateCustodian({
+  seed = 1,
+  startLamports = 100_000_000_000n,
+  failing,
+  ...change
+}: WorldChange & {
+  readonly seed?: number | undefined;
+  readonly startLamports?: bigint | undefined;
   /** Chance that a transaction fails on the chain. */
   readonly failing?: (() => number) | undefined;
-  readonly modules: (reach: Reach) => Partial<CustodyDeps>;
-  /** Calls that a node accepts per second; it refuses all others. Unlimited if absent. */
-  readonly nodeRate?: number;
-  /** Whether a call may fail, because its caller receives the error. An alarm may not. */
-  readonly callsFail?: boolean;
 }) {
-  const random = createRandom(p.seed);
-  const scheduler = createScheduler();
-  const wallClock = () => START + scheduler.now();
-  const errors: string[] = [];
-  const alarms: string[] = [];
-
-  const chain = createLedger({
-    scheduler,
-    random: random.fork(),
-    slotMs: SLOT_MS,
-    fates: () => ({ ...FAULTS.sends, failing: p.failing?.() ?? 0 }),
-    onLanding: ({ transaction, before }) => {
-      if (transaction.accounts[0] !== RESERVE) return;
-      const spent = transaction.actions.reduce(
-        (sum, action) => sum + (action.type === 'pay' || action.type === 'create' ? action.lamports : 0n),
-        transaction.fee,
-      );
-      if ((before.get(key.lamports(RESERVE)) ?? 0n) < spent)
-        errors.push(`${transaction.signature} is not covered`);
+  const sends = Object.defineProperty({ ...calm.sends }, 'failing', { get: failing ?? (() => 0) });
+  const world = createWorld(
+    {
+      ...scenarioOf(seed),
+      epoch: START,
+      slotMs: 100,
+      nodes: Array(2).fill({ retention: Number.POSITIVE_INFINITY }),
+      lies: undefined,
+      remoteKey: false,
+      startLamports,
+      treasuryIsReserve: false,
+      caps: {
+        scale: 1n,
+        hourSol: 4n,
+        daySol: 10n,
+        unsettledSol: 4n,
+        refundsSol: '0.5',
+        costSol: '0.1',
+        payouts: '2000',
+        creations: '500',
+      },
+      calm: { ...calm, sends, nodes: { ...calm.nodes, lags: [0] }, latencyMs: 50, latent: 1 },
     },
-    onDropped: () => undefined,
-    onFinal: () => undefined,
-    onUncovered: ({ signature }) => errors.push(`${signature} is not covered`),
-  });
-  chain.endow(key.lamports(RESERVE), p.startLamports ?? 100_000_000_000n);
-  chain.mints.set(ASRY, { program: TOKEN_PROGRAM, decimals: 9, authority: null });
-  const openAccount = (owner: string, atoms = 0n): void =>
-    chain.openAccount(ataOf(owner, ASRY), { owner, mint: ASRY, program: TOKEN_PROGRAM }, atoms);
-  openAccount(RESERVE, 10n ** 18n);
-  const d1 = createD1Model({
-    scheduler,
-    random: random.fork(),
-    schema: production.schema,
-    faults: () => FAULTS.d1,
-  });
-  async function rowsOf(sql: string): Promise<SqlRow[]> {
-    const statement = d1.database.prepare(sql) as never as { all(): Promise<{ results: SqlRow[] }> };
-    return (await statement.all()).results;
-  }
-  const nodes = createNodes({
-    ledger: chain,
-    random: random.fork(),
     production,
-    specs: [{ retention: Number.POSITIVE_INFINITY }, { retention: Number.POSITIVE_INFINITY }],
-    lies: () => undefined,
-    faults: () => FAULTS.nodes,
-    blockTime: (slot) => Math.floor((START + chain.timeOf(slot)) / 1_000),
-    forged: [],
-    onLie: () => undefined,
-    onSend: () => undefined,
+    () => undefined,
+    // The daily mint and the proofs have models of their own.
+    { ...change, deps: ({ absr: _, proof: __, ...deps }) => change.deps?.(deps) ?? deps },
+  );
+  const { scheduler, ledger, host, witness, state, truth } = world;
+  onTestFinished(() => {
+    host.release();
+    expect(witness.violations).toEqual([]);
   });
-  const netRandom = random.fork();
-  /** Calls to all nodes since this count was last read, and calls to each node in the current second. */
-  const nodeCalls = { count: 0, second: 0, inSecond: new Map<string, number>() };
+  state.isCalm = true;
+  let clients = 0;
 
-  function askNode(label: string): void {
-    const [node = ''] = label.split('.');
-    const second = Math.floor(scheduler.now() / 1_000);
-    if (second !== nodeCalls.second) nodeCalls.inSecond.clear();
-    nodeCalls.second = second;
-    nodeCalls.count++;
-    const calls = (nodeCalls.inSecond.get(node) ?? 0) + 1;
-    nodeCalls.inSecond.set(node, calls);
-    if (calls > (p.nodeRate ?? Number.POSITIVE_INFINITY)) throw upstreamFailed(node, 'rate_limited');
-  }
+  const cron = (): void => {
+    void host.event('wake', (custody) => custody.wake());
+    scheduler.after(MINUTE, cron);
+  };
+  scheduler.after(MINUTE, cron);
 
-  function effectsOf({ actions, memo }: Transaction): Effects {
-    const created = actions.find(({ type }) => type === 'create');
-    const paid = actions.find(({ type }) => type === 'pay');
-    const moved = actions.find(({ type }) => type === 'move');
-    return {
-      intent: created?.type === 'create' ? `mint:${created.mint}` : (memo ?? ''),
-      memo: memo ?? undefined,
-      to: paid?.type === 'pay' ? paid.to : '',
-      lamports: paid?.type === 'pay' ? paid.lamports : 0n,
-      receiver: (moved?.type === 'move' && chain.tokenAccounts.get(moved.to)?.owner) || '',
-      atoms: moved?.type === 'move' ? moved.atoms : 0n,
-      createsAccount: actions.some(({ type }) => type === 'open'),
-    };
-  }
-
-  const hasAccount = (owner: string): boolean =>
-    chain.valueAt(key.exists(ataOf(owner, ASRY)), chain.tip() - FINALITY, chain.tip()) === 1n;
-
-  /** The successful reserve transactions on the chain. */
-  const landed = (): { readonly entry: Entry; readonly order: Effects }[] =>
-    chain.entries
-      .filter(
-        ({ transaction, failed, droppedAt }) =>
-          transaction.accounts[0] === RESERVE && !failed && droppedAt === Number.POSITIVE_INFINITY,
-      )
-      .map((entry) => ({ entry, order: effectsOf(entry.transaction) }));
-
-  function compose(instance: Instance): Custodian {
-    const net = <T>(label: string, ask: () => Promise<T>): Promise<T> =>
-      instance.cross(label, async () => {
-        await scheduler.sleep(netRandom.between(0, MOST_LATENCY_MS));
-        return ask();
-      });
-    const within = <T>(work: Promise<T>, ms: number): Promise<T | undefined> =>
-      Promise.race([work, scheduler.sleep(ms).then((): undefined => undefined)]);
-    const asked = nodes.rpcOver(
-      (label) => (ask) =>
-        net(label, async () => {
-          askNode(label);
-          return ask();
-        }),
-    ).nodes;
-    const mirror = createD1Mirror(d1.database as never);
-    const solana = new SolanaView({
-      nodes: asked,
-      reserveAddress: RESERVE,
-      now: wallClock,
-      within,
-      log: () => undefined,
-    });
-    return createCustodyFakes({
-      chain: solana,
-      mirror: {
-        ...mirror,
-        apply: (...batch) => net('d1.apply', () => mirror.apply(...batch)),
-        mark: () => net('d1.mark', () => mirror.mark()),
-      },
-      signer: {
-        address: RESERVE,
-        sign: (message) => instance.cross('sign', async () => signatureOf(message)),
-      },
-      swap: {
-        ...createSwapPorts(createFakeBridge()),
-        reserveAddress: RESERVE,
-        latestBlockhash: () => solana.latestBlockhash(),
-        history: solana.history,
-        transaction: (signature) => solana.transaction(signature),
-      },
-      limits: { ...LIMITS, floor: lamports(0n) },
-      assemble: assembleTransaction,
-      now: wallClock,
-      randomId: () => String(random.next()),
-      openCircuits: () => [],
-      within,
-      log: ({ level, event }) => {
-        if (level === 'alarm') alarms.push(String(event));
-      },
-      ...p.modules({ net, nodes: asked, solana, now: wallClock }),
-    }).start(instance.storage);
-  }
-
-  const host = createHost<Custodian>({
-    scheduler,
-    random: random.fork(),
-    faults: () => FAULTS.host,
-    wallClock,
-    compose,
-    beforeBoot: () => undefined,
-    onError: (call, error) => {
-      if (call !== 'call' || !p.callsFail) errors.push(`${call} threw ${String(error)}`);
-    },
-    trace: () => undefined,
-  });
-
-  /** A call at a given time, and its result; undefined if the instance was lost during the call. */
+  /** A call at a given time, and its result; undefined if it fails. */
   function at<T>(
     time: number,
     ask: (custody: Custodian) => Promise<T>,
@@ -256,80 +96,116 @@ export function simulateCustodian(p: {
     });
   }
 
-  const cron = (): void => {
-    void host.event('wake', (custody) => custody.wake());
-    scheduler.after(MINUTE, cron);
-  };
-  scheduler.after(MINUTE, cron);
+  /** A call now, without a time limit. */
+  async function call<T>(ask: (custody: Custodian) => Promise<T>): Promise<T | undefined> {
+    let value: T | undefined;
+    let answered = false;
+    at(scheduler.now(), ask, (answer) => {
+      answered = true;
+      value = answer;
+    });
+    await scheduler.run(scheduler.now() + 10 * MINUTE, () => answered);
+    return value;
+  }
+
+  const ops = (name: OpsCommand['name'], id?: string): Promise<OpsAnswer | undefined> =>
+    call((custody) => custody.ops(id === undefined ? { name } : { name, id }));
+
+  /** Advances the time to the next event. */
+  async function pass(ms: number): Promise<void> {
+    let over = false;
+    scheduler.after(ms, () => {
+      over = true;
+    });
+    await scheduler.run(scheduler.now() + ms, () => over);
+  }
+
+  function effectsOf({ actions, memo }: Transaction) {
+    const moved = actions.find(({ type }) => type === 'move');
+    return {
+      memo,
+      /** The owner of the account that receives tokens, and whether the transaction opens that account. */
+      receiver: (moved?.type === 'move' && ledger.tokenAccounts.get(moved.to)?.owner) || '',
+      atoms: moved?.type === 'move' ? moved.atoms : 0n,
+      createsAccount: actions.some(({ type }) => type === 'open'),
+    };
+  }
 
   return {
-    scheduler,
-    random,
-    chain,
-    nodeCalls,
-    host,
-    errors,
-    /** Names of the alarms, in their order. */
-    alarms,
-    landed,
-    rowsOf,
+    ...world,
     at,
+    call,
+    ops,
+    pass,
 
-    /** A call now, without a time limit; undefined if the instance was lost during the call. */
-    async call<T>(ask: (custody: Custodian) => Promise<T>): Promise<T | undefined> {
-      let value: T | undefined;
-      let answered = false;
-      at(scheduler.now(), ask, (answer) => {
-        answered = true;
-        value = answer;
-      });
-      await scheduler.run(scheduler.now() + 10 * MINUTE, () => answered);
-      return value;
-    },
+    /** The effects of the successful reserve transactions on the chain. */
+    landed: () => witness.moved().map(({ entry }) => effectsOf(entry.transaction)),
 
-    /** Advances the time to the next event. */
-    async pass(ms: number): Promise<void> {
-      let over = false;
-      scheduler.after(ms, () => {
-        over = true;
-      });
-      await scheduler.run(scheduler.now() + ms, () => over);
+    async rowsOf(sql: string): Promise<SqlRow[]> {
+      const statement = world.d1.database.prepare(sql) as never as { all(): Promise<{ results: SqlRow[] }> };
+      return (await statement.all()).results;
     },
 
     /** Opens an empty account for ASRY. */
-    openAccount: (owner: string): void => openAccount(owner),
+    openAccount: (owner: string): void =>
+      ledger.openAccount(asryAccount(owner), { owner, mint: ASRY, program: TOKEN_PROGRAM }, 0n),
     /** Closes that account, as its owner may. */
-    closeAccount: (owner: string): void => {
-      const name = key.exists(ataOf(owner, ASRY));
-      chain.endow(name, -chain.value(name));
+    closeAccount(owner: string): void {
+      const name = key.exists(asryAccount(owner));
+      ledger.endow(name, -ledger.value(name));
     },
-    /** Whether the account exists, as finalized blocks show it. */
-    hasAccount,
+    setReserveAtoms(atoms: bigint): void {
+      const name = key.atoms(asryAccount(RESERVE));
+      ledger.endow(name, atoms - ledger.value(name));
+    },
 
     /** Pays the reserve as a third party. */
-    credit(signature: string, amount: bigint): void {
-      const from = wallet(900_006);
-      chain.endow(key.lamports(from), amount + 5_000n);
-      chain.add({
-        signature,
-        accounts: [from, RESERVE],
-        signers: 1,
-        fee: 5_000n,
-        actions: [{ type: 'pay', from, to: RESERVE, lamports: amount }],
-        memo: null,
-        born: null,
-        readable: true,
-      });
+    credit: (lamports: bigint): void =>
+      ledger.transfer(world.signature(), { from: wallet(900_006), to: RESERVE, lamports }),
+
+    /** Opens a request; throws if it is refused. */
+    async open(kind: 'token' | 'listing', client = `ip-${++clients}`): Promise<RequestView> {
+      const subject = { ...SUBJECT, ...(kind === 'listing' && { mint: wallet(900_100 + clients) }) };
+      const asked = { kind, subject, baseFeeLamports: 20_000_000n, client };
+      const opened = await call((custody) => custody.openRequest(asked));
+      if (opened?.type !== 'opened') throw new Error(`not opened: ${opened?.refusal.code}`);
+      const { request } = opened;
+      const { id, reference, feeLamports } = request;
+      if (kind === 'token')
+        truth.invoices.set(String(request.mintAddress), { fee: BigInt(feeLamports), id, reference });
+      return request;
+    },
+
+    /** Pays the treasury; the payment lands in the next block. */
+    pay(payer: string, lamports: bigint, references: readonly string[]): string {
+      const signature = world.signature();
+      ledger.transfer(signature, { from: payer, to: TREASURY, lamports }, references);
+      truth.payments.set(signature, { lamports, payer });
+      return signature;
     },
 
     /** Empties the custodian's storage, or restores it to `rows`. */
-    loseJournal: (rows: Contents = []): void => host.restore(rows, 'lost'),
+    loseJournal(rows: Contents = []): void {
+      state.isLost = true;
+      host.restore(rows, 'lost');
+    },
     remember: (): Contents => host.disk.contents(),
+
+    /** Repeated until it succeeds, because right after the loss it is refused as too early. Then signing is resumed. */
+    async reconcile(): Promise<OpsAnswer['rows']> {
+      let answer: OpsAnswer | undefined;
+      for (let tries = 0; !answer?.ok; tries++) {
+        if (tries > MOST_TRIES) throw new Error('the journal was never reconciled');
+        if (tries > 0) await pass(MINUTE);
+        answer = await ops('reconcile');
+      }
+      state.isLost = false;
+      await ops('resume');
+      return answer.rows;
+    },
 
     /** The purpose for which a name was claimed. */
     consumerOf: (name: string): unknown =>
       host.disk.exec('SELECT purpose FROM claims WHERE name = ?', [name])[0]?.purpose,
-
-    release: () => host.release(),
   };
 }

@@ -17,6 +17,7 @@ const SKIPPED = 16;
 const NEVER = Number.POSITIVE_INFINITY;
 /** Rent in lamports of a token account. */
 export const TOKEN_RENT = 2_039_280n;
+const TRANSFER_FEE = 5_000n;
 
 /** Slots `from` to `to` lost their blocks when the tip was at `at`. */
 type Gap = { readonly from: number; readonly to: number; readonly at: number };
@@ -297,6 +298,11 @@ export function createLedger(p: {
     return result;
   }
 
+  /** Puts a value into the chain before its first block. */
+  function endow(name: string, amount: bigint): void {
+    state.set(name, value(name) + amount);
+  }
+
   return {
     tip,
     timeOf,
@@ -313,9 +319,24 @@ export function createLedger(p: {
     tokenAccounts: tokenAccounts as ReadonlyMap<string, TokenFacts>,
     mints,
 
-    /** Puts a value into the chain before its first block. */
-    endow(name: string, amount: bigint): void {
-      state.set(name, value(name) + amount);
+    endow,
+    /** A third party's transfer, which also names `references`; its sender gets the amount and the fee before. */
+    transfer(
+      signature: string,
+      pay: { readonly from: string; readonly to: string; readonly lamports: bigint },
+      references: readonly string[] = [],
+    ): void {
+      endow(key.lamports(pay.from), pay.lamports + TRANSFER_FEE);
+      add({
+        signature,
+        accounts: [pay.from, pay.to, ...references],
+        signers: 1,
+        fee: TRANSFER_FEE,
+        actions: [{ type: 'pay', ...pay }],
+        memo: null,
+        born: null,
+        readable: true,
+      });
     },
     openAccount(account: string, facts: TokenFacts, atoms: bigint): void {
       tokenAccounts.set(account, facts);

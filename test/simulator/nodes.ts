@@ -344,7 +344,7 @@ function createNode(p: Parameters<typeof createNodes>[0] & { spec: NodeSpec; ind
 }
 
 /** An entry as a node shows it. */
-export function chainTransaction(ledger: Ledger, entry: Entry, blockTime: number): ChainTransaction {
+function chainTransaction(ledger: Ledger, entry: Entry, blockTime: number): ChainTransaction {
   const { transaction, changes, before, failed, isNoop, slot } = entry;
   const { accounts, signers, fee, signature } = transaction;
   const pre = accounts.map((address) => before.get(key.lamports(address)) ?? 0n);

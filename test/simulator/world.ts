@@ -9,10 +9,10 @@ import { encodeBase58 } from '../../src/chain/solana/address.ts';
 import { limitsOf } from '../../src/config.ts';
 import type { LimitName } from '../../src/core/operation-limits.ts';
 import { rewardsAt } from '../../src/custody/asry/epochs.ts';
-import type { Custodian } from '../../src/custody/custodian.ts';
+import type { Custodian, CustodyDeps } from '../../src/custody/custodian.ts';
 import type { Log, Signer } from '../../src/custody/kernel/ports.ts';
 import { MINT_CONFIRMATIONS } from '../../src/custody/reserve/daily-mint.ts';
-import type { ChainTransaction } from '../../src/providers/solana-rpc.ts';
+import type { ChainTransaction, SolanaNode } from '../../src/providers/solana-rpc.ts';
 import { wallet } from '../kit/addresses.ts';
 import { type Bitcoin, createBitcoin } from './bitcoin.ts';
 import { type BridgeModel, createBridgeModel } from './bridge-model.ts';
@@ -53,6 +53,14 @@ export type State = {
   reported: Map<string, string | null>;
 };
 
+/** What a test changes in the world. */
+export type WorldChange = {
+  /** Called before each call of an upstream; it throws if the upstream refuses the call. */
+  readonly onCall?: (label: string) => void;
+  readonly nodes?: (nodes: readonly SolanaNode[]) => SolanaNode[];
+  readonly deps?: (deps: CustodyDeps) => CustodyDeps;
+};
+
 export type World = {
   readonly scenario: Scenario;
   readonly scheduler: Scheduler;
@@ -80,7 +88,7 @@ const secretKey = new Uint8Array(32).fill(7);
 const publicKey = ed25519.getPublicKey(secretKey);
 const RESERVE = encodeBase58(publicKey);
 
-const ADDRESSES = {
+export const ADDRESSES = {
   reserve: RESERVE,
   asry: wallet(901),
   absr: wallet(902),
@@ -88,7 +96,7 @@ const ADDRESSES = {
   USDT: 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB',
   bitcoin: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
 } as const;
-const OTHER_TREASURY = wallet(903);
+export const OTHER_TREASURY = wallet(903);
 const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 export const ABSR_SCALE = 100n;
 const START_SATS = 50_000n;
@@ -128,7 +136,12 @@ const MINT_KEYS = {
   sign: (_id: string, message: Uint8Array) => signatureOf(message),
 };
 
-export function createWorld(scenario: Scenario, production: Production, trace: Trace): World {
+export function createWorld(
+  scenario: Scenario,
+  production: Production,
+  trace: Trace,
+  change: WorldChange = {},
+): World {
   const random = createRandom(scenario.seed ^ 0x5bd1e995);
   const scheduler = createScheduler();
   const happened: Record<string, number> = {};
@@ -243,18 +256,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
     bitcoinAddress: ADDRESSES.bitcoin,
     signature,
     refund(name, lamports) {
-      const from = wallet(904);
-      ledger.endow(key.lamports(from), lamports + 5_000n);
-      ledger.add({
-        signature: name,
-        accounts: [from, RESERVE],
-        signers: 1,
-        fee: 5_000n,
-        actions: [{ type: 'pay', from, to: RESERVE, lamports }],
-        memo: null,
-        born: null,
-        readable: true,
-      });
+      ledger.transfer(name, { from: wallet(904), to: RESERVE, lamports });
     },
     faults: () => faults().bridge,
   });
@@ -298,6 +300,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
       instance.cross(label, async () => {
         const { latent, latencyMs } = faults();
         if (netRandom.chance(latent)) await scheduler.sleep(netRandom.between(1, latencyMs));
+        change.onCall?.(label);
         const answer = await ask();
         if (netRandom.chance(latent / 2)) await scheduler.sleep(netRandom.between(1, latencyMs));
         return answer;
@@ -319,7 +322,8 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
           throw error;
         }
       };
-    const rpc = nodes.rpcOver(traced);
+    const modelled = nodes.rpcOver(traced);
+    const rpc = { ...modelled, nodes: change.nodes?.(modelled.nodes) ?? modelled.nodes };
     const route: SwapRoute = {
       name: bridge.route.name,
       quote: (request) => traced('bridge.quote')(() => bridge.route.quote(request)),
@@ -342,7 +346,8 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
           })
         : undefined,
     );
-    const deps = running.composeCustody(running.readConfig(environment(scenario)), ADDRESSES.bitcoin, {
+    const settings = isPrevious ? running.readConfig(environment(scenario)) : config;
+    const deps = running.composeCustody(settings, ADDRESSES.bitcoin, {
       rpc,
       esploras: [0, 1].map((index) => bitcoin.indexOver(index, traced)),
       readPrices: () =>
@@ -373,7 +378,7 @@ export function createWorld(scenario: Scenario, production: Production, trace: T
       within: (work, ms) => within(scheduler, work, ms),
       log,
     });
-    return running.createCustodian(instance.storage, deps);
+    return running.createCustodian(instance.storage, change.deps?.(deps) ?? deps);
   }
 
   const host = createHost<Custodian>({

@@ -1,29 +1,26 @@
 /** Simulates the production custodian with its claims. */
 
-import type { DepositTransaction } from '../../../src/chain/solana/deposit.ts';
-import { findAta } from '../../../src/chain/solana/token-instructions.ts';
+import { type DepositTransaction, depositTerms } from '../../../src/chain/solana/deposit.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { lamports } from '../../../src/core/amount.ts';
-import type { ClaimAnswer, ClaimRequest, OpsCommand } from '../../../src/custody/api.ts';
+import type { ClaimAnswer, ClaimRequest } from '../../../src/custody/api.ts';
 import { type Claim, decodeRow, type Payout } from '../../../src/custody/asry/asry-store.ts';
-import type { AsryProgram } from '../../../src/custody/asry/epochs.ts';
+import { type AsryProgram, PROGRAM_TERMS } from '../../../src/custody/asry/epochs.ts';
 import { decodeOperation, type Operation } from '../../../src/custody/kernel/operation.ts';
-import { SolanaView } from '../../../src/custody/kernel/solana-view.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
 import { lookUpOf } from '../../kit/custodian.ts';
 import { LIMITS } from '../../kit/limits.ts';
-import {
-  ASRY,
-  MINTS,
-  RESERVE,
-  type SimulatedCustodian,
-  START,
-  simulateCustodian,
-  TREASURY,
-  terms,
-} from '../../kit/simulated-custodian.ts';
+import { START, simulateCustodian, TREASURY } from '../../kit/simulated-custodian.ts';
+import { ataOf } from '../../simulator/transactions.ts';
+import { ADDRESSES, mostReward } from '../../simulator/world.ts';
 
-const DAY_SECONDS = 86_400;
+const { asry: ASRY, reserve, USDC, USDT } = ADDRESSES;
+export const terms = depositTerms({
+  treasury: TREASURY,
+  reserve,
+  mints: { USDC, USDT },
+  heldSenders: new Set(),
+});
 
 export type SimulatedDeposit = {
   readonly signature: string;
@@ -34,18 +31,10 @@ export type SimulatedDeposit = {
   readonly at: number;
 };
 
-export const PROGRAM: AsryProgram = {
-  startsAt: START / 1_000,
-  epochSeconds: 30 * DAY_SECONDS,
-  cap: 1_000_000n,
-  depth: 90_000n * 10n ** 6n,
-  price: null,
-  minimumDeposit: 1_000_000n,
-  maxAgeSeconds: 90 * DAY_SECONDS,
-};
+export const PROGRAM: AsryProgram = { ...PROGRAM_TERMS, startsAt: START / 1_000, price: null };
 
 export type SimulationOptions = {
-  readonly seed: number;
+  readonly seed?: number;
   readonly deposits: readonly SimulatedDeposit[];
   readonly program?: Partial<AsryProgram>;
   /** Whether the senders' ASRY accounts exist from the start; true by default. */
@@ -53,7 +42,7 @@ export type SimulationOptions = {
   /** A node's false view of a deposit; throws when the node fails. */
   readonly see?: (node: number, signature: string) => DepositTransaction | null | undefined;
   /** ASRY and SOL of the reserve before it paid anything. */
-  readonly reserveAtoms?: () => bigint;
+  readonly reserveAtoms?: bigint;
   readonly startLamports?: bigint;
   /** Lamports that may be spent in a day on recipients' accounts. */
   readonly rentDay?: bigint;
@@ -67,9 +56,9 @@ export type SimulationOptions = {
 
 /** The transaction of a deposit. */
 export const transactionOf = (deposit: SimulatedDeposit): DepositTransaction => {
-  const mint = MINTS[deposit.asset];
+  const mint = ADDRESSES[deposit.asset];
   const row = (owner: string, atoms: bigint) => ({
-    account: owner === TREASURY ? terms.accounts[deposit.asset] : findAta(owner, mint, TOKEN_PROGRAM),
+    account: ataOf(owner, mint),
     mint,
     owner,
     program: TOKEN_PROGRAM,
@@ -89,60 +78,44 @@ export const transactionOf = (deposit: SimulatedDeposit): DepositTransaction => 
 export type Simulation = ReturnType<typeof createAsrySimulation>;
 
 export function createAsrySimulation(options: SimulationOptions) {
-  let reconfigured: Partial<AsryProgram> = {};
+  let program: AsryProgram = { ...PROGRAM, ...options.program };
   const deposits = new Map(options.deposits.map((deposit) => [deposit.signature, transactionOf(deposit)]));
 
-  const run: SimulatedCustodian = simulateCustodian({
+  const run = simulateCustodian({
     seed: options.seed,
-    ...(options.startLamports !== undefined && { startLamports: options.startLamports }),
+    startLamports: options.startLamports,
     failing: options.failing,
-    modules: ({ net, nodes, now, solana }) => {
-      const view = new SolanaView({
-        nodes: nodes.map((node, index) => ({
-          ...node,
-          transaction: (signature) =>
-            net(`deposit@${index}`, async () => {
-              const seen = options.see?.(index, signature);
-              return asChainTransaction(seen === undefined ? (deposits.get(signature) ?? null) : seen);
-            }),
-        })),
-        reserveAddress: RESERVE,
-        now,
-        within: (work) => work,
-        log: () => undefined,
-      });
-      return {
-        limits: {
-          ...LIMITS,
-          floor: lamports(0n),
-          rent_day: options.rentDay ?? LIMITS.rent_day,
-          failed_payouts_day: options.failedDay ?? LIMITS.failed_payouts_day,
+    // The chain has the deposit from the start; its nodes show it with its block time, or falsely.
+    nodes: (nodes) =>
+      nodes.map((node, index) => ({
+        ...node,
+        async transaction(signature, ...more) {
+          const found = await node.transaction(signature, ...more);
+          const seen = options.see?.(index, signature);
+          const shown = seen === undefined ? deposits.get(signature) : seen;
+          return shown === undefined ? found : asChainTransaction(shown);
         },
-        lookUp: lookUpOf((signature) => view.transaction(signature)),
-        asry: {
-          reserveAddress: RESERVE,
-          mint: ASRY,
-          terms,
-          program: { ...PROGRAM, ...options.program, ...reconfigured },
-          readMint: () =>
-            net('mint', async () => ({ program: TOKEN_PROGRAM, decimals: options.mintDecimals ?? 9 })),
-          readAccounts: (recipients) =>
-            net('recipients', async () => {
-              const sent = run.landed().reduce((sum, { order }) => sum + order.atoms, 0n);
-              return recipients.map((recipient) => ({
-                program: TOKEN_PROGRAM,
-                decimals: options.mintDecimals ?? 9,
-                accountOwner: run.hasAccount(recipient) ? recipient : null,
-                reserveAtoms: (options.reserveAtoms?.() ?? 10n ** 18n) - sent,
-              }));
-            }),
-          latestBlockhash: () => solana.latestBlockhash(),
-        },
-      };
-    },
+      })),
+    deps: ({ asry, ...deps }) => ({
+      ...deps,
+      limits: {
+        ...LIMITS,
+        floor: lamports(0n),
+        rent_day: options.rentDay ?? LIMITS.rent_day,
+        failed_payouts_day: options.failedDay ?? LIMITS.failed_payouts_day,
+      },
+      lookUp: lookUpOf((signature) => deps.swap.transaction(signature)),
+      ...(asry && { asry: { ...asry, program } }),
+    }),
   });
-  const { host, rowsOf } = run;
-  if (options.opened ?? true) for (const { sender } of options.deposits) run.openAccount(sender);
+  const { host, rowsOf, ledger, truth } = run;
+  for (const { signature, sender, atoms } of options.deposits) {
+    ledger.transfer(signature, { from: sender, to: TREASURY, lamports: 0n });
+    truth.deposits.set(signature, { atoms, account: ataOf(sender, ASRY), most: mostReward(atoms) });
+    if (options.opened ?? true) run.openAccount(sender);
+  }
+  if (options.reserveAtoms !== undefined) run.setReserveAtoms(options.reserveAtoms);
+  ledger.mints.set(ASRY, { program: TOKEN_PROGRAM, decimals: options.mintDecimals ?? 9, authority: null });
 
   const rows = <T>(table: string, order: string): T[] =>
     host.disk
@@ -167,9 +140,6 @@ export function createAsrySimulation(options: SimulationOptions) {
     epochs: () =>
       rows<{ number: number; deposits: bigint; paid: bigint; claims: number }>('asry_epochs', 'number'),
 
-    /** D1's rows, by id. */
-    mirrored: () => rowsOf('SELECT id, journal FROM asry_claims ORDER BY id'),
-
     /** A claim at a given time, and its result. A caller whose call is lost does not repeat it. */
     claimAt(
       time: number,
@@ -191,8 +161,8 @@ export function createAsrySimulation(options: SimulationOptions) {
       ]),
 
     /** Another deployment, with these parameters instead of the first. */
-    reconfigure(program: Partial<AsryProgram>): void {
-      reconfigured = program;
+    reconfigure(change: Partial<AsryProgram>): void {
+      program = { ...program, ...change };
       host.restart('another configuration');
     },
 
@@ -205,7 +175,6 @@ export function createAsrySimulation(options: SimulationOptions) {
       return run.consumerOf(name) === purpose;
     },
 
-    ops: (command: OpsCommand) => run.call((custody) => custody.ops(command)),
     epochViews: () => run.call((custody) => custody.listAsryEpochs(100)),
   };
 }

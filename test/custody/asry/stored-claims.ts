@@ -8,9 +8,8 @@ import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { depositSignature, wallet } from '../../kit/addresses.ts';
 import { lookUpOf } from '../../kit/custodian.ts';
 import { createTools } from '../../kit/kernel.ts';
-import { terms } from '../../kit/simulated-custodian.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
-import { asChainTransaction, PROGRAM, transactionOf } from './claim-simulation.ts';
+import { asChainTransaction, PROGRAM, terms, transactionOf } from './claim-simulation.ts';
 
 export const DEPOSIT = {
   signature: depositSignature(90_001),
