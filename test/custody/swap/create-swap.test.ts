@@ -1,9 +1,7 @@
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
 import { lamports, sats } from '../../../src/core/amount.ts';
-import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { SwapAnswer } from '../../../src/custody/api.ts';
-import { code } from '../../../src/custody/kernel/reason.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../../kit/custodian.ts';
 import { quoteFor } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
@@ -237,36 +235,6 @@ describe('limits per client', () => {
     for (let call = 0; call < 10; call++) await w.custody.createSwap(request({ amountLamports: 3n * SOL }));
     expect((await w.custody.createSwap(request())).type).toBe('created');
   });
-});
-
-describe('the balance', () => {
-  it('refuses a swap if the balance cannot be read, with one read for all concurrent calls', async () => {
-    const w = createCustodianWorld();
-    w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'timeout'));
-    const calls = Array.from({ length: 20 }, (_, at) => w.custody.createSwap(request({ client: `c${at}` })));
-    for (const answer of await Promise.all(calls)) {
-      expect(refusalOf(answer)).toMatchObject({
-        code: 'UPSTREAM_FAILED',
-        details: { upstream: 'solana-rpc', reason: 'upstream_timeout' },
-      });
-    }
-    expect(w.chain.reads.balance).toBe(1);
-    expect(rows(w)).toEqual([]);
-  });
-});
-
-it('a later failure does not change the response to a create', async () => {
-  const w = createCustodianWorld();
-  const first = await w.custody.createSwap(keyed('a'));
-  const row = w.journal.get('swap:key-a');
-  if (row)
-    w.journal.update(
-      row,
-      { ...row, state: 'failed', detail: 'refunded', reason: code('refunded') },
-      w.clock.now,
-    );
-  expect(await w.custody.createSwap(keyed('a'))).toEqual({ ...first, replayed: true });
-  expect(await w.custody.findSwap('signature-1')).toMatchObject({ status: 'failed', detail: 'refunded' });
 });
 
 it("refuses a swap before it is signed if its cost exceeds the rest of the day's limit, and ends its reservation", async () => {
