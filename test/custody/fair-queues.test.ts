@@ -1,15 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { payoutId } from '../../src/custody/asry/payout-operation.ts';
 import type { CustodyDeps } from '../../src/custody/custodian.ts';
-import { Journal } from '../../src/custody/kernel/journal.ts';
 import { type OperationKind, settlesByLanding } from '../../src/custody/kernel/operation.ts';
-import { flushOutbox } from '../../src/custody/kernel/outbox.ts';
 import { type RefundDue, RequestStore } from '../../src/custody/payments/request-store.ts';
 import { cases } from '../cases.ts';
 import { type CustodianWorld, createCustodianWorld } from '../kit/custodian.ts';
-import { createFakeMirror } from '../kit/fake-mirror.ts';
 import { CREATION, NOW, PAID_REQUEST, planned } from '../kit/sample-operations.ts';
-import { createSqliteStorage } from '../kit/sqlite-storage.ts';
 import { openClaimed, storeCopies } from './asry/stored-claims.ts';
 import { createPaymentWorld, fee } from './payments/payment-world.ts';
 
@@ -37,80 +33,39 @@ async function pass(w: CustodianWorld, ms: number): Promise<number> {
   return w.pass(ms);
 }
 
-describe('operations that are due', () => {
-  it('every due operation is tried in turn, even if many operations before it are refused', async () => {
-    const tried = new Set<string>();
-    const w = waiting(60, {
-      ...refusing,
-      async prepare({ id }) {
-        tried.add(id);
-        if (id !== 'token:59') throw new Error('short of SOL');
-        return { ok: false, found: {} };
-      },
-    });
-    await pass(w, 10_000);
-    expect(tried.size).toBe(60);
-    expect(w.journal.get('token:59')?.state).toBe('done');
-  });
-
-  it.each([[12, cases(DAY_MS, DAY_MS / 8)] as const, [100, DAY_MS / 8] as const].slice(0, cases(2, 1)))(
-    'due operations wake the Durable Object less than once in 5 s while %i of them wait',
-    { tags: ['scaled'] },
-    async (rows, time) => {
-      const fired = await pass(waiting(rows, refusing), time);
-      expect(fired).toBeGreaterThan(24);
-      expect(fired).toBeLessThan(time / 5_000);
+it('every due operation is tried in turn, even if many operations before it are refused', async () => {
+  const tried = new Set<string>();
+  const w = waiting(60, {
+    ...refusing,
+    async prepare({ id }) {
+      tried.add(id);
+      if (id !== 'token:59') throw new Error('short of SOL');
+      return { ok: false, found: {} };
     },
-  );
+  });
+  await pass(w, 10_000);
+  expect(tried.size).toBe(60);
+  expect(w.journal.get('token:59')?.state).toBe('done');
 });
 
-describe('the outbox', () => {
-  function setUp(rows: number, poison: (id: string) => boolean) {
-    const storage = createSqliteStorage();
-    const journal = new Journal(storage);
-    const mirror = createFakeMirror();
-    const { apply } = mirror;
-    const calls = { batches: 0 };
-    mirror.apply = async (batch, mark) => {
-      calls.batches++;
-      if (batch.some(({ id }) => poison(id))) throw new Error('D1_ERROR: string or blob too big');
-      return apply(batch, mark);
-    };
-    for (let at = 0; at < rows; at++)
-      storage.transaction(() => journal.insert(planned({ id: `swap:${at}` })));
-    mirror.probe = async () => {
-      if (poison('swap:other')) throw new Error('D1_ERROR: network connection lost');
-    };
-    const flush = () => flushOutbox({ journal, storage, mirror, now: () => NOW, log: () => undefined });
-    return { journal, mirror, calls, flush };
-  }
+it.each([[12, cases(DAY_MS, DAY_MS / 8)] as const, [100, DAY_MS / 8] as const].slice(0, cases(2, 1)))(
+  'due operations wake the Durable Object less than once in 5 s while %i of them wait',
+  { tags: ['scaled'] },
+  async (rows, time) => {
+    const fired = await pass(waiting(rows, refusing), time);
+    expect(fired).toBeGreaterThan(24);
+    expect(fired).toBeLessThan(time / 5_000);
+  },
+);
 
-  it('the outbox delivers all other rows although D1 refuses the 50 oldest', async () => {
-    const w = setUp(120, (id) => Number(id.slice(5)) < 50);
-    for (let tries = 0; tries < 60; tries++) await w.flush();
-    expect(w.mirror.rows.size).toBe(70);
-    expect(w.journal.isQueued()).toBe(false);
-  });
-
-  it('the outbox calls an unavailable D1 once per run, and delivers all rows at once when D1 is back', async () => {
-    let isDown = true;
-    const w = setUp(120, () => isDown);
-    for (let tries = 0; tries < 60; tries++) await w.flush();
-    expect(w.calls.batches).toBe(60);
-    isDown = false;
-    await w.flush();
-    expect([w.mirror.rows.size, w.journal.outbox(1)]).toEqual([120, []]);
-  });
-
-  it('the outbox wakes the Durable Object once a minute while D1 accepts no row for a day', async () => {
-    const w = waiting(0, refusing);
-    await w.custody.wake();
-    w.storage.transaction(() => w.journal.publish('invoices', 'r', { journal: '{}' }, NOW));
-    w.mirror.state = 'down';
-    const fired = await pass(w, DAY_MS);
-    expect(fired).toBeGreaterThan(DAY_MS / 61_000);
-    expect(fired).toBeLessThan(DAY_MS / 60_000 + 60);
-  });
+it('the outbox wakes the Durable Object once a minute while D1 accepts no row for a day', async () => {
+  const w = waiting(0, refusing);
+  await w.custody.wake();
+  w.storage.transaction(() => w.journal.publish('invoices', 'r', { journal: '{}' }, NOW));
+  w.mirror.state = 'down';
+  const fired = await pass(w, DAY_MS);
+  expect(fired).toBeGreaterThan(DAY_MS / 61_000);
+  expect(fired).toBeLessThan(DAY_MS / 60_000 + 60);
 });
 
 it('a request whose result cannot be recorded wakes the Durable Object less than once in 4 minutes', async () => {
@@ -143,8 +98,7 @@ it('owed payouts whose next operation id is already used do not block the check 
 
 it('one command pays a refund that follows 150 paid refunds of the same request', async () => {
   const world = createPaymentWorld();
-  const request = world.open();
-  world.pay(fee(request), [request.reference]);
+  const { request } = world.openPaid();
   await world.payments.run();
   world.pay(7_000_000n, [request.reference]);
   await world.payments.run();

@@ -48,24 +48,6 @@ describe('the outbox', () => {
     expect([w.mirror.rows.size, w.journal.outbox(1)]).toEqual([rows, []]);
   });
 
-  it('keeps all rows while D1 is unavailable, and logs the error without secrets', async () => {
-    const w = setUp(3);
-    w.mirror.state = 'down';
-    await w.flush();
-    expect(w.journal.outbox(9)).toHaveLength(3);
-    expect(w.logged).toEqual([expect.objectContaining({ event: 'mirror_failed', waiting: 3 })]);
-  });
-
-  it('delivers rows again without duplicates after a response of D1 was lost', async () => {
-    const w = setUp(3);
-    w.mirror.state = 'loses answers';
-    await w.flush();
-    const before = [...w.mirror.rows];
-    w.mirror.state = 'up';
-    await w.flush();
-    expect([...w.mirror.rows]).toEqual(before);
-  });
-
   it('makes rows durable before D1 receives them, and records the highest revision sent', async () => {
     const w = setUp(2);
     const order: string[] = [];
@@ -128,6 +110,13 @@ describe('a row that D1 refuses', () => {
     const { tries } = refusing(w, 'swap:0');
     await w.flush();
     expect([w.mirror.rows.size, waiting(w), tries]).toEqual([94, [], ['swap:0']]);
+  });
+
+  it('all other rows are delivered although D1 refuses the 50 oldest, more than a batch', async () => {
+    const w = setUp(120);
+    refusing(w, ...Array.from({ length: 50 }, (_, at) => `swap:${at}`));
+    for (let tries = 0; tries < 60; tries++) await w.flush();
+    expect([w.mirror.rows.size, waiting(w)]).toEqual([70, []]);
   });
 
   it('a row that D1 refuses is retried after growing waits of at most ten minutes, and raises one alarm', async () => {
@@ -213,15 +202,28 @@ describe('a row that D1 refuses', () => {
 
 describe('an outage of D1', () => {
   it.each(['down', 'loses answers'] as const)(
-    'an outage of D1 removes no row from the queue: %s',
+    'an outage of D1 removes no row, calls D1 once per flush, and is followed by a delivery of all rows: %s',
     async (state) => {
-      const w = setUp(1);
+      const w = setUp(3);
+      const { apply } = w.mirror;
+      let calls = 0;
+      w.mirror.apply = (...batch) => {
+        calls++;
+        return apply(...batch);
+      };
       w.mirror.state = state;
-      for (let tries = 0; tries < 20; tries++) {
+      for (let tries = 1; tries <= 20; tries++) {
         w.clock.now += 60_000;
         await w.flush();
+        expect(calls).toBe(tries);
       }
-      expect([waiting(w), w.journal.setAside(9)]).toEqual([['swap:0'], []]);
+      expect([waiting(w).length, w.journal.setAside(9)]).toEqual([3, []]);
+      expect(w.logged).toEqual(
+        Array(20).fill(expect.objectContaining({ event: 'mirror_failed', waiting: 3 })),
+      );
+      w.mirror.state = 'up';
+      await w.flush();
+      expect([w.mirror.rows.size, waiting(w)]).toEqual([3, []]);
     },
   );
 
