@@ -67,24 +67,12 @@ it('the page refuses a malformed amount without a request', async () => {
   visited = await visit('/swap');
   const { page } = visited;
   const input = page.getByLabel('SOL of the reserve to swap');
-  for (const [text, why] of [
-    ['1.2.3', 'Digits and one point'],
-    ['1e3', 'Digits and one point'],
-    ['-1', 'Digits and one point'],
-    ['0.0000000001', 'At most 9 digits after the point.'],
-    ['0', 'More than 0 SOL.'],
-  ] as const) {
-    await input.fill(text);
-    await page.getByText(why).waitFor();
-    const shown = {
-      text,
-      invalid: await input.getAttribute('aria-invalid'),
-      isDisabled: await page.getByRole('button', { name: 'Get quote' }).isDisabled(),
-    };
-    expect(shown).toEqual({ text, invalid: 'true', isDisabled: true });
-    await input.fill('');
-    await page.getByText(why).waitFor({ state: 'hidden' });
-  }
+  await input.fill('1.2.3');
+  await page.getByText('Digits and one point').waitFor();
+  expect(await input.getAttribute('aria-invalid')).toBe('true');
+  expect(await page.getByRole('button', { name: 'Get quote' }).isDisabled()).toBe(true);
+  await input.fill('');
+  await page.getByText('Digits and one point').waitFor({ state: 'hidden' });
 });
 
 it('the page announces a wait of more than a second', async () => {

@@ -87,6 +87,11 @@ describe('amounts', () => {
     expect(isAmount('1000000001', 6, 'USDC', 10n ** 15n)).toBe(false);
   });
 
+  it('the error of an amount names too many digits, or zero', () => {
+    expect(amountFault('0.0000000001', 9, 'SOL')).toBe('At most 9 digits after the point.');
+    expect(amountFault('0', 9, 'SOL')).toBe('More than 0 SOL.');
+  });
+
   it('treats an empty field neither as an error nor as an amount', () => {
     expect(amountFault(' ', 9, 'SOL')).toBeNull();
     expect(isAmount(' ', 9, 'SOL')).toBe(false);
