@@ -84,27 +84,6 @@ it('creates one swap when the response is lost, and waits until it is finished',
   });
 });
 
-it('creates one exchange when the response is lost and the order is repeated in another member order', async () => {
-  const payoutAddress = world.reserve.bitcoin;
-  keys.length = 0;
-  lostResponses = 1;
-  const first = { from: 'sol', to: 'btc', amount: 0.5, payoutAddress };
-  expect(await sluice.createExchange(first, { retries: 0 })).toMatchObject({
-    ok: false,
-    failure: { kind: 'unreachable', reason: 'network' },
-    idempotencyKey: keys[0],
-  });
-  const again = await sluice.createExchange({ payoutAddress, amount: '0.50', to: 'btc', from: 'sol' });
-  if (!again.ok) throw new Error(JSON.stringify(again.failure));
-  expect(again.replayed).toBe(true);
-  expect(keys).toEqual([keys[0], keys[0]]);
-  const { id } = again.value;
-  expect(await sluice.getExchangeStatus({ id })).toMatchObject({
-    ok: true,
-    value: { id, status: 'waiting' },
-  });
-});
-
 /** Runs docs/examples/pay-invoice.ts as a copy, with the packages that it names. */
 function pay(payUrl: string, maxSol: string, secretKey: string) {
   mkdirSync(join(folder, 'node_modules/@solana'), { recursive: true });
@@ -135,30 +114,4 @@ it('orders a token and waits until the example program has paid for it', async (
   for await (const page of sluice.pages('searchTokens', { q: 'client cat', limit: 1 }))
     listed.push(...(page.ok ? page.value.tokens : [page.failure]));
   expect(listed).toMatchObject([{ id: paid.value.token_id, symbol: 'CCAT' }]);
-});
-
-it('the client returns refusals as values with their code', async () => {
-  expect(await sluice.createSwap({ amountSol: 3 })).toMatchObject({
-    ok: false,
-    failure: { kind: 'refused', status: 400, error_code: 'AMOUNT_TOO_LARGE', action: 'fix_request' },
-  });
-  expect(await sluice.waitForSwap('1'.repeat(64), { timeoutMs: 30_000 })).toMatchObject({
-    ok: false,
-    failure: { kind: 'refused', status: 404, error_code: 'NOT_FOUND' },
-  });
-});
-
-it('the client reads JSON, text, and a response behind a redirect', async () => {
-  expect(await sluice.getReserves()).toMatchObject({
-    ok: true,
-    value: { bitcoin: { address: world.reserve.bitcoin } },
-  });
-  expect(await sluice.getLlmsText()).toMatchObject({
-    ok: true,
-    value: expect.stringMatching(/Sluice/),
-  });
-  expect(await sluice.getDefaultPool()).toMatchObject({
-    ok: true,
-    value: { data: { price: expect.any(String) } },
-  });
 });
