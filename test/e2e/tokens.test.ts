@@ -107,27 +107,6 @@ describe('from a form to a token', () => {
     },
   );
 
-  it('20 simultaneous confirms create one token and get 20 equal responses', async () => {
-    const body = await caller.invoice({ token_program: 'token' });
-    const signature = await caller.pay(body);
-    const request = { invoiceId: body.invoice_id, txSignature: signature };
-    const answers = await caller.until(
-      () => Promise.all(Array.from({ length: 20 }, () => caller.call('/api/invoices/confirm', request))),
-      (all) => all.every(({ status }) => status === 200),
-    );
-    expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
-    expect(answers[0]?.body).toMatchObject({ ok: true, status: 'completed' });
-    const { tokens } = (await caller.call('/api/tokens')).body as { tokens: Body[] };
-    expect(tokens.filter((token) => token.mint_address === answers[0]?.body.mint_address)).toHaveLength(1);
-  });
-
-  it('a token without supply keeps its mint authority, and a request to revoke it is refused', async () => {
-    const body = await caller.invoice({ supply: '0' });
-    await caller.pay(body);
-    const end = await completed(body.invoice_id);
-    expect((await mintOnChain(String(end.body.mint_address))).mint.supply).toBe(0n);
-  });
-
   it('a Worker killed during a creation ends with the same single mint', async () => {
     const body = await caller.invoice();
     await caller.pay(body);

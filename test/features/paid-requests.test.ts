@@ -246,12 +246,18 @@ describe('confirming a payment', () => {
     expect(clock.ms).toBeLessThan(17_000);
   });
 
-  it.each(['PAYMENT_NOT_BOUND', 'PAYMENT_INCOMPLETE', 'REFUND_DUE', 'NOT_FOUND'] as const)(
-    'a confirm does not wait after the final refusal %s',
-    async (code) => {
+  it.each([
+    ['PAYMENT_ALREADY_USED', 409],
+    ['PAYMENT_NOT_BOUND', 409],
+    ['PAYMENT_INCOMPLETE', 409],
+    ['REFUND_DUE', 409],
+    ['NOT_FOUND', 404],
+  ] as const)(
+    'a confirm does not wait after the final refusal %s, and returns status %i',
+    async (code, status) => {
       const clock = { ms: 0 };
       const answer = await service({ answers: [refused(code)], clock })('/api/invoices/confirm', BODY);
-      expect(answer.body.error_code).toBe(code);
+      expect([answer.status, answer.body.error_code]).toEqual([status, code]);
       expect(clock.ms).toBe(0);
     },
   );
