@@ -163,12 +163,6 @@ describe('relays are not trusted', () => {
     expect(contents(await feedOf(event))).toEqual(['good']);
   });
 
-  it('returns none of the invalid events that a real relay has stored', async () => {
-    const relay = await relayWith(good, ...Object.values(bad), ...Object.values(mislabelled));
-    const { body } = await nostrService([relay]).get('feed?limit=100');
-    expect(contents(body)).toEqual(['good']);
-  });
-
   it("rejects a note dated in the future even if the relay's notes are read back to 1970", async () => {
     const oldest = note({ created_at: 0, content: 'oldest' });
     const liar = await scripted(() => [
@@ -314,13 +308,6 @@ describe('relays that fail', () => {
     expect(after.body).toEqual({ ...before.body, stale: true });
     now += 6 * 3_600_000;
     expect((await service.get('feed')).status).toBe(500);
-  });
-
-  it('several equal requests at once read the relays once', async () => {
-    const service = both();
-    await Promise.all(Array.from({ length: 10 }, () => service.get('feed')));
-    expect(counts.all().relay1?.byLabel.connect).toBe(1);
-    expect(counts.all().relay2?.byLabel.connect).toBe(1);
   });
 });
 

@@ -52,12 +52,6 @@ describe('the newest proof', () => {
     expect(calls).toEqual({ archive: 1, custodian: 0 });
   });
 
-  it('a thousand reads of the proof at once read the archive once', async () => {
-    const { d, calls } = service([at(NOW)]);
-    await Promise.all(Array.from({ length: 1_000 }, () => getProof(d)));
-    expect(calls).toEqual({ archive: 1, custodian: 0 });
-  });
-
   it('reads the newest proof from the custodian if the archive has none or only an overdue one', async () => {
     const proof = at(NOW);
     for (const archive of [[], [at(NOW - 2 * HOUR_MS)]]) {
