@@ -45,9 +45,3 @@ it('redocly finds no error and only the two expected warnings in the OpenAPI doc
   const problems = await lint(document);
   expect(problems.filter(({ ruleId }) => !MEANT.includes(ruleId))).toEqual([]);
 });
-
-it('redocly detects an operation without responses', async () => {
-  const document = apiDocument(createApp(noDeps), ERRORS, EXAMPLES, 'https://sluice.example');
-  const broken = { ...document, paths: { '/api/health': { get: { operationId: 'getHealth' } } } };
-  expect((await lint(broken)).map(({ severity }) => severity)).toContain('error');
-});
