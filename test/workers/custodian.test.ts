@@ -84,15 +84,6 @@ async function alarms(until: () => Promise<boolean>): Promise<void> {
 const stateIs = (detail: string) => async () => (await d1Row())?.detail === detail;
 
 describe('the custodian in the Workers runtime', () => {
-  it('refuses to restore older storage when the platform keeps no history, and says so', async () => {
-    const id = new Date(Date.now() - 60_000).toISOString();
-    const answer = await custodian().ops({ name: 'restore-storage', id });
-    expect(answer).toMatchObject({
-      ok: false,
-      message: expect.stringContaining('does not implement point-in-time recovery'),
-    });
-  });
-
   it('refuses reads that exceed its capacity, and still signs a swap between them', async () => {
     const unknown = 'u'.repeat(88);
     const many = (verb: () => Promise<unknown>) => Array.from({ length: 100 }, verb);
@@ -208,12 +199,6 @@ describe('the custodian in the Workers runtime', () => {
     expect(upstreams.sent.size).toBe(1);
     expect(answers.filter(({ replayed }) => replayed)).toHaveLength(19);
     expect([upstreams.counts.quotes, upstreams.counts.balances]).toEqual([1, 2]);
-  });
-
-  it('20 simultaneous calls without a key stay within the caps', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => createSwap(request(`c${at}`))));
-    expect(answers.filter(({ type }) => type === 'created')).toHaveLength(4);
-    expect(upstreams.sent.size).toBe(4);
   });
 
   it('an evicted object resends the same signed bytes', async () => {

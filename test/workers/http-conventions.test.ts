@@ -165,10 +165,6 @@ async function expectProblem(response: Response, code?: string): Promise<void> {
   expect(response.headers.get('x-content-type-options')).toBe('nosniff');
 }
 
-it('the checks of the HTTP conventions cover more than ten routes', () => {
-  expect(routes.length).toBeGreaterThan(10);
-});
-
 describe.each(named)('%s', (_name, { path, init }) => {
   it('returns 500 without details for an unexpected failure', async () => {
     const response = await call(broken, path, init);
