@@ -1,11 +1,10 @@
-import { describe, expect, it } from 'vitest';
-import { encodeBase58 } from '../../src/chain/solana/address.ts';
+import { expect, it } from 'vitest';
 import { lamports } from '../../src/core/amount.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import type { OpenRequest } from '../../src/custody/api.ts';
 import { createCustodianWorld, request } from '../kit/custodian.ts';
-import { RESERVE } from '../kit/fake-bridge.ts';
 import { planned, SOL } from '../kit/sample-operations.ts';
+import { createPaymentWorld } from './payments/payment-world.ts';
 
 const COST = SOL / 10n;
 const { limits } = createCustodianWorld().deps;
@@ -15,19 +14,7 @@ function selling(balance: bigint, change: Partial<typeof limits> = {}) {
   let made = 0;
   const w = createCustodianWorld({
     limits: { ...limits, operatingFloat: lamports(SOL), ...change },
-    payments: {
-      treasuryAddress: RESERVE,
-      reserveAddress: RESERVE,
-      heldPayers: new Set(),
-      nodes: [{ name: 'node', signatures: async () => [], firstAvailableBlock: async () => 0n }],
-      transaction: async () => null,
-      randomBytes: (length) => Uint8Array.from({ length }, (_, at) => (made * 31 + at * 7) % 256),
-      randomId: () => `request-${++made}`,
-      mintAddress: () => encodeBase58(new Uint8Array(32).fill(made)),
-      metadataUri: (mint) => mint,
-      balanceOf: async () => SOL,
-      leastBalance: async () => 0n,
-    },
+    payments: createPaymentWorld().ports,
   });
   w.chain.nextBalance = async () => ({ lamports: lamports(balance), slot: 100n });
   const open = (kind: OpenRequest['kind'] = 'token') =>
@@ -35,57 +22,45 @@ function selling(balance: bigint, change: Partial<typeof limits> = {}) {
       kind,
       subject: { mint: 'm', costLamports: COST.toString() },
       baseFeeLamports: SOL / 5n,
-      client: `c${made}`,
+      client: `c${++made}`,
     });
   return { ...w, open };
 }
 
-describe('an invoice', () => {
-  it('opens an invoice while the balance covers its cost and the floor', async () => {
-    expect(await selling(limits.floor + COST).open()).toMatchObject({ type: 'opened' });
+it('opens an invoice only while the balance covers its cost and the floor', async () => {
+  expect(await selling(limits.floor + COST).open()).toMatchObject({ type: 'opened' });
+  expect(await selling(limits.floor + COST - 1n).open()).toMatchObject({
+    refusal: { code: 'SPENDING_LIMIT_REACHED', details: { limit: 'operating_float' } },
   });
+});
 
-  it('refuses an invoice with the limit operating_float when the balance is one lamport short', async () => {
-    expect(await selling(limits.floor + COST - 1n).open()).toMatchObject({
-      type: 'refused',
-      refusal: { code: 'SPENDING_LIMIT_REACHED', details: { limit: 'operating_float' } },
-    });
-  });
+it('refuses an invoice when open invoices already need the rest of the balance', async () => {
+  const w = selling(limits.floor + 2n * COST);
+  expect([(await w.open()).type, (await w.open()).type, (await w.open()).type]).toEqual([
+    'opened',
+    'opened',
+    'refused',
+  ]);
+});
 
-  it('refuses an invoice when open invoices already need the rest of the balance', async () => {
-    const w = selling(limits.floor + 2n * COST);
-    expect([(await w.open()).type, (await w.open()).type, (await w.open()).type]).toEqual([
-      'opened',
-      'opened',
-      'refused',
-    ]);
+it('refuses an invoice when open invoices and a creation use up the daily limit on creations', async () => {
+  const w = selling(10n * SOL, { creations_day: 2n });
+  expect([(await w.open()).type, (await w.open()).type]).toEqual(['opened', 'opened']);
+  w.journal.insert(planned({ id: 'token:made', kind: 'token' }));
+  expect(await w.open()).toMatchObject({
+    refusal: {
+      code: 'SPENDING_LIMIT_REACHED',
+      retryAfterSeconds: 600,
+      details: { limit: 'creations_day' },
+    },
   });
+});
 
-  it('refuses an invoice when the daily limit on token creations is used up', async () => {
-    expect(await selling(10n * SOL, { creations_day: 0n }).open()).toMatchObject({
-      refusal: { code: 'SPENDING_LIMIT_REACHED', details: { limit: 'creations_day' } },
-    });
-  });
-
-  it('refuses an invoice when open invoices and a creation use up the daily limit on creations', async () => {
-    const w = selling(10n * SOL, { creations_day: 2n });
-    expect([(await w.open()).type, (await w.open()).type]).toEqual(['opened', 'opened']);
-    w.journal.insert(planned({ id: 'token:made', kind: 'token' }));
-    expect(await w.open()).toMatchObject({
-      refusal: {
-        code: 'SPENDING_LIMIT_REACHED',
-        retryAfterSeconds: 600,
-        details: { limit: 'creations_day' },
-      },
-    });
-  });
-
-  it('refuses an invoice while the balance cannot be read', async () => {
-    const w = selling(10n * SOL);
-    w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'down'));
-    const details = { upstream: 'solana-rpc', reason: 'upstream_down' };
-    expect(await w.open()).toMatchObject({ refusal: { code: 'UPSTREAM_FAILED', details } });
-  });
+it('refuses an invoice while the balance cannot be read', async () => {
+  const w = selling(10n * SOL);
+  w.chain.nextBalance = () => Promise.reject(upstreamFailed('solana-rpc', 'down'));
+  const details = { upstream: 'solana-rpc', reason: 'upstream_down' };
+  expect(await w.open()).toMatchObject({ refusal: { code: 'UPSTREAM_FAILED', details } });
 });
 
 it('a listing is sold at any balance of the reserve, because it costs the reserve nothing', async () => {
