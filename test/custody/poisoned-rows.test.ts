@@ -7,7 +7,7 @@ import { createCustodianWorld } from '../kit/custodian.ts';
 import { land } from '../kit/fake-chain.ts';
 import { CREATION, PAID_REQUEST, planned, signed, signingOf } from '../kit/sample-operations.ts';
 import { openClaimed, storeCopies } from './asry/stored-claims.ts';
-import { createPaymentWorld, fee, type PaymentWorld } from './payments/payment-world.ts';
+import { createPaymentWorld, type PaymentWorld } from './payments/payment-world.ts';
 
 const DAY_MS = 86_400_000;
 const MINUTE = 60_000;
@@ -76,8 +76,7 @@ it('an operation whose step throws raises an alarm, is retried at most every 4 m
 function withPoisonedRequest(): { world: PaymentWorld; poisoned: string; good: string } {
   const world = createPaymentWorld();
   const paid = () => {
-    const request = world.open();
-    world.pay(fee(request), [request.reference]);
+    const { request } = world.openPaid();
     return request.id;
   };
   const poisoned = paid();
@@ -93,8 +92,7 @@ it('a paid request whose processing throws delays no other request, no confirm a
   const unpaid = world.open();
   for (let runs = 0; runs < 3; runs++) await world.payments.run();
   expect(world.payments.find(good)?.status).toBe('completed');
-  const late = world.open();
-  const signature = world.pay(fee(late), [late.reference]);
+  const { request: late, paid: signature } = world.openPaid();
   expect(await world.confirm(late.id, signature)).toMatchObject({ type: 'confirmed' });
   world.state.now += 60 * MINUTE;
   await world.payments.run();

@@ -156,27 +156,25 @@ describe('an exact amount without a reference', () => {
   });
 });
 
-describe('a payment with the references of two requests', () => {
-  it('a payment with two references pays neither request, and the operator is alerted once', async () => {
-    const world = createPaymentWorld();
-    const [a, b] = [world.open(), world.open()];
-    const paid = world.pay(fee(a) + fee(b), [a.reference, b.reference]);
-    await world.payments.run();
-    expect([a, b].map(({ id }) => world.payments.find(id)?.detail)).toEqual([
-      'awaiting_payment',
-      'awaiting_payment',
-    ]);
-    expect(codeOf(await world.confirm(a.id, paid))).toBe('PAYMENT_NOT_BOUND');
-    expect(world.alarms).toEqual([
-      {
-        level: 'alarm',
-        event: 'payment_unmatched',
-        signature: paid,
-        lamports: (fee(a) + fee(b)).toString(),
-        reason: 'several_requests',
-      },
-    ]);
-  });
+it('a payment with two references pays neither request, and the operator is alerted once', async () => {
+  const world = createPaymentWorld();
+  const [a, b] = [world.open(), world.open()];
+  const paid = world.pay(fee(a) + fee(b), [a.reference, b.reference]);
+  await world.payments.run();
+  expect([a, b].map(({ id }) => world.payments.find(id)?.detail)).toEqual([
+    'awaiting_payment',
+    'awaiting_payment',
+  ]);
+  expect(codeOf(await world.confirm(a.id, paid))).toBe('PAYMENT_NOT_BOUND');
+  expect(world.alarms).toEqual([
+    {
+      level: 'alarm',
+      event: 'payment_unmatched',
+      signature: paid,
+      lamports: (fee(a) + fee(b)).toString(),
+      reason: 'several_requests',
+    },
+  ]);
 });
 
 describe('amounts above or below the fee', () => {
@@ -227,8 +225,7 @@ describe('amounts above or below the fee', () => {
 describe('a payment that is claimed before it is booked', () => {
   it('a payment that its request already consumed in a restored journal is not counted a second time', async () => {
     const world = createPaymentWorld();
-    const request = world.open();
-    const paid = world.pay(fee(request), [request.reference]);
+    const { request, paid } = world.openPaid();
     world.journal.consumeOnce(`payment:${paid}`, `token:${request.id}`, world.state.now);
     await world.payments.run();
     expect(world.payments.find(request.id)).toMatchObject({
@@ -244,8 +241,7 @@ describe('a payment that is claimed before it is booked', () => {
 
   it('a payment that was used for another purpose buys nothing, and is recorded without a purpose', async () => {
     const world = createPaymentWorld();
-    const request = world.open();
-    const paid = world.pay(fee(request), [request.reference]);
+    const { request, paid } = world.openPaid();
     world.journal.consumeOnce(`payment:${paid}`, 'asry:1', world.state.now);
     await world.payments.run();
     expect(world.payments.find(request.id)?.detail).toBe('awaiting_payment');
@@ -257,8 +253,7 @@ describe('a payment that is claimed before it is booked', () => {
 describe('confirm', () => {
   it('a confirm waits for the creation to start as long as the caller allows, then says when to call again', async () => {
     const world = createPaymentWorld({ creates: 'never' });
-    const request = world.open();
-    const paid = world.pay(fee(request), [request.reference]);
+    const { request, paid } = world.openPaid();
     const waits: number[] = [];
     const answer = await world.confirm(request.id, paid, 5_000, async (work, ms) => {
       waits.push(ms);
@@ -274,23 +269,20 @@ describe('confirm', () => {
 
   it('a confirm waits for the creation even if the caller allows only one millisecond', async () => {
     const world = createPaymentWorld();
-    const request = world.open();
-    const paid = world.pay(fee(request), [request.reference]);
+    const { request, paid } = world.openPaid();
     expect(codeOf(await world.confirm(request.id, paid, 1))).toBe('confirmed');
   });
 
   it('a confirm returns that a refund is owed if the creation fails while the confirm waits', async () => {
     const world = createPaymentWorld({ creates: 'failed' });
-    const request = world.open();
-    const paid = world.pay(fee(request), [request.reference]);
+    const { request, paid } = world.openPaid();
     expect(codeOf(await world.confirm(request.id, paid))).toBe('REFUND_DUE');
     expect(owed(world, request.id)).toEqual([['failed', request.feeLamports]]);
   });
 
   it('a confirm of a listing does not wait, because the token is listed as soon as it is paid', async () => {
     const world = createPaymentWorld();
-    const request = world.open({ kind: 'listing' });
-    const paid = world.pay(fee(request), [request.reference]);
+    const { request, paid } = world.openPaid({ kind: 'listing' });
     const answer = await world.confirm(request.id, paid, 5_000, () => Promise.reject(new Error('waited')));
     expect(codeOf(answer)).toBe('confirmed');
     expect(world.created).toEqual([]);
@@ -298,8 +290,7 @@ describe('confirm', () => {
 
   it('a confirm without a wait records the payment and leaves the creation to the next run', async () => {
     const world = createPaymentWorld();
-    const request = world.open();
-    const signature = world.pay(fee(request), [request.reference]);
+    const { request, paid: signature } = world.openPaid();
     const answer = await world.confirm(request.id, signature, 0, () => Promise.reject(new Error('waited')));
     expect(codeOf(answer)).toBe('INVOICE_IN_PROGRESS');
     expect(world.payments.find(request.id)).toMatchObject({ detail: 'creating' });
@@ -309,8 +300,7 @@ describe('confirm', () => {
 
   it('a confirm does not read the chain once the payment is recorded', async () => {
     const world = createPaymentWorld({ creates: 'never' });
-    const request = world.open();
-    const paid = world.pay(fee(request), [request.reference]);
+    const { request, paid } = world.openPaid();
     await world.confirm(request.id, paid);
     world.state.unreadable = true;
     expect(codeOf(await world.confirm(request.id, paid))).toBe('INVOICE_IN_PROGRESS');
@@ -318,16 +308,14 @@ describe('confirm', () => {
 
   it('a confirm does not find a request of the other kind', async () => {
     const world = createPaymentWorld();
-    const request = world.open();
-    const signature = world.pay(fee(request), [request.reference]);
+    const { request, paid: signature } = world.openPaid();
     const asked = { id: request.id, kind: 'listing', signature, client: 'ip', waitMs: 0 } as const;
     expect(codeOf(await world.payments.confirm(asked, (work) => work))).toBe('NOT_FOUND');
   });
 
   it('a repeated confirm returns the same record without a call to a node, and changes nothing', async () => {
     const world = createPaymentWorld();
-    const request = world.open();
-    const paid = world.pay(fee(request), [request.reference]);
+    const { request, paid } = world.openPaid();
     const first = await world.confirm(request.id, paid);
     world.state.now += 60 * MINUTE;
     world.state.unreadable = true;
@@ -347,8 +335,7 @@ describe('confirm', () => {
 
   it('a confirm of a second payment leaves the record unchanged, and all of that payment is owed back', async () => {
     const world = createPaymentWorld();
-    const request = world.open();
-    const paid = world.pay(fee(request), [request.reference]);
+    const { request, paid } = world.openPaid();
     await world.confirm(request.id, paid);
     world.state.now += MINUTE;
     const again = world.pay(fee(request), [request.reference]);
@@ -393,8 +380,7 @@ describe('the creation that a payment buys', () => {
 
   it('a creation is recorded once when the background run ends it during a confirm', async () => {
     const world = createPaymentWorld();
-    const request = world.open();
-    const paid = world.pay(fee(request), [request.reference]);
+    const { request, paid } = world.openPaid();
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     world.state.driving = () => {
       asked.resolve();
@@ -412,8 +398,7 @@ describe('the creation that a payment buys', () => {
 
   it('a payment is owed back once when two concurrent runs find that its creation cannot be made', async () => {
     const world = createPaymentWorld({ creates: 'failed' });
-    const request = world.open();
-    world.pay(fee(request), [request.reference]);
+    const { request } = world.openPaid();
     await Promise.all([world.payments.run(), world.payments.run()]);
     expect(owed(world, request.id)).toEqual([['failed', request.feeLamports]]);
   });

@@ -1,29 +1,27 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { mayBeReturned } from '../../../src/custody/payments/payment-matching.ts';
 
 const NOW = 1_790_000_000_000;
 const SENT = { unsettled: 1_000n, createdAt: NOW };
 
-describe('a payment that may be a bridge refund', () => {
-  const returned = (lamports: bigint, sent: { unsettled: bigint; createdAt: number }, now = NOW) =>
-    mayBeReturned({ lamports, blockTime: null }, [sent], now);
+const returned = (lamports: bigint, sent: { unsettled: bigint; createdAt: number }, now = NOW) =>
+  mayBeReturned({ lamports, blockTime: null }, [sent], now);
 
-  it('a payment may be a bridge refund if it is between nine tenths and all of what an operation sent', () => {
-    expect([899n, 900n, 1_000n, 1_001n].map((lamports) => returned(lamports, SENT))).toEqual([
-      false,
-      true,
-      true,
-      false,
-    ]);
-  });
+it('a payment may be a bridge refund if it is between nine tenths and all of what an operation sent', () => {
+  expect([899n, 900n, 1_000n, 1_001n].map((lamports) => returned(lamports, SENT))).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
+});
 
-  it('a payment may be a bridge refund if it is at most two minutes older than the operation', () => {
-    const ages = [120_000, 120_001].map((age) => returned(1_000n, SENT, NOW - age));
-    expect(ages).toEqual([true, false]);
-  });
+it('a payment may be a bridge refund if it is at most two minutes older than the operation', () => {
+  const ages = [120_000, 120_001].map((age) => returned(1_000n, SENT, NOW - age));
+  expect(ages).toEqual([true, false]);
+});
 
-  it('a payment is never treated as a bridge refund of an operation with nothing outstanding', () => {
-    expect(returned(0n, { ...SENT, unsettled: 0n })).toBe(false);
-    expect(returned(1n, { ...SENT, unsettled: 1n })).toBe(true);
-  });
+it('a payment is never treated as a bridge refund of an operation with nothing outstanding', () => {
+  expect(returned(0n, { ...SENT, unsettled: 0n })).toBe(false);
+  expect(returned(1n, { ...SENT, unsettled: 1n })).toBe(true);
 });

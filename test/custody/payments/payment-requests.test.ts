@@ -287,8 +287,7 @@ describe('how many requests may be open', () => {
       supply: '1',
       program: 'token',
     };
-    const request = world.open({ kind: 'listing', subject });
-    world.pay(fee(request), [request.reference]);
+    world.openPaid({ kind: 'listing', subject });
     await world.payments.run();
     expect(() => world.open({ kind: 'listing', subject })).toThrow('ALREADY_LISTED');
   });
@@ -297,8 +296,7 @@ describe('how many requests may be open', () => {
     const world = createPaymentWorld();
     const subject = { mint: address(1), symbol: 'MOON', decimals: 9, supply: '1', program: 'token' };
     const unpaid = world.open({ kind: 'listing', subject: { ...subject, name: 'Before' } });
-    const request = world.open({ kind: 'listing', subject: { ...subject, name: 'Now' } });
-    world.pay(fee(request), [request.reference]);
+    world.openPaid({ kind: 'listing', subject: { ...subject, name: 'Now' } });
     await world.payments.run();
     const [{ row }] = world.storage.exec('SELECT row FROM tokens') as [{ row: string }];
     expect(JSON.parse(row)).toMatchObject({ name: 'Now', tokenId: unpaid.subject.tokenId });

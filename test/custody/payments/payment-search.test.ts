@@ -51,8 +51,7 @@ describe('the time of the next run', () => {
 
   it('the cron searches each minute while a request is open, every ten minutes for a day, then hourly', async () => {
     const world = createPaymentWorld();
-    const request = world.open();
-    world.pay(fee(request), [request.reference]);
+    world.openPaid();
     const searches = async (minutes: number): Promise<number> => {
       let count = 0;
       for (let minute = 0; minute < minutes; minute++) {
@@ -103,8 +102,7 @@ describe('finding payments', () => {
     const world = createPaymentWorld();
     world.open();
     await world.payments.run();
-    const request = world.open();
-    world.pay(fee(request), [request.reference]);
+    const { request } = world.openPaid();
     for (let n = 0; n < 3_000; n++) world.pay(1n);
     await world.payments.run();
     expect(world.payments.find(request.id)?.status).toBe('completed');
@@ -139,8 +137,7 @@ describe('finding payments', () => {
 
   it('owes a second payment back within an hour, a month after the last request closed', async () => {
     const world = createPaymentWorld();
-    const request = world.open();
-    world.pay(fee(request), [request.reference]);
+    const { request } = world.openPaid();
     await world.payments.run();
     world.state.now += 30 * 24 * 60 * MINUTE;
     await world.payments.onCron();

@@ -10,7 +10,7 @@ import type { LookedUp } from '../../../src/custody/kernel/signature-lookups.ts'
 import { type PaymentPorts, Payments } from '../../../src/custody/payments/payment-requests.ts';
 import { Tokens } from '../../../src/custody/tokens/token-store.ts';
 import type { ChainTransaction } from '../../../src/providers/solana-rpc.ts';
-import { createFakeMirror, type FakeMirror } from '../../kit/fake-mirror.ts';
+import { createFakeMirror } from '../../kit/fake-mirror.ts';
 import { createTools } from '../../kit/kernel.ts';
 import { signingOf } from '../../kit/sample-operations.ts';
 import { createSqliteStorage } from '../../kit/sqlite-storage.ts';
@@ -26,20 +26,15 @@ export const signature = (n: number): string =>
     Uint8Array.from({ length: 64 }, (_, i) => (i < 4 ? (n >>> (8 * i)) & 255 : (n * 13 + i) % 251)),
   );
 
-/** Creations and refunds are counted and end in the given state. */
 export type PaymentWorld = ReturnType<typeof createPaymentWorld>;
 
+/** Creations and refunds are counted and end in the given state. */
 export function createPaymentWorld(
-  options: {
-    creates?: 'done' | 'failed' | 'never';
-    mirror?: FakeMirror;
-    heldPayers?: string[];
-    reserve?: string;
-  } = {},
+  options: { creates?: 'done' | 'failed' | 'never'; heldPayers?: string[]; reserve?: string } = {},
 ) {
   const storage = createSqliteStorage();
   const journal = new Journal(storage);
-  const mirror = options.mirror ?? createFakeMirror();
+  const mirror = createFakeMirror();
   const state = {
     now: START,
     random: 1,
@@ -69,7 +64,6 @@ export function createPaymentWorld(
   const lookups: [until: 'confirmed' | 'final', waitMs: number][] = [];
   const created: string[] = [];
   const alarms: Readonly<Record<string, unknown>>[] = [];
-  const warnings: Readonly<Record<string, unknown>>[] = [];
   const refunded: string[] = [];
   /** Ends the operation in this state; a failed one moved nothing. */
   function finish(id: string, end: 'done' | 'failed'): void {
@@ -99,7 +93,6 @@ export function createPaymentWorld(
     limits: { refunds_day: 100_000_000n },
     log: (line) => {
       if (line.level === 'alarm') alarms.push(line);
-      if (line.level === 'warn') warnings.push(line);
     },
     async stopBeginning() {
       const why = state.stopped;
@@ -211,6 +204,11 @@ export function createPaymentWorld(
     });
     return signature(n);
   };
+  /** A request whose exact payment is on the chain. */
+  const openPaid = (over: Partial<OpenRequest> = {}) => {
+    const request = open(over);
+    return { request, paid: pay(fee(request), [request.reference]) };
+  };
   /** A payment that is confirmed and not final. */
   const send = (...payment: Parameters<typeof pay>): string => {
     const sent = pay(...payment);
@@ -231,7 +229,6 @@ export function createPaymentWorld(
     chain,
     lookups,
     alarms,
-    warnings,
     created,
     refunded,
     finish,
@@ -240,6 +237,7 @@ export function createPaymentWorld(
     mirror,
     flush,
     open,
+    openPaid,
     pay,
     send,
     confirm,

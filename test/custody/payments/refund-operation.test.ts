@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import { plannedOperation } from '../../../src/custody/kernel/operation.ts';
 import { createRefundKind, type RefundKindPorts } from '../../../src/custody/payments/refund-operation.ts';
@@ -28,22 +28,20 @@ const operation = () =>
     now: 1_800_000_000_000,
   });
 
-describe('the transaction of a refund', () => {
-  it('a refund is one transfer of the amount to the payer, with the payment in its memo', async () => {
-    const prepared = await kind().prepare(operation());
-    if (!('message' in prepared)) throw new Error('nothing to sign');
-    const { wire } = assembleTransaction(prepared.message, new Uint8Array(64), []);
-    expect(readWire(wire)).toMatchObject({
-      fee: 5_400n,
-      actions: [{ type: 'pay', from: RESERVE, to: PAYER, lamports: 70_000n }],
-    });
-    expect(new TextDecoder().decode(prepared.message)).toContain(`refund:${REFUND}:1`);
-    expect(operation().reserved).toBe(70_000n + 5_400n);
+it('a refund is one transfer of the amount to the payer, with the payment in its memo', async () => {
+  const prepared = await kind().prepare(operation());
+  if (!('message' in prepared)) throw new Error('nothing to sign');
+  const { wire } = assembleTransaction(prepared.message, new Uint8Array(64), []);
+  expect(readWire(wire)).toMatchObject({
+    fee: 5_400n,
+    actions: [{ type: 'pay', from: RESERVE, to: PAYER, lamports: 70_000n }],
   });
+  expect(new TextDecoder().decode(prepared.message)).toContain(`refund:${REFUND}:1`);
+  expect(operation().reserved).toBe(70_000n + 5_400n);
+});
 
-  it('refuses a refund to a closed payer account if the amount is too small to keep the account open', async () => {
-    const prepared = await kind({ balanceOf: async () => 0n }).prepare(operation());
-    expect(prepared).toEqual({ ok: false, reason: 'payer_account_closed' });
-    expect(await kind({ balanceOf: async () => 820_880n }).prepare(operation())).toMatchObject({ ok: true });
-  });
+it('refuses a refund to a closed payer account if the amount is too small to keep the account open', async () => {
+  const prepared = await kind({ balanceOf: async () => 0n }).prepare(operation());
+  expect(prepared).toEqual({ ok: false, reason: 'payer_account_closed' });
+  expect(await kind({ balanceOf: async () => 820_880n }).prepare(operation())).toMatchObject({ ok: true });
 });

@@ -180,8 +180,7 @@ it('a refund cannot be retried if a transaction of the reserve names its payment
 
 it('a refund is not owed again for a payment that a transaction of the reserve names', async () => {
   const world = createPaymentWorld();
-  const request = world.open();
-  world.pay(fee(request), [request.reference]);
+  const { request } = world.openPaid();
   const extra = world.pay(3_000_000n, [request.reference]);
   world.journal.block(`refund:${extra}:1`, 'signature', world.state.now);
   await world.payments.run();
