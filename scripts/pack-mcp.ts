@@ -115,19 +115,8 @@ function notices(inputs: readonly string[]): string {
     .sort()
     .map((folder) => {
       const named = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
-      const text = named === undefined ? declared(folder) : readFileSync(join(folder, named), 'utf8');
-      return `${folder.replace('node_modules/', '')}\n\n${text}`;
+      if (named === undefined) throw new Error(`${folder} has no license file`);
+      return `${folder.replace('node_modules/', '')}\n\n${readFileSync(join(folder, named), 'utf8')}`;
     })
     .join('\n\n');
-}
-
-/** The license of a package without a license file, from its manifest. */
-function declared(folder: string): string {
-  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-    license?: string;
-    repository?: { url?: string };
-  };
-  if (manifest.license === undefined || manifest.repository?.url === undefined)
-    throw new Error(`${folder} names no license`);
-  return `License: ${manifest.license}\nSource: ${manifest.repository.url}\n`;
 }
