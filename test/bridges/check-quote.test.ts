@@ -1,31 +1,13 @@
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
 import { checkQuote } from '../../src/bridges/near-intents.ts';
-import {
-  BTC_ASSET,
-  type OneClickQuote,
-  type OneClickRequest,
-  SOL_ASSET,
-} from '../../src/providers/near-intents.ts';
-import { answerTo, type Change, QUOTE_KEY } from './signed-quote.ts';
+import type { OneClickQuote, OneClickRequest } from '../../src/providers/near-intents.ts';
+import { answerTo, type Change, DEPOSIT, FIRM, NOW, QUOTE_KEY, RESERVE } from './signed-quote.ts';
 
-const NOW = Date.parse('2026-11-20T10:00:02.000Z');
-const RESERVE = base58.encode(new Uint8Array(32).fill(3));
-const DEPOSIT = base58.encode(new Uint8Array(32).fill(102));
 /** PDA("vault") of a public program: off the curve. */
 const PDA = '7uTT8Xi5RWXzy7h9XL244GRgEycDYDhLjr3ZyNdXi8pZ';
-const firm: OneClickRequest = {
-  dry: false,
-  originAsset: SOL_ASSET,
-  destinationAsset: BTC_ASSET,
-  amount: 1_000_000_000n,
-  slippageBps: 50,
-  refundTo: RESERVE,
-  recipient: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
-  deadline: '2026-11-20T11:00:02.000Z',
-};
-const dry: OneClickRequest = { ...firm, dry: true };
-const judge = (change: Change = {}, request = firm, now = NOW) =>
+const dry: OneClickRequest = { ...FIRM, dry: true };
+const judge = (change: Change = {}, request = FIRM, now = NOW) =>
   checkQuote(answerTo(request, DEPOSIT, change), request, QUOTE_KEY, now);
 const minutes = (count: number): string => new Date(NOW + count * 60_000).toISOString();
 
@@ -132,9 +114,9 @@ describe('refuses a changed and newly signed field for its own reason', () => {
     [
       'our recipient in capitals',
       'quote_recipient',
-      { quoteRequest: { recipient: firm.recipient.toUpperCase() } },
+      { quoteRequest: { recipient: FIRM.recipient.toUpperCase() } },
     ],
-    ['our recipient with a space', 'quote_recipient', { quoteRequest: { recipient: `${firm.recipient} ` } }],
+    ['our recipient with a space', 'quote_recipient', { quoteRequest: { recipient: `${FIRM.recipient} ` } }],
     ['a recipient inside the bridge', 'quote_recipient', { quoteRequest: { recipientType: 'INTENTS' } }],
     ['a foreign refund address', 'quote_refund_address', { quoteRequest: { refundTo: DEPOSIT } }],
     ['a refund inside the bridge', 'quote_refund_address', { quoteRequest: { refundType: 'INTENTS' } }],
@@ -207,7 +189,7 @@ describe('refuses a changed and newly signed field for its own reason', () => {
     ['an address that goes cold sooner', 'quote_deadline', { quote: { timeWhenInactive: minutes(10) } }],
     ['no deposit address', 'quote_deposit_address', { quote: { depositAddress: null } }],
     ['an empty deposit address', 'quote_deposit_address', { quote: { depositAddress: '' } }],
-    ['a Bitcoin deposit address', 'quote_deposit_address', { quote: { depositAddress: firm.recipient } }],
+    ['a Bitcoin deposit address', 'quote_deposit_address', { quote: { depositAddress: FIRM.recipient } }],
     ['a deposit address with a space', 'quote_deposit_address', { quote: { depositAddress: `${DEPOSIT} ` } }],
     ['the account of a program', 'quote_deposit_address', { quote: { depositAddress: PDA } }],
     ['our own address', 'quote_deposit_address', { quote: { depositAddress: RESERVE } }],
@@ -217,19 +199,19 @@ describe('refuses a changed and newly signed field for its own reason', () => {
 });
 
 describe('the signature', () => {
-  const honest = answerTo(firm, DEPOSIT);
+  const honest = answerTo(FIRM, DEPOSIT);
   it.each<[string, OneClickQuote]>([
     ['a foreign key', { ...honest, signature: `ed25519:${base58.encode(new Uint8Array(64).fill(1))}` }],
     ['no signature', { ...honest, signature: '' }],
-    ['one of another quote', { ...honest, signature: answerTo({ ...firm, amount: 2n }, DEPOSIT).signature }],
+    ['one of another quote', { ...honest, signature: answerTo({ ...FIRM, amount: 2n }, DEPOSIT).signature }],
     ['another deposit address', { ...honest, quote: { ...honest.quote, depositAddress: PDA } }],
     ['another time', { ...honest, timestamp: '2026-11-20T10:00:01.105Z' }],
   ])('refuses a quote by its signature before any other check: %s', async (_name, answer) => {
-    expect(await checkQuote(answer, firm, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_signature' });
+    expect(await checkQuote(answer, FIRM, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_signature' });
   });
 
   it('refuses the response to a different request', async () => {
-    const theirs = answerTo({ ...firm, recipient: 'bc1qtheirs' }, DEPOSIT);
-    expect(await checkQuote(theirs, firm, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_recipient' });
+    const theirs = answerTo({ ...FIRM, recipient: 'bc1qtheirs' }, DEPOSIT);
+    expect(await checkQuote(theirs, FIRM, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_recipient' });
   });
 });

@@ -17,7 +17,7 @@ import btcStatus from '../fixtures/recorded/one-click/status-pending-btc-base-us
 };
 import zecStatus from '../fixtures/recorded/one-click/status-pending-usdc-zec.json' with { type: 'json' };
 import { replay } from '../providers/replay.ts';
-import { answerTo, QUOTE_KEY } from './signed-quote.ts';
+import { answerTo, DEPOSIT, FIRM, NOW, QUOTE_KEY } from './signed-quote.ts';
 
 const PRODUCTION_KEY = 'ed25519:reYaWhvwu8Jzo3WUM3zhn6VrhuMEF4eADL17qtRVifc';
 const OTHER_BTC_ID = 'nep141:btc.omft.near';
@@ -90,32 +90,18 @@ it('accepts a firm quote of production with only the fee of 1Click', async () =>
   expect(verdict).toMatchObject({ ok: true, quote: { depositAddress: zecQuote.quote.depositAddress } });
 });
 
-const NOW = Date.parse('2026-11-20T10:00:02.000Z');
-const RESERVE = 'E5RdW4ip1B4wx1Loy83zr2dVadYywJazHvB22JBKq1Dg';
-const DEPOSIT = '13QkxhNMrTPxoCkRdYdJ65tFuwXPhL5gLS2Z5Nr6gjRK';
-const ours: OneClickRequest = {
-  dry: false,
-  originAsset: SOL_ASSET,
-  destinationAsset: BTC_ASSET,
-  amount: 1_000_000_000n,
-  slippageBps: 50,
-  refundTo: RESERVE,
-  recipient: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
-  deadline: '2026-11-20T11:00:02.000Z',
-};
-
 /** Every combination of signed id and echoed id. */
 const pairs = [BTC_ASSET, OTHER_BTC_ID].flatMap((signed) =>
   [BTC_ASSET, OTHER_BTC_ID].map((echoed) => ({ signed, echoed })),
 );
 const answered = ({ signed, echoed }: { signed: string; echoed: string }): OneClickQuote => {
-  const answer = answerTo({ ...ours, destinationAsset: signed }, DEPOSIT);
+  const answer = answerTo({ ...FIRM, destinationAsset: signed }, DEPOSIT);
   return { ...answer, quoteRequest: { ...answer.quoteRequest, destinationAsset: echoed } };
 };
 
 it.each(pairs)('accepts a quote signed over $signed that echoes $echoed', async (pair) => {
   for (const destinationAsset of [BTC_ASSET, OTHER_BTC_ID]) {
-    const verdict = await checkQuote(answered(pair), { ...ours, destinationAsset }, QUOTE_KEY, NOW);
+    const verdict = await checkQuote(answered(pair), { ...FIRM, destinationAsset }, QUOTE_KEY, NOW);
     expect(verdict).toMatchObject({ ok: true });
   }
 });
@@ -125,7 +111,7 @@ it.each([
   ['nep141:btc.omft.near ', 'quote_signature'],
   [SOL_ASSET, 'quote_signature'],
 ])('refuses a quote in which the BTC id was rewritten in any other way: %s', async (echoed, reason) => {
-  expect(await checkQuote(answered({ signed: BTC_ASSET, echoed }), ours, QUOTE_KEY, NOW)).toEqual({
+  expect(await checkQuote(answered({ signed: BTC_ASSET, echoed }), FIRM, QUOTE_KEY, NOW)).toEqual({
     ok: false,
     reason,
   });
@@ -134,7 +120,7 @@ it.each([
 it.each(['nep141:nbtc.bridge.near', SOL_ASSET])(
   'refuses %s in place of BTC under a valid signature',
   async (id) => {
-    expect(await checkQuote(answered({ signed: id, echoed: id }), ours, QUOTE_KEY, NOW)).toEqual({
+    expect(await checkQuote(answered({ signed: id, echoed: id }), FIRM, QUOTE_KEY, NOW)).toEqual({
       ok: false,
       reason: 'quote_destination_asset',
     });
@@ -142,6 +128,6 @@ it.each(['nep141:nbtc.bridge.near', SOL_ASSET])(
 );
 
 it('refuses BTC in place of SOL under a valid signature', async () => {
-  const answer = answerTo({ ...ours, originAsset: BTC_ASSET }, DEPOSIT);
-  expect(await checkQuote(answer, ours, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_origin_asset' });
+  const answer = answerTo({ ...FIRM, originAsset: BTC_ASSET }, DEPOSIT);
+  expect(await checkQuote(answer, FIRM, QUOTE_KEY, NOW)).toEqual({ ok: false, reason: 'quote_origin_asset' });
 });

@@ -1,15 +1,10 @@
-import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
 import { createNearIntentsRoute } from '../../src/bridges/near-intents.ts';
 import { lamports } from '../../src/core/amount.ts';
 import { createNearIntents, type OneClickRequest } from '../../src/providers/near-intents.ts';
 import { type Recorded, replay } from '../providers/replay.ts';
-import { answerTo, type Change, QUOTE_KEY } from './signed-quote.ts';
+import { answerTo, type Change, DEPOSIT, FIRM, NOW, QUOTE_KEY, RESERVE } from './signed-quote.ts';
 
-const NOW = Date.parse('2026-11-20T10:00:02.000Z');
-const RESERVE = base58.encode(new Uint8Array(32).fill(3));
-const DEPOSIT = base58.encode(new Uint8Array(32).fill(102));
-const BITCOIN = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 const BASE = 'https://1click.test';
 
 /** The route over a bridge that returns what a test sets. */
@@ -19,22 +14,13 @@ function setUp(answers: Parameters<typeof replay>[0]) {
     provider: createNearIntents({ baseUrl: BASE, jwt: 'token', fetch }),
     quoteKey: QUOTE_KEY,
     reserveAddress: RESERVE,
-    bitcoinAddress: BITCOIN,
+    bitcoinAddress: FIRM.recipient,
     now: () => NOW,
   });
   return { route, requests };
 }
 
-const asked: OneClickRequest = {
-  dry: false,
-  originAsset: 'nep141:sol.omft.near',
-  destinationAsset: 'nep141:btc.omft.near',
-  amount: 1_000_000_000n,
-  slippageBps: 50,
-  refundTo: RESERVE,
-  recipient: BITCOIN,
-  deadline: '2026-11-20T11:00:02.000Z',
-};
+const asked: OneClickRequest = { ...FIRM, destinationAsset: 'nep141:btc.omft.near' };
 
 describe('a quote', () => {
   const quoteWith = (answer: Recorded | Error) => setUp({ [`POST ${BASE}/v0/quote`]: answer });
@@ -61,7 +47,7 @@ describe('a quote', () => {
       amount: '1000000000',
       refundTo: RESERVE,
       refundType: 'ORIGIN_CHAIN',
-      recipient: BITCOIN,
+      recipient: FIRM.recipient,
       recipientType: 'DESTINATION_CHAIN',
       deadline: '2026-11-20T11:00:02.000Z',
       quoteWaitingTimeMs: 0,
@@ -101,7 +87,7 @@ describe('a quote', () => {
         provider: createNearIntents({ baseUrl: BASE, fetch }),
         quoteKey: QUOTE_KEY,
         reserveAddress: RESERVE,
-        bitcoinAddress: BITCOIN,
+        bitcoinAddress: FIRM.recipient,
         now: () => NOW,
         log: (line) => alarms.push(line),
         onFees: (isOverCap) => fees.push(isOverCap),

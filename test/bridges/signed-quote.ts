@@ -1,12 +1,33 @@
 /** Quotes as 1Click would sign them, signed with a test key. */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
-import type { OneClickQuote, OneClickRequest } from '../../src/providers/near-intents.ts';
+import {
+  BTC_ASSET,
+  type OneClickQuote,
+  type OneClickRequest,
+  SOL_ASSET,
+} from '../../src/providers/near-intents.ts';
 import { quoteMessage } from '../world/quote-signature.ts';
 
 const SEED = new Uint8Array(32).fill(5);
 
 export const QUOTE_KEY = `ed25519:${base58.encode(ed25519.getPublicKey(SEED))}`;
+
+export const NOW = Date.parse('2026-11-20T10:00:02.000Z');
+export const RESERVE = base58.encode(new Uint8Array(32).fill(3));
+export const DEPOSIT = base58.encode(new Uint8Array(32).fill(102));
+
+/** Our request of a firm quote, at the time NOW. */
+export const FIRM: OneClickRequest = {
+  dry: false,
+  originAsset: SOL_ASSET,
+  destinationAsset: BTC_ASSET,
+  amount: 1_000_000_000n,
+  slippageBps: 50,
+  refundTo: RESERVE,
+  recipient: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+  deadline: '2026-11-20T11:00:02.000Z',
+};
 
 /** Signs the changed quote again, so that a refusal is not due to the signature. */
 export function resign(quote: OneClickQuote): OneClickQuote {
