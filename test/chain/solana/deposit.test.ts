@@ -16,6 +16,7 @@ import { programAddress } from '../../../src/chain/solana/program-address.ts';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { createSolanaRpc } from '../../../src/providers/solana-rpc.ts';
+import { createRandom } from '../../simulator/random.ts';
 
 type Scene = {
   readonly name: string;
@@ -198,60 +199,33 @@ describe('further possible answers of a node', () => {
 
 const MUTATIONS = 5_000;
 
-/** Generates the same numbers on every run. */
-function createDice(seed: number) {
-  let x = seed;
-  const word = (): number => {
-    x ^= x << 13;
-    x ^= x >>> 17;
-    x ^= x << 5;
-    return x >>> 0;
-  };
-  return {
-    word,
-    below: (bound: number) => word() % bound,
-    pick: <T>(list: readonly T[]) => list[word() % list.length] as T,
-  };
-}
-type Dice = ReturnType<typeof createDice>;
-
 type Rows = readonly TokenBalanceRow[];
 
-const both = (
-  t: DepositTransaction,
-  change: (rows: Rows, when: 'pre' | 'post') => Rows,
-): DepositTransaction => ({
-  ...t,
-  preTokens: change(t.preTokens ?? [], 'pre'),
-  postTokens: change(t.postTokens ?? [], 'post'),
-});
 /** Points of the curve. */
 const THIRD_PARTIES = Array.from({ length: 20 }, (_, at) => encodeBase58(curvePoint(at + 10)));
-const thirdParty = (dice: Dice): string => dice.pick(THIRD_PARTIES);
+
 it('a deposit whose token balance rows were changed at random credits only what the balances show', async () => {
-  const dice = createDice(0xf00d);
+  const random = createRandom(0xf00d);
   const scenes = await Promise.all(
     recorded.scenes.map(async (scene) => ({ transaction: await read(scene), terms: termsOf(scene) })),
   );
   let deposits = 0;
   for (let at = 0; at < MUTATIONS; at += 1) {
-    const { transaction, terms: t } = dice.pick(scenes);
-    const names = [t.treasury, t.reserve, ...transaction.signers, thirdParty(dice)];
-    const garbled = both(transaction, (rows) =>
-      rows.map((r) =>
-        dice.below(6) > 0
-          ? r
-          : {
-              ...r,
-              ...dice.pick<Partial<TokenBalanceRow>>([
-                { atoms: BigInt(dice.word()) },
-                { owner: dice.pick(names) },
-                { mint: dice.pick(Object.values(t.mints)) },
-                { account: dice.pick(Object.values(t.accounts)) },
-              ]),
-            },
-      ),
-    );
+    const { transaction, terms: t } = random.pick(scenes);
+    const names = [t.treasury, t.reserve, ...transaction.signers, random.pick(THIRD_PARTIES)];
+    const garble = (rows: Rows | null): Rows =>
+      (rows ?? []).map((r) => {
+        if (!random.chance(1 / 6)) return r;
+        const change = random.pick<Partial<TokenBalanceRow>>([
+          { atoms: BigInt(random.between(0, 2 ** 32 - 1)) },
+          { owner: random.pick(names) },
+          { mint: random.pick(Object.values(t.mints)) },
+          { account: random.pick(Object.values(t.accounts)) },
+        ]);
+        return { ...r, ...change };
+      });
+    const { preTokens, postTokens } = transaction;
+    const garbled = { ...transaction, preTokens: garble(preTokens), postTokens: garble(postTokens) };
     const verdict = checkDeposit(garbled, t);
     if (verdict.type !== 'deposit') continue;
     deposits += 1;
