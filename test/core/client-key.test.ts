@@ -28,6 +28,9 @@ it('an IPv4 address written as IPv6 has its own client key, not one shared with 
   expect(await keyOf({ 'cf-connecting-ip': '::ffff:203.0.113.9' })).toBe('203.0.113.9');
 });
 
+const hex = (groups: readonly number[]): string => groups.map((n) => n.toString(16)).join(':');
+const keyFor = (groups: readonly number[]): string => `${hex(groups.slice(0, 4))}::/64`;
+
 it('every spelling of one IPv6 address has the client key of its /64', () => {
   const group = fc.integer({ min: 0, max: 0xffff });
   fc.assert(
@@ -35,26 +38,15 @@ it('every spelling of one IPv6 address has the client key of its /64', () => {
       fc.array(group, { minLength: 8, maxLength: 8 }),
       fc.integer({ min: 0, max: 7 }),
       (groups, at) => {
-        const key = `${groups
-          .slice(0, 4)
-          .map((n) => n.toString(16))
-          .join(':')}::/64`;
+        const key = keyFor(groups);
         const long = groups.map((n) => n.toString(16).padStart(4, '0')).join(':');
         const canonical = URL.parse(`http://[${long}]/`)?.hostname.slice(1, -1) ?? '';
         const zeroed = groups.map((n, index) => (index >= at ? 0 : n));
-        const shortened = `${zeroed
-          .slice(0, at)
-          .map((n) => n.toString(16))
-          .join(':')}::`;
+        const shortened = `${hex(zeroed.slice(0, at))}::`;
         expect(ipv6Prefix(long)).toBe(key);
         expect(ipv6Prefix(long.toUpperCase())).toBe(key);
         if (!/::ffff:\d+\./.test(canonical)) expect(ipv6Prefix(canonical)).toBe(key);
-        expect(ipv6Prefix(shortened)).toBe(
-          `${zeroed
-            .slice(0, 4)
-            .map((n) => n.toString(16))
-            .join(':')}::/64`,
-        );
+        expect(ipv6Prefix(shortened)).toBe(keyFor(zeroed));
       },
     ),
   );
