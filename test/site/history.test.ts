@@ -4,28 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { ChainVerdict } from '../../site/parts/proof-archive.tsx';
 import { type ArchivedProof, checkChain, proofFault } from '../../site/verify/history.ts';
 import { buildProofMessage, parseProofMessage, proofHash } from '../../src/chain/bitcoin/proof-message.ts';
-import { signMessage } from '../../src/chain/bitcoin/signed-message.ts';
-import { deriveAddress } from '../../src/chain/bitcoin/wif.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
-import { wifOf } from '../chain/bitcoin/peers.ts';
+import { bitcoinAddress, signProof, solanaAddress } from '../chain/bitcoin/signed-proof.ts';
 
-const secretKey = new Uint8Array(32).fill(21);
-const seed = new Uint8Array(32).fill(22);
-const bitcoinAddress = deriveAddress(secretKey, 'p2wpkh');
-const solanaAddress = base58.encode(ed25519.getPublicKey(seed));
 const MINT = base58.encode(new Uint8Array(32).fill(9));
 const START = Date.UTC(2026, 10, 20, 12);
 
 function signed(message: string): ArchivedProof {
-  const bitcoin = {
-    address: bitcoinAddress,
-    signature: signMessage({ wif: wifOf({ secretKey, compressed: true }), address: bitcoinAddress, message })
-      .signature,
-  };
-  const solana = {
-    address: solanaAddress,
-    signature: base58.encode(ed25519.sign(new TextEncoder().encode(message), seed)),
-  };
+  const { bitcoin, solana } = signProof(message);
   const proof = parseProofMessage(message);
   return {
     timestamp: proof.time,

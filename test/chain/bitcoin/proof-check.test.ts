@@ -1,22 +1,16 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
-import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
 import { checkProof } from '../../../src/chain/bitcoin/proof-check.ts';
 import type { CheckLine, ProofEvidence } from '../../../src/chain/bitcoin/proof-lines.ts';
 import { buildProofMessage } from '../../../src/chain/bitcoin/proof-message.ts';
-import { signMessage } from '../../../src/chain/bitcoin/signed-message.ts';
 import { deriveAddress } from '../../../src/chain/bitcoin/wif.ts';
 import { lamports, sats } from '../../../src/core/amount.ts';
-import { wifOf } from './peers.ts';
+import { bitcoinAddress, secretKey, signProof, solanaAddress } from './signed-proof.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
-const secretKey = new Uint8Array(32).fill(21);
-const seed = new Uint8Array(32).fill(22);
-const bitcoinAddress = deriveAddress(secretKey, 'p2wpkh');
-const solanaAddress = base58.encode(ed25519.getPublicKey(seed));
 const HASH = '1'.repeat(64);
 const MINT = base58.encode(new Uint8Array(32).fill(9));
 
@@ -32,18 +26,6 @@ const MESSAGE = buildProofMessage({
   time: new Date(NOW - 1_800_000).toISOString(),
   previousProof: null,
 });
-const sign = (message: string) => ({
-  message,
-  bitcoin: {
-    address: bitcoinAddress,
-    signature: signMessage({ wif: wifOf({ secretKey, compressed: true }), address: bitcoinAddress, message })
-      .signature,
-  },
-  solana: {
-    address: solanaAddress,
-    signature: base58.encode(ed25519.sign(new TextEncoder().encode(message), seed)),
-  },
-});
 const explorer = (name: string, change = {}) => ({
   name,
   figures: { satsAtProof: 1_000n, satsNow: 1_200n, blockHash: HASH, ...change },
@@ -56,7 +38,7 @@ const supply = (atoms: bigint, changed: bigint | null = null, slot = 7n) => ({
   changed,
 });
 const evidence = (change: Partial<ProofEvidence> = {}): ProofEvidence => ({
-  proof: sign(MESSAGE),
+  proof: signProof(MESSAGE),
   host: 'reserve.example',
   explorers: [explorer('a'), explorer('b')],
   supply: supply(100_000n),
@@ -116,7 +98,7 @@ describe('a source that cannot be reached leaves a line unchecked, never red:', 
 });
 
 describe('a red line', () => {
-  const proof = sign(MESSAGE);
+  const proof = signProof(MESSAGE);
   const edited = { ...proof, message: MESSAGE.replace('Reserve sats: 1000', 'Reserve sats: 1001') };
 
   it('shows a red line for a figure that was changed after signing, regardless of the explorers', () => {
@@ -190,7 +172,7 @@ describe('a red line', () => {
     // Not a point of the curve, so no key exists for it.
     const nowhere = base58.encode(new Uint8Array(32).fill(2));
     const message = MESSAGE.replace(solanaAddress, nowhere);
-    const forged = { ...sign(message), solana: { address: nowhere, signature: solana.signature } };
+    const forged = { ...signProof(message), solana: { address: nowhere, signature: solana.signature } };
     expect(red({ proof: forged })).toEqual(['solana_signature']);
   });
 
@@ -201,13 +183,13 @@ describe('a red line', () => {
 });
 
 it('checkProof throws a RangeError for a text that is not a proof', () => {
-  const proof = sign('Reserve proof: 2');
+  const proof = signProof('Reserve proof: 2');
   expect(() => checkProof(evidence({ proof }))).toThrow(RangeError);
 });
 
 it('no line is red for the proof of a service without a token', () => {
   const message = MESSAGE.replace(/ABSR (mint|supply atoms|decimals): \S+/g, 'ABSR $1: none');
-  expect(red({ proof: sign(message), supply: null })).toEqual([]);
+  expect(red({ proof: signProof(message), supply: null })).toEqual([]);
 });
 
 type Esbuild = {
