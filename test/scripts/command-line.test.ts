@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { runScript } from '../kit/run-script.ts';
 
 const run = promisify(execFile);
 
@@ -40,12 +41,8 @@ const MORE_NONSENSE: readonly Nonsense[] = [
 ];
 
 async function expectRefused([script, args]: Nonsense): Promise<void> {
-  const refused = run(process.execPath, ['--no-warnings', `scripts/${script}.ts`, ...args]);
-  await expect(refused).rejects.toMatchObject({
-    code: 2,
-    stdout: '',
-    stderr: expect.stringMatching(/npm run |node scripts/),
-  });
+  const usage = expect.stringMatching(/npm run |node scripts/);
+  expect(await runScript(script, args)).toMatchObject({ code: 2, stdout: '', stderr: usage });
 }
 
 describe('invalid arguments are refused with the usage and exit code 2', () => {

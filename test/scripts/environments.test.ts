@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,15 +98,11 @@ it('the doctor reports a setting that staging shares with production', async () 
   expect(findings.map(({ name }) => name)).toContain('environment-shares-production');
 });
 
-it('a setting shared with production fails the build of every deployment', async () => {
+it('a setting shared with production fails the build of every deployment', () => {
   fileOf(bound.replace('namespace_id = "2001"', 'namespace_id = "1001"'));
-  const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
-    const script = join(process.cwd(), 'scripts/prepare-worker.ts');
-    execFile(process.execPath, [script], { cwd: folder }, (error, _stdout, text) =>
-      resolve({ code: error?.code ?? 0, stderr: text }),
-    );
-  });
-  expect(code).toBe(1);
+  const script = join(process.cwd(), 'scripts/prepare-worker.ts');
+  const { status, stderr } = spawnSync(process.execPath, [script], { cwd: folder, encoding: 'utf8' });
+  expect(status).toBe(1);
   expect(stderr).toContain('[env.staging] uses namespace_id "1001" of production');
 });
 
