@@ -7,7 +7,8 @@ import { argumentsOrUsage, oneOf, readArguments, UsageError, wholeNumber } from 
 import { AREAS, type Area, testsOf } from './mutate/areas.ts';
 import { judgeBySeeds } from './mutate/judge-by-seeds.ts';
 import { judgeByTests } from './mutate/judge-by-tests.ts';
-import { type Change, choose, judgeAll, mutantsOf, type Result } from './mutate/mutants.ts';
+import { choose, judgeAll, mutantsIn, type Result } from './mutate/mutants.ts';
+import type { Change } from './mutate/mutations.ts';
 
 const USAGE = `npm run mutate -- [--judge tests|seeds] [--area NAME] [--sample N] [--seeds N]
 --judge   unit tests of the area (default), or seeds of the simulator
@@ -41,7 +42,7 @@ async function judgeArea(area: Area): Promise<Result[]> {
     judge === 'seeds' ? judgeBySeeds(change, seeds) : judgeByTests(change, testsOf(area));
   const unchanged = await run();
   if (unchanged.fate !== 'survived') throw new Error(`Without a mutant: ${unchanged.note}`);
-  return judgeAll(choose(mutantsOf(area), sample), run, print);
+  return judgeAll(choose(mutantsIn(area), sample), run, print);
 }
 
 const rows: string[] = [];

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { loadProduction } from '../../test/simulator/production.ts';
 import { runSeed } from '../../test/simulator/run-seed.ts';
 import { inThread, runShared } from '../thread.ts';
-import { type Change, changedText, type Judged, ROOT } from './mutants.ts';
+import { changedText, type Judged, ROOT } from './mutants.ts';
+import type { Change } from './mutations.ts';
 
 /** `source` is the copy of `src`. Seeds 1 to `seeds` run. */
 type SeedShare = { readonly source: string; readonly seeds: number };

@@ -6,7 +6,8 @@
 import { join, relative } from 'node:path';
 import { createVitest, type TestCase } from 'vitest/node';
 import { inThread, runShared } from '../thread.ts';
-import { type Change, changedText, type Judged, ROOT } from './mutants.ts';
+import { changedText, type Judged, ROOT } from './mutants.ts';
+import type { Change } from './mutations.ts';
 
 /** Time after which tests are treated as hanging. */
 const PATIENCE_MS = 120_000;

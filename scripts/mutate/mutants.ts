@@ -6,26 +6,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRandom } from '../../test/simulator/random.ts';
 import type { Area } from './areas.ts';
-import { mutationsOf } from './mutations.ts';
+import { type Change, type Mutant, mutantsOf } from './mutations.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
 export const WORKERS = Number(process.env.MUTATE_WORKERS ?? 2);
 /** The same seed chooses the same sample of the same source. */
 const SAMPLE_SEED = 29;
-
-export interface Change {
-  /** Its path from the root. */
-  readonly file: string;
-  /** Offset in the source. */
-  readonly start: number;
-  readonly was: string;
-  readonly becomes: string;
-}
-
-export interface Mutant {
-  readonly name: string;
-  readonly change: Change;
-}
 
 export interface Judged {
   /** `error`: the changed code did not load or did not end. */
@@ -39,15 +25,8 @@ export interface Result extends Judged {
 }
 
 const sourceOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
-const short = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 70);
-
-export const mutantsOf = ({ files }: Area): Mutant[] =>
-  files.flatMap((file) =>
-    mutationsOf(file, sourceOf(file)).map(({ line, start, was, becomes }) => ({
-      name: `${file}:${line} ${short(was)} -> ${short(becomes)}`,
-      change: { file, start, was, becomes: `(${becomes})` },
-    })),
-  );
+export const mutantsIn = ({ files }: Area): Mutant[] =>
+  files.flatMap((file) => mutantsOf(file, sourceOf(file)));
 
 /** The text of the changed file. */
 export function changedText({ file, start, was, becomes }: Change): string {

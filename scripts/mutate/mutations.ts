@@ -4,12 +4,18 @@
  */
 import { parseSync } from 'vite';
 
-export interface Mutation {
-  readonly line: number;
+export interface Change {
+  /** Its path from the root. */
+  readonly file: string;
   /** Offset in the source. */
   readonly start: number;
   readonly was: string;
   readonly becomes: string;
+}
+
+export interface Mutant {
+  readonly name: string;
+  readonly change: Change;
 }
 
 type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<
@@ -77,20 +83,23 @@ function alternatives(node: Node, text: (part: Node) => string): string[] {
   }
 }
 
+const short = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 70);
+
 /** All small changes of a source file. */
-export function mutationsOf(file: string, source: string): Mutation[] {
+export function mutantsOf(file: string, source: string): Mutant[] {
   const text = (node: Node): string => source.slice(node.start, node.end);
-  const mutation = (node: Node, becomes: string): Mutation => ({
-    line: source.slice(0, node.start).split('\n').length,
-    start: node.start,
-    was: text(node),
-    becomes,
-  });
-  function within(node: Node): Mutation[] {
-    const own = alternatives(node, text).map((becomes) => mutation(node, becomes));
+  function mutant(node: Node, becomes: string): Mutant {
+    const [line, was] = [source.slice(0, node.start).split('\n').length, text(node)];
+    return {
+      name: `${file}:${line} ${short(was)} -> ${short(becomes)}`,
+      change: { file, start: node.start, was, becomes: `(${becomes})` },
+    };
+  }
+  function within(node: Node): Mutant[] {
+    const own = alternatives(node, text).map((becomes) => mutant(node, becomes));
     const { type, argument } = node;
     if (type === 'ReturnStatement' && isNode(argument) && text(argument) !== 'undefined')
-      own.push(mutation(argument, 'undefined'));
+      own.push(mutant(argument, 'undefined'));
     return [...childrenOf(node).flatMap(within), ...own];
   }
   const { program } = parseSync(file, source);
