@@ -1,5 +1,4 @@
 import { getWhirlpoolDecoder } from '@orca-so/whirlpools-client';
-import { base58 } from '@scure/base';
 import type { FaultBook } from './fault-book.ts';
 import { type Answer, json, startUpstream, text, type Upstream, type WorldRequest } from './fault-gate.ts';
 import type { WorldPool, WorldPools } from './orca-pools.ts';
@@ -16,14 +15,6 @@ export interface OrcaOptions {
 
 const PATH = /^\/v2\/solana\/pools\/([^/]+)$/;
 
-function isAddress(word: string): boolean {
-  try {
-    return base58.decode(word).length === 32;
-  } catch {
-    return false;
-  }
-}
-
 /**
  * Orca's public API for single pools. State and balances are from the chain; volumes are invented. Its own fault is
  * `unlisted` (404).
@@ -36,7 +27,6 @@ export function startOrca({ ledger, pools, faults, counts }: OrcaOptions): Promi
   async function handle({ method, path, label }: WorldRequest): Promise<Answer> {
     const word = PATH.exec(path)?.[1];
     if (method !== 'GET' || word === undefined) return text(404, 'Not Found');
-    if (!isAddress(word)) return json(400, { error: 'Invalid whirlpool address' });
     const pool = listed.get(word);
     if (pool === undefined || faults.take('orca', 'unlisted', label, path) !== null)
       return json(404, { error: 'Whirlpool not found' });
