@@ -1,121 +1,68 @@
-/** A Bitcoin chain of transactions that affect the reserve, and indexes over it with every kind of failure. */
+/** A Bitcoin chain of changes of the reserve, as two indexes show it with every kind of failure. */
 import { sats } from '../../../src/core/amount.ts';
-import { upstreamFailed } from '../../../src/core/errors.ts';
-import type { BitcoinIndex } from '../../../src/custody/reserve/reserve-views.ts';
-import type { BitcoinTx } from '../../../src/providers/esplora.ts';
+import type { ReserveView } from '../../../src/custody/reserve/reserve-views.ts';
 
 /** The P2WPKH address of BIP-173's examples, whose secret key is 1. */
 export const RESERVE_BTC = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 export const RESERVE_WIF = 'KwDiBf89QgGbjEhKnhXJuH7LrciVrZi3qYjgd9M7rFU73sVHnoWn';
-const OTHER = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
-const PAGE = 25;
 
-type Block = { readonly height: number; readonly hash: string; readonly time: number };
-type Row = { readonly txid: string; readonly net: bigint; readonly block: Block | null };
-
-/** The chain at one moment; immutable: a later state is a new object. */
-type Shown = {
-  readonly tip: Block;
-  readonly pending: readonly Row[];
-  /** Newest first. */
-  readonly confirmed: readonly Row[];
-  readonly reserve: bigint;
-};
-
-export type IndexFault =
+type IndexFault =
   | { readonly kind: 'down' }
   | { readonly kind: 'stale' }
   /** Counts this number of sats that do not exist. */
   | { readonly kind: 'wrong'; readonly by: bigint };
 
-export type BitcoinModel = ReturnType<typeof createBitcoinModel>;
+const FIRST_HEIGHT = 800_000;
 
 export function createBitcoinModel() {
-  let made = 0;
-  const hashOf = (): string => (++made).toString(16).padStart(64, '0');
-  const chain: Block[] = [{ height: 800_000, hash: hashOf(), time: 0 }];
-  let pending: readonly Row[] = [];
-  let confirmed: readonly Row[] = [];
-  let reserve = 0n;
+  /** The change of the reserve in each block, in sats; the last one is unconfirmed. */
+  const changes = [0n];
   let onCall: () => void = () => undefined;
+  const height = (): number => FIRST_HEIGHT + changes.length - 1;
 
-  const sum = (rows: readonly Row[]): bigint => rows.reduce((total, row) => total + row.net, 0n);
-  const tip = (): Block => chain.at(-1) as Block;
-  const shown = (): Shown => ({ tip: tip(), pending, confirmed, reserve });
-
-  function mine(now: number): void {
-    const block = { height: tip().height + 1, hash: hashOf(), time: Math.floor(now / 1_000) };
-    chain.push(block);
-    confirmed = [...pending.map((row) => ({ ...row, block })), ...confirmed];
-    reserve += sum(pending);
-    pending = [];
-  }
-
-  /** Adds an unconfirmed transaction that changes the reserve by this number of sats; returns its txid. */
-  function move(net: bigint): string {
-    const txid = hashOf();
-    pending = [{ txid, net, block: null }, ...pending];
-    return txid;
-  }
-
-  function index(name: string) {
+  function index(source: string) {
     let fault: IndexFault | null = null;
-    let frozen: Shown | null = null;
-
-    function view(): Shown {
-      onCall();
-      if (fault?.kind === 'down') throw upstreamFailed(name, 'unreachable');
-      return frozen ?? shown();
-    }
-
-    const source: BitcoinIndex = {
-      name,
-      tipHash: async () => view().tip.hash,
-      tipHeight: async () => view().tip.height,
-      async balance() {
-        const seen = view();
-        const extra = fault?.kind === 'wrong' ? fault.by : 0n;
-        return {
-          confirmed: sats(seen.reserve + extra),
-          confirmedTxs: seen.confirmed.length,
-          pendingDelta: sats(sum(seen.pending)),
-          pendingSpent: sats(-sum(seen.pending.filter((row) => row.net < 0n))),
-          pendingTxs: seen.pending.length,
-        };
-      },
-      async chainTxs(_address, last) {
-        const list = view().confirmed;
-        const from = last === undefined ? 0 : list.findIndex((row) => row.txid === last) + 1;
-        return list.slice(from, from + PAGE).map(shownTx);
-      },
-    };
-    return Object.assign(source, {
+    let staleAt = 0;
+    return {
       set(next: IndexFault | null): void {
         fault = next;
-        frozen = next?.kind === 'stale' ? shown() : null;
+        staleAt = height();
       },
-    });
+      /** Nothing while the index is down. */
+      view(depth: number): ReserveView[] {
+        onCall();
+        if (fault?.kind === 'down') return [];
+        const tip = fault?.kind === 'stale' ? staleAt : height();
+        const blocks = changes.slice(0, tip - FIRST_HEIGHT);
+        const pending = changes.at(-1) ?? 0n;
+        const sum = blocks.reduce((total, net) => total + net, fault?.kind === 'wrong' ? fault.by : 0n);
+        const young = blocks.map((net, at) => ({ height: FIRST_HEIGHT + 1 + at, net: sats(net) }));
+        return [
+          {
+            source,
+            tip: { height: tip, hash: tip.toString(16).padStart(64, '0') },
+            confirmed: sats(sum),
+            pendingSpent: sats(pending < 0n ? -pending : 0n),
+            young: young.filter(({ height, net }) => net !== 0n && depth > 0 && height >= tip - depth),
+          },
+        ];
+      },
+    };
   }
+  const indexes = [index('one'), index('two')] as const;
 
   return {
-    mine,
-    move,
-    index,
-    height: () => tip().height,
+    indexes,
+    height,
+    views: async (depth: number) => indexes.flatMap((each) => each.view(depth)),
+    mine: (): void => void changes.push(0n),
+    /** An unconfirmed transaction that changes the reserve by this number of sats. */
+    move(net: bigint): void {
+      changes.push((changes.pop() ?? 0n) + net);
+    },
     /** Called before every response of an index, because the chain may change during a read. */
     set onCall(listener: () => void) {
       onCall = listener;
     },
-  };
-}
-
-function shownTx({ txid, net, block }: Row): BitcoinTx {
-  const value = sats(net < 0n ? -net : net);
-  const paid = (address: string) => [{ address, value }];
-  return {
-    txid,
-    inputs: paid(net < 0n ? RESERVE_BTC : OTHER),
-    outputs: paid(net < 0n ? OTHER : RESERVE_BTC),
-    block: block && { height: block.height, time: block.time },
   };
 }

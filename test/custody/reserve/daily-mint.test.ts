@@ -18,7 +18,7 @@ function start({ at = DUE, wif, ...p }: { lamports?: bigint; at?: number; wif?: 
   const service = createReserveService({ at, mints: true, ...p, ...(wif && { proof: { wif } }) });
   const { clock, bitcoin, custody } = service;
   const mine = (blocks: number): void => {
-    for (let block = 0; block < blocks; block++) bitcoin.mine(clock.now);
+    for (let block = 0; block < blocks; block++) bitcoin.mine();
   };
   bitcoin.move(FUNDED);
   mine(6);
@@ -208,14 +208,6 @@ describe('while something is wrong', () => {
     await w.wait(60_000);
     expect(w.mints()).toEqual([FUNDED * 100n]);
     expect((await w.report())?.ok).toBe(true);
-  });
-
-  it('a mint may pay its fees from the balance floor that no swap may spend', async () => {
-    // 0.1 SOL is the floor: no swap could begin.
-    const w = start({ lamports: SOL / 10n });
-    await w.wake();
-    await w.wait(60_000);
-    expect(w.mints()).toEqual([FUNDED * 100n]);
   });
 
   it('no mint is signed while the operator has paused', async () => {

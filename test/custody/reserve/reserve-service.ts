@@ -7,7 +7,6 @@ import { lamports } from '../../../src/core/amount.ts';
 import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { Signer } from '../../../src/custody/kernel/ports.ts';
 import { createProofSigner, createSigner } from '../../../src/custody/kernel/signer.ts';
-import { reserveViews } from '../../../src/custody/reserve/reserve-views.ts';
 import { assembleTransaction, createCustodianWorld } from '../../kit/custodian.ts';
 import { BLOCKHASH, MARKET } from '../../kit/fake-bridge.ts';
 import { FEE, SIGNED_AT, view } from '../../kit/sample-operations.ts';
@@ -37,15 +36,8 @@ export function createReserveService(p: {
   readonly proof?: { readonly wif: string | undefined };
 }) {
   const bitcoin = createBitcoinModel();
-  const indexes = [bitcoin.index('one'), bitcoin.index('two')] as const;
+  const { indexes, views: reserveViews } = bitcoin;
   const signer = reserveSigner();
-  const sources = {
-    indexes,
-    nodes: [],
-    bitcoinAddress: RESERVE_BTC,
-    solanaAddress: signer.address,
-    absrMint: MINT,
-  };
   const solana = { isDown: false, lamports: p.lamports ?? 10n * SOL, lagOfSecondNode: 0n };
   const landed: { readonly signature: string; readonly slot: bigint; readonly atoms: bigint }[] = [];
   const memos: (string | null)[] = [];
@@ -53,7 +45,6 @@ export function createReserveService(p: {
   const final = (): bigint => slotNow() - FINALITY;
   const supplyAt = (slot: bigint): bigint =>
     landed.reduce((sum, mint) => (mint.slot <= slot ? sum + mint.atoms : sum), 0n);
-  const views = (depth: number) => reserveViews(sources, depth);
 
   const w = createCustodianWorld({
     signer,
@@ -66,7 +57,7 @@ export function createReserveService(p: {
         depth: 3,
         nodes: 2,
         indexes: indexes.length,
-        reserveViews: views,
+        reserveViews,
         supplyViews: async () =>
           [0n, solana.lagOfSecondNode].map((lag, index) => ({
             source: `rpc-${index + 1}`,
@@ -86,7 +77,7 @@ export function createReserveService(p: {
         bitcoinAddress: RESERVE_BTC,
         signer: createProofSigner({ solana: signer, bitcoinAddress: RESERVE_BTC, wif: p.proof.wif }),
         indexes: indexes.length,
-        reserveViews: views,
+        reserveViews,
         async solanaFigures() {
           if (solana.isDown) throw upstreamFailed('solana-rpc', 'quorum_missing');
           return {
