@@ -5,6 +5,7 @@ import type { SwapAnswer } from '../../../src/custody/api.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../../kit/custodian.ts';
 import { quoteFor } from '../../kit/fake-bridge.ts';
 import { land } from '../../kit/fake-chain.ts';
+import { LIMITS } from '../../kit/limits.ts';
 import { FEE, SOL } from '../../kit/sample-operations.ts';
 
 const MINUTE = 60_000;
@@ -146,12 +147,7 @@ describe('calls without a key', () => {
 describe('limits per client', () => {
   it("refuses a client's seventh swap within an hour", async () => {
     const w = createCustodianWorld({
-      limits: {
-        ...createCustodianWorld().deps.limits,
-        hour: 99n * SOL,
-        unsettled: 99n * SOL,
-        cost_day: SOL,
-      },
+      limits: { ...LIMITS, hour: 99n * SOL, unsettled: 99n * SOL, cost_day: SOL },
     });
     for (let swap = 0; swap < 6; swap++) {
       expect((await w.custody.createSwap(request({ amountLamports: SOL / 10n }))).type).toBe('created');
@@ -204,13 +200,7 @@ describe('limits per client', () => {
 
   it('allows an IPv6 /56 twice and a /48 four times as many creates as a /64', async () => {
     const w = createCustodianWorld({
-      limits: {
-        ...createCustodianWorld().deps.limits,
-        hour: 99n * SOL,
-        day: 99n * SOL,
-        unsettled: 99n * SOL,
-        cost_day: SOL,
-      },
+      limits: { ...LIMITS, hour: 99n * SOL, day: 99n * SOL, unsettled: 99n * SOL, cost_day: SOL },
     });
     const creates = async (first: number) => {
       const answers = await Promise.all(

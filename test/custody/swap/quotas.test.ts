@@ -4,17 +4,12 @@ import { upstreamFailed } from '../../../src/core/errors.ts';
 import type { SwapAnswer, SwapPreview } from '../../../src/custody/api.ts';
 import { type CustodianWorld, createCustodianWorld, request } from '../../kit/custodian.ts';
 import { quoteFor } from '../../kit/fake-bridge.ts';
+import { LIMITS } from '../../kit/limits.ts';
 import { FEE, SOL } from '../../kit/sample-operations.ts';
 
 const MINUTE = 60_000;
 const LARGE = 10_000n * SOL;
-const limits = {
-  ...createCustodianWorld().deps.limits,
-  hour: LARGE,
-  day: LARGE,
-  unsettled: LARGE,
-  cost_day: LARGE,
-};
+const limits = { ...LIMITS, hour: LARGE, day: LARGE, unsettled: LARGE, cost_day: LARGE };
 const rich = () => {
   const w = createCustodianWorld({ limits });
   w.chain.nextBalance = async () => ({ lamports: lamports(100_000n * SOL), slot: 100n });
