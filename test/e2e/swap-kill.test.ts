@@ -86,17 +86,6 @@ test('a Worker killed right after the create response finishes that swap after i
   expect(caller.payments()).toHaveLength(before.payments + 1);
 });
 
-test('a Worker killed while the quote is pending creates one swap, and the repeated call gets its id', {
-  tags: ['deep'],
-}, async () => {
-  const key = randomUUID();
-  world.faults.set('oneclick', { kind: 'hang', match: '/v0/quote' });
-  await killDuring(create(key), () => asked('oneclick', 'POST /v0/quote') >= 1);
-  const repeated = await create(key);
-  expect(repeated.status).toBe(200);
-  await expectPaidOnce(String(repeated.body.id));
-});
-
 test('a Worker killed while the quote is pending finishes the swap that it began, without another call', {
   tags: ['deep'],
 }, async () => {
