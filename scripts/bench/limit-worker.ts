@@ -15,7 +15,7 @@ const ROUTES = 60;
 
 const ROW_BYTES = 500;
 const ROWS = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-  SELECT hex(zeroblob(${ROW_BYTES / 2})) AS text FROM n`;
+  SELECT hex(zeroblob(${ROW_BYTES / 2})) AS text FROM n WHERE i <= ?`;
 
 type LimitEnv = {
   Bindings: Omit<Env, 'CUSTODIAN' | 'PAGE_VIEWS'> & {
@@ -47,14 +47,16 @@ function routes(app: Hono<LimitEnv>): Hono<LimitEnv> {
   for (let index = 0; index < ROUTES - 2; index += 1)
     app.get(`/area${index % 12}/thing${index}/:id`, (c) => c.json(BODY));
   app.get('/none', (c) => c.json(BODY));
-  // Calls each backend as often as the query requests, concurrently, and sends `bytes` bytes. D1 returns as many.
+  // Calls each backend as often as the query requests, concurrently, and sends `bytes` bytes. Each call of D1 reads `read`
+  // rows and returns as many bytes.
   app.get('/calls', async (c) => {
     const { env } = c;
-    const { bytes = '0', ...times } = c.req.query();
+    const { bytes = '0', read = '0', ...times } = c.req.query();
+    const returned = Math.ceil(Number(bytes) / ROW_BYTES);
     const calls: Readonly<Record<string, () => Promise<unknown>>> = {
       d1: () =>
         env.DB.prepare(ROWS)
-          .bind(Math.ceil(Number(bytes) / ROW_BYTES))
+          .bind(Math.max(Number(read), returned), returned)
           .all(),
       kv: () => env.KV.get('bench'),
       do: () => env.CUSTODIAN.getByName('bench').read(),

@@ -13,11 +13,11 @@ const ROUNDS = 7;
 const ROUND_MS = 120;
 const MAX_ROUTE_MS = 10_000;
 
-/** The bare route that makes the same calls and sends as many bytes. */
-function bareRoute({ d1, kv, limiter, custodian = 0, pageViews = 0 }: Cost, bytes: number): string {
+/** The bare route that makes the same calls, reads as many rows and sends as many bytes. */
+function bareRoute({ d1, read = 0, kv, limiter, custodian = 0, pageViews = 0 }: Cost, bytes: number): string {
   const same = { d1, kv, limiter, do: custodian + pageViews };
   const calls = Object.entries(same).flatMap(([name, count]) => (count ? [`${name}=${count}`] : []));
-  return `/same/calls?${[...calls, `bytes=${bytes}`].join('&')}`;
+  return `/same/calls?${[...calls, `read=${Math.ceil(read / (d1 || 1))}`, `bytes=${bytes}`].join('&')}`;
 }
 
 export async function reads(): Promise<Row[]> {
