@@ -273,12 +273,9 @@ export class AsryStore {
     );
   }
 
-  begun(): Payout[] {
-    return this.#payouts.all(`WHERE state = 'begun'`);
-  }
-
-  held(): Payout[] {
-    return this.#payouts.all(`WHERE state = 'held'`);
+  payoutsIn(state: 'begun' | 'held'): Payout[] {
+    // The state is part of the text, because a partial index serves only a condition without parameters.
+    return this.#payouts.all(`WHERE state = '${state}'`);
   }
 
   /**

@@ -90,7 +90,7 @@ export class Claims implements CustodyModule {
     const claim = this.#store.claim(signature);
     if (!claim) return null;
     const payouts = this.#store.payouts(signature).map((payout) => {
-      const operation = this.held.operationOf(payout);
+      const operation = this.#tools.journal.get(payout.operationId);
       return payoutView(
         payout,
         operation && {

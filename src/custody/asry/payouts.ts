@@ -12,7 +12,7 @@ import { failureReason } from '../../core/errors.ts';
 import type { OpsAnswer } from '../api.ts';
 import { beginOperation, type Intent, type NotBegun } from '../kernel/begin-operation.ts';
 import type { HeldDebts, ModuleTools } from '../kernel/module.ts';
-import type { Operation } from '../kernel/operation.ts';
+import { isTerminal, type Operation } from '../kernel/operation.ts';
 import { mayBePaidBy, RELEASED } from '../kernel/operator-commands.ts';
 import { held, reasonText } from '../kernel/reason.ts';
 import { blockContradicted } from '../kernel/reconcile.ts';
@@ -57,10 +57,7 @@ export class Payouts implements HeldDebts {
 
   /** Books all payouts whose operations have ended since the last run. */
   settleEnded(): void {
-    this.#ended.run(RECIPIENTS_PER_RUN, (payout) => {
-      const operation = this.operationOf(payout);
-      if (operation) this.#settle(payout, operation);
-    });
+    this.#ended.run(RECIPIENTS_PER_RUN, (payout) => this.#settle(payout));
   }
 
   hold(): void {
@@ -69,7 +66,7 @@ export class Payouts implements HeldDebts {
       const paying = payouts.flatMap(({ state, operationId }) => (state === 'begun' ? [operationId] : []));
       blockContradicted(this.#tools, (number) => payoutId(signature, number), operations, paying);
       for (const payout of payouts) {
-        const operation = this.operationOf(payout);
+        const operation = this.#tools.journal.get(payout.operationId);
         const isPaying = payout.state === 'begun' && operation !== undefined && operation.state !== 'failed';
         const claim = this.#store.claim(signature);
         if (claim && payout.state !== 'paid' && !isPaying)
@@ -78,12 +75,8 @@ export class Payouts implements HeldDebts {
     }
   }
 
-  operationOf({ operationId }: Payout): Operation | undefined {
-    return operationId === null ? undefined : this.#tools.journal.get(operationId);
-  }
-
   list(): NonNullable<OpsAnswer['rows']> {
-    return this.#store.held().map((payout) => ({
+    return this.#store.payoutsIn('held').map((payout) => ({
       id: heldId(payout),
       kind: 'payout',
       state: 'held',
@@ -94,7 +87,7 @@ export class Payouts implements HeldDebts {
   }
 
   release(id: string, as: 'owed' | 'paid'): OpsAnswer | undefined {
-    const payout = this.#store.held().find((each) => heldId(each) === id);
+    const payout = this.#store.payoutsIn('held').find((each) => heldId(each) === id);
     const claim = payout && this.#store.claim(payout.signature);
     if (!claim) return undefined;
     const by = this.#tools.journal.blockedBy(payoutId(claim.signature, 1));
@@ -248,11 +241,13 @@ export class Payouts implements HeldDebts {
   }
 
   /** Books a payout whose operation has ended. */
-  #settle(payout: Payout, operation: Operation): void {
+  #settle({ signature, part }: Payout): void {
     this.#tools.storage.transaction(() => {
-      const claim = this.#store.claim(payout.signature);
-      const stored = this.#store.payouts(payout.signature).find(({ part }) => part === payout.part);
-      if (!claim || stored?.state !== 'begun' || stored.operationId !== operation.id) return;
+      const claim = this.#store.claim(signature);
+      const stored = this.#store.payouts(signature).find((each) => each.part === part);
+      if (!claim || stored?.state !== 'begun') return;
+      const operation = this.#tools.journal.get(stored.operationId);
+      if (!operation || !isTerminal(operation)) return;
       if (operation.state !== 'done') {
         const because = reasonText(operation.reason);
         const reason = ENDING_REASONS.find((each) => each === because) ?? 'payout_failed';
@@ -279,7 +274,9 @@ export class Payouts implements HeldDebts {
 
   /** ASRY atoms in the reserve that no pending payout will move. */
   #freeAtoms(accounts: PayoutAccounts): bigint {
-    return this.#store.begun().reduce((left, payout) => left - payout.atoms, accounts.reserveAtoms);
+    return this.#store
+      .payoutsIn('begun')
+      .reduce((left, payout) => left - payout.atoms, accounts.reserveAtoms);
   }
 
   /** The rent that a payout must pay and its token program, or the reason why the payout waits. */

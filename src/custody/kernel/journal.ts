@@ -235,7 +235,7 @@ export class Journal {
     if (mirrored > this.revision()) this.setMeta('revision', String(mirrored));
   }
 
-  get(id: string): Operation | undefined {
+  get(id: string | null): Operation | undefined {
     return this.#operations.first('WHERE id = ?', id);
   }
 

@@ -9,7 +9,7 @@ import { failureReason } from '../../core/errors.ts';
 import type { OpsAnswer } from '../api.ts';
 import { beginOperation, type Decision, type NotBegun, spendingRefusal } from '../kernel/begin-operation.ts';
 import type { HeldDebts, ModuleTools } from '../kernel/module.ts';
-import type { Operation } from '../kernel/operation.ts';
+import { isTerminal } from '../kernel/operation.ts';
 import { mayBePaidBy, RELEASED } from '../kernel/operator-commands.ts';
 import { held, reasonText } from '../kernel/reason.ts';
 import { blockContradicted } from '../kernel/reconcile.ts';
@@ -72,17 +72,14 @@ export class Refunds implements HeldDebts {
         payer: after.payer,
         outcome: after.state === 'paid' ? 'paid' : outcome,
         operation: after.operationId,
-        refund: after.refundSignature ?? this.#operationOf(after)?.signing?.signature ?? null,
+        refund:
+          after.refundSignature ?? this.#tools.journal.get(after.operationId)?.signing?.signature ?? null,
       });
     }
     const message = ok
       ? 'All owed refunds are paid or on the way.'
       : 'Some refunds are not paid; see the rows.';
     return { ok, message, rows };
-  }
-
-  #operationOf({ operationId }: RefundDue): Operation | undefined {
-    return operationId === null ? undefined : this.#tools.journal.get(operationId);
   }
 
   /** Stores a refund and queues the D1 update with its request. Call inside a transaction. */
@@ -140,11 +137,12 @@ export class Refunds implements HeldDebts {
   }
 
   /** Records the outcome of a refund's operation. */
-  #settle(refund: RefundDue, operation: Operation): void {
-    if (operation.state !== 'done' && operation.state !== 'failed') return;
+  #settle({ id }: RefundDue): void {
     this.#tools.storage.transaction(() => {
-      const stored = this.#store.refund(refund.id);
-      if (stored?.state !== 'begun' || stored.operationId !== operation.id) return;
+      const stored = this.#store.refund(id);
+      if (stored?.state !== 'begun') return;
+      const operation = this.#tools.journal.get(stored.operationId);
+      if (!operation || !isTerminal(operation)) return;
       if (operation.state === 'failed') {
         this.#save({ ...stored, state: 'due' });
         this.#tools.log({
@@ -163,10 +161,7 @@ export class Refunds implements HeldDebts {
 
   /** Records the outcomes of the operations that pay refunds. */
   settleEnded(): void {
-    this.#ended.run(BATCH, (refund) => {
-      const operation = this.#operationOf(refund);
-      if (operation) this.#settle(refund, operation);
-    });
+    this.#ended.run(BATCH, (refund) => this.#settle(refund));
   }
 
   /** When the next outcome is recorded, Unix milliseconds; undefined when no outcome is pending. */
@@ -231,22 +226,22 @@ export class Refunds implements HeldDebts {
     if (refund.state === 'due') return this.#pay(refund);
     if (refund.state === 'held')
       return `not paid: held; if an explorer shows no payment, retry ${heldId(refund)}`;
-    const reason = reasonText(this.#operationOf(refund)?.reason ?? null);
+    const reason = reasonText(this.#tools.journal.get(refund.operationId)?.reason ?? null);
     return reason ? `on its way (${reason})` : 'on its way';
   }
 
   hold(): void {
-    for (const refund of [...this.#store.refundsIn('due', -1), ...this.#store.refundsIn('begun', -1)]) {
+    for (const refund of [...this.#store.refundsIn('due'), ...this.#store.refundsIn('begun')]) {
       const paying = refund.state === 'begun' ? [refund.operationId] : [];
       blockContradicted(this.#tools, (number) => refundId(refund.id, number), refund.operations, paying);
-      const operation = this.#operationOf(refund);
+      const operation = this.#tools.journal.get(refund.operationId);
       const isPaying = refund.state === 'begun' && operation !== undefined && operation.state !== 'failed';
       if (!isPaying) this.#save({ ...refund, state: 'held' });
     }
   }
 
   list(): Row[] {
-    return this.#store.refundsIn('held', -1).map((refund) => ({
+    return this.#store.refundsIn('held').map((refund) => ({
       id: heldId(refund),
       kind: 'refund',
       state: 'held',
@@ -257,7 +252,7 @@ export class Refunds implements HeldDebts {
   }
 
   release(id: string, as: 'owed' | 'paid'): OpsAnswer | undefined {
-    const refund = this.#store.refundsIn('held', -1).find((each) => heldId(each) === id);
+    const refund = this.#store.refundsIn('held').find((each) => heldId(each) === id);
     if (!refund) return undefined;
     const by = this.#tools.journal.blockedBy(refundId(refund.id, 1));
     if (as === 'owed' && by !== undefined) return mayBePaidBy(by);

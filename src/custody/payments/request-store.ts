@@ -330,7 +330,7 @@ export class RequestStore {
     );
   }
 
-  refundsIn(state: RefundDue['state'], limit: number): RefundDue[] {
-    return this.#refunds.all('WHERE state = ? ORDER BY rowid LIMIT ?', state, limit);
+  refundsIn(state: RefundDue['state']): RefundDue[] {
+    return this.#refunds.all('WHERE state = ? ORDER BY rowid', state);
   }
 }
