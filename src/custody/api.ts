@@ -3,6 +3,7 @@
  * process. Refusals are values too: an error would lose its code on the way.
  * @module
  */
+import * as z from 'zod';
 import type { Remaining } from '../core/call-limits.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Claim, Payout } from './asry/asry-store.ts';
@@ -123,23 +124,24 @@ export type MintRow = {
   readonly blockTime: number | null;
 };
 
-/** An archived ownership proof. */
-export type ProofRecord = {
-  readonly message: string;
-  /** The time in the message, ISO 8601. */
-  readonly timestamp: string;
+const ProofSignature = z.object({ scheme: z.string(), signature: z.string() });
+
+/** An archived ownership proof, also in D1. */
+export const ProofRecord = z.object({
+  message: z.string(),
+  /** The time in the message. */
+  timestamp: z.iso.datetime(),
   /** Hash of this proof; the next proof names it as its predecessor. */
-  readonly hash: string;
-  readonly bitcoin: {
-    readonly scheme: string;
-    readonly signature: string;
+  hash: z.string(),
+  bitcoin: ProofSignature.extend({
     /** The same signature in the encoding that verifiers from before 2026 expect; null if it is the same. */
-    readonly unprefixed: string | null;
-  };
-  readonly solana: { readonly scheme: string; readonly signature: string };
+    unprefixed: z.string().nullable(),
+  }),
+  solana: ProofSignature,
   /** True when the Bitcoin signature was made outside the service. */
-  readonly offline: boolean;
-};
+  offline: z.boolean(),
+});
+export type ProofRecord = z.infer<typeof ProofRecord>;
 
 export type ProofAnswer = { readonly type: 'proof'; readonly proof: ProofRecord } | Refused;
 
@@ -178,38 +180,41 @@ export type NotConfigured = { readonly notConfigured: readonly string[] };
 /** Returned by a read instead of its result while too many calls of this read are in progress. */
 export type Busy = { readonly busy: true };
 
-/** A payment request, as stored by the custodian. */
-export type RequestView = {
-  readonly id: string;
-  readonly kind: 'token' | 'listing';
-  readonly status: 'pending' | 'completed';
+/** A payment request, as stored by the custodian and in D1. */
+export const RequestView = z.object({
+  id: z.string(),
+  kind: z.enum(['token', 'listing']),
+  status: z.enum(['pending', 'completed']),
   /** awaiting_payment, seen, paid, creating, completed, expired, refund_due */
-  readonly detail: string;
-  readonly reason: string | null;
-  readonly subject: Readonly<Record<string, unknown>>;
-  readonly feeLamports: string;
-  readonly receivedLamports: string;
-  readonly reference: string;
+  detail: z.string(),
+  reason: z.string().nullable(),
+  subject: z.record(z.string(), z.unknown()).readonly(),
+  feeLamports: z.string(),
+  receivedLamports: z.string(),
+  reference: z.string(),
   /** ISO 8601. */
-  readonly createdAt: string;
-  readonly expiresAt: string;
-  readonly paidAt: string | null;
-  readonly completedAt: string | null;
-  readonly paymentSignature: string | null;
-  /** A payment transaction that a caller has reported and that is not final yet. */
-  readonly reportedSignature: string | null;
-  readonly tokenId: number | null;
-  readonly mintAddress: string | null;
-  readonly refunds: readonly {
-    readonly signature: string;
-    readonly lamports: string;
-    readonly payer: string | null;
-    readonly reason: string;
-    readonly status: 'due' | 'paid';
-    /** The transaction that paid the refund. */
-    readonly refundSignature: string | null;
-  }[];
-};
+  createdAt: z.string(),
+  expiresAt: z.string(),
+  paidAt: z.string().nullable(),
+  completedAt: z.string().nullable(),
+  paymentSignature: z.string().nullable(),
+  /** A payment transaction that a caller has reported and that is not final yet. Rows of an older release lack it. */
+  reportedSignature: z.string().nullable().default(null),
+  tokenId: z.int().nullable(),
+  mintAddress: z.string().nullable(),
+  refunds: z.array(
+    z.object({
+      signature: z.string(),
+      lamports: z.string(),
+      payer: z.string().nullable(),
+      reason: z.string(),
+      status: z.enum(['due', 'paid']),
+      /** The transaction that paid the refund. Rows from before the service paid refunds lack this member. */
+      refundSignature: z.string().nullable().default(null),
+    }),
+  ),
+});
+export type RequestView = Readonly<z.infer<typeof RequestView>>;
 
 export type OpenRequest = {
   readonly kind: 'token' | 'listing';

@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from 'zod';
-import type { ProofRecord } from '../../custody/api.ts';
+import { ProofRecord } from '../../custody/api.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 import { atomsColumn, journalRow, rowsOf } from '../../http/stored-rows.ts';
 
@@ -58,17 +58,7 @@ export const createAbsrStore = (db: D1Reads) => ({
     rowsOf(db, AbsrRow, NEWEST, ...after, limit),
 });
 
-const signed = z.object({ scheme: z.string(), signature: z.string() });
-const ProofRow = journalRow<ProofRecord>(
-  z.object({
-    message: z.string(),
-    timestamp: z.iso.datetime(),
-    hash: z.string(),
-    bitcoin: signed.extend({ unprefixed: z.string().nullable() }),
-    solana: signed,
-    offline: z.boolean(),
-  }),
-);
+const ProofRow = journalRow(ProofRecord);
 
 export type ProofStore = ReturnType<typeof createProofStore>;
 

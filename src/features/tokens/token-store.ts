@@ -3,44 +3,14 @@
  * @module
  */
 import * as z from 'zod';
-import type { RequestView } from '../../custody/api.ts';
+import { RequestView } from '../../custody/api.ts';
 import type { D1Reads } from '../../http/read-session.ts';
 import { atomsColumn, journalRow, rowsOf } from '../../http/stored-rows.ts';
 
 /** A text that may be absent or null. */
 const optionalText = z.string().nullable().default(null);
 
-const View: z.ZodType<RequestView> = z.object({
-  id: z.string(),
-  kind: z.enum(['token', 'listing']),
-  status: z.enum(['pending', 'completed']),
-  detail: z.string(),
-  reason: z.string().nullable(),
-  subject: z.record(z.string(), z.unknown()),
-  feeLamports: z.string(),
-  receivedLamports: z.string(),
-  reference: z.string(),
-  createdAt: z.string(),
-  expiresAt: z.string(),
-  paidAt: z.string().nullable(),
-  completedAt: z.string().nullable(),
-  paymentSignature: z.string().nullable(),
-  reportedSignature: optionalText,
-  tokenId: z.int().nullable(),
-  mintAddress: z.string().nullable(),
-  refunds: z.array(
-    z.object({
-      signature: z.string(),
-      lamports: z.string(),
-      payer: z.string().nullable(),
-      reason: z.string(),
-      status: z.enum(['due', 'paid']),
-      // Rows from before the service paid refunds lack this member.
-      refundSignature: optionalText,
-    }),
-  ),
-});
-const RequestJournal = journalRow(z.object({ view: View }));
+const RequestJournal = journalRow(z.object({ view: RequestView }));
 
 const Journal = z.object({
   tokenId: z.int(),
