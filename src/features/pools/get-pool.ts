@@ -37,33 +37,21 @@ const PREVIEW_CHARS = 500;
 
 /** A response that may be returned but not cached: an error, or balances that could not be corrected. */
 class NotKept extends Error {
-  readonly answer: PoolAnswer;
-  constructor(answer: PoolAnswer) {
+  readonly answer: PoolAnswer | NonJson;
+  constructor(answer: PoolAnswer | NonJson) {
     super(`status ${answer.status}`);
     this.answer = answer;
   }
 }
 
-/** A body that is not JSON, with the status to return. */
-export class NonJson extends Error {
-  readonly status: number;
-  readonly preview: string;
-  /** Seconds, as sent by the upstream. */
-  readonly retryAfter: string | undefined;
-  constructor(status: number, text: string, retryAfter: string | undefined) {
-    super('dex_non_json');
-    this.status = status;
-    this.retryAfter = retryAfter;
-    this.preview = text.slice(0, PREVIEW_CHARS).replace(/[\uD800-\uDBFF]$/, '');
-  }
-}
+/** The beginning of a body that is not JSON, with the status to return. */
+export type NonJson = Pick<PoolAnswer, 'status' | 'retryAfter'> & { readonly preview: string };
 
 /**
  * A pool from the upstream, else from the chain, else the upstream's refusal.
- * @throws NonJson when neither has it and the upstream's body is not JSON
  * @throws AppError UPSTREAM_FAILED when neither has it and the upstream did not answer
  */
-export async function getPool(d: PoolDeps, address: string): Promise<PoolAnswer> {
+export async function getPool(d: PoolDeps, address: string): Promise<PoolAnswer | NonJson> {
   try {
     const { value, asOf, stale } = await d.memory.read(`pool:${address}`, POLICY, () => load(d, address));
     return { status: 200, ...value, asOf, stale };
@@ -115,16 +103,19 @@ function kept(answer: Kept, asOf: number): Kept {
   return answer;
 }
 
-function refusalOf({ status, text, headers }: UpstreamResponse): Error {
+function refusalOf({ status, text, headers }: UpstreamResponse): NotKept {
   const isError = status >= 400 && status <= 599;
   const wait = headers.get('retry-after');
-  const retryAfter = wait !== null && /^\d{1,6}$/.test(wait) ? wait : undefined;
-  if (tryJson(text) === undefined) return new NonJson(isError ? status : 502, text, retryAfter);
+  const retryAfter = wait !== null && /^\d{1,6}$/.test(wait) ? { retryAfter: wait } : {};
+  if (tryJson(text) === undefined) {
+    const preview = text.slice(0, PREVIEW_CHARS).replace(/[\uD800-\uDBFF]$/, '');
+    return new NotKept({ status: isError ? status : 502, preview, ...retryAfter });
+  }
   return new NotKept({
     // A redirect is not followed, and without its target it is useless.
     status: isError || isSuccess(status) ? status : 502,
     text: isSuccess(status) ? text : withErrorCode(text, status === 404 ? 'NOT_FOUND' : 'UPSTREAM_FAILED'),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...retryAfter,
   });
 }
 

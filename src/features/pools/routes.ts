@@ -7,7 +7,7 @@ import { ADDRESS } from '../../http/params.ts';
 import { rateLimit } from '../../http/rate-limit.ts';
 import { errorResponses, jsonResponse, Problem } from '../../http/responses.ts';
 import { newRouter, type RouterEnv } from '../../http/router.ts';
-import { getPool, NonJson, type PoolAnswer, type PoolDeps } from './get-pool.ts';
+import { getPool, type NonJson, type PoolAnswer, type PoolDeps } from './get-pool.ts';
 
 export type PoolsDeps = PoolDeps & {
   /** The configured pools by name. */
@@ -93,12 +93,8 @@ const poolRoute = createRoute({
 });
 
 export const poolsRoutes = newRouter<{ readonly pools: PoolsDeps }>().openapi(poolRoute, async (c) => {
-  try {
-    return answer(c, await getPool(c.var.deps.pools, c.req.valid('param').address));
-  } catch (error) {
-    if (error instanceof NonJson) return nonJson(c, error);
-    throw error;
-  }
+  const pool = await getPool(c.var.deps.pools, c.req.valid('param').address);
+  return 'preview' in pool ? nonJson(c, pool) : answer(c, pool);
 });
 
 function answer(c: Context, pool: PoolAnswer): Response {
