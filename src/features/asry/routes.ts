@@ -22,8 +22,9 @@ import {
 } from './claims.ts';
 
 export type AsryDeps = ClaimFromDepositDeps &
-  GetClaimDeps &
-  ListEpochsDeps & {
+  GetClaimDeps & {
+    readonly claims: Pick<AsryMirror, 'epochs'>;
+    readonly custody: Pick<CustodianApi, 'listAsryEpochs'>;
     /** The ASRY mint. @throws AppError NOT_CONFIGURED naming the missing variables */
     readonly requireAsry: () => string;
     readonly treasuryAddress: string | null;
@@ -335,19 +336,11 @@ const epochOf = (epoch: AsryEpochView) => ({
   asryPriceUsd: epoch.price === null ? null : formatAmount(epoch.price, PRICE_DIGITS),
 });
 
-export type ListEpochsDeps = {
-  readonly claims: Pick<AsryMirror, 'epochs'>;
-  readonly custody: Pick<CustodianApi, 'listAsryEpochs'>;
-  readonly now: () => number;
-};
-
 /** Epochs shown, newest first. */
 const LIMIT = 100;
 
 /** The current epoch (null before the first) and the past ones. */
-export async function listEpochs(
-  d: ListEpochsDeps,
-): Promise<{ current: AsryEpochView | null; past: AsryEpochView[] }> {
+async function listEpochs(d: AsryDeps) {
   const seconds = Math.floor(d.now() / 1_000);
   const isCurrent = ({ startsAt, endsAt }: AsryEpochView) => startsAt <= seconds && seconds < endsAt;
   const mirrored = await d.claims.epochs(LIMIT).catch(() => []);

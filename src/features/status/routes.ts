@@ -10,10 +10,8 @@ import { Beat, getStatus, Release, type StatusReportDeps, UpstreamState } from '
 
 export type StatusDeps = ReadyDeps &
   StatusReportDeps & {
-    readonly custody: Pick<CustodianApi, 'report' | 'signingState'>;
     /** Null if not configured. */
     readonly reserveAddress: string | null;
-    readonly now: () => number;
   };
 
 /** Its parts are up to five seconds old anyway. */

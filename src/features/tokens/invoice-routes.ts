@@ -3,7 +3,7 @@ import { MAX_DESCRIPTION_BYTES, MAX_URI_BYTES } from '../../chain/solana/token-t
 import { parseWrittenAmount } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
 import { numberText } from '../../core/json.ts';
-import type { CustodianApi, RequestView } from '../../custody/api.ts';
+import type { RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { integerMember, snakeCased } from '../../http/params.ts';
 import { admitRead, clientKey, rateLimit } from '../../http/rate-limit.ts';
@@ -32,7 +32,6 @@ import {
 export type InvoiceDeps = CreateInvoiceDeps &
   ConfirmPaymentDeps &
   GetInvoiceDeps & {
-    readonly custody: Pick<CustodianApi, 'openRequest' | 'confirmPayment' | 'findRequest'>;
     readonly waiting: Waiting;
     /** The treasury's address. @throws AppError NOT_CONFIGURED naming the missing variables */
     readonly requirePayments: () => string;

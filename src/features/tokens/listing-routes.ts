@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { SOL_DECIMALS, toNumber } from '../../core/amount.ts';
 import { AppError } from '../../core/errors.ts';
-import type { CustodianApi, RequestView } from '../../custody/api.ts';
+import type { RequestView } from '../../custody/api.ts';
 import { jsonBody } from '../../http/body.ts';
 import { decodeCursor, encodeCursor, pageOf, pageParams } from '../../http/paging.ts';
 import { integerMember, integerParam, snakeCased } from '../../http/params.ts';
@@ -31,7 +31,6 @@ import type { TokenStore } from './token-store.ts';
 
 export type ListingDeps = RequestListingDeps &
   ConfirmPaymentDeps & {
-    readonly custody: Pick<CustodianApi, 'openRequest' | 'confirmPayment'>;
     readonly tokens: TokenStore;
     readonly search: SearchStore;
     readonly facts: TokenFactsDeps;
