@@ -20,7 +20,6 @@ export type ParsedAmount =
   | { ok: true; atoms: bigint }
   | { ok: false; reason: 'not_a_decimal' | 'too_many_digits' | 'too_large' };
 
-const DECIMAL = /^(\d+)(?:\.(\d+))?$/;
 /** Maximum characters of an amount. No asset needs more, and longer text would exploit BigInt's quadratic parser. */
 const MAX_TEXT = 64;
 
@@ -30,27 +29,26 @@ const MAX_TEXT = 64;
  * @param text     such as `2.01`
  * @param decimals digits of the unit after the point: 9 for SOL, 8 for BTC
  */
-export function parseAmount(text: string, decimals: number): ParsedAmount {
-  const match = DECIMAL.exec(text.slice(0, MAX_TEXT + 1));
-  if (!match)
-    return { ok: false, reason: text.length > MAX_TEXT && /^\d/.test(text) ? 'too_large' : 'not_a_decimal' };
-  if (text.length > MAX_TEXT) return { ok: false, reason: 'too_large' };
-  const fraction = (match[2] ?? '').replace(/0+$/, '');
-  if (fraction.length > decimals) return { ok: false, reason: 'too_many_digits' };
-  return { ok: true, atoms: BigInt((match[1] ?? '') + fraction.padEnd(decimals, '0')) };
-}
+export const parseAmount = (text: string, decimals: number): ParsedAmount =>
+  text.length <= MAX_TEXT && /e/i.test(text)
+    ? { ok: false, reason: 'not_a_decimal' }
+    : parseWrittenAmount(text, decimals, 'refuse');
 
 /** A decimal in the notation of JSON and JavaScript: `5e-1`, `1E+3`, `1e-7`. */
 const WRITTEN = /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/;
 
 /**
- * Exact atoms of a caller's number, which may have an exponent. A sign is refused.
+ * Atoms of a number that may have an exponent. A sign is refused.
  *
  * @param excess treatment of decimal places beyond one atom. `drop` rounds down to the atom, because a sum of
- * doubles such as `0.30000000000000004` has digits that the caller did not intend. `refuse` is for amounts
- * that are compared
+ * doubles such as `0.30000000000000004` has digits that the caller did not intend. `raise` rounds up. `refuse` is
+ * for amounts that are compared
  */
-export function parseWrittenAmount(text: string, decimals: number, excess: 'drop' | 'refuse'): ParsedAmount {
+export function parseWrittenAmount(
+  text: string,
+  decimals: number,
+  excess: 'drop' | 'raise' | 'refuse',
+): ParsedAmount {
   if (text.length > MAX_TEXT) return { ok: false, reason: /^\d/.test(text) ? 'too_large' : 'not_a_decimal' };
   const match = WRITTEN.exec(text);
   if (!match) return { ok: false, reason: 'not_a_decimal' };
@@ -60,9 +58,10 @@ export function parseWrittenAmount(text: string, decimals: number, excess: 'drop
   // Number of digits of the whole amount in atoms.
   const length = whole.length + Number(exponent) + decimals;
   if (length > 2 * MAX_TEXT) return { ok: false, reason: 'too_large' };
-  if (excess === 'refuse' && /[1-9]/.test(digits.slice(Math.max(length, 0))))
-    return { ok: false, reason: 'too_many_digits' };
-  return { ok: true, atoms: length <= 0 ? 0n : BigInt(digits.slice(0, length).padEnd(length, '0')) };
+  const hasExcess = /[1-9]/.test(digits.slice(Math.max(length, 0)));
+  if (hasExcess && excess === 'refuse') return { ok: false, reason: 'too_many_digits' };
+  const atoms = length <= 0 ? 0n : BigInt(digits.slice(0, length).padEnd(length, '0'));
+  return { ok: true, atoms: hasExcess && excess === 'raise' ? atoms + 1n : atoms };
 }
 
 /** Plain decimal text without trailing zeros: 2010000000 lamports is `2.01`. */

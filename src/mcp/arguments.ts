@@ -3,7 +3,7 @@
  * @module
  */
 import * as z from 'zod';
-import { formatAmount, parseAmount, SOL_DECIMALS } from '../core/amount.ts';
+import { formatAmount, parseWrittenAmount, SOL_DECIMALS } from '../core/amount.ts';
 
 /** Spellings from prompts for similar services; accepted, never published. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
@@ -13,18 +13,10 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 ]);
 
 const REASONS = {
-  not_a_decimal: 'must be a plain decimal number without sign or exponent',
+  not_a_decimal: 'must be a plain decimal number without sign',
   too_many_digits: 'has too many digits after the point',
   too_large: 'is too large',
 } as const;
-
-/** Writes a JSON number without an exponent, because the API accepts plain digits only: 1e-3 is `0.001`. */
-function decimalText(value: string | number): string {
-  if (typeof value === 'string') return value.trim();
-  const text = String(value);
-  const [digits = '', exponent] = text.split('e-');
-  return exponent === undefined ? text : `0.${'0'.repeat(Number(exponent) - 1)}${digits.replace('.', '')}`;
-}
 
 /** Decimal text in canonical form, so that equal amounts of repeated calls are recognised. */
 const decimalAmount = (decimals: number, description: string) =>
@@ -32,7 +24,7 @@ const decimalAmount = (decimals: number, description: string) =>
     .union([z.number(), z.string()])
     .describe(`${description}, at most ${decimals} digits after the point; text keeps every digit`)
     .transform((value, context) => {
-      const parsed = parseAmount(decimalText(value), decimals);
+      const parsed = parseWrittenAmount(String(value).trim(), decimals, 'refuse');
       if (parsed.ok) return formatAmount(parsed.atoms, decimals);
       const reason = REASONS[parsed.reason];
       context.addIssue(

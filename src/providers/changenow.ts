@@ -5,7 +5,7 @@
  * @module
  */
 import * as z from 'zod';
-import { formatAmount } from '../core/amount.ts';
+import { formatAmount, parseWrittenAmount } from '../core/amount.ts';
 import { failureReason, upstreamFailed } from '../core/errors.ts';
 import { numberText, parseJson, tryJson } from '../core/json.ts';
 import { isUnsent } from './admission.ts';
@@ -23,9 +23,9 @@ const optionalText = z
   .union([chainText, z.literal(''), z.null()])
   .optional()
   .transform((text) => text || null);
-const coins = (rounding: 'down' | 'up' = 'down') =>
+const coins = (excess?: 'drop' | 'raise') =>
   z.unknown().transform((value, context): AttoCoins => {
-    const amount = readCoins(value, rounding);
+    const amount = readCoins(value, excess);
     if (amount !== undefined) return amount;
     context.addIssue('not an amount');
     return z.NEVER;
@@ -36,7 +36,7 @@ const optionalCoins = z
   .transform((amount) => (typeof amount === 'bigint' ? amount : null));
 
 const Currency = z.object({ legacyTicker: code, ticker: code, network: code });
-const Range = z.object({ minAmount: coins('up'), maxAmount: optionalCoins });
+const Range = z.object({ minAmount: coins('raise'), maxAmount: optionalCoins });
 const Estimate = z.object({
   toAmount: coins(),
   transactionSpeedForecast: z
@@ -219,21 +219,12 @@ export const COIN_DECIMALS = 18;
 /** 1e-18 of a whole coin. */
 export type AttoCoins = bigint;
 
-/** Upstreams that print doubles write 0.00000001 as 1e-8. */
-const NUMBER = /^(\d{1,40})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,2}))?$/;
-
 /**
  * An amount from parsed JSON: a number, an exact number or decimal text; undefined for anything else.
  *
- * @param rounding of decimal places beyond the 18th; `up` for minimum amounts
+ * @param excess rounding of decimal places beyond the 18th; `raise` for minimum amounts
  */
-export function readCoins(value: unknown, rounding: 'down' | 'up' = 'down'): AttoCoins | undefined {
-  const match = NUMBER.exec(numberText(value) ?? '');
-  if (!match) return undefined;
-  const [, whole = '', fraction = '', exponent = '0'] = match;
-  const digits = BigInt(whole + fraction);
-  const shift = COIN_DECIMALS + Number(exponent) - fraction.length;
-  if (shift >= 0) return digits * 10n ** BigInt(shift);
-  const scale = 10n ** BigInt(-shift);
-  return (digits + (rounding === 'up' ? scale - 1n : 0n)) / scale;
+export function readCoins(value: unknown, excess: 'drop' | 'raise' = 'drop'): AttoCoins | undefined {
+  const parsed = parseWrittenAmount(numberText(value) ?? '', COIN_DECIMALS, excess);
+  return parsed.ok ? parsed.atoms : undefined;
 }

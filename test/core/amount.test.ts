@@ -235,12 +235,4 @@ describe('parseWrittenAmount', () => {
       }),
     );
   });
-
-  it('parseWrittenAmount agrees with parseAmount on every plain decimal', () => {
-    fc.assert(
-      fc.property(anyAtoms, anyDecimals, (atoms, decimals) => {
-        expect(written(formatAmount(atoms, decimals), decimals, 'refuse')).toBe(atoms);
-      }),
-    );
-  });
 });

@@ -41,9 +41,9 @@ it.each([
 
 it('decimal places beyond the 18th are dropped, but rounded up for minimum amounts', () => {
   expect(readCoins('0.0000000000000000011')).toBe(1n);
-  expect(readCoins('0.0000000000000000011', 'up')).toBe(2n);
-  expect(readCoins('1e-19', 'up')).toBe(1n);
-  expect(readCoins('1e-18', 'up')).toBe(1n);
+  expect(readCoins('0.0000000000000000011', 'raise')).toBe(2n);
+  expect(readCoins('1e-19', 'raise')).toBe(1n);
+  expect(readCoins('1e-18', 'raise')).toBe(1n);
 });
 
 it.each([
@@ -58,7 +58,7 @@ it.each([
   [],
   true,
   '1e999',
-  '9'.repeat(50),
+  '9'.repeat(65),
   'Infinity',
   '.5',
   '5.',
