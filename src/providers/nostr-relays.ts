@@ -6,6 +6,7 @@
  */
 import { type Filter, matchFilter } from 'nostr-tools/filter';
 import { getEventHash, type NostrEvent, validateEvent, verifyEvent } from 'nostr-tools/pure';
+import { tryJson } from '../core/json.ts';
 import type { Admission } from './admission.ts';
 
 /** From the handshake to the last message. */
@@ -212,18 +213,18 @@ class Session implements RelaySession {
     this.#leave?.(reason === 'timeout' && this.#bytes === 0);
     this.#ready.resolve();
     this.#settle?.(reason);
-    quietly(() => this.#socket?.close(1000));
+    try {
+      this.#socket?.close(1000);
+    } catch {
+      // The connection was already broken.
+    }
   }
 }
 
 /** Type, subscription and body of a relay's message; empty if it is malformed. */
 function readMessage(text: string): readonly unknown[] {
-  try {
-    const message: unknown = JSON.parse(text);
-    return Array.isArray(message) ? message : [];
-  } catch {
-    return [];
-  }
+  const message = tryJson(text);
+  return Array.isArray(message) ? message : [];
 }
 
 /** `validateEvent` checks neither the id, nor the signature, nor that the time is a whole second since 1970. */
@@ -237,11 +238,3 @@ function isEvent(value: unknown): value is NostrEvent {
 /** `matchFilter` ignores an `until` of 0. */
 const matches = (filter: Filter, event: NostrEvent): boolean =>
   event.created_at <= (filter.until ?? event.created_at) && matchFilter(filter, event);
-
-function quietly(act: () => void): void {
-  try {
-    act();
-  } catch {
-    // The connection was already broken.
-  }
-}
