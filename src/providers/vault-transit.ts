@@ -10,18 +10,7 @@ import { decodeBase64 } from '../core/base64.ts';
 import { upstreamFailed } from '../core/errors.ts';
 import { ask, type Fetch, getJson, postJson } from './http.ts';
 
-export type VaultTransit = {
-  readonly address: string;
-  /** True when the service has the private key of `address` and this token may use it. @throws AppError UPSTREAM_FAILED */
-  isAvailable(): Promise<boolean>;
-  /** The signature, unverified. @throws AppError UPSTREAM_FAILED */
-  sign(message: Uint8Array): Promise<Uint8Array>;
-  /**
-   * Addresses of the key's versions, oldest first; none unless it is an ed25519 key. @throws AppError
-   * UPSTREAM_FAILED
-   */
-  addresses(): Promise<string[]>;
-};
+export type VaultTransit = ReturnType<typeof createVaultTransit>;
 
 const UPSTREAM = 'vault';
 const TIMEOUT_MS = 5_000;
@@ -42,7 +31,7 @@ export function createVaultTransit(p: {
   readonly key: string;
   readonly address: string;
   readonly fetch: Fetch;
-}): VaultTransit {
+}) {
   const headers = { 'x-vault-token': p.token, 'x-vault-request': 'true' };
   const request = (path: string) => ({
     fetch: p.fetch,
@@ -68,18 +57,21 @@ export function createVaultTransit(p: {
   return {
     address: p.address,
 
-    async addresses() {
+    /** Addresses of the key's versions, oldest first; none unless it is an ed25519 key. @throws AppError UPSTREAM_FAILED */
+    async addresses(): Promise<string[]> {
       return (await versions()).map(({ address }) => address);
     },
 
-    async isAvailable() {
+    /** True when the service has the private key of `address` and this token may use it. @throws AppError UPSTREAM_FAILED */
+    async isAvailable(): Promise<boolean> {
       version = (await versions()).find(({ address }) => address === p.address)?.version;
       // A periodic token lives as long as it is renewed; one that cannot be renewed works until it expires.
       await ask({ ...request('auth/token/renew-self'), method: 'POST', body: {} }).catch(() => undefined);
       return version !== undefined;
     },
 
-    async sign(message) {
+    /** The signature, unverified. @throws AppError UPSTREAM_FAILED */
+    async sign(message: Uint8Array): Promise<Uint8Array> {
       if (version === undefined) throw upstreamFailed(UPSTREAM, 'key_unchecked');
       const body = { key_version: version, input: base64.encode(message) };
       const { data } = await postJson({ ...request(`${p.mount}/sign/${p.key}`), body }, Signed);
