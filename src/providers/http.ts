@@ -162,7 +162,7 @@ export async function hedged<S, T>(sources: readonly S[], read: (source: S) => P
 }
 
 /** Undefined if the response fails or is slow. */
-async function withPatience<T>(answer: Promise<T>): Promise<{ value: T } | undefined> {
+function withPatience<T>(answer: Promise<T>): Promise<{ value: T } | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const slow = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
@@ -171,9 +171,5 @@ async function withPatience<T>(answer: Promise<T>): Promise<{ value: T } | undef
     (value) => ({ value }),
     () => undefined,
   );
-  try {
-    return await Promise.race([given, slow]);
-  } finally {
-    if (timer !== undefined) clearTimeout(timer);
-  }
+  return Promise.race([given, slow]).finally(() => clearTimeout(timer));
 }
