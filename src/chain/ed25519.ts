@@ -8,6 +8,7 @@
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
+import { orUndefined } from '../core/or-undefined.ts';
 
 const SIGNATURE_BYTES = 64;
 
@@ -16,17 +17,10 @@ const SIGNATURE_BYTES = 64;
  * subgroup. With a key inside that subgroup, one signature is valid for every message.
  */
 export async function verifyingKey(publicKey: Uint8Array): Promise<CryptoKey | undefined> {
-  return isSound(publicKey)
+  const point = orUndefined(() => ed25519.Point.fromBytes(publicKey));
+  return point && !point.isSmallOrder()
     ? crypto.subtle.importKey('raw', publicKey, 'Ed25519', false, ['verify'])
     : undefined;
-}
-
-function isSound(publicKey: Uint8Array): boolean {
-  try {
-    return !ed25519.Point.fromBytes(publicKey).isSmallOrder();
-  } catch {
-    return false;
-  }
 }
 
 /** A signature of another length is never valid; one platform throws for it. */

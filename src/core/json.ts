@@ -3,6 +3,7 @@
  * keeps its source text.
  * @module
  */
+import { orUndefined } from './or-undefined.ts';
 
 export class ExactNumber {
   readonly source: string;
@@ -38,13 +39,8 @@ function parseKeeping(text: string, keepsText: (value: number, source: string) =
 }
 
 /** Parses text; undefined unless it is JSON. @param parse the default keeps no exact numbers */
-export function tryJson(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
-  try {
-    return parse(text);
-  } catch {
-    return undefined;
-  }
-}
+export const tryJson = (text: string, parse: (text: string) => unknown = JSON.parse): unknown =>
+  orUndefined(() => parse(text));
 
 /** The source text of a number; undefined for anything except a number or text. */
 export function numberText(value: unknown): string | undefined {

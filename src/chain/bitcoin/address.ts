@@ -6,6 +6,7 @@
  */
 import { Address, OutScript, p2pkh, p2sh, p2tr, p2wpkh } from '@scure/btc-signer';
 import { equalBytes } from '@scure/btc-signer/utils.js';
+import { orUndefined } from '../../core/or-undefined.ts';
 
 const TYPES = { pkh: 'p2pkh', sh: 'p2sh', wpkh: 'p2wpkh', wsh: 'p2wsh', tr: 'p2tr' } as const;
 const MAINNET = Address();
@@ -32,26 +33,17 @@ export function decodeAddress(text: string): BitcoinAddress {
   throw new RangeError('not a Bitcoin mainnet address');
 }
 
-export function isBitcoinAddress(text: string): boolean {
-  try {
-    decodeAddress(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const isBitcoinAddress = (text: string): boolean =>
+  orUndefined(() => decodeAddress(text)) !== undefined;
 
 /** The address of this script, bech32 in lower case; null for a script that is none of the five types. */
-export function encodeAddress(scriptPubKey: Uint8Array): string | null {
-  try {
+export const encodeAddress = (scriptPubKey: Uint8Array): string | null =>
+  orUndefined(() => {
     const output = OutScript.decode(scriptPubKey);
     // The library decodes an over-long push as the same script, but its hash gives a different address.
-    if (!isKnown(output.type) || !equalBytes(OutScript.encode(output), scriptPubKey)) return null;
-    return MAINNET.encode(output);
-  } catch {
-    return null;
-  }
-}
+    const isExact = isKnown(output.type) && equalBytes(OutScript.encode(output), scriptPubKey);
+    return isExact ? MAINNET.encode(output) : null;
+  }) ?? null;
 
 /**
  * The script that pays to one public key.

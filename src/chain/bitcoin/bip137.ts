@@ -12,6 +12,7 @@ import { base64 } from '@scure/base';
 import { CompactSize } from '@scure/btc-signer';
 import { equalBytes, sha256x2 } from '@scure/btc-signer/utils.js';
 import { decodeBase64 } from '../../core/base64.ts';
+import { orUndefined } from '../../core/or-undefined.ts';
 import { type BitcoinAddress, payToKey } from './address.ts';
 import { invalid, messageBytes, unsupported, VALID, type Verdict } from './verdict.ts';
 import type { BitcoinKey } from './wif.ts';
@@ -48,7 +49,7 @@ export function verifyBip137(address: BitcoinAddress, message: string, signature
   if (address.type === 'p2pkh' ? header > 34 : header < 35 || header > 38) {
     return invalid('the header byte belongs to another type of address');
   }
-  const publicKey = recoverPublicKey(bytes, header, message);
+  const publicKey = orUndefined(() => recoverPublicKey(bytes, header, message));
   if (!publicKey) return invalid('no public key with a low-S signature can be recovered');
   const script = payToKey(publicKey, address.type === 'p2pkh' ? 'p2pkh' : 'p2sh-p2wpkh');
   return equalBytes(script, address.scriptPubKey)
@@ -56,13 +57,10 @@ export function verifyBip137(address: BitcoinAddress, message: string, signature
     : invalid('the signature is for another key or message');
 }
 
+/** Undefined if S is high. @throws Error when no key can be recovered */
 function recoverPublicKey(bytes: Uint8Array, header: number, message: string): Uint8Array | undefined {
-  try {
-    const recoverable = concatBytes(Uint8Array.of((header - 27) & 3), bytes.subarray(1));
-    const signature = secp256k1.Signature.fromBytes(recoverable, 'recovered');
-    if (signature.hasHighS()) return undefined;
-    return signature.recoverPublicKey(messageHash(messageBytes(message))).toBytes(header > 30);
-  } catch {
-    return undefined;
-  }
+  const recoverable = concatBytes(Uint8Array.of((header - 27) & 3), bytes.subarray(1));
+  const signature = secp256k1.Signature.fromBytes(recoverable, 'recovered');
+  if (signature.hasHighS()) return undefined;
+  return signature.recoverPublicKey(messageHash(messageBytes(message))).toBytes(header > 30);
 }

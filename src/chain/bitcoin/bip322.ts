@@ -12,6 +12,7 @@ import { base64 } from '@scure/base';
 import { OutScript, RawTx, RawWitness, Transaction } from '@scure/btc-signer';
 import { equalBytes, hash160, sha256x2, taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
 import { decodeBase64 } from '../../core/base64.ts';
+import { orUndefined } from '../../core/or-undefined.ts';
 import { type BitcoinAddress, type KeyAddressType, payToKey } from './address.ts';
 import { invalid, messageBytes, unsupported, VALID, type Verdict } from './verdict.ts';
 
@@ -58,7 +59,7 @@ export function verifyBip322(address: BitcoinAddress, message: string, signature
   if (scheme !== 'bip322-simple') return unsupported('only the simple form of BIP-322 is evaluated');
   const bytes = decodeBase64(body);
   if (!bytes) return invalid('the signature is not canonical base64');
-  const witness = decodeWitness(bytes);
+  const witness = orUndefined(() => RawWitness.decode(bytes));
   if (!witness) return invalid('the signature is not a witness stack');
   switch (address.type) {
     case 'p2pkh':
@@ -70,14 +71,6 @@ export function verifyBip322(address: BitcoinAddress, message: string, signature
       return verifyP2wpkh(address, message, witness);
     case 'p2tr':
       return verifyP2tr(address, message, witness);
-  }
-}
-
-function decodeWitness(bytes: Uint8Array): Uint8Array[] | undefined {
-  try {
-    return RawWitness.decode(bytes);
-  } catch {
-    return undefined;
   }
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
+import { orUndefined } from '../../core/or-undefined.ts';
 import { decodeBase58 } from '../solana/address.ts';
 import {
   type CheckLine,
@@ -38,10 +39,7 @@ export function isMessageSigned(
   const key = decodeBase58(address, 32);
   const bytes = decodeBase58(signature, 64);
   if (!key || !bytes) return false;
-  try {
-    // `zip215: false` applies the strict rules, as the chain does.
-    return ed25519.verify(bytes, new TextEncoder().encode(message), key, { zip215: false });
-  } catch {
-    return false;
-  }
+  // `zip215: false` applies the strict rules, as the chain does.
+  const options = { zip215: false };
+  return orUndefined(() => ed25519.verify(bytes, new TextEncoder().encode(message), key, options)) ?? false;
 }

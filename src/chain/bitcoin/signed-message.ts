@@ -5,6 +5,7 @@
  * A signature proves control only at the moment of signing, so the text itself must be fresh and name its purpose.
  * @module
  */
+import { orUndefined } from '../../core/or-undefined.ts';
 import { type BitcoinAddress, decodeAddress } from './address.ts';
 import { type Bip137Type, signBip137, verifyBip137 } from './bip137.ts';
 import { type Bip322Scheme, signBip322Simple, splitVariant, verifyBip322 } from './bip322.ts';
@@ -41,21 +42,13 @@ export type MessageInput = { readonly address: string; readonly message: string;
 export type MessageVerdict = Verdict & { readonly scheme: MessageScheme | null };
 
 export function verifyMessage({ address, message, signature }: MessageInput): MessageVerdict {
-  const decoded = tryDecode(address);
+  const decoded = orUndefined(() => decodeAddress(address));
   if (!decoded) return { ...invalid('not a Bitcoin mainnet address'), scheme: null };
   const scheme = schemeOf(decoded, signature);
   const verdict = scheme.startsWith('bip137-')
     ? verifyBip137(decoded, message, signature)
     : verifyBip322(decoded, message, signature);
   return { ...verdict, scheme };
-}
-
-function tryDecode(address: string): BitcoinAddress | undefined {
-  try {
-    return decodeAddress(address);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Only BIP-322 signatures have a prefix. Without a prefix, the address type determines the scheme. */

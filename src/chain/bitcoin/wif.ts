@@ -7,6 +7,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check } from '@scure/base';
 import { equalBytes } from '@scure/btc-signer/utils.js';
+import { orUndefined } from '../../core/or-undefined.ts';
 import { decodeAddress, encodeAddress, type KeyAddressType, payToKey } from './address.ts';
 
 /** `compressed` is part of the format: it determines the public key and therefore the owner's addresses. */
@@ -18,7 +19,7 @@ const UNCOMPRESSED: readonly KeyAddressType[] = ['p2pkh'];
 
 /** @throws RangeError when the text is not the WIF of a mainnet key */
 export function decodeWif(wif: string): BitcoinKey {
-  const bytes = decodeBase58check(wif);
+  const bytes = orUndefined(() => createBase58check(sha256).decode(wif));
   const compressed = bytes?.length === 34 && bytes[33] === 1;
   if (bytes?.[0] !== MAINNET_WIF || !(compressed || bytes.length === 33)) {
     throw new RangeError('not the WIF of a Bitcoin mainnet key');
@@ -27,14 +28,6 @@ export function decodeWif(wif: string): BitcoinKey {
   if (!secp256k1.utils.isValidSecretKey(secretKey))
     throw new RangeError('the WIF contains no valid secret key');
   return { secretKey, compressed };
-}
-
-function decodeBase58check(text: string): Uint8Array | undefined {
-  try {
-    return createBase58check(sha256).decode(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** @throws Error when `type` needs a compressed key and `compressed` is false */
@@ -53,10 +46,5 @@ export function findAddressType(key: BitcoinKey, address: string): KeyAddressTyp
 }
 
 /** Whether the key in the WIF controls the address; false also for a malformed WIF or address. */
-export function wifControls(wif: string, address: string): boolean {
-  try {
-    return findAddressType(decodeWif(wif), address) !== null;
-  } catch {
-    return false;
-  }
-}
+export const wifControls = (wif: string, address: string): boolean =>
+  typeof orUndefined(() => findAddressType(decodeWif(wif), address)) === 'string';

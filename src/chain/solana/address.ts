@@ -4,6 +4,7 @@
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
+import { orUndefined } from '../../core/or-undefined.ts';
 
 /**
  * The bytes of base58 text of an exact length, or undefined. Each byte string has exactly one base58 text.
@@ -11,12 +12,8 @@ import { base58 } from '@scure/base';
 export function decodeBase58(text: string, length: number): Uint8Array | undefined {
   // base58 decoding is quadratic, so the length is checked first. 64 bytes need at most 88 characters.
   if (text.length === 0 || text.length > Math.ceil(length * 1.38)) return undefined;
-  try {
-    const bytes = base58.decode(text);
-    return bytes.length === length ? bytes : undefined;
-  } catch {
-    return undefined;
-  }
+  const bytes = orUndefined(() => base58.decode(text));
+  return bytes?.length === length ? bytes : undefined;
 }
 
 export const encodeBase58 = (bytes: Uint8Array): string => base58.encode(bytes);
@@ -33,13 +30,7 @@ export const isSignature = (text: string): boolean => decodeBase58(text, 64) !==
  */
 export function isOnCurve(address: string): boolean {
   const bytes = decodeBase58(address, 32);
-  if (!bytes) return false;
-  try {
-    ed25519.Point.fromBytes(bytes);
-    return true;
-  } catch {
-    return false;
-  }
+  return bytes !== undefined && orUndefined(() => ed25519.Point.fromBytes(bytes)) !== undefined;
 }
 
 /** The canonical text of a signature: the base58 of its 64 bytes. Undefined when malformed. */

@@ -19,8 +19,9 @@ import {
   getU32Decoder,
   getUtf8Decoder,
 } from '@solana/web3.js';
+import { orUndefined } from '../../core/or-undefined.ts';
 import { addressSeed, programAddress } from './program-address.ts';
-import { type Mint, readOrNothing } from './token-program.ts';
+import type { Mint } from './token-program.ts';
 
 export const METAPLEX_PROGRAM = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
 
@@ -47,7 +48,7 @@ export function metadataInMint(address: string, { extensions }: Mint): TokenMeta
   const pointer = extensions.get(METADATA_POINTER);
   const metadata = extensions.get(TOKEN_METADATA);
   if (!pointer || !metadata) return undefined;
-  const target = readOrNothing(() => getAddressDecoder().decode(pointer, AFTER_AUTHORITY));
+  const target = orUndefined(() => getAddressDecoder().decode(pointer, AFTER_AUTHORITY));
   return target === address ? readMetadata(metadata, 0, address) : undefined;
 }
 
@@ -70,7 +71,7 @@ const NAMES = [
 ] as const;
 
 function readMetadata(data: Uint8Array, start: number, mint: string): TokenMetadata | undefined {
-  const read = readOrNothing(() => getStructDecoder(NAMES).decode(data, start));
+  const read = orUndefined(() => getStructDecoder(NAMES).decode(data, start));
   if (read?.mint !== mint) return undefined;
   return { name: read.name.trim(), symbol: read.symbol.trim(), uri: read.uri.trim() };
 }
@@ -122,6 +123,6 @@ const METAPLEX = getStructDecoder([
 
 /** Null when the account is marked as immutable. */
 function metaplexAuthority(data: Uint8Array): string | null {
-  const read = data[0] === METADATA_V1 ? readOrNothing(() => METAPLEX.decode(data, 1)) : undefined;
+  const read = data[0] === METADATA_V1 ? orUndefined(() => METAPLEX.decode(data, 1)) : undefined;
   return read?.isMutable ? read.updateAuthority : null;
 }

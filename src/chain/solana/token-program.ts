@@ -3,8 +3,9 @@
  * @see solana-program/token-2022 interface/src/{state.rs,extension/mod.rs}
  * @module
  */
-import { isSolanaError, unwrapOption } from '@solana/web3.js';
+import { unwrapOption } from '@solana/web3.js';
 import { AccountState, getMintDecoder, getTokenDecoder, type Token } from '@solana-program/token';
+import { orUndefined } from '../../core/or-undefined.ts';
 
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
@@ -43,20 +44,10 @@ function tokenExtensions(
   return extensions;
 }
 
-/** Undefined if the bytes end too early, or have a value that their layout does not know. */
-export function readOrNothing<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (isSolanaError(error)) return undefined;
-    throw error;
-  }
-}
-
 /** Undefined for anything except a live token account. */
 function liveAccount(owner: string, data: Uint8Array): Token | undefined {
   if (!tokenExtensions(owner, data, 'account')) return undefined;
-  const account = readOrNothing(() => getTokenDecoder().decode(data));
+  const account = orUndefined(() => getTokenDecoder().decode(data));
   return account?.state === AccountState.Uninitialized ? undefined : account;
 }
 
