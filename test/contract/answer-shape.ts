@@ -1,21 +1,15 @@
-export type Shape = 'string' | 'number' | 'integer' | 'boolean' | 'object' | 'array' | 'anything';
+import * as z from 'zod';
 
-const isOf = (value: unknown, shape: Shape): boolean => {
-  switch (shape) {
-    case 'anything':
-      return value !== undefined;
-    case 'integer':
-      return Number.isSafeInteger(value);
-    case 'number':
-      return typeof value === 'number' && Number.isFinite(value);
-    case 'array':
-      return Array.isArray(value);
-    case 'object':
-      return typeof value === 'object' && value !== null && !Array.isArray(value);
-    default:
-      return typeof value === shape;
-  }
-};
+const SHAPES = {
+  string: z.string(),
+  number: z.number(),
+  integer: z.int(),
+  boolean: z.boolean(),
+  object: z.record(z.string(), z.unknown()),
+  array: z.array(z.unknown()),
+  anything: z.unknown().refine((value) => value !== undefined),
+} as const;
+export type Shape = keyof typeof SHAPES;
 
 /**
  * The values at a path of a body: `bitcoin.address`, or `transactions[].txid` for one of every entry. A member that is
@@ -38,6 +32,6 @@ export function shapeFaults(body: unknown, path: string, shape: Shape, nullable:
   const values = valuesAt(body, path);
   if (values.length === 0) return [`${path}: no entry to check`];
   return values
-    .filter((value) => !(isOf(value, shape) || (nullable && value === null)))
+    .filter((value) => !(SHAPES[shape].safeParse(value).success || (nullable && value === null)))
     .map((value) => `${path}: ${JSON.stringify(value)} is not ${shape}${nullable ? ' or null' : ''}`);
 }
