@@ -13,7 +13,10 @@ import { argumentsOrUsage, httpUrl, readArguments } from './command-line.ts';
 const ROOT = join(import.meta.dirname, '..');
 const PUBLIC = join(ROOT, 'site/public');
 const IMAGES = join(ROOT, 'docs/images');
-const FONT = join(ROOT, 'node_modules/@fontsource-variable/geist/files/geist-latin-wght-normal.woff2');
+const FONT = readFileSync(
+  join(ROOT, 'node_modules/@fontsource-variable/geist/files/geist-latin-wght-normal.woff2'),
+);
+const FONT_URL = `url("data:font/woff2;base64,${FONT.toString('base64')}")`;
 
 const ICON_SIZES = [32, 180, 192, 512];
 const CARD = { width: 1200, height: 630 };
@@ -43,10 +46,7 @@ function icoHeader(size: number, bytes: number): Buffer {
 async function drawCard(browser: Browser): Promise<void> {
   const { module } = await runnerImport<{ card(): string }>(join(ROOT, 'site/card.tsx'), prerenderConfig);
   const styles = ['base', 'frame', 'pages'].map((name) =>
-    readFileSync(join(ROOT, `site/styles/${name}.css`), 'utf8').replace(
-      /url\("[^"]*\.woff2"\)/,
-      `url("data:font/woff2;base64,${readFileSync(FONT).toString('base64')}")`,
-    ),
+    readFileSync(join(ROOT, `site/styles/${name}.css`), 'utf8').replace(/url\("[^"]*\.woff2"\)/, FONT_URL),
   );
   const page = await browser.newPage({ viewport: CARD, colorScheme: 'light', reducedMotion: 'reduce' });
   await page.setContent(`<style>${styles.join('\n')}</style>${module.card()}`);
@@ -96,9 +96,7 @@ const DRAW_LETTERS = `async (letters, height) => {
  */
 async function drawLetters(browser: Browser): Promise<void> {
   const page = await browser.newPage();
-  await page.setContent(
-    `<style>@font-face{font-family:Geist;src:url("data:font/woff2;base64,${readFileSync(FONT).toString('base64')}")}</style>`,
-  );
+  await page.setContent(`<style>@font-face{font-family:Geist;src:${FONT_URL}}</style>`);
   const { widths, pixels } = await page.evaluate<{ widths: number[]; pixels: number[] }>(
     `(${DRAW_LETTERS})(${JSON.stringify(LETTERS)}, ${LETTER_HEIGHT})`,
   );
