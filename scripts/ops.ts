@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { addressOfSecret } from '../src/custody/kernel/signer.ts';
-import { createFile, oneLine, UsageError } from './command-line.ts';
+import { argumentsOrUsage, createFile, oneLine } from './command-line.ts';
 import { settingsFrom } from './doctor/read-settings.ts';
 import { readCommandLine, USAGE } from './ops/command-line.ts';
 import { freshKeys, YOURS } from './ops/keygen.ts';
@@ -42,15 +42,6 @@ function printAddress(file = '.dev.vars'): void {
   const { SOLANA_PRIVATE_KEY: key } = settingsFrom(file);
   if (!key) fail(`SOLANA_PRIVATE_KEY is neither in the environment nor in ${file}.`);
   console.log(addressOfSecret(key) ?? fail('SOLANA_PRIVATE_KEY is not a Solana secret key.'));
-}
-
-function targetOf(command: Parameters<typeof chooseTarget>[0]): Target {
-  try {
-    return chooseTarget(command);
-  } catch (error) {
-    if (error instanceof UsageError) fail(error.message, 2);
-    throw error;
-  }
 }
 
 async function ask({ origin, secret }: Target, body: Row): Promise<{ answer: Answer; ok: boolean }> {
@@ -93,7 +84,9 @@ if (command.type === 'keygen') await keygen(command.out);
 else if (command.type === 'address') printAddress(command.settings);
 else {
   const { body, world, changes, prints } = command;
-  const target = targetOf({ named: ['API_BASE_URL', process.env.API_BASE_URL], world, changes });
+  const target = argumentsOrUsage(USAGE, () =>
+    chooseTarget({ named: ['API_BASE_URL', process.env.API_BASE_URL], world, changes }),
+  );
   const line = await targetLine(target);
   if (prints === 'text') console.error(line);
   else console.log(line);
