@@ -402,10 +402,6 @@ describe('the chain answers for the pool API', () => {
 });
 
 describe('invalid addresses', () => {
-  it('the list of invalid addresses has 50 different shapes', () => {
-    expect(new Set(SSRF_ADDRESSES).size).toBe(50);
-  });
-
   it.each(SSRF_ADDRESSES)('the pool address %j makes no upstream call', async (text) => {
     upstreams.answerWith(send(200, POOL));
     const response = await upstreams.service().get(`/api/dex/pool/${encodeURIComponent(text)}`);
