@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { priceFromSqrtPrice } from '../../src/chain/solana/whirlpool.ts';
 import type { WorldPool } from '../world/orca-pools.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -8,15 +8,11 @@ beforeAll(async () => {
   world = await startWorld({ cron: false, blockMs: 0 });
 });
 afterAll(() => world?.stop());
-afterEach(() => {
-  world.faults.clear();
-  world.resetStats();
-});
 
 type Data = Record<string, unknown>;
 
-async function get(path: string, init?: RequestInit) {
-  const response = await world.fetch(path, init);
+async function get(path: string) {
+  const response = await world.fetch(path);
   const text = await response.text();
   return { status: response.status, headers: response.headers, text };
 }

@@ -12,7 +12,6 @@ type Json = Record<string, unknown>;
 interface Status extends Json {
   readonly ok: boolean;
   readonly upstreams: readonly { name: string; ok: boolean; needed: boolean; ms: number }[];
-  readonly cron: readonly Json[];
   readonly custody: Json & { limits: readonly { name: string; used: string; maximum: string }[] };
   readonly operations: readonly Json[];
   readonly alarms: readonly string[];
