@@ -138,6 +138,12 @@ export function simulateCustodian({
     ops,
     pass,
 
+    /** Advances the clock, but not the chain, without any event in between. */
+    skip(ms: number): void {
+      state.clockOffset += ms;
+      host.rearm();
+    },
+
     /** The effects of the successful reserve transactions on the chain. */
     landed: () => witness.moved().map(({ entry }) => effectsOf(entry.transaction)),
 
