@@ -1,5 +1,5 @@
 /** Work that is due at a time far ahead, because the clock was set back. */
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { dueTime } from '../../src/core/due-time.ts';
 import { AsryStore } from '../../src/custody/asry/asry-store.ts';
 import { Quorum } from '../../src/custody/kernel/quorum.ts';
@@ -18,129 +18,127 @@ it('a stored time is replaced by the current time only if it lies further ahead 
   expect(times).toEqual([-DAY_MS, 0, 5_000, 0, 0]);
 });
 
-describe('after the clock went back by a day', () => {
-  it.each([
-    ['unread', 60 * MINUTE],
-    ['payout_failed', DAY_MS],
-  ] as const)(
-    'after the clock went back, an owed payout with reason %s is checked at once, although another is not yet due',
-    async (reason, back) => {
-      const w = createStoredClaims();
-      const store = new AsryStore(w.storage);
-      w.state.unread = true;
-      await w.claims.claim(CLAIM);
-      w.state.unread = false;
-      const [first] = store.payouts(DEPOSIT.signature);
-      if (first) store.putPayout({ ...first, reason });
-      w.state.now -= back;
-      const [payout] = store.payouts(DEPOSIT.signature);
-      if (!payout) throw new Error('no payout');
-      store.putPayout({ ...payout, part: 2, keyHash: null, dueAt: w.now() + MINUTE });
-      expect(w.claims.nextRunAt()).toBe(w.now());
-      await w.claims.run();
-      expect(store.payouts(DEPOSIT.signature).map(({ state }) => state)).toEqual(['begun', 'owed']);
-      expect(w.claims.nextRunAt()).toBe(w.now() + MINUTE);
-    },
-  );
+it.each([
+  ['unread', 60 * MINUTE],
+  ['payout_failed', DAY_MS],
+] as const)(
+  'after the clock went back, an owed payout with reason %s is checked at once, although another is not yet due',
+  async (reason, back) => {
+    const w = createStoredClaims();
+    const store = new AsryStore(w.storage);
+    w.state.unread = true;
+    await w.claims.claim(CLAIM);
+    w.state.unread = false;
+    const [first] = store.payouts(DEPOSIT.signature);
+    if (first) store.putPayout({ ...first, reason });
+    w.state.now -= back;
+    const [payout] = store.payouts(DEPOSIT.signature);
+    if (!payout) throw new Error('no payout');
+    store.putPayout({ ...payout, part: 2, keyHash: null, dueAt: w.now() + MINUTE });
+    expect(w.claims.nextRunAt()).toBe(w.now());
+    await w.claims.run();
+    expect(store.payouts(DEPOSIT.signature).map(({ state }) => state)).toEqual(['begun', 'owed']);
+    expect(w.claims.nextRunAt()).toBe(w.now() + MINUTE);
+  },
+);
 
-  it('the alarm and the cron search for payments at once after the clock went back', async () => {
-    const world = createPaymentWorld();
-    const { id, reference, feeLamports } = world.open();
-    await world.payments.onCron();
-    world.pay(BigInt(feeLamports), [reference]);
-    world.state.now -= DAY_MS;
-    expect(world.payments.nextRunAt()).toBe(world.state.now);
-    await world.payments.onCron();
-    expect(world.payments.find(id)?.receivedLamports).toBe(feeLamports);
-  });
+it('the alarm and the cron search for payments at once after the clock went back', async () => {
+  const world = createPaymentWorld();
+  const { id, reference, feeLamports } = world.open();
+  await world.payments.onCron();
+  world.pay(BigInt(feeLamports), [reference]);
+  world.state.now -= DAY_MS;
+  expect(world.payments.nextRunAt()).toBe(world.state.now);
+  await world.payments.onCron();
+  expect(world.payments.find(id)?.receivedLamports).toBe(feeLamports);
+});
 
-  it('the payment reference of a request is checked at once after the clock went back', () => {
-    const world = createPaymentWorld();
-    const { id } = world.open();
-    const store = new RequestStore(world.storage);
-    const found = (now: number): number[] =>
-      (['overdue', 'newest'] as const).map(
-        (first) => store.dueReferences(first, { now, longest: MINUTE, limit: 9 }).length,
-      );
-    store.checkReferenceAt(id, NOW + MINUTE);
-    expect(found(NOW)).toEqual([0, 0]);
-    expect(found(NOW - 1)).toEqual([1, 1]);
-  });
+it('the payment reference of a request is checked at once after the clock went back', () => {
+  const world = createPaymentWorld();
+  const { id } = world.open();
+  const store = new RequestStore(world.storage);
+  const found = (now: number): number[] =>
+    (['overdue', 'newest'] as const).map(
+      (first) => store.dueReferences(first, { now, longest: MINUTE, limit: 9 }).length,
+    );
+  store.checkReferenceAt(id, NOW + MINUTE);
+  expect(found(NOW)).toEqual([0, 0]);
+  expect(found(NOW - 1)).toEqual([1, 1]);
+});
 
-  it('when a caller reads a request after the clock went back, its payment reference is checked early', async () => {
-    const world = createPaymentWorld();
-    const { id } = world.open();
-    await world.payments.onCron();
-    world.state.now -= DAY_MS;
-    expect(world.payments.askFor(id)).toBe(true);
-  });
+it('when a caller reads a request after the clock went back, its payment reference is checked early', async () => {
+  const world = createPaymentWorld();
+  const { id } = world.open();
+  await world.payments.onCron();
+  world.state.now -= DAY_MS;
+  expect(world.payments.askFor(id)).toBe(true);
+});
 
-  it('after the clock went back by a day no request expires before the chain is read again', async () => {
-    const world = createPaymentWorld();
-    world.state.now += DAY_MS;
-    world.open();
-    await world.payments.onCron();
-    world.state.now -= DAY_MS;
-    const [node] = world.ports.nodes;
-    if (!node) throw new Error('no node');
-    const { signatures } = node;
-    Object.assign(node, { signatures: () => Promise.reject(new Error('the node is down')) });
-    const { id } = world.open();
-    world.state.now += 41 * MINUTE;
-    await world.payments.onCron();
-    expect(world.payments.find(id)?.detail).toBe('awaiting_payment');
-    Object.assign(node, { signatures });
-    world.state.now += MINUTE;
-    await world.payments.onCron();
-    expect(world.payments.find(id)?.detail).toBe('expired');
-  });
+it('after the clock went back by a day no request expires before the chain is read again', async () => {
+  const world = createPaymentWorld();
+  world.state.now += DAY_MS;
+  world.open();
+  await world.payments.onCron();
+  world.state.now -= DAY_MS;
+  const [node] = world.ports.nodes;
+  if (!node) throw new Error('no node');
+  const { signatures } = node;
+  Object.assign(node, { signatures: () => Promise.reject(new Error('the node is down')) });
+  const { id } = world.open();
+  world.state.now += 41 * MINUTE;
+  await world.payments.onCron();
+  expect(world.payments.find(id)?.detail).toBe('awaiting_payment');
+  Object.assign(node, { signatures });
+  world.state.now += MINUTE;
+  await world.payments.onCron();
+  expect(world.payments.find(id)?.detail).toBe('expired');
+});
 
-  it('a balance that was read before the clock went back is read again', async () => {
-    const clock = { now: NOW };
-    let reads = 0;
-    const balance = async () => ({ lamports: BigInt(++reads) as never, slot: 1n });
-    const read = createBalanceReader({ balance }, () => clock.now);
-    await read(1n);
-    clock.now += 999;
-    await read(1n);
-    expect(reads).toBe(1);
-    clock.now -= DAY_MS;
-    expect((await read(1n)).lamports).toBe(2n);
-  });
+it('a balance that was read before the clock went back is read again', async () => {
+  const clock = { now: NOW };
+  let reads = 0;
+  const balance = async () => ({ lamports: BigInt(++reads) as never, slot: 1n });
+  const read = createBalanceReader({ balance }, () => clock.now);
+  await read(1n);
+  clock.now += 999;
+  await read(1n);
+  expect(reads).toBe(1);
+  clock.now -= DAY_MS;
+  expect((await read(1n)).lamports).toBe(2n);
+});
 
-  it('no new operation starts after the clock went back while changes wait for D1', async () => {
-    const w = createCustodianWorld();
-    await w.custody.wake();
-    w.mirror.state = 'down';
-    await w.custody.createSwap(keyed('a'));
-    w.clock.now -= DAY_MS;
-    expect(await w.custody.createSwap(request({ client: 'other' }))).toMatchObject({
-      refusal: { code: 'SWAPS_PAUSED', details: { reason: 'database_unavailable' } },
-    });
+it('no new operation starts after the clock went back while changes wait for D1', async () => {
+  const w = createCustodianWorld();
+  await w.custody.wake();
+  w.mirror.state = 'down';
+  await w.custody.createSwap(keyed('a'));
+  w.clock.now -= DAY_MS;
+  expect(await w.custody.createSwap(request({ client: 'other' }))).toMatchObject({
+    refusal: { code: 'SWAPS_PAUSED', details: { reason: 'database_unavailable' } },
   });
+});
 
-  it('a read without a quorum raises its alarm after ten minutes although the clock went back', async () => {
-    const clock = { now: NOW };
-    const lines: unknown[] = [];
-    const quorum = new Quorum({
-      nodes: [{ name: 'up' }, { name: 'down' }],
-      now: () => clock.now,
-      log: (line) => void lines.push(line),
-    });
-    const unanswered = () =>
-      expect(
-        quorum.ask(
-          'question',
-          async ({ name }) => (name === 'up' ? 1 : Promise.reject(new Error('down'))),
-          () => undefined,
-        ),
-      ).rejects.toThrow();
-    await unanswered();
-    clock.now -= DAY_MS;
-    await unanswered();
-    expect(lines).toEqual([]);
-    clock.now += 10 * MINUTE + 1;
-    await unanswered();
-    expect(lines).toMatchObject([{ level: 'alarm', event: 'quorum_missing', failed: ['down'] }]);
+it('a read without a quorum raises its alarm after ten minutes although the clock went back', async () => {
+  const clock = { now: NOW };
+  const lines: unknown[] = [];
+  const quorum = new Quorum({
+    nodes: [{ name: 'up' }, { name: 'down' }],
+    now: () => clock.now,
+    log: (line) => void lines.push(line),
   });
+  const unanswered = () =>
+    expect(
+      quorum.ask(
+        'question',
+        async ({ name }) => (name === 'up' ? 1 : Promise.reject(new Error('down'))),
+        () => undefined,
+      ),
+    ).rejects.toThrow();
+  await unanswered();
+  clock.now -= DAY_MS;
+  await unanswered();
+  expect(lines).toEqual([]);
+  clock.now += 10 * MINUTE + 1;
+  await unanswered();
+  expect(lines).toMatchObject([{ level: 'alarm', event: 'quorum_missing', failed: ['down'] }]);
 });

@@ -36,22 +36,20 @@ const creation: OperationKind = {
   }),
   settle: async () => ({ settlement: { state: 'pending', detail: '' }, claims: [] }),
 };
-describe('operations that await the operator', () => {
-  const HOURS = 6 * 3_600_000;
+const HOURS = 6 * 3_600_000;
 
-  it.each([
-    ['one that could not be signed for six hours', planned({ kind: 'asry' }), HOURS + 1, 1],
-    ['none that waits for a shorter time', planned({ kind: 'asry' }), HOURS, 0],
-    ['one that failed and for which something is outstanding', outstanding(), 1, 1],
-    ['none that failed and for which nothing is outstanding', closed(), 1, 0],
-    ['one that is held', planned({ reason: held('reconciled') }), 1, 1],
-  ])('operations that await the operator include %s', async (_name, operation, later, count) => {
-    const w = createCustodianWorld();
-    w.add(operation);
-    w.clock.now += later;
-    expect((await w.custody.report()).heldOperations).toBe(count);
-    expect((await w.custody.ops({ name: 'held' })).rows).toHaveLength(count);
-  });
+it.each([
+  ['one that could not be signed for six hours', planned({ kind: 'asry' }), HOURS + 1, 1],
+  ['none that waits for a shorter time', planned({ kind: 'asry' }), HOURS, 0],
+  ['one that failed and for which something is outstanding', outstanding(), 1, 1],
+  ['none that failed and for which nothing is outstanding', closed(), 1, 0],
+  ['one that is held', planned({ reason: held('reconciled') }), 1, 1],
+])('operations that await the operator include %s', async (_name, operation, later, count) => {
+  const w = createCustodianWorld();
+  w.add(operation);
+  w.clock.now += later;
+  expect((await w.custody.report()).heldOperations).toBe(count);
+  expect((await w.custody.ops({ name: 'held' })).rows).toHaveLength(count);
 });
 
 it('an operation whose module is not configured is kept, and waits for the operator', async () => {
@@ -62,34 +60,28 @@ it('an operation whose module is not configured is kept, and waits for the opera
   expect((await w.custody.report()).heldOperations).toBe(1);
 });
 
-describe('a limit that the operator misspelled', () => {
-  const limits = createCustodianWorld().deps.limits;
-  it.each([
-    ...Object.keys(limits).map((name) => [name, { limits: { ...limits, [name]: undefined } }] as const),
-    ['the kill switch', { swapsDisabled: undefined }] as const,
-  ])('a misspelled or missing limit stops all signing: %s', async (_name, change) => {
-    const w = createCustodianWorld({ tokenKind: creation, ...(change as object) });
-    expect(await w.custody.createSwap(request())).toMatchObject({
-      refusal: { code: 'SWAPS_PAUSED', details: { reason: 'misconfigured' } },
-    });
-    w.add(planned({ id: 'token:one', kind: 'token' }));
-    await w.custody.alarm();
-    expect(w.journal.get('token:one')?.reason).toEqual({ type: 'stopped', by: 'misconfigured' });
-    expect(w.signatures()).toBe(0);
+const limits = createCustodianWorld().deps.limits;
+it.each([
+  ...Object.keys(limits).map((name) => [name, { limits: { ...limits, [name]: undefined } }] as const),
+  ['the kill switch', { swapsDisabled: undefined }] as const,
+])('a misspelled or missing limit stops all signing: %s', async (_name, change) => {
+  const w = createCustodianWorld({ tokenKind: creation, ...(change as object) });
+  expect(await w.custody.createSwap(request())).toMatchObject({
+    refusal: { code: 'SWAPS_PAUSED', details: { reason: 'misconfigured' } },
   });
+  w.add(planned({ id: 'token:one', kind: 'token' }));
+  await w.custody.alarm();
+  expect(w.journal.get('token:one')?.reason).toEqual({ type: 'stopped', by: 'misconfigured' });
+  expect(w.signatures()).toBe(0);
 });
 
-describe('reading a swap', () => {
-  it('finds a swap by its signature, but no operation of another kind', async () => {
-    const w = createCustodianWorld();
-    await w.custody.createSwap(keyed('a'));
-    w.add(
-      signed({ id: 'asry:one', kind: 'asry', signing: { ...signingOf('two'), signature: 'signature-2' } }),
-    );
-    expect(await w.custody.findSwap('signature-1')).toMatchObject({ signature: 'signature-1' });
-    expect(await w.custody.findSwap('signature-2')).toBeNull();
-    expect(await w.custody.findSwap('signature-9')).toBeNull();
-  });
+it('finds a swap by its signature, but no operation of another kind', async () => {
+  const w = createCustodianWorld();
+  await w.custody.createSwap(keyed('a'));
+  w.add(signed({ id: 'asry:one', kind: 'asry', signing: { ...signingOf('two'), signature: 'signature-2' } }));
+  expect(await w.custody.findSwap('signature-1')).toMatchObject({ signature: 'signature-1' });
+  expect(await w.custody.findSwap('signature-2')).toBeNull();
+  expect(await w.custody.findSwap('signature-9')).toBeNull();
 });
 
 describe('reading a payment request', () => {

@@ -25,21 +25,19 @@ const ask = (kind: string, held: bigint) =>
     now: NOW,
   });
 
-describe('the operating float', () => {
-  it.each([
-    ['swap', 310n],
-    ['token', 110n],
-    ['refund', 110n],
-    ['asry', 110n],
-    ['absr', 10n],
-  ])(
-    'an operation of the kind %s may spend only the balance above the amount that it must leave',
-    (kind, least) => {
-      expect(ask(kind, least).ok).toBe(true);
-      expect(ask(kind, least - 1n)).toMatchObject({ code: 'INSUFFICIENT_BALANCE', available: 9n });
-    },
-  );
-});
+it.each([
+  ['swap', 310n],
+  ['token', 110n],
+  ['refund', 110n],
+  ['asry', 110n],
+  ['absr', 10n],
+])(
+  'an operation of the kind %s may spend only the balance above the amount that it must leave',
+  (kind, least) => {
+    expect(ask(kind, least).ok).toBe(true);
+    expect(ask(kind, least - 1n)).toMatchObject({ code: 'INSUFFICIENT_BALANCE', available: 9n });
+  },
+);
 
 describe('a sale', () => {
   const sell = (open: Partial<OpenSales>, held = SOL, operations = [] as ReturnType<typeof planned>[]) =>

@@ -1,6 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { DECLARATIONS } from '../../src/config.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { openKeys } from '../../src/custody/secrets.ts';
@@ -38,73 +38,71 @@ function refused(env: Secrets, options?: Parameters<typeof open>[1]): unknown {
   return undefined;
 }
 
-describe('openKeys', () => {
-  it('signs for the reserve with the secret key or with the key service', async () => {
-    const message = Uint8Array.of(1, 2, 3);
-    for (const keys of [
-      open({ SOLANA_PRIVATE_KEY: KEY, VAULT_TOKEN: 'unused' }),
-      open({ VAULT_TOKEN: 'hvs.test' }, { vault: true }),
-    ]) {
-      expect(keys.signer.address).toBe(RESERVE.solanaAddress);
-      expect(ed25519.verify(await keys.signer.sign(message), message, PUBLIC)).toBe(true);
-      expect([keys.proofSigner.holdsBitcoinKey, keys.mintKeys]).toEqual([false, undefined]);
-    }
-  });
+it('signs for the reserve with the secret key or with the key service', async () => {
+  const message = Uint8Array.of(1, 2, 3);
+  for (const keys of [
+    open({ SOLANA_PRIVATE_KEY: KEY, VAULT_TOKEN: 'unused' }),
+    open({ VAULT_TOKEN: 'hvs.test' }, { vault: true }),
+  ]) {
+    expect(keys.signer.address).toBe(RESERVE.solanaAddress);
+    expect(ed25519.verify(await keys.signer.sign(message), message, PUBLIC)).toBe(true);
+    expect([keys.proofSigner.holdsBitcoinKey, keys.mintKeys]).toEqual([false, undefined]);
+  }
+});
 
-  it('opens the Bitcoin key and the seed of the mints when they are set', () => {
-    const keys = open({
-      SOLANA_PRIVATE_KEY: KEY,
-      BTC_PRIVATE_KEY_WIF: RESERVE_WIF,
-      MINT_KEY_SEED: SEED_TEXT,
-    });
-    expect(keys.proofSigner.holdsBitcoinKey).toBe(true);
-    expect(keys.mintKeys?.address('invoice')).toMatch(/^\w{32,44}$/);
+it('opens the Bitcoin key and the seed of the mints when they are set', () => {
+  const keys = open({
+    SOLANA_PRIVATE_KEY: KEY,
+    BTC_PRIVATE_KEY_WIF: RESERVE_WIF,
+    MINT_KEY_SEED: SEED_TEXT,
   });
+  expect(keys.proofSigner.holdsBitcoinKey).toBe(true);
+  expect(keys.mintKeys?.address('invoice')).toMatch(/^\w{32,44}$/);
+});
 
-  it.each<[string, Secrets, Parameters<typeof open>[1], string[]]>([
-    ['no key', { SOLANA_PRIVATE_KEY: '' }, {}, ['SOLANA_PRIVATE_KEY']],
-    ['a malformed key', { SOLANA_PRIVATE_KEY: KEY.slice(1) }, {}, ['SOLANA_PRIVATE_KEY']],
-    [
-      'the key of another address',
-      { SOLANA_PRIVATE_KEY: KEY },
-      { reserve: OTHER },
-      ['SOLANA_PRIVATE_KEY', 'RESERVE_SOLANA_ADDRESS'],
-    ],
-    [
-      'a key beside a key service',
-      { SOLANA_PRIVATE_KEY: KEY, VAULT_TOKEN: 'hvs.test' },
-      { vault: true },
-      ['SOLANA_PRIVATE_KEY', 'VAULT_URL'],
-    ],
-    ['a key service without its token', {}, { vault: true }, ['VAULT_TOKEN']],
-    [
-      'the Bitcoin key of another address',
-      { SOLANA_PRIVATE_KEY: KEY, BTC_PRIVATE_KEY_WIF: RESERVE_WIF },
-      { reserve: { ...RESERVE, bitcoinAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' } },
-      ['BTC_PRIVATE_KEY_WIF'],
-    ],
-    [
-      'a malformed Bitcoin key',
-      { SOLANA_PRIVATE_KEY: KEY, BTC_PRIVATE_KEY_WIF: `${RESERVE_WIF}x` },
-      {},
-      ['BTC_PRIVATE_KEY_WIF'],
-    ],
-    [
-      'a seed of 31 characters',
-      { SOLANA_PRIVATE_KEY: KEY, MINT_KEY_SEED: SEED_TEXT.slice(1) },
-      {},
-      ['MINT_KEY_SEED'],
-    ],
-  ])('refuses %s, and names the variables in the error', (_name, env, options, variables) => {
-    expect(refused(env, options)).toEqual(['NOT_CONFIGURED', variables]);
-  });
+it.each<[string, Secrets, Parameters<typeof open>[1], string[]]>([
+  ['no key', { SOLANA_PRIVATE_KEY: '' }, {}, ['SOLANA_PRIVATE_KEY']],
+  ['a malformed key', { SOLANA_PRIVATE_KEY: KEY.slice(1) }, {}, ['SOLANA_PRIVATE_KEY']],
+  [
+    'the key of another address',
+    { SOLANA_PRIVATE_KEY: KEY },
+    { reserve: OTHER },
+    ['SOLANA_PRIVATE_KEY', 'RESERVE_SOLANA_ADDRESS'],
+  ],
+  [
+    'a key beside a key service',
+    { SOLANA_PRIVATE_KEY: KEY, VAULT_TOKEN: 'hvs.test' },
+    { vault: true },
+    ['SOLANA_PRIVATE_KEY', 'VAULT_URL'],
+  ],
+  ['a key service without its token', {}, { vault: true }, ['VAULT_TOKEN']],
+  [
+    'the Bitcoin key of another address',
+    { SOLANA_PRIVATE_KEY: KEY, BTC_PRIVATE_KEY_WIF: RESERVE_WIF },
+    { reserve: { ...RESERVE, bitcoinAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' } },
+    ['BTC_PRIVATE_KEY_WIF'],
+  ],
+  [
+    'a malformed Bitcoin key',
+    { SOLANA_PRIVATE_KEY: KEY, BTC_PRIVATE_KEY_WIF: `${RESERVE_WIF}x` },
+    {},
+    ['BTC_PRIVATE_KEY_WIF'],
+  ],
+  [
+    'a seed of 31 characters',
+    { SOLANA_PRIVATE_KEY: KEY, MINT_KEY_SEED: SEED_TEXT.slice(1) },
+    {},
+    ['MINT_KEY_SEED'],
+  ],
+])('refuses %s, and names the variables in the error', (_name, env, options, variables) => {
+  expect(refused(env, options)).toEqual(['NOT_CONFIGURED', variables]);
+});
 
-  it('accepts a mint key seed exactly if the declared schema of its variable accepts it', () => {
-    const [, declared] = DECLARATIONS.find(([name]) => name === 'MINT_KEY_SEED') ?? [];
-    for (const length of [31, 32, 64]) {
-      const MINT_KEY_SEED = 's'.repeat(length);
-      const isRefused = refused({ SOLANA_PRIVATE_KEY: KEY, MINT_KEY_SEED }) !== undefined;
-      expect(isRefused).toBe(declared?.schema.safeParse(MINT_KEY_SEED).success === false);
-    }
-  });
+it('accepts a mint key seed exactly if the declared schema of its variable accepts it', () => {
+  const [, declared] = DECLARATIONS.find(([name]) => name === 'MINT_KEY_SEED') ?? [];
+  for (const length of [31, 32, 64]) {
+    const MINT_KEY_SEED = 's'.repeat(length);
+    const isRefused = refused({ SOLANA_PRIVATE_KEY: KEY, MINT_KEY_SEED }) !== undefined;
+    expect(isRefused).toBe(declared?.schema.safeParse(MINT_KEY_SEED).success === false);
+  }
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ownMoney } from '../../../src/custody/asry/claim-rules.ts';
 import { CLAIM, createStoredClaims, DEPOSIT } from './stored-claims.ts';
 
@@ -6,31 +6,29 @@ const SECOND = 1_000;
 const DAY = 86_400;
 const SWAP_AT = 1_800_000_000;
 
-describe('ownMoney', () => {
-  const facts = { isDepositAddress: false, sharesAddress: true, unsettledSince: [SWAP_AT * SECOND] };
+const facts = { isDepositAddress: false, sharesAddress: true, unsettledSince: [SWAP_AT * SECOND] };
 
-  it.each([
-    ['more than two minutes before the swap', SWAP_AT - 121, undefined],
-    ['in a block whose time is two minutes behind the swap', SWAP_AT - 120, 'swap_unsettled'],
-    ['in the second of the swap', SWAP_AT, 'swap_unsettled'],
-    ['a day later', SWAP_AT + DAY, 'swap_unsettled'],
-    ['more than a day later', SWAP_AT + DAY + 1, undefined],
-  ])(
-    'the block time decides whether a deposit to a shared address may be our own money: %s',
-    (_name, blockTime, reason) => {
-      expect(ownMoney({ blockTime }, facts)).toBe(reason);
-    },
-  );
+it.each([
+  ['more than two minutes before the swap', SWAP_AT - 121, undefined],
+  ['in a block whose time is two minutes behind the swap', SWAP_AT - 120, 'swap_unsettled'],
+  ['in the second of the swap', SWAP_AT, 'swap_unsettled'],
+  ['a day later', SWAP_AT + DAY, 'swap_unsettled'],
+  ['more than a day later', SWAP_AT + DAY + 1, undefined],
+])(
+  'the block time decides whether a deposit to a shared address may be our own money: %s',
+  (_name, blockTime, reason) => {
+    expect(ownMoney({ blockTime }, facts)).toBe(reason);
+  },
+);
 
-  it('no deposit is treated as our own money at a separate treasury address, or without an unsettled swap', () => {
-    expect(ownMoney({ blockTime: SWAP_AT }, { ...facts, sharesAddress: false })).toBeUndefined();
-    expect(ownMoney({ blockTime: SWAP_AT }, { ...facts, unsettledSince: [] })).toBeUndefined();
-  });
+it('no deposit is treated as our own money at a separate treasury address, or without an unsettled swap', () => {
+  expect(ownMoney({ blockTime: SWAP_AT }, { ...facts, sharesAddress: false })).toBeUndefined();
+  expect(ownMoney({ blockTime: SWAP_AT }, { ...facts, unsettledSince: [] })).toBeUndefined();
+});
 
-  it('a deposit from an address that one of our swaps paid is treated as our own money', () => {
-    const fromBridge = { isDepositAddress: true, sharesAddress: false, unsettledSince: [] };
-    expect(ownMoney({ blockTime: SWAP_AT }, fromBridge)).toBe('own_movement');
-  });
+it('a deposit from an address that one of our swaps paid is treated as our own money', () => {
+  const fromBridge = { isDepositAddress: true, sharesAddress: false, unsettledSince: [] };
+  expect(ownMoney({ blockTime: SWAP_AT }, fromBridge)).toBe('own_movement');
 });
 
 it('a claim of a deposit from an address that a swap paid earns nothing and consumes no payment', async () => {

@@ -2,7 +2,7 @@
 import { base58 } from '@scure/base';
 import { address, none, some } from '@solana/web3.js';
 import { AccountState, getMintEncoder, getTokenEncoder } from '@solana-program/token';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { findAta } from '../../../src/chain/solana/token-instructions.ts';
 import { TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { lamports } from '../../../src/core/amount.ts';
@@ -96,22 +96,20 @@ const payout = (atoms: bigint) =>
     now: 0,
   });
 
-describe('a source account of a cold key', () => {
-  it('with a cold source account, the available ASRY is the allowance of the reserve, not a balance', async () => {
-    expect((await portsWith(50n).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(50n);
-    expect((await portsWith(50n, COLD).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(0n);
-  });
+it('with a cold source account, the available ASRY is the allowance of the reserve, not a balance', async () => {
+  expect((await portsWith(50n).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(50n);
+  expect((await portsWith(50n, COLD).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(0n);
+});
 
-  it('pays from a cold source account up to the allowance, with the reserve as the only signer', async () => {
-    const prepared = await createAsryKind(portsWith(50n)).prepare(payout(50n));
-    if (!prepared.ok) throw new Error('the payout was refused');
-    const { instructions } = decodeMessage(prepared.message);
-    const transfer = instructions.find(({ program }) => program === TOKEN_PROGRAM);
-    expect(transfer?.accounts).toEqual([SOURCE, MINT, findAta(RECEIVER, MINT, TOKEN_PROGRAM), RESERVE]);
-  });
+it('pays from a cold source account up to the allowance, with the reserve as the only signer', async () => {
+  const prepared = await createAsryKind(portsWith(50n)).prepare(payout(50n));
+  if (!prepared.ok) throw new Error('the payout was refused');
+  const { instructions } = decodeMessage(prepared.message);
+  const transfer = instructions.find(({ program }) => program === TOKEN_PROGRAM);
+  expect(transfer?.accounts).toEqual([SOURCE, MINT, findAta(RECEIVER, MINT, TOKEN_PROGRAM), RESERVE]);
+});
 
-  it('refuses a payout above the allowance of the cold source account', async () => {
-    const refused = { ok: false, reason: 'reserve_short_of_asry' };
-    expect(await createAsryKind(portsWith(50n)).prepare(payout(51n))).toEqual(refused);
-  });
+it('refuses a payout above the allowance of the cold source account', async () => {
+  const refused = { ok: false, reason: 'reserve_short_of_asry' };
+  expect(await createAsryKind(portsWith(50n)).prepare(payout(51n))).toEqual(refused);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   type Curve,
   entitlementOf,
@@ -115,78 +115,71 @@ function broken(dice: Dice): string | undefined {
   return undefined;
 }
 
-describe('the epoch curve', () => {
-  it(`the epoch curve holds its ten invariants in ${CASES.toLocaleString('en')} cases`, {
-    tags: ['scaled'],
-  }, () => {
-    const dice = createDice(0x5eed);
-    const failures: string[] = [];
-    for (let at = 0; at < CASES && failures.length < 5; at += 1) {
-      const why = broken(dice);
-      if (why) failures.push(`case ${at}: ${why}`);
+it(`the epoch curve holds its ten invariants in ${CASES.toLocaleString('en')} cases`, {
+  tags: ['scaled'],
+}, () => {
+  const dice = createDice(0x5eed);
+  const failures: string[] = [];
+  for (let at = 0; at < CASES && failures.length < 5; at += 1) {
+    const why = broken(dice);
+    if (why) failures.push(`case ${at}: ${why}`);
+  }
+  expect(failures).toEqual([]);
+});
+
+it('splitting a deposit into k pieces, with other deposits in between, gains less than k smallest units', () => {
+  const dice = createDice(7);
+  for (let at = 0; at < 50_000; at += 1) {
+    const curve = drawCurve(dice);
+    const pieces = Array.from({ length: 2 + dice.below(12) }, () => dice.sized(1n, 40));
+    const whole = total(pieces);
+    let deposits = dice.sized(0n, 44);
+    const once = entitlementOf(curve, deposits, whole);
+    let split = 0n;
+    for (const piece of pieces) {
+      split += entitlementOf(curve, deposits, piece);
+      deposits += piece + dice.sized(0n, 40);
     }
-    expect(failures).toEqual([]);
-  });
+    expect(split - once).toBeLessThanOrEqual(BigInt(pieces.length - 1));
+  }
+});
 
-  it('splitting a deposit into k pieces, with other deposits in between, gains less than k smallest units', () => {
-    const dice = createDice(7);
-    for (let at = 0; at < 50_000; at += 1) {
-      const curve = drawCurve(dice);
-      const pieces = Array.from({ length: 2 + dice.below(12) }, () => dice.sized(1n, 40));
-      const whole = total(pieces);
-      let deposits = dice.sized(0n, 44);
-      const once = entitlementOf(curve, deposits, whole);
-      let split = 0n;
-      for (const piece of pieces) {
-        split += entitlementOf(curve, deposits, piece);
-        deposits += piece + dice.sized(0n, 40);
-      }
-      expect(split - once).toBeLessThanOrEqual(BigInt(pieces.length - 1));
-    }
-  });
+it('computes the documented example: 1,000,000 tokens of 9 decimals, depth 90,000 dollars', () => {
+  const curve: Curve = { cap: 10n ** 15n, depth: 90_000n * 10n ** 6n };
+  const dollars = [100n, 100n, 1_000n, 10_000n].map((whole) => whole * 10n ** 6n);
+  const nets = dollars.map((amount) => amount - receiveFee(amount));
+  expect(nets[0]).toBe(99_950_000n);
+  const rewards = book(curve, nets).claims.map((claim) => claim.reward);
+  // Computed with exact fractions, independently of this code.
+  expect(rewards).toEqual([1_109_323_590_079n, 1_106_865_119_664n, 10_935_213_602_114n, 97_471_319_894_114n]);
+});
 
-  it('computes the documented example: 1,000,000 tokens of 9 decimals, depth 90,000 dollars', () => {
-    const curve: Curve = { cap: 10n ** 15n, depth: 90_000n * 10n ** 6n };
-    const dollars = [100n, 100n, 1_000n, 10_000n].map((whole) => whole * 10n ** 6n);
-    const nets = dollars.map((amount) => amount - receiveFee(amount));
-    expect(nets[0]).toBe(99_950_000n);
-    const rewards = book(curve, nets).claims.map((claim) => claim.reward);
-    // Computed with exact fractions, independently of this code.
-    expect(rewards).toEqual([
-      1_109_323_590_079n,
-      1_106_865_119_664n,
-      10_935_213_602_114n,
-      97_471_319_894_114n,
-    ]);
-  });
+it('deposits equal to the depth earn half of the cap, and deposits of nine times the depth nine tenths', () => {
+  const curve: Curve = { cap: 1_000_000n, depth: 90_000n };
+  expect(rewardsAt(curve, 90_000n)).toBe(500_000n);
+  expect(rewardsAt(curve, 810_000n)).toBe(900_000n);
+  expect(rewardsAt(curve, 10n ** 30n)).toBe(999_999n);
+});
 
-  it('deposits equal to the depth earn half of the cap, and deposits of nine times the depth nine tenths', () => {
-    const curve: Curve = { cap: 1_000_000n, depth: 90_000n };
-    expect(rewardsAt(curve, 90_000n)).toBe(500_000n);
-    expect(rewardsAt(curve, 810_000n)).toBe(900_000n);
-    expect(rewardsAt(curve, 10n ** 30n)).toBe(999_999n);
-  });
+it('charges a fee of 0.05 %, rounded up', () => {
+  expect([1n, 1_999n, 2_000n, 2_001n, 100_000_000n].map(receiveFee)).toEqual([1n, 1n, 1n, 2n, 50_000n]);
+  expect(1_000n * receiveFee(1_999n)).toBe(1_000n);
+});
 
-  it('charges a fee of 0.05 %, rounded up', () => {
-    expect([1n, 1_999n, 2_000n, 2_001n, 100_000_000n].map(receiveFee)).toEqual([1n, 1n, 1n, 2n, 50_000n]);
-    expect(1_000n * receiveFee(1_999n)).toBe(1_000n);
-  });
+it('the rate of the next unit is shown without rounding', () => {
+  const curve: Curve = { cap: 10n ** 15n, depth: 9n * 10n ** 10n };
+  expect(nextUnitRate(curve, 0n, 6)).toBe(11_111_111_110n);
+  expect(entitlementOf(curve, 0n, 1n)).toBe(11_111n);
+});
 
-  it('the rate of the next unit is shown without rounding', () => {
-    const curve: Curve = { cap: 10n ** 15n, depth: 9n * 10n ** 10n };
-    expect(nextUnitRate(curve, 0n, 6)).toBe(11_111_111_110n);
-    expect(entitlementOf(curve, 0n, 1n)).toBe(11_111n);
-  });
-
-  it('the shown rate equals the reward of the next unit, even if a unit is as large as the depth', () => {
-    const curve: Curve = { cap: 600n, depth: 1n };
-    for (const [before, earned] of [
-      [0n, 300n],
-      [1n, 100n],
-      [2n, 50n],
-    ] as const) {
-      expect(entitlementOf(curve, before, 1n)).toBe(earned);
-      expect(nextUnitRate(curve, before, 0)).toBe(earned);
-    }
-  });
+it('the shown rate equals the reward of the next unit, even if a unit is as large as the depth', () => {
+  const curve: Curve = { cap: 600n, depth: 1n };
+  for (const [before, earned] of [
+    [0n, 300n],
+    [1n, 100n],
+    [2n, 50n],
+  ] as const) {
+    expect(entitlementOf(curve, before, 1n)).toBe(earned);
+    expect(nextUnitRate(curve, before, 0)).toBe(earned);
+  }
 });

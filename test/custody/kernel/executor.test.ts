@@ -180,23 +180,21 @@ describe('a stop', () => {
   });
 });
 
-describe('rows that this version does not support', () => {
-  it.each([
-    ['a kind that this version does not have', planned({ id: 'swap:x', kind: 'melt' })],
-    ['an unknown state', planned({ id: 'swap:x', state: 'melting' as State })],
-    ['an intent that is held', planned({ id: 'swap:x', reason: held('reconciled') })],
-    ['a closed row that is due by mistake', closed({ id: 'swap:x', dueAt: NOW })],
-  ])('%s is left unchanged, checked rarely, and reported to the operator', async (_name, op) => {
-    const w = createKernel();
-    const before = w.add(op);
-    await w.executor.driveDue(5);
-    expect(w.row('swap:x')).toMatchObject({
-      state: before.state,
-      reserved: before.reserved,
-      reason: op.reason ?? held('unknown_state'),
-      dueAt: NOW + 3_600_000,
-    });
-    expect(w.logged).toContain('operation_held');
-    expect(w.order).toEqual([]);
+it.each([
+  ['a kind that this version does not have', planned({ id: 'swap:x', kind: 'melt' })],
+  ['an unknown state', planned({ id: 'swap:x', state: 'melting' as State })],
+  ['an intent that is held', planned({ id: 'swap:x', reason: held('reconciled') })],
+  ['a closed row that is due by mistake', closed({ id: 'swap:x', dueAt: NOW })],
+])('%s is left unchanged, checked rarely, and reported to the operator', async (_name, op) => {
+  const w = createKernel();
+  const before = w.add(op);
+  await w.executor.driveDue(5);
+  expect(w.row('swap:x')).toMatchObject({
+    state: before.state,
+    reserved: before.reserved,
+    reason: op.reason ?? held('unknown_state'),
+    dueAt: NOW + 3_600_000,
   });
+  expect(w.logged).toContain('operation_held');
+  expect(w.order).toEqual([]);
 });

@@ -214,17 +214,15 @@ describe('due rows', () => {
   });
 });
 
-describe('names', () => {
-  it('only the swap that consumed a Bitcoin output may consume it again, at any later time', () => {
-    const { journal } = setUp();
-    expect(journal.consumeOnce('output:t:0', 'swap:a', NOW)).toBe(true);
-    expect(journal.consumeOnce('output:t:0', 'swap:b', NOW + DAY_MS)).toBe(false);
-    expect(journal.consumeOnce('output:t:0', 'swap:a', NOW + DAY_MS)).toBe(true);
-    expect(journal.consumerOf('output:t:0')).toBe('swap:a');
-    expect(journal.consumerOf('output:t:1')).toBeUndefined();
-    journal.purge(NOW + 1_000 * DAY_MS);
-    expect(journal.consumeOnce('output:t:0', 'swap:b', NOW)).toBe(false);
-  });
+it('only the swap that consumed a Bitcoin output may consume it again, at any later time', () => {
+  const { journal } = setUp();
+  expect(journal.consumeOnce('output:t:0', 'swap:a', NOW)).toBe(true);
+  expect(journal.consumeOnce('output:t:0', 'swap:b', NOW + DAY_MS)).toBe(false);
+  expect(journal.consumeOnce('output:t:0', 'swap:a', NOW + DAY_MS)).toBe(true);
+  expect(journal.consumerOf('output:t:0')).toBe('swap:a');
+  expect(journal.consumerOf('output:t:1')).toBeUndefined();
+  journal.purge(NOW + 1_000 * DAY_MS);
+  expect(journal.consumeOnce('output:t:0', 'swap:b', NOW)).toBe(false);
 });
 
 describe('calls', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { lamports } from '../../../src/core/amount.ts';
 import {
   decodeOperation,
@@ -72,41 +72,39 @@ const rows: fc.Arbitrary<Operation> = fc.record({
   outcome: facts,
 });
 
-describe('a row as text', () => {
-  it('a row encoded as text is decoded unchanged, with exact amounts and types', () => {
-    fc.assert(
-      fc.property(rows, (row) => {
-        expect(decodeOperation(encodeOperation(row))).toEqual(row);
-      }),
-      { numRuns: 500 },
-    );
-  });
+it('a row encoded as text is decoded unchanged, with exact amounts and types', () => {
+  fc.assert(
+    fc.property(rows, (row) => {
+      expect(decodeOperation(encodeOperation(row))).toEqual(row);
+    }),
+    { numRuns: 500 },
+  );
+});
 
-  it('a row of an older version gets neutral values for fields that did not exist then', () => {
-    const old = decodeOperation('{"seq":3,"id":"swap:x","kind":"swap","state":"signed"}');
-    expect(old).toMatchObject({
-      detail: '',
-      reason: null,
-      amount: 0n,
-      reserved: 0n,
-      unsettled: 0n,
-      cost: 0n,
-      releasedSlot: null,
-      attempt: 1,
-      signing: null,
-      landing: null,
-      dueAt: null,
-      looks: 0,
-      plan: {},
-      outcome: {},
-    });
+it('a row of an older version gets neutral values for fields that did not exist then', () => {
+  const old = decodeOperation('{"seq":3,"id":"swap:x","kind":"swap","state":"signed"}');
+  expect(old).toMatchObject({
+    detail: '',
+    reason: null,
+    amount: 0n,
+    reserved: 0n,
+    unsettled: 0n,
+    cost: 0n,
+    releasedSlot: null,
+    attempt: 1,
+    signing: null,
+    landing: null,
+    dueAt: null,
+    looks: 0,
+    plan: {},
+    outcome: {},
   });
+});
 
-  it('a row of a newer version keeps the fields that this version does not know', () => {
-    const newer = `${encodeOperation(planned()).slice(0, -1)},"escrow":"7","state":"melting"}`;
-    expect(decodeOperation(newer)).toMatchObject({ escrow: '7', state: 'melting' });
-    expect(encodeOperation(decodeOperation(newer))).toContain('"escrow":"7"');
-  });
+it('a row of a newer version keeps the fields that this version does not know', () => {
+  const newer = `${encodeOperation(planned()).slice(0, -1)},"escrow":"7","state":"melting"}`;
+  expect(decodeOperation(newer)).toMatchObject({ escrow: '7', state: 'melting' });
+  expect(encodeOperation(decodeOperation(newer))).toContain('"escrow":"7"');
 });
 
 it.each([

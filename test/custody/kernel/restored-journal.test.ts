@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Custodian } from '../../../src/custody/custodian.ts';
 import { Journal } from '../../../src/custody/kernel/journal.ts';
 import { type CustodianWorld, createCustodianWorld, keyed, request } from '../../kit/custodian.ts';
@@ -43,134 +43,132 @@ async function ticks(custody: Custodian, w: CustodianWorld, count: number): Prom
   }
 }
 
-describe('a restored journal', () => {
-  it('a restored journal signs nothing, and its report shows the reason', async () => {
-    const { w, old } = await restored();
-    const custody = w.start(old);
-    const before = w.signatures();
-    const answer = await custody.createSwap(request({ client: '192.0.2.3' }));
-    expect(answer).toMatchObject({
-      type: 'refused',
-      refusal: { code: 'SWAPS_PAUSED', details: { reason: 'journal_behind_mirror' } },
-    });
-    expect(w.signatures()).toBe(before);
-    expect((await custody.report()).frozen).toBe('journal_behind_mirror');
+it('a restored journal signs nothing, and its report shows the reason', async () => {
+  const { w, old } = await restored();
+  const custody = w.start(old);
+  const before = w.signatures();
+  const answer = await custody.createSwap(request({ client: '192.0.2.3' }));
+  expect(answer).toMatchObject({
+    type: 'refused',
+    refusal: { code: 'SWAPS_PAUSED', details: { reason: 'journal_behind_mirror' } },
   });
-
-  it.each([
-    ['was restored to an older state', restored, 'journal_behind_mirror'],
-    [
-      'was emptied',
-      async () => ({ ...(await restored()), old: createSqliteStorage() }),
-      'journal_behind_mirror',
-    ],
-    [
-      'is new, for a key that has signed',
-      async () => {
-        const w = createCustodianWorld();
-        credit(w.swap, 'earlier', SOL);
-        const shown = w.swap.transactions.get('earlier');
-        if (shown) w.swap.transactions.set('earlier', { ...shown, signers: [RESERVE] });
-        return { w, old: createSqliteStorage() };
-      },
-      'journal_empty_but_reserve_has_signed',
-    ],
-  ])('the first report shows a frozen journal for a Durable Object that %s', async (_what, lose, frozen) => {
-    const { w, old } = await lose();
-    expect(await w.start(old).signingState()).toMatchObject({ frozen });
-    expect(await w.start(old).report()).toMatchObject({ frozen });
-  });
-
-  it('a restored journal is unverified in every report until D1 responds', async () => {
-    const { w, old } = await restored();
-    w.mirror.state = 'down';
-    const custody = w.start(old);
-    expect(await custody.signingState()).toMatchObject({ frozen: 'unverified' });
-    expect(await custody.report()).toMatchObject({ frozen: 'unverified' });
-    w.mirror.state = 'up';
-    expect(await custody.signingState()).toMatchObject({ frozen: 'journal_behind_mirror' });
-  });
-
-  it('a restored journal never overwrites rows in D1, because it will be restored from them', async () => {
-    const { w, old, truth } = await restored();
-    const custody = w.start(old);
-    await ticks(custody, w, 60);
-    await custody.wake();
-    expect(snapshot(w)).toEqual(truth);
-  });
-
-  it('a restored journal is still detected after it has run without D1 for a while', async () => {
-    const { w, old, truth } = await restored();
-    w.mirror.state = 'down';
-    const custody = w.start(old);
-    await ticks(custody, w, 60);
-    w.mirror.state = 'up';
-    await ticks(custody, w, 3);
-    expect((await custody.report()).frozen).toBe('journal_behind_mirror');
-    expect(snapshot(w)).toEqual(truth);
-  });
-
-  it('a restored journal consumes no Bitcoin output and no refund', async () => {
-    const { w, old } = await restored();
-    w.bridge.nextReport = () => ({ state: 'failed', reason: 'bridge_failed' });
-    const custody = w.start(old);
-    await ticks(custody, w, 10);
-    const journal = new Journal(old);
-    expect(journal.get('swap:key-first')).toMatchObject({ state: 'signed' });
-  });
-
-  it('a restored journal does not wake itself often while it waits for the operator', async () => {
-    const { w, old } = await restored();
-    const custody = w.start(old);
-    await ticks(custody, w, 2);
-    expect((old.alarm ?? Number.POSITIVE_INFINITY) - w.clock.now).toBeGreaterThanOrEqual(30_000);
-  });
-
-  it('after the operator reconciles a restored journal, it has its rows again and stays paused', async () => {
-    const { w, old } = await restored();
-    const custody = w.start(old);
-    await custody.alarm();
-    expect(await custody.ops({ name: 'reconcile' })).toMatchObject({ ok: false });
-    w.clock.now += 600_000;
-    expect(await custody.ops({ name: 'reconcile' })).toMatchObject({ ok: true });
-    const journal = new Journal(old);
-    expect(journal.get('swap:key-second')?.signing).toEqual(w.journal.get('swap:key-second')?.signing);
-    expect(journal.get('swap:key-first')).toMatchObject({ state: 'settling', landing: { slot: 940n } });
-    expect(await custody.report()).toMatchObject({ frozen: null, paused: 'reconciled' });
-    // The key of the lost swap still returns its signature.
-    const before = w.signatures();
-    const again = await custody.createSwap(keyed('second', { client: '192.0.2.9' }));
-    expect(again).toMatchObject({ type: 'created', replayed: true });
-    expect(await custody.createSwap(request({ client: '192.0.2.8' }))).toMatchObject({
-      refusal: { code: 'SWAPS_PAUSED', details: { reason: 'reconciled' } },
-    });
-    expect(w.signatures()).toBe(before);
-    w.clock.now = NOW + 600_000;
-    await custody.alarm();
-    expect(w.mirror.operation('swap:key-first')).toMatchObject({ state: 'settling', amount: SOL });
-  });
-
-  it('the command reconcile fails until the check has found the restored journal suspect', async () => {
-    const { w, old } = await restored();
-    const custody = w.start(old);
-    const { mark } = w.mirror;
-    let failures = 1;
-    w.mirror.mark = () => (failures-- > 0 ? Promise.reject(new Error('D1_ERROR')) : mark());
-    expect(await custody.ops({ name: 'reconcile' })).toMatchObject({ ok: false });
-    expect(new Journal(old).get('swap:key-second')).toBeUndefined();
-    expect((await custody.report()).frozen).toBe('journal_behind_mirror');
-  });
-
-  it.each(['retry', 'end', 'write-off', 'refund'] as const)(
-    'a restored journal refuses the command %s until it is reconciled, because the command changes rows',
-    async (name) => {
-      const { w, old } = await restored();
-      const custody = w.start(old);
-      expect(await custody.ops({ name, id: 'swap:key-first' })).toMatchObject({
-        ok: false,
-        message: expect.stringContaining('reconcile'),
-      });
-      expect(new Journal(old).get('swap:key-first')?.state).toBe('signed');
-    },
-  );
+  expect(w.signatures()).toBe(before);
+  expect((await custody.report()).frozen).toBe('journal_behind_mirror');
 });
+
+it.each([
+  ['was restored to an older state', restored, 'journal_behind_mirror'],
+  [
+    'was emptied',
+    async () => ({ ...(await restored()), old: createSqliteStorage() }),
+    'journal_behind_mirror',
+  ],
+  [
+    'is new, for a key that has signed',
+    async () => {
+      const w = createCustodianWorld();
+      credit(w.swap, 'earlier', SOL);
+      const shown = w.swap.transactions.get('earlier');
+      if (shown) w.swap.transactions.set('earlier', { ...shown, signers: [RESERVE] });
+      return { w, old: createSqliteStorage() };
+    },
+    'journal_empty_but_reserve_has_signed',
+  ],
+])('the first report shows a frozen journal for a Durable Object that %s', async (_what, lose, frozen) => {
+  const { w, old } = await lose();
+  expect(await w.start(old).signingState()).toMatchObject({ frozen });
+  expect(await w.start(old).report()).toMatchObject({ frozen });
+});
+
+it('a restored journal is unverified in every report until D1 responds', async () => {
+  const { w, old } = await restored();
+  w.mirror.state = 'down';
+  const custody = w.start(old);
+  expect(await custody.signingState()).toMatchObject({ frozen: 'unverified' });
+  expect(await custody.report()).toMatchObject({ frozen: 'unverified' });
+  w.mirror.state = 'up';
+  expect(await custody.signingState()).toMatchObject({ frozen: 'journal_behind_mirror' });
+});
+
+it('a restored journal never overwrites rows in D1, because it will be restored from them', async () => {
+  const { w, old, truth } = await restored();
+  const custody = w.start(old);
+  await ticks(custody, w, 60);
+  await custody.wake();
+  expect(snapshot(w)).toEqual(truth);
+});
+
+it('a restored journal is still detected after it has run without D1 for a while', async () => {
+  const { w, old, truth } = await restored();
+  w.mirror.state = 'down';
+  const custody = w.start(old);
+  await ticks(custody, w, 60);
+  w.mirror.state = 'up';
+  await ticks(custody, w, 3);
+  expect((await custody.report()).frozen).toBe('journal_behind_mirror');
+  expect(snapshot(w)).toEqual(truth);
+});
+
+it('a restored journal consumes no Bitcoin output and no refund', async () => {
+  const { w, old } = await restored();
+  w.bridge.nextReport = () => ({ state: 'failed', reason: 'bridge_failed' });
+  const custody = w.start(old);
+  await ticks(custody, w, 10);
+  const journal = new Journal(old);
+  expect(journal.get('swap:key-first')).toMatchObject({ state: 'signed' });
+});
+
+it('a restored journal does not wake itself often while it waits for the operator', async () => {
+  const { w, old } = await restored();
+  const custody = w.start(old);
+  await ticks(custody, w, 2);
+  expect((old.alarm ?? Number.POSITIVE_INFINITY) - w.clock.now).toBeGreaterThanOrEqual(30_000);
+});
+
+it('after the operator reconciles a restored journal, it has its rows again and stays paused', async () => {
+  const { w, old } = await restored();
+  const custody = w.start(old);
+  await custody.alarm();
+  expect(await custody.ops({ name: 'reconcile' })).toMatchObject({ ok: false });
+  w.clock.now += 600_000;
+  expect(await custody.ops({ name: 'reconcile' })).toMatchObject({ ok: true });
+  const journal = new Journal(old);
+  expect(journal.get('swap:key-second')?.signing).toEqual(w.journal.get('swap:key-second')?.signing);
+  expect(journal.get('swap:key-first')).toMatchObject({ state: 'settling', landing: { slot: 940n } });
+  expect(await custody.report()).toMatchObject({ frozen: null, paused: 'reconciled' });
+  // The key of the lost swap still returns its signature.
+  const before = w.signatures();
+  const again = await custody.createSwap(keyed('second', { client: '192.0.2.9' }));
+  expect(again).toMatchObject({ type: 'created', replayed: true });
+  expect(await custody.createSwap(request({ client: '192.0.2.8' }))).toMatchObject({
+    refusal: { code: 'SWAPS_PAUSED', details: { reason: 'reconciled' } },
+  });
+  expect(w.signatures()).toBe(before);
+  w.clock.now = NOW + 600_000;
+  await custody.alarm();
+  expect(w.mirror.operation('swap:key-first')).toMatchObject({ state: 'settling', amount: SOL });
+});
+
+it('the command reconcile fails until the check has found the restored journal suspect', async () => {
+  const { w, old } = await restored();
+  const custody = w.start(old);
+  const { mark } = w.mirror;
+  let failures = 1;
+  w.mirror.mark = () => (failures-- > 0 ? Promise.reject(new Error('D1_ERROR')) : mark());
+  expect(await custody.ops({ name: 'reconcile' })).toMatchObject({ ok: false });
+  expect(new Journal(old).get('swap:key-second')).toBeUndefined();
+  expect((await custody.report()).frozen).toBe('journal_behind_mirror');
+});
+
+it.each(['retry', 'end', 'write-off', 'refund'] as const)(
+  'a restored journal refuses the command %s until it is reconciled, because the command changes rows',
+  async (name) => {
+    const { w, old } = await restored();
+    const custody = w.start(old);
+    expect(await custody.ops({ name, id: 'swap:key-first' })).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('reconcile'),
+    });
+    expect(new Journal(old).get('swap:key-first')?.state).toBe('signed');
+  },
+);

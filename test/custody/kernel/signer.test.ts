@@ -82,17 +82,15 @@ describe('a secret key', () => {
   });
 });
 
-describe('keys of mints', () => {
-  it('each invoice has one permanent mint key, which signs for its address', () => {
-    const keys = createMintKeys('a seed of its own');
-    const address = keys.address('invoice-1');
-    expect(createMintKeys('a seed of its own').address('invoice-1')).toBe(address);
-    expect(keys.address('invoice-2')).not.toBe(address);
-    expect(createMintKeys('another seed').address('invoice-1')).not.toBe(address);
-    const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), base58.decode(address)]);
-    const publicKey = createPublicKey({ key: der, format: 'der', type: 'spki' });
-    const message = Uint8Array.of(9, 9);
-    expect(verify(null, message, publicKey, keys.sign('invoice-1', message))).toBe(true);
-    expect(verify(null, message, publicKey, keys.sign('invoice-2', message))).toBe(false);
-  });
+it('each invoice has one permanent mint key, which signs for its address', () => {
+  const keys = createMintKeys('a seed of its own');
+  const address = keys.address('invoice-1');
+  expect(createMintKeys('a seed of its own').address('invoice-1')).toBe(address);
+  expect(keys.address('invoice-2')).not.toBe(address);
+  expect(createMintKeys('another seed').address('invoice-1')).not.toBe(address);
+  const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), base58.decode(address)]);
+  const publicKey = createPublicKey({ key: der, format: 'der', type: 'spki' });
+  const message = Uint8Array.of(9, 9);
+  expect(verify(null, message, publicKey, keys.sign('invoice-1', message))).toBe(true);
+  expect(verify(null, message, publicKey, keys.sign('invoice-2', message))).toBe(false);
 });

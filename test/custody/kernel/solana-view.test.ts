@@ -127,20 +127,18 @@ describe('views', () => {
   });
 });
 
-describe('sending', () => {
-  const already = refusal(-32002, 'Transaction simulation failed', { err: 'AlreadyProcessed' });
-  it.each<[string, Answer, Answer, boolean]>([
-    ['both take it', result(SIGNATURE), result(SIGNATURE), true],
-    ['one takes it', down, result(SIGNATURE), true],
-    ['one reports that it is on the chain', already, down, true],
-    ['both refuse it', refusal(-32005, 'behind'), HTML_429, false],
-    ['both are down', down, down, false],
-  ])('reports whether a node accepted a sent transaction: %s', async (_name, first, second, accepted) => {
-    const { chain, methods } = setUp({ sendTransaction: first }, { sendTransaction: second });
-    expect(await chain.send('AQID')).toBe(accepted);
-    // The transaction is sent to every node, because one may drop it and another may forward it.
-    expect(methods()).toEqual(['0 sendTransaction', '1 sendTransaction']);
-  });
+const already = refusal(-32002, 'Transaction simulation failed', { err: 'AlreadyProcessed' });
+it.each<[string, Answer, Answer, boolean]>([
+  ['both take it', result(SIGNATURE), result(SIGNATURE), true],
+  ['one takes it', down, result(SIGNATURE), true],
+  ['one reports that it is on the chain', already, down, true],
+  ['both refuse it', refusal(-32005, 'behind'), HTML_429, false],
+  ['both are down', down, down, false],
+])('reports whether a node accepted a sent transaction: %s', async (_name, first, second, accepted) => {
+  const { chain, methods } = setUp({ sendTransaction: first }, { sendTransaction: second });
+  expect(await chain.send('AQID')).toBe(accepted);
+  // The transaction is sent to every node, because one may drop it and another may forward it.
+  expect(methods()).toEqual(['0 sendTransaction', '1 sendTransaction']);
 });
 
 describe('balance', () => {

@@ -84,21 +84,18 @@ describe('a witness', () => {
   });
 });
 
-describe('a late witness', () => {
-  it('a node added after the signing must have reached the slot of the signing and the slots of all recorded nodes', () => {
-    const { witnesses, ...bare } = signingOf('one');
-    const signing = {
-      ...bare,
-      witnesses: [...witnesses, { node: 'three', slot: 950n, height: 860n }].toReversed(),
-    };
-    const added = (node: string, finalizedSlot: bigint) =>
-      withLateWitnesses(signing, [view({ node, finalizedSlot })]).witnesses.length - 3;
-    expect([added('four', 949n), added('four', 950n), added('two', 2_000n)]).toEqual([0, 1, 0]);
-    const unknown = { ...bare, witnesses: witnesses.map((one) => ({ ...one, slot: 800n })) };
-    const late = (finalizedSlot: bigint) =>
-      withLateWitnesses(unknown, [view({ node: 'four', finalizedSlot })]);
-    expect([late(899n), late(900n)].map((one) => one.witnesses.length)).toEqual([2, 3]);
-  });
+it('a node added after the signing must have reached the slot of the signing and the slots of all recorded nodes', () => {
+  const { witnesses, ...bare } = signingOf('one');
+  const signing = {
+    ...bare,
+    witnesses: [...witnesses, { node: 'three', slot: 950n, height: 860n }].toReversed(),
+  };
+  const added = (node: string, finalizedSlot: bigint) =>
+    withLateWitnesses(signing, [view({ node, finalizedSlot })]).witnesses.length - 3;
+  expect([added('four', 949n), added('four', 950n), added('two', 2_000n)]).toEqual([0, 1, 0]);
+  const unknown = { ...bare, witnesses: witnesses.map((one) => ({ ...one, slot: 800n })) };
+  const late = (finalizedSlot: bigint) => withLateWitnesses(unknown, [view({ node: 'four', finalizedSlot })]);
+  expect([late(899n), late(900n)].map((one) => one.witnesses.length)).toEqual([2, 3]);
 });
 
 describe('a node has pruned the history of an attempt', () => {

@@ -67,29 +67,27 @@ describe('every state with every observation', () => {
   });
 });
 
-describe('effectOf', () => {
-  it.each<[string, Operation, string]>([
-    ['an intent is prepared', planned(), 'prepare'],
-    ['an intent that is held waits for the operator', planned({ reason: held('unknown_state') }), 'none'],
-    [
-      'an intent whose first attempt expired is prepared',
-      planned({ reason: code('expired'), attempt: 2 }),
-      'prepare',
-    ],
-    ['stored bytes that were not sent are sent', signed({ detail: 'signed', looks: 0 }), 'send'],
-    ['sent bytes are watched', signed({ detail: 'sent', looks: 1 }), 'watch'],
-    [
-      'bytes that no node accepted are watched too: a node may have accepted them without a response',
-      signed({ detail: 'signed', looks: 1 }),
-      'watch',
-    ],
-    ['a landed swap awaits its payment', settling(), 'settle'],
-    ['a failure with money outstanding is still checked', outstanding(), 'settle'],
-    ['a failure without money outstanding needs no further step', closed(), 'none'],
-    ['a success needs no further step', done(), 'none'],
-  ])('%s', (_name, row, effect) => {
-    expect(effectOf(row)).toBe(effect);
-  });
+it.each<[string, Operation, string]>([
+  ['an intent is prepared', planned(), 'prepare'],
+  ['an intent that is held waits for the operator', planned({ reason: held('unknown_state') }), 'none'],
+  [
+    'an intent whose first attempt expired is prepared',
+    planned({ reason: code('expired'), attempt: 2 }),
+    'prepare',
+  ],
+  ['stored bytes that were not sent are sent', signed({ detail: 'signed', looks: 0 }), 'send'],
+  ['sent bytes are watched', signed({ detail: 'sent', looks: 1 }), 'watch'],
+  [
+    'bytes that no node accepted are watched too: a node may have accepted them without a response',
+    signed({ detail: 'signed', looks: 1 }),
+    'watch',
+  ],
+  ['a landed swap awaits its payment', settling(), 'settle'],
+  ['a failure with money outstanding is still checked', outstanding(), 'settle'],
+  ['a failure without money outstanding needs no further step', closed(), 'none'],
+  ['a success needs no further step', done(), 'none'],
+])('%s', (_name, row, effect) => {
+  expect(effectOf(row)).toBe(effect);
 });
 
 describe('before anything is signed', () => {

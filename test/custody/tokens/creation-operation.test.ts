@@ -1,5 +1,5 @@
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { CREATION_FEE, METAPLEX_FEE } from '../../../src/chain/solana/token-creation.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../src/chain/solana/token-program.ts';
 import { lamports } from '../../../src/core/amount.ts';
@@ -69,35 +69,30 @@ it('lamports at a mint address are treated neither as our mint nor as a sign of 
   expect(signed).toEqual([]);
 });
 
-describe('a mint that already exists', () => {
-  const mint = (over: Partial<FoundMint> = {}): FoundMint => ({
-    owner: TOKEN_2022_PROGRAM,
-    supply: 5_000_000n,
-    decimals: 6,
-    ...over,
-  });
+const mint = (over: Partial<FoundMint> = {}): FoundMint => ({
+  owner: TOKEN_2022_PROGRAM,
+  supply: 5_000_000n,
+  decimals: 6,
+  ...over,
+});
 
-  it.each([
-    ['as ordered', mint(), {}],
-    ['some of which was burnt later', mint({ supply: 1n }), {}],
-    ['whose supply its creator increased later', mint({ supply: 9_000_000n }), { revokeMint: false }],
-  ])(
-    'an existing mint %s is the result of the creation, so nothing is signed',
-    async (_name, found, over) => {
-      const { prepared, signed } = prepare(found, over);
-      expect(await prepared).toEqual({ ok: false, found: { mint: MINT } });
-      expect(signed).toEqual([]);
-    },
-  );
+it.each([
+  ['as ordered', mint(), {}],
+  ['some of which was burnt later', mint({ supply: 1n }), {}],
+  ['whose supply its creator increased later', mint({ supply: 9_000_000n }), { revokeMint: false }],
+])('an existing mint %s is the result of the creation, so nothing is signed', async (_name, found, over) => {
+  const { prepared, signed } = prepare(found, over);
+  expect(await prepared).toEqual({ ok: false, found: { mint: MINT } });
+  expect(signed).toEqual([]);
+});
 
-  it.each([
-    ['of another program', mint({ owner: TOKEN_PROGRAM })],
-    ['of other decimals', mint({ decimals: 9 })],
-    ['of more than the mint authority may have made', mint({ supply: 5_000_001n })],
-    ['that is not a mint', mint({ supply: 0n, decimals: -1 })],
-  ])('an existing mint %s is not ours, so the operator must check it', async (_name, found) => {
-    const { prepared, signed } = prepare(found);
-    expect(await prepared).toEqual({ ok: false, reason: 'foreign_mint' });
-    expect(signed).toEqual([]);
-  });
+it.each([
+  ['of another program', mint({ owner: TOKEN_PROGRAM })],
+  ['of other decimals', mint({ decimals: 9 })],
+  ['of more than the mint authority may have made', mint({ supply: 5_000_001n })],
+  ['that is not a mint', mint({ supply: 0n, decimals: -1 })],
+])('an existing mint %s is not ours, so the operator must check it', async (_name, found) => {
+  const { prepared, signed } = prepare(found);
+  expect(await prepared).toEqual({ ok: false, reason: 'foreign_mint' });
+  expect(signed).toEqual([]);
 });
