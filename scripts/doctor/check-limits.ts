@@ -32,6 +32,12 @@ function checkSpending(settings: Settings): Finding[] {
       'RESERVE_FLOOR_SOL is below 0.01: fees and rent could no longer be paid.',
       'Set it to 0.1, the default.',
     ),
+    ...noteIf(
+      c.SWAPS_DISABLED,
+      'swaps-disabled',
+      'SWAPS_DISABLED is on: every swap is refused.',
+      'Unset it when swaps may run.',
+    ),
   ];
 }
 
