@@ -3,9 +3,7 @@
  * site, documentation and the simulator's invariants derive from this list.
  * @module
  */
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+import { DAY_MS, HOUR_MS } from './durations.ts';
 
 export type OperationLimit = {
   /** The kind of operation that the limit bounds. */
