@@ -94,8 +94,9 @@ export type VerifyProofOptions = {
  */
 const EVIDENCE_KEPT_MS = 60_000;
 
-const signed = z.looseObject({ address: z.string(), signature: z.string() });
-const Proof = z.looseObject({
+const signed = z.object({ address: z.string(), signature: z.string() });
+/** The members that the result repeats. */
+const Proof = z.object({
   message: z.string(),
   hash: z.string().nullable().default(null),
   bitcoin: signed,
@@ -137,16 +138,10 @@ function report(p: {
   readonly asked: readonly string[];
   readonly at: number;
 }): Answer {
-  const { message, hash, bitcoin, solana } = p.proof;
   return {
     verified: p.checks.every(({ result }) => result === 'confirmed'),
     checks: p.checks.map(({ name, result, text }) => ({ name, ok: result === 'confirmed', result, text })),
-    proof: {
-      message,
-      hash,
-      bitcoin: { address: bitcoin.address, signature: bitcoin.signature },
-      solana: { address: solana.address, signature: solana.signature },
-    },
+    proof: p.proof,
     signed_at: p.message?.time ?? null,
     age_seconds: p.message ? Math.floor((p.at - Date.parse(p.message.time)) / 1_000) : null,
     sources: p.asked,
