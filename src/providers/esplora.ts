@@ -55,7 +55,7 @@ export type Esplora = ReturnType<typeof createEsplora>;
 export function createEsplora(opts: { baseUrl: string; name: string; fetch: Fetch }) {
   const at = (path: string) => ({ fetch: opts.fetch, upstream: opts.name, url: `${opts.baseUrl}${path}` });
   /** Third parties may make transactions large: 100,000 virtual bytes are up to 10 MB of JSON. */
-  const large = (path: string) => ({ ...at(path), shortens: true }) as const;
+  const large = (path: string) => ({ ...at(path), shortens: true });
 
   async function list(path: string): Promise<BitcoinTx[]> {
     const seen = new Set<string>();

@@ -35,7 +35,7 @@ type Ask = {
   readonly body?: unknown;
   readonly timeoutMs?: number;
   /** Shortens long strings of JSON, and returns the first rows of a list that is too large. */
-  readonly shortens?: true;
+  readonly shortens?: boolean;
 };
 
 /**

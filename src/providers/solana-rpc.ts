@@ -107,14 +107,12 @@ function createNode(url: string, name: string, fetch: Fetch) {
 
 type Call = ReturnType<typeof createCall>;
 
-/** Anyone may add transactions with long memos to a list. */
-const shortensFor = (method: string) =>
-  method === 'getSignaturesForAddress' ? ({ shortens: true } as const) : {};
-
 function createCall(url: string, name: string, fetch: Fetch) {
   return async function call<T>(method: string, params: unknown[], result: z.ZodType<T>): Promise<T> {
     const body = { jsonrpc: '2.0', id: 1, method, params };
-    const answer = await ask({ fetch, upstream: name, url, method: 'POST', body, ...shortensFor(method) });
+    // Anyone may add transactions with long memos to a list.
+    const shortens = method === 'getSignaturesForAddress';
+    const answer = await ask({ fetch, upstream: name, url, method: 'POST', body, shortens });
     const refused = refusalUnderHttpError(answer);
     const { error, result: value } = refused
       ? { ...refused, result: undefined }
