@@ -76,13 +76,12 @@ export const checkFigures = (
   checkFreshness(evidence, message),
 ];
 
-const confirmed = (name: CheckLine['name'], text: string): CheckLine => ({ name, result: 'confirmed', text });
-const contradicted = (name: CheckLine['name'], text: string): CheckLine => ({
-  name,
-  result: 'contradicted',
-  text,
-});
-const unchecked = (name: CheckLine['name'], text: string): CheckLine => ({ name, result: 'unchecked', text });
+const lineWith =
+  (result: CheckLine['result']) =>
+  (name: CheckLine['name'], text: string): CheckLine => ({ name, result, text });
+const confirmed = lineWith('confirmed');
+const contradicted = lineWith('contradicted');
+const unchecked = lineWith('unchecked');
 
 /** The message of a proof, or the five lines about a text that is none. */
 export function readOrContradict(text: string): ProofMessage | CheckLine[] {
