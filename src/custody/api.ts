@@ -23,8 +23,6 @@ export type Refusal = {
 
 export type Refused = { readonly type: 'refused'; readonly refusal: Refusal };
 
-export const refused = (refusal: Refusal): Refused => ({ type: 'refused', refusal });
-
 /** A caller's Idempotency-Key, hashed, and the hash of the route and body that it was used with. */
 export type RequestKey = { readonly keyHash: string; readonly bodyHash: string };
 

@@ -18,9 +18,9 @@ import {
   payoutView,
   type Refusal,
   type Refused,
-  refused,
 } from '../api.ts';
-import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
+import { refused } from '../kernel/begin-operation.ts';
+import type { CustodyModule, HeldDebts, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
 import { reasonText } from '../kernel/reason.ts';
 import { epochView, mirroredClaims, saveClaim, saveEpoch, withItsClaims } from './asry-records.ts';
@@ -59,10 +59,11 @@ type ClaimsPorts = AsryPorts & { readonly within: Within };
 export class Claims implements CustodyModule {
   readonly kinds: CustodyModule['kinds'];
   readonly mirrored: readonly MirrorSource[];
-  readonly held: Payouts;
+  readonly held: HeldDebts;
   readonly #tools: ModuleTools;
   readonly #p: ClaimsPorts;
   readonly #store: AsryStore;
+  readonly #payouts: Payouts;
   /** Running checks of owed payouts, by deposit: concurrent calls share one read of the nodes. */
   readonly #checks = new Map<string, Promise<void>>();
 
@@ -70,13 +71,14 @@ export class Claims implements CustodyModule {
     this.#tools = tools;
     this.#p = p;
     this.#store = new AsryStore(tools.storage);
-    this.held = new Payouts(tools, this.#store, p);
+    this.#payouts = new Payouts(tools, this.#store, p);
+    this.held = this.#payouts;
     this.kinds = { asry: createAsryKind(p) };
     this.mirrored = mirroredClaims(this.#store, tools);
   }
 
   hold(): void {
-    this.held.hold();
+    this.#payouts.hold();
   }
 
   async claim(request: ClaimRequest): Promise<ClaimAnswer> {
@@ -111,12 +113,12 @@ export class Claims implements CustodyModule {
   nextRunAt(): number | undefined {
     const last = this.#store.lastEnd();
     const epochEnds = last === undefined ? this.#tools.now() : last * 1_000;
-    return Math.min(epochEnds, this.held.nextAt() ?? epochEnds);
+    return Math.min(epochEnds, this.#payouts.nextAt() ?? epochEnds);
   }
 
   async run(): Promise<void> {
-    this.held.settleEnded();
-    await this.held.sweep();
+    this.#payouts.settleEnded();
+    await this.#payouts.sweep();
     await this.#openEpochs();
   }
 
@@ -175,7 +177,7 @@ export class Claims implements CustodyModule {
     // A failed payout costs a fee, so only the background retries it. The alarm continues any payout that is not done
     // in time.
     if (payout.reason !== 'payout_failed')
-      await this.#p.within(this.held.check([payout], false), MAX_WAIT_MS);
+      await this.#p.within(this.#payouts.check([payout], false), MAX_WAIT_MS);
     return this.#claimed(payout, false);
   }
 
@@ -200,7 +202,7 @@ export class Claims implements CustodyModule {
     if (atoms === undefined) return refusal('REWARD_USD_UNAVAILABLE');
     const fresh = newPayout(claim, { part: earlier.length + 1, atoms, key: request.key, now: now() });
     const hasFailed = earlier.some(({ reason }) => reason === 'payout_failed');
-    const payout = hasFailed ? this.held.owe(fresh, 'payout_failed') : fresh;
+    const payout = hasFailed ? this.#payouts.owe(fresh, 'payout_failed') : fresh;
     storage.transaction(() => {
       if (opened) {
         journal.consumeOnce(`payment:${signature}`, claimPurpose(signature), now());
@@ -229,7 +231,7 @@ export class Claims implements CustodyModule {
   #checkOnce(signature: string, owed: readonly Payout[]): Promise<void> {
     const running = this.#checks.get(signature);
     if (running) return running;
-    const check = this.held.check(owed, true).finally(() => this.#checks.delete(signature));
+    const check = this.#payouts.check(owed, true).finally(() => this.#checks.delete(signature));
     this.#checks.set(signature, check);
     return check;
   }

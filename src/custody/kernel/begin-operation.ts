@@ -6,7 +6,7 @@
 import type { Lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { type UpstreamFailure, upstreamFailure } from '../../core/errors.ts';
-import type { Refusal } from '../api.ts';
+import type { Refusal, Refused } from '../api.ts';
 import type { Journal } from './journal.ts';
 import { type Facts, type Kind, type Operation, plannedOperation } from './operation.ts';
 import type { Storage } from './ports.ts';
@@ -131,6 +131,8 @@ export function queueOperation(
 
 /** The balance is from a slot before the outcome of an operation that no longer reserves lamports. */
 export const BALANCE_OUTDATED: UpstreamFailure = { reason: 'balance_outdated', upstream: null };
+
+export const refused = (refusal: Refusal): Refused => ({ type: 'refused', refusal });
 
 export const upstreamRefusal = ({ reason, upstream }: UpstreamFailure): Refusal => ({
   code: 'UPSTREAM_FAILED',

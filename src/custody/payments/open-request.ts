@@ -5,7 +5,8 @@
 import { encodeBase58 } from '../../chain/solana/address.ts';
 import { CALL_LIMITS } from '../../core/call-limits.ts';
 import { hasShare, networksOf } from '../../core/client-network.ts';
-import { type OpenRequest, type Refusal, type RequestOpened, refused } from '../api.ts';
+import type { OpenRequest, Refusal, RequestOpened } from '../api.ts';
+import { refused } from '../kernel/begin-operation.ts';
 import type { ModuleTools } from '../kernel/module.ts';
 import type { TokenPort } from './payment-requests.ts';
 import { requestView } from './request-records.ts';

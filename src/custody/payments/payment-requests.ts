@@ -8,17 +8,17 @@ import { isSignature } from '../../chain/solana/address.ts';
 import { earliest } from '../../core/due-time.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import type { ChainTransaction } from '../../providers/solana-rpc.ts';
-import {
-  type ConfirmRequest,
-  type OpenRequest,
-  type OpsAnswer,
-  type PaymentConfirmed,
-  type Refusal,
-  type RequestOpened,
-  type RequestView,
-  refused,
+import type {
+  ConfirmRequest,
+  OpenRequest,
+  OpsAnswer,
+  PaymentConfirmed,
+  Refusal,
+  RequestOpened,
+  RequestView,
 } from '../api.ts';
-import type { CustodyModule, MirrorSource, ModuleTools } from '../kernel/module.ts';
+import { refused } from '../kernel/begin-operation.ts';
+import type { CustodyModule, HeldDebts, MirrorSource, ModuleTools } from '../kernel/module.ts';
 import type { Within } from '../kernel/ports.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { LookedUp, LookUp, Lookup } from '../kernel/signature-lookups.ts';
@@ -77,13 +77,14 @@ export class Payments implements CustodyModule {
   readonly kinds: CustodyModule['kinds'];
   readonly commands: Readonly<Record<'refund' | 'fingerprint', (id: string) => Promise<OpsAnswer>>>;
   readonly mirrored: readonly MirrorSource[];
-  readonly held: Refunds;
+  readonly held: HeldDebts;
   readonly #tools: ModuleTools;
   readonly #p: PaymentsPorts;
   readonly #store: RequestStore;
   readonly #changes: RequestChanges;
   readonly #booking: Booking;
   readonly #search: PaymentSearch;
+  readonly #refunds: Refunds;
 
   constructor(tools: ModuleTools, p: PaymentsPorts) {
     const { journal, storage, now, log } = tools;
@@ -105,11 +106,12 @@ export class Payments implements CustodyModule {
       fingerprint: async () => fingerprintOf(p.mintAddress),
     };
     this.mirrored = mirroredPayments({ journal, now, store, payments }, p.tokens.mirrored);
+    this.#refunds = refunds;
     this.held = refunds;
   }
 
   nextRunAt(): number | undefined {
-    return earliest(this.#changes.nextAt(), this.held.nextAt(), this.#search.nextRunAt('alarm'));
+    return earliest(this.#changes.nextAt(), this.#refunds.nextAt(), this.#search.nextRunAt('alarm'));
   }
 
   run(): Promise<void> {
@@ -142,7 +144,7 @@ export class Payments implements CustodyModule {
 
   hold(): void {
     for (const request of this.#store.creationsPaid()) this.#changes.plan(request);
-    this.held.hold();
+    this.#refunds.hold();
   }
 
   /** Books the payment of a request and begins the work that it pays for. */
@@ -256,7 +258,7 @@ export class Payments implements CustodyModule {
   /** One run. Ended creations are booked before any chain read, and no request expires before the chain was read. */
   async #run(by: 'alarm' | 'cron'): Promise<void> {
     this.#changes.settleCreations(ENDED_BATCH);
-    this.held.settleEnded();
+    this.#refunds.settleEnded();
     const searchAt = this.#search.nextRunAt(by);
     if (searchAt !== undefined && searchAt <= this.#tools.now()) await this.#search.run(by);
     // A payment that was not read yet may be in time. A request therefore expires only when all payments up to its end
