@@ -127,7 +127,7 @@ describe('npm run verify', () => {
   });
 
   it.each([
-    ['1', 'contradicts the proof', 'wrongBalance', 'RED', ['reserve']],
+    ['1', 'contradicts the proof', 'wrongBalance', 'RED', ['reserve', 'supply']],
     ['2', 'cannot be reached', '500', '?', ['reserve', 'freshness']],
   ])('npm run verify ends with code %s when an explorer %s', async (code, _name, kind, mark, names) => {
     world.faults.set('esplora2', { kind, by: -1_000 });
