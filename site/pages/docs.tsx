@@ -74,7 +74,7 @@ const responsesOf = ({ responses }: Operation): [status: string, response: Respo
 
 /** The recorded response of an operation. */
 const Example = ({ operation: { operationId = '' }, status }: { operation: Operation; status: string }) => {
-  const value = EXAMPLES[operationId]?.responses.find((one) => String(one.status) === status)?.body;
+  const value = status === '200' ? EXAMPLES[operationId]?.responses.ok : undefined;
   return value === undefined ? null : (
     <details>
       <summary>Recorded response</summary>

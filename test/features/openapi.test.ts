@@ -159,15 +159,12 @@ describe.each(named)('%s', (_name, { method, operation }) => {
 describe('examples', () => {
   const checker = createDocumentChecker(document);
   const recorded = Object.entries(EXAMPLES).flatMap(([id, { responses }]) =>
-    responses.map(({ status, name, body }) => [id, status, name, body] as const),
+    Object.entries(responses).map(([name, body]) => [id, name, body] as const),
   );
 
-  it.each(recorded)(
-    'the recorded example %s %s %s matches its response schema',
-    (id, status, _name, body) => {
-      expect(checker.bodyViolations(id, status, body)).toEqual([]);
-    },
-  );
+  it.each(recorded)('the recorded example %s %s matches its response schema', (id, _name, body) => {
+    expect(checker.bodyViolations(id, 200, body)).toEqual([]);
+  });
 
   const withBody = named.filter(
     ([, { operation }]) =>
@@ -177,8 +174,7 @@ describe('examples', () => {
   it.each(withBody)(
     '%s has a recorded example of a success; `npm run examples` records it',
     (_name, { operation }) => {
-      const { responses = [] } = EXAMPLES[operation.operationId ?? ''] ?? {};
-      expect(responses.map(({ name }) => name)).toContain('ok');
+      expect(EXAMPLES[operation.operationId ?? '']?.responses.ok).toBeDefined();
     },
   );
 

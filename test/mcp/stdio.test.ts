@@ -23,7 +23,7 @@ const start = (env: Readonly<Record<string, string | undefined>> = { API_BASE_UR
 };
 
 beforeAll(async () => {
-  const ok = (id: string) => ({ body: EXAMPLES[id]?.responses.find(({ name }) => name === 'ok')?.body });
+  const ok = (id: string) => ({ body: EXAMPLES[id]?.responses.ok });
   api = await startApi({
     '/api/reserves': ok('getReserves'),
     '/api/swap/min': {
