@@ -62,7 +62,6 @@ const findings = await examine({
   files: world ? {} : { wrangler: 'wrangler.toml', settings: file },
   service,
   offline: values.offline,
-  fetch,
 });
 const problems = findings.filter(({ level }) => level === 'problem');
 const lines = values.json

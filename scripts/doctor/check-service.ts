@@ -5,7 +5,6 @@ import * as z from 'zod';
 import type { Health, Ready, Reserves, Status } from '../../packages/client/src/operations.ts';
 import { createMintKeys } from '../../src/custody/kernel/signer.ts';
 import { schemaFingerprint } from '../../src/features/status/database-store.ts';
-import type { Fetch } from '../../src/providers/http.ts';
 import { type Finding, noteIf, problem, problemIf, type Settings } from './finding.ts';
 
 const OpsRows = z.looseObject({ rows: z.array(z.looseObject({ fingerprint: z.string() })) });
@@ -32,7 +31,7 @@ export function expectedSchema(): string {
 }
 
 /** @param origin of the running service */
-export async function checkService(origin: string, settings: Settings, fetch: Fetch): Promise<Finding[]> {
+export async function checkService(origin: string, settings: Settings): Promise<Finding[]> {
   /** The response, or undefined unless it has this member. */
   async function read<T extends object>(path: string, member: keyof T): Promise<T | undefined> {
     try {
@@ -77,12 +76,12 @@ export async function checkService(origin: string, settings: Settings, fetch: Fe
     ...(reserves ? checkAddresses(reserves, settings) : []),
     ...checkStatus(status),
     ...checkCustody(status),
-    ...(await checkSecretsOf(origin, settings, fetch)),
+    ...(await checkSecretsOf(origin, settings)),
   ];
 }
 
 /** Compares the secrets that the running service can compare without showing them. Changes nothing. */
-async function checkSecretsOf(origin: string, settings: Settings, fetch: Fetch): Promise<Finding[]> {
+async function checkSecretsOf(origin: string, settings: Settings): Promise<Finding[]> {
   const { OPS_SECRET: secret, MINT_KEY_SEED: seed } = settings;
   if (!secret) return [];
   const response = await fetch(`${origin}/api/ops`, {

@@ -8,10 +8,9 @@ import { formatAmount, lamports, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { agreePrices, MAX_DIVERGENCE_BPS } from '../../src/core/price.ts';
 import { createEsplora } from '../../src/providers/esplora.ts';
-import type { Fetch } from '../../src/providers/http.ts';
 import { createNearIntents } from '../../src/providers/near-intents.ts';
 import { createPriceVenues } from '../../src/providers/price-venues.ts';
-import { createSolanaRpc, type SolanaNode } from '../../src/providers/solana-rpc.ts';
+import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { createVaultTransit } from '../../src/providers/vault-transit.ts';
 import { type Finding, hostOf, note, problem, problemIf, type Settings } from './finding.ts';
 
@@ -55,14 +54,14 @@ const silent = <T>(answers: readonly Answered<T>[], name: string, fix: string): 
     'failure' in answer ? [problem(name, `${answer.name} does not answer (${answer.failure}).`, fix)] : [],
   );
 
-export async function checkUpstreams(settings: Settings, fetch: Fetch): Promise<Finding[]> {
+export async function checkUpstreams(settings: Settings): Promise<Finding[]> {
   const config = readConfig(settings);
   const { RESERVE_SOLANA_ADDRESS: reserve, RESERVE_BTC_ADDRESS: bitcoin = '' } = config;
   const found = await Promise.all([
-    checkSources(config, reserve, isBitcoinAddress(bitcoin) ? bitcoin : undefined, fetch),
-    reserve ? checkAccounts(config, nodesOf(config, fetch), reserve) : [],
-    checkWebhookHost(settings.ALARM_WEBHOOK_URL, fetch),
-    reserve ? checkKeyService(config, settings.VAULT_TOKEN, reserve, fetch) : [],
+    checkSources(config, reserve, isBitcoinAddress(bitcoin) ? bitcoin : undefined),
+    reserve ? checkAccounts(config, rpcOf(config), reserve) : [],
+    checkWebhookHost(settings.ALARM_WEBHOOK_URL),
+    reserve ? checkKeyService(config, settings.VAULT_TOKEN, reserve) : [],
   ]);
   return found.flat();
 }
@@ -72,22 +71,20 @@ export async function checkSources(
   config: Config,
   reserve: string | undefined,
   bitcoin: string | undefined,
-  fetch: Fetch,
 ): Promise<Finding[]> {
   const found = await Promise.all([
-    checkNodes(nodesOf(config, fetch)),
-    checkExplorers(config.ESPLORA_API_URLS ?? [], bitcoin, fetch),
-    checkPrices(config, fetch),
-    reserve && bitcoin ? checkBridge(config, reserve, bitcoin, fetch) : [],
+    checkNodes(rpcOf(config).nodes),
+    checkExplorers(config.ESPLORA_API_URLS, bitcoin),
+    checkPrices(config),
+    reserve && bitcoin ? checkBridge(config, reserve, bitcoin) : [],
   ]);
   return found.flat();
 }
 
-const nodesOf = ({ SOLANA_RPC_URL: urls = [] }: Config, fetch: Fetch): readonly SolanaNode[] =>
-  createSolanaRpc({ urls, fetch }).nodes;
+const rpcOf = ({ SOLANA_RPC_URL: urls }: Config): SolanaRpc => createSolanaRpc({ urls, fetch });
 
 /** Sends no message: Slack and Discord also return 404 or 410 when a deleted webhook is read. */
-async function checkWebhookHost(url: string | undefined, fetch: Fetch): Promise<Finding[]> {
+async function checkWebhookHost(url: string | undefined): Promise<Finding[]> {
   if (!url || !URL.canParse(url)) return [];
   const dead = (what: string) => [
     problem('webhook-dead', what, 'Create a new webhook, and try it with `npm run ops -- test-alarm`.'),
@@ -109,31 +106,26 @@ async function checkKeyService(
   config: Config,
   token: string | undefined,
   address: string,
-  fetch: Fetch,
 ): Promise<Finding[]> {
   const { VAULT_URL: key } = config;
   if (!key || !token) return [];
-  const keychain = createVaultTransit({
-    ...key,
-    token,
-    address,
-    fetch,
-  });
-  const [answer] = await askAll([{ name: hostOf(key.baseUrl) }], () => keychain.addresses());
-  if (!answer || 'failure' in answer)
+  try {
+    const addresses = await createVaultTransit({ ...key, token, address, fetch }).addresses();
+    return problemIf(
+      !addresses.includes(address),
+      'key-service-other-key',
+      `Under that name the key service has ${addresses.join(', ') || 'no ed25519 key'}, not RESERVE_SOLANA_ADDRESS.`,
+      'Correct VAULT_URL or RESERVE_SOLANA_ADDRESS.',
+    );
+  } catch (error) {
     return [
       problem(
         'key-service-unreachable',
-        `The key service does not answer (${answer?.failure ?? 'unreachable'}).`,
+        `The key service does not answer (${reasonOf(error)}).`,
         'Check VAULT_URL, VAULT_TOKEN and the policy of the token in docs/custody.md.',
       ),
     ];
-  return problemIf(
-    !answer.value.includes(address),
-    'key-service-other-key',
-    `Under that name the key service has ${answer.value.join(', ') || 'no ed25519 key'}, not RESERVE_SOLANA_ADDRESS.`,
-    'Correct VAULT_URL or RESERVE_SOLANA_ADDRESS.',
-  );
+  }
 }
 
 async function checkNodes(nodes: readonly SolanaNode[]): Promise<Finding[]> {
@@ -154,11 +146,7 @@ async function checkNodes(nodes: readonly SolanaNode[]): Promise<Finding[]> {
   ];
 }
 
-async function checkExplorers(
-  urls: readonly string[],
-  address: string | undefined,
-  fetch: Fetch,
-): Promise<Finding[]> {
+async function checkExplorers(urls: readonly string[], address: string | undefined): Promise<Finding[]> {
   const sources = urls.map((baseUrl) => createEsplora({ baseUrl, name: hostOf(baseUrl), fetch }));
   const answers = await askAll(sources, async (source) => ({
     tip: await source.tipHeight(),
@@ -184,7 +172,7 @@ async function checkExplorers(
   ];
 }
 
-async function checkPrices(config: Config, fetch: Fetch): Promise<Finding[]> {
+async function checkPrices(config: Config): Promise<Finding[]> {
   const venues = createPriceVenues(config.PRICE_API_URLS, fetch);
   const answers = await askAll(venues, (venue) => venue.read());
   const agreed = agreePrices(
@@ -207,14 +195,8 @@ async function checkPrices(config: Config, fetch: Fetch): Promise<Finding[]> {
   ];
 }
 
-async function checkBridge(
-  config: Config,
-  reserve: string,
-  bitcoin: string,
-  fetch: Fetch,
-): Promise<Finding[]> {
+async function checkBridge(config: Config, reserve: string, bitcoin: string): Promise<Finding[]> {
   const { NEAR_INTENTS_API_URL: baseUrl, NEAR_INTENTS_JWT: jwt, NEAR_INTENTS_QUOTE_KEY: quoteKey } = config;
-  if (!baseUrl || !quoteKey) return [];
   const provider = createNearIntents({ baseUrl, jwt, fetch });
   const route = createNearIntentsRoute({
     provider,
@@ -297,11 +279,7 @@ async function sourceFindings(config: Config, node: SolanaNode, reserve: string)
       ];
 }
 
-async function checkAccounts(
-  config: Config,
-  nodes: readonly SolanaNode[],
-  reserve: string,
-): Promise<Finding[]> {
+async function checkAccounts(config: Config, rpc: SolanaRpc, reserve: string): Promise<Finding[]> {
   const named = [
     ...(['ABSR_MINT_ADDRESS', 'ASRY_MINT_ADDRESS'] as const).flatMap((name) =>
       config[name] ? [[name, config[name]] as const] : [],
@@ -311,52 +289,52 @@ async function checkAccounts(
   const wallets = (['RESERVE_SOLANA_ADDRESS', 'TREASURY_SOLANA_ADDRESS'] as const).flatMap((name) =>
     config[name] ? [[name, config[name]] as const] : [],
   );
-  for (const node of nodes) {
-    try {
-      const addresses = [...wallets, ...named].map(([, address]) => address);
-      const { accounts } = await node.accounts(addresses, 'finalized');
-      const balance = accounts[0]?.lamports ?? 0n;
-      const mints = named.map(([name], at) => {
-        const account = accounts[wallets.length + at];
-        return [name, account ? decodeMint(account.owner, account.data) : undefined] as const;
-      });
-      const absr = mints.find(([name]) => name === 'ABSR_MINT_ADDRESS')?.[1];
-      const low = 2n * config.RESERVE_FLOOR_SOL;
-      return [
-        ...wallets.flatMap(([name], at) => {
-          const owner = accounts[at]?.owner ?? SYSTEM_PROGRAM;
-          return problemIf(
-            owner !== SYSTEM_PROGRAM,
-            'address-not-a-wallet',
-            `${name} belongs to the program ${owner}: it is a program, a mint or a token account.`,
-            'SOL that is sent there is lost. Set the address of a wallet.',
-          );
-        }),
-        ...mints.flatMap(([name, mint]) =>
-          problemIf(
-            mint === undefined,
-            'mint-wrong',
-            `${name} is not a token mint on this chain.`,
-            'Correct the address, or the node’s cluster.',
-          ),
+  async function findingsOf(node: SolanaNode): Promise<Finding[]> {
+    const addresses = [...wallets, ...named].map(([, address]) => address);
+    const { accounts } = await node.accounts(addresses, 'finalized');
+    const balance = accounts[0]?.lamports ?? 0n;
+    const mints = named.map(([name], at) => {
+      const account = accounts[wallets.length + at];
+      return [name, account ? decodeMint(account.owner, account.data) : undefined] as const;
+    });
+    const absr = mints.find(([name]) => name === 'ABSR_MINT_ADDRESS')?.[1];
+    const low = 2n * config.RESERVE_FLOOR_SOL;
+    return [
+      ...wallets.flatMap(([name], at) => {
+        const owner = accounts[at]?.owner ?? SYSTEM_PROGRAM;
+        return problemIf(
+          owner !== SYSTEM_PROGRAM,
+          'address-not-a-wallet',
+          `${name} belongs to the program ${owner}: it is a program, a mint or a token account.`,
+          'SOL that is sent there is lost. Set the address of a wallet.',
+        );
+      }),
+      ...mints.flatMap(([name, mint]) =>
+        problemIf(
+          mint === undefined,
+          'mint-wrong',
+          `${name} is not a token mint on this chain.`,
+          'Correct the address, or the node’s cluster.',
         ),
-        ...problemIf(
-          absr !== undefined && absr.mintAuthority !== reserve,
-          'absr-authority-foreign',
-          'The reserve is not the mint authority of ABSR_MINT_ADDRESS: the daily mint would fail.',
-          'Transfer the authority to the reserve, or name the right mint.',
-        ),
-        ...(await sourceFindings(config, node, reserve)),
-        ...problemIf(
-          balance < low,
-          'sol-low',
-          `The reserve holds ${formatAmount(balance, SOL_DECIMALS)} SOL, less than twice RESERVE_FLOOR_SOL.`,
-          'Send SOL to the reserve’s address.',
-        ),
-      ];
-    } catch {
-      // The next node may respond; another finding reports this one.
-    }
+      ),
+      ...problemIf(
+        absr !== undefined && absr.mintAuthority !== reserve,
+        'absr-authority-foreign',
+        'The reserve is not the mint authority of ABSR_MINT_ADDRESS: the daily mint would fail.',
+        'Transfer the authority to the reserve, or name the right mint.',
+      ),
+      ...(await sourceFindings(config, node, reserve)),
+      ...problemIf(
+        balance < low,
+        'sol-low',
+        `The reserve holds ${formatAmount(balance, SOL_DECIMALS)} SOL, less than twice RESERVE_FLOOR_SOL.`,
+        'Send SOL to the reserve’s address.',
+      ),
+    ];
   }
-  return [note('accounts-unseen', 'No node showed the reserve and the mints.', 'Repair the nodes first.')];
+  return rpc
+    .first(findingsOf)
+    .catch(() => [
+      note('accounts-unseen', 'No node showed the reserve and the mints.', 'Repair the nodes first.'),
+    ]);
 }

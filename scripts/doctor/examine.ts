@@ -1,4 +1,3 @@
-import type { Fetch } from '../../src/providers/http.ts';
 import { checkSettingsApart } from './check-environments.ts';
 import { checkFiles, type Files } from './check-files.ts';
 import { checkLimits } from './check-limits.ts';
@@ -16,7 +15,6 @@ export type Examination = {
   readonly service?: string | undefined;
   /** Makes no requests. */
   readonly offline?: boolean;
-  readonly fetch: Fetch;
 };
 
 /** All findings, the cheapest first. */
@@ -26,7 +24,6 @@ export async function examine({
   files,
   service,
   offline,
-  fetch,
 }: Examination): Promise<Finding[]> {
   const local = [
     ...checkFiles(files),
@@ -36,8 +33,8 @@ export async function examine({
   ];
   if (offline) return local;
   const [upstreams, running] = await Promise.all([
-    checkUpstreams(settings, fetch),
-    service === undefined ? [] : checkService(service, settings, fetch),
+    checkUpstreams(settings),
+    service === undefined ? [] : checkService(service, settings),
   ]);
   return [...local, ...upstreams, ...running];
 }

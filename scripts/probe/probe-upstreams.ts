@@ -16,7 +16,7 @@ export async function probeUpstreams(
   onEvent: (relay: string, event: NostrEvent) => void,
 ): Promise<Finding[]> {
   const found = await Promise.all([
-    checkSources(config, reserve.solanaAddress, reserve.bitcoinAddress, fetch),
+    checkSources(config, reserve.solanaAddress, reserve.bitcoinAddress),
     checkRelays(config.NOSTR_RELAYS, onEvent),
     readMore(config, reserve),
   ]);

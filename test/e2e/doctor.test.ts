@@ -56,7 +56,6 @@ async function look(change: Readonly<Record<string, string | undefined>> = {}, w
     settings,
     files: { settings: file, wrangler },
     service: world.url,
-    fetch,
   });
   return {
     settings,
@@ -140,7 +139,7 @@ describe('finds faults planted in the files', () => {
   it('the doctor finds a settings file that is readable by others, tracked by git, or missing', async () => {
     const settings = healthy;
     const check = async (path: string) =>
-      (await examine({ settings, files: { settings: path }, offline: true, fetch })).map(({ name }) => name);
+      (await examine({ settings, files: { settings: path }, offline: true })).map(({ name }) => name);
     write(settings);
     chmodSync(file, 0o644);
     expect(await check(file)).toContain('settings-readable');
@@ -186,7 +185,7 @@ describe('finds what goes wrong outside', () => {
 
 describe('finds faults of the running service', () => {
   it('the doctor finds service-unreachable', async () => {
-    const findings = await examine({ settings: healthy, files: {}, service: 'http://127.0.0.1:9', fetch });
+    const findings = await examine({ settings: healthy, files: {}, service: 'http://127.0.0.1:9' });
     expect(findings.map(({ name }) => name)).toContain('service-unreachable');
   });
 
@@ -210,7 +209,7 @@ describe('without SOL, triggers and secrets', () => {
       const settings = Object.fromEntries(
         Object.entries(poor.bindings).filter(([name]) => KNOWN.includes(name)),
       );
-      const findings = await examine({ settings, files: {}, service: poor.url, fetch });
+      const findings = await examine({ settings, files: {}, service: poor.url });
       const names = findings.filter(({ level }) => level === 'problem').map(({ name }) => name);
       expect(names).toEqual(expect.arrayContaining(['sol-low', 'cron-late', 'service-not-ready']));
     } finally {

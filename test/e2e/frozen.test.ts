@@ -62,7 +62,7 @@ it.each([
     expect(new Set(statuses)).toEqual(new Set([503]));
     const create = await createSwapCaller(world).create(0.5);
     expect(create).toMatchObject({ status: 503, body: { error_code: 'SWAPS_PAUSED', details: { reason } } });
-    const findings = await checkService(String(world.worker.url()), {}, fetch);
+    const findings = await checkService(String(world.worker.url()), {});
     expect(findings.map(({ name }) => name)).toContain('signing-frozen');
   },
 );

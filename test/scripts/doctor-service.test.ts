@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { checkService, expectedSchema } from '../../scripts/doctor/check-service.ts';
 import type { Settings } from '../../scripts/doctor/finding.ts';
 import { exampleOf } from '../kit/example.ts';
@@ -27,10 +27,13 @@ async function found(
     },
     '/api/reserves': exampleOf('getReserves'),
   };
-  return checkService('https://sluice.example', settings, async (url) =>
+  vi.stubGlobal('fetch', async (url: string) =>
     url.endsWith('/api/ops') ? ops() : Response.json(bodies[new URL(url).pathname]),
   );
+  return checkService('https://sluice.example', settings);
 }
+
+afterEach(() => void vi.unstubAllGlobals());
 
 it('the doctor finds no problem in a healthy service', async () => {
   expect(await found({})).toEqual([]);
@@ -68,13 +71,14 @@ it('the doctor waits while /api/health reports that the service is starting', as
   vi.useFakeTimers();
   try {
     const asked: string[] = [];
-    const findings = checkService('https://sluice.example', {}, async (url) => {
+    vi.stubGlobal('fetch', async (url: string) => {
       const { pathname } = new URL(url);
       asked.push(pathname);
       const starts = asked.filter((path) => path === '/api/health').length < 3;
       if (pathname === '/api/health') return Response.json({ state: starts ? 'starting' : 'running' });
       return Response.json({});
     });
+    const findings = checkService('https://sluice.example', {});
     await vi.runAllTimersAsync();
     expect(await findings).toMatchObject([{ name: 'service-unreachable' }]);
     expect(asked.slice(0, 3)).toEqual(['/api/health', '/api/health', '/api/health']);

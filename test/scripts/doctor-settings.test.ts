@@ -26,7 +26,7 @@ async function problems(change: Readonly<Record<string, string | undefined>>) {
       text === undefined ? [] : [[name, text]],
     ),
   );
-  const findings = await examine({ settings, files: {}, offline: true, fetch });
+  const findings = await examine({ settings, files: {}, offline: true });
   for (const { what, fix } of findings)
     for (const secret of [settings.SOLANA_PRIVATE_KEY, settings.OPS_SECRET, settings.MINT_KEY_SEED, WIF])
       if (secret && secret.length > 8) expect(`${what} ${fix}`).not.toContain(secret);

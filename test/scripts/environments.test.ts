@@ -94,7 +94,7 @@ it('refuses a staging environment that inherits the domain of production', () =>
 
 it('the doctor reports a setting that staging shares with production', async () => {
   const wrangler = fileOf(bound.replace(DATABASE, 'database_name = "sluice"'));
-  const findings = await examine({ settings: {}, files: { wrangler }, offline: true, fetch });
+  const findings = await examine({ settings: {}, files: { wrangler }, offline: true });
   expect(findings.map(({ name }) => name)).toContain('environment-shares-production');
 });
 

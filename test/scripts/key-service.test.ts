@@ -1,6 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { checkUpstreams } from '../../scripts/doctor/check-upstreams.ts';
 import { examine } from '../../scripts/doctor/examine.ts';
 import { readConfig } from '../../src/config.ts';
@@ -36,12 +36,15 @@ describe('the settings of a key service', () => {
 });
 
 describe('the doctor', () => {
+  afterEach(() => void vi.unstubAllGlobals());
+
   /** Problems that name the key service; every other upstream is unreachable. */
   async function found(peer: VaultPeer, change: Readonly<Record<string, string>> = {}) {
-    const findings = await checkUpstreams(settingsFor(peer, change), async (url, init) => {
+    vi.stubGlobal('fetch', async (url: string, init?: RequestInit) => {
       if (new URL(url).host === 'vault.example') return peer.fetch(url, init);
       throw new TypeError('fetch failed');
     });
+    const findings = await checkUpstreams(settingsFor(peer, change));
     return findings.filter(({ name }) => name.startsWith('key-service'));
   }
 
@@ -70,7 +73,7 @@ describe('the doctor', () => {
   ])("the doctor names the secret key's address if RESERVE_SOLANA_ADDRESS is %s", async (_case, address) => {
     const own = createVaultPeer(SEED);
     const change = { VAULT_URL: '', SOLANA_PRIVATE_KEY: SECRET, RESERVE_SOLANA_ADDRESS: address };
-    const findings = await examine({ settings: settingsFor(own, change), files: {}, offline: true, fetch });
+    const findings = await examine({ settings: settingsFor(own, change), files: {}, offline: true });
     const finding = findings.find(({ name }) => name === 'solana-key-mismatch');
     expect(finding?.level).toBe('problem');
     expect(finding?.what).toContain(own.address);
@@ -78,7 +81,7 @@ describe('the doctor', () => {
 
   it('the doctor reports a key that is set in two places and a missing variable', async () => {
     const settings = settingsFor(createVaultPeer(), { SOLANA_PRIVATE_KEY: SECRET, VAULT_TOKEN: '' });
-    const findings = await examine({ settings, files: {}, offline: true, fetch });
+    const findings = await examine({ settings, files: {}, offline: true });
     const names = findings.map(({ name }) => name);
     expect(names).toContain('solana-key-twice');
     expect(names).toContain('variable-missing');
