@@ -175,17 +175,6 @@ describe('the walk over the treasury', () => {
   }
   const retreats = () => world.state.said.filter(({ event }) => event === 'treasury_list_retreated').length;
 
-  it('the walk over the treasury records every payment once in any number of runs', async () => {
-    for (const n of range(1, 55)) world.chain.unshift(payment(`s${n}`, n % 5 === 0 ? 100n : 7n));
-    for (let round = 0; round < 4; round++) await world.runAll();
-    expect(names(world.taken)).toEqual(
-      range(1, 11)
-        .map((n) => `s${n * 5}`)
-        .sort(),
-    );
-    expect(world.state.reads).toBe(55);
-  });
-
   it('the walk keeps its position when a confirm records a transaction during a long walk', async () => {
     for (const n of range(1, 190)) world.chain.unshift(payment(`s${n}`, n === 10 ? 100n : 1n));
     await world.run();
@@ -633,20 +622,6 @@ describe('what is a payment', () => {
     world.state.now += 3_600_000;
     await world.booking.retry(5);
     expect(names(world.taken)).toEqual(['s1']);
-  });
-
-  it('a confirm records no payment for a transaction that failed or paid the treasury nothing', async () => {
-    world.chain.unshift(
-      payment('s1', 100n, { failed: true }),
-      payment('s2', -100n),
-      payment('s3', 0n),
-      payment('s4', 100n, { accounts: ['payer', 'another account'] }),
-    );
-    for (const signature of ['s1', 's2', 's3', 's4']) {
-      expect(await world.confirm(signature)).toMatchObject({ signature });
-      expect(world.payments.purposeOf(signature)).toBeUndefined();
-    }
-    expect(await world.confirm('s5')).toBeNull();
   });
 
   it('a confirm records a payment that matched no request when the walk first read it', async () => {
