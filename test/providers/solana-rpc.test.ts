@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failureReason } from '../../src/core/errors.ts';
 import { createSolanaRpc, isAlreadyProcessed, RpcRefusal } from '../../src/providers/solana-rpc.ts';
-import { HTML_429, type Recorded, replay } from './replay.ts';
+import { type Recorded, replay } from './replay.ts';
 
 const ONE = 'https://one.test';
 const TWO = 'https://two.test/key';
@@ -221,22 +221,6 @@ describe('choice of the node', () => {
     const { fetch, requests } = replay({ [`POST ${ONE}`]: first, [`POST ${TWO}`]: second });
     return { rpc: createSolanaRpc({ urls: [ONE, TWO], fetch }), requests };
   };
-
-  it('only the primary node is asked while it responds', async () => {
-    const { rpc, requests } = two(inContext(1), inContext(2));
-    expect((await rpc.first((n) => n.balance('a', 'finalized'))).lamports).toBe(1n);
-    expect(requests).toHaveLength(1);
-  });
-
-  it.each<[string, Recorded | Error]>([
-    ['a dropped connection', new TypeError('fetch failed')],
-    ['an HTML 429', HTML_429],
-    ['-32016', error(-32016, 'Minimum context slot has not been reached')],
-    ['-32005', error(-32005, 'Node is unhealthy')],
-  ])('the next node is asked after %s', async (_name, failure) => {
-    const { rpc } = two(failure, inContext(2));
-    expect((await rpc.first((n) => n.balance('a', 'finalized'))).lamports).toBe(2n);
-  });
 
   it("the first node's failure is returned, without the URL, when no node responds", async () => {
     const { rpc } = two(error(-32016, 'Minimum context slot has not been reached'), new TypeError(TWO));
