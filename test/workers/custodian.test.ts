@@ -14,7 +14,6 @@ import {
   RESERVE,
   RESERVE_SECRET,
   SOL,
-  TXID,
   type Upstreams,
 } from './custodian-upstreams.ts';
 import { freshStorageForEachTest } from './fresh-storage.ts';
@@ -155,17 +154,6 @@ describe('the custodian in the Workers runtime', () => {
     expect(
       await runInDurableObject(custodian(), (_instance, { storage }) => storage.getAlarm()),
     ).not.toBeNull();
-  });
-
-  it('finishes a swap by alarms alone, and the history shows it', async () => {
-    await createSwap(request('c1'));
-    upstreams.isFinal = true;
-    await alarms(stateIs('settling'));
-    upstreams.bridgeStatus = 'SUCCESS';
-    await alarms(stateIs('done'));
-    const [swap] = await createSwapStore(env.DB).landed(10);
-    expect(swap).toMatchObject({ status: 'finished', btcSats: 124_375n, btcTxid: TXID });
-    expect(await runInDurableObject(custodian(), (_instance, { storage }) => storage.getAlarm())).toBeNull();
   });
 
   it('writes a swap to D1 from its creation to its settlement while page views cannot be written', async () => {
