@@ -127,10 +127,6 @@ const states = async () =>
     .results;
 
 it.each([
-  ['from missing', { from: undefined }],
-  ['to missing', { to: undefined }],
-  ['amount missing', { amount: undefined }],
-  ['payoutAddress missing', { payoutAddress: undefined }],
   ['from that is not a code', { from: 's o l' }],
   ['from with a path', { from: '../admin' }],
   ['to equal to from', { to: 'SOL' }],
