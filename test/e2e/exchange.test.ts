@@ -119,13 +119,8 @@ it('a lost response of the provider leaves one exchange, and each repeat with th
 });
 
 it.each([
-  ['drops the connection', { kind: 'drop' }, 0],
   ['fails', { kind: '500' }, 0],
-  ['answers HTML', { kind: 'html' }, 0],
-  ['breaks off its answer', { kind: 'truncate' }, 1],
   ['answers with another payout address', { kind: 'lie', mode: 'address' }, 1],
-  ['answers with another amount', { kind: 'lie', mode: 'amount' }, 1],
-  ['answers with another coin', { kind: 'lie', mode: 'asset' }, 1],
 ])(
   'calls a provider that %s during a create only once; the outcome is unknown',
   async (_name, fault, exist) => {
