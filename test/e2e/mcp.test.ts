@@ -226,26 +226,3 @@ it('an agent claims a deposit once, after a dry run', async () => {
     await client.close();
   }
 });
-
-it('an agent opens one exchange with the key of its dry run', async () => {
-  const client = await modernClient(world, 'http', { pin: '2026-07-28' });
-  try {
-    const order = { from: 'sol', to: 'btc', amount: 0.5, payoutAddress: world.reserve.bitcoin };
-    const { structured: dry } = await client.call('exchange_create', { ...order, dry_run: true });
-    const real = { ...order, idempotencyKey: dry.idempotencyKey };
-    const { structured: created, text } = await client.call('exchange_create', real);
-    expect(created, text).toMatchObject({
-      created: true,
-      status: 'waiting',
-      payinAddress: expect.any(String),
-    });
-    expect((await client.call('exchange_create', real)).structured).toMatchObject({
-      id: created.id,
-      replayed: true,
-    });
-    const { structured: state } = await client.call('exchange_status', { id: created.id });
-    expect(state).toMatchObject({ id: created.id, status: 'waiting' });
-  } finally {
-    await client.close();
-  }
-});
