@@ -112,45 +112,43 @@ describe('the text', () => {
   });
 });
 
-describe('the builder refuses', () => {
-  it.each([
-    ['service', { service: '' }],
-    ['service', { service: 'Reserve.example' }],
-    ['service', { service: 'reserve.example/path' }],
-    ['service', { service: 'https://reserve.example' }],
-    ['service', { service: 'reserve.example\nReserve sats: 9' }],
-    ['service', { service: 'r\u0435serve.example' }],
-    ['service', { service: 'reserve.example:0' }],
-    ['bitcoinAddress', { bitcoinAddress: 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn' }],
-    ['bitcoinAddress', { bitcoinAddress: EXAMPLE.bitcoinAddress.toUpperCase() }],
-    ['solanaAddress', { solanaAddress: EXAMPLE.bitcoinAddress }],
-    ['solanaAddress', { solanaAddress: '' }],
-    ['reserveSats', { reserveSats: sats(-1n) }],
-    ['reserveSats', { reserveSats: sats(2n ** 64n) }],
-    ['solanaLamports', { solanaLamports: lamports(-1n) }],
-    ['absr.mint', { absr: { mint: 'none', atoms: 0n, decimals: 0 } }],
-    ['absr.atoms', { absr: { mint: EXAMPLE.solanaAddress, atoms: -1n, decimals: 0 } }],
-    ['absr.decimals', { absr: { mint: EXAMPLE.solanaAddress, atoms: 0n, decimals: 1.5 } }],
-    ['absr.decimals', { absr: { mint: EXAMPLE.solanaAddress, atoms: 0n, decimals: 256 } }],
-    ['bitcoinTip.height', { bitcoinTip: { height: Number.NaN, hash: EXAMPLE.bitcoinTip.hash } }],
-    ['bitcoinTip.height', { bitcoinTip: { height: -1, hash: EXAMPLE.bitcoinTip.hash } }],
-    ['bitcoinTip.height', { bitcoinTip: { height: 2 ** 32, hash: EXAMPLE.bitcoinTip.hash } }],
-    ['bitcoinTip.hash', { bitcoinTip: { height: 1, hash: EXAMPLE.bitcoinTip.hash.toUpperCase() } }],
-    ['bitcoinTip.hash', { bitcoinTip: { height: 1, hash: '' } }],
-    ['solanaTip.slot', { solanaTip: { slot: -1n, blockhash: EXAMPLE.solanaTip.blockhash } }],
-    ['solanaTip.blockhash', { solanaTip: { slot: 1n, blockhash: 'I0Ol' } }],
-    ['time', { time: '2026-11-20' }],
-    ['time', { time: '2026-11-20T12:00:00Z' }],
-    ['time', { time: '2026-11-20T13:00:00.000+01:00' }],
-    ['time', { time: '2026-02-30T12:00:00.000Z' }],
-    ['time', { time: '+012026-11-20T12:00:00.000Z' }],
-    ['previousProof', { previousProof: 'none' }],
-    ['previousProof', { previousProof: 'ab' }],
-  ])('the builder refuses a wrong %s (row %#)', (field, change) => {
-    expect(() => buildProofMessage({ ...EXAMPLE, ...change })).toThrow(
-      new RangeError(`proof message: ${field}`),
-    );
-  });
+it.each([
+  ['service', { service: '' }],
+  ['service', { service: 'Reserve.example' }],
+  ['service', { service: 'reserve.example/path' }],
+  ['service', { service: 'https://reserve.example' }],
+  ['service', { service: 'reserve.example\nReserve sats: 9' }],
+  ['service', { service: 'r\u0435serve.example' }],
+  ['service', { service: 'reserve.example:0' }],
+  ['bitcoinAddress', { bitcoinAddress: 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn' }],
+  ['bitcoinAddress', { bitcoinAddress: EXAMPLE.bitcoinAddress.toUpperCase() }],
+  ['solanaAddress', { solanaAddress: EXAMPLE.bitcoinAddress }],
+  ['solanaAddress', { solanaAddress: '' }],
+  ['reserveSats', { reserveSats: sats(-1n) }],
+  ['reserveSats', { reserveSats: sats(2n ** 64n) }],
+  ['solanaLamports', { solanaLamports: lamports(-1n) }],
+  ['absr.mint', { absr: { mint: 'none', atoms: 0n, decimals: 0 } }],
+  ['absr.atoms', { absr: { mint: EXAMPLE.solanaAddress, atoms: -1n, decimals: 0 } }],
+  ['absr.decimals', { absr: { mint: EXAMPLE.solanaAddress, atoms: 0n, decimals: 1.5 } }],
+  ['absr.decimals', { absr: { mint: EXAMPLE.solanaAddress, atoms: 0n, decimals: 256 } }],
+  ['bitcoinTip.height', { bitcoinTip: { height: Number.NaN, hash: EXAMPLE.bitcoinTip.hash } }],
+  ['bitcoinTip.height', { bitcoinTip: { height: -1, hash: EXAMPLE.bitcoinTip.hash } }],
+  ['bitcoinTip.height', { bitcoinTip: { height: 2 ** 32, hash: EXAMPLE.bitcoinTip.hash } }],
+  ['bitcoinTip.hash', { bitcoinTip: { height: 1, hash: EXAMPLE.bitcoinTip.hash.toUpperCase() } }],
+  ['bitcoinTip.hash', { bitcoinTip: { height: 1, hash: '' } }],
+  ['solanaTip.slot', { solanaTip: { slot: -1n, blockhash: EXAMPLE.solanaTip.blockhash } }],
+  ['solanaTip.blockhash', { solanaTip: { slot: 1n, blockhash: 'I0Ol' } }],
+  ['time', { time: '2026-11-20' }],
+  ['time', { time: '2026-11-20T12:00:00Z' }],
+  ['time', { time: '2026-11-20T13:00:00.000+01:00' }],
+  ['time', { time: '2026-02-30T12:00:00.000Z' }],
+  ['time', { time: '+012026-11-20T12:00:00.000Z' }],
+  ['previousProof', { previousProof: 'none' }],
+  ['previousProof', { previousProof: 'ab' }],
+])('the builder refuses a wrong %s (row %#)', (field, change) => {
+  expect(() => buildProofMessage({ ...EXAMPLE, ...change })).toThrow(
+    new RangeError(`proof message: ${field}`),
+  );
 });
 
 describe('the parser refuses', () => {

@@ -51,93 +51,87 @@ describe('NIP-22 root', () => {
   });
 });
 
-describe('NIP-32 labels', () => {
-  it.each([
+it.each([
+  [
+    'the third element',
     [
-      'the third element',
-      [
-        ['L', 'agent'],
-        ['l', 'ai', 'agent'],
-      ],
-      [['ai', 'agent']],
+      ['L', 'agent'],
+      ['l', 'ai', 'agent'],
     ],
-    ['the third element, undeclared', [['l', 'ai', 'agent']], [['ai', 'agent']]],
-    ['ugc, when none is declared', [['l', 'ai']], [['ai', 'ugc']]],
+    [['ai', 'agent']],
+  ],
+  ['the third element, undeclared', [['l', 'ai', 'agent']], [['ai', 'agent']]],
+  ['ugc, when none is declared', [['l', 'ai']], [['ai', 'ugc']]],
+  [
+    'the only one declared',
     [
-      'the only one declared',
-      [
-        ['L', 'license'],
-        ['l', 'MIT'],
-      ],
-      [['MIT', 'license']],
+      ['L', 'license'],
+      ['l', 'MIT'],
+    ],
+    [['MIT', 'license']],
+  ],
+  [
+    'open, when several are declared',
+    [
+      ['L', 'a'],
+      ['L', 'b'],
+      ['l', 'x'],
+    ],
+    [['x', null]],
+  ],
+  [
+    'each label’s own',
+    [
+      ['L', 'a'],
+      ['L', 'b'],
+      ['l', 'x', 'a'],
+      ['l', 'y', 'b'],
     ],
     [
-      'open, when several are declared',
-      [
-        ['L', 'a'],
-        ['L', 'b'],
-        ['l', 'x'],
-      ],
-      [['x', null]],
+      ['x', 'a'],
+      ['y', 'b'],
     ],
-    [
-      'each label’s own',
-      [
-        ['L', 'a'],
-        ['L', 'b'],
-        ['l', 'x', 'a'],
-        ['l', 'y', 'b'],
-      ],
-      [
-        ['x', 'a'],
-        ['y', 'b'],
-      ],
-    ],
-    ['ugc for an empty third element', [['l', 'x', '']], [['x', 'ugc']]],
-    ['no complete label', [['L', 'a'], ['l'], ['l', ''], ['t', 'ai']], []],
-  ])('reads the namespace of a label: %s', (_name, tags, labels) => {
-    expect(labelsOf(noted(...tags)).map(({ value, namespace }) => [value, namespace])).toEqual(labels);
-  });
+  ],
+  ['ugc for an empty third element', [['l', 'x', '']], [['x', 'ugc']]],
+  ['no complete label', [['L', 'a'], ['l'], ['l', ''], ['t', 'ai']], []],
+])('reads the namespace of a label: %s', (_name, tags, labels) => {
+  expect(labelsOf(noted(...tags)).map(({ value, namespace }) => [value, namespace])).toEqual(labels);
 });
 
-describe('NIP-36 content warning', () => {
-  it.each([
-    ['with its reason', [['content-warning', 'spoiler']], 'spoiler'],
-    ['without a reason', [['content-warning']], 'sensitive content'],
-    ['with a blank reason', [['content-warning', ' ']], 'sensitive content'],
+it.each([
+  ['with its reason', [['content-warning', 'spoiler']], 'spoiler'],
+  ['without a reason', [['content-warning']], 'sensitive content'],
+  ['with a blank reason', [['content-warning', ' ']], 'sensitive content'],
+  [
+    'as a label',
     [
-      'as a label',
-      [
-        ['L', 'content-warning'],
-        ['l', 'nudity', 'content-warning'],
-      ],
-      'nudity',
+      ['L', 'content-warning'],
+      ['l', 'nudity', 'content-warning'],
     ],
-    ['as a namespace alone', [['L', 'content-warning']], 'sensitive content'],
+    'nudity',
+  ],
+  ['as a namespace alone', [['L', 'content-warning']], 'sensitive content'],
+  [
+    'no tag of its own',
     [
-      'no tag of its own',
-      [
-        ['l', 'content-warning'],
-        ['t', 'content-warning'],
-      ],
-      undefined,
+      ['l', 'content-warning'],
+      ['t', 'content-warning'],
     ],
-  ])('reads a content warning: %s', (_name, tags, warning) => {
-    expect(contentWarning(noted(...tags))).toBe(warning);
-  });
+    undefined,
+  ],
+])('reads a content warning: %s', (_name, tags, warning) => {
+  expect(contentWarning(noted(...tags))).toBe(warning);
 });
 
-describe('NIP-73 web URL', () => {
-  it.each([
-    ['https://clawstr.com/c/x', 'https://clawstr.com/c/x'],
-    ['HTTPS://Clawstr.com:443/c/x?y=1#top', 'https://clawstr.com/c/x?y=1'],
-    ['http://a.test', 'http://a.test/'],
-    ['javascript:alert(1)', undefined],
-    ['data:text/html,x', undefined],
-    ['https://user:pass@a.test/', undefined],
-    ['//a.test/', undefined],
-    ['', undefined],
-  ])('the web URL %j is read as %j', (value, url) => {
-    expect(webUrl(value)).toBe(url);
-  });
+it.each([
+  ['https://clawstr.com/c/x', 'https://clawstr.com/c/x'],
+  ['HTTPS://Clawstr.com:443/c/x?y=1#top', 'https://clawstr.com/c/x?y=1'],
+  ['http://a.test', 'http://a.test/'],
+  ['javascript:alert(1)', undefined],
+  ['data:text/html,x', undefined],
+  ['https://user:pass@a.test/', undefined],
+  ['//a.test/', undefined],
+  ['', undefined],
+])('the web URL %j is read as %j', (value, url) => {
+  expect(webUrl(value)).toBe(url);
 });

@@ -58,24 +58,22 @@ const termsOf = (scene: Pick<Scene, 'treasury' | 'held'>): DepositTerms =>
     heldSenders: new Set([...EXCHANGE_WALLETS, ...scene.held]),
   });
 
-describe('a transaction of the chain', () => {
-  it.each(recorded.scenes.map((scene) => [scene.name, scene] as const))(
-    'checkDeposit judges a recorded transaction: %s',
-    async (_name, scene) => {
-      const verdict = checkDeposit(await read(scene), termsOf(scene));
-      const { usdc, usdt, refused, held } = scene.expected;
-      if (refused !== undefined) expect(verdict).toEqual({ type: 'refused', reason: refused });
-      else if (held !== undefined) expect(verdict).toEqual({ type: 'held', reason: held });
-      else
-        expect(verdict).toMatchObject({
-          type: 'deposit',
-          asset: usdc === undefined ? 'USDT' : 'USDC',
-          creditedAtoms: BigInt(usdc ?? usdt ?? -1),
-          sender: scene.sender,
-        });
-    },
-  );
-});
+it.each(recorded.scenes.map((scene) => [scene.name, scene] as const))(
+  'checkDeposit judges a recorded transaction: %s',
+  async (_name, scene) => {
+    const verdict = checkDeposit(await read(scene), termsOf(scene));
+    const { usdc, usdt, refused, held } = scene.expected;
+    if (refused !== undefined) expect(verdict).toEqual({ type: 'refused', reason: refused });
+    else if (held !== undefined) expect(verdict).toEqual({ type: 'held', reason: held });
+    else
+      expect(verdict).toMatchObject({
+        type: 'deposit',
+        asset: usdc === undefined ? 'USDT' : 'USDC',
+        creditedAtoms: BigInt(usdc ?? usdt ?? -1),
+        sender: scene.sender,
+      });
+  },
+);
 
 const SENDER = encodeBase58(curvePoint(1));
 const OTHER = encodeBase58(curvePoint(2));

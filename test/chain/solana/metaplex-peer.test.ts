@@ -67,34 +67,32 @@ const isSigner = (role: AccountRole): boolean =>
 const isWritable = (role: AccountRole): boolean =>
   role === AccountRole.WRITABLE || role === AccountRole.WRITABLE_SIGNER;
 
-describe('CreateMetadataAccountV3', () => {
-  it("our CreateMetadataAccountV3 equals the client's instruction in every byte and account", () => {
-    fc.assert(
-      fc.property(text(32), text(10), fc.webUrl(), fc.boolean(), (name, symbol, uri, isMutable) => {
-        const p = {
-          mint: MINT,
-          mintAuthority: RESERVE,
-          payer: RESERVE,
-          updateAuthority: CREATOR,
-          name,
-          symbol,
-          uri,
-          isMutable,
-        };
-        const [ours, peer] = [createMetaplexMetadata(p), theirs(p)];
-        expect(String(ours.programAddress)).toBe(String(peer.programId));
-        expect([...(ours.data ?? [])]).toEqual([...peer.data]);
-        const roles = (ours.accounts ?? []).map(({ address, role }) => [
-          String(address),
-          isSigner(role),
-          isWritable(role),
-        ]);
-        // Their program takes the rent account as an option; we leave it out as their client does.
-        expect(roles).toEqual(peer.keys.map((key) => [String(key.pubkey), key.isSigner, key.isWritable]));
-      }),
-      { numRuns: 200 },
-    );
-  });
+it("our CreateMetadataAccountV3 equals the client's instruction in every byte and account", () => {
+  fc.assert(
+    fc.property(text(32), text(10), fc.webUrl(), fc.boolean(), (name, symbol, uri, isMutable) => {
+      const p = {
+        mint: MINT,
+        mintAuthority: RESERVE,
+        payer: RESERVE,
+        updateAuthority: CREATOR,
+        name,
+        symbol,
+        uri,
+        isMutable,
+      };
+      const [ours, peer] = [createMetaplexMetadata(p), theirs(p)];
+      expect(String(ours.programAddress)).toBe(String(peer.programId));
+      expect([...(ours.data ?? [])]).toEqual([...peer.data]);
+      const roles = (ours.accounts ?? []).map(({ address, role }) => [
+        String(address),
+        isSigner(role),
+        isWritable(role),
+      ]);
+      // Their program takes the rent account as an option; we leave it out as their client does.
+      expect(roles).toEqual(peer.keys.map((key) => [String(key.pubkey), key.isSigner, key.isWritable]));
+    }),
+    { numRuns: 200 },
+  );
 });
 
 describe('a metadata account as the client writes it', () => {
