@@ -19,63 +19,61 @@ function replace(storage: SqliteStorage): void {
   storage.sync = () => Promise.reject(new Error(REPLACED));
 }
 
-describe('a replaced instance returns no response', () => {
-  it('a replaced instance returns no response about a swap in its journal', async () => {
-    const w = createCustodianWorld();
-    await w.custody.createSwap(keyed('a'));
-    replace(w.storage);
-    await expect(w.custody.createSwap(keyed('a'))).rejects.toThrow(REPLACED);
+it('a replaced instance returns no response about a swap in its journal', async () => {
+  const w = createCustodianWorld();
+  await w.custody.createSwap(keyed('a'));
+  replace(w.storage);
+  await expect(w.custody.createSwap(keyed('a'))).rejects.toThrow(REPLACED);
+});
+
+it('a replaced instance returns no response about a recorded payment', async () => {
+  const w = createPaymentWorld();
+  const request = w.open({ kind: 'listing' });
+  const paid = w.pay(fee(request), [request.reference]);
+  expect(await w.confirm(request.id, paid)).toMatchObject({ type: 'confirmed' });
+  replace(w.storage);
+  await expect(w.confirm(request.id, paid)).rejects.toThrow(REPLACED);
+});
+
+it('a replaced instance returns no response to the operator', async () => {
+  const w = createCustodianWorld();
+  await w.custody.report();
+  replace(w.storage);
+  await expect(w.custody.ops({ name: 'pause' })).rejects.toThrow(REPLACED);
+});
+
+it.each(['begun', 'known'])(
+  'a replaced instance returns no response about an operation that is %s',
+  async (which) => {
+    const storage = createSqliteStorage();
+    const tools = createTools(storage, () => NOW);
+    const intent = { amount: lamports(0n), reserved: lamports(5_000n), plan: {} };
+    const ask = () => beginOperation(tools, 'absr', 'absr:day', () => ({ ok: true, intent }));
+    if (which === 'known') expect(await ask()).toMatchObject({ type: 'begun' });
+    replace(storage);
+    await expect(ask()).rejects.toThrow(REPLACED);
+  },
+);
+
+describe('a replaced instance and a claim', () => {
+  it('a replaced instance returns no response about a claim that it has just recorded', async () => {
+    const { claims, storage } = createStoredClaims();
+    replace(storage);
+    await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
   });
 
-  it('a replaced instance returns no response about a recorded payment', async () => {
-    const w = createPaymentWorld();
-    const request = w.open({ kind: 'listing' });
-    const paid = w.pay(fee(request), [request.reference]);
-    expect(await w.confirm(request.id, paid)).toMatchObject({ type: 'confirmed' });
-    replace(w.storage);
-    await expect(w.confirm(request.id, paid)).rejects.toThrow(REPLACED);
+  it('a replaced instance returns no response about a claim whose reward is owed', async () => {
+    const { claims, storage, state } = createStoredClaims();
+    state.unread = true;
+    replace(storage);
+    await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
   });
 
-  it('a replaced instance returns no response to the operator', async () => {
-    const w = createCustodianWorld();
-    await w.custody.report();
-    replace(w.storage);
-    await expect(w.custody.ops({ name: 'pause' })).rejects.toThrow(REPLACED);
-  });
-
-  it.each(['begun', 'known'])(
-    'a replaced instance returns no response about an operation that is %s',
-    async (which) => {
-      const storage = createSqliteStorage();
-      const tools = createTools(storage, () => NOW);
-      const intent = { amount: lamports(0n), reserved: lamports(5_000n), plan: {} };
-      const ask = () => beginOperation(tools, 'absr', 'absr:day', () => ({ ok: true, intent }));
-      if (which === 'known') expect(await ask()).toMatchObject({ type: 'begun' });
-      replace(storage);
-      await expect(ask()).rejects.toThrow(REPLACED);
-    },
-  );
-
-  describe('a replaced instance and a claim', () => {
-    it('a replaced instance returns no response about a claim that it has just recorded', async () => {
-      const { claims, storage } = createStoredClaims();
-      replace(storage);
-      await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
-    });
-
-    it('a replaced instance returns no response about a claim whose reward is owed', async () => {
-      const { claims, storage, state } = createStoredClaims();
-      state.unread = true;
-      replace(storage);
-      await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
-    });
-
-    it('a replaced instance returns no response about a claim of which nothing is left', async () => {
-      const { claims, storage } = createStoredClaims();
-      expect(await claims.claim(CLAIM)).toMatchObject({ type: 'claimed' });
-      expect(await claims.claim(CLAIM)).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });
-      replace(storage);
-      await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
-    });
+  it('a replaced instance returns no response about a claim of which nothing is left', async () => {
+    const { claims, storage } = createStoredClaims();
+    expect(await claims.claim(CLAIM)).toMatchObject({ type: 'claimed' });
+    expect(await claims.claim(CLAIM)).toMatchObject({ refusal: { code: 'CLAIM_IN_PROGRESS' } });
+    replace(storage);
+    await expect(claims.claim(CLAIM)).rejects.toThrow(REPLACED);
   });
 });

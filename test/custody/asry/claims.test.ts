@@ -622,19 +622,17 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-describe('claims are paused', () => {
-  it("during the operator's pause new claims are refused, no payment is consumed, and old claims are shown", async () => {
-    const [before, one] = [deposit(10n), deposit(10n)];
-    const run = start([before, one]);
-    await run.ask({ signature: before.signature });
-    await run.pass(MINUTE);
-    await run.ops('pause');
-    expect(codeOf(await run.ask({ signature: one.signature }))).toBe('CLAIMS_PAUSED');
-    expect(codeOf(await run.ask({ signature: before.signature }))).toBe('ALREADY_CLAIMED');
-    await run.ops('resume');
-    expect(codeOf(await run.ask({ signature: one.signature }))).toBe('claimed');
-    expect(run.claims()).toHaveLength(2);
-  });
+it("during the operator's pause new claims are refused, no payment is consumed, and old claims are shown", async () => {
+  const [before, one] = [deposit(10n), deposit(10n)];
+  const run = start([before, one]);
+  await run.ask({ signature: before.signature });
+  await run.pass(MINUTE);
+  await run.ops('pause');
+  expect(codeOf(await run.ask({ signature: one.signature }))).toBe('CLAIMS_PAUSED');
+  expect(codeOf(await run.ask({ signature: before.signature }))).toBe('ALREADY_CLAIMED');
+  await run.ops('resume');
+  expect(codeOf(await run.ask({ signature: one.signature }))).toBe('claimed');
+  expect(run.claims()).toHaveLength(2);
 });
 
 it('20 concurrent repeats of an owed claim read the recipient from the nodes once', async () => {
