@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { KNOWN } from '../../scripts/doctor/read-settings.ts';
 import { kindOf } from '../docs/command-kinds.ts';
 import { blocksOf, commandsOf } from '../docs/markdown.ts';
@@ -67,130 +67,120 @@ const json = (text = ''): Json => JSON.parse(text) as Json;
 const answerTo = (said: readonly Said[], part: string): Said | undefined =>
   said.find(({ command }) => command.includes(part));
 
-describe('SKILL.md', () => {
-  it('the steps of SKILL.md, run in a shell, deliver the BTC to the reserve', async () => {
-    const said = await runPage(toRun('SKILL.md'));
-    expect(said.filter(({ code }) => code !== 0)).toEqual([]);
-    expect(json(answerTo(said, '/swap/min')?.stdout)).toMatchObject({ available: true });
-    expect(json(answerTo(said, '/swap/estimate')?.stdout)).toMatchObject({ amountSol: 0.5 });
-    expect(json(answerTo(said, 'dry_run')?.stdout)).toMatchObject({ initiated: false, dry_run: true });
-    const { id } = json(answerTo(said, 'Idempotency-Key')?.stdout);
-    expect(json(answerTo(said, '/swap/status')?.stdout)).toMatchObject({ id });
-    const end = await until('the swap is over', async () => {
-      await world.control.mine(1);
-      const status = (await (await world.fetch(`/api/swap/status/${id}`)).json()) as Json;
-      return status.status === 'waiting' ? undefined : status;
-    });
-    expect(end).toMatchObject({ status: 'finished', detail: 'done' });
+it('the steps of SKILL.md, run in a shell, deliver the BTC to the reserve', async () => {
+  const said = await runPage(toRun('SKILL.md'));
+  expect(said.filter(({ code }) => code !== 0)).toEqual([]);
+  expect(json(answerTo(said, '/swap/min')?.stdout)).toMatchObject({ available: true });
+  expect(json(answerTo(said, '/swap/estimate')?.stdout)).toMatchObject({ amountSol: 0.5 });
+  expect(json(answerTo(said, 'dry_run')?.stdout)).toMatchObject({ initiated: false, dry_run: true });
+  const { id } = json(answerTo(said, 'Idempotency-Key')?.stdout);
+  expect(json(answerTo(said, '/swap/status')?.stdout)).toMatchObject({ id });
+  const end = await until('the swap is over', async () => {
+    await world.control.mine(1);
+    const status = (await (await world.fetch(`/api/swap/status/${id}`)).json()) as Json;
+    return status.status === 'waiting' ? undefined : status;
   });
+  expect(end).toMatchObject({ status: 'finished', detail: 'done' });
 });
 
-describe('README.md', () => {
-  const shown = blocksOf('README.md')
-    .filter(({ language }) => language === 'console')
-    .flatMap(({ text }) => text.split(/^\$ /m).slice(1))
-    .map((part) => {
-      const [command = '', ...output] = part.trimEnd().split('\n');
-      return { command, output: output.join('\n') };
-    });
-
-  it('the README shows responses with the members that the service really returns', async () => {
-    const curls = shown.filter(({ command }) => command.startsWith('curl'));
-    expect(curls.length).toBeGreaterThan(2);
-    const known = /"id":"(\w{60,})"/.exec(curls.map(({ output }) => output).join())?.[1] ?? '';
-    const said = await runPage(curls.map(({ command }) => command.replace(known, '$ID')));
-    for (const [at, { output }] of curls.entries()) {
-      const answer = json(said[at]?.stdout);
-      expect(answer).not.toHaveProperty('error_code');
-      const names = [...output.matchAll(/"(\w+)":/g)].flatMap(([, name]) => name ?? []);
-      for (const name of names) expect(said[at]?.stdout, name).toContain(`"${name}":`);
-    }
+const shown = blocksOf('README.md')
+  .filter(({ language }) => language === 'console')
+  .flatMap(({ text }) => text.split(/^\$ /m).slice(1))
+  .map((part) => {
+    const [command = '', ...output] = part.trimEnd().split('\n');
+    return { command, output: output.join('\n') };
   });
-});
 
-describe('docs/deploy.md', () => {
-  it('the commands of docs/deploy.md that need no account work as described', async () => {
-    const commands = toRun('docs/deploy.md');
-    expect(commands.length).toBeGreaterThan(12);
-    const said = await runPage(commands);
-    const doctors = said.filter(({ command }) => command.startsWith('npm run doctor'));
-    for (const { stdout } of doctors)
-      expect([...stdout.matchAll(/PROBLEM ([\w-]+)/g)].map(([, name]) => name)).toEqual(
-        stdout.includes('base-url-insecure') ? ['base-url-insecure'] : [],
-      );
-    expect(said.filter(({ command, code }) => code !== 0 && !command.startsWith('npm run doctor'))).toEqual(
-      [],
-    );
-    expect(json(answerTo(said, '/api/ready')?.stdout)).toMatchObject({ ok: true });
-    expect(json(answerTo(said, 'dry_run')?.stdout)).toMatchObject({ initiated: false });
-    expect(answerTo(said, 'ops -- balances')?.stdout).toContain(world.reserve.solana);
-    expect(readFileSync(join(folder, 'proof.txt'), 'utf8')).toContain(world.reserve.bitcoin);
-  });
-});
-
-describe('/llms.txt', () => {
-  interface Entry {
-    readonly method: string;
-    readonly path: string;
-    readonly url: string;
-    readonly body: string | undefined;
-    readonly codes: readonly string[];
+it('the README shows responses with the members that the service really returns', async () => {
+  const curls = shown.filter(({ command }) => command.startsWith('curl'));
+  expect(curls.length).toBeGreaterThan(2);
+  const known = /"id":"(\w{60,})"/.exec(curls.map(({ output }) => output).join())?.[1] ?? '';
+  const said = await runPage(curls.map(({ command }) => command.replace(known, '$ID')));
+  for (const [at, { output }] of curls.entries()) {
+    const answer = json(said[at]?.stdout);
+    expect(answer).not.toHaveProperty('error_code');
+    const names = [...output.matchAll(/"(\w+)":/g)].flatMap(([, name]) => name ?? []);
+    for (const name of names) expect(said[at]?.stdout, name).toContain(`"${name}":`);
   }
+});
 
-  /** The information in the text alone: links, example bodies and codes. */
-  const entriesOf = (text: string): Entry[] =>
-    text
-      .split(/^- (?=\[)/m)
-      .slice(1)
-      .flatMap((part) => {
-        const [, method = '', path = '', url = ''] = /^\[(\w+) (\S+)\]\((\S+)\)/.exec(part) ?? [];
-        return method === ''
-          ? []
-          : [
-              {
-                method,
-                path,
-                url,
-                body: /example body `(.+)`/.exec(part)?.[1],
-                codes: (/errors ([A-Z0-9_, ]+)/.exec(part)?.[1] ?? '').split(', '),
-              },
-            ];
+it('the commands of docs/deploy.md that need no account work as described', async () => {
+  const commands = toRun('docs/deploy.md');
+  expect(commands.length).toBeGreaterThan(12);
+  const said = await runPage(commands);
+  const doctors = said.filter(({ command }) => command.startsWith('npm run doctor'));
+  for (const { stdout } of doctors)
+    expect([...stdout.matchAll(/PROBLEM ([\w-]+)/g)].map(([, name]) => name)).toEqual(
+      stdout.includes('base-url-insecure') ? ['base-url-insecure'] : [],
+    );
+  expect(said.filter(({ command, code }) => code !== 0 && !command.startsWith('npm run doctor'))).toEqual([]);
+  expect(json(answerTo(said, '/api/ready')?.stdout)).toMatchObject({ ok: true });
+  expect(json(answerTo(said, 'dry_run')?.stdout)).toMatchObject({ initiated: false });
+  expect(answerTo(said, 'ops -- balances')?.stdout).toContain(world.reserve.solana);
+  expect(readFileSync(join(folder, 'proof.txt'), 'utf8')).toContain(world.reserve.bitcoin);
+});
+
+interface Entry {
+  readonly method: string;
+  readonly path: string;
+  readonly url: string;
+  readonly body: string | undefined;
+  readonly codes: readonly string[];
+}
+
+/** The information in the text alone: links, example bodies and codes. */
+const entriesOf = (text: string): Entry[] =>
+  text
+    .split(/^- (?=\[)/m)
+    .slice(1)
+    .flatMap((part) => {
+      const [, method = '', path = '', url = ''] = /^\[(\w+) (\S+)\]\((\S+)\)/.exec(part) ?? [];
+      return method === ''
+        ? []
+        : [
+            {
+              method,
+              path,
+              url,
+              body: /example body `(.+)`/.exec(part)?.[1],
+              codes: (/errors ([A-Z0-9_, ]+)/.exec(part)?.[1] ?? '').split(', '),
+            },
+          ];
+    });
+
+it('/llms.txt contains enough to call every route', async () => {
+  const text = await (await world.fetch('/llms.txt')).text();
+  const entries = entriesOf(text);
+  const document = (await (await world.fetch('/api/openapi.json')).json()) as {
+    paths: Record<string, Json>;
+  };
+  const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(entries.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(routes.sort());
+
+  const answers = await Promise.all(
+    entries.map(async (entry) => {
+      expect(entry.url).not.toMatch(/[{}]/);
+      const response = await fetch(entry.url, {
+        method: entry.method,
+        redirect: 'manual',
+        headers: entry.body === undefined ? {} : { 'content-type': 'application/json' },
+        ...(entry.body === undefined ? {} : { body: entry.body }),
       });
-
-  it('/llms.txt contains enough to call every route', async () => {
-    const text = await (await world.fetch('/llms.txt')).text();
-    const entries = entriesOf(text);
-    const document = (await (await world.fetch('/api/openapi.json')).json()) as {
-      paths: Record<string, Json>;
-    };
-    const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
-    );
-    expect(entries.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(routes.sort());
-
-    const answers = await Promise.all(
-      entries.map(async (entry) => {
-        expect(entry.url).not.toMatch(/[{}]/);
-        const response = await fetch(entry.url, {
-          method: entry.method,
-          redirect: 'manual',
-          headers: entry.body === undefined ? {} : { 'content-type': 'application/json' },
-          ...(entry.body === undefined ? {} : { body: entry.body }),
-        });
-        const said = await response.text();
-        const code = said.startsWith('{') ? json(said).error_code : undefined;
-        return { ...entry, status: response.status, code };
-      }),
-    );
-    // Ids in the examples are from another day, so their routes return an error whose code the text lists.
-    const undeclared = answers.filter(
-      ({ path, status, code, codes }) =>
-        // For an unknown pool the response is the pool API's own.
-        status >= 400 && !codes.includes(String(code)) && !path.startsWith('/api/dex/pool/'),
-    );
-    expect(undeclared.map(({ path, status, code }) => [path, status, code])).toEqual([]);
-    const without = answers.filter(({ method, path }) => method === 'GET' && !path.includes('{'));
-    expect(without.filter(({ status }) => status >= 400).map(({ path }) => path)).toEqual([]);
-    for (const { method, body } of entries) if (method === 'POST') expect(body).toBeDefined();
-  });
+      const said = await response.text();
+      const code = said.startsWith('{') ? json(said).error_code : undefined;
+      return { ...entry, status: response.status, code };
+    }),
+  );
+  // Ids in the examples are from another day, so their routes return an error whose code the text lists.
+  const undeclared = answers.filter(
+    ({ path, status, code, codes }) =>
+      // For an unknown pool the response is the pool API's own.
+      status >= 400 && !codes.includes(String(code)) && !path.startsWith('/api/dex/pool/'),
+  );
+  expect(undeclared.map(({ path, status, code }) => [path, status, code])).toEqual([]);
+  const without = answers.filter(({ method, path }) => method === 'GET' && !path.includes('{'));
+  expect(without.filter(({ status }) => status >= 400).map(({ path }) => path)).toEqual([]);
+  for (const { method, body } of entries) if (method === 'POST') expect(body).toBeDefined();
 });

@@ -1,5 +1,5 @@
 import { finalizeEvent, generateSecretKey } from 'nostr-tools/pure';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { cases } from '../cases.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -76,40 +76,38 @@ async function get(path: string): Promise<{ status: number; body: Page }> {
   return { status: response.status, body: (await response.json()) as Page };
 }
 
-describe('posts on two real relays, a quarter of them in one second', () => {
-  it.each([1, 10, 100])(
-    'paging posts of two relays with limit %i returns each once, newest first, while new ones arrive',
-    { tags: ['deep'] },
-    async (limit) => {
-      const ids: string[] = [];
-      const every = Math.ceil(200 / limit);
-      let cursor: string | null = '';
-      for (let page = 0; cursor !== null; page += 1) {
-        if (page % every === every - 1)
-          await publish[page % 2]?.([note(NOW + (page % 100), `late ${limit} ${page}`)]);
-        const query: string = `feed?topic_labels=walk&limit=${limit}${cursor && `&cursor=${cursor}`}`;
-        const { status, body } = await get(query);
-        expect(status).toBe(200);
-        expect(body.posts.length).toBeLessThanOrEqual(limit);
-        ids.push(...body.posts.map(({ id }) => id));
-        cursor = body.next_cursor;
-      }
-      expect(new Set(ids).size).toBe(ids.length);
-      expect(ids.filter((id) => idsInOrder.includes(id))).toEqual(idsInOrder);
-    },
-  );
-
-  it('paging by next_until repeats at most the posts of one second and loses none', {
-    tags: ['scaled'],
-  }, async () => {
-    const ids = new Set<string>();
-    let until: number | null = BUSY - 2;
-    while (until !== null) {
-      const { body }: { body: Page } = await get(`feed?topic_labels=walk&limit=100&until=${until}`);
-      for (const { id } of body.posts) ids.add(id);
-      until = body.next_until;
+it.each([1, 10, 100])(
+  'paging posts of two relays with limit %i returns each once, newest first, while new ones arrive',
+  { tags: ['deep'] },
+  async (limit) => {
+    const ids: string[] = [];
+    const every = Math.ceil(200 / limit);
+    let cursor: string | null = '';
+    for (let page = 0; cursor !== null; page += 1) {
+      if (page % every === every - 1)
+        await publish[page % 2]?.([note(NOW + (page % 100), `late ${limit} ${page}`)]);
+      const query: string = `feed?topic_labels=walk&limit=${limit}${cursor && `&cursor=${cursor}`}`;
+      const { status, body } = await get(query);
+      expect(status).toBe(200);
+      expect(body.posts.length).toBeLessThanOrEqual(limit);
+      ids.push(...body.posts.map(({ id }) => id));
+      cursor = body.next_cursor;
     }
-    expect([...ids]).toEqual(idsInOrder.slice(-ids.size));
-    expect(ids.size).toBe(POSTS.filter(({ created_at }) => created_at < BUSY - 2).length);
-  });
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id) => idsInOrder.includes(id))).toEqual(idsInOrder);
+  },
+);
+
+it('paging by next_until repeats at most the posts of one second and loses none', {
+  tags: ['scaled'],
+}, async () => {
+  const ids = new Set<string>();
+  let until: number | null = BUSY - 2;
+  while (until !== null) {
+    const { body }: { body: Page } = await get(`feed?topic_labels=walk&limit=100&until=${until}`);
+    for (const { id } of body.posts) ids.add(id);
+    until = body.next_until;
+  }
+  expect([...ids]).toEqual(idsInOrder.slice(-ids.size));
+  expect(ids.size).toBe(POSTS.filter(({ created_at }) => created_at < BUSY - 2).length);
 });

@@ -1,6 +1,6 @@
 /** @module-tag deep */
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiDocument, apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { createApp, type Deps } from '../../src/app.ts';
 import { ERRORS } from '../../src/core/errors.ts';
@@ -101,27 +101,25 @@ it('every response of every route matches the OpenAPI document', () => {
   expect(visits.filter(({ operationId }) => operationId === '')).toEqual([]);
 });
 
-describe('valid and invalid requests', () => {
-  it.concurrent.each(operations)(
-    '%s returns only responses that the OpenAPI document declares',
-    {
-      timeout: BATCHES * ANSWER_MS,
-    },
-    async (operationId) => {
-      const generator = generators.find((found) => found.operationId === operationId);
-      if (!generator) throw new Error(`${operationId} is not in the served document`);
-      // Many at a time, because some answers wait for the chain.
-      const batch = fc.array(generator.requests, { minLength: BATCH, maxLength: BATCH, size: 'max' });
-      await fc.assert(
-        fc.asyncProperty(batch, async (requests) => {
-          const found = await Promise.all(requests.map(violations));
-          expect(found.flatMap((why, at) => (why.length > 0 ? [[requests[at], why]] : []))).toEqual([]);
-        }),
-        { seed: SEED, numRuns: BATCHES, endOnFailure: true },
-      );
-    },
-  );
-});
+it.concurrent.each(operations)(
+  '%s returns only responses that the OpenAPI document declares',
+  {
+    timeout: BATCHES * ANSWER_MS,
+  },
+  async (operationId) => {
+    const generator = generators.find((found) => found.operationId === operationId);
+    if (!generator) throw new Error(`${operationId} is not in the served document`);
+    // Many at a time, because some answers wait for the chain.
+    const batch = fc.array(generator.requests, { minLength: BATCH, maxLength: BATCH, size: 'max' });
+    await fc.assert(
+      fc.asyncProperty(batch, async (requests) => {
+        const found = await Promise.all(requests.map(violations));
+        expect(found.flatMap((why, at) => (why.length > 0 ? [[requests[at], why]] : []))).toEqual([]);
+      }),
+      { seed: SEED, numRuns: BATCHES, endOnFailure: true },
+    );
+  },
+);
 
 it('the run sends at least 5,000 requests, and every operation succeeds at least once', () => {
   const counts = [...answered.values()].flatMap((statuses) => [...statuses.values()]);
@@ -142,25 +140,23 @@ it('a healthy service returns no status of 500 or above, except for the swap lim
   expect(Object.fromEntries([...failed].filter(([code]) => !reached.test(code)))).toEqual({});
 });
 
-describe('while upstreams fail', () => {
-  it.each(['500', 'html', 'truncate', 'drop', '429'])(
-    'responses match the OpenAPI document during the upstream fault %s',
-    {
-      timeout: 2 * ANSWER_MS,
-    },
-    async (kind) => {
-      for (const name of Object.keys(world.endpoints))
-        if (isUpstream(world.endpoints, name) && !name.startsWith('relay')) world.faults.set(name, { kind });
-      const requests = generators.flatMap(({ requests: arbitrary }) =>
-        fc.sample(arbitrary, { seed: SEED, numRuns: PER_FAULT }),
-      );
-      const found = await Promise.all(
-        requests.map(async (request) =>
-          (await violations(request)).map((why) => `${request.method} ${request.path}: ${why}`),
-        ),
-      );
-      world.faults.clear();
-      expect(found.flat()).toEqual([]);
-    },
-  );
-});
+it.each(['500', 'html', 'truncate', 'drop', '429'])(
+  'responses match the OpenAPI document during the upstream fault %s',
+  {
+    timeout: 2 * ANSWER_MS,
+  },
+  async (kind) => {
+    for (const name of Object.keys(world.endpoints))
+      if (isUpstream(world.endpoints, name) && !name.startsWith('relay')) world.faults.set(name, { kind });
+    const requests = generators.flatMap(({ requests: arbitrary }) =>
+      fc.sample(arbitrary, { seed: SEED, numRuns: PER_FAULT }),
+    );
+    const found = await Promise.all(
+      requests.map(async (request) =>
+        (await violations(request)).map((why) => `${request.method} ${request.path}: ${why}`),
+      ),
+    );
+    world.faults.clear();
+    expect(found.flat()).toEqual([]);
+  },
+);

@@ -77,20 +77,18 @@ describe('balances', () => {
   });
 });
 
-describe('probe', () => {
-  it('probe shows the latency of every source and the reason for a refusal', async () => {
-    const { code, stdout } = await ops(['probe']);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /Called from the Worker: (\d+) of \1 sources respond\. \d+ of \d+ quotes for reads are used\./,
-    );
-    world.faults.set('kraken', { kind: '429' });
-    const { body } = await post({ name: 'probe' });
-    expect(body.ok).toBe(false);
-    expect((body.rows as Json[]).filter(({ answer }) => answer !== 'ok')).toMatchObject([
-      { name: 'kraken', answer: 'rate_limited' },
-    ]);
-  });
+it('probe shows the latency of every source and the reason for a refusal', async () => {
+  const { code, stdout } = await ops(['probe']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /Called from the Worker: (\d+) of \1 sources respond\. \d+ of \d+ quotes for reads are used\./,
+  );
+  world.faults.set('kraken', { kind: '429' });
+  const { body } = await post({ name: 'probe' });
+  expect(body.ok).toBe(false);
+  expect((body.rows as Json[]).filter(({ answer }) => answer !== 'ok')).toMatchObject([
+    { name: 'kraken', answer: 'rate_limited' },
+  ]);
 });
 
 describe('mint --dry-run', () => {
@@ -124,84 +122,78 @@ describe('mint --dry-run', () => {
   });
 });
 
-describe('refund-due', () => {
-  it('refund-due lists payments that bought nothing, with their payers', async () => {
-    expect((await post({ name: 'refund-due' })).body).toMatchObject({ ok: true, rows: [] });
-    const [user] = world.users;
-    if (!user) throw new Error('the world has no user');
-    const response = await world.fetch('/api/invoices', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        name: 'Twice',
-        symbol: 'TWICE',
-        decimals: 6,
-        supply: '1000',
-        creator_address: user.address,
-      }),
-    });
-    const invoice = (await response.json()) as Json;
-    await world.control.transfer({
-      from: user,
-      to: String(invoice.treasury_address),
-      asset: 'sol',
-      amount: BigInt(String(invoice.fee_lamports)) + 5_000_000n,
-      references: [String(invoice.reference)],
-    });
-    // Nothing reads or confirms this invoice, so that the search of the minute cron finds the payment.
-    const [row] = await until('the overpayment is written down', async () => {
-      await world.control.cron();
-      const rows = (await post({ name: 'refund-due' })).body.rows as Json[];
-      return rows.length > 0 ? rows : undefined;
-    });
-    expect(row).toMatchObject({
-      request: invoice.invoice_id,
-      lamports: '5000000',
-      payer: user.address,
-      reason: 'overpaid',
-    });
-    const { code, stdout } = await ops(['refund-due']);
-    expect(code).toBe(0);
-    expect(stdout).toContain('1 payments are owed back, 5000000 lamports in total (page 1).');
-    expect(stdout).toContain(user.address);
+it('refund-due lists payments that bought nothing, with their payers', async () => {
+  expect((await post({ name: 'refund-due' })).body).toMatchObject({ ok: true, rows: [] });
+  const [user] = world.users;
+  if (!user) throw new Error('the world has no user');
+  const response = await world.fetch('/api/invoices', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      name: 'Twice',
+      symbol: 'TWICE',
+      decimals: 6,
+      supply: '1000',
+      creator_address: user.address,
+    }),
   });
+  const invoice = (await response.json()) as Json;
+  await world.control.transfer({
+    from: user,
+    to: String(invoice.treasury_address),
+    asset: 'sol',
+    amount: BigInt(String(invoice.fee_lamports)) + 5_000_000n,
+    references: [String(invoice.reference)],
+  });
+  // Nothing reads or confirms this invoice, so that the search of the minute cron finds the payment.
+  const [row] = await until('the overpayment is written down', async () => {
+    await world.control.cron();
+    const rows = (await post({ name: 'refund-due' })).body.rows as Json[];
+    return rows.length > 0 ? rows : undefined;
+  });
+  expect(row).toMatchObject({
+    request: invoice.invoice_id,
+    lamports: '5000000',
+    payer: user.address,
+    reason: 'overpaid',
+  });
+  const { code, stdout } = await ops(['refund-due']);
+  expect(code).toBe(0);
+  expect(stdout).toContain('1 payments are owed back, 5000000 lamports in total (page 1).');
+  expect(stdout).toContain(user.address);
 });
 
-describe('an offline proof', () => {
-  it('the operator drafts and submits an offline proof, and the service checks and publishes it', async () => {
-    const { code, stdout: message, stderr } = await ops(['proof', 'message']);
-    expect([code, stderr]).toEqual([0, expect.stringContaining('Sign exactly these bytes')]);
-    expect(message).toContain(offlineKey.address);
-    expect((await ops(['proof', 'message'])).stdout).toBe(message);
+it('the operator drafts and submits an offline proof, and the service checks and publishes it', async () => {
+  const { code, stdout: message, stderr } = await ops(['proof', 'message']);
+  expect([code, stderr]).toEqual([0, expect.stringContaining('Sign exactly these bytes')]);
+  expect(message).toContain(offlineKey.address);
+  expect((await ops(['proof', 'message'])).stdout).toBe(message);
 
-    const thirdParty = createBitcoinKey();
-    const foreign = String(Signer.sign(thirdParty.wif, thirdParty.address, message));
-    const refused = await ops(['proof', 'submit', foreign]);
-    expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('INVALID_INPUT')]);
-    expect((await world.fetch('/api/proof')).status).toBe(503);
+  const thirdParty = createBitcoinKey();
+  const foreign = String(Signer.sign(thirdParty.wif, thirdParty.address, message));
+  const refused = await ops(['proof', 'submit', foreign]);
+  expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('INVALID_INPUT')]);
+  expect((await world.fetch('/api/proof')).status).toBe(503);
 
-    const signature = String(Signer.sign(offlineKey.wif, offlineKey.address, message));
-    const taken = await ops(['proof', 'submit', signature]);
-    expect([taken.code, taken.stdout]).toEqual([0, expect.stringContaining('archived as')]);
-    await world.control.cron('* * * * *');
-    const proof = await until('the proof is public', async () => {
-      const answer = await world.fetch('/api/proof');
-      return answer.ok ? ((await answer.json()) as Json) : undefined;
-    });
-    expect(proof).toMatchObject({ message, bitcoin: { offline: true } });
+  const signature = String(Signer.sign(offlineKey.wif, offlineKey.address, message));
+  const taken = await ops(['proof', 'submit', signature]);
+  expect([taken.code, taken.stdout]).toEqual([0, expect.stringContaining('archived as')]);
+  await world.control.cron('* * * * *');
+  const proof = await until('the proof is public', async () => {
+    const answer = await world.fetch('/api/proof');
+    return answer.ok ? ((await answer.json()) as Json) : undefined;
   });
+  expect(proof).toMatchObject({ message, bitcoin: { offline: true } });
 });
 
-describe('the target', () => {
-  const line = () => `Target: ${world.url}, release `;
+const line = () => `Target: ${world.url}, release `;
 
-  it('names the target on the first line, or on stderr if stdout is a text to be signed', async () => {
-    expect((await ops(['held'])).stdout.startsWith(line())).toBe(true);
-    expect((await ops(['proof', 'message'])).stderr.startsWith(line())).toBe(true);
-    const dead = await ops(['held'], { API_BASE_URL: 'http://127.0.0.1:9' });
-    expect(dead).toMatchObject({ code: 1, stdout: 'Target: http://127.0.0.1:9, which does not respond\n' });
-    expect(dead.stderr).toBe('http://127.0.0.1:9 does not respond.\n');
-  });
+it('names the target on the first line, or on stderr if stdout is a text to be signed', async () => {
+  expect((await ops(['held'])).stdout.startsWith(line())).toBe(true);
+  expect((await ops(['proof', 'message'])).stderr.startsWith(line())).toBe(true);
+  const dead = await ops(['held'], { API_BASE_URL: 'http://127.0.0.1:9' });
+  expect(dead).toMatchObject({ code: 1, stdout: 'Target: http://127.0.0.1:9, which does not respond\n' });
+  expect(dead.stderr).toBe('http://127.0.0.1:9 does not respond.\n');
 });
 
 describe('the operator’s route', () => {

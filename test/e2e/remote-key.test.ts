@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { base58 } from '@scure/base';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createVaultPeer, type VaultPeer } from '../custody/vault-peer.ts';
 import { listen } from '../world/fault-gate.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -134,39 +134,37 @@ it('the key in the Vault signs a swap, a creation, a reward and a mint', async (
   expect(peer.messages.length).toBeGreaterThanOrEqual(4);
 });
 
-describe('a Vault that fails', () => {
-  it.each([
-    ['other message', 'key_service_wrong_signature'],
-    ['other key', 'key_service_wrong_signature'],
-    ['no base64', 'sign_failed'],
-    ['sealed', 'sign_failed'],
-    ['forbidden', 'sign_failed'],
-    ['unreachable', 'sign_failed'],
-    ['hanging', 'sign_failed'],
-  ] as const)(
-    'while the Vault fails by %s no balance moves; afterwards each payment is made at most once',
-    { tags: ['deep'] },
-    async (mode, event) => {
-      const asked = await prepare();
-      const before = signed().length;
-      const seen = logged(event);
-      peer.mode = mode;
-      await caller.pay(asked.invoice);
-      const waiting = Promise.all([swaps.create(0.3, asked), stage.claim(asked.deposit)]);
-      await caller.until(
-        async () => {
-          await world.control.cron();
-          return (await caller.read(asked.invoice.invoice_id)).body;
-        },
-        ({ reason }) => String(reason).startsWith('upstream_'),
-      );
-      await until('the Vault has failed', () => (logged(event) >= seen + 3 ? true : undefined));
-      expect(signed()).toHaveLength(before);
-      peer.mode = 'honest';
-      // Hanging requests are answered late, and those that were repeated meanwhile are answered twice.
-      peer.release();
-      await waiting;
-      await judge(asked, before);
-    },
-  );
-});
+it.each([
+  ['other message', 'key_service_wrong_signature'],
+  ['other key', 'key_service_wrong_signature'],
+  ['no base64', 'sign_failed'],
+  ['sealed', 'sign_failed'],
+  ['forbidden', 'sign_failed'],
+  ['unreachable', 'sign_failed'],
+  ['hanging', 'sign_failed'],
+] as const)(
+  'while the Vault fails by %s no balance moves; afterwards each payment is made at most once',
+  { tags: ['deep'] },
+  async (mode, event) => {
+    const asked = await prepare();
+    const before = signed().length;
+    const seen = logged(event);
+    peer.mode = mode;
+    await caller.pay(asked.invoice);
+    const waiting = Promise.all([swaps.create(0.3, asked), stage.claim(asked.deposit)]);
+    await caller.until(
+      async () => {
+        await world.control.cron();
+        return (await caller.read(asked.invoice.invoice_id)).body;
+      },
+      ({ reason }) => String(reason).startsWith('upstream_'),
+    );
+    await until('the Vault has failed', () => (logged(event) >= seen + 3 ? true : undefined));
+    expect(signed()).toHaveLength(before);
+    peer.mode = 'honest';
+    // Hanging requests are answered late, and those that were repeated meanwhile are answered twice.
+    peer.release();
+    await waiting;
+    await judge(asked, before);
+  },
+);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
 import { type Body, createTokenCaller } from './token-caller.ts';
 
@@ -18,80 +18,76 @@ const completed = (id: unknown) =>
   );
 const refundsOf = async (id: unknown): Promise<Body[]> => (await caller.read(id)).body.refunds as Body[];
 
-describe('listings of tokens made elsewhere', () => {
-  it.each(['token', 'token-2022'] as const)(
-    'a listing of a %s mint is paid by URL, confirmed by the cron, and searchable with its chain data',
-    async (kind) => {
-      const name = kind === 'token' ? 'Olden Coin' : 'Newer Coin';
-      const mint = await caller.foreignMint(kind, name, 'FORE');
-      const request = await caller.listing(mint);
-      await caller.pay(request);
-      const rows = await caller.until(
-        async () => {
-          await world.control.cron();
-          return (await caller.call(`/api/listings?token_id=${request.token_id}`)).body.listings as Body[];
-        },
-        (listings) => listings[0]?.status === 'confirmed',
-      );
-      expect(rows).toMatchObject([
-        { listing_request_id: request.listing_request_id, confirmed_at: expect.any(String) },
-      ]);
-      const { tokens } = (await caller.call(`/api/listings/search?q=${encodeURIComponent(name)}`)).body as {
-        tokens: Body[];
-      };
-      expect(tokens).toMatchObject([
-        {
-          mint_address: mint,
-          supply: '1234500',
-          supply_ui: '1.2345',
-          token_program: kind,
-          mint_authority: world.users[0]?.address,
-          freeze_authority: null,
-          as_of: expect.any(String),
-        },
-      ]);
-    },
-  );
-});
-
-describe('refunds', () => {
-  it("pays a refund to the payer once, on the operator's command and within the daily limit", async () => {
-    const payer = caller.user(1);
-    const request = await caller.invoice();
-    const excess = 90_000_000n;
-    const paid = await caller.pay(request, { lamports: lamportsOf(request) + excess, from: payer });
-    await completed(request.invoice_id);
-    expect(await refundsOf(request.invoice_id)).toMatchObject([
-      { signature: paid, reason: 'overpaid', status: 'due', refund_signature: null },
-    ]);
-    const before = await caller.balance(payer.address);
-    await Promise.all(Array.from({ length: 5 }, () => caller.ops('refund', request.invoice_id)));
-    const [refund] = await caller.until(
-      () => refundsOf(request.invoice_id),
-      ([row]) => row?.status === 'paid',
+it.each(['token', 'token-2022'] as const)(
+  'a listing of a %s mint is paid by URL, confirmed by the cron, and searchable with its chain data',
+  async (kind) => {
+    const name = kind === 'token' ? 'Olden Coin' : 'Newer Coin';
+    const mint = await caller.foreignMint(kind, name, 'FORE');
+    const request = await caller.listing(mint);
+    await caller.pay(request);
+    const rows = await caller.until(
+      async () => {
+        await world.control.cron();
+        return (await caller.call(`/api/listings?token_id=${request.token_id}`)).body.listings as Body[];
+      },
+      (listings) => listings[0]?.status === 'confirmed',
     );
-    expect(await caller.balance(payer.address)).toBe(before + excess);
-    const landed = world.solana.ledger.transaction(String(refund?.refund_signature));
-    expect(landed?.err).toBeNull();
-    const memos = world.solana.ledger
-      .transactionsOf(world.reserve.solana)
-      .filter(({ memo }) => memo?.includes(`refund:${paid}:`));
-    expect(memos).toHaveLength(1);
-    expect(await caller.ops('refund', paid)).toMatchObject({ ok: true, rows: [{ outcome: 'paid' }] });
-    expect(await caller.ops('refund-due')).toMatchObject({ ok: true });
-    await caller.finality();
-    expect(await caller.balance(payer.address)).toBe(before + excess);
+    expect(rows).toMatchObject([
+      { listing_request_id: request.listing_request_id, confirmed_at: expect.any(String) },
+    ]);
+    const { tokens } = (await caller.call(`/api/listings/search?q=${encodeURIComponent(name)}`)).body as {
+      tokens: Body[];
+    };
+    expect(tokens).toMatchObject([
+      {
+        mint_address: mint,
+        supply: '1234500',
+        supply_ui: '1.2345',
+        token_program: kind,
+        mint_authority: world.users[0]?.address,
+        freeze_authority: null,
+        as_of: expect.any(String),
+      },
+    ]);
+  },
+);
 
-    const larger = await caller.invoice();
-    await caller.pay(larger, { lamports: lamportsOf(larger) + 150_000_000n, from: payer });
-    await completed(larger.invoice_id);
-    expect(await caller.ops('refund', larger.invoice_id)).toMatchObject({
-      ok: false,
-      rows: [{ outcome: expect.stringContaining('The limit of SOL refunded in a day') }],
-    });
-    expect(await refundsOf(larger.invoice_id)).toMatchObject([{ status: 'due' }]);
-    expect(await caller.ops('reconcile')).toMatchObject({ ok: true });
-    expect(await refundsOf(request.invoice_id)).toMatchObject([{ status: 'paid' }]);
-    expect(await refundsOf(larger.invoice_id)).toMatchObject([{ status: 'due' }]);
+it("pays a refund to the payer once, on the operator's command and within the daily limit", async () => {
+  const payer = caller.user(1);
+  const request = await caller.invoice();
+  const excess = 90_000_000n;
+  const paid = await caller.pay(request, { lamports: lamportsOf(request) + excess, from: payer });
+  await completed(request.invoice_id);
+  expect(await refundsOf(request.invoice_id)).toMatchObject([
+    { signature: paid, reason: 'overpaid', status: 'due', refund_signature: null },
+  ]);
+  const before = await caller.balance(payer.address);
+  await Promise.all(Array.from({ length: 5 }, () => caller.ops('refund', request.invoice_id)));
+  const [refund] = await caller.until(
+    () => refundsOf(request.invoice_id),
+    ([row]) => row?.status === 'paid',
+  );
+  expect(await caller.balance(payer.address)).toBe(before + excess);
+  const landed = world.solana.ledger.transaction(String(refund?.refund_signature));
+  expect(landed?.err).toBeNull();
+  const memos = world.solana.ledger
+    .transactionsOf(world.reserve.solana)
+    .filter(({ memo }) => memo?.includes(`refund:${paid}:`));
+  expect(memos).toHaveLength(1);
+  expect(await caller.ops('refund', paid)).toMatchObject({ ok: true, rows: [{ outcome: 'paid' }] });
+  expect(await caller.ops('refund-due')).toMatchObject({ ok: true });
+  await caller.finality();
+  expect(await caller.balance(payer.address)).toBe(before + excess);
+
+  const larger = await caller.invoice();
+  await caller.pay(larger, { lamports: lamportsOf(larger) + 150_000_000n, from: payer });
+  await completed(larger.invoice_id);
+  expect(await caller.ops('refund', larger.invoice_id)).toMatchObject({
+    ok: false,
+    rows: [{ outcome: expect.stringContaining('The limit of SOL refunded in a day') }],
   });
+  expect(await refundsOf(larger.invoice_id)).toMatchObject([{ status: 'due' }]);
+  expect(await caller.ops('reconcile')).toMatchObject({ ok: true });
+  expect(await refundsOf(request.invoice_id)).toMatchObject([{ status: 'paid' }]);
+  expect(await refundsOf(larger.invoice_id)).toMatchObject([{ status: 'due' }]);
 });
