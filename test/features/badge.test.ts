@@ -19,33 +19,31 @@ const state = (over: Partial<BadgeState>): BadgeState => ({
   ...over,
 });
 
-describe('the badge of the reserve', () => {
-  it.each<[string, Partial<BadgeState>, string, string]>([
-    ['covered', {}, '1,061,975 sats ≥ 1,000,000 ABSR', GREEN],
-    ['covered to the sat', { sats: 1_000_000n }, '1,000,000 sats ≥ 1,000,000 ABSR', GREEN],
-    ['short of one sat', { sats: 999_999n }, '999,999 sats < 1,000,000 ABSR', RED],
-    ['without tokens', { absr: 0n }, '1,061,975 sats ≥ 0 ABSR', GREEN],
-    ['of unknown supply', { absr: null }, '1,061,975 sats', GRAY],
-    ['unknown', { sats: null }, 'unknown', GRAY],
-    [
-      'stale',
-      { staleSince: '2026-11-20T10:42:31.000Z' },
-      '1,061,975 sats ≥ 1,000,000 ABSR (as of 2026-11-20 10:42 UTC)',
-      GRAY,
-    ],
-    [
-      'stale and short',
-      { sats: 5n, staleSince: '2026-11-20T10:42:31.000Z' },
-      '5 sats < 1,000,000 ABSR (as of 2026-11-20 10:42 UTC)',
-      RED,
-    ],
-  ])('the badge shows in text and color a reserve that is %s', (_name, over, text, color) => {
-    expect(badgeText(state(over))).toEqual({ text, color });
-    const svg = badgeSvg(state(over));
-    expect(svg).toContain(`fill="${color}"`);
-    expect(svg).toContain(`<title>reserve: ${text.replace('<', '&lt;')}</title>`);
-    expect(svg.replaceAll(/<\/?(svg|title|rect|path|g|text)\b[^<>]*>/g, '')).not.toMatch(/[<>]/);
-  });
+it.each<[string, Partial<BadgeState>, string, string]>([
+  ['covered', {}, '1,061,975 sats ≥ 1,000,000 ABSR', GREEN],
+  ['covered to the sat', { sats: 1_000_000n }, '1,000,000 sats ≥ 1,000,000 ABSR', GREEN],
+  ['short of one sat', { sats: 999_999n }, '999,999 sats < 1,000,000 ABSR', RED],
+  ['without tokens', { absr: 0n }, '1,061,975 sats ≥ 0 ABSR', GREEN],
+  ['of unknown supply', { absr: null }, '1,061,975 sats', GRAY],
+  ['unknown', { sats: null }, 'unknown', GRAY],
+  [
+    'stale',
+    { staleSince: '2026-11-20T10:42:31.000Z' },
+    '1,061,975 sats ≥ 1,000,000 ABSR (as of 2026-11-20 10:42 UTC)',
+    GRAY,
+  ],
+  [
+    'stale and short',
+    { sats: 5n, staleSince: '2026-11-20T10:42:31.000Z' },
+    '5 sats < 1,000,000 ABSR (as of 2026-11-20 10:42 UTC)',
+    RED,
+  ],
+])('the badge shows in text and color a reserve that is %s', (_name, over, text, color) => {
+  expect(badgeText(state(over))).toEqual({ text, color });
+  const svg = badgeSvg(state(over));
+  expect(svg).toContain(`fill="${color}"`);
+  expect(svg).toContain(`<title>reserve: ${text.replace('<', '&lt;')}</title>`);
+  expect(svg.replaceAll(/<\/?(svg|title|rect|path|g|text)\b[^<>]*>/g, '')).not.toMatch(/[<>]/);
 });
 
 describe('GET /api/badge/reserve.svg', () => {

@@ -183,18 +183,16 @@ describe('examples', () => {
   });
 });
 
-describe('/llms.txt', () => {
-  it('/llms.txt names every route with a link, its parameters and its error codes', async () => {
-    const answer = await app.request('/llms.txt');
-    expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
-    const text = await answer.text();
-    expect(text).toMatch(/^# Sluice\n\n> /);
-    for (const { method, path, operation } of operations) {
-      const at = text.indexOf(`- [${method.toUpperCase()} ${path}](${ORIGIN}`);
-      expect(at, path).toBeGreaterThan(0);
-      const block = text.slice(at, text.indexOf('\n- ', at + 1));
-      for (const parameter of operation.parameters ?? [])
-        if ('name' in parameter) expect(block).toContain(`\`${parameter.name}\` in ${parameter.in}`);
-    }
-  });
+it('/llms.txt names every route with a link, its parameters and its error codes', async () => {
+  const answer = await app.request('/llms.txt');
+  expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
+  const text = await answer.text();
+  expect(text).toMatch(/^# Sluice\n\n> /);
+  for (const { method, path, operation } of operations) {
+    const at = text.indexOf(`- [${method.toUpperCase()} ${path}](${ORIGIN}`);
+    expect(at, path).toBeGreaterThan(0);
+    const block = text.slice(at, text.indexOf('\n- ', at + 1));
+    for (const parameter of operation.parameters ?? [])
+      if ('name' in parameter) expect(block).toContain(`\`${parameter.name}\` in ${parameter.in}`);
+  }
 });

@@ -132,15 +132,13 @@ describe('reading an invoice', () => {
   });
 });
 
-describe('reading an invoice again within a second', () => {
-  const details = ['awaiting_payment', 'seen'];
-  const detailOf = async (answer: ReturnType<ReturnType<typeof service>>) => (await answer).body.detail;
+const details = ['awaiting_payment', 'seen'];
+const detailOf = async (answer: ReturnType<ReturnType<typeof service>>) => (await answer).body.detail;
 
-  it('a repeated read with the bookmark of a change returns the newest state', async () => {
-    const ask = service({ details });
-    await ask(PATH);
-    expect(await detailOf(ask(PATH, undefined, undefined, '00000001-a'))).toBe('seen');
-  });
+it('a repeated read with the bookmark of a change returns the newest state', async () => {
+  const ask = service({ details });
+  await ask(PATH);
+  expect(await detailOf(ask(PATH, undefined, undefined, '00000001-a'))).toBe('seen');
 });
 
 describe('waiting for an invoice', () => {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { crc32, inflateSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { drawPreviewCard, type PreviewCard } from '../../src/features/tokens/preview-card.ts';
 import { readLetters } from '../../src/http/picture.ts';
 
@@ -51,33 +51,31 @@ async function pixelsOf(card: Partial<PreviewCard>): Promise<{ rows: Buffer[]; u
 const isInked = (rows: readonly Buffer[], x: number): boolean => rows.some((row) => (row[x] ?? 0) > 0);
 const NAME_ROWS = [170, 266] as const;
 
-describe('the preview picture of a token', () => {
-  it('the preview picture is a PNG of 1200 by 630 pixels and shows the name', async () => {
-    const { rows } = await pixelsOf({});
-    const named = rows.slice(...NAME_ROWS);
-    expect([isInked(named, 100), isInked(named, 1100)]).toEqual([true, false]);
-  });
+it('the preview picture is a PNG of 1200 by 630 pixels and shows the name', async () => {
+  const { rows } = await pixelsOf({});
+  const named = rows.slice(...NAME_ROWS);
+  expect([isInked(named, 100), isInked(named, 1100)]).toEqual([true, false]);
+});
 
-  it('the preview picture cuts a long name at its right margin', async () => {
-    const { rows } = await pixelsOf({ name: 'W'.repeat(200) });
-    const named = rows.slice(...NAME_ROWS);
-    const beyond = Array.from({ length: 80 }, (_, at) => isInked(named, 1120 + at));
-    expect(beyond).not.toContain(true);
-    expect(isInked(named, 1000)).toBe(true);
-  });
+it('the preview picture cuts a long name at its right margin', async () => {
+  const { rows } = await pixelsOf({ name: 'W'.repeat(200) });
+  const named = rows.slice(...NAME_ROWS);
+  const beyond = Array.from({ length: 80 }, (_, at) => isInked(named, 1120 + at));
+  expect(beyond).not.toContain(true);
+  expect(isInked(named, 1000)).toBe(true);
+});
 
-  it('the preview picture shows the mint if the font lacks the script of the name', async () => {
-    const [foreign, named] = await Promise.all([
-      pixelsOf({ name: '水獺' }),
-      pixelsOf({ name: 'Token So1111…111112' }),
-    ]);
-    expect(foreign.rows).toEqual(named.rows);
-  });
+it('the preview picture shows the mint if the font lacks the script of the name', async () => {
+  const [foreign, named] = await Promise.all([
+    pixelsOf({ name: '水獺' }),
+    pixelsOf({ name: 'Token So1111…111112' }),
+  ]);
+  expect(foreign.rows).toEqual(named.rows);
+});
 
-  it('the preview picture shows a warning in its own colour', async () => {
-    const RED = 5 * 8 + 7;
-    expect((await pixelsOf({})).used.has(RED)).toBe(false);
-    const { used } = await pixelsOf({ isDoubtful: true, badges: ['Resembles a well-known token', 'Listed'] });
-    expect(used.has(RED)).toBe(true);
-  });
+it('the preview picture shows a warning in its own colour', async () => {
+  const RED = 5 * 8 + 7;
+  expect((await pixelsOf({})).used.has(RED)).toBe(false);
+  const { used } = await pixelsOf({ isDoubtful: true, badges: ['Resembles a well-known token', 'Listed'] });
+  expect(used.has(RED)).toBe(true);
 });

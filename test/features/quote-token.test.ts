@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { chargedFee, createInvoice } from '../../src/features/tokens/create-invoice.ts';
 import { tokenRoutes } from '../../src/features/tokens/routes.ts';
 import { Cache } from '../../src/http/cached.ts';
@@ -36,34 +36,29 @@ const ORDER = {
   program: undefined,
 };
 
-describe('the quote of a token', () => {
-  it.each([
-    ['Token-2022', {}, {}],
-    ['classic with Metaplex', { token_program: 'token', metaplex_metadata: 'true' }, { metaplex: true }],
-    ['with the longest name', { name: 'é'.repeat(16) }, { name: 'é'.repeat(16) }],
-  ])(
-    'the quote of a token equals the price of its invoice and its parts: %s',
-    async (_name, query, order) => {
-      const { deps, quote } = service();
-      const { fee } = await createInvoice(deps, { ...ORDER, ...order }, '203.0.113.1');
-      const { status, body } = await quote({ ...TOKEN, ...query });
-      expect(status).toBe(200);
-      expect(body).toEqual({
-        fee_sol: Number(chargedFee(fee)) / 1e9,
-        fee_lamports: Number(chargedFee(fee)),
-        amount: expect.stringMatching(/^0\.\d+$/),
-        currency: 'SOL',
-        fee_breakdown: Object.fromEntries(Object.entries(fee).map(([part, cost]) => [part, cost.toString()])),
-      });
-    },
-  );
-
-  it.each([
-    [{ ...TOKEN, name: 'x'.repeat(33) }, 'INVALID_TOKEN_TEXT'],
-    [{ ...TOKEN, token_program: 'token-2022', metaplex_metadata: 'true' }, 'CONTRADICTING_OPTIONS'],
-    [{ symbol: 'MCAT' }, 'INVALID_INPUT'],
-  ])('refuses the quote of the token %j with %s', async (query, code) => {
-    const { quote } = service();
-    expect(await quote(query)).toMatchObject({ status: 400, body: { error_code: code } });
+it.each([
+  ['Token-2022', {}, {}],
+  ['classic with Metaplex', { token_program: 'token', metaplex_metadata: 'true' }, { metaplex: true }],
+  ['with the longest name', { name: 'é'.repeat(16) }, { name: 'é'.repeat(16) }],
+])('the quote of a token equals the price of its invoice and its parts: %s', async (_name, query, order) => {
+  const { deps, quote } = service();
+  const { fee } = await createInvoice(deps, { ...ORDER, ...order }, '203.0.113.1');
+  const { status, body } = await quote({ ...TOKEN, ...query });
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    fee_sol: Number(chargedFee(fee)) / 1e9,
+    fee_lamports: Number(chargedFee(fee)),
+    amount: expect.stringMatching(/^0\.\d+$/),
+    currency: 'SOL',
+    fee_breakdown: Object.fromEntries(Object.entries(fee).map(([part, cost]) => [part, cost.toString()])),
   });
+});
+
+it.each([
+  [{ ...TOKEN, name: 'x'.repeat(33) }, 'INVALID_TOKEN_TEXT'],
+  [{ ...TOKEN, token_program: 'token-2022', metaplex_metadata: 'true' }, 'CONTRADICTING_OPTIONS'],
+  [{ symbol: 'MCAT' }, 'INVALID_INPUT'],
+])('refuses the quote of the token %j with %s', async (query, code) => {
+  const { quote } = service();
+  expect(await quote(query)).toMatchObject({ status: 400, body: { error_code: code } });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { HOUR_MS } from '../../src/core/durations.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { ProofAnswer, ProofRecord } from '../../src/custody/api.ts';
@@ -43,52 +43,50 @@ function service(archive: ProofRecord[] | null, answer: ProofAnswer | 'down' = '
   return { d, calls, clock };
 }
 
-describe('the newest proof', () => {
-  it('reads the newest proof from the archive once, then from memory, without calling the custodian', async () => {
-    const { d, calls } = service([at(NOW - 2 * HOUR_MS), at(NOW - HOUR_MS)]);
-    for (let read = 0; read < 100; read++) {
-      expect((await getProof(d)).value.hash).toBe(`hash ${NOW - HOUR_MS}`);
-    }
-    expect(calls).toEqual({ archive: 1, custodian: 0 });
-  });
+it('reads the newest proof from the archive once, then from memory, without calling the custodian', async () => {
+  const { d, calls } = service([at(NOW - 2 * HOUR_MS), at(NOW - HOUR_MS)]);
+  for (let read = 0; read < 100; read++) {
+    expect((await getProof(d)).value.hash).toBe(`hash ${NOW - HOUR_MS}`);
+  }
+  expect(calls).toEqual({ archive: 1, custodian: 0 });
+});
 
-  it('reads the newest proof from the custodian if the archive has none or only an overdue one', async () => {
-    const proof = at(NOW);
-    for (const archive of [[], [at(NOW - 2 * HOUR_MS)]]) {
-      const { d, calls } = service(archive, { type: 'proof', proof });
-      expect((await getProof(d)).value).toEqual(proof);
-      expect(calls.custodian).toBe(1);
-    }
-  });
+it('reads the newest proof from the custodian if the archive has none or only an overdue one', async () => {
+  const proof = at(NOW);
+  for (const archive of [[], [at(NOW - 2 * HOUR_MS)]]) {
+    const { d, calls } = service(archive, { type: 'proof', proof });
+    expect((await getProof(d)).value).toEqual(proof);
+    expect(calls.custodian).toBe(1);
+  }
+});
 
-  it.each([
-    ['the custodian is down', 'down'],
-    ['the custodian refuses', { type: 'refused', refusal: { code: 'UPSTREAM_FAILED', message: 'no' } }],
-  ] as const)('returns the overdue proof, with its own time, while %s', async (_, answer) => {
-    const { d } = service([at(NOW - 40 * HOUR_MS)], answer);
-    expect((await getProof(d)).value.hash).toBe(`hash ${NOW - 40 * HOUR_MS}`);
-  });
+it.each([
+  ['the custodian is down', 'down'],
+  ['the custodian refuses', { type: 'refused', refusal: { code: 'UPSTREAM_FAILED', message: 'no' } }],
+] as const)('returns the overdue proof, with its own time, while %s', async (_, answer) => {
+  const { d } = service([at(NOW - 40 * HOUR_MS)], answer);
+  expect((await getProof(d)).value.hash).toBe(`hash ${NOW - 40 * HOUR_MS}`);
+});
 
-  it('returns "not configured" with a reason for a watch-only address without a signed proof', async () => {
-    const details = { variables: 'BTC_PRIVATE_KEY_WIF', watchOnly: true };
-    const { d } = service([], {
-      type: 'refused',
-      refusal: { code: 'NOT_CONFIGURED', message: 'watch-only', details },
-    });
-    await expect(getProof(d)).rejects.toMatchObject({
-      code: 'NOT_CONFIGURED',
-      status: 503,
-      details: { variables: ['BTC_PRIVATE_KEY_WIF'], watchOnly: true },
-    });
+it('returns "not configured" with a reason for a watch-only address without a signed proof', async () => {
+  const details = { variables: 'BTC_PRIVATE_KEY_WIF', watchOnly: true };
+  const { d } = service([], {
+    type: 'refused',
+    refusal: { code: 'NOT_CONFIGURED', message: 'watch-only', details },
   });
+  await expect(getProof(d)).rejects.toMatchObject({
+    code: 'NOT_CONFIGURED',
+    status: 503,
+    details: { variables: ['BTC_PRIVATE_KEY_WIF'], watchOnly: true },
+  });
+});
 
-  it("returns this isolate's last proof, marked stale, while D1 is unavailable", async () => {
-    const archive = [at(NOW)];
-    const { d, clock } = service(archive);
-    await getProof(d);
-    clock.ms += HOUR_MS;
-    const down = { ...d, proofs: service(null).d.proofs };
-    expect(await getProof(down)).toMatchObject({ stale: true, value: { hash: `hash ${NOW}` } });
-    await expect(getProof(service(null).d)).rejects.toThrow('D1 is down');
-  });
+it("returns this isolate's last proof, marked stale, while D1 is unavailable", async () => {
+  const archive = [at(NOW)];
+  const { d, clock } = service(archive);
+  await getProof(d);
+  clock.ms += HOUR_MS;
+  const down = { ...d, proofs: service(null).d.proofs };
+  expect(await getProof(down)).toMatchObject({ stale: true, value: { hash: `hash ${NOW}` } });
+  await expect(getProof(service(null).d)).rejects.toThrow('D1 is down');
 });

@@ -220,73 +220,65 @@ describe('a change of alarms', () => {
   });
 });
 
-describe('the stored alarms', () => {
-  const down = {
-    prepare: () => ({ bind: () => ({}), all: () => Promise.reject(new Error('D1_ERROR')) }),
-    batch: () => Promise.reject(new Error('D1_ERROR')),
-  } as never;
+const down = {
+  prepare: () => ({ bind: () => ({}), all: () => Promise.reject(new Error('D1_ERROR')) }),
+  batch: () => Promise.reject(new Error('D1_ERROR')),
+} as never;
 
-  it('stores alarms in KV while D1 does not respond, so that an outage is reported once', async () => {
-    const store = createAlarmStore(down, memory());
-    const row = { name: 'status_unreadable', since: iso(60_000), reported: false };
-    expect(await store.note(['status_unreadable'], iso(60_000))).toEqual([row]);
-    await store.settle(['status_unreadable'], []);
-    expect(await store.note(['status_unreadable'], iso(0))).toEqual([{ ...row, reported: true }]);
-    expect(await store.names()).toEqual(['status_unreadable']);
-    await store.settle([], ['status_unreadable']);
-    expect(await store.names()).toEqual([]);
-  });
+it('stores alarms in KV while D1 does not respond, so that an outage is reported once', async () => {
+  const store = createAlarmStore(down, memory());
+  const row = { name: 'status_unreadable', since: iso(60_000), reported: false };
+  expect(await store.note(['status_unreadable'], iso(60_000))).toEqual([row]);
+  await store.settle(['status_unreadable'], []);
+  expect(await store.note(['status_unreadable'], iso(0))).toEqual([{ ...row, reported: true }]);
+  expect(await store.names()).toEqual(['status_unreadable']);
+  await store.settle([], ['status_unreadable']);
+  expect(await store.names()).toEqual([]);
 });
 
-describe('a heartbeat', () => {
-  it('the heartbeat shows the last run of each trigger and whether the next one is late', async () => {
-    const heartbeat = createHeartbeat(memory());
-    expect(await heartbeat.read(NOW)).toEqual([
-      { trigger: 'minute', lastRunAt: null, ok: false },
-      { trigger: 'daily', lastRunAt: null, ok: false },
-    ]);
-    await heartbeat.beat('minute', NOW - 4 * 60_000);
-    await heartbeat.beat('daily', NOW - 27 * 3_600_000);
-    expect(await heartbeat.read(NOW)).toEqual([
-      { trigger: 'minute', lastRunAt: iso(240_000), ok: true },
-      { trigger: 'daily', lastRunAt: iso(27 * 3_600_000), ok: false },
-    ]);
-  });
+it('the heartbeat shows the last run of each trigger and whether the next one is late', async () => {
+  const heartbeat = createHeartbeat(memory());
+  expect(await heartbeat.read(NOW)).toEqual([
+    { trigger: 'minute', lastRunAt: null, ok: false },
+    { trigger: 'daily', lastRunAt: null, ok: false },
+  ]);
+  await heartbeat.beat('minute', NOW - 4 * 60_000);
+  await heartbeat.beat('daily', NOW - 27 * 3_600_000);
+  expect(await heartbeat.read(NOW)).toEqual([
+    { trigger: 'minute', lastRunAt: iso(240_000), ok: true },
+    { trigger: 'daily', lastRunAt: iso(27 * 3_600_000), ok: false },
+  ]);
 });
 
-describe('the fingerprint of a schema', () => {
-  it('the schema fingerprint depends on every column name, and not on the order of columns', () => {
-    expect(schemaFingerprint(['a.x', 'b.y'])).toBe(schemaFingerprint(['b.y', 'a.x']));
-    for (const other of [['a.x'], ['a.x', 'b.z'], ['a.xb.y'], ['a.x', 'b.y', 'c.z']])
-      expect(schemaFingerprint(other)).not.toBe(schemaFingerprint(['a.x', 'b.y']));
-  });
+it('the schema fingerprint depends on every column name, and not on the order of columns', () => {
+  expect(schemaFingerprint(['a.x', 'b.y'])).toBe(schemaFingerprint(['b.y', 'a.x']));
+  for (const other of [['a.x'], ['a.x', 'b.z'], ['a.xb.y'], ['a.x', 'b.y', 'c.z']])
+    expect(schemaFingerprint(other)).not.toBe(schemaFingerprint(['a.x', 'b.y']));
 });
 
-describe('the fees of the bridge', () => {
-  it('marks the bridge fees as over the cap until a quote is below it, with one write per change', async () => {
-    const stored = new Map<string, string>();
-    const writes: string[] = [];
-    const kv: TextStore = {
-      get: async (key) => stored.get(key) ?? null,
-      put: async (key, value) => {
-        writes.push(value);
-        stored.set(key, value);
-      },
-    };
-    async function note(isOverCap: boolean): Promise<void> {
-      let work: Promise<void> | undefined;
-      feeNotes(kv, (written) => {
-        work = written;
-      })(isOverCap);
-      await work;
-    }
-    expect(await areFeesOverCap(kv)).toBe(false);
-    await note(true);
-    await note(true);
-    expect(await areFeesOverCap(kv)).toBe(true);
-    await note(false);
-    await note(false);
-    expect(await areFeesOverCap(kv)).toBe(false);
-    expect(writes).toEqual(['over-cap', 'within-cap']);
-  });
+it('marks the bridge fees as over the cap until a quote is below it, with one write per change', async () => {
+  const stored = new Map<string, string>();
+  const writes: string[] = [];
+  const kv: TextStore = {
+    get: async (key) => stored.get(key) ?? null,
+    put: async (key, value) => {
+      writes.push(value);
+      stored.set(key, value);
+    },
+  };
+  async function note(isOverCap: boolean): Promise<void> {
+    let work: Promise<void> | undefined;
+    feeNotes(kv, (written) => {
+      work = written;
+    })(isOverCap);
+    await work;
+  }
+  expect(await areFeesOverCap(kv)).toBe(false);
+  await note(true);
+  await note(true);
+  expect(await areFeesOverCap(kv)).toBe(true);
+  await note(false);
+  await note(false);
+  expect(await areFeesOverCap(kv)).toBe(false);
+  expect(writes).toEqual(['over-cap', 'within-cap']);
 });

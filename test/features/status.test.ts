@@ -201,50 +201,42 @@ describe('the status', () => {
   });
 });
 
-describe('health and readiness', () => {
-  const at = (signingState: () => Promise<SigningState>) =>
-    routerOver(
-      () => ({
-        status: {
-          ...HEALTHY,
-          memory: newCache(),
-          custody: { ...HEALTHY.custody, signingState },
-          missingVariables: [],
-          pingDatabase: async () => undefined,
-        },
-      }),
-      (app) => app.route('/api', statusRoutes),
-    );
-  it.each([
-    ['is verified', async () => ({ frozen: null, watchOnly: true }), 'running', 200, null],
-    [
-      'has not compared its journal',
-      async () => ({ frozen: 'unverified', watchOnly: true }),
-      'starting',
-      503,
-      'unverified: the journal was not yet compared with the database and the chain',
-    ],
-    [
-      'found its journal incomplete',
-      async () => ({ frozen: 'journal_behind_mirror', watchOnly: true }),
-      'running',
-      503,
-      'signing is frozen: journal_behind_mirror',
-    ],
-    ['does not respond', broken, 'starting', 503, 'does not respond'],
-  ])(
-    'health and readiness reflect a custodian that %s',
-    async (_what, signingState, state, status, reason) => {
-      const call = at(signingState);
-      const health = await call('/api/health');
-      expect([health.status, await health.json()]).toEqual([
-        200,
-        expect.objectContaining({ ok: true, state }),
-      ]);
-      const ready = await call('/api/ready');
-      expect(ready.status).toBe(status);
-      const { checks } = (await ready.json()) as { checks: unknown[] };
-      expect(checks).toContainEqual({ name: 'custody', ok: reason === null, reason });
-    },
+const at = (signingState: () => Promise<SigningState>) =>
+  routerOver(
+    () => ({
+      status: {
+        ...HEALTHY,
+        memory: newCache(),
+        custody: { ...HEALTHY.custody, signingState },
+        missingVariables: [],
+        pingDatabase: async () => undefined,
+      },
+    }),
+    (app) => app.route('/api', statusRoutes),
   );
+it.each([
+  ['is verified', async () => ({ frozen: null, watchOnly: true }), 'running', 200, null],
+  [
+    'has not compared its journal',
+    async () => ({ frozen: 'unverified', watchOnly: true }),
+    'starting',
+    503,
+    'unverified: the journal was not yet compared with the database and the chain',
+  ],
+  [
+    'found its journal incomplete',
+    async () => ({ frozen: 'journal_behind_mirror', watchOnly: true }),
+    'running',
+    503,
+    'signing is frozen: journal_behind_mirror',
+  ],
+  ['does not respond', broken, 'starting', 503, 'does not respond'],
+])('health and readiness reflect a custodian that %s', async (_what, signingState, state, status, reason) => {
+  const call = at(signingState);
+  const health = await call('/api/health');
+  expect([health.status, await health.json()]).toEqual([200, expect.objectContaining({ ok: true, state })]);
+  const ready = await call('/api/ready');
+  expect(ready.status).toBe(status);
+  const { checks } = (await ready.json()) as { checks: unknown[] };
+  expect(checks).toContainEqual({ name: 'custody', ok: reason === null, reason });
 });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { newService, row, type Service, SIGNATURE, swapApp } from './swap-service.ts';
 
 let service: Service;
@@ -9,111 +9,109 @@ const call = swapApp(() => service);
 
 const get = (path: string) => call(path);
 
-describe('reads', () => {
-  it('the state of a swap shows each amount as a number and as exact text', async () => {
-    expect(await (await get(`/api/swap/status/${SIGNATURE}`)).json()).toEqual({
-      id: SIGNATURE,
-      status: 'finished',
-      amountSol: 2.01,
-      amountLamports: '2010000000',
+it('the state of a swap shows each amount as a number and as exact text', async () => {
+  expect(await (await get(`/api/swap/status/${SIGNATURE}`)).json()).toEqual({
+    id: SIGNATURE,
+    status: 'finished',
+    amountSol: 2.01,
+    amountLamports: '2010000000',
+    btcSats: 249_999,
+    btcSatoshis: '249999',
+    expectedSatoshis: '250000',
+    detail: 'done',
+    reason: null,
+    txId: 't'.repeat(64),
+    nextPollSeconds: null,
+  });
+  service = {
+    ...newService(),
+    rows: [{ ...row, status: 'waiting', final: false, btcSats: null, btcTxid: null }],
+  };
+  expect(await (await get(`/api/swap/status/${SIGNATURE}`)).json()).toMatchObject({
+    btcSats: null,
+    txId: null,
+    nextPollSeconds: 5,
+  });
+});
+
+it.each(['x', '../..', SIGNATURE.slice(1), `${SIGNATURE}1`, '1'.repeat(10_000), "' OR 1=1 --"])(
+  'reading the invalid swap id %.40j returns NOT_FOUND without a read of D1',
+  async (id) => {
+    Object.defineProperty(service, 'rows', { get: () => expect.unreachable() });
+    expect((await get(`/api/swap/status/${encodeURIComponent(id)}`)).status).toBe(404);
+  },
+);
+
+it('allows callers to cache a final swap permanently, and returns it to a long poll at once', async () => {
+  const response = await get(`/api/swap/status/${SIGNATURE}`);
+  expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  const waited = await call(`/api/swap/status/${SIGNATURE}`, { headers: { prefer: 'wait=20' } });
+  expect([waited.status, waited.headers.get('preference-applied')]).toEqual([200, 'wait=20']);
+});
+
+it('a failed swap whose payment may still arrive is not cached', async () => {
+  service.rows = [{ ...row, status: 'failed', detail: 'refunding', reason: 'refunded', final: false }];
+  const response = await get(`/api/swap/status/${SIGNATURE}`);
+  expect(response.headers.get('cache-control')).toBeNull();
+});
+
+it('the history lists every swap whose transaction has landed', async () => {
+  const body = (await (await get('/api/exchanges/transactions')).json()) as { transactions: unknown[] };
+  expect(body.transactions).toMatchObject([
+    {
+      signature: SIGNATURE,
+      solAmount: 2.01,
       btcSats: 249_999,
-      btcSatoshis: '249999',
-      expectedSatoshis: '250000',
-      detail: 'done',
-      reason: null,
-      txId: 't'.repeat(64),
-      nextPollSeconds: null,
-    });
-    service = {
-      ...newService(),
-      rows: [{ ...row, status: 'waiting', final: false, btcSats: null, btcTxid: null }],
-    };
-    expect(await (await get(`/api/swap/status/${SIGNATURE}`)).json()).toMatchObject({
-      btcSats: null,
-      txId: null,
-      nextPollSeconds: 5,
-    });
-  });
-
-  it.each(['x', '../..', SIGNATURE.slice(1), `${SIGNATURE}1`, '1'.repeat(10_000), "' OR 1=1 --"])(
-    'reading the invalid swap id %.40j returns NOT_FOUND without a read of D1',
-    async (id) => {
-      Object.defineProperty(service, 'rows', { get: () => expect.unreachable() });
-      expect((await get(`/api/swap/status/${encodeURIComponent(id)}`)).status).toBe(404);
+      blockTime: 1_790_000_000,
+      status: 'finished',
     },
-  );
+  ]);
+});
 
-  it('allows callers to cache a final swap permanently, and returns it to a long poll at once', async () => {
-    const response = await get(`/api/swap/status/${SIGNATURE}`);
-    expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    const waited = await call(`/api/swap/status/${SIGNATURE}`, { headers: { prefer: 'wait=20' } });
-    expect([waited.status, waited.headers.get('preference-applied')]).toEqual([200, 'wait=20']);
+it('the bounds and the estimate show each amount as a number and as exact text', async () => {
+  expect(await (await get('/api/swap/min')).json()).toMatchObject({
+    balanceSol: 10,
+    balanceLamports: '10000000000',
+    maxAmountSol: 2,
+    available: true,
+    reason: null,
+    stale: false,
   });
-
-  it('a failed swap whose payment may still arrive is not cached', async () => {
-    service.rows = [{ ...row, status: 'failed', detail: 'refunding', reason: 'refunded', final: false }];
-    const response = await get(`/api/swap/status/${SIGNATURE}`);
-    expect(response.headers.get('cache-control')).toBeNull();
+  expect(await (await get('/api/swap/estimate?amountSol=0.5')).json()).toMatchObject({
+    amountSol: 0.5,
+    amountLamports: '500000000',
+    estimatedBtcSats: 62_187,
+    estimatedSatoshis: '62187',
+    quotedAmountLamports: '500000000',
+    source: 'near-intents',
+    creatable: true,
+    reason: null,
   });
-
-  it('the history lists every swap whose transaction has landed', async () => {
-    const body = (await (await get('/api/exchanges/transactions')).json()) as { transactions: unknown[] };
-    expect(body.transactions).toMatchObject([
-      {
-        signature: SIGNATURE,
-        solAmount: 2.01,
-        btcSats: 249_999,
-        blockTime: 1_790_000_000,
-        status: 'finished',
-      },
-    ]);
-  });
-
-  it('the bounds and the estimate show each amount as a number and as exact text', async () => {
-    expect(await (await get('/api/swap/min')).json()).toMatchObject({
-      balanceSol: 10,
-      balanceLamports: '10000000000',
-      maxAmountSol: 2,
-      available: true,
-      reason: null,
-      stale: false,
+  for (const [text, amountLamports] of [
+    ['5e-1', '500000000'],
+    ['0.30000000000000004', '300000000'],
+  ])
+    expect(await (await get(`/api/swap/estimate?amountSol=${text}`)).json()).toMatchObject({
+      amountLamports,
     });
-    expect(await (await get('/api/swap/estimate?amountSol=0.5')).json()).toMatchObject({
-      amountSol: 0.5,
-      amountLamports: '500000000',
-      estimatedBtcSats: 62_187,
-      estimatedSatoshis: '62187',
-      quotedAmountLamports: '500000000',
-      source: 'near-intents',
-      creatable: true,
-      reason: null,
-    });
-    for (const [text, amountLamports] of [
-      ['5e-1', '500000000'],
-      ['0.30000000000000004', '300000000'],
-    ])
-      expect(await (await get(`/api/swap/estimate?amountSol=${text}`)).json()).toMatchObject({
-        amountLamports,
-      });
-    expect(await (await get('/api/swap/estimate?amountSol=3')).json()).toMatchObject({
-      creatable: false,
-      reason: 'AMOUNT_TOO_LARGE',
-    });
+  expect(await (await get('/api/swap/estimate?amountSol=3')).json()).toMatchObject({
+    creatable: false,
+    reason: 'AMOUNT_TOO_LARGE',
   });
+});
 
-  it.each([
-    '',
-    '?amountSol=',
-    '?amountSol=0',
-    '?amountSol=-1',
-    '?amountSol=0.0009',
-    '?amountSol=1e6',
-    '?amountSol=1e-9',
-    '?amountSol=abc',
-    '?amountSol=1,5',
-    '?amountSol=%201',
-    `?amountSol=${'9'.repeat(999)}`,
-  ])('the estimate query %.40j returns 400', async (query) => {
-    expect((await get(`/api/swap/estimate${query}`)).status).toBe(400);
-  });
+it.each([
+  '',
+  '?amountSol=',
+  '?amountSol=0',
+  '?amountSol=-1',
+  '?amountSol=0.0009',
+  '?amountSol=1e6',
+  '?amountSol=1e-9',
+  '?amountSol=abc',
+  '?amountSol=1,5',
+  '?amountSol=%201',
+  `?amountSol=${'9'.repeat(999)}`,
+])('the estimate query %.40j returns 400', async (query) => {
+  expect((await get(`/api/swap/estimate${query}`)).status).toBe(400);
 });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { newService, type Service, SIGNATURE, SOL, swapApp, view } from './swap-service.ts';
 
 const KEY = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
@@ -15,144 +15,139 @@ const create = (body: string, headers: Record<string, string> = {}) =>
     headers: { 'content-type': 'application/json', ...headers },
   });
 
-describe('POST /api/swap/create', () => {
-  it("a created swap has every field of the contract, with links to the service's own origin", async () => {
-    const response = await create('{"amountSol":0.5}');
-    expect(response.status).toBe(200);
-    expect(response.headers.get('idempotency-replayed')).toBeNull();
-    expect(await response.json()).toEqual({
-      initiated: true,
-      id: SIGNATURE,
-      solanaSignature: SIGNATURE,
-      amountSol: 0.5,
-      amountLamports: '500000000',
-      expectedBtcSats: 62_187,
-      expectedSatoshis: '62187',
-      minimumSatoshis: '61875',
-      route: 'near-intents',
-      status: 'waiting',
-      statusUrl: `https://sluice.test/api/swap/status/${SIGNATURE}`,
-      message: expect.any(String),
-    });
+it("a created swap has every field of the contract, with links to the service's own origin", async () => {
+  const response = await create('{"amountSol":0.5}');
+  expect(response.status).toBe(200);
+  expect(response.headers.get('idempotency-replayed')).toBeNull();
+  expect(await response.json()).toEqual({
+    initiated: true,
+    id: SIGNATURE,
+    solanaSignature: SIGNATURE,
+    amountSol: 0.5,
+    amountLamports: '500000000',
+    expectedBtcSats: 62_187,
+    expectedSatoshis: '62187',
+    minimumSatoshis: '61875',
+    route: 'near-intents',
+    status: 'waiting',
+    statusUrl: `https://sluice.test/api/swap/status/${SIGNATURE}`,
+    message: expect.any(String),
   });
+});
 
-  it.each([
-    ['2.01', 2_010_000_000n],
-    ['"2.01"', 2_010_000_000n],
-    ['5e-1', 500_000_000n],
-    ['0.7999999999999999', 799_999_999n],
-  ])('converts %s SOL to lamports exactly and never rounds up', async (text, lamports) => {
-    expect((await create(`{"amountSol":${text}}`)).status).toBe(200);
-    expect(service.asked.map((request) => request.amountLamports)).toEqual([lamports]);
+it.each([
+  ['2.01', 2_010_000_000n],
+  ['"2.01"', 2_010_000_000n],
+  ['5e-1', 500_000_000n],
+  ['0.7999999999999999', 799_999_999n],
+])('converts %s SOL to lamports exactly and never rounds up', async (text, lamports) => {
+  expect((await create(`{"amountSol":${text}}`)).status).toBe(200);
+  expect(service.asked.map((request) => request.amountLamports)).toEqual([lamports]);
+});
+
+it.each([
+  '{}',
+  '{"amountSol":0}',
+  '{"amountSol":-1}',
+  '{"amountSol":0.0009}',
+  '{"amountSol":0.0009999999999}',
+  '{"amountSol":1,"dryrun":true}',
+  '{"amountSol":"0.0009"}',
+  '{"amountSol":"abc"}',
+  '{"amountSol":null}',
+  '{"amountSol":true}',
+  '{"amountSol":[1]}',
+  '{"amountSol":{"a":1}}',
+  '{"amountSol":1,"recipient":"bc1qattacker"}',
+  '{"amountSol":1,"dry_run":"true"}',
+  '{"amountSol":1,"__proto__":{"dry_run":true}}',
+])('the body %.60s returns 400 without a call to the custodian', async (body) => {
+  const response = await create(body);
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ error_code: 'INVALID_INPUT', retryable: false });
+  expect([service.asked, service.previewed]).toEqual([[], []]);
+});
+
+it('the custodian receives only hashes of the key; they are equal for any notation of the same amount', async () => {
+  for (const body of ['{"amountSol":0.5}', '{ "amountSol": "0.50" }', '{"amountSol":0.500000000}']) {
+    await create(body, { 'idempotency-key': KEY });
+  }
+  await create('{"amountSol":0.6}', { 'idempotency-key': KEY });
+  await create('{"amountSol":0.5}', { 'idempotency-key': `${KEY}2` });
+  const [first, second, third, amount, key] = service.asked.map((request) => request.key);
+  expect([second, third]).toEqual([first, first]);
+  expect(JSON.stringify(first)).not.toContain(KEY);
+  expect([amount?.keyHash, amount?.bodyHash === first?.bodyHash]).toEqual([first?.keyHash, false]);
+  expect([key?.keyHash === first?.keyHash, key?.bodyHash]).toEqual([false, first?.bodyHash]);
+});
+
+it('marks a replayed swap and a replayed refusal', async () => {
+  service.answer = { type: 'created', replayed: true, swap: view };
+  expect((await create('{"amountSol":1}')).headers.get('idempotency-replayed')).toBe('true');
+  service.answer = { type: 'refused', replayed: true, refusal: { code: 'QUOTE_REFUSED', message: 'x' } };
+  const refused = await create('{"amountSol":1}');
+  expect([refused.status, refused.headers.get('idempotency-replayed')]).toEqual([502, 'true']);
+});
+
+it.each([
+  ['INSUFFICIENT_BALANCE', 400],
+  ['AMOUNT_TOO_SMALL', 400],
+  ['AMOUNT_TOO_LARGE', 400],
+  ['IDEMPOTENCY_KEY_REUSED', 422],
+  ['IDEMPOTENCY_IN_PROGRESS', 409],
+  ['RATE_LIMITED', 429],
+  ['QUOTE_REFUSED', 502],
+  ['PRICE_UNAVAILABLE', 502],
+  ['UPSTREAM_FAILED', 502],
+  ['SWAP_LIMIT_REACHED', 503],
+  ['SWAPS_PAUSED', 503],
+  ['QUOTE_BUDGET_SPENT', 503],
+] as const)('returns the refusal %s with status %i and its waiting time', async (code, status) => {
+  service.answer = {
+    type: 'refused',
+    replayed: false,
+    refusal: { code, message: 'why', retryAfterSeconds: 7, details: { a: 1 } },
+  };
+  const response = await create('{"amountSol":1}');
+  expect([response.status, response.headers.get('retry-after')]).toEqual([status, '7']);
+  expect(await response.json()).toMatchObject({
+    error_code: code,
+    error: 'why',
+    retry_after_s: 7,
+    details: { a: 1 },
   });
+});
 
-  it.each([
-    '{}',
-    '{"amountSol":0}',
-    '{"amountSol":-1}',
-    '{"amountSol":0.0009}',
-    '{"amountSol":0.0009999999999}',
-    '{"amountSol":1,"dryrun":true}',
-    '{"amountSol":"0.0009"}',
-    '{"amountSol":"abc"}',
-    '{"amountSol":null}',
-    '{"amountSol":true}',
-    '{"amountSol":[1]}',
-    '{"amountSol":{"a":1}}',
-    '{"amountSol":1,"recipient":"bc1qattacker"}',
-    '{"amountSol":1,"dry_run":"true"}',
-    '{"amountSol":1,"__proto__":{"dry_run":true}}',
-  ])('the body %.60s returns 400 without a call to the custodian', async (body) => {
-    const response = await create(body);
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ error_code: 'INVALID_INPUT', retryable: false });
-    expect([service.asked, service.previewed]).toEqual([[], []]);
+it('a dry run shows the expected result, and neither an id nor a key', async () => {
+  const response = await create('{"amountSol":0.5,"dry_run":true}', { 'idempotency-key': KEY });
+  expect(await response.json()).toMatchObject({
+    initiated: false,
+    id: null,
+    solanaSignature: null,
+    statusUrl: null,
+    dry_run: true,
+    status: 'waiting',
+    expectedBtcSats: 5,
   });
+  expect([service.asked, service.previewed]).toEqual([[], [{ amountLamports: SOL / 2n, client: 'local' }]]);
+});
 
-  it('the custodian receives only hashes of the key; they are equal for any notation of the same amount', async () => {
-    for (const body of ['{"amountSol":0.5}', '{ "amountSol": "0.50" }', '{"amountSol":0.500000000}']) {
-      await create(body, { 'idempotency-key': KEY });
-    }
-    await create('{"amountSol":0.6}', { 'idempotency-key': KEY });
-    await create('{"amountSol":0.5}', { 'idempotency-key': `${KEY}2` });
-    const [first, second, third, amount, key] = service.asked.map((request) => request.key);
-    expect([second, third]).toEqual([first, first]);
-    expect(JSON.stringify(first)).not.toContain(KEY);
-    expect([amount?.keyHash, amount?.bodyHash === first?.bodyHash]).toEqual([first?.keyHash, false]);
-    expect([key?.keyHash === first?.keyHash, key?.bodyHash]).toEqual([false, first?.bodyHash]);
-  });
+it("a refused dry run returns the refusal's code and creates no swap", async () => {
+  const { quotesLeft } = service.preview;
+  const refusal = { code: 'SWAP_LIMIT_REACHED', message: 'no room' } as const;
+  service.preview = { type: 'refused', refusal, quotesLeft };
+  const response = await create('{"amountSol":0.5,"dry_run":true}');
+  expect(response.headers.get('RateLimit')).toContain('"dry_run_quotes";r=4;t=7200');
+  expect([response.status, await response.json()]).toMatchObject([503, { error_code: 'SWAP_LIMIT_REACHED' }]);
+  expect(service.asked).toEqual([]);
+});
 
-  it('marks a replayed swap and a replayed refusal', async () => {
-    service.answer = { type: 'created', replayed: true, swap: view };
-    expect((await create('{"amountSol":1}')).headers.get('idempotency-replayed')).toBe('true');
-    service.answer = { type: 'refused', replayed: true, refusal: { code: 'QUOTE_REFUSED', message: 'x' } };
-    const refused = await create('{"amountSol":1}');
-    expect([refused.status, refused.headers.get('idempotency-replayed')]).toEqual([502, 'true']);
-  });
-
-  it.each([
-    ['INSUFFICIENT_BALANCE', 400],
-    ['AMOUNT_TOO_SMALL', 400],
-    ['AMOUNT_TOO_LARGE', 400],
-    ['IDEMPOTENCY_KEY_REUSED', 422],
-    ['IDEMPOTENCY_IN_PROGRESS', 409],
-    ['RATE_LIMITED', 429],
-    ['QUOTE_REFUSED', 502],
-    ['PRICE_UNAVAILABLE', 502],
-    ['UPSTREAM_FAILED', 502],
-    ['SWAP_LIMIT_REACHED', 503],
-    ['SWAPS_PAUSED', 503],
-    ['QUOTE_BUDGET_SPENT', 503],
-  ] as const)('returns the refusal %s with status %i and its waiting time', async (code, status) => {
-    service.answer = {
-      type: 'refused',
-      replayed: false,
-      refusal: { code, message: 'why', retryAfterSeconds: 7, details: { a: 1 } },
-    };
-    const response = await create('{"amountSol":1}');
-    expect([response.status, response.headers.get('retry-after')]).toEqual([status, '7']);
-    expect(await response.json()).toMatchObject({
-      error_code: code,
-      error: 'why',
-      retry_after_s: 7,
-      details: { a: 1 },
-    });
-  });
-
-  it('a dry run shows the expected result, and neither an id nor a key', async () => {
-    const response = await create('{"amountSol":0.5,"dry_run":true}', { 'idempotency-key': KEY });
-    expect(await response.json()).toMatchObject({
-      initiated: false,
-      id: null,
-      solanaSignature: null,
-      statusUrl: null,
-      dry_run: true,
-      status: 'waiting',
-      expectedBtcSats: 5,
-    });
-    expect([service.asked, service.previewed]).toEqual([[], [{ amountLamports: SOL / 2n, client: 'local' }]]);
-  });
-
-  it("a refused dry run returns the refusal's code and creates no swap", async () => {
-    const { quotesLeft } = service.preview;
-    const refusal = { code: 'SWAP_LIMIT_REACHED', message: 'no room' } as const;
-    service.preview = { type: 'refused', refusal, quotesLeft };
-    const response = await create('{"amountSol":0.5,"dry_run":true}');
-    expect(response.headers.get('RateLimit')).toContain('"dry_run_quotes";r=4;t=7200');
-    expect([response.status, await response.json()]).toMatchObject([
-      503,
-      { error_code: 'SWAP_LIMIT_REACHED' },
-    ]);
-    expect(service.asked).toEqual([]);
-  });
-
-  it('a create without configuration returns 503 and names the variable, but no value', async () => {
-    service.configured = false;
-    const response = await create('{"amountSol":1}');
-    expect(response.status).toBe(503);
-    expect(await response.json()).toMatchObject({
-      error_code: 'NOT_CONFIGURED',
-      details: { variables: ['SOLANA_PRIVATE_KEY'] },
-    });
+it('a create without configuration returns 503 and names the variable, but no value', async () => {
+  service.configured = false;
+  const response = await create('{"amountSol":1}');
+  expect(response.status).toBe(503);
+  expect(await response.json()).toMatchObject({
+    error_code: 'NOT_CONFIGURED',
+    details: { variables: ['SOLANA_PRIVATE_KEY'] },
   });
 });

@@ -1,5 +1,5 @@
 import { base58 } from '@scure/base';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { SwapView } from '../../src/custody/api.ts';
 import { readSwap } from '../../src/features/swap/record-routes.ts';
 import type { SwapRow } from '../../src/features/swap/swap-store.ts';
@@ -7,72 +7,70 @@ import type { SwapRow } from '../../src/features/swap/swap-store.ts';
 const SOL = 1_000_000_000n;
 const SIGNATURE = base58.encode(new Uint8Array(64).fill(7));
 
-describe('the state of a swap', () => {
-  const row: SwapRow = {
-    seq: 7,
-    signature: SIGNATURE,
-    status: 'finished',
-    detail: 'done',
-    reason: null,
-    amountLamports: SOL,
-    expectedSats: 5n,
-    btcSats: 5n,
-    btcTxid: 't',
-    blockTime: 9,
-    final: true,
+const row: SwapRow = {
+  seq: 7,
+  signature: SIGNATURE,
+  status: 'finished',
+  detail: 'done',
+  reason: null,
+  amountLamports: SOL,
+  expectedSats: 5n,
+  btcSats: 5n,
+  btcTxid: 't',
+  blockTime: 9,
+  final: true,
+};
+const view: SwapView = {
+  signature: SIGNATURE,
+  status: 'waiting',
+  detail: 'sent',
+  reason: null,
+  amountLamports: SOL,
+  expectedSats: 5n,
+  minimumSats: 4n,
+  btcSats: null,
+  btcTxid: null,
+  route: 'near-intents',
+};
+const asking = (stored: () => Promise<SwapRow | undefined>, known: SwapView | null) => {
+  const asked = { store: 0, custody: 0 };
+  const deps = {
+    swaps: {
+      bySignature() {
+        asked.store++;
+        return stored();
+      },
+    },
+    custody: {
+      async findSwap() {
+        asked.custody++;
+        return known;
+      },
+    },
   };
-  const view: SwapView = {
-    signature: SIGNATURE,
+  return { asked, get: (signature: string) => readSwap(deps, signature) };
+};
+
+it('reads the state of a swap from D1 alone', async () => {
+  const { get, asked } = asking(async () => row, view);
+  expect(await get(SIGNATURE)).toEqual(row);
+  expect(asked.custody).toBe(0);
+});
+
+it.each<[string, () => Promise<SwapRow | undefined>]>([
+  ['does not have it yet', async () => undefined],
+  ['is down', () => Promise.reject(new Error('D1_ERROR'))],
+])('reads the state of a swap from the custodian when D1 %s', async (_name, stored) => {
+  expect(await asking(stored, view).get(SIGNATURE)).toMatchObject({
     status: 'waiting',
     detail: 'sent',
-    reason: null,
-    amountLamports: SOL,
-    expectedSats: 5n,
-    minimumSats: 4n,
     btcSats: null,
-    btcTxid: null,
-    route: 'near-intents',
-  };
-  const asking = (stored: () => Promise<SwapRow | undefined>, known: SwapView | null) => {
-    const asked = { store: 0, custody: 0 };
-    const deps = {
-      swaps: {
-        bySignature() {
-          asked.store++;
-          return stored();
-        },
-      },
-      custody: {
-        async findSwap() {
-          asked.custody++;
-          return known;
-        },
-      },
-    };
-    return { asked, get: (signature: string) => readSwap(deps, signature) };
-  };
-
-  it('reads the state of a swap from D1 alone', async () => {
-    const { get, asked } = asking(async () => row, view);
-    expect(await get(SIGNATURE)).toEqual(row);
-    expect(asked.custody).toBe(0);
+    blockTime: null,
   });
+});
 
-  it.each<[string, () => Promise<SwapRow | undefined>]>([
-    ['does not have it yet', async () => undefined],
-    ['is down', () => Promise.reject(new Error('D1_ERROR'))],
-  ])('reads the state of a swap from the custodian when D1 %s', async (_name, stored) => {
-    expect(await asking(stored, view).get(SIGNATURE)).toMatchObject({
-      status: 'waiting',
-      detail: 'sent',
-      btcSats: null,
-      blockTime: null,
-    });
-  });
-
-  it('reports an unknown swap as NOT_FOUND', async () => {
-    await expect(asking(async () => undefined, null).get(SIGNATURE)).rejects.toMatchObject({
-      code: 'NOT_FOUND',
-    });
+it('reports an unknown swap as NOT_FOUND', async () => {
+  await expect(asking(async () => undefined, null).get(SIGNATURE)).rejects.toMatchObject({
+    code: 'NOT_FOUND',
   });
 });
