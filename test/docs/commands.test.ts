@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { unstable_readConfig } from 'wrangler';
 import { parseSettings } from '../../scripts/doctor/read-settings.ts';
 import { readCommandLine } from '../../scripts/ops/command-line.ts';
@@ -41,85 +41,77 @@ it.each([
   expect((await run('git', ['check-ignore', '--no-index', file])).stdout).toBe(`${file}\n`);
 });
 
-describe('each command of the project', () => {
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
-  const own = [...ofKind('run'), ...ofKind('resolved')].filter((command) => command.startsWith('npm '));
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+const own = [...ofKind('run'), ...ofKind('resolved')].filter((command) => command.startsWith('npm '));
 
-  it.each(own)('package.json has the script of “%s” with these options', (command) => {
-    const [, direct, name = direct ?? ''] =
-      /^npm (?:(ci|start|test)$|run (?:-s )?([\w:-]+))/.exec(command) ?? [];
-    if (name === 'ci') return expect(readFileSync('.ci/run', 'utf8')).toContain('npm ci');
-    const script = scripts[name];
-    expect(script, name).toBeDefined();
-    const given = (/ -- (.*)$/.exec(command)?.[1] ?? '').split(' > ')[0]?.split(' ').filter(Boolean) ?? [];
-    if (name === 'ops') return expect(readCommandLine(given)).not.toEqual({ type: 'usage' });
-    const file = /(?:scripts|site)\/[\w/.-]+\.ts/.exec(script ?? '')?.[0];
-    for (const flag of given.filter((word) => word.startsWith('--')))
-      expect(readFileSync(file ?? '', 'utf8'), flag).toMatch(
-        new RegExp(`['\\s]${flag.slice(2)}'?: \\{ type`),
+it.each(own)('package.json has the script of “%s” with these options', (command) => {
+  const [, direct, name = direct ?? ''] =
+    /^npm (?:(ci|start|test)$|run (?:-s )?([\w:-]+))/.exec(command) ?? [];
+  if (name === 'ci') return expect(readFileSync('.ci/run', 'utf8')).toContain('npm ci');
+  const script = scripts[name];
+  expect(script, name).toBeDefined();
+  const given = (/ -- (.*)$/.exec(command)?.[1] ?? '').split(' > ')[0]?.split(' ').filter(Boolean) ?? [];
+  if (name === 'ops') return expect(readCommandLine(given)).not.toEqual({ type: 'usage' });
+  const file = /(?:scripts|site)\/[\w/.-]+\.ts/.exec(script ?? '')?.[0];
+  for (const flag of given.filter((word) => word.startsWith('--')))
+    expect(readFileSync(file ?? '', 'utf8'), flag).toMatch(new RegExp(`['\\s]${flag.slice(2)}'?: \\{ type`));
+});
+
+/** The words of a command before its arguments. */
+const SUBCOMMANDS =
+  /^npx wrangler ((?:d1 time-travel|d1 migrations|kv namespace|pages project|d1|deployments|secret|pages) [a-z]+|[a-z]+)/;
+
+const asked = new Map<string, Promise<{ stdout: string }>>();
+function help(words: readonly string[]): Promise<{ stdout: string }> {
+  const known = asked.get(words.join(' '));
+  if (known) return known;
+  const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', NO_COLOR: '1' };
+  const asking = run('npx', ['wrangler', ...words, '--help'], { env });
+  asked.set(words.join(' '), asking);
+  return asking;
+}
+
+it.each(ofKind('account'))(
+  'wrangler has the command of “%s” with these options',
+  { tags: ['deep'] },
+  async (command) => {
+    const words = SUBCOMMANDS.exec(command)?.[1]?.split(' ') ?? [];
+    const { stdout } = await help(words);
+    expect(stdout).toContain(`wrangler ${words.join(' ')}`);
+    for (const [flag] of command.matchAll(/--[a-z-]+/g)) expect(stdout).toContain(`${flag} `);
+    // Its resource has the configured name.
+    if (words[0] === 'd1')
+      expect(readFileSync('wrangler.toml', 'utf8')).toContain('database_name = "sluice"');
+  },
+);
+
+const files = named.filter(([, { language }]) => ['json', 'ini', 'toml'].includes(language));
+
+it.each(files)(
+  'the program that reads the example %s accepts it',
+  async (_name, { file, language, text }) => {
+    if (language === 'ini') {
+      const settings = parseSettings(text);
+      expect(Object.keys(settings).length).toBeGreaterThan(0);
+      return expect(readConfig(settings).invalid).toEqual([]);
+    }
+    if (language === 'toml') {
+      const path = join(folder, 'wrangler.toml');
+      // Its paths point to the repository.
+      writeFileSync(
+        path,
+        `${text}\n${readFileSync('wrangler.toml', 'utf8').replaceAll('"./', `"${process.cwd()}/`)}`,
       );
-  });
-});
-
-describe('each command on an account', () => {
-  /** The words of a command before its arguments. */
-  const SUBCOMMANDS =
-    /^npx wrangler ((?:d1 time-travel|d1 migrations|kv namespace|pages project|d1|deployments|secret|pages) [a-z]+|[a-z]+)/;
-
-  const asked = new Map<string, Promise<{ stdout: string }>>();
-  function help(words: readonly string[]): Promise<{ stdout: string }> {
-    const known = asked.get(words.join(' '));
-    if (known) return known;
-    const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', NO_COLOR: '1' };
-    const asking = run('npx', ['wrangler', ...words, '--help'], { env });
-    asked.set(words.join(' '), asking);
-    return asking;
-  }
-
-  it.each(ofKind('account'))(
-    'wrangler has the command of “%s” with these options',
-    { tags: ['deep'] },
-    async (command) => {
-      const words = SUBCOMMANDS.exec(command)?.[1]?.split(' ') ?? [];
-      const { stdout } = await help(words);
-      expect(stdout).toContain(`wrangler ${words.join(' ')}`);
-      for (const [flag] of command.matchAll(/--[a-z-]+/g)) expect(stdout).toContain(`${flag} `);
-      // Its resource has the configured name.
-      if (words[0] === 'd1')
-        expect(readFileSync('wrangler.toml', 'utf8')).toContain('database_name = "sluice"');
-    },
-  );
-});
-
-describe('each example of a file', () => {
-  const files = named.filter(([, { language }]) => ['json', 'ini', 'toml'].includes(language));
-
-  it.each(files)(
-    'the program that reads the example %s accepts it',
-    async (_name, { file, language, text }) => {
-      if (language === 'ini') {
-        const settings = parseSettings(text);
-        expect(Object.keys(settings).length).toBeGreaterThan(0);
-        return expect(readConfig(settings).invalid).toEqual([]);
-      }
-      if (language === 'toml') {
-        const path = join(folder, 'wrangler.toml');
-        // Its paths point to the repository.
-        writeFileSync(
-          path,
-          `${text}\n${readFileSync('wrangler.toml', 'utf8').replaceAll('"./', `"${process.cwd()}/`)}`,
-        );
-        const { routes } = unstable_readConfig({ config: path }, { hideWarnings: true });
-        return expect(routes).toEqual([{ pattern: 'sluice.example', custom_domain: true }]);
-      }
-      const value = JSON.parse(text) as Record<string, unknown>;
-      // Configurations of MCP clients are compared in test/mcp/client-config.test.ts.
-      if (file === 'docs/agents.md') return expect(Object.keys(value)).toHaveLength(1);
-      const { status: _status, meaning: _meaning, ...stated } = ERRORS[String(value.error_code)] ?? {};
-      return expect(value).toMatchObject(stated);
-    },
-  );
-});
+      const { routes } = unstable_readConfig({ config: path }, { hideWarnings: true });
+      return expect(routes).toEqual([{ pattern: 'sluice.example', custom_domain: true }]);
+    }
+    const value = JSON.parse(text) as Record<string, unknown>;
+    // Configurations of MCP clients are compared in test/mcp/client-config.test.ts.
+    if (file === 'docs/agents.md') return expect(Object.keys(value)).toHaveLength(1);
+    const { status: _status, meaning: _meaning, ...stated } = ERRORS[String(value.error_code)] ?? {};
+    return expect(value).toMatchObject(stated);
+  },
+);
 
 it('a code block without a language is a diagram of states', () => {
   const plain = blocks.filter(({ language }) => language === '');

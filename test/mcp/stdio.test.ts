@@ -39,27 +39,25 @@ afterAll(() => api.stop());
 const toolNames = (answer: Readonly<Record<string, unknown>>) =>
   ((answer.result as { tools: { name: string }[] }).tools ?? []).map(({ name }) => name);
 
-describe('a client of 2025', () => {
-  it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
-    'serves a client that initializes with protocol %s',
-    async (version) => {
-      start();
-      const opened = await openLegacy(server, version);
-      expect(opened.result).toMatchObject({
-        protocolVersion: version,
-        serverInfo: { name: 'sluice' },
-        instructions: expect.stringContaining('dry_run'),
-      });
-      const listed = await server.request('tools/list');
-      expect(toolNames(listed)).toEqual(NAMES);
-      expect(JSON.stringify(listed.result).length).toBeLessThanOrEqual(MAX_LIST_BYTES);
-      const called = await server.request('tools/call', { name: 'get_reserves', arguments: {} });
-      const result = called.result as { structuredContent: unknown; content: { text: string }[] };
-      expect(JSON.parse(result.content[0]?.text ?? '')).toEqual(result.structuredContent);
-      expect(strayOutput(server.stdout())).toEqual([]);
-    },
-  );
-});
+it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
+  'serves a client that initializes with protocol %s',
+  async (version) => {
+    start();
+    const opened = await openLegacy(server, version);
+    expect(opened.result).toMatchObject({
+      protocolVersion: version,
+      serverInfo: { name: 'sluice' },
+      instructions: expect.stringContaining('dry_run'),
+    });
+    const listed = await server.request('tools/list');
+    expect(toolNames(listed)).toEqual(NAMES);
+    expect(JSON.stringify(listed.result).length).toBeLessThanOrEqual(MAX_LIST_BYTES);
+    const called = await server.request('tools/call', { name: 'get_reserves', arguments: {} });
+    const result = called.result as { structuredContent: unknown; content: { text: string }[] };
+    expect(JSON.parse(result.content[0]?.text ?? '')).toEqual(result.structuredContent);
+    expect(strayOutput(server.stdout())).toEqual([]);
+  },
+);
 
 describe('a batch over stdio', () => {
   const ping = (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' });
@@ -83,29 +81,27 @@ describe('a batch over stdio', () => {
   });
 });
 
-describe('a client of 2026', () => {
-  it('a client of protocol 2026-07-28 discovers the server, lists the tools and calls one without a handshake', async () => {
-    start();
-    const discovered = await server.request('server/discover', { _meta: ENVELOPE });
-    expect(discovered.result).toMatchObject({
-      supportedVersions: expect.arrayContaining(['2026-07-28']),
-      capabilities: { tools: {} },
-    });
-    const listed = await server.request('tools/list', { _meta: ENVELOPE });
-    expect(toolNames(listed)).toEqual(NAMES);
-    expect(JSON.stringify(listed.result).length).toBeLessThanOrEqual(MAX_LIST_BYTES);
-    // Some hosts refuse a tool with more than one type for an argument.
-    const { tools } = listed.result as { tools: { inputSchema: object }[] };
-    expect(JSON.stringify(tools.map(({ inputSchema }) => inputSchema))).not.toContain('"type":[');
-    expect(toolNames(await server.request('tools/list', { _meta: ENVELOPE }))).toEqual(NAMES);
-    const called = await server.request('tools/call', {
-      name: 'get_reserves',
-      arguments: {},
-      _meta: ENVELOPE,
-    });
-    expect(called.result).toMatchObject({ structuredContent: { stale: expect.any(Boolean) } });
-    expect(strayOutput(server.stdout())).toEqual([]);
+it('a client of protocol 2026-07-28 discovers the server, lists the tools and calls one without a handshake', async () => {
+  start();
+  const discovered = await server.request('server/discover', { _meta: ENVELOPE });
+  expect(discovered.result).toMatchObject({
+    supportedVersions: expect.arrayContaining(['2026-07-28']),
+    capabilities: { tools: {} },
   });
+  const listed = await server.request('tools/list', { _meta: ENVELOPE });
+  expect(toolNames(listed)).toEqual(NAMES);
+  expect(JSON.stringify(listed.result).length).toBeLessThanOrEqual(MAX_LIST_BYTES);
+  // Some hosts refuse a tool with more than one type for an argument.
+  const { tools } = listed.result as { tools: { inputSchema: object }[] };
+  expect(JSON.stringify(tools.map(({ inputSchema }) => inputSchema))).not.toContain('"type":[');
+  expect(toolNames(await server.request('tools/list', { _meta: ENVELOPE }))).toEqual(NAMES);
+  const called = await server.request('tools/call', {
+    name: 'get_reserves',
+    arguments: {},
+    _meta: ENVELOPE,
+  });
+  expect(called.result).toMatchObject({ structuredContent: { stale: expect.any(Boolean) } });
+  expect(strayOutput(server.stdout())).toEqual([]);
 });
 
 describe('stdout contains protocol only', () => {

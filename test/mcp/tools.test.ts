@@ -549,23 +549,21 @@ describe('what is optional in the contract', () => {
   });
 });
 
-describe('asry_claim', () => {
-  it('asry_claim with dry_run requests only a validation and returns no payout', async () => {
-    const given = { asset: 'USDC', depositTxSignature: SIGNATURE, amount: '100.5', dry_run: true };
-    const { sent, body } = await call('asry_claim', given, { body: exampleOf('claimFromDeposit') });
-    expect(sent[0]?.body).toEqual({
-      asset: 'USDC',
-      depositTxSignature: SIGNATURE,
-      amount: '100.5',
-      skipReward: true,
-    });
-    expect(body).toMatchObject({
-      claimed: false,
-      dry_run: true,
-      would_pay: { recipient: expect.any(String) },
-    });
-    expect(body).not.toHaveProperty('reward');
+it('asry_claim with dry_run requests only a validation and returns no payout', async () => {
+  const given = { asset: 'USDC', depositTxSignature: SIGNATURE, amount: '100.5', dry_run: true };
+  const { sent, body } = await call('asry_claim', given, { body: exampleOf('claimFromDeposit') });
+  expect(sent[0]?.body).toEqual({
+    asset: 'USDC',
+    depositTxSignature: SIGNATURE,
+    amount: '100.5',
+    skipReward: true,
   });
+  expect(body).toMatchObject({
+    claimed: false,
+    dry_run: true,
+    would_pay: { recipient: expect.any(String) },
+  });
+  expect(body).not.toHaveProperty('reward');
 });
 
 describe('exchange_create', () => {
@@ -601,14 +599,12 @@ describe('exchange_create', () => {
   });
 });
 
-describe('pool_get', () => {
-  it("pool_get passes on the pool API's error with its reason", async () => {
-    const { body } = await call(
-      'pool_get',
-      { address: ADDRESS },
-      { status: 404, body: { error: 'no such pool' } },
-    );
-    expect(body).toMatchObject({ error_code: 'UPSTREAM_REFUSED', action: 'check_id', retryable: false });
-    expect(body.error).toContain('no such pool');
-  });
+it("pool_get passes on the pool API's error with its reason", async () => {
+  const { body } = await call(
+    'pool_get',
+    { address: ADDRESS },
+    { status: 404, body: { error: 'no such pool' } },
+  );
+  expect(body).toMatchObject({ error_code: 'UPSTREAM_REFUSED', action: 'check_id', retryable: false });
+  expect(body.error).toContain('no such pool');
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
 import { collectEvidence } from '../../src/mcp/verify-proof.ts';
 
@@ -55,19 +55,17 @@ async function supplyWith(atoms: number, transactions: readonly Sent[]) {
 const transfer = { slot: 60, before: [500, 0], after: [400, 100] };
 const minted = { slot: 60, before: [500], after: [540] };
 
-describe('the supply that a proof is compared with', () => {
-  it('counts tokens minted or burned after the slot of the proof, and ignores transfers', async () => {
-    const burned = { slot: 70, before: [40], after: [10] };
-    const supply = await supplyWith(1_010, [burned, transfer, minted, { ...minted, slot: 50 }]);
-    expect(supply).toEqual({ atoms: 1_010n, decimals: 0, slot: 90n, changed: 10n });
-  });
+it('counts tokens minted or burned after the slot of the proof, and ignores transfers', async () => {
+  const burned = { slot: 70, before: [40], after: [10] };
+  const supply = await supplyWith(1_010, [burned, transfer, minted, { ...minted, slot: 50 }]);
+  expect(supply).toEqual({ atoms: 1_010n, decimals: 0, slot: 90n, changed: 10n });
+});
 
-  it('the supply change is null when not all transactions can be read', async () => {
-    const many = Array.from({ length: 51 }, () => transfer);
-    expect((await supplyWith(1_010, many))?.changed).toBeNull();
-  });
+it('the supply change is null when not all transactions can be read', async () => {
+  const many = Array.from({ length: 51 }, () => transfer);
+  expect((await supplyWith(1_010, many))?.changed).toBeNull();
+});
 
-  it('reads no transaction while the supply equals the signed supply', async () => {
-    expect(await supplyWith(1_000, [minted])).toMatchObject({ atoms: 1_000n, changed: null });
-  });
+it('reads no transaction while the supply equals the signed supply', async () => {
+  expect(await supplyWith(1_000, [minted])).toMatchObject({ atoms: 1_000n, changed: null });
 });

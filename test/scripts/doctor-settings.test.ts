@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { examine } from '../../scripts/doctor/examine.ts';
 import type { Settings } from '../../scripts/doctor/finding.ts';
 import { parseSettings } from '../../scripts/doctor/read-settings.ts';
@@ -37,66 +37,60 @@ it('the doctor finds no problem in complete settings', async () => {
   expect(await problems({})).toEqual([]);
 });
 
-describe('settings that look right at a glance', () => {
-  it.each([
-    ['a treasury that is no address', { TREASURY_SOLANA_ADDRESS: 'treasury.sol' }, 'variable-invalid'],
-    ['the key of another reserve', { SOLANA_PRIVATE_KEY: OTHER.SOLANA_PRIVATE_KEY }, 'solana-key-mismatch'],
-    ['a Solana key in OPS_SECRET', { OPS_SECRET: OTHER.SOLANA_PRIVATE_KEY }, 'secret-swapped'],
-    ['a Solana key in MINT_KEY_SEED', { MINT_KEY_SEED: OTHER.SOLANA_PRIVATE_KEY }, 'secret-swapped'],
-    ['a Bitcoin key in OPS_SECRET', { OPS_SECRET: WIF }, 'secret-swapped'],
-    ['a Bitcoin key in SOLANA_PRIVATE_KEY', { SOLANA_PRIVATE_KEY: WIF }, 'secret-swapped'],
-    [
-      'the bridge token in CHANGENOW_API_KEY',
-      { CHANGENOW_API_KEY: HEALTHY.NEAR_INTENTS_JWT },
-      'secret-swapped',
-    ],
-    [
-      'the webhook in OPS_SECRET',
-      { OPS_SECRET: 'https://hooks.test/services/T0/B0/xyzxyz' },
-      'secret-swapped',
-    ],
-    ['one value for two secrets', { MINT_KEY_SEED: HEALTHY.OPS_SECRET }, 'secret-reused'],
-    ['a secret that is too short', { OPS_SECRET: 'short' }, 'variable-invalid'],
-    ['USDC and USDT swapped', { DOLLAR_MINTS: `USDC=${USDT},USDT=${USDC}` }, 'dollar-mints-swapped'],
-    [
-      'USDT in place of USDC',
-      { DOLLAR_MINTS: `USDC=${USDT},USDT=So11111111111111111111111111111111111111112` },
-      'dollar-mints-swapped',
-    ],
-    ['one mint for both', { DOLLAR_MINTS: `USDC=${USDC},USDT=${USDC}` }, 'dollar-mints-swapped'],
-    ['three dots', { NEAR_INTENTS_JWT: '...' }, 'placeholder'],
-    ['angle brackets', { CHANGENOW_API_KEY: '<your key>' }, 'placeholder'],
-    ['changeme', { OPS_SECRET: 'changeme' }, 'placeholder'],
-    ['the origin of the guide', { PUBLIC_BASE_URL: 'https://sluice.example' }, 'placeholder'],
-    [
-      'a node of the guide',
-      { SOLANA_RPC_URL: 'https://one.test,https://your-own-node.example/key' },
-      'placeholder',
-    ],
-    ['no webhook', { ALARM_WEBHOOK_URL: undefined }, 'webhook-missing'],
-    ['a path in the origin', { PUBLIC_BASE_URL: 'https://reserve.test/api' }, 'base-url-path'],
-    ['an origin without https', { PUBLIC_BASE_URL: 'http://reserve.test' }, 'base-url-insecure'],
-    ['a node twice', { SOLANA_RPC_URL: 'https://one.test,https://one.test' }, 'rpc-repeated'],
-    ['a testnet address', { RESERVE_BTC_ADDRESS: TESTNET }, 'variable-invalid'],
-    ['a misspelt name', { RESERVE_SOLANA_ADRESS: HEALTHY.RESERVE_SOLANA_ADDRESS }, 'variable-unknown'],
-    ['no Solana key', { SOLANA_PRIVATE_KEY: undefined }, 'variable-missing'],
-    ['no OPS_SECRET', { OPS_SECRET: undefined }, 'variable-missing'],
-    ['an empty Bitcoin address', { RESERVE_BTC_ADDRESS: '' }, 'variable-missing'],
-    [
-      'a Solana key with other last letters',
-      { SOLANA_PRIVATE_KEY: `${HEALTHY.SOLANA_PRIVATE_KEY?.slice(0, -3)}aaa` },
-      'solana-key-malformed',
-    ],
-    ['the Bitcoin key of another address', { BTC_PRIVATE_KEY_WIF: WIF }, 'btc-key-mismatch'],
-    ['a Bitcoin key of testnet', { BTC_PRIVATE_KEY_WIF: TESTNET_WIF }, 'btc-key-mismatch'],
-    ['a day below its hour', { SWAP_MAX_SOL_HOUR: '20', SWAP_MAX_SOL_DAY: '10' }, 'limit-below-another'],
-    ['an hour below one swap', { SWAP_MAX_SOL_HOUR: '1' }, 'limit-below-another'],
-    ['less unsettled than one swap', { SWAP_MAX_UNSETTLED_SOL: '1' }, 'limit-below-another'],
-    ['a cost of half a swap', { SWAP_MAX_COST_BPS: '5000' }, 'cost-limit-loose'],
-    ['no floor', { RESERVE_FLOOR_SOL: '0' }, 'floor-low'],
-    ['a malformed key of the bridge', { NEAR_INTENTS_QUOTE_KEY: 'ed25519:short' }, 'quote-key-foreign'],
-    ['one Bitcoin source', { ESPLORA_API_URLS: 'https://esplora.test' }, 'esplora-single'],
-  ] as const)('the doctor finds an error that is easy to overlook: %s', async (_what, change, name) => {
-    expect(await problems(change)).toContain(name);
-  });
+it.each([
+  ['a treasury that is no address', { TREASURY_SOLANA_ADDRESS: 'treasury.sol' }, 'variable-invalid'],
+  ['the key of another reserve', { SOLANA_PRIVATE_KEY: OTHER.SOLANA_PRIVATE_KEY }, 'solana-key-mismatch'],
+  ['a Solana key in OPS_SECRET', { OPS_SECRET: OTHER.SOLANA_PRIVATE_KEY }, 'secret-swapped'],
+  ['a Solana key in MINT_KEY_SEED', { MINT_KEY_SEED: OTHER.SOLANA_PRIVATE_KEY }, 'secret-swapped'],
+  ['a Bitcoin key in OPS_SECRET', { OPS_SECRET: WIF }, 'secret-swapped'],
+  ['a Bitcoin key in SOLANA_PRIVATE_KEY', { SOLANA_PRIVATE_KEY: WIF }, 'secret-swapped'],
+  [
+    'the bridge token in CHANGENOW_API_KEY',
+    { CHANGENOW_API_KEY: HEALTHY.NEAR_INTENTS_JWT },
+    'secret-swapped',
+  ],
+  ['the webhook in OPS_SECRET', { OPS_SECRET: 'https://hooks.test/services/T0/B0/xyzxyz' }, 'secret-swapped'],
+  ['one value for two secrets', { MINT_KEY_SEED: HEALTHY.OPS_SECRET }, 'secret-reused'],
+  ['a secret that is too short', { OPS_SECRET: 'short' }, 'variable-invalid'],
+  ['USDC and USDT swapped', { DOLLAR_MINTS: `USDC=${USDT},USDT=${USDC}` }, 'dollar-mints-swapped'],
+  [
+    'USDT in place of USDC',
+    { DOLLAR_MINTS: `USDC=${USDT},USDT=So11111111111111111111111111111111111111112` },
+    'dollar-mints-swapped',
+  ],
+  ['one mint for both', { DOLLAR_MINTS: `USDC=${USDC},USDT=${USDC}` }, 'dollar-mints-swapped'],
+  ['three dots', { NEAR_INTENTS_JWT: '...' }, 'placeholder'],
+  ['angle brackets', { CHANGENOW_API_KEY: '<your key>' }, 'placeholder'],
+  ['changeme', { OPS_SECRET: 'changeme' }, 'placeholder'],
+  ['the origin of the guide', { PUBLIC_BASE_URL: 'https://sluice.example' }, 'placeholder'],
+  [
+    'a node of the guide',
+    { SOLANA_RPC_URL: 'https://one.test,https://your-own-node.example/key' },
+    'placeholder',
+  ],
+  ['no webhook', { ALARM_WEBHOOK_URL: undefined }, 'webhook-missing'],
+  ['a path in the origin', { PUBLIC_BASE_URL: 'https://reserve.test/api' }, 'base-url-path'],
+  ['an origin without https', { PUBLIC_BASE_URL: 'http://reserve.test' }, 'base-url-insecure'],
+  ['a node twice', { SOLANA_RPC_URL: 'https://one.test,https://one.test' }, 'rpc-repeated'],
+  ['a testnet address', { RESERVE_BTC_ADDRESS: TESTNET }, 'variable-invalid'],
+  ['a misspelt name', { RESERVE_SOLANA_ADRESS: HEALTHY.RESERVE_SOLANA_ADDRESS }, 'variable-unknown'],
+  ['no Solana key', { SOLANA_PRIVATE_KEY: undefined }, 'variable-missing'],
+  ['no OPS_SECRET', { OPS_SECRET: undefined }, 'variable-missing'],
+  ['an empty Bitcoin address', { RESERVE_BTC_ADDRESS: '' }, 'variable-missing'],
+  [
+    'a Solana key with other last letters',
+    { SOLANA_PRIVATE_KEY: `${HEALTHY.SOLANA_PRIVATE_KEY?.slice(0, -3)}aaa` },
+    'solana-key-malformed',
+  ],
+  ['the Bitcoin key of another address', { BTC_PRIVATE_KEY_WIF: WIF }, 'btc-key-mismatch'],
+  ['a Bitcoin key of testnet', { BTC_PRIVATE_KEY_WIF: TESTNET_WIF }, 'btc-key-mismatch'],
+  ['a day below its hour', { SWAP_MAX_SOL_HOUR: '20', SWAP_MAX_SOL_DAY: '10' }, 'limit-below-another'],
+  ['an hour below one swap', { SWAP_MAX_SOL_HOUR: '1' }, 'limit-below-another'],
+  ['less unsettled than one swap', { SWAP_MAX_UNSETTLED_SOL: '1' }, 'limit-below-another'],
+  ['a cost of half a swap', { SWAP_MAX_COST_BPS: '5000' }, 'cost-limit-loose'],
+  ['no floor', { RESERVE_FLOOR_SOL: '0' }, 'floor-low'],
+  ['a malformed key of the bridge', { NEAR_INTENTS_QUOTE_KEY: 'ed25519:short' }, 'quote-key-foreign'],
+  ['one Bitcoin source', { ESPLORA_API_URLS: 'https://esplora.test' }, 'esplora-single'],
+] as const)('the doctor finds an error that is easy to overlook: %s', async (_what, change, name) => {
+  expect(await problems(change)).toContain(name);
 });
