@@ -98,17 +98,15 @@ describe('amounts', () => {
   });
 });
 
-describe('a minimum rounded up', () => {
-  it.each([
-    ['0.0489123', 4, '0.04892'],
-    ['0.1000001', 4, '0.1001'],
-    ['0.05', 4, '0.05'],
-    ['12.34561', 4, '12.35'],
-    ['123456.7', 4, '123457'],
-    ['0.99999', 4, '1'],
-  ])('the minimum %s rounds up to %i digits as %s', (text, digits, want) => {
-    expect(roundedUp(text, digits)).toBe(want);
-  });
+it.each([
+  ['0.0489123', 4, '0.04892'],
+  ['0.1000001', 4, '0.1001'],
+  ['0.05', 4, '0.05'],
+  ['12.34561', 4, '12.35'],
+  ['123456.7', 4, '123457'],
+  ['0.99999', 4, '1'],
+])('the minimum %s rounds up to %i digits as %s', (text, digits, want) => {
+  expect(roundedUp(text, digits)).toBe(want);
 });
 
 describe('short amounts', () => {

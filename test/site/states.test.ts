@@ -15,34 +15,30 @@ import { holderFacts } from '../../site/parts/token-detail.tsx';
 import { entitlementOf } from '../../src/custody/asry/epochs.ts';
 import { exampleOf } from '../kit/example.ts';
 
-describe('the pay-in address of an exchange', () => {
-  const exchange = (providerStatus: string, payinAddress: string | null) => ({
-    ...exampleOf('getExchangeStatus'),
-    providerStatus,
-    payinAddress,
-  });
-  it.each([
-    ['waiting', '8LZGbM26bq', '8LZGbM26bq'],
-    ['waiting', null, 'unknown'],
-    ['expired', '8LZGbM26bq', 'no longer payable'],
-    ['finished', '8LZGbM26bq', 'no longer payable'],
-  ])('an exchange that is %s with the pay-in address %s shows: %s', (status, address, text) => {
-    const html = String(PayInTo({ exchange: exchange(status, address) }));
-    expect(html).toContain(text);
-    expect(html).not.toContain('>paid<');
-  });
+const exchange = (providerStatus: string, payinAddress: string | null) => ({
+  ...exampleOf('getExchangeStatus'),
+  providerStatus,
+  payinAddress,
+});
+it.each([
+  ['waiting', '8LZGbM26bq', '8LZGbM26bq'],
+  ['waiting', null, 'unknown'],
+  ['expired', '8LZGbM26bq', 'no longer payable'],
+  ['finished', '8LZGbM26bq', 'no longer payable'],
+])('an exchange that is %s with the pay-in address %s shows: %s', (status, address, text) => {
+  const html = String(PayInTo({ exchange: exchange(status, address) }));
+  expect(html).toContain(text);
+  expect(html).not.toContain('>paid<');
 });
 
-describe('the service on the overview', () => {
-  it('the overview does not call swaps open while the custodian does not respond', () => {
-    const facts = (custody: unknown) =>
-      String(ServiceFacts({ status: { ...exampleOf('getStatus'), custody }, lamports: '1' }));
-    const { custody } = exampleOf('getStatus');
-    expect(facts(custody)).toContain('<dd>open</dd>');
-    expect(facts({ ...custody, paused: 'operator' })).toContain('<dd>paused</dd>');
-    expect(facts({ ...custody, frozen: 'restored' })).toContain('<dd>frozen</dd>');
-    expect(facts(null)).toContain('<dd>unknown</dd>');
-  });
+it('the overview does not call swaps open while the custodian does not respond', () => {
+  const facts = (custody: unknown) =>
+    String(ServiceFacts({ status: { ...exampleOf('getStatus'), custody }, lamports: '1' }));
+  const { custody } = exampleOf('getStatus');
+  expect(facts(custody)).toContain('<dd>open</dd>');
+  expect(facts({ ...custody, paused: 'operator' })).toContain('<dd>paused</dd>');
+  expect(facts({ ...custody, frozen: 'restored' })).toContain('<dd>frozen</dd>');
+  expect(facts(null)).toContain('<dd>unknown</dd>');
 });
 
 it('combined figures have the age of the oldest and the state of the least certain figure', () => {
@@ -63,21 +59,19 @@ it('combined figures have the age of the oldest and the state of the least certa
   expect(together(answer(null), answer(null))).toEqual({ at: null, stale: false, away: false });
 });
 
-describe('the sources of the Bitcoin balance', () => {
-  const bitcoin = (balances: (string | null)[], agreed: boolean | null) => ({
-    ...exampleOf('getReserves').bitcoin,
-    agreed,
-    sources: balances.map((balanceSatoshis, at) => ({ name: `esplora-${at}`, balanceSatoshis })),
-  });
-  it.each([
-    [['1', '1'], true, '2 agree'],
-    [['1', '1', '1'], true, '3 agree'],
-    [['1', '2'], false, 'they differ, the lower is shown'],
-    [['1', null], null, 'only one responds'],
-    [[null, null], null, 'none responds'],
-  ])('describes whether the Bitcoin sources agree for the balances %j', (balances, agreed, text) => {
-    expect(String(Agreement({ bitcoin: bitcoin(balances, agreed) }))).toContain(text);
-  });
+const bitcoin = (balances: (string | null)[], agreed: boolean | null) => ({
+  ...exampleOf('getReserves').bitcoin,
+  agreed,
+  sources: balances.map((balanceSatoshis, at) => ({ name: `esplora-${at}`, balanceSatoshis })),
+});
+it.each([
+  [['1', '1'], true, '2 agree'],
+  [['1', '1', '1'], true, '3 agree'],
+  [['1', '2'], false, 'they differ, the lower is shown'],
+  [['1', null], null, 'only one responds'],
+  [[null, null], null, 'none responds'],
+])('describes whether the Bitcoin sources agree for the balances %j', (balances, agreed, text) => {
+  expect(String(Agreement({ bitcoin: bitcoin(balances, agreed) }))).toContain(text);
 });
 
 it('a row of the archive links to its own proof, or has no link', () => {
@@ -138,22 +132,20 @@ it('the status names the kinds of operations in words', () => {
     expect(html).toContain(`>${name}</td>`);
 });
 
-describe('what a token page tells holders', () => {
-  const none = { mint_authority: null, freeze_authority: null, update_authority: null };
-  const example = { ...exampleOf('getToken'), ...none };
-  it.each([
-    ['mint_authority', 'can create more', 'The supply is fixed'],
-    ['freeze_authority', 'can freeze the tokens', 'No key can freeze'],
-    ['update_authority', 'can change the name', 'can never change'],
-  ] as const)(
-    'the token page names the risk of %s only if an address has this authority',
-    (right, risk, safe) => {
-      expect(holderFacts(example).join(' ')).toContain(safe);
-      expect(holderFacts({ ...example, [right]: 'address' }).join(' ')).toContain(risk);
-      expect(holderFacts({ ...example, [right]: 'address' }).join(' ')).not.toContain(safe);
-    },
-  );
-});
+const none = { mint_authority: null, freeze_authority: null, update_authority: null };
+const example = { ...exampleOf('getToken'), ...none };
+it.each([
+  ['mint_authority', 'can create more', 'The supply is fixed'],
+  ['freeze_authority', 'can freeze the tokens', 'No key can freeze'],
+  ['update_authority', 'can change the name', 'can never change'],
+] as const)(
+  'the token page names the risk of %s only if an address has this authority',
+  (right, risk, safe) => {
+    expect(holderFacts(example).join(' ')).toContain(safe);
+    expect(holderFacts({ ...example, [right]: 'address' }).join(' ')).toContain(risk);
+    expect(holderFacts({ ...example, [right]: 'address' }).join(' ')).not.toContain(safe);
+  },
+);
 
 it('shows an author’s key as Nostr clients do, and any other text unchanged', () => {
   expect(npubOf('7e7e9c42a91bfef19fa929e5fda1b72e0ebc1a4c1141673e2794234d86addf4e')).toBe(

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { SWAP_DETAILS, swapSteps } from '../../site/parts/swap-progress.tsx';
 import { swapDetails } from '../docs/markdown.ts';
 
@@ -20,27 +20,25 @@ it('each documented `detail` value of a swap has a label, and no other value has
   expect(Object.keys(SWAP_DETAILS).sort()).toEqual([...swapDetails().keys()].sort());
 });
 
-describe('the three steps of a swap', () => {
-  it.each([
-    ['waiting', 'signed', ['now', 'open', 'open']],
-    ['waiting', 'sent', ['now', 'open', 'open']],
-    ['waiting', 'landed', ['done', 'now', 'open']],
-    ['waiting', 'settling', ['done', 'now', 'open']],
-    // Every report of a bridge under way concerns SOL that has left the reserve.
-    ['waiting', 'a_state_of_tomorrow', ['done', 'now', 'open']],
-    ['waiting', 'held', ['done', 'now', 'open']],
-    ['waiting', 'refunding', ['done', 'failed', 'failed']],
-    ['finished', 'done', ['done', 'done', 'done']],
-    ['failed', 'refunded', ['done', 'failed', 'failed']],
-    ['failed', 'bridge_failed', ['done', 'failed', 'failed']],
-    ['failed', 'partial', ['done', 'failed', 'failed']],
-    ['failed', 'written_off', ['done', 'failed', 'failed']],
-    ['failed', 'late', ['done', 'done', 'done']],
-    ['failed', 'expired', ['failed', 'failed', 'failed']],
-    ['failed', 'rejected', ['failed', 'failed', 'failed']],
-  ])('shows the right steps for a swap in the state %s, %s', (status, detail, states) => {
-    expect(swapSteps(swap(status, detail)).map(({ state }) => state)).toEqual(states);
-  });
+it.each([
+  ['waiting', 'signed', ['now', 'open', 'open']],
+  ['waiting', 'sent', ['now', 'open', 'open']],
+  ['waiting', 'landed', ['done', 'now', 'open']],
+  ['waiting', 'settling', ['done', 'now', 'open']],
+  // Every report of a bridge under way concerns SOL that has left the reserve.
+  ['waiting', 'a_state_of_tomorrow', ['done', 'now', 'open']],
+  ['waiting', 'held', ['done', 'now', 'open']],
+  ['waiting', 'refunding', ['done', 'failed', 'failed']],
+  ['finished', 'done', ['done', 'done', 'done']],
+  ['failed', 'refunded', ['done', 'failed', 'failed']],
+  ['failed', 'bridge_failed', ['done', 'failed', 'failed']],
+  ['failed', 'partial', ['done', 'failed', 'failed']],
+  ['failed', 'written_off', ['done', 'failed', 'failed']],
+  ['failed', 'late', ['done', 'done', 'done']],
+  ['failed', 'expired', ['failed', 'failed', 'failed']],
+  ['failed', 'rejected', ['failed', 'failed', 'failed']],
+])('shows the right steps for a swap in the state %s, %s', (status, detail, states) => {
+  expect(swapSteps(swap(status, detail)).map(({ state }) => state)).toEqual(states);
 });
 
 it('each `detail` value of a failed swap is explained in a sentence', () => {

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { numberTicks, timeTicks } from '../../site/parts/ticks.ts';
 
-describe('the marks of an axis of numbers', () => {
-  it.each([
-    [0, 1_100_000, 5, [0, 500_000, 1_000_000]],
-    [0, 4.4, 5, [0, 1, 2, 3, 4]],
-    [0, 1.1, 5, [0, 1]],
-    [0, 99, 4, [0, 50]],
-    [0, 2.31e15, 4, [0, 1e15, 2e15]],
-  ])('divides an axis from %d to %d into at most %i parts with the marks %j', (from, to, parts, ticks) => {
-    expect(numberTicks(from, to, parts)).toEqual(ticks);
-  });
+it.each([
+  [0, 1_100_000, 5, [0, 500_000, 1_000_000]],
+  [0, 4.4, 5, [0, 1, 2, 3, 4]],
+  [0, 1.1, 5, [0, 1]],
+  [0, 99, 4, [0, 50]],
+  [0, 2.31e15, 4, [0, 1e15, 2e15]],
+])('divides an axis from %d to %d into at most %i parts with the marks %j', (from, to, parts, ticks) => {
+  expect(numberTicks(from, to, parts)).toEqual(ticks);
 });
 
 describe('the marks of an axis of time', () => {

@@ -346,24 +346,22 @@ it('treats a statement that SQLite refuses as an internal error, not as an outag
   await expectProblem(response, 'INTERNAL');
 });
 
-describe('a path that does not exist', () => {
-  it('returns 404 with the error body for an unknown path and every method', async () => {
-    for (const path of [
-      '/api',
-      '/api/',
-      '/api/nope',
-      '/api/swap',
-      '/api/swap/create/',
-      '/api/%00',
-      '/api/../api/no',
-    ]) {
-      for (const method of ['GET', 'POST', 'DELETE']) {
-        const response = await call(app, path, { method });
-        expect([path, response.status]).toEqual([path, 404]);
-        await expectProblem(response, 'ROUTE_NOT_FOUND');
-      }
-      const head = await call(app, path, { method: 'HEAD' });
-      expect([head.status, await head.text()]).toEqual([404, '']);
+it('returns 404 with the error body for an unknown path and every method', async () => {
+  for (const path of [
+    '/api',
+    '/api/',
+    '/api/nope',
+    '/api/swap',
+    '/api/swap/create/',
+    '/api/%00',
+    '/api/../api/no',
+  ]) {
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const response = await call(app, path, { method });
+      expect([path, response.status]).toEqual([path, 404]);
+      await expectProblem(response, 'ROUTE_NOT_FOUND');
     }
-  });
+    const head = await call(app, path, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([404, '']);
+  }
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createApp, type Deps } from '../../src/app.ts';
 import { buildProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
@@ -75,47 +75,45 @@ function service(world: World) {
   };
 }
 
-describe('the first figures of a page', () => {
-  it('the HTML of the overview contains its first figures with their time, also as data for its scripts', async () => {
-    const { status, text } = await service({ sats: 1_061_975n, now: NOW })('/');
-    expect(status).toBe(200);
-    expect(text).toContain('<p data-figure="proof-sats">1,061,975 sats</p>');
-    expect(text).toContain('data-figure="sol">9.5<span class="unit"> SOL</span>');
-    expect(text).toContain('data-figure="btc">1,061,975<span class="unit"> sats</span>');
-    expect(text).toContain('1,000,000 ABSR exist; the address holds 1,061,975 sats.');
-    expect(text).toContain('<time datetime="2026-11-20T12:00:00.000Z">2026-11-20 12:00:00 UTC</time>');
-    expect(text.match(/data-filled=""/g)).toHaveLength(2);
-    const first = JSON.parse(/id="first-answers">(.*?)<\/script>/.exec(text)?.[1] ?? '{}');
-    expect(first).toMatchObject({
-      'getReserves {}': { bitcoin: { balanceSatoshis: '1061975' } },
-      'getAbsrSummary {}': { gapSatoshis: '61975' },
-      'getProof {}': { hash: proof.hash, as_of: proof.timestamp },
-    });
+it('the HTML of the overview contains its first figures with their time, also as data for its scripts', async () => {
+  const { status, text } = await service({ sats: 1_061_975n, now: NOW })('/');
+  expect(status).toBe(200);
+  expect(text).toContain('<p data-figure="proof-sats">1,061,975 sats</p>');
+  expect(text).toContain('data-figure="sol">9.5<span class="unit"> SOL</span>');
+  expect(text).toContain('data-figure="btc">1,061,975<span class="unit"> sats</span>');
+  expect(text).toContain('1,000,000 ABSR exist; the address holds 1,061,975 sats.');
+  expect(text).toContain('<time datetime="2026-11-20T12:00:00.000Z">2026-11-20 12:00:00 UTC</time>');
+  expect(text.match(/data-filled=""/g)).toHaveLength(2);
+  const first = JSON.parse(/id="first-answers">(.*?)<\/script>/.exec(text)?.[1] ?? '{}');
+  expect(first).toMatchObject({
+    'getReserves {}': { bitcoin: { balanceSatoshis: '1061975' } },
+    'getAbsrSummary {}': { gapSatoshis: '61975' },
+    'getProof {}': { hash: proof.hash, as_of: proof.timestamp },
   });
+});
 
-  it('the HTML of the reserves page contains its first figures', async () => {
-    const { text } = await service({ sats: 1_061_975n, now: NOW })('/reserves');
-    expect(text).toMatch(/data-island="wallets" data-filled="">.*1,061,975 sats.*9\.5 SOL/s);
-    expect(text).not.toContain('Reading both chains.');
-  });
+it('the HTML of the reserves page contains its first figures', async () => {
+  const { text } = await service({ sats: 1_061_975n, now: NOW })('/reserves');
+  expect(text).toMatch(/data-island="wallets" data-filled="">.*1,061,975 sats.*9\.5 SOL/s);
+  expect(text).not.toContain('Reading both chains.');
+});
 
-  it('the first figures of a page are at most 30 seconds older than those of the API', async () => {
-    const world = { sats: 5n, now: NOW };
-    const page = service(world);
-    await page('/');
-    world.sats = 7n;
-    world.now += 30_000;
-    // The reads below the page have their own freshness.
-    const { text } = await page('/');
-    expect(text).toContain('the address holds 5 sats');
-    world.now += 200_000;
-    expect((await page('/')).text).toContain('the address holds 7 sats');
-  });
+it('the first figures of a page are at most 30 seconds older than those of the API', async () => {
+  const world = { sats: 5n, now: NOW };
+  const page = service(world);
+  await page('/');
+  world.sats = 7n;
+  world.now += 30_000;
+  // The reads below the page have their own freshness.
+  const { text } = await page('/');
+  expect(text).toContain('the address holds 5 sats');
+  world.now += 200_000;
+  expect((await page('/')).text).toContain('the address holds 7 sats');
+});
 
-  it('returns a page without its first figures while a source hangs', async () => {
-    const { status, text } = await service({ sats: 1n, now: NOW, isHung: true })('/');
-    expect(status).toBe(200);
-    expect(text).toContain('data-figure="btc">none<');
-    expect(text).toContain('1,061,975 sats');
-  });
+it('returns a page without its first figures while a source hangs', async () => {
+  const { status, text } = await service({ sats: 1n, now: NOW, isHung: true })('/');
+  expect(status).toBe(200);
+  expect(text).toContain('data-figure="btc">none<');
+  expect(text).toContain('1,061,975 sats');
 });

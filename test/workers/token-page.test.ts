@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createApp, type Deps } from '../../src/app.ts';
 import type { TokenRow } from '../../src/features/tokens/token-store.ts';
 import { Cache } from '../../src/http/cached.ts';
@@ -59,75 +59,71 @@ async function pageOf(path: string, row: TokenRow | Error | undefined): Promise<
   return createApp(() => ({ log: () => undefined, tokens }) as object as Deps).request(path, {}, LIMITS);
 }
 
-describe('/token/{mint}', () => {
-  it('the token page shows name, picture and state without scripts, and contains data for its scripts', async () => {
-    const response = await pageOf(`/token/${MINT}`, token);
-    const text = await response.text();
-    expect([response.status, response.headers.get('content-security-policy')]).toEqual([200, POLICY]);
-    expect(response.headers.get('etag')).not.toBe('"built"');
-    expect(text.match(/<title>[^<]*<\/title>/g)).toEqual(['<title>Otter (OTT) · Sluice</title>']);
-    expect(text.match(/property="og:image" content="[^"]*"/g)).toEqual([
-      `property="og:image" content="${ORIGIN}/token/${MINT}.png"`,
-      'property="og:image" content="https://pictures.test/otter.png"',
-    ]);
-    expect(text.match(/rel="canonical" href="[^"]*"/g)).toEqual([
-      `rel="canonical" href="${ORIGIN}/token/${MINT}"`,
-    ]);
-    expect(text).toContain(
-      `content="Listed, rights not known. Supply 1,234,567.89 OTT. Mint ${MINT}. swims"`,
-    );
-    expect(text).toMatch(
-      /data-island="token" class="live" data-filled=""><div class="token-head">.*<h1><bdi [^>]*>Otter<\/bdi><\/h1>/s,
-    );
-    const first = /id="first-answers">(.*?)<\/script>/.exec(text)?.[1] ?? '{}';
-    expect(JSON.parse(first)).toMatchObject({ [`getToken {"id":"${MINT}"}`]: { id: 7, name: 'Otter' } });
-  });
+it('the token page shows name, picture and state without scripts, and contains data for its scripts', async () => {
+  const response = await pageOf(`/token/${MINT}`, token);
+  const text = await response.text();
+  expect([response.status, response.headers.get('content-security-policy')]).toEqual([200, POLICY]);
+  expect(response.headers.get('etag')).not.toBe('"built"');
+  expect(text.match(/<title>[^<]*<\/title>/g)).toEqual(['<title>Otter (OTT) · Sluice</title>']);
+  expect(text.match(/property="og:image" content="[^"]*"/g)).toEqual([
+    `property="og:image" content="${ORIGIN}/token/${MINT}.png"`,
+    'property="og:image" content="https://pictures.test/otter.png"',
+  ]);
+  expect(text.match(/rel="canonical" href="[^"]*"/g)).toEqual([
+    `rel="canonical" href="${ORIGIN}/token/${MINT}"`,
+  ]);
+  expect(text).toContain(`content="Listed, rights not known. Supply 1,234,567.89 OTT. Mint ${MINT}. swims"`);
+  expect(text).toMatch(
+    /data-island="token" class="live" data-filled=""><div class="token-head">.*<h1><bdi [^>]*>Otter<\/bdi><\/h1>/s,
+  );
+  const first = /id="first-answers">(.*?)<\/script>/.exec(text)?.[1] ?? '{}';
+  expect(JSON.parse(first)).toMatchObject({ [`getToken {"id":"${MINT}"}`]: { id: 7, name: 'Otter' } });
+});
 
-  it('the token page escapes every text that a creator chose', async () => {
-    const row = { ...token, name: HOSTILE, symbol: HOSTILE, description: HOSTILE };
-    const text = await (await pageOf(`/token/${MINT}`, row)).text();
-    expect(text).not.toContain('<script>alert');
-    expect(text).not.toContain('<img');
-    const first = /id="first-answers">(.*?)<\/script>/.exec(text)?.[1] ?? '{}';
-    expect(JSON.parse(first)).toMatchObject({ [`getToken {"id":"${MINT}"}`]: { name: HOSTILE } });
-  });
+it('the token page escapes every text that a creator chose', async () => {
+  const row = { ...token, name: HOSTILE, symbol: HOSTILE, description: HOSTILE };
+  const text = await (await pageOf(`/token/${MINT}`, row)).text();
+  expect(text).not.toContain('<script>alert');
+  expect(text).not.toContain('<img');
+  const first = /id="first-answers">(.*?)<\/script>/.exec(text)?.[1] ?? '{}';
+  expect(JSON.parse(first)).toMatchObject({ [`getToken {"id":"${MINT}"}`]: { name: HOSTILE } });
+});
 
-  it.each([
-    ['a token that imitates a known one', { ...token, name: 'USD Coin', symbol: 'USDC' }],
-    ['a picture that is no https URL', { ...token, image: 'javascript:alert(1)' }],
-    ['a token without a picture', { ...token, image: null }],
-  ])('the preview of %s has no picture', async (_, row) => {
-    const text = await (await pageOf(`/token/${MINT}`, row)).text();
-    expect(text.match(/property="og:image" content="[^"]*"/g)).toEqual([
-      `property="og:image" content="${ORIGIN}/token/${MINT}.png"`,
-    ]);
-  });
+it.each([
+  ['a token that imitates a known one', { ...token, name: 'USD Coin', symbol: 'USDC' }],
+  ['a picture that is no https URL', { ...token, image: 'javascript:alert(1)' }],
+  ['a token without a picture', { ...token, image: null }],
+])('the preview of %s has no picture', async (_, row) => {
+  const text = await (await pageOf(`/token/${MINT}`, row)).text();
+  expect(text.match(/property="og:image" content="[^"]*"/g)).toEqual([
+    `property="og:image" content="${ORIGIN}/token/${MINT}.png"`,
+  ]);
+});
 
-  it.each([
-    ['an unknown mint', `/token/${MINT}`, undefined, 404],
-    ['the picture of an unknown mint', `/token/${MINT}.png`, undefined, 404],
-    ['text that is no mint', '/token/otter', token, 404],
-    ['a deeper path', `/token/${MINT}/x`, token, 404],
-    ['an unreadable database', `/token/${MINT}`, new Error('D1'), 503],
-  ] as const)('responds to %s with a page of status %4$i', async (_, path, row, status) => {
-    const response = await pageOf(path, row);
-    expect([response.status, response.headers.get('content-type')]).toEqual([status, 'text/html']);
-    expect(response.headers.get('cache-control')).toBe('no-store');
-  });
+it.each([
+  ['an unknown mint', `/token/${MINT}`, undefined, 404],
+  ['the picture of an unknown mint', `/token/${MINT}.png`, undefined, 404],
+  ['text that is no mint', '/token/otter', token, 404],
+  ['a deeper path', `/token/${MINT}/x`, token, 404],
+  ['an unreadable database', `/token/${MINT}`, new Error('D1'), 503],
+] as const)('responds to %s with a page of status %4$i', async (_, path, row, status) => {
+  const response = await pageOf(path, row);
+  expect([response.status, response.headers.get('content-type')]).toEqual([status, 'text/html']);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+});
 
-  it('draws the preview picture of a token as PNG', async () => {
-    const response = await pageOf(`/token/${MINT}.png`, token);
-    expect([
-      response.status,
-      response.headers.get('content-type'),
-      response.headers.get('cache-control'),
-    ]).toEqual([200, 'image/png', 'public, max-age=3600']);
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    expect(String.fromCharCode(...bytes.slice(1, 4), ...bytes.slice(12, 16))).toBe('PNGIHDR');
-  });
+it('draws the preview picture of a token as PNG', async () => {
+  const response = await pageOf(`/token/${MINT}.png`, token);
+  expect([
+    response.status,
+    response.headers.get('content-type'),
+    response.headers.get('cache-control'),
+  ]).toEqual([200, 'image/png', 'public, max-age=3600']);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  expect(String.fromCharCode(...bytes.slice(1, 4), ...bytes.slice(12, 16))).toBe('PNGIHDR');
+});
 
-  it("redirects a token's id to the page of its mint", async () => {
-    const response = await pageOf('/token/7', token);
-    expect([response.status, response.headers.get('location')]).toEqual([302, `/token/${MINT}`]);
-  });
+it("redirects a token's id to the page of its mint", async () => {
+  const response = await pageOf('/token/7', token);
+  expect([response.status, response.headers.get('location')]).toEqual([302, `/token/${MINT}`]);
 });
