@@ -125,20 +125,18 @@ describe('a quote', () => {
   );
 });
 
-describe('a deposit', () => {
-  it('announces a deposit with its transaction id, and treats a refusal as an error', async () => {
-    const path = `POST ${BASE}/v0/deposit/submit`;
-    const { route, requests } = setUp({
-      [path]: [
-        { status: 201, body: {} },
-        { status: 400, body: {} },
-      ],
-    });
-    await route.announce?.(DEPOSIT, 'signature');
-    expect(requests[0]?.body).toEqual({ txHash: 'signature', depositAddress: DEPOSIT });
-    await expect(route.announce?.(DEPOSIT, 'signature')).rejects.toMatchObject({
-      details: { reason: 'status_400' },
-    });
+it('announces a deposit with its transaction id, and treats a refusal as an error', async () => {
+  const path = `POST ${BASE}/v0/deposit/submit`;
+  const { route, requests } = setUp({
+    [path]: [
+      { status: 201, body: {} },
+      { status: 400, body: {} },
+    ],
+  });
+  await route.announce?.(DEPOSIT, 'signature');
+  expect(requests[0]?.body).toEqual({ txHash: 'signature', depositAddress: DEPOSIT });
+  await expect(route.announce?.(DEPOSIT, 'signature')).rejects.toMatchObject({
+    details: { reason: 'status_400' },
   });
 });
 

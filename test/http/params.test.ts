@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { apiDocument, operationsOf } from '../../scripts/documents/api-document.ts';
 import { createApp, type Deps } from '../../src/app.ts';
 import { ERRORS } from '../../src/core/errors.ts';
@@ -19,42 +19,40 @@ const integers = operationsOf(document).flatMap(({ path, operation }) => {
   return parameters.flatMap(({ name, type }) => (type === 'integer' ? [[path, name, needed] as const] : []));
 });
 
-describe('an integer of a query is plain decimal digits', () => {
-  it('the test covers every route that takes an integer in its query', () => {
-    expect(integers.map(([path, name]) => `${path}?${name}`)).toEqual(
-      expect.arrayContaining([
-        '/api/proof/history?limit',
-        '/api/listings/search?limit',
-        '/api/listings?token_id',
-        '/api/nostr/feed?limit',
-        '/api/nostr/feed?until',
-        '/api/nostr/posts?limit',
-      ]),
-    );
-  });
+it('the test covers every route that takes an integer in its query', () => {
+  expect(integers.map(([path, name]) => `${path}?${name}`)).toEqual(
+    expect.arrayContaining([
+      '/api/proof/history?limit',
+      '/api/listings/search?limit',
+      '/api/listings?token_id',
+      '/api/nostr/feed?limit',
+      '/api/nostr/feed?until',
+      '/api/nostr/posts?limit',
+    ]),
+  );
+});
 
-  it.each(integers)('rejects %s?%s= unless the value is plain decimal digits', async (path, name, needed) => {
-    for (const text of [
-      '0x1',
-      '0b1',
-      '0o1',
-      '1e1',
-      '1.0',
-      ' 1',
-      '1 ',
-      '+1',
-      '-1',
-      '1_0',
-      '١',
-      '1'.repeat(16),
-    ]) {
-      const query = new URLSearchParams([...needed, [name, text]]);
-      const response = await app.request(`${path}?${query}`, {}, ENV);
-      expect([text, response.status, await response.json()]).toEqual([
-        text,
-        400,
-        expect.objectContaining({ error_code: 'INVALID_INPUT', action: 'fix_request' }),
-      ]);
-    }
-  });
+it.each(integers)('rejects %s?%s= unless the value is plain decimal digits', async (path, name, needed) => {
+  for (const text of [
+    '0x1',
+    '0b1',
+    '0o1',
+    '1e1',
+    '1.0',
+    ' 1',
+    '1 ',
+    '+1',
+    '-1',
+    '1_0',
+    '١',
+    '1'.repeat(16),
+  ]) {
+    const query = new URLSearchParams([...needed, [name, text]]);
+    const response = await app.request(`${path}?${query}`, {}, ENV);
+    expect([text, response.status, await response.json()]).toEqual([
+      text,
+      400,
+      expect.objectContaining({ error_code: 'INVALID_INPUT', action: 'fix_request' }),
+    ]);
+  }
 });

@@ -229,11 +229,9 @@ describe('the history of an address', () => {
   });
 });
 
-describe('the hash of a block', () => {
-  const read = (answer: Recorded) => at('/block-height/900000', answer).esplora.blockHash(900_000);
+const read = (answer: Recorded) => at('/block-height/900000', answer).esplora.blockHash(900_000);
 
-  it('the hash of a block is read from plain text, or is null above the tip', async () => {
-    expect(await read({ body: 'd'.repeat(64) })).toBe('d'.repeat(64));
-    expect(await read({ status: 404, body: 'Block not found' })).toBeNull();
-  });
+it('the hash of a block is read from plain text, or is null above the tip', async () => {
+  expect(await read({ body: 'd'.repeat(64) })).toBe('d'.repeat(64));
+  expect(await read({ status: 404, body: 'Block not found' })).toBeNull();
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { hedged } from '../../src/providers/http.ts';
 
 const never = new Promise<string>(() => {});
@@ -26,36 +26,34 @@ const fails = (why: string) => () => Promise.reject(new Error(why));
 const late = (value: string, ms: number) => () =>
   new Promise<string>((resolve) => setTimeout(() => resolve(value), ms));
 
-describe('a read from several sources', () => {
-  beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
-  it('the first source alone is asked when it responds', async () => {
-    expect(await ask([says('a'), says('b')])).toEqual({ asked: [0], outcome: { value: 'a' } });
-  });
+it('the first source alone is asked when it responds', async () => {
+  expect(await ask([says('a'), says('b')])).toEqual({ asked: [0], outcome: { value: 'a' } });
+});
 
-  it('the next source is asked at once when one fails', async () => {
-    expect(await ask([fails('a'), fails('b'), says('c')])).toEqual({
-      asked: [0, 1, 2],
-      outcome: { value: 'c' },
-    });
+it('the next source is asked at once when one fails', async () => {
+  expect(await ask([fails('a'), fails('b'), says('c')])).toEqual({
+    asked: [0, 1, 2],
+    outcome: { value: 'c' },
   });
+});
 
-  it('a hanging source delays the result only by the hedging interval', async () => {
-    expect(await ask([() => never, says('b')])).toEqual({ asked: [0, 1], outcome: { value: 'b' } });
-  });
+it('a hanging source delays the result only by the hedging interval', async () => {
+  expect(await ask([() => never, says('b')])).toEqual({ asked: [0, 1], outcome: { value: 'b' } });
+});
 
-  it('a slow source still gives the result when the later sources fail', async () => {
-    expect(await ask([late('a', SLOW_MS), fails('b')])).toEqual({ asked: [0, 1], outcome: { value: 'a' } });
-  });
+it('a slow source still gives the result when the later sources fail', async () => {
+  expect(await ask([late('a', SLOW_MS), fails('b')])).toEqual({ asked: [0, 1], outcome: { value: 'a' } });
+});
 
-  it('returns the first failure when all sources fail', async () => {
-    expect(await ask([fails('a'), fails('b')])).toMatchObject({ outcome: { error: { message: 'a' } } });
-    const slowly = () => late('', SLOW_MS)().then(fails('a'));
-    expect(await ask([slowly, fails('b')])).toMatchObject({ outcome: { error: { message: 'a' } } });
-  });
+it('returns the first failure when all sources fail', async () => {
+  expect(await ask([fails('a'), fails('b')])).toMatchObject({ outcome: { error: { message: 'a' } } });
+  const slowly = () => late('', SLOW_MS)().then(fails('a'));
+  expect(await ask([slowly, fails('b')])).toMatchObject({ outcome: { error: { message: 'a' } } });
+});
 
-  it('an empty list of sources is a failure', async () => {
-    expect(await ask([])).toMatchObject({ asked: [], outcome: { error: undefined } });
-  });
+it('an empty list of sources is a failure', async () => {
+  expect(await ask([])).toMatchObject({ asked: [], outcome: { error: undefined } });
 });
