@@ -141,16 +141,6 @@ describe("the chain's data in a record", () => {
     expect((await read(rows)).size).toBe(0);
   });
 
-  it('reads the chain again only after a pause when a read has failed', async () => {
-    state.down = true;
-    await read(rows);
-    await read(rows);
-    expect(calls).toHaveLength(1);
-    state.now += 5_000;
-    await read(rows);
-    expect(calls).toHaveLength(2);
-  });
-
   it('reads the chain data of a hundred tokens with two calls of at most a hundred accounts', async () => {
     await read(Array.from({ length: 100 }, (_, n) => row(wallet(1_000 + n), 'token')));
     expect(calls.map((batch) => batch.length)).toEqual([100, 100]);
