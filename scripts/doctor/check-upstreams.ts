@@ -6,7 +6,7 @@ import { decodeMint, movableAtoms } from '../../src/chain/solana/token-program.t
 import { type Config, readConfig } from '../../src/config.ts';
 import { formatAmount, lamports, SOL_DECIMALS } from '../../src/core/amount.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { agreePrices, MAX_DIVERGENCE_BPS } from '../../src/core/price.ts';
+import { agreePrices } from '../../src/core/price.ts';
 import { createEsplora } from '../../src/providers/esplora.ts';
 import { createNearIntents } from '../../src/providers/near-intents.ts';
 import { createPriceVenues } from '../../src/providers/price-venues.ts';
@@ -175,10 +175,7 @@ async function checkExplorers(urls: readonly string[], address: string | undefin
 async function checkPrices(config: Config): Promise<Finding[]> {
   const venues = createPriceVenues(config.PRICE_API_URLS, fetch);
   const answers = await askAll(venues, (venue) => venue.read());
-  const agreed = agreePrices(
-    values(answers).map(({ value }) => value),
-    MAX_DIVERGENCE_BPS,
-  );
+  const agreed = agreePrices(values(answers).map(({ value }) => value));
   return [
     ...silent(
       answers,

@@ -24,26 +24,26 @@ export function divergenceBps(a: bigint, b: bigint): bigint {
 }
 
 /** Tolerated difference of two venues: a perpetual's mid and a spot price differ by a few bps. */
-export const MAX_DIVERGENCE_BPS = 100n;
+const MAX_DIVERGENCE_BPS = 100n;
 
 /** Whether two reports agree for both coins. */
-export const isConfirmed = (a: PriceReport, b: PriceReport, maxDivergenceBps: bigint): boolean =>
-  divergenceBps(a.btcUsd, b.btcUsd) <= maxDivergenceBps &&
-  divergenceBps(a.solUsd, b.solUsd) <= maxDivergenceBps;
+export const isConfirmed = (a: PriceReport, b: PriceReport): boolean =>
+  divergenceBps(a.btcUsd, b.btcUsd) <= MAX_DIVERGENCE_BPS &&
+  divergenceBps(a.solUsd, b.solUsd) <= MAX_DIVERGENCE_BPS;
 
 export type AgreedPrice =
-  | { ok: true; price: PriceReport; sources: string[] }
+  | { ok: true; price: PriceReport }
   | { ok: false; reason: 'price_unavailable' | 'price_divergent' };
 
 /**
- * The first report that a second one confirms for both coins within `maxDivergenceBps`. A single source is
- * not enough, because it could make any quote look fair.
+ * The first report that a second one confirms for both coins. A single source is not enough, because it could make any
+ * quote look fair.
  */
-export function agreePrices(reports: readonly PriceReport[], maxDivergenceBps: bigint): AgreedPrice {
-  for (const [index, price] of reports.entries()) {
-    const peer = reports.find((other, at) => at > index && isConfirmed(price, other, maxDivergenceBps));
-    if (peer) return { ok: true, price, sources: [price.source, peer.source] };
-  }
+export function agreePrices(reports: readonly PriceReport[]): AgreedPrice {
+  const price = reports.find((one, index) =>
+    reports.slice(index + 1).some((other) => isConfirmed(one, other)),
+  );
+  if (price) return { ok: true, price };
   return { ok: false, reason: reports.length < 2 ? 'price_unavailable' : 'price_divergent' };
 }
 

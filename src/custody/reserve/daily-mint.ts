@@ -9,7 +9,7 @@ import { MINT_FEE, mintMessage } from '../../chain/solana/token-messages.ts';
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { upstreamFailed } from '../../core/errors.ts';
-import { agreePrices, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
+import { agreePrices, type PriceReport } from '../../core/price.ts';
 import type { MintPreview, MintReport, MintRow } from '../api.ts';
 import { beginOperation } from '../kernel/begin-operation.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
@@ -181,7 +181,7 @@ export type AbsrPorts = {
 async function readBtcUsd(ports: Pick<AbsrPorts, 'readPrices'>): Promise<bigint | undefined> {
   try {
     const reports = await ports.readPrices();
-    const agreed = agreePrices(reports, MAX_DIVERGENCE_BPS);
+    const agreed = agreePrices(reports);
     if (agreed.ok) return agreed.price.btcUsd;
     return reports.length === 1 ? reports[0]?.btcUsd : undefined;
   } catch {

@@ -5,7 +5,7 @@
 import type { SwapQuote } from '../../bridges/route.ts';
 import { TRANSFER_FEE, transferMessage } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
-import { agreePrices, fairLamports, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
+import { agreePrices, fairLamports, type PriceReport } from '../../core/price.ts';
 import type { Operation, OperationKind, Prepared } from '../kernel/operation.ts';
 import { type Blockhash, signedAtOf } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
@@ -47,7 +47,7 @@ export function priceQuote(
   prices: readonly PriceReport[],
   maxCostBps: number,
 ): PricedQuote {
-  const agreed = agreePrices(prices, MAX_DIVERGENCE_BPS);
+  const agreed = agreePrices(prices);
   if (!agreed.ok) return agreed;
   const costOf = (output: Sats): Lamports => {
     const worth = fairLamports(output, agreed.price);

@@ -5,14 +5,7 @@
 import { BTC_DECIMALS, toNumber } from '../../core/amount.ts';
 import { HOUR_MS } from '../../core/durations.ts';
 import { AppError, upstreamFailed } from '../../core/errors.ts';
-import {
-  agreePrices,
-  isConfirmed,
-  MAX_DIVERGENCE_BPS,
-  type PriceReport,
-  USD_DECIMALS,
-  valueUsd,
-} from '../../core/price.ts';
+import { agreePrices, isConfirmed, type PriceReport, USD_DECIMALS, valueUsd } from '../../core/price.ts';
 import { type Cache, type Cached, Dated, prewarmed, type Refresh, refreshing } from '../../http/cached.ts';
 import { absent, attempt, bestOf, errorsOf, isNewer, querySources } from './query-sources.ts';
 
@@ -77,7 +70,7 @@ export function readPrice(d: ReadPriceDeps, refresh: boolean): Promise<Cached<Ve
 function choose(venues: readonly VenuePrice[]): VenuePrice {
   const [first, second] = venues;
   if (first && !second) return first;
-  const agreed = agreePrices(venues.map(reportOf), MAX_DIVERGENCE_BPS);
+  const agreed = agreePrices(venues.map(reportOf));
   const chosen = agreed.ok ? venues.find(({ source }) => source === agreed.price.source) : undefined;
   if (chosen) return chosen;
   throw new AppError('PRICE_DIVERGENT', 'The price venues contradict each other.');
@@ -191,7 +184,7 @@ function shownVenue(venue: VenuePrice, all: readonly VenuePrice[]) {
     name: source,
     btcPriceUsd: toNumber(btcUsd, USD_DECIMALS),
     solPriceUsd: toNumber(solUsd, USD_DECIMALS),
-    agreed: all.length < 2 ? null : others.some((other) => isConfirmed(report, other, MAX_DIVERGENCE_BPS)),
+    agreed: all.length < 2 ? null : others.some((other) => isConfirmed(report, other)),
   };
 }
 

@@ -5,7 +5,7 @@
 import { ceilSignificant, type Lamports, lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
-import { agreePrices, fairSats, MAX_DIVERGENCE_BPS, type PriceReport } from '../../core/price.ts';
+import { agreePrices, fairSats, type PriceReport } from '../../core/price.ts';
 import type { CustodianApi } from '../../custody/api.ts';
 import { type Cached, Dated, owned, prewarmed } from '../../http/cached.ts';
 import { REFERENCE_AMOUNT, type ReadQuoteDeps, readQuote } from './read-quote.ts';
@@ -64,7 +64,7 @@ const ROOM_POLICY = { freshMs: 3_000, revalidateMs: 10_000, staleMs: 60_000 };
 
 async function readMinimum(d: SwapMinimumDeps): Promise<Dated<string | null>> {
   const [quote, prices] = await Promise.all([readQuote(d, REFERENCE_AMOUNT, null), d.readPrices()]);
-  const agreed = agreePrices(prices, MAX_DIVERGENCE_BPS);
+  const agreed = agreePrices(prices);
   if (!agreed.ok) throw new AppError('PRICE_UNAVAILABLE', 'No two price sources agree.');
   const smallest = smallestAmount({ amount: REFERENCE_AMOUNT, ...quote }, agreed.price, d.maxCostBps);
   return new Dated({ value: smallest?.toString() ?? null, asOf: quote.asOf });
