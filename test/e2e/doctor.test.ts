@@ -184,11 +184,6 @@ describe('finds what goes wrong outside', () => {
 });
 
 describe('finds faults of the running service', () => {
-  it('the doctor finds service-unreachable', async () => {
-    const findings = await examine({ settings: healthy, files: {}, service: 'http://127.0.0.1:9' });
-    expect(findings.map(({ name }) => name)).toContain('service-unreachable');
-  });
-
   it('the doctor finds schema-outdated when the database has another column', async () => {
     await world.worker.query('ALTER TABLE quote_shares ADD COLUMN planted TEXT');
     await until('the status knows', async () =>
