@@ -5,6 +5,7 @@
  */
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { type Lamports, lamports } from '../../core/amount.ts';
+import { stringifyJson } from '../../core/json.ts';
 import type { Columns } from './ports.ts';
 import { parseReason, type Reason, reasonText } from './reason.ts';
 import type { KindRules, Settlement } from './state-machine.ts';
@@ -150,9 +151,7 @@ const BIGINTS = [
 ] as const;
 
 export const encodeOperation = (operation: Operation): string =>
-  JSON.stringify({ ...operation, reason: reasonText(operation.reason) }, (_key, value: unknown) =>
-    typeof value === 'bigint' ? value.toString() : value,
-  );
+  stringifyJson({ ...operation, reason: reasonText(operation.reason) });
 
 type Row = Partial<Omit<Operation, 'reason'>> &
   Pick<Operation, 'seq' | 'id' | 'kind' | 'state'> & { readonly reason?: string | null };
@@ -300,10 +299,7 @@ type StoredMessage = Omit<Ready, 'message' | 'cosignatures'> & {
 
 /** JSON of a prepared message; `decodePrepared` reads it back. */
 export const encodePrepared = ({ message, cosignatures = [], ...rest }: Ready): string =>
-  JSON.stringify(
-    { ...rest, message: bytesToHex(message), cosignatures: cosignatures.map(bytesToHex) },
-    (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),
-  );
+  stringifyJson({ ...rest, message: bytesToHex(message), cosignatures: cosignatures.map(bytesToHex) });
 
 export function decodePrepared(text: string): Ready {
   const { message, cosignatures, signedAt, ...rest } = JSON.parse(text) as StoredMessage;
