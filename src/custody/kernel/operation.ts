@@ -234,9 +234,7 @@ export function plannedOperation(p: {
   };
 }
 
-export type PublicStatus = 'waiting' | 'finished' | 'failed';
-
-export function mirrorStatus(operation: Operation): PublicStatus {
+export function mirrorStatus(operation: Operation): 'waiting' | 'finished' | 'failed' {
   switch (operation.state) {
     case 'done':
       return 'finished';
@@ -247,7 +245,7 @@ export function mirrorStatus(operation: Operation): PublicStatus {
   }
 }
 
-const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** All of D1's columns of an operation except `id` and `revision`. */
 export function columnsOf(op: Operation): Columns {

@@ -14,12 +14,14 @@ import type { MintPreview, MintReport, MintRow } from '../api.ts';
 import { beginOperation } from '../kernel/begin-operation.ts';
 import type { CustodyModule, ModuleTools } from '../kernel/module.ts';
 import {
+  type Facts,
   type Operation,
   type OperationKind,
   type Prepared,
   plainlyPrepared,
   plannedOperation,
   settlesByLanding,
+  textOf,
 } from '../kernel/operation.ts';
 import { quorumOf, sameByKey } from '../kernel/quorum.ts';
 import { reasonText } from '../kernel/reason.ts';
@@ -375,18 +377,14 @@ export class DailyMint implements CustodyModule {
 const intentOf = (day: string) => ({ amount: NONE, reserved: lamports(MINT_RESERVED), plan: { day } });
 
 function rowOf({ id, state, reason, plan, outcome, signing, landing }: Operation): MintRow {
-  const figures = { ...plan, ...outcome };
-  const text = (name: string): string | null => {
-    const value = figures[name];
-    return typeof value === 'string' ? value : null;
-  };
+  const { mintAtoms, reserveSats, supplyAtoms }: Facts = { ...plan, ...outcome };
   return {
     day: dayOf(id),
     state,
     reason: reasonText(reason),
-    mintAtoms: text('mintAtoms'),
-    reserveSats: text('reserveSats'),
-    supplyAtoms: text('supplyAtoms'),
+    mintAtoms: textOf(mintAtoms),
+    reserveSats: textOf(reserveSats),
+    supplyAtoms: textOf(supplyAtoms),
     signature: landing && signing ? signing.signature : null,
     blockTime: landing?.blockTime ?? null,
   };

@@ -7,31 +7,27 @@ import { withoutQuoteRefusal } from '../../bridges/route.ts';
 import { type LimitName, OPERATION_LIMITS } from '../../core/operation-limits.ts';
 import type { Refusal, SwapAnswer, SwapView } from '../api.ts';
 import { availableIn, type NotBegun, spendingRefusal, upstreamRefusal } from '../kernel/begin-operation.ts';
-import { type Facts, mirrorStatus, type Operation } from '../kernel/operation.ts';
+import { type Facts, mirrorStatus, type Operation, textOf } from '../kernel/operation.ts';
 import { reasonText } from '../kernel/reason.ts';
 import type { SpendingVerdict } from '../kernel/spending-limits.ts';
 
 const atoms = (facts: Facts, name: string): bigint => BigInt(String(facts[name] ?? 0));
-const text = (facts: Facts, name: string): string | null => {
-  const value = facts[name];
-  return typeof value === 'string' ? value : null;
-};
 
 /** The view of a swap; null before it is signed, because it has no id until then. */
 export function swapView(op: Operation): SwapView | null {
   if (!op.signing) return null;
-  const sats = text(op.outcome, 'btcSats');
+  const sats = textOf(op.outcome.btcSats);
   return {
     signature: op.signing.signature,
     status: mirrorStatus(op),
     detail: op.detail,
     reason: reasonText(op.reason),
-    amountLamports: BigInt(text(op.plan, 'askedLamports') ?? op.amount),
+    amountLamports: BigInt(textOf(op.plan.askedLamports) ?? op.amount),
     expectedSats: atoms(op.plan, 'expectedSats'),
     minimumSats: atoms(op.plan, 'minimumSats'),
     btcSats: sats === null ? null : BigInt(sats),
-    btcTxid: text(op.outcome, 'btcTxid'),
-    route: text(op.plan, 'route') ?? '',
+    btcTxid: textOf(op.outcome.btcTxid),
+    route: textOf(op.plan.route) ?? '',
   };
 }
 
@@ -51,7 +47,7 @@ function refusalOfRow({ reason, outcome, createdAt }: Operation): Refusal {
     case 'stopped':
       return swapsStopped(reason.by);
     case 'upstream':
-      return upstreamRefusal({ reason: reason.by, upstream: text(outcome, 'upstream') });
+      return upstreamRefusal({ reason: reason.by, upstream: textOf(outcome.upstream) });
     default:
       return refusalOf(reasonText(reason) ?? 'unknown');
   }
