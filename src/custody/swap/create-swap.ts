@@ -25,10 +25,10 @@ import {
 import { type QuotePorts, quoteSwap, swapDebit, swapId } from './operation.ts';
 import { SwapQuotas } from './quotas.ts';
 import {
-  costDayRefusal,
   createAnswer,
   limitRefusal,
   notBegunRefusal,
+  reachedRefusal,
   refusalOf,
   swapsStopped,
 } from './swap-view.ts';
@@ -155,7 +155,9 @@ export class Swaps {
     const small = this.#known('amount_too_small', SMALL_KNOWN_MS);
     if (small && amount <= small.amount) return refusalOf('amount_below_cost');
     const costly = this.#known('amount_too_costly', DAY_MS);
-    return costly && amount >= costly.amount ? costDayRefusal(costly.until, this.#tools.now()) : undefined;
+    return costly && amount >= costly.amount
+      ? reachedRefusal('cost_day', costly.until, this.#tools.now())
+      : undefined;
   }
 
   /** The largest amount refused as too small, or the smallest refused by the day's limit on costs, from storage. */

@@ -54,7 +54,7 @@ function refusalOfRow({ reason, outcome, createdAt }: Operation): Refusal {
 }
 
 /** The refusal when a limit has no room at the signature. `availableAt` is in Unix milliseconds. */
-const reachedRefusal = (limit: string, availableAt: number, now: number): Refusal => ({
+export const reachedRefusal = (limit: string, availableAt: number, now: number): Refusal => ({
   code: 'SWAP_LIMIT_REACHED',
   message: isLimit(limit)
     ? `The limit of ${OPERATION_LIMITS[limit].label} would be exceeded by this amount.`
@@ -63,10 +63,6 @@ const reachedRefusal = (limit: string, availableAt: number, now: number): Refusa
 });
 
 const isLimit = (name: string): name is LimitName => Object.hasOwn(OPERATION_LIMITS, name);
-
-/** The refusal when the day's costs have reached their limit. `availableAt` is in Unix milliseconds. */
-export const costDayRefusal = (availableAt: number, now: number): Refusal =>
-  reachedRefusal('cost_day', availableAt, now);
 
 const NO_PRICE = {
   code: 'PRICE_UNAVAILABLE',
