@@ -69,8 +69,6 @@ export type ChainPort = {
 /** A blockhash that a quorum of nodes has seen, with each node's height after that. */
 export type Blockhash = SignedAt & Lifetime;
 
-export const signedAtOf = ({ slot, witnesses }: Blockhash): SignedAt => ({ slot, witnesses });
-
 export type SolanaViewPorts = {
   /** In order of preference; a duplicate is used once. */
   readonly nodes: readonly SolanaNode[];

@@ -6,8 +6,8 @@ import type { SwapQuote } from '../../bridges/route.ts';
 import { TRANSFER_FEE, transferMessage } from '../../chain/solana/transaction.ts';
 import { type Lamports, lamports, type Sats, sats } from '../../core/amount.ts';
 import { agreePrices, fairLamports, type PriceReport } from '../../core/price.ts';
-import type { Operation, OperationKind, Prepared } from '../kernel/operation.ts';
-import { type Blockhash, signedAtOf } from '../kernel/solana-view.ts';
+import { type Operation, type OperationKind, type Prepared, plainlyPrepared } from '../kernel/operation.ts';
+import type { Blockhash } from '../kernel/solana-view.ts';
 import type { KindRules } from '../kernel/state-machine.ts';
 import { type SettlementPorts, settleSwap } from './settlement.ts';
 
@@ -94,10 +94,9 @@ async function prepareSwap(ports: SwapPorts, operation: Operation): Promise<Prep
   if (depositAddress === null) return { ok: false, reason: 'quote_deposit_address' };
   // The blockhash is read last, because it ages from here and the quote may have taken seconds.
   const lifetime = await ports.latestBlockhash();
+  const message = transferMessage({ from: ports.reserveAddress, to: depositAddress, amount, lifetime });
   return {
-    ok: true,
-    message: transferMessage({ from: ports.reserveAddress, to: depositAddress, amount, lifetime }),
-    signedAt: signedAtOf(lifetime),
+    ...plainlyPrepared(message, lifetime),
     cost: priced.cost,
     claims: [`deposit:${depositAddress}`],
     plan: {
