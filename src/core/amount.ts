@@ -81,18 +81,10 @@ export const toNumber = (atoms: bigint, decimals: number): number => Number(form
 /** ceil(amount * bps / 10,000): a fee, rounded up. */
 export const bpsOf = (amount: bigint, bps: number): bigint => (amount * BigInt(bps) + 9_999n) / 10_000n;
 
-/** Rounded down to `digits` significant digits: 123456 at 3 is 123000. */
-export function floorSignificant(atoms: bigint, digits: number): bigint {
-  const drop = atoms.toString().length - digits;
-  if (drop <= 0) return atoms;
-  const scale = 10n ** BigInt(drop);
-  return (atoms / scale) * scale;
-}
-
-/** Rounded up to `digits` significant digits. */
+/** Rounded up to `digits` significant digits: 123456 at 3 is 124000. */
 export function ceilSignificant(atoms: bigint, digits: number): bigint {
-  const floor = floorSignificant(atoms, digits);
-  return floor === atoms ? atoms : floor + 10n ** BigInt(atoms.toString().length - digits);
+  const unit = 10n ** BigInt(Math.max(atoms.toString().length - digits, 0));
+  return ((atoms + unit - 1n) / unit) * unit;
 }
 
 /** Groups digits for display: 1234567.05 becomes 1,234,567.05. */
