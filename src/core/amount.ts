@@ -78,9 +78,6 @@ export function formatAmount(atoms: bigint, decimals: number): string {
  */
 export const toNumber = (atoms: bigint, decimals: number): number => Number(formatAmount(atoms, decimals));
 
-/** ceil(amount * bps / 10,000): a fee, rounded up. */
-export const bpsOf = (amount: bigint, bps: number): bigint => (amount * BigInt(bps) + 9_999n) / 10_000n;
-
 /** Rounded up to `digits` significant digits: 123456 at 3 is 124000. */
 export function ceilSignificant(atoms: bigint, digits: number): bigint {
   const unit = 10n ** BigInt(Math.max(atoms.toString().length - digits, 0));

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   BTC_DECIMALS,
-  bpsOf,
   ceilSignificant,
   formatAmount,
   parseAmount,
@@ -141,25 +140,6 @@ describe('formatAmount', () => {
 });
 
 describe('rounding', () => {
-  it.each([
-    [10_000n, 5, 5n],
-    [10_001n, 5, 6n],
-    [1n, 5, 1n],
-    [0n, 5, 0n],
-    [100n, 0, 0n],
-    [7n, 10_000, 7n],
-  ])('%s atoms at %i bps cost %s', (amount, bps, fee) => {
-    expect(bpsOf(amount, bps)).toBe(fee);
-  });
-
-  it('the fees of the parts of an amount are never less than the fee of the whole', () => {
-    fc.assert(
-      fc.property(anyAtoms, anyAtoms, fc.integer({ min: 0, max: 10_000 }), (a, b, bps) => {
-        expect(bpsOf(a, bps) + bpsOf(b, bps)).toBeGreaterThanOrEqual(bpsOf(a + b, bps));
-      }),
-    );
-  });
-
   it.each([
     [123_456n, 3, 124_000n],
     [123_000n, 3, 123_000n],

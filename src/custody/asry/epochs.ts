@@ -6,7 +6,6 @@
  * ASRY.
  * @module
  */
-import { bpsOf } from '../../core/amount.ts';
 
 /**
  * Fee on the received amount, in basis points, rounded up. Rounding down would let thousands of tiny deposits pay
@@ -22,7 +21,8 @@ export type Curve = {
   readonly depth: bigint;
 };
 
-export const receiveFee = (credited: bigint): bigint => bpsOf(credited, RECEIVE_FEE_BPS);
+export const receiveFee = (credited: bigint): bigint =>
+  (credited * BigInt(RECEIVE_FEE_BPS) + 9_999n) / 10_000n;
 
 /**
  * Total reward after `deposits`: floor(cap * c / (c + depth)), concave, below the cap.
