@@ -18,7 +18,6 @@ import { createD1Mirror } from '../custody/kernel/outbox.ts';
 import { SignatureLookups } from '../custody/kernel/signature-lookups.ts';
 import { SolanaView } from '../custody/kernel/solana-view.ts';
 import type { PaymentPorts } from '../custody/payments/payment-requests.ts';
-import { MINT_CONFIRMATIONS } from '../custody/reserve/daily-mint.ts';
 import {
   type ReserveSources,
   reserveViews,
@@ -215,7 +214,6 @@ function reserveModules(
             reserveAddress: signer.address,
             mint,
             treasury: config.TREASURY_SOLANA_ADDRESS ?? signer.address,
-            depth: MINT_CONFIRMATIONS,
             nodes: rpc.nodes.length,
             indexes: esploras.length,
             reserveViews: viewsAt,

@@ -81,7 +81,6 @@ export type MintFacts = {
   /** Number of configured Solana nodes, and of Bitcoin indexes. */
   readonly nodes: number;
   readonly indexes: number;
-  readonly depth: number;
   readonly authority: string;
   readonly earlier: PreviousMints;
 };
@@ -127,7 +126,7 @@ const dayOf = (id: string): string => id.slice(ID.length);
 /** How much can be minted now. Pure. */
 export function decideMint(p: MintFacts): MintDecision {
   if (p.earlier.open) return { verdict: 'wait', reason: 'earlier_mint_open' };
-  const reserve = agreeAtDepth(p.reserves, p.depth, p.indexes);
+  const reserve = agreeAtDepth(p.reserves, MINT_CONFIRMATIONS, p.indexes);
   if (!reserve.ok) return { verdict: 'wait', reason: reserve.reason };
   const supply = agreeSupply(p);
   if (typeof supply === 'string') return { verdict: 'wait', reason: supply };
@@ -167,7 +166,6 @@ export type AbsrPorts = {
   readonly mint: string;
   /** Owner of the receiving account. */
   readonly treasury: string;
-  readonly depth: number;
   /** Number of configured Solana nodes, and of Bitcoin indexes. */
   readonly nodes: number;
   readonly indexes: number;
@@ -238,9 +236,12 @@ export class DailyMint implements CustodyModule {
   }
 
   async #readFacts(id: string): Promise<MintFacts> {
-    const { depth, nodes, indexes, reserveAddress: authority, ...ports } = this.#ports;
-    const [reserves, supplies] = await Promise.all([ports.reserveViews(depth), ports.supplyViews()]);
-    return { reserves, supplies, nodes, indexes, depth, authority, earlier: this.#previous(id) };
+    const { nodes, indexes, reserveAddress: authority, ...ports } = this.#ports;
+    const [reserves, supplies] = await Promise.all([
+      ports.reserveViews(MINT_CONFIRMATIONS),
+      ports.supplyViews(),
+    ]);
+    return { reserves, supplies, nodes, indexes, authority, earlier: this.#previous(id) };
   }
 
   /**
@@ -352,7 +353,7 @@ export class DailyMint implements CustodyModule {
       reserveSats: figures?.reserveSats ?? null,
       supplyAtoms: figures?.supplyAtoms ?? null,
       decimals: figures?.decimals ?? null,
-      depth: facts.depth,
+      depth: MINT_CONFIRMATIONS,
       indexes: facts.reserves.map((view) => ({
         name: view.source,
         tipHeight: view.tip.height,

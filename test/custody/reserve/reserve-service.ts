@@ -54,7 +54,6 @@ export function createReserveService(p: {
         reserveAddress: signer.address,
         mint: MINT,
         treasury: TREASURY,
-        depth: 3,
         nodes: 2,
         indexes: indexes.length,
         reserveViews,
