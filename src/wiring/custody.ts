@@ -254,11 +254,7 @@ function paidRequests(
       heldPayers,
       balanceOf: (address) => solana.balanceOf(address),
       leastBalance: () => rpc.first((node) => node.rentExemption(0)),
-      nodes: rpc.nodes.map((node) => ({
-        name: node.name,
-        signatures: (address, page) => node.signaturesFor(address, { ...page, commitment: 'finalized' }),
-        firstAvailableBlock: () => node.firstAvailableBlock(),
-      })),
+      nodes: rpc.nodes,
       transaction: (signature) => solana.transaction(signature),
       randomBytes,
       randomId,

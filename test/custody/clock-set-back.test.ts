@@ -82,13 +82,13 @@ it('after the clock went back by a day no request expires before the chain is re
   world.state.now -= DAY_MS;
   const [node] = world.ports.nodes;
   if (!node) throw new Error('no node');
-  const { signatures } = node;
-  Object.assign(node, { signatures: () => Promise.reject(new Error('the node is down')) });
+  const { signaturesFor } = node;
+  Object.assign(node, { signaturesFor: () => Promise.reject(new Error('the node is down')) });
   const { id } = world.open();
   world.state.now += 41 * MINUTE;
   await world.payments.onCron();
   expect(world.payments.find(id)?.detail).toBe('awaiting_payment');
-  Object.assign(node, { signatures });
+  Object.assign(node, { signaturesFor });
   world.state.now += MINUTE;
   await world.payments.onCron();
   expect(world.payments.find(id)?.detail).toBe('expired');

@@ -187,8 +187,9 @@ class ReferenceChecks {
     let reads = Math.min(READS_PER_REFERENCE, budget.reads);
     let before: string | undefined;
     for (let pages = 0; pages < MAX_PAGES && reads > 0; pages++) {
-      const page = await node.signatures(reference, {
+      const page = await node.signaturesFor(reference, {
         limit: PAGE,
+        commitment: 'finalized',
         ...(before === undefined ? {} : { before }),
       });
       for (const { signature, err } of page) {

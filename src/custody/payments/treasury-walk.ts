@@ -7,7 +7,7 @@
  */
 import { DAY_MS, HOUR_MS } from '../../core/durations.ts';
 import { failureReason } from '../../core/errors.ts';
-import type { SignatureEntry } from '../../providers/solana-rpc.ts';
+import type { SignatureEntry, SolanaNode } from '../../providers/solana-rpc.ts';
 import { quorumOf, succeeded } from '../kernel/quorum.ts';
 import type { PaymentSearchPorts } from './payment-search.ts';
 
@@ -15,18 +15,10 @@ import type { PaymentSearchPorts } from './payment-search.ts';
  * One node's list of transactions. Each node has its own walk, so a node that hides a payment does not hide
  * it from the others.
  */
-export type TreasuryNode = {
-  readonly name: string;
-  /** Finalized signatures of an address, newest first. @throws AppError UPSTREAM_FAILED */
-  signatures(
-    address: string,
-    page: { readonly limit: number; readonly before?: string },
-  ): Promise<SignatureEntry[]>;
-  /** The oldest slot of its history. @throws AppError UPSTREAM_FAILED */
-  firstAvailableBlock(): Promise<bigint>;
-};
+export type TreasuryNode = Pick<SolanaNode, 'name' | 'signaturesFor' | 'firstAvailableBlock'>;
 
 const PAGE = 20;
+const NEWEST = { limit: PAGE, commitment: 'finalized' } as const;
 /** Maximum gaps of a walk. At this limit no newer transactions are read until a gap is closed, and none is skipped. */
 const MAX_GAPS = 20;
 /**
@@ -160,7 +152,7 @@ export class TreasuryWalk {
   async #readHead(node: TreasuryNode, since: number, budget: Budget): Promise<void> {
     const walk = this.#load(node);
     if (walk.gaps.length >= MAX_GAPS) return this.#alarm(node, 'treasury_walk_paused', { gaps: MAX_GAPS });
-    const page = await node.signatures(this.#p.treasuryAddress, { limit: PAGE });
+    const page = await node.signaturesFor(this.#p.treasuryAddress, NEWEST);
     const [top] = page;
     if (!top) return;
     const end = this.#endOf(node, walk, top, since);
@@ -202,7 +194,7 @@ export class TreasuryWalk {
     const at = this.#turns % 2 === 0 ? 0 : walk.gaps.length - 1;
     const gap = walk.gaps[at];
     if (!gap) return;
-    const page = await node.signatures(this.#p.treasuryAddress, { limit: PAGE, before: gap.before });
+    const page = await node.signaturesFor(this.#p.treasuryAddress, { ...NEWEST, before: gap.before });
     const { last, above, reached } = await this.#readPage(node, page, gap.end, budget);
     const isShort = page.length < PAGE && last?.signature === page.at(-1)?.signature;
     const missed = isShort && !reached ? await this.#missing(node, gap.end) : undefined;

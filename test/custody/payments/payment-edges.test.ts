@@ -113,12 +113,12 @@ describe('the time in which a request can be paid', () => {
     const { id } = world.open();
     const [node] = world.ports.nodes;
     if (!node) throw new Error('no node');
-    const { signatures } = node;
-    Object.assign(node, { signatures: () => Promise.reject(new Error('the node is down')) });
+    const { signaturesFor } = node;
+    Object.assign(node, { signaturesFor: () => Promise.reject(new Error('the node is down')) });
     world.state.now += CLOSES + MINUTE;
     await world.payments.onCron();
     expect(world.payments.find(id)?.detail).toBe('awaiting_payment');
-    Object.assign(node, { signatures });
+    Object.assign(node, { signaturesFor });
     world.state.now += MINUTE;
     await world.payments.onCron();
     expect(world.payments.find(id)?.detail).toBe('expired');

@@ -152,11 +152,11 @@ describe('finding payments', () => {
     const asked = new Set<string>();
     const node = world.ports.nodes[0];
     if (!node) throw new Error('no node');
-    const { signatures } = node;
+    const { signaturesFor } = node;
     Object.assign(node, {
-      signatures: (of: string, page: { limit: number }) => {
+      signaturesFor: (...[of, page]: Parameters<typeof signaturesFor>) => {
         asked.add(of);
-        return signatures(of, page);
+        return signaturesFor(of, page);
       },
     });
     const requests = Array.from({ length: 500 }, () => world.open());

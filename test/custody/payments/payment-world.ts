@@ -112,7 +112,7 @@ export function createPaymentWorld(
     nodes: [
       {
         name: 'node',
-        async signatures(of, { limit, before }) {
+        async signaturesFor(of, { limit, before }) {
           state.lists++;
           const list = chain.filter(({ accounts }) => accounts.includes(of));
           const from = before === undefined ? 0 : list.findIndex((tx) => tx.signature === before) + 1;

@@ -105,7 +105,7 @@ function setUp(nodeCount = 1) {
     { length: nodeCount },
     (_, index): TreasuryNode => ({
       name: `node-${index + 1}`,
-      async signatures(address, { limit, before }) {
+      async signaturesFor(address, { limit, before }) {
         expect(address).toBe(TREASURY);
         state.lists++;
         if (state.down || (state.shallow && before !== undefined))
