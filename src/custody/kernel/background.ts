@@ -7,13 +7,11 @@
 import { earliest } from '../../core/due-time.ts';
 import { failureReason } from '../../core/errors.ts';
 import type { Executor } from './executor.ts';
-import type { Journal } from './journal.ts';
 import { isSuspect, type SigningGate } from './journal-integrity.ts';
-import type { CustodyModule } from './module.ts';
+import type { CustodyModule, ModuleTools } from './module.ts';
 import { flushOutbox } from './outbox.ts';
-import type { Log, Mirror, Storage } from './ports.ts';
-import type { Retries } from './retries.ts';
-import type { BalanceReader, ChainPort } from './solana-view.ts';
+import type { Mirror } from './ports.ts';
+import type { ChainPort } from './solana-view.ts';
 
 /** Operations per alarm. Each makes up to four calls to each of two nodes, and a run may make 40 calls. */
 const DUE_PER_ALARM = 5;
@@ -33,19 +31,13 @@ export const QUORUM_MEMORY = 'quorum';
 /** Smallest delay of an alarm. */
 const SOON_MS = 20;
 
-export type BackgroundPorts = {
-  readonly journal: Journal;
-  readonly storage: Storage;
+export type BackgroundPorts = Omit<ModuleTools, 'stopBeginning' | 'drive' | 'boundsOf'> & {
   readonly mirror: Mirror;
   readonly chain: Pick<ChainPort, 'memory' | 'checkFinality'>;
   readonly gate: SigningGate;
   readonly executor: Executor;
-  readonly readBalance: BalanceReader;
-  readonly retries: Retries;
   /** The modules by the name that appears in the log. */
   readonly modules: Readonly<Record<string, CustodyModule>>;
-  readonly now: () => number;
-  readonly log: Log;
 };
 
 export class Background {

@@ -7,9 +7,8 @@
  */
 import { DAY_MS } from '../../core/durations.ts';
 import { upstreamFailure } from '../../core/errors.ts';
-import type { Journal } from './journal.ts';
-import type { SigningGate } from './journal-integrity.ts';
-import { freeze } from './journal-integrity.ts';
+import { freeze, type SigningGate } from './journal-integrity.ts';
+import type { ModuleTools } from './module.ts';
 import {
   decodePrepared,
   encodePrepared,
@@ -23,11 +22,10 @@ import {
   type Settled,
   type Signing,
 } from './operation.ts';
-import type { Log, Signer, Storage } from './ports.ts';
+import type { Signer } from './ports.ts';
 import { code, held, type Reason, upstream } from './reason.ts';
-import type { Retries } from './retries.ts';
-import type { BalanceReader, ChainPort } from './solana-view.ts';
-import { type Balance, type Bounds, checkLimit, reservedLamports } from './spending-limits.ts';
+import type { ChainPort } from './solana-view.ts';
+import { type Balance, checkLimit, reservedLamports } from './spending-limits.ts';
 import {
   attemptVerdict,
   type Effect,
@@ -45,17 +43,10 @@ export type Assemble = (
   cosignatures: readonly Uint8Array[],
 ) => { wire: string; signature: string };
 
-export type ExecutorPorts = {
-  readonly journal: Journal;
-  readonly storage: Storage;
+export type ExecutorPorts = Omit<ModuleTools, 'stopBeginning' | 'drive'> & {
   readonly chain: ChainPort;
   readonly signer: Signer;
   readonly kinds: Readonly<Record<Kind, OperationKind | undefined>>;
-  readonly boundsOf: (kind: Kind) => Bounds;
-  readonly readBalance: BalanceReader;
-  readonly retries: Retries;
-  readonly now: () => number;
-  readonly log: Log;
   /** No row is processed before the journal is verified. A stop is read again in the critical section that stores the signature. */
   readonly gate: Pick<SigningGate, 'isVerified' | 'stop'>;
   /**

@@ -6,26 +6,20 @@
  */
 import { lamportsChange, memoText } from '../../chain/solana/transaction.ts';
 import type { ChainTransaction, SignatureEntry } from '../../providers/solana-rpc.ts';
-import type { Journal } from './journal.ts';
-import { isSuspect } from './journal-integrity.ts';
+import { isSuspect, type JournalCheckPorts } from './journal-integrity.ts';
 import type { CustodyModule } from './module.ts';
 import { answeredPayment, decodeOperation, isTerminal } from './operation.ts';
 import { eachRecord } from './outbox.ts';
-import type { Mirror, Storage } from './ports.ts';
-import { type History, type HistoryNode, quorumOf, readLists, unionOf } from './quorum.ts';
+import type { Storage } from './ports.ts';
+import { type HistoryNode, quorumOf, readLists, unionOf } from './quorum.ts';
 import { held } from './reason.ts';
 import { orUnreadable } from './solana-view.ts';
 
-export type ReconcilePorts = {
-  readonly journal: Journal;
+export type ReconcilePorts = Omit<JournalCheckPorts, 'log' | 'transaction' | 'balance'> & {
   readonly storage: Storage;
-  readonly mirror: Mirror;
-  readonly reserveAddress: string;
-  readonly history: History;
   /** A finalized transaction, or null while no quorum of nodes shows it. */
   transaction(signature: string): Promise<ChainTransaction | null>;
   readonly modules: readonly CustodyModule[];
-  readonly now: () => number;
 };
 
 /** A transaction that the reserve signed and no row of the journal explains, for the operator. */
