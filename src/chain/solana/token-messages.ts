@@ -95,17 +95,11 @@ const MINT_BUDGET: ComputeBudget = { units: 160_000, unitPrice: 10_000n };
 /** Network fee in lamports, excluding the rent of a missing account. */
 export const MINT_FEE = networkFee(MINT_BUDGET);
 
-export type TokenMint = {
+export type TokenMint = Pick<TokenTransfer, 'mint' | 'program' | 'atoms' | 'decimals'> & {
   /** Mint authority and fee payer: the only signer. */
   readonly authority: string;
-  readonly mint: string;
-  /** The token program that owns the mint. */
-  readonly program: string;
   /** Owner of the receiving associated account. */
   readonly owner: string;
-  readonly atoms: bigint;
-  /** The chain rejects a value that differs from the mint's. */
-  readonly decimals: number;
   /** The daily mint writes `proof:` and the hash of the newest ownership proof; absent before the first proof. */
   readonly memo?: string | undefined;
 };
