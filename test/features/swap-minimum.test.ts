@@ -18,7 +18,8 @@ function outputOf(bridge: Bridge, amount: bigint, price: PriceReport): { expecte
 }
 const termsOf = (bridge: Bridge, price: PriceReport): Terms => {
   const { expected, minimum } = outputOf(bridge, SOL, price);
-  return { amount: lamports(SOL), expectedSats: expected, minimumSats: minimum, fixedFeeSats: bridge.fee };
+  const [expectedSats, minimumSats] = [sats(expected), sats(minimum)];
+  return { amount: lamports(SOL), expectedSats, minimumSats, fixedFeeSats: sats(bridge.fee) };
 };
 function passes(bridge: Bridge, amount: Lamports, price: PriceReport, maxCostBps: number): boolean {
   const { expected, minimum } = outputOf(bridge, amount, price);

@@ -2,6 +2,7 @@
  * The smallest swap whose costs are within the limit, and the largest swap that is possible now.
  * @module
  */
+import type { SwapQuote } from '../../bridges/route.ts';
 import { ceilSignificant, type Lamports, lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import { AppError } from '../../core/errors.ts';
@@ -20,12 +21,7 @@ const DRIFT_BPS = 20;
  */
 const ROUNDING_SATS = 2n;
 
-export type Terms = {
-  readonly amount: Lamports;
-  readonly expectedSats: bigint;
-  readonly minimumSats: bigint;
-  readonly fixedFeeSats: bigint;
-};
+export type Terms = Pick<SwapQuote, 'amount' | 'expectedSats' | 'minimumSats' | 'fixedFeeSats'>;
 
 /**
  * The smallest amount whose total cost (fixed fee, spread and slippage) stays below `maxCostBps` of a fair
