@@ -50,7 +50,7 @@ export const nearIntentsOf = (config: Wired) =>
 export const swapRoute = (
   config: Wired,
   { solanaAddress: reserveAddress, bitcoinAddress }: Reserve,
-  onFees?: (isOverCap: boolean) => void,
+  onFees: (isOverCap: boolean) => void,
 ): SwapRoute =>
   createNearIntentsRoute({
     provider: nearIntentsOf(config),
@@ -59,5 +59,5 @@ export const swapRoute = (
     bitcoinAddress,
     now: Date.now,
     log,
-    ...(onFees ? { onFees } : {}),
+    onFees,
   });
