@@ -18,8 +18,6 @@ export interface Contract {
   readonly document: ApiDocument;
   /** The path of the last call on the tour. */
   pathOf(call: string): string;
-  /** All output of the service: responses, log lines, rows of its database. */
-  said(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
@@ -39,8 +37,6 @@ export async function openContract(): Promise<Contract> {
     vars: { NOSTR_NPUB: undefined, CHANGENOW_API_KEY: undefined },
   });
 
-  const answers: string[] = [];
-
   async function ask(call: string, request: Request = {}): Promise<Answer> {
     const [method = '', path = ''] = call.split(' ');
     const { body, ip = '198.51.100.77' } = request;
@@ -55,9 +51,7 @@ export async function openContract(): Promise<Contract> {
       },
       ...(body === undefined ? {} : { body: text }),
     });
-    const answer = await read(response);
-    answers.push(JSON.stringify([...answer.headers]), JSON.stringify(answer.body));
-    return answer;
+    return read(response);
   }
 
   const document = (await ask('GET /api/openapi.json')).body as unknown as ApiDocument;
@@ -96,19 +90,6 @@ export async function openContract(): Promise<Contract> {
     },
     answer: (call) => visit(call).body as Body,
     sent: (call) => (visit(call).requestBody ?? {}) as Body,
-    async said() {
-      const tables = (await world.worker.query(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'",
-      )) as readonly { readonly name: string }[];
-      const rows = await Promise.all(tables.map(({ name }) => world.worker.query(`SELECT * FROM "${name}"`)));
-      return [
-        ...answers,
-        ...visits.map(({ body }) => JSON.stringify(body)),
-        ...world.worker.logs(),
-        ...poor.worker.logs(),
-        ...rows.map((table) => JSON.stringify(table)),
-      ];
-    },
     async stop() {
       clearInterval(miner);
       await Promise.all([world.stop(), poor.stop()]);

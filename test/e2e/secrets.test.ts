@@ -14,7 +14,10 @@ const WEBHOOK_PATH = 'hook-canary-a91f4c7d20';
 let world: World;
 /** All responses to all callers. */
 const said: string[] = [];
-/** Each secret in its configured form, and its key in the other forms that a dump might contain. */
+/**
+ * Each secret in its configured form, its key in the other forms that a dump might contain, and the address of each
+ * upstream but the relays, which may have a key in it.
+ */
 let secrets: [string, string | Uint8Array][];
 
 beforeAll(async () => {
@@ -24,6 +27,7 @@ beforeAll(async () => {
     },
   });
   const { bindings } = world;
+  const { relay1: _, relay2: __, ...upstreams } = world.endpoints;
   const text = (name: string): string => bindings[name] ?? '';
   const solana = base58.decode(text('SOLANA_PRIVATE_KEY'));
   const bitcoin = decodeWif(text('BTC_PRIVATE_KEY_WIF')).secretKey;
@@ -43,6 +47,7 @@ beforeAll(async () => {
     ['the Solana seed as numbers', solana.slice(0, 32).join(',')],
     ['the Bitcoin key', bitcoin],
     ['the Bitcoin key in hex', hex.encode(bitcoin)],
+    ...Object.entries(upstreams),
   ];
   for (const visit of await tourService(
     world,
