@@ -19,52 +19,20 @@ type Asset = 'usdc' | 'usdt';
 /** The default epoch. */
 export const CURVE = { cap: 1_000_000n * 10n ** 9n, depth: 90_000n * DOLLAR };
 
-export type Claimed = {
-  readonly asset: string;
-  readonly senderPubkey: string;
-  readonly feeBps: number;
-  readonly feeAtomic: string;
-  readonly receive: {
-    readonly depositTxSignature: string;
-    readonly slot: string;
-    readonly blockTime: number;
-    readonly creditedAtomic: string;
-    readonly feeAtomic: string;
-    readonly netAtomic: string;
-    readonly epoch: number;
-  };
-  readonly reward: {
-    readonly status: string;
-    readonly signature: string | null;
-    readonly asryAtomic: string;
-    readonly recipient: string;
-    readonly entitlementAtomic: string;
-    readonly remainingAtomic: string;
-    readonly reason: string | null;
-    readonly how_to_get: string | null;
-  };
-};
-export type ClaimRecord = Claimed & {
-  readonly claimed_at: string;
-  readonly payouts: readonly {
-    readonly part: number;
-    readonly status: string;
-    readonly signature: string | null;
-    readonly asryAtomic: string;
-    readonly reason: string | null;
-    readonly created_at: string;
-    readonly paid_at: string | null;
-  }[];
-};
-export type Problem = {
-  readonly error_code: string;
-  readonly error: string;
-  readonly details?: Readonly<Record<string, unknown>> & { readonly claim?: ClaimRecord };
+type ClaimRecord = {
+  readonly payouts: readonly { readonly asryAtomic: string; readonly paid_at: string | null }[];
 };
 export type Answer = {
   readonly status: number;
-  readonly body: Claimed & Problem;
-  readonly replayed: boolean;
+  readonly body: {
+    readonly reward: {
+      readonly status: string;
+      readonly signature: string | null;
+      readonly asryAtomic: string;
+      readonly reason: string | null;
+    };
+    readonly error_code: string;
+  };
   readonly retryAfter: string | null;
 };
 
@@ -86,11 +54,11 @@ export function createAsryStage(world: World) {
     });
 
   /** A wallet with SOL and dollars of both kinds. */
-  async function user(dollars = 1_000n): Promise<SolanaKey> {
+  async function user(): Promise<SolanaKey> {
     const key = await createSolanaKey();
     await faucet(key.address, 'sol', 1_000_000_000n);
-    await faucet(key.address, 'usdc', dollars * DOLLAR);
-    await faucet(key.address, 'usdt', dollars * DOLLAR);
+    await faucet(key.address, 'usdc', 1_000n * DOLLAR);
+    await faucet(key.address, 'usdt', 1_000n * DOLLAR);
     return key;
   }
 
@@ -113,17 +81,16 @@ export function createAsryStage(world: World) {
     });
 
   /** The body is sent unchanged. */
-  async function post(body: unknown, key?: string, ip?: string): Promise<Answer> {
+  async function post(body: unknown, ip?: string): Promise<Answer> {
     const response = await world.fetch('/api/asry/claim-from-deposit', {
       ...(ip === undefined ? {} : { ip }),
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...(key ? { 'idempotency-key': key } : {}) },
+      headers: { 'content-type': 'application/json' },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
     return {
       status: response.status,
       body: (await response.json()) as Answer['body'],
-      replayed: response.headers.get('idempotency-replayed') === 'true',
       retryAfter: response.headers.get('retry-after'),
     };
   }
@@ -165,16 +132,14 @@ export function createAsryStage(world: World) {
     payoutsOf,
 
     /** A plain deposit, final. */
-    async deposit(from: SolanaKey, dollars: bigint, asset: 'usdc' | 'usdt' = 'usdc'): Promise<string> {
-      const signature = await land(from.signer, pay(from, world.treasury, dollars * DOLLAR, asset));
+    async deposit(from: SolanaKey, dollars: bigint): Promise<string> {
+      const signature = await land(from.signer, pay(from, world.treasury, dollars * DOLLAR));
       await finalized(signature);
       return signature;
     },
 
-    claim: (depositTxSignature: string, more: Record<string, unknown> = {}, key?: string) =>
-      post({ asset: 'USDC', depositTxSignature, ...more }, key),
-
-    record: (signature: string) => get<ClaimRecord>(`/api/asry/claims/${signature}`),
+    claim: (depositTxSignature: string, more: Record<string, unknown> = {}) =>
+      post({ asset: 'USDC', depositTxSignature, ...more }),
 
     /** The record once all its payouts are final. */
     async paid(signature: string): Promise<ClaimRecord> {

@@ -105,11 +105,7 @@ describe('500 claims of one deposit at once', () => {
       const signature = await stage.deposit(user, 11n);
       const ask = (call: number): Promise<Answer | undefined> =>
         stage
-          .post(
-            { asset: 'USDC', depositTxSignature: signature },
-            undefined,
-            `10.${round}.${call >> 8}.${call & 255}`,
-          )
+          .post({ asset: 'USDC', depositTxSignature: signature }, `10.${round}.${call >> 8}.${call & 255}`)
           .catch(() => undefined);
       const calls = Array.from({ length: 500 }, (_, call) => ask(call));
       // Some rounds are killed while the first calls are answered, some before.
