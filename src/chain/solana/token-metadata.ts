@@ -56,6 +56,15 @@ export function metadataInMint(address: string, { extensions }: Mint): TokenMeta
 export const decodeMetaplexMetadata = (mint: string, data: Uint8Array): TokenMetadata | undefined =>
   data[0] === METADATA_V1 ? readMetadata(data, 1, mint) : undefined;
 
+/** The metadata in a mint, else in its Metaplex account; that account is ignored if another program owns it. */
+export const metadataOf = (
+  address: string,
+  mint: Mint,
+  metaplex: { readonly owner: string; readonly data: Uint8Array } | null | undefined,
+): TokenMetadata | undefined =>
+  metadataInMint(address, mint) ??
+  (metaplex?.owner === METAPLEX_PROGRAM ? decodeMetaplexMetadata(address, metaplex.data) : undefined);
+
 /** A pointer begins with the authority over it. */
 const AFTER_AUTHORITY = 32;
 

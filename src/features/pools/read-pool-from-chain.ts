@@ -1,9 +1,4 @@
-import {
-  decodeMetaplexMetadata,
-  METAPLEX_PROGRAM,
-  metadataInMint,
-  metaplexAddress,
-} from '../../chain/solana/token-metadata.ts';
+import { metadataOf, metaplexAddress } from '../../chain/solana/token-metadata.ts';
 import { decodeMint, type Mint } from '../../chain/solana/token-program.ts';
 import {
   adaptiveFeeRate,
@@ -82,9 +77,7 @@ const oracleOf = (account: ChainAccount | null | undefined): WhirlpoolOracle | u
   account?.owner === WHIRLPOOL_PROGRAM ? decodeWhirlpoolOracle(account.data) : undefined;
 
 function tokenOf(address: string, mint: Mint, metaplex: ChainAccount | null | undefined) {
-  const metadata =
-    metadataInMint(address, mint) ??
-    (metaplex?.owner === METAPLEX_PROGRAM ? decodeMetaplexMetadata(address, metaplex.data) : undefined);
+  const metadata = metadataOf(address, mint, metaplex);
   return {
     address,
     programId: mint.program,

@@ -1,10 +1,5 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import {
-  decodeMetaplexMetadata,
-  METAPLEX_PROGRAM,
-  metadataInMint,
-  metaplexAddress,
-} from '../../chain/solana/token-metadata.ts';
+import { metadataOf, metaplexAddress } from '../../chain/solana/token-metadata.ts';
 import { decodeMint, type Mint, TOKEN_2022_PROGRAM } from '../../chain/solana/token-program.ts';
 import { MAX_NAME_BYTES, MAX_SYMBOL_BYTES, MAX_URI_BYTES, textFault } from '../../chain/solana/token-text.ts';
 import { AppError, refusalError } from '../../core/errors.ts';
@@ -82,9 +77,7 @@ async function readToken(d: RequestListingDeps, address: string) {
   const [account, beside] = (await d.readAccounts([address, metaplexAddress(address)])).accounts;
   const mint = account && decodeMint(account.owner, account.data);
   if (!mint) throw new AppError('NOT_A_MINT', 'The chain has no token mint at this address.');
-  const metadata =
-    metadataInMint(address, mint) ??
-    (beside?.owner === METAPLEX_PROGRAM ? decodeMetaplexMetadata(address, beside.data) : undefined);
+  const metadata = metadataOf(address, mint, beside);
   if (!metadata) {
     throw new AppError('NO_METADATA', 'This token has no name on the chain, so a search could not find it.');
   }
