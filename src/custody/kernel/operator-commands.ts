@@ -5,20 +5,17 @@
 import { lamports } from '../../core/amount.ts';
 import { DAY_MS } from '../../core/durations.ts';
 import type { OpsAnswer, OpsCommand } from '../api.ts';
-import type { Journal } from './journal.ts';
 import { frozenReason, isSuspect, type SigningGate, settlesIn, unfreeze } from './journal-integrity.ts';
-import type { HeldDebts } from './module.ts';
+import type { HeldDebts, ModuleTools } from './module.ts';
 import { isTerminal, type Kind, type Operation } from './operation.ts';
 import { isRepublishing, startRepublishing } from './outbox.ts';
-import type { Mirror, Storage } from './ports.ts';
+import type { Mirror } from './ports.ts';
 import { code, isHeld, isReconciled, reasonText } from './reason.ts';
 import type { Reconciled } from './reconcile.ts';
 import { type Limit, limitUse } from './spending-limits.ts';
 import { type KindRules, STUCK_AFTER_MS, step } from './state-machine.ts';
 
-export type OpsPorts = {
-  readonly journal: Journal;
-  readonly storage: Storage;
+export type OpsPorts = Pick<ModuleTools, 'journal' | 'storage' | 'now'> & {
   readonly mirror: Pick<Mirror, 'apply'>;
   /** Debts of every module that await the operator. */
   readonly held: readonly HeldDebts[];
@@ -28,7 +25,6 @@ export type OpsPorts = {
   reconcile(): Promise<Reconciled>;
   /** Runs a module's command; undefined when no module has a command of this name. */
   command(name: string, id: string): Promise<OpsAnswer> | undefined;
-  readonly now: () => number;
 };
 
 /** Maximum rows in one response. */

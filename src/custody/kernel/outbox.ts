@@ -11,19 +11,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Journal, SET_ASIDE_REFUSALS } from './journal.ts';
 import type { CustodyModule, MirrorSource, ModuleTools } from './module.ts';
 import { columnsOf } from './operation.ts';
-import type { Columns, Entity, Log, Mirror, MirrorRow, Storage } from './ports.ts';
+import type { Columns, Entity, Mirror, MirrorRow, Storage } from './ports.ts';
 
 /** Maximum rows of one D1 batch. */
 const BATCH = 40;
 /** A flush ends after this many rejected batches while D1 accepts other writes. Each costs two calls to D1. */
 const MAX_REJECTIONS = 16;
 
-type OutboxPorts = {
-  readonly journal: Journal;
+type OutboxPorts = Pick<ModuleTools, 'journal' | 'now' | 'log'> & {
   readonly storage: Pick<Storage, 'sync' | 'transaction'>;
   readonly mirror: Pick<Mirror, 'apply' | 'probe'>;
-  readonly now: () => number;
-  readonly log: Log;
 };
 
 /** `down`: D1 accepts no writes at all. */
@@ -194,7 +191,7 @@ export function startRepublishing(journal: Pick<Journal, 'setMeta'>): void {
  * @param found        the mark that D1 had
  */
 function compareMark(
-  { journal, log }: { readonly journal: Journal; readonly log: Log },
+  { journal, log }: Pick<ModuleTools, 'journal' | 'log'>,
   acknowledged: number,
   found: number,
 ): void {
@@ -246,10 +243,10 @@ export class Republishing implements CustodyModule {
   }
 
   async onCron(): Promise<void> {
-    const { journal, storage, log } = this.#tools;
+    const { journal, storage } = this.#tools;
     const acknowledged = journal.acknowledged();
     const found = await this.#mirror.mark();
-    storage.transaction(() => compareMark({ journal, log }, acknowledged, found));
+    storage.transaction(() => compareMark(this.#tools, acknowledged, found));
   }
 
   async #comparePage(place: string): Promise<void> {
