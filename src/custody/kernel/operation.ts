@@ -213,15 +213,10 @@ const BLANK = {
 } as const;
 
 /** The intent of a new operation. The journal assigns its number and revision. */
-export function plannedOperation(p: {
-  id: string;
-  kind: Kind;
-  amount: Lamports;
-  reserved: Lamports;
-  plan: Facts;
-  now: number;
-}): Operation {
-  const { now, ...intent } = p;
+export function plannedOperation({
+  now,
+  ...intent
+}: Pick<Operation, 'id' | 'kind' | 'amount' | 'reserved' | 'plan'> & { readonly now: number }): Operation {
   return {
     ...BLANK,
     ...intent,
