@@ -10,8 +10,6 @@ import { tryJson } from '../core/json.ts';
 import { BATCH_REFUSED, BATCH_VERSION, isBatchAllowed } from './batches.ts';
 
 export type HttpHandlerOptions = {
-  /** Path of the endpoint. */
-  readonly path: string;
   /** Scheme, host and port that clients use. */
   readonly publicOrigin: string;
   /** Hostnames of web pages that may call, in addition to the service's own; `*` allows every web page. */
@@ -23,6 +21,7 @@ export type HttpHandlerOptions = {
   log(line: Readonly<Record<string, unknown>>): void;
 };
 
+const PATH = '/mcp';
 /** Arguments of tools are small; the API itself accepts 16 KiB. */
 const MAX_BODY_BYTES = 64 * 1024;
 /** Seconds of the window of the rate limit binding. */
@@ -42,7 +41,7 @@ const INTERNAL_ERROR = -32_603;
 const REFUSED = -32_000;
 
 export function createHttpHandler(options: HttpHandlerOptions): (request: Request) => Promise<Response> {
-  const { path, publicOrigin, allowedOrigins, admit, log } = options;
+  const { publicOrigin, allowedOrigins, admit, log } = options;
   const ownHosts = [new URL(publicOrigin).hostname, ...LOCAL_HOSTS, ...allowedOrigins];
 
   /**
@@ -85,8 +84,8 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
 
   return async function handle(request) {
     const { pathname } = new URL(request.url);
-    if (pathname !== path && pathname !== `${path}/`)
-      return rpcError(404, REFUSED, `The endpoint is ${path}.`);
+    if (pathname !== PATH && pathname !== `${PATH}/`)
+      return rpcError(404, REFUSED, `The endpoint is ${PATH}.`);
     const origin = allowedOrigin(request);
     if (origin === null) return rpcError(403, REFUSED, 'Web pages of this origin may not call this server.');
     if (request.method === 'OPTIONS') return withHeaders(new Response(null, { status: 204 }), origin);

@@ -22,8 +22,6 @@ type McpEnv = {
   readonly PROOF_RPC_URL?: string;
 };
 
-const PATH = '/mcp';
-
 /** Kept in the memory of one isolate, so a key or a result may be missing in the next request. */
 const keys = memoryKeys();
 const recent = createRecentResults(Date.now);
@@ -47,7 +45,6 @@ function handlerFor(env: McpEnv, request: Request): (request: Request) => Promis
     now: Date.now,
   });
   return createHttpHandler({
-    path: PATH,
     publicOrigin: origin,
     allowedOrigins: list(env.MCP_ALLOWED_ORIGINS ?? ''),
     admit: async (client) => (await env.LIMITER.limit({ key: `mcp:${client}` })).success,

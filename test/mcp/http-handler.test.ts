@@ -30,7 +30,6 @@ function handler({
     unreachableRepair: 'Wait.',
   });
   return createHttpHandler({
-    path: '/mcp',
     publicOrigin: ORIGIN,
     allowedOrigins,
     admit,
