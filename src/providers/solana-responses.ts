@@ -65,7 +65,7 @@ export const Account = z.object({
 });
 export const Accounts = withContext(z.array(Account.nullable()));
 
-export const Simulation = withContext(z.object({ err: failure, unitsConsumed: uint.optional() }));
+export const Simulation = withContext(z.object({ err: failure }));
 const TokenBalance = z.object({
   accountIndex: z.int().min(0),
   mint: z.string(),

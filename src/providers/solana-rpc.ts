@@ -235,8 +235,8 @@ const sends = (call: Call) => ({
       z.string(),
     ),
 
-  /** Simulates a message without signatures. `err` is the node's error, or null on success. */
-  async simulate(wireBase64: string): Promise<{ err: unknown; units: bigint }> {
+  /** Simulates a message without signatures. Returns the node's error, or null on success. */
+  async simulate(wireBase64: string): Promise<unknown> {
     const options = {
       encoding: 'base64',
       sigVerify: false,
@@ -244,7 +244,7 @@ const sends = (call: Call) => ({
       commitment: 'confirmed',
     };
     const { value } = await call('simulateTransaction', [wireBase64, options], Simulation);
-    return { err: value.err, units: value.unitsConsumed ?? 0n };
+    return value.err;
   },
 });
 

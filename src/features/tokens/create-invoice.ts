@@ -17,8 +17,8 @@ export type CreateInvoiceDeps = {
   readonly takeChainRead: (client: string) => void;
   /** Lamports that exempt an account of this size in bytes from rent. */
   rentExemption(bytes: number): Promise<bigint>;
-  /** The chain's reason to reject an unsigned message; null when it would pass. */
-  simulate(message: Uint8Array, signers: number): Promise<string | null>;
+  /** The chain's reason to reject an unsigned message of two signers; null when it would pass. */
+  simulate(message: Uint8Array): Promise<string | null>;
   /** Format version of the creation's message. */
   readonly messageVersion: MessageVersion;
   /** Whether an account at this address is a program. */
@@ -84,7 +84,7 @@ async function simulateCreation(d: CreateInvoiceDeps, design: TokenDesign, fee: 
   const lifetime = { blockhash: LONGEST_ADDRESS.slice(0, 32), version: d.messageVersion };
   const mint = d.randomAddress();
   const message = creationMessage({ design, mint, reserve, mintRent: fee.mintRent, lifetime });
-  const why = await d.simulate(message, 2);
+  const why = await d.simulate(message);
   if (why === null) return;
   throw new AppError('CREATION_REFUSED', 'The chain rejects this creation in a simulation.', {
     details: { reason: why },
