@@ -5,6 +5,7 @@
  * @module
  */
 
+import { equalBytes } from '@noble/curves/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { Hono } from 'hono';
@@ -189,13 +190,8 @@ function said({ day, verdict, reason, mintAtoms }: MintPreview): string {
 }
 
 /** Compares hashes, so that the duration reveals neither content nor length of the secret. */
-function isSecret(given: string, secret: string): boolean {
-  const a = sha256(utf8ToBytes(given));
-  const b = sha256(utf8ToBytes(secret));
-  let difference = 0;
-  for (let i = 0; i < a.length; i++) difference |= (a[i] ?? 0) ^ (b[i] ?? 0);
-  return difference === 0;
-}
+const isSecret = (given: string, secret: string): boolean =>
+  equalBytes(sha256(utf8ToBytes(given)), sha256(utf8ToBytes(secret)));
 
 export const opsRoutes = new Hono<RouterEnv<{ readonly ops: OpsDeps }>>()
   .use(async function onlyTheOperator(c, next) {
