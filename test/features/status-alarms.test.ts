@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type AlarmRow, createAlarmStore } from '../../src/features/status/alarm-store.ts';
 import {
   ALARMS,
@@ -257,15 +257,8 @@ it('the schema fingerprint depends on every column name, and not on the order of
 });
 
 it('marks the bridge fees as over the cap until a quote is below it, with one write per change', async () => {
-  const stored = new Map<string, string>();
-  const writes: string[] = [];
-  const kv: TextStore = {
-    get: async (key) => stored.get(key) ?? null,
-    put: async (key, value) => {
-      writes.push(value);
-      stored.set(key, value);
-    },
-  };
+  const kv = memory();
+  const put = vi.spyOn(kv, 'put');
   async function note(isOverCap: boolean): Promise<void> {
     let work: Promise<void> | undefined;
     feeNotes(kv, (written) => {
@@ -280,5 +273,5 @@ it('marks the bridge fees as over the cap until a quote is below it, with one wr
   await note(false);
   await note(false);
   expect(await areFeesOverCap(kv)).toBe(false);
-  expect(writes).toEqual(['over-cap', 'within-cap']);
+  expect(put.mock.calls.map(([, value]) => value)).toEqual(['over-cap', 'within-cap']);
 });
