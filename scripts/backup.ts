@@ -8,6 +8,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import * as z from 'zod';
+import { tryJson } from '../src/core/json.ts';
 import { dumpRows, type Row } from './backup/dump.ts';
 import { askForPageViews, dumpPageViews, restorePageViews, type Service } from './backup/page-views.ts';
 import { argumentsOrUsage, createFile, oneLine, oneOf, readArguments, UsageError } from './command-line.ts';
@@ -75,18 +76,10 @@ async function readByWrangler(queries: readonly string[], where: readonly string
 /** Wrangler writes a refusal as JSON to stdout, and its other failures to stderr. */
 function wranglerFailure(error: unknown): string {
   const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
-  const text = Refused.safeParse(parsed(stdout)).data?.error.text ?? (stderr.trim() || oneLine(error));
+  const text = Refused.safeParse(tryJson(stdout)).data?.error.text ?? (stderr.trim() || oneLine(error));
   if (/CLOUDFLARE_API_TOKEN|not logged in|wrangler login/.test(text))
     return 'wrangler is not logged in: run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN.';
   return `wrangler: ${oneLine(text)}`;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function readFromWorld(controlUrl: string, queries: readonly string[]): Promise<Row[][]> {

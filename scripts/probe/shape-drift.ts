@@ -1,6 +1,7 @@
 /** How the shapes of the probe's responses differ from the recorded production responses. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tryJson } from '../../src/core/json.ts';
 import type { Exchange } from './read-only-fetch.ts';
 import { shapeDifferences } from './shape.ts';
 
@@ -58,7 +59,7 @@ function transactionDifferences(body: unknown): string[] | undefined {
 const answeredBy = ({ request, status, text }: Exchange): Answered => {
   const rpc: unknown = Reflect.get(Object(request.body), 'method');
   const call = typeof rpc === 'string' ? rpc : `${request.method} ${pathOf(new URL(request.url).pathname)}`;
-  return { call, status, body: readJson(text) };
+  return { call, status, body: tryJson(text) };
 };
 
 /** A path without addresses, ids and hashes, which differ between calls or may be keys. */
@@ -89,12 +90,4 @@ export function shapeDrift(exchanges: readonly Exchange[]): string[] {
     const statuses = [...new Set(answers.map(({ status }) => status))].join(', ');
     return [`shape ${call}: no recorded response to compare with (status ${statuses})`];
   });
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
