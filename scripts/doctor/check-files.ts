@@ -1,7 +1,7 @@
 /**
  * Checks of the repository and the machine: bindings, triggers, and the permissions of the settings file.
  */
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { checkEnvironments, readEnvironment } from './check-environments.ts';
 import { type Finding, problem, problemIf, SECRETS } from './finding.ts';
@@ -57,19 +57,10 @@ function checkSettingsFile(file: string): Finding[] {
       `Run chmod 600 ${file}.`,
     ),
     ...problemIf(
-      isTracked(file),
+      spawnSync('git', ['ls-files', '--error-unmatch', file]).status === 0,
       'settings-tracked',
       `${file} is in git.`,
       'Remove it from the history and replace every secret in it.',
     ),
   ];
-}
-
-function isTracked(file: string): boolean {
-  try {
-    execFileSync('git', ['ls-files', '--error-unmatch', file], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
 }

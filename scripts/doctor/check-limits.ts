@@ -3,8 +3,8 @@ import { DECLARATIONS, limitsOf, readConfig, VARIABLES } from '../../src/config.
 import { type LimitName, OPERATION_LIMITS, type OperationLimit } from '../../src/core/operation-limits.ts';
 import { type Finding, given, hostOf, noteIf, problem, problemIf, type Settings } from './finding.ts';
 
-/** The key in the service's own SDK; the holder of any other key could sign quotes. */
-const PRODUCTION_QUOTE_KEY = readConfig({}).NEAR_INTENTS_QUOTE_KEY;
+/** The production bridge, and the key in its SDK; the holder of any other key could sign quotes. */
+const { NEAR_INTENTS_API_URL: PRODUCTION_URL, NEAR_INTENTS_QUOTE_KEY: PRODUCTION_QUOTE_KEY } = readConfig({});
 const MAX_SANE_COST_BPS = 1_000;
 const LIMITS = Object.entries(OPERATION_LIMITS) as [LimitName, OperationLimit][];
 
@@ -62,12 +62,9 @@ const limitsBelowOthers = (maximum: ReturnType<typeof limitsOf>): Finding[] =>
   );
 
 function checkQuoteKey(settings: Settings): Finding[] {
-  const key = given(settings, 'NEAR_INTENTS_QUOTE_KEY');
-  if (key === undefined) return [];
-  const own = given(settings, 'NEAR_INTENTS_API_URL');
-  const isProduction = own === undefined || hostOf(own) === hostOf(readConfig({}).NEAR_INTENTS_API_URL);
+  const { NEAR_INTENTS_API_URL: url, NEAR_INTENTS_QUOTE_KEY: key } = readConfig(settings);
   return problemIf(
-    isProduction && key !== PRODUCTION_QUOTE_KEY,
+    hostOf(url) === hostOf(PRODUCTION_URL) && key !== PRODUCTION_QUOTE_KEY,
     'quote-key-foreign',
     'NEAR_INTENTS_QUOTE_KEY is not the pinned key of the production bridge: its holder could redirect swaps.',
     'Remove it to use the pinned key.',
@@ -75,22 +72,16 @@ function checkQuoteKey(settings: Settings): Finding[] {
 }
 
 function checkSources(settings: Settings): Finding[] {
-  const hosts = (name: string) =>
-    (given(settings, name) ?? '')
-      .split(',')
-      .map((url) => url.trim())
-      .filter(Boolean);
-  const explorers = hosts('ESPLORA_API_URLS');
-  const nodes = hosts('SOLANA_RPC_URL');
+  const { ESPLORA_API_URLS: explorers, SOLANA_RPC_URL: nodes } = readConfig(settings);
   return [
     ...problemIf(
-      explorers.length > 0 && new Set(explorers).size < 2,
+      new Set(explorers).size < 2,
       'esplora-single',
       'ESPLORA_API_URLS names fewer than two sources: ABSR is minted only where two agree.',
       'Name two with different operators.',
     ),
     ...problemIf(
-      nodes.length > 1 && new Set(nodes).size < nodes.length,
+      new Set(nodes).size < nodes.length,
       'rpc-repeated',
       'SOLANA_RPC_URL names the same node twice.',
       'Name nodes with different operators.',

@@ -1,6 +1,7 @@
 /** Keys, addresses and names of the settings, checked separately and against each other. */
 import { decodeWif, wifControls } from '../../src/chain/bitcoin/wif.ts';
-import { DECLARATIONS, readConfig, VARIABLES } from '../../src/config.ts';
+import { DECLARATIONS, readConfig } from '../../src/config.ts';
+import { orUndefined } from '../../src/core/or-undefined.ts';
 import { addressOfSecret } from '../../src/custody/kernel/signer.ts';
 import { type Finding, given, noteIf, problem, problemIf, SECRETS, type Settings } from './finding.ts';
 import { KNOWN } from './read-settings.ts';
@@ -113,15 +114,6 @@ function checkBitcoinKey(settings: Settings): Finding[] {
   );
 }
 
-function isWif(text: string): boolean {
-  try {
-    decodeWif(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function checkBaseUrl(settings: Settings): Finding[] {
   const text = given(settings, 'PUBLIC_BASE_URL') ?? '';
   if (!URL.canParse(text)) return [];
@@ -185,7 +177,7 @@ function checkPlaceholders(settings: Settings): Finding[] {
 
 /** With swapped mints, the service would book deposits of one asset as dollars of the other. */
 function checkDollarMints(settings: Settings): Finding[] {
-  const standard = VARIABLES.DOLLAR_MINTS.schema.parse(VARIABLES.DOLLAR_MINTS.default);
+  const { DOLLAR_MINTS: standard } = readConfig({});
   const { USDC, USDT } = readConfig(settings).DOLLAR_MINTS;
   return problemIf(
     USDC === standard.USDT || USDT === standard.USDC || USDC === USDT,
@@ -209,7 +201,7 @@ function checkWebhook(settings: Settings): Finding[] {
 /** The setting whose form a value has, if the form identifies one. */
 function formOf(name: string, text: string): string | undefined {
   if (addressOfSecret(text) !== undefined) return 'SOLANA_PRIVATE_KEY';
-  if (isWif(text)) return 'BTC_PRIVATE_KEY_WIF';
+  if (orUndefined(() => decodeWif(text))) return 'BTC_PRIVATE_KEY_WIF';
   if (/^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(text)) return name === 'VAULT_TOKEN' ? name : 'NEAR_INTENTS_JWT';
   return /^https?:/.test(text) ? 'ALARM_WEBHOOK_URL' : undefined;
 }
