@@ -1,10 +1,9 @@
 /** Compares a running service's own report with this folder and these settings. */
-import { readFileSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod';
 import type { Health, Ready, Reserves, Status } from '../../packages/client/src/operations.ts';
 import { createMintKeys } from '../../src/custody/kernel/signer.ts';
-import { schemaFingerprint } from '../../src/features/status/database-store.ts';
+import { createDatabaseStore, schemaFingerprint } from '../../src/features/status/database-store.ts';
+import { openD1 } from '../../test/kit/d1.ts';
 import { type Finding, noteIf, problem, problemIf, type Settings } from './finding.ts';
 
 const OpsRows = z.looseObject({ rows: z.array(z.looseObject({ fingerprint: z.string() })) });
@@ -14,21 +13,8 @@ const START_MS = 30_000;
 const START_POLL_MS = 2_000;
 
 /** The fingerprint of a database made by schema.sql. */
-export function expectedSchema(): string {
-  const db = new DatabaseSync(':memory:');
-  try {
-    db.exec(readFileSync('schema.sql', 'utf8'));
-    const rows = db
-      .prepare(
-        `SELECT m.name AS tab, c.name AS col FROM sqlite_master m, pragma_table_info(m.name) c
-         WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite!_%' ESCAPE '!'`,
-      )
-      .all();
-    return schemaFingerprint(rows.map(({ tab, col }) => `${tab}.${col}`));
-  } finally {
-    db.close();
-  }
-}
+export const expectedSchema = async (): Promise<string> =>
+  schemaFingerprint(await createDatabaseStore(openD1().d1).columns());
 
 /** @param origin of the running service */
 export async function checkService(origin: string, settings: Settings): Promise<Finding[]> {
@@ -74,7 +60,7 @@ export async function checkService(origin: string, settings: Settings): Promise<
         ),
       ),
     ...(reserves ? checkAddresses(reserves, settings) : []),
-    ...checkStatus(status),
+    ...checkStatus(status, await expectedSchema()),
     ...checkCustody(status),
     ...(await checkSecretsOf(origin, settings)),
   ];
@@ -125,7 +111,7 @@ function checkAddresses({ bitcoin, solana }: Reserves, settings: Settings): Find
   );
 }
 
-function checkStatus({ cron, backing, database }: Status): Finding[] {
+function checkStatus({ cron, backing, database }: Status, schema: string): Finding[] {
   const late = (cron ?? []).filter(
     ({ trigger, lastRunAt, ok }) => !ok && (trigger === 'minute' || lastRunAt !== null),
   );
@@ -137,7 +123,7 @@ function checkStatus({ cron, backing, database }: Status): Finding[] {
       'Check the platform’s status page; nothing is lost meanwhile.',
     ),
     ...problemIf(
-      database !== null && database.schema !== expectedSchema(),
+      database !== null && database.schema !== schema,
       'schema-outdated',
       'The columns of D1 differ from those of schema.sql.',
       'Run `npx wrangler d1 migrations apply DB --remote`; docs/deploy.md describes upgrades.',

@@ -23,7 +23,7 @@ async function found(
       })),
       // The example was recorded while the world worked.
       custody: { ...status.custody, mirrorBehindSince: null, ...custody },
-      database: { ...status.database, schema: expectedSchema() },
+      database: { ...status.database, schema: await expectedSchema() },
     },
     '/api/reserves': exampleOf('getReserves'),
   };
