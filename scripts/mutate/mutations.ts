@@ -22,15 +22,14 @@ type Node = { readonly type: string; readonly start: number; readonly end: numbe
   Record<string, unknown>
 >;
 
-const COMPARISONS: Readonly<Record<string, readonly string[]>> = {
+/** Operators in place of an operator, after which the code still runs. */
+const OTHER_OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '<': ['<=', '>='],
   '<=': ['<', '>'],
   '>': ['>=', '<='],
   '>=': ['>', '<'],
   '===': ['!=='],
   '!==': ['==='],
-};
-const ARITHMETIC: Readonly<Record<string, readonly string[]>> = {
   '+': ['-'],
   '-': ['+'],
   '*': ['/'],
@@ -43,8 +42,10 @@ const ARITHMETIC: Readonly<Record<string, readonly string[]>> = {
   '&': ['|'],
   '|': ['&'],
   '^': ['&'],
+  '&&': ['||'],
+  '||': ['&&'],
+  '??': ['&&'],
 };
-const LOGICAL: Readonly<Record<string, readonly string[]>> = { '&&': ['||'], '||': ['&&'], '??': ['&&'] };
 /** TypeScript nodes that contain an expression, which may be changed. */
 const VALUE_OF_TYPE = new Set(['TSAsExpression', 'TSSatisfiesExpression', 'TSNonNullExpression']);
 
@@ -60,16 +61,15 @@ const childrenOf = (node: Node): Node[] =>
 
 /** Variants of an expression after one mistake. */
 function alternatives(node: Node, text: (part: Node) => string): string[] {
-  const between = (left: unknown, operators: readonly string[] | undefined, right: unknown): string[] =>
-    isNode(left) && isNode(right)
-      ? (operators ?? []).map((operator) => `((${text(left)}) ${operator} (${text(right)}))`)
-      : [];
-  const { operator } = node;
+  const { operator, left, right } = node;
   switch (node.type) {
     case 'BinaryExpression':
-      return between(node.left, COMPARISONS[String(operator)] ?? ARITHMETIC[String(operator)], node.right);
     case 'LogicalExpression':
-      return between(node.left, LOGICAL[String(operator)], node.right);
+      return isNode(left) && isNode(right)
+        ? (OTHER_OPERATORS[String(operator)] ?? []).map(
+            (other) => `((${text(left)}) ${other} (${text(right)}))`,
+          )
+        : [];
     case 'UnaryExpression':
       return (operator === '!' || operator === '-') && isNode(node.argument)
         ? [`(${text(node.argument)})`]
