@@ -88,14 +88,8 @@ async function main(): Promise<void> {
 
 /** Each invariant that broke, how often and where first. */
 function report(findings: readonly Finding[]): void {
-  const first = new Map<string, { finding: Finding; count: number }>();
-  for (const finding of findings) {
-    const known = first.get(finding.invariant);
-    if (known) known.count++;
-    else first.set(finding.invariant, { finding, count: 1 });
-  }
-  for (const [invariant, { finding, count }] of first)
-    console.log(`${invariant}: ${count} times, first seed ${finding.seed}: ${finding.detail}`);
+  for (const [invariant, found] of Map.groupBy(findings, ({ invariant }) => invariant))
+    console.log(`${invariant}: ${found.length} times, first seed ${found[0]?.seed}: ${found[0]?.detail}`);
 }
 
 /** The smallest scenario that still breaks the same invariant, and its trace. */
