@@ -22,8 +22,6 @@ type Schema = {
   readonly additionalProperties?: boolean | Schema;
   readonly items?: Schema;
   readonly allOf?: readonly Schema[];
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
 };
 
 /** An amount in a request may be decimal text as well, which keeps every digit. */
@@ -48,14 +46,12 @@ function bareType(schema: Schema, direction: Direction, depth: number): string {
   const { $ref: ref, type, items } = schema;
   if (ref !== undefined) return nameOf(ref);
   if (schema.enum) return union(schema.enum, depth);
-  if (schema.allOf) return joined(schema.allOf, ' & ', direction, depth);
-  const either = schema.anyOf ?? schema.oneOf;
-  if (either) return joined(either, ' | ', direction, depth);
+  if (schema.allOf) return joined(schema.allOf, direction, depth);
   if (items) return `Array<${typeOf(items, direction, depth)}>`;
   if (type === 'number') return direction === 'request' ? 'number | string' : 'number';
   if (type === 'object') return objectType(schema, direction, depth);
-  if (type === undefined) return 'unknown';
-  const known = PRIMITIVES[type];
+  if (Object.keys(schema).every((name) => ['description', 'nullable'].includes(name))) return 'unknown';
+  const known = PRIMITIVES[type ?? ''];
   if (known === undefined) throw new Error(`no TypeScript type for ${JSON.stringify(schema)}`);
   return known;
 }
@@ -77,22 +73,21 @@ function union(values: readonly unknown[], depth: number): string {
 }
 
 /** A part without content, such as a description next to a reference, adds no type. */
-const joined = (parts: readonly Schema[], by: string, direction: Direction, depth: number): string =>
+const joined = (parts: readonly Schema[], direction: Direction, depth: number): string =>
   parts
     .map((part) => typeOf(part, direction, depth))
     .filter((type) => type !== 'unknown')
     .map((type) => (type.includes(' | ') ? `(${type})` : type))
-    .join(by) || 'unknown';
+    .join(' & ');
 
 function objectType(schema: Schema, direction: Direction, depth: number): string {
   const { properties = {}, required = [], additionalProperties: rest } = schema;
   const open = typeof rest === 'object' || rest === true;
   const values = typeof rest === 'object' ? typeOf(rest, direction, depth) : 'unknown';
   const members = Object.entries(properties).map(([name, member]) => {
-    const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
     const comment = member.description ? `${docComment(member.description)} ` : '';
     const type = typeOf(member, direction, depth + 1);
-    return { comment, text: `${key}${required.includes(name) ? '' : '?'}: ${type}` };
+    return { comment, text: `${name}${required.includes(name) ? '' : '?'}: ${type}` };
   });
   if (members.length === 0) return open ? `Record<string, ${values}>` : NO_INPUT;
   const own = braced(members, depth);
@@ -123,12 +118,6 @@ const docComment = (text: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim()} */`;
 
-type Described = {
-  /** The request's own schema, if it has a name. */
-  readonly body: string | undefined;
-  readonly entry: string;
-};
-
 type Parameter = {
   readonly name: string;
   readonly in: string;
@@ -139,7 +128,7 @@ type Parameter = {
 function describe(
   document: ApiDocument,
   { method, path, operation }: ReturnType<typeof operationsOf>[number],
-): Described {
+) {
   const parameters = (operation.parameters ?? []) as Parameter[];
   const body = contentOf(operation.requestBody);
   const inUrl = parameters.filter((parameter) => parameter.in !== 'header');
@@ -161,6 +150,7 @@ function describe(
   const given = [`'${path}'`, ...(flags.length > 0 ? [`{ ${flags.join(', ')} }`] : [])].join(', ');
   const verb = method === 'post' ? 'post' : 'get';
   return {
+    /** The request's own schema, if it has a name. */
     body: body?.$ref && nameOf(body.$ref),
     entry: `${INDENT}${docComment(meaningOf(operation))}\n${INDENT}${operation.operationId}: ${verb}${types}(${given}),\n`,
   };

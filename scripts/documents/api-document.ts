@@ -235,8 +235,6 @@ export function codesOf(schema: unknown): readonly string[] {
   return parts.length > 0 ? parts.flatMap(codesOf) : (properties?.error_code?.enum ?? []);
 }
 
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-
 /** Headers that depend on the response; the document's description states the others. */
 function addHeaders(response: ResponseEntry, status: string, operation: Operation): void {
   const takes = (header: string) =>
@@ -270,10 +268,6 @@ function corrected(value: unknown): unknown {
     .filter(([name, member]) => !(name === 'nullable' && member === true && untyped))
     .map(([name, member]) => [name, corrected(member)] as const);
   if (!('allOf' in value)) return Object.fromEntries(entries);
-  const parts = list(corrected(value.allOf)).filter((part) => !isEmpty(part));
-  const [only] = parts;
-  return entries.length === 1 && parts.length === 1 ? only : { ...Object.fromEntries(entries), allOf: parts };
+  const parts = [corrected(value.allOf)].flat().filter((part) => Object.keys(Object(part)).length > 0);
+  return { ...Object.fromEntries(entries), allOf: parts };
 }
-
-const isEmpty = (part: unknown): boolean =>
-  typeof part === 'object' && part !== null && Object.keys(part).length === 0;
