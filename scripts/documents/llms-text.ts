@@ -3,14 +3,7 @@
  * @module
  * @see https://llmstxt.org
  */
-import {
-  type ApiDocument,
-  codesOf,
-  type Method,
-  meaningOf,
-  type Operation,
-  operationsOf,
-} from './api-document.ts';
+import { type ApiDocument, codesOf, meaningOf, type Operation, operationsOf } from './api-document.ts';
 import type { Examples } from './examples.ts';
 
 type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
@@ -40,25 +33,20 @@ const RULES = `## How to call it
 
 /** @param examples recorded requests by operationId; links get real parameters from them */
 export function llmsText(document: ApiDocument, examples: Examples): string {
-  const origin = document.servers?.[0]?.url.replace(/\/$/, '') ?? '';
-  const byTag = new Map<string, string[]>();
-  for (const { method, path, operation } of operationsOf(document)) {
-    const tag = operation.tags?.[0] ?? 'other';
-    const line = operationLine(document, origin, method, path, operation, examples);
-    byTag.set(tag, [...(byTag.get(tag) ?? []), line]);
-  }
-  const sections = [...byTag].map(([tag, lines]) => `## ${tag}\n\n${lines.join('\n')}`);
+  const byTag = Map.groupBy(operationsOf(document), ({ operation }) => operation.tags?.[0]);
+  const sections = [...byTag].map(([tag, listed]) => {
+    const lines = listed.map((one) => operationLine(document, one, examples));
+    return `## ${tag}\n\n${lines.join('\n')}`;
+  });
   return `${[INTRODUCTION, RULES, ...sections].join('\n\n')}\n`;
 }
 
 function operationLine(
   document: ApiDocument,
-  origin: string,
-  method: Method,
-  path: string,
-  operation: Operation,
+  { method, path, operation }: ReturnType<typeof operationsOf>[number],
   examples: Examples,
 ): string {
+  const origin = document.servers?.[0]?.url.replace(/\/$/, '');
   const parameters = (operation.parameters ?? []).filter((p): p is Parameter => 'name' in p);
   const recorded = examples[operation.operationId ?? '']?.request;
   const url = `${origin}${recorded?.path ?? path}`;

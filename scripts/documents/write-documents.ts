@@ -26,21 +26,16 @@ export function documentOf(origin: string): ApiDocument {
   return apiDocument(app, ERRORS, EXAMPLES, origin);
 }
 
-/** @param origin of absolute links; empty for none */
-export function makeDocuments(origin: string): Readonly<Record<DocumentName, string>> {
-  const document = documentOf(origin);
-  return {
-    'openapi.json': JSON.stringify(document),
-    'llms.txt': llmsText(document, EXAMPLES),
-    'pages.txt': LISTED_PAGES.join('\n'),
-  };
-}
-
 /** The files of the documents by their path below the site. */
 export function documentFiles(): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   for (const origin of [ORIGIN_PLACEHOLDER, '']) {
-    const texts = makeDocuments(origin);
+    const document = documentOf(origin);
+    const texts: Readonly<Record<DocumentName, string>> = {
+      'openapi.json': JSON.stringify(document),
+      'llms.txt': llmsText(document, EXAMPLES),
+      'pages.txt': LISTED_PAGES.join('\n'),
+    };
     for (const name of DOCUMENTS) files.set(`${folderOf(origin !== '')}/${name}`, texts[name]);
   }
   return files;
