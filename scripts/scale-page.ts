@@ -74,6 +74,7 @@ const PRICES = {
 } as const;
 type Resource = keyof typeof PRICES;
 
+const MILLION = 1_000_000;
 const BASE_USD = 5;
 const DAYS = 30;
 const MINUTES = DAYS * 1_440;
@@ -117,7 +118,7 @@ function rowsOfView([one, many]: readonly [ViewRows, ViewRows], viewsADay: numbe
   return known / together + NEW_VISITORS + 1;
 }
 
-/** Millions of each resource in a month. */
+/** Units of each resource in a month. */
 function usageOf(
   { reads, cron }: RouteCosts,
   viewRows: readonly [ViewRows, ViewRows],
@@ -126,7 +127,7 @@ function usageOf(
   const [read, views] = [load.reads * DAYS, load.views * DAYS];
   const objects = Math.max(1, Math.ceil(load.views / VIEWS_PER_OBJECT));
   const all = read + views;
-  const used: Record<Resource, number> = {
+  return {
     requests: all + MINUTES,
     'CPU ms': all * CPU_MS + MINUTES * 100,
     'D1 rows read': read * meanOf(reads, 'read') + MINUTES * (cron.read ?? 0),
@@ -141,34 +142,29 @@ function usageOf(
     'object GB-s': (1 + objects) * AWAKE_GB_S,
     'log lines': all * LINES_PER_REQUEST,
   };
-  return Object.fromEntries(Object.entries(used).map(([name, value]) => [name, value / 1_000_000])) as Record<
-    Resource,
-    number
-  >;
 }
 
-const millions = (value: number): string =>
-  value >= 10 ? value.toFixed(0) : value >= 0.1 ? value.toFixed(1) : value.toFixed(2);
+function millions(count: number): string {
+  const value = count / MILLION;
+  return value >= 10 ? value.toFixed(0) : value >= 0.1 ? value.toFixed(1) : value.toFixed(2);
+}
 
 function billOf(usage: Readonly<Record<Resource, number>>): { parts: string[]; sum: number } {
   let sum = BASE_USD;
   const parts: string[] = [];
   for (const [name, { included, price }] of Object.entries(PRICES)) {
-    const usd = Math.max(0, usage[name as Resource] - included) * price;
+    const usd = Math.max(0, usage[name as Resource] / MILLION - included) * price;
     sum += usd;
     if (usd >= 0.5) parts.push(`${usd.toFixed(0)} ${name}`);
   }
   return { parts, sum };
 }
 
-const monthRow = (costs: RouteCosts, viewRows: readonly [ViewRows, ViewRows]) => {
-  return ([name, load]: (typeof LOADS)[number]): string => {
-    const usage = usageOf(costs, viewRows, load);
-    const { parts, sum } = billOf(usage);
-    const rows = usage['D1 rows written'] + usage['object rows written'];
-    return `| ${name} | ${millions(usage['D1 rows read'])} | ${millions(rows)} | ${millions(usage['KV writes'])} | ${parts.join(', ') || 'nothing above what is included'} | ${sum.toFixed(0)} USD |`;
-  };
-};
+function monthRow(name: string, usage: Readonly<Record<Resource, number>>): string {
+  const { parts, sum } = billOf(usage);
+  const rows = usage['D1 rows written'] + usage['object rows written'];
+  return `| ${name} | ${millions(usage['D1 rows read'])} | ${millions(rows)} | ${millions(usage['KV writes'])} | ${parts.join(', ') || 'nothing above what is included'} | ${sum.toFixed(0)} USD |`;
+}
 
 /** The page with the rows of its tables replaced. */
 export function withCosts(page: string): string {
@@ -186,7 +182,7 @@ export function withCosts(page: string): string {
           `| \`${route}\` | ${steps.map((step, at) => `${at + 1}. ${step}`).join('<br>')} |`,
       ),
     ],
-    ['| a day |', LOADS.map(monthRow(costs, viewRows))],
+    ['| a day |', LOADS.map(([name, load]) => monthRow(name, usageOf(costs, viewRows, load)))],
     [
       '| views in a group |',
       viewRows.map(({ views, known }) => `| ${views} | ${(known / views).toFixed(1)} |`),
