@@ -9,12 +9,6 @@ interface Locked {
   readonly optional?: boolean;
 }
 
-export interface Dependency {
-  readonly name: string;
-  readonly version: string;
-  readonly licence: string;
-}
-
 /** Licences that only require a copy of their text. */
 export const ALLOWED_LICENCES: readonly string[] = [
   'MIT',
@@ -31,11 +25,11 @@ export const ALLOWED_LICENCES: readonly string[] = [
  * The packages that `npm ci --omit=dev --omit=optional` installs: all that can be in the Worker or the MCP
  * server.
  */
-export function productionDependencies(): Dependency[] {
+export function productionDependencies() {
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
     readonly packages: Readonly<Record<string, Locked>>;
   };
-  const found = new Map<string, Dependency>();
+  const found = new Map<string, { name: string; version: string; licence: string }>();
   for (const [path, { version = '', license = 'none', dev, devOptional, optional }] of Object.entries(
     lock.packages,
   )) {
