@@ -28,11 +28,11 @@ export type BalancesDeps = {
  * reason, never zero.
  */
 export async function listBalances(d: BalancesDeps): Promise<{ ok: boolean; rows: OpsRow[] }> {
+  const { bitcoinAddress } = d.reserve;
+  const explorers = bitcoinAddress === null ? [] : d.bitcoinSources;
   const parts = await Promise.all([
     part('solana', () => solanaRows(d)),
-    ...(d.reserve.bitcoinAddress === null
-      ? []
-      : bitcoinParts(d.bitcoinSources, d.reserve.bitcoinAddress).map(([name, read]) => part(name, read))),
+    ...explorers.map((source) => part(source.name, () => bitcoinRows(source, bitcoinAddress ?? ''))),
   ]);
   return { ok: parts.every(({ ok }) => ok), rows: parts.flatMap(({ rows }) => rows) };
 }
@@ -61,18 +61,11 @@ const row = (
   note,
 });
 
-const bitcoinParts = (sources: BalancesDeps['bitcoinSources'], address: string) =>
-  sources.map(
-    (source) =>
-      [
-        source.name,
-        async () => {
-          const { confirmed, pendingDelta } = await source.balance(address);
-          const pending = pendingDelta === 0n ? '' : `, ${pendingDelta} sats unconfirmed`;
-          return [row('reserve', 'BTC', address, confirmed, BTC_DECIMALS, `${source.name}${pending}`)];
-        },
-      ] as const,
-  );
+async function bitcoinRows(source: BalancesDeps['bitcoinSources'][number], address: string) {
+  const { confirmed, pendingDelta } = await source.balance(address);
+  const pending = pendingDelta === 0n ? '' : `, ${pendingDelta} sats unconfirmed`;
+  return [row('reserve', 'BTC', address, confirmed, BTC_DECIMALS, `${source.name}${pending}`)];
+}
 
 async function solanaRows({ reserve, treasuryAddress, knownMints, readAccounts }: BalancesDeps) {
   const holders = [
