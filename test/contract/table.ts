@@ -9,6 +9,8 @@ export interface Row {
   readonly check: (contract: Contract) => Promise<void> | void;
 }
 
+export const row = (name: string, check: Row['check']): Row => ({ row: name, check });
+
 export interface Table {
   /** As in `DocumentTable`. */
   readonly title: string;

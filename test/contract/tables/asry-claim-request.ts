@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type Answer, type Body, until } from '../../e2e/swap-caller.ts';
-import { expectError, type Row, type Table } from '../table.ts';
+import { expectError, type Row, row, type Table } from '../table.ts';
 import type { Contract } from '../world.ts';
 
 const CALL = 'POST /api/asry/claim-from-deposit';
@@ -31,8 +31,6 @@ async function claim(contract: Contract, change: Body): Promise<Answer> {
   const depositTxSignature = await openDeposit(contract);
   return contract.ask(CALL, { body: { asset: 'USDC', depositTxSignature, skipReward: true, ...change } });
 }
-
-const row = (name: string, check: Row['check']): Row => ({ row: name, check });
 
 const required = (name: string, bad: readonly unknown[]): Row =>
   row(name, async (contract) => {

@@ -1,16 +1,14 @@
 import { expect } from 'vitest';
-import { fields, type Row, type Table } from '../table.ts';
+import { fields, type Row, row, type Table } from '../table.ts';
 
 /** A read without parameters that answers 200 with these members. */
-const read = (path: string, members: Parameters<typeof fields>[2]): Row => ({
-  row: `GET | ${path}`,
-  async check(contract) {
+const read = (path: string, members: Parameters<typeof fields>[2]): Row =>
+  row(`GET | ${path}`, async (contract) => {
     fields(`GET ${path}`, '', members)(contract);
     const { status, headers } = await contract.ask(`GET ${path}`);
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json']);
     expect(headers.get('access-control-allow-origin')).toBe('*');
-  },
-});
+  });
 
 const document = read('/api/openapi.json', { openapi: 'string', info: 'object', paths: 'object' });
 

@@ -1,15 +1,10 @@
 import { expect } from 'vitest';
-import { expectError, type Row, type Table } from '../table.ts';
+import { expectError, row, type Table } from '../table.ts';
 
 const CREATE = 'POST /api/swap/create';
 const CLAIM = 'POST /api/asry/claim-from-deposit';
 const PAGEVIEW = 'POST /api/analytics/pageview';
 const NODES = ['rpc1', 'rpc2'] as const;
-
-const row = (status: string, check: Row['check']): Row => ({
-  row: status,
-  check,
-});
 
 export const errorStatuses: Table = {
   title: 'Errors (1)',

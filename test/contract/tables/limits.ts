@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type Body, createSwapCaller, until } from '../../e2e/swap-caller.ts';
-import { expectError, type Row, type Table } from '../table.ts';
+import { expectError, row, type Table } from '../table.ts';
 import type { Contract } from '../world.ts';
 
 const MINIMUM = 'GET /api/swap/min';
@@ -11,11 +11,6 @@ const POSTS = 'GET /api/nostr/posts';
 const BITCOIN = 'GET /api/transactions/bitcoin';
 const INVOICE = 'POST /api/invoices';
 const CLAIM = 'POST /api/asry/claim-from-deposit';
-
-const row = (limit: string, check: Row['check']): Row => ({
-  row: limit,
-  check,
-});
 
 /** The page size of a feed: its default, its ends, and what lies beyond them. */
 async function expectPageSizes(

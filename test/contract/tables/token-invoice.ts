@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Answer, Body } from '../../e2e/swap-caller.ts';
-import { expectError, type Row, type Table } from '../table.ts';
+import { expectError, type Row, row, type Table } from '../table.ts';
 import type { Contract } from '../world.ts';
 
 const CALL = 'POST /api/invoices';
@@ -61,24 +61,18 @@ export const tokenInvoice: Table = {
       REQUIRED,
     ),
     member('revoke_freeze_authority', [true, false, null], NO_FLAGS, false),
-    {
-      row: 'revoke_mint_authority',
-      async check(contract) {
-        await member('revoke_mint_authority', [false, null], NO_FLAGS, false).check(contract);
-        const revoked = { revoke_mint_authority: true };
-        expect((await create(contract, { ...revoked, supply: '5' })).status).toBe(200);
-        // Without authority and supply, no token could ever exist.
-        expectError(await create(contract, { ...revoked, supply: '0' }), 400, 'CONTRADICTING_OPTIONS');
-      },
-    },
+    row('revoke_mint_authority', async (contract) => {
+      await member('revoke_mint_authority', [false, null], NO_FLAGS, false).check(contract);
+      const revoked = { revoke_mint_authority: true };
+      expect((await create(contract, { ...revoked, supply: '5' })).status).toBe(200);
+      // Without authority and supply, no token could ever exist.
+      expectError(await create(contract, { ...revoked, supply: '0' }), 400, 'CONTRADICTING_OPTIONS');
+    }),
     member('revoke_update_authority', [true, false, null], NO_FLAGS, false),
-    {
-      row: 'metaplex_metadata',
-      async check(contract) {
-        await member('metaplex_metadata', [false, null], NO_FLAGS, false).check(contract);
-        // This world's chain has no Metaplex program; nothing is charged for what could not be made.
-        expectError(await create(contract, { metaplex_metadata: true }), 400, 'METAPLEX_UNAVAILABLE');
-      },
-    },
+    row('metaplex_metadata', async (contract) => {
+      await member('metaplex_metadata', [false, null], NO_FLAGS, false).check(contract);
+      // This world's chain has no Metaplex program; nothing is charged for what could not be made.
+      expectError(await create(contract, { metaplex_metadata: true }), 400, 'METAPLEX_UNAVAILABLE');
+    }),
   ],
 };

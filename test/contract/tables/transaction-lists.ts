@@ -1,8 +1,6 @@
 import { expect } from 'vitest';
 import { valuesAt } from '../answer-shape.ts';
-import { fields, type Row, type Table } from '../table.ts';
-
-const row = (name: string, check: Row['check']): Row => ({ row: name, check });
+import { fields, row, type Table } from '../table.ts';
 
 const BITCOIN = 'GET /api/transactions/bitcoin';
 const bitcoin = fields(BITCOIN, 'transactions[]', {
