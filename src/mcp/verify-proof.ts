@@ -106,7 +106,7 @@ const Proof = z.object({
 type Evidence = Pick<ProofEvidence, 'explorers' | 'supply'>;
 
 /** Caches the evidence of the last proof; create one per process. */
-export function createProofVerifier(): (options: VerifyProofOptions) => VerifyProof {
+export function createProofVerifier() {
   /** The last evidence. No promise is kept, because the runtime never settles the promises of a cancelled request. */
   let kept: { readonly message: string; readonly at: number; readonly evidence: Evidence } | undefined;
 
@@ -117,7 +117,7 @@ export function createProofVerifier(): (options: VerifyProofOptions) => VerifyPr
     return kept;
   }
 
-  return (options) => async (api, signal) => {
+  return (options: VerifyProofOptions) => async (api: Api, signal?: AbortSignal) => {
     const { host, now, sources } = options;
     const proof = Proof.parse((await api.call('getProof', {}, { signal })).value);
     const message = readOrContradict(proof.message);
@@ -137,7 +137,7 @@ function report(p: {
   readonly message: ProofMessage | undefined;
   readonly asked: readonly string[];
   readonly at: number;
-}): Answer {
+}) {
   return {
     verified: p.checks.every(({ result }) => result === 'confirmed'),
     checks: p.checks.map(({ name, result, text }) => ({ name, ok: result === 'confirmed', result, text })),
