@@ -12,6 +12,11 @@ type Remote = {
 };
 
 const plain = (name: string, does: string): Remote => ({ words: [], does, send: () => ({ name }) });
+const withId = (name: string, does: string, word = '<id>'): Remote => ({
+  words: [word],
+  does,
+  send: (id) => ({ name, id }),
+});
 const reading = (name: string, does: string): Remote => ({ ...plain(name, does), reads: true });
 
 export const REMOTE: Readonly<Record<string, Remote>> = {
@@ -19,39 +24,21 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   resume: plain('resume', 'allow signing again'),
   operations: reading('operations', 'list the newest operations'),
   held: reading('held', 'list the operations that await the operator'),
-  retry: {
-    words: ['<id>'],
-    does: 'check an operation again now, or release what is held after a reconciliation',
-    send: (id) => ({ name: 'retry', id }),
-  },
-  end: {
-    words: ['<id>'],
-    does: 'end what is held after a reconciliation and was paid already',
-    send: (id) => ({ name: 'end', id }),
-  },
-  'write-off': {
-    words: ['<id>'],
-    does: 'stop waiting for what a bridge still owes, and count it as lost',
-    send: (id) => ({ name: 'write-off', id }),
-  },
-  refund: {
-    words: ['<invoice|listing|payment>'],
-    does: 'refund what is owed, to its payer',
-    send: (id) => ({ name: 'refund', id }),
-  },
+  retry: withId('retry', 'check an operation again now, or release what is held after a reconciliation'),
+  end: withId('end', 'end what is held after a reconciliation and was paid already'),
+  'write-off': withId('write-off', 'stop waiting for what a bridge still owes, and count it as lost'),
+  refund: withId('refund', 'refund what is owed, to its payer', '<invoice|listing|payment>'),
   evidence: {
-    words: ['<id>'],
-    does: 'print what a support request to the bridge needs about a swap, as JSON on stdout',
+    ...withId('evidence', 'print what a support request to the bridge needs about a swap, as JSON on stdout'),
     reads: true,
     prints: 'text',
-    send: (id) => ({ name: 'evidence', id }),
   },
   reconcile: plain('reconcile', 'complete a frozen journal from D1, and report what no row explains'),
-  'restore-storage': {
-    words: ['<ISO time>'],
-    does: 'restore the storage of the custodian (never tried in production)',
-    send: (id) => ({ name: 'restore-storage', id }),
-  },
+  'restore-storage': withId(
+    'restore-storage',
+    'restore the storage of the custodian (never tried in production)',
+    '<ISO time>',
+  ),
   republish: plain('republish', 'list the rows that D1 refuses, and try them again'),
   'test-alarm': plain('test-alarm', 'send a test alarm to the webhook'),
   balances: reading('balances', 'show the balances of reserve and treasury'),
@@ -81,32 +68,22 @@ export const REMOTE: Readonly<Record<string, Remote>> = {
   },
 };
 
-export type CommandLine =
-  | { readonly type: 'keygen'; readonly out: string | undefined }
-  | { readonly type: 'address'; readonly settings: string | undefined }
-  | {
-      readonly type: 'remote';
-      readonly body: Readonly<Record<string, unknown>>;
-      readonly world: boolean;
-      readonly changes: boolean;
-      readonly prints: 'report' | 'text';
-    }
-  | { readonly type: 'usage' };
-
-export function readCommandLine(given: readonly string[]): CommandLine {
+export function readCommandLine(given: readonly string[]) {
   const args = given.filter((word) => word !== '--world');
   const world = args.length < given.length;
   const [first, flag, file] = args;
+  const usage = { type: 'usage' as const };
   const hasOnly = (name: string) => !world && (args.length === 1 || (args.length === 3 && flag === name));
-  if (first === 'keygen') return hasOnly('--out') ? { type: 'keygen', out: file } : { type: 'usage' };
+  if (first === 'keygen') return hasOnly('--out') ? { type: 'keygen' as const, out: file } : usage;
   if (first === 'address')
-    return hasOnly('--settings') ? { type: 'address', settings: file } : { type: 'usage' };
+    return hasOnly('--settings') ? { type: 'address' as const, settings: file } : usage;
   for (const [name, { words, send, reads, prints = 'report' }] of Object.entries(REMOTE)) {
     const parts = name.split(' ');
     if (args.length !== parts.length + words.length || parts.some((part, at) => args[at] !== part)) continue;
-    return { type: 'remote', body: send(...args.slice(parts.length)), world, changes: !reads, prints };
+    const body = send(...args.slice(parts.length));
+    return { type: 'remote' as const, body, world, changes: !reads, prints };
   }
-  return { type: 'usage' };
+  return usage;
 }
 
 export const USAGE = [

@@ -19,15 +19,11 @@ export const YOURS = [
   ['ASRY_MINT_ADDRESS', 'the mint of ASRY'],
 ] as const;
 
-export type FreshKeys = {
-  readonly solanaAddress: string;
-  readonly bitcoinAddress: string;
-  /** Lines `NAME=value` with comments; they contain every secret. */
-  readonly settings: string;
-};
-
-/** @param randomBytes of cryptographic quality */
-export function freshKeys(randomBytes: (length: number) => Uint8Array): FreshKeys {
+/**
+ * The addresses of new keys, and settings as lines `NAME=value` with comments, which contain every secret.
+ * @param randomBytes of cryptographic quality
+ */
+export function freshKeys(randomBytes: (length: number) => Uint8Array) {
   const seed = randomBytes(32);
   const publicKey = ed25519.getPublicKey(seed);
   const solanaAddress = base58.encode(publicKey);
