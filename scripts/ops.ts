@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { addressOfSecret } from '../src/custody/kernel/signer.ts';
+import type { OpsReport } from '../src/features/ops/routes.ts';
 import { argumentsOrUsage, createFile, oneLine } from './command-line.ts';
 import { settingsFrom } from './doctor/read-settings.ts';
 import { readCommandLine, USAGE } from './ops/command-line.ts';
@@ -13,14 +14,7 @@ import { freshKeys, YOURS } from './ops/keygen.ts';
 import { chooseTarget, type Target, targetLine } from './target.ts';
 
 type Row = Readonly<Record<string, unknown>>;
-type Answer = {
-  readonly ok?: boolean;
-  readonly message?: string;
-  readonly error?: string;
-  readonly rows?: readonly Row[];
-  readonly tables?: readonly { readonly title: string; readonly rows: readonly Row[] }[];
-  readonly text?: string;
-};
+type Answer = Partial<OpsReport> & { readonly error?: string };
 
 function fail(text: string, code = 1): never {
   console.error(text);
