@@ -12,10 +12,10 @@ import { createNearIntents } from '../../src/providers/near-intents.ts';
 import { createPriceVenues } from '../../src/providers/price-venues.ts';
 import { createSolanaRpc, type SolanaNode, type SolanaRpc } from '../../src/providers/solana-rpc.ts';
 import { createVaultTransit } from '../../src/providers/vault-transit.ts';
-import { type Finding, hostOf, note, problem, problemIf, type Settings } from './finding.ts';
+import { type Finding, hostOf, note, noteIf, problem, problemIf, type Settings } from './finding.ts';
 
 /** Slots by which a node may lag behind another: about a minute. */
-const MAX_LAG_SLOTS = 150n;
+const MAX_LAG_SLOTS = 150;
 const MAX_TIP_DISTANCE = 2;
 const WEBHOOK_MS = 10_000;
 /** Owner of every wallet. */
@@ -130,17 +130,14 @@ async function checkKeyService(
 
 async function checkNodes(nodes: readonly SolanaNode[]): Promise<Finding[]> {
   const answers = await askAll(nodes, (node) => node.epochInfo('finalized'));
-  const slots = values(answers).map(({ value }) => value.slot);
-  const [low, high] = [
-    slots.reduce((a, b) => (a < b ? a : b), slots[0] ?? 0n),
-    slots.reduce((a, b) => (a > b ? a : b), 0n),
-  ];
+  const slots = values(answers).map(({ value }) => Number(value.slot));
+  const apart = Math.max(...slots) - Math.min(...slots);
   return [
     ...silent(answers, 'rpc-unreachable', 'Check SOLANA_RPC_URL and the key in it.'),
     ...problemIf(
-      slots.length > 1 && high - low > MAX_LAG_SLOTS,
+      apart > MAX_LAG_SLOTS,
       'rpc-behind',
-      `The nodes are ${high - low} slots apart.`,
+      `The nodes are ${apart} slots apart.`,
       'Replace the one that lags or is on another cluster.',
     ),
   ];
@@ -202,15 +199,12 @@ async function checkBridge(config: Config, reserve: string, bitcoin: string): Pr
     bitcoinAddress: bitcoin,
     now: Date.now,
   });
-  const keyless = jwt
-    ? []
-    : [
-        note(
-          'bridge-keyless',
-          `Without NEAR_INTENTS_JWT the bridge takes ${KEYLESS_FEE_BPS} basis points of each swap; our cap on such fees is ${MAX_APP_FEES_BPS}.`,
-          'Set NEAR_INTENTS_JWT. If the bridge raises this fee above the cap, all swaps of the route stop.',
-        ),
-      ];
+  const keyless = noteIf(
+    !jwt,
+    'bridge-keyless',
+    `Without NEAR_INTENTS_JWT the bridge takes ${KEYLESS_FEE_BPS} basis points of each swap; our cap on such fees is ${MAX_APP_FEES_BPS}.`,
+    'Set NEAR_INTENTS_JWT. If the bridge raises this fee above the cap, all swaps of the route stop.',
+  );
   try {
     const quote = await route.quote({ amount: PROBE_LAMPORTS, dry: true });
     if (quote.ok || quote.reason === 'amount_too_low') return keyless;
