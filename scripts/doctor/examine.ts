@@ -6,7 +6,14 @@ import { checkSettings } from './check-settings.ts';
 import { checkUpstreams } from './check-upstreams.ts';
 import type { Finding, Settings } from './finding.ts';
 
-export type Examination = {
+/** All findings, the cheapest first. */
+export async function examine({
+  settings,
+  production = {},
+  files,
+  service,
+  offline,
+}: {
   readonly settings: Settings;
   /** Settings of production, when `settings` belong to another environment. */
   readonly production?: Settings | undefined;
@@ -15,16 +22,7 @@ export type Examination = {
   readonly service?: string | undefined;
   /** Makes no requests. */
   readonly offline?: boolean;
-};
-
-/** All findings, the cheapest first. */
-export async function examine({
-  settings,
-  production = {},
-  files,
-  service,
-  offline,
-}: Examination): Promise<Finding[]> {
+}): Promise<Finding[]> {
   const local = [
     ...checkFiles(files),
     ...checkSettings(settings),
