@@ -74,11 +74,7 @@ const pathOf = (path: string): string =>
  * recorded.
  */
 export function shapeDrift(exchanges: readonly Exchange[]): string[] {
-  const byCall = new Map<string, Answered[]>();
-  for (const exchange of exchanges) {
-    const answered = answeredBy(exchange);
-    byCall.set(answered.call, [...(byCall.get(answered.call) ?? []), answered]);
-  }
+  const byCall = Map.groupBy(exchanges.map(answeredBy), ({ call }) => call);
   return [...byCall].flatMap(([call, answers]) => {
     const compared = answers.flatMap((answer) => {
       const differences = differencesOf(answer);
