@@ -47,16 +47,14 @@ function cell(cost: Cost): string {
 
 /** One row for all routes with the same costs. */
 function readRows(reads: RouteCosts['reads']): string[] {
-  const routes = new Map<string, string[]>();
-  for (const { route, cold, warm } of reads) {
+  const groups = Map.groupBy(reads, ({ cold, warm }) => {
     const [first, later] = [cell(cold), cell(warm)];
-    const costs = `${first} | ${later === first ? 'the same' : later}`;
-    routes.set(costs, [
-      ...(routes.get(costs) ?? []),
-      `\`${route.replace('GET ', '').replaceAll('|', '\\|')}\``,
-    ]);
-  }
-  return [...routes].map(([costs, names]) => `| ${names.join(', ')} | ${costs} |`);
+    return `${first} | ${later === first ? 'the same' : later}`;
+  });
+  return [...groups].map(([costs, same]) => {
+    const names = same.map(({ route }) => `\`${route.replace('GET ', '').replaceAll('|', '\\|')}\``);
+    return `| ${names.join(', ')} | ${costs} |`;
+  });
 }
 
 /** USD per million, and the millions that a month includes. Workers Paid, 2026. */
@@ -170,23 +168,19 @@ function monthRow(name: string, usage: Readonly<Record<Resource, number>>): stri
 export function withCosts(page: string): string {
   const costs = routeCosts();
   const viewRows = fixture<[ViewRows, ViewRows]>('page-view-rows.json');
-  const tables: readonly (readonly [first: string, rows: readonly string[]])[] = [
-    [
-      '| `GET` |',
-      [...readRows(costs.reads), `| a run of the minute's trigger | ${costText(costs.cron)} | the same |`],
+  const tables: Readonly<Record<string, readonly string[]>> = {
+    '| `GET` |': [
+      ...readRows(costs.reads),
+      `| a run of the minute's trigger | ${costText(costs.cron)} | the same |`,
     ],
-    [
-      '| route |',
-      costs.writes.map(
-        ({ route, steps }) =>
-          `| \`${route}\` | ${steps.map((step, at) => `${at + 1}. ${step}`).join('<br>')} |`,
-      ),
-    ],
-    ['| a day |', LOADS.map(([name, load]) => monthRow(name, usageOf(costs, viewRows, load)))],
-    [
-      '| views in a group |',
-      viewRows.map(({ views, known }) => `| ${views} | ${(known / views).toFixed(1)} |`),
-    ],
-  ];
-  return tables.reduce((text, [first, rows]) => withRows(text, first, rows), page);
+    '| route |': costs.writes.map(
+      ({ route, steps }) =>
+        `| \`${route}\` | ${steps.map((step, at) => `${at + 1}. ${step}`).join('<br>')} |`,
+    ),
+    '| a day |': LOADS.map(([name, load]) => monthRow(name, usageOf(costs, viewRows, load))),
+    '| views in a group |': viewRows.map(
+      ({ views, known }) => `| ${views} | ${(known / views).toFixed(1)} |`,
+    ),
+  };
+  return Object.entries(tables).reduce((text, [first, rows]) => withRows(text, first, rows), page);
 }
