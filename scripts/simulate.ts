@@ -2,11 +2,12 @@
  * Runs the whole custodian against seeded schedules: `npm run simulate -- --seeds 100000 --from 1`.
  * `--previous folder` rehearses upgrades and rollbacks: every second instance runs that earlier release.
  * `--liar` gives every seed three nodes, of which one lies in every response.
- * `--trace` prints one seed event by event; `--workers N` threads.
+ * `--trace` prints one seed event by event.
  * A failing seed is reduced before it is shown. The exit code is 1 for a violation, 2 for wrong arguments.
  * @module
  */
 import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { COVERED_FROM, missing } from '../test/simulator/coverage.ts';
 import { loadProduction, OWN_SOURCE, type Production } from '../test/simulator/production.ts';
@@ -26,8 +27,7 @@ type Share = {
   readonly liar: boolean;
 };
 
-const USAGE =
-  'npm run simulate -- [--seeds N] [--from N] [--workers N] [--previous folder] [--liar] [--trace]';
+const USAGE = 'npm run simulate -- [--seeds N] [--from N] [--previous folder] [--liar] [--trace]';
 /** Lines of a reduced seed that are shown; `--trace` prints all of the seed. */
 const LAST_LINES = 120;
 
@@ -35,7 +35,6 @@ const values = argumentsOrUsage(USAGE, (args) => {
   const given = readArguments(args, {
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
-    workers: { type: 'string', default: '2' },
     previous: { type: 'string' },
     liar: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
@@ -47,7 +46,6 @@ const values = argumentsOrUsage(USAGE, (args) => {
     ...given,
     seeds: wholeNumber('--seeds', given.seeds, { min: 1, max: 10_000_000 }),
     from: wholeNumber('--from', given.from, { min: 1 }),
-    workers: wholeNumber('--workers', given.workers, { min: 1, max: 64 }),
   };
 });
 
@@ -57,7 +55,8 @@ function scenarioFor(seed: number): Scenario {
 }
 
 async function main(): Promise<void> {
-  const { from, seeds, workers: step, previous, liar, trace } = values;
+  const { from, seeds, previous, liar, trace } = values;
+  const step = availableParallelism();
   if (trace) {
     const production = await loadProduction(OWN_SOURCE, previous);
     const { violations } = await runScenario(scenarioFor(from), production, (line) => console.log(line()));
