@@ -19,11 +19,8 @@ const [BEGIN, END] = ['<!-- table -->', '<!-- end of table -->'];
 const AREAS = { bundle, reads, search, 'page-views': pageViews };
 
 const versionOf = (name: string): string =>
-  (
-    JSON.parse(readFileSync(join(import.meta.dirname, '../node_modules', name, 'package.json'), 'utf8')) as {
-      version: string;
-    }
-  ).version;
+  JSON.parse(readFileSync(join(import.meta.dirname, '../node_modules', name, 'package.json'), 'utf8'))
+    .version;
 
 function machine(seconds: number): string {
   const [first] = cpus();
