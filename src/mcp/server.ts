@@ -12,7 +12,7 @@ import {
   type StandardSchemaWithJSON,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import { type Failure, invalidArguments, ToolFailure } from './api-client.ts';
+import { invalidArguments, ToolFailure } from './api-client.ts';
 import { canonical, issueText, refusalText } from './arguments.ts';
 import { registerDocuments, registerPrompts } from './documents.ts';
 import { TOOLS } from './tools/all-tools.ts';
@@ -137,11 +137,9 @@ export async function callTool(tool: Tool, given: unknown, context: ToolContext)
     const answer = await answerOf(tool, checked.data, wanted, context);
     return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
   } catch (error) {
-    return errorResult(
-      error instanceof ToolFailure
-        ? error.failure
-        : unexpected('An unexpected failure happened in this MCP server.').failure,
-    );
+    const { failure } =
+      error instanceof ToolFailure ? error : unexpected('An unexpected failure happened in this MCP server.');
+    return { isError: true, content: [{ type: 'text', text: JSON.stringify(failure) }] };
   }
 }
 
@@ -169,11 +167,6 @@ function repeated({ input }: Tool, first: Answer, ageSeconds: number): Answer {
   const message = `An equal call ${ageSeconds} s ago had this result; nothing was created now.${another} ${first.message ?? ''}`;
   return { ...first, replayed: true, message: message.trim() };
 }
-
-const errorResult = (failure: Failure): CallToolResult => ({
-  isError: true,
-  content: [{ type: 'text', text: JSON.stringify(failure) }],
-});
 
 /** @param answered the response of a creation; it contains the key that returns the outcome again */
 function unexpected(error: string, answered: Readonly<Record<string, unknown>> = {}): ToolFailure {
