@@ -163,11 +163,9 @@ function checkPlaceholders(settings: Settings): Finding[] {
       .some(
         (part) => PLACEHOLDER.test(part) || (URL.canParse(part) && EXAMPLE_HOST.test(new URL(part).hostname)),
       );
-  const names = Object.entries(settings).flatMap(([name, text]) =>
-    name !== 'SECURITY_CONTACT' && isPlaceholder(text) ? [name] : [],
-  );
-  return names.map((name) =>
-    problem(
+  return Object.entries(settings).flatMap(([name, text]) =>
+    problemIf(
+      name !== 'SECURITY_CONTACT' && isPlaceholder(text),
       'placeholder',
       `${name} still has the text of an example.`,
       `Replace it, or remove the line if you do not need ${name}.`,
