@@ -10,15 +10,13 @@ import { promisify } from 'node:util';
 import * as z from 'zod';
 import { tryJson } from '../src/core/json.ts';
 import { dumpRows, type Row } from './backup/dump.ts';
-import { askForPageViews, dumpPageViews, restorePageViews, type Service } from './backup/page-views.ts';
+import { askForPageViews, dumpPageViews, Rows, restorePageViews, type Service } from './backup/page-views.ts';
 import { argumentsOrUsage, createFile, oneLine, oneOf, readArguments, UsageError } from './command-line.ts';
 import { chooseTarget, type Target, targetLine } from './target.ts';
 
 /** Rows of one query. A row has at most a few kilobytes, and each call of wrangler takes seconds. */
 const PAGE = 5_000;
 const PAGE_VIEWS = 'page-views';
-const Cell = z.union([z.string(), z.number(), z.null()]);
-const Rows = z.array(z.record(z.string(), Cell));
 const Answer = z.array(z.object({ results: Rows }));
 const Refused = z.object({ error: z.object({ text: z.string() }) });
 

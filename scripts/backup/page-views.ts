@@ -8,7 +8,7 @@ import { BACKUP_TABLES, PAGE_VIEW_OBJECTS } from '../../src/features/analytics/p
 
 export type Service = { readonly url: string; readonly secret: string };
 
-const Rows = z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()])));
+export const Rows = z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()])));
 const Answer = z.object({
   ok: z.boolean().optional(),
   message: z.string().optional(),
