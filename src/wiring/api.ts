@@ -376,15 +376,13 @@ const accountReader =
   (addresses: readonly string[]) =>
     rpc.first((node) => node.accounts(addresses, 'confirmed'));
 
-type Built = { readonly sources: Sources; readonly deps: Deps };
-
-const built = new WeakMap<Env, Built>();
+const built = new WeakMap<Env, { readonly sources: Sources; readonly deps: Deps }>();
 
 /**
  * Builds the dependencies once per `env`, because they include caches. The runtime passes the same `env` to every
  * request of an isolate until a variable or secret changes. It may then keep the isolate and pass a new `env`.
  */
-function builtFor(env: Env): Built {
+function builtFor(env: Env) {
   const known = built.get(env);
   if (known) return known;
   const sources = sourcesOf(env);
