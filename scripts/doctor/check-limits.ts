@@ -1,5 +1,5 @@
 /** Finds settings of limits, sources and areas that are valid but unwise. */
-import { DECLARATIONS, limitsOf, readConfig, VARIABLES } from '../../src/config.ts';
+import { type Config, DECLARATIONS, limitsOf, readConfig, VARIABLES } from '../../src/config.ts';
 import { type LimitName, OPERATION_LIMITS, type OperationLimit } from '../../src/core/operation-limits.ts';
 import { type Finding, given, hostOf, noteIf, problem, problemIf, type Settings } from './finding.ts';
 
@@ -8,15 +8,17 @@ const { NEAR_INTENTS_API_URL: PRODUCTION_URL, NEAR_INTENTS_QUOTE_KEY: PRODUCTION
 const MAX_SANE_COST_BPS = 1_000;
 const LIMITS = Object.entries(OPERATION_LIMITS) as [LimitName, OperationLimit][];
 
-export const checkLimits = (settings: Settings): Finding[] => [
-  ...checkSpending(settings),
-  ...checkQuoteKey(settings),
-  ...checkSources(settings),
-  ...checkAreas(settings),
-];
+export function checkLimits(settings: Settings): Finding[] {
+  const config = readConfig(settings);
+  return [
+    ...checkSpending(config),
+    ...checkQuoteKey(config),
+    ...checkSources(config),
+    ...checkAreas(settings),
+  ];
+}
 
-function checkSpending(settings: Settings): Finding[] {
-  const c = readConfig(settings);
+function checkSpending(c: Config): Finding[] {
   if (c.invalid.some((name) => VARIABLES[name].areas[0] === 'custody')) return [];
   return [
     ...limitsBelowOthers(limitsOf(c)),
@@ -61,8 +63,7 @@ const limitsBelowOthers = (maximum: ReturnType<typeof limitsOf>): Finding[] =>
     ),
   );
 
-function checkQuoteKey(settings: Settings): Finding[] {
-  const { NEAR_INTENTS_API_URL: url, NEAR_INTENTS_QUOTE_KEY: key } = readConfig(settings);
+function checkQuoteKey({ NEAR_INTENTS_API_URL: url, NEAR_INTENTS_QUOTE_KEY: key }: Config): Finding[] {
   return problemIf(
     hostOf(url) === hostOf(PRODUCTION_URL) && key !== PRODUCTION_QUOTE_KEY,
     'quote-key-foreign',
@@ -71,8 +72,7 @@ function checkQuoteKey(settings: Settings): Finding[] {
   );
 }
 
-function checkSources(settings: Settings): Finding[] {
-  const { ESPLORA_API_URLS: explorers, SOLANA_RPC_URL: nodes } = readConfig(settings);
+function checkSources({ ESPLORA_API_URLS: explorers, SOLANA_RPC_URL: nodes }: Config): Finding[] {
   return [
     ...problemIf(
       new Set(explorers).size < 2,
