@@ -99,11 +99,9 @@ async function checkSecretsOf(origin: string, settings: Settings): Promise<Findi
 
 function checkAddresses({ bitcoin, solana }: Reserves, settings: Settings): Finding[] {
   const running = { RESERVE_SOLANA_ADDRESS: solana.address, RESERVE_BTC_ADDRESS: bitcoin.address };
-  const differs = Object.entries(running).filter(
-    ([name, address]) => settings[name] && settings[name] !== address,
-  );
-  return differs.map(([name]) =>
-    problem(
+  return Object.entries(running).flatMap(([name, address]) =>
+    problemIf(
+      Boolean(settings[name]) && settings[name] !== address,
       'service-other-reserve',
       `The running service has a different ${name} from these settings.`,
       'First find out which one is right.',
