@@ -27,20 +27,18 @@ type Answered<T> =
   | { readonly name: string; readonly value: T }
   | { readonly name: string; readonly failure: string };
 
-async function askAll<S extends { readonly name: string }, T>(
+const askAll = <S extends { readonly name: string }, T>(
   sources: readonly S[],
   read: (source: S) => Promise<T>,
-): Promise<Answered<T>[]> {
-  return Promise.all(
-    sources.map(async (source) => {
-      try {
-        return { name: source.name, value: await read(source) };
-      } catch (error) {
-        return { name: source.name, failure: reasonOf(error) };
-      }
-    }),
+): Promise<Answered<T>[]> =>
+  Promise.all(
+    sources.map((source) =>
+      read(source).then(
+        (value) => ({ name: source.name, value }),
+        (error: unknown) => ({ name: source.name, failure: reasonOf(error) }),
+      ),
+    ),
   );
-}
 
 /** Only our own errors' text: a message of the platform may quote a URL. */
 const reasonOf = (error: unknown): string =>
@@ -191,9 +189,8 @@ async function checkPrices(config: Config): Promise<Finding[]> {
 
 async function checkBridge(config: Config, reserve: string, bitcoin: string): Promise<Finding[]> {
   const { NEAR_INTENTS_API_URL: baseUrl, NEAR_INTENTS_JWT: jwt, NEAR_INTENTS_QUOTE_KEY: quoteKey } = config;
-  const provider = createNearIntents({ baseUrl, jwt, fetch });
   const route = createNearIntentsRoute({
-    provider,
+    provider: createNearIntents({ baseUrl, jwt, fetch }),
     quoteKey,
     reserveAddress: reserve,
     bitcoinAddress: bitcoin,
