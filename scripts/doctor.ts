@@ -34,9 +34,8 @@ const { values, world } = argumentsOrUsage(USAGE, (args) => {
   if (values.world && (settings !== undefined || offline))
     throw new UsageError('--world has settings of its own: give it without --settings and --offline');
   if (settings !== undefined || offline) return { values, world: undefined };
-  const worlds = findWorlds();
   if (service === undefined && !values.world) {
-    if (worlds.length === 0) return { values, world: undefined };
+    if (findWorlds().length === 0) return { values, world: undefined };
     if (existsSync(DEFAULT_SETTINGS))
       throw new UsageError(
         `Pass --settings ${DEFAULT_SETTINGS} or --world: an offline world runs here as well`,
