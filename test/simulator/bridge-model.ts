@@ -165,7 +165,6 @@ export function createBridgeModel(p: {
           if (together.length > 0) payOut(together);
         });
       case 'crumbs':
-        order.isShort = true;
         return void scheduler.after(wait, () => payBack(order, CRUMBS));
       case 'refunded':
         if (early) order.report = { state: 'refunded', amount: null };
@@ -216,6 +215,7 @@ export function createBridgeModel(p: {
 
   function payBack(order: Order, back: bigint): void {
     const signature = p.signature();
+    order.isShort = back * 10_000n < order.amount * (10_000n - MAX_COST_BPS);
     refunds.set(signature, order);
     p.refund(signature, back);
     order.report = { state: 'refunded', amount: random.chance(0.7) ? lamports(back) : null };
