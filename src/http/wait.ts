@@ -100,7 +100,7 @@ export function createWaiting({ memory, now, sleep, maximum = MAX_WAITING }: Wai
   }
 
   const shared = async <T>({ key, read }: Poll<T>): Promise<T> =>
-    (await memory.read(key, POLICY, read)).value;
+    (await memory.read(`wait:${key}`, POLICY, read)).value;
 
   /** @returns the newest value, and whether the wait was granted */
   async function nextChange<T>(

@@ -68,6 +68,20 @@ it('the outbox wakes the Durable Object once a minute while D1 accepts no row fo
   expect(fired).toBeLessThan(DAY_MS / 60_000 + 60);
 });
 
+it('delivers 200 rows that D1 had refused within a second of the command that retries them', async () => {
+  const w = waiting(0, refusing);
+  await w.custody.wake();
+  w.storage.transaction(() => {
+    for (let at = 0; at < 200; at++) w.journal.publish('invoices', `r${at}`, { journal: '{}' }, NOW);
+    for (const row of w.journal.outbox(200))
+      for (let refusals = 0; refusals < 3; refusals++) w.journal.refuse(row, 'D1_ERROR: full', NOW);
+    w.journal.retryRefused(NOW);
+  });
+  await pass(w, 1_000);
+  expect(w.journal.setAside(1)).toEqual([]);
+  expect(w.mirror.records('invoices')).toHaveLength(200);
+});
+
 it('a request whose result cannot be recorded wakes the Durable Object less than once in 4 minutes', async () => {
   const w = waiting(0, refusing, {
     payments: { ...createPaymentWorld().ports },

@@ -135,11 +135,14 @@ describe('reading an invoice', () => {
 const details = ['awaiting_payment', 'seen'];
 const detailOf = async (answer: ReturnType<ReturnType<typeof service>>) => (await answer).body.detail;
 
-it('a repeated read with the bookmark of a change returns the newest state', async () => {
-  const ask = service({ details });
-  await ask(PATH);
-  expect(await detailOf(ask(PATH, undefined, undefined, '00000001-a'))).toBe('seen');
-});
+it.each([undefined, 'wait=0', 'respond-async'])(
+  'a repeated read with the bookmark of a change returns the newest state with the preference %s',
+  async (prefer) => {
+    const ask = service({ details });
+    await ask(PATH);
+    expect(await detailOf(ask(PATH, undefined, prefer, '00000001-a'))).toBe('seen');
+  },
+);
 
 describe('waiting for an invoice', () => {
   it('a waiting read returns the invoice as soon as its payment is seen', async () => {

@@ -44,6 +44,8 @@ export class Background {
   readonly #p: BackgroundPorts;
   /** When the last alarm ended. */
   #ranAt = 0;
+  /** Whether D1 failed to accept a row that was due in the last flush. */
+  #isRefusing = false;
 
   constructor(p: BackgroundPorts) {
     this.#p = p;
@@ -102,7 +104,7 @@ export class Background {
     const memory = chain.memory();
     if (journal.getMeta(QUORUM_MEMORY) !== memory) journal.setMeta(QUORUM_MEMORY, memory);
     // Reconciliation restores a suspect journal from the mirror, so the journal must not write there before that.
-    if (gate.isVerified()) await flushOutbox(this.#p);
+    if (gate.isVerified()) this.#isRefusing = !(await flushOutbox(this.#p));
     await this.rearm();
   }
 
@@ -134,7 +136,7 @@ export class Background {
     const soonest = now() + (isLate ? LATE_DELIVERY_MS : DELIVERY_MS);
     if (journal.isQueued()) return soonest;
     const refused = journal.nextRefusedAt(now());
-    return refused === undefined ? undefined : Math.max(refused, soonest);
+    return refused === undefined || !this.#isRefusing ? refused : Math.max(refused, soonest);
   }
 
   async #runModules(): Promise<void> {

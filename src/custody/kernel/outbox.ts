@@ -31,23 +31,26 @@ type Delivery = 'delivered' | 'refused' | 'down';
  * found. That row leaves the queue and is then tried on its own, so that it does not delay the others. An outage of
  * D1 takes no row out of the queue.
  *
+ * @returns whether D1 accepted what was due
  * @throws in an instance that was replaced: its state must not reach the mirror
  */
-export async function flushOutbox(p: OutboxPorts): Promise<void> {
+export async function flushOutbox(p: OutboxPorts): Promise<boolean> {
   const { journal } = p;
   let rejections = 0;
   for (let size = BATCH; ; ) {
     const rows = journal.outbox(size);
     if (rows.length === 0) break;
     const delivery = await deliver(p, rows);
-    if (delivery === 'down' || (delivery === 'refused' && ++rejections >= MAX_REJECTIONS)) return;
+    if (delivery === 'down' || (delivery === 'refused' && ++rejections >= MAX_REJECTIONS)) return false;
     if (delivery === 'delivered' && rows.length < size) break;
     size = delivery === 'delivered' ? Math.min(BATCH, size * 2) : Math.max(1, Math.floor(rows.length / 2));
   }
   while (rejections++ < MAX_REJECTIONS) {
     const row = journal.refusedDue(p.now());
-    if (!row || (await deliver(p, [row])) === 'down') return;
+    if (!row) return true;
+    if ((await deliver(p, [row])) === 'down') return false;
   }
+  return true;
 }
 
 async function deliver(p: OutboxPorts, rows: readonly MirrorRow[]): Promise<Delivery> {

@@ -10,7 +10,13 @@ import { admitRead, clientKey, rateLimit } from '../../http/rate-limit.ts';
 import { BOOKMARK_HEADER } from '../../http/read-session.ts';
 import { errorResponses, jsonResponse } from '../../http/responses.ts';
 import { component, jsonRequest, newRouter } from '../../http/router.ts';
-import { grantedWaitMs, preferChangeHeaders, preferHeaders, type Waiting } from '../../http/wait.ts';
+import {
+  grantedWaitMs,
+  preferChangeHeaders,
+  preferHeaders,
+  preferredWaitMs,
+  type Waiting,
+} from '../../http/wait.ts';
 import { type CreateInvoiceDeps, createInvoice } from './create-invoice.ts';
 import { type GetInvoiceDeps, getInvoice } from './get-invoice.ts';
 import {
@@ -232,7 +238,7 @@ export const invoiceRoutes = newRouter<{ readonly tokens: InvoiceDeps }>()
     const { id } = c.req.valid('param');
     const { prefer } = c.req.valid('header');
     // A bookmark means that the caller has changed something, perhaps through another isolate, so the cache is skipped.
-    const isOwnRead = c.req.header(BOOKMARK_HEADER) !== undefined && prefer === undefined;
+    const isOwnRead = c.req.header(BOOKMARK_HEADER) !== undefined && !preferredWaitMs(prefer);
     const read = async (): Promise<RequestView> => {
       await admitRead(c);
       return getInvoice(deps, id);

@@ -121,6 +121,24 @@ describe('the sums over rows', () => {
     );
   });
 
+  it('reads the rows that limits count by an index, however many operations have ended', () => {
+    const { storage } = setUp();
+    const plans: unknown[] = [];
+    const journal = new Journal({
+      ...storage,
+      exec(query, ...params) {
+        if (query.includes('counts =') && query.startsWith('SELECT'))
+          plans.push(...storage.exec(`EXPLAIN QUERY PLAN ${query}`, ...params).map(({ detail }) => detail));
+        return storage.exec(query, ...params);
+      },
+    });
+    journal.counting(NOW);
+    expect(plans).toEqual([
+      expect.stringMatching(/^SEARCH operations USING INDEX operations_recent/),
+      expect.stringMatching(/^(SCAN|SEARCH) operations USING INDEX operations_counting/),
+    ]);
+  });
+
   it('keeps the minimum slot for balance reads even when the row that set it is more than a day old', () => {
     const { journal, add } = setUp();
     const waited = add(signed({ id: 'asry:x', kind: 'asry', createdAt: old, unsettled: lamports(0n) }));
