@@ -109,7 +109,10 @@ async function invoice(): Promise<Asked> {
   });
 }
 
-/** Pays an invoice. @returns its confirmation, once the payment is final */
+/** For this long, callers share a balance that was read, such as the one of the sale. */
+const BALANCE_SHARED_MS = 1_000;
+
+/** Pays an invoice. @returns its confirmation, once the payment is final and no earlier balance is shared */
 async function confirm(): Promise<Asked> {
   const [from] = world.users;
   if (!from) throw new Error('the world has no user');
@@ -122,7 +125,9 @@ async function confirm(): Promise<Asked> {
     references: [String(open.reference)],
   });
   const { ledger } = world.solana;
+  const soldBefore = Date.now();
   await until('a final payment', () => {
+    if (Date.now() - soldBefore <= BALANCE_SHARED_MS) return undefined;
     const slot = ledger.transaction(signature)?.slot ?? Number.POSITIVE_INFINITY;
     return ledger.clock.slot('finalized') >= slot || undefined;
   });
