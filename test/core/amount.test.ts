@@ -111,32 +111,30 @@ describe('parseAmount', () => {
   });
 });
 
-describe('formatAmount', () => {
-  it.each([
-    [2_010_000_000n, 9, '2.01'],
-    [0n, 9, '0'],
-    [1n, 9, '0.000000001'],
-    [1_000_000_000n, 9, '1'],
-    [-1_500_000_000n, 9, '-1.5'],
-    [-1n, 8, '-0.00000001'],
-    [123n, 0, '123'],
-  ])('%s atoms of %i decimals are %s', (atoms, decimals, text) => {
-    expect(formatAmount(atoms, decimals)).toBe(text);
-  });
+it.each([
+  [2_010_000_000n, 9, '2.01'],
+  [0n, 9, '0'],
+  [1n, 9, '0.000000001'],
+  [1_000_000_000n, 9, '1'],
+  [-1_500_000_000n, 9, '-1.5'],
+  [-1n, 8, '-0.00000001'],
+  [123n, 0, '123'],
+])('%s atoms of %i decimals are %s', (atoms, decimals, text) => {
+  expect(formatAmount(atoms, decimals)).toBe(text);
+});
 
-  it('formatAmount writes no exponent, no trailing zero and no trailing point', () => {
-    fc.assert(
-      fc.property(anyAtoms, anyDecimals, (atoms, decimals) => {
-        expect(formatAmount(atoms, decimals)).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/);
-      }),
-    );
-  });
+it('formatAmount writes no exponent, no trailing zero and no trailing point', () => {
+  fc.assert(
+    fc.property(anyAtoms, anyDecimals, (atoms, decimals) => {
+      expect(formatAmount(atoms, decimals)).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/);
+    }),
+  );
+});
 
-  it('the JSON number of an amount is the nearest double', () => {
-    expect(toNumber(2_010_000_000n, 9)).toBe(2.01);
-    expect(toNumber(0n, 9)).toBe(0);
-    expect(toNumber(1_125_000_000_000_000_001n, 9)).toBe(1_125_000_000);
-  });
+it('the JSON number of an amount is the nearest double', () => {
+  expect(toNumber(2_010_000_000n, 9)).toBe(2.01);
+  expect(toNumber(0n, 9)).toBe(0);
+  expect(toNumber(1_125_000_000_000_000_001n, 9)).toBe(1_125_000_000);
 });
 
 describe('rounding', () => {

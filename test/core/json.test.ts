@@ -55,67 +55,63 @@ describe('parseJson', () => {
   );
 });
 
-describe('parseUpstreamJson', () => {
-  it.each(['18446744073709551615', '9007199254740993', '-9007199254740993'])(
-    'parseUpstreamJson keeps every digit of the integer %s',
-    (text) => {
-      expect(integerOf(parseUpstreamJson(text))).toBe(BigInt(text));
-    },
-  );
+it.each(['18446744073709551615', '9007199254740993', '-9007199254740993'])(
+  'parseUpstreamJson keeps every digit of the integer %s',
+  (text) => {
+    expect(integerOf(parseUpstreamJson(text))).toBe(BigInt(text));
+  },
+);
 
-  it.each([
-    ['0.10', 0.1],
-    ['1.0', 1],
-    ['12e2', 1200],
-    ['0.5000000000000000001', 0.5],
-  ])('parseUpstreamJson reads %s as a double', (text, value) => {
-    expect(parseUpstreamJson(text)).toBe(value);
-  });
+it.each([
+  ['0.10', 0.1],
+  ['1.0', 1],
+  ['12e2', 1200],
+  ['0.5000000000000000001', 0.5],
+])('parseUpstreamJson reads %s as a double', (text, value) => {
+  expect(parseUpstreamJson(text)).toBe(value);
 });
 
-describe('numbers of parsed JSON', () => {
-  it('an integer of any size is exact', () => {
-    fc.assert(
-      fc.property(fc.bigInt({ min: -(10n ** 39n), max: 10n ** 39n }), (integer) => {
-        expect(integerOf(parseUpstreamJson(integer.toString()))).toBe(integer);
-        expect(integerOf(parseJson(integer.toString()))).toBe(integer);
-        expect(integerOf(integer.toString())).toBe(integer);
-      }),
-    );
-  });
+it('an integer of any size is exact', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(10n ** 39n), max: 10n ** 39n }), (integer) => {
+      expect(integerOf(parseUpstreamJson(integer.toString()))).toBe(integer);
+      expect(integerOf(parseJson(integer.toString()))).toBe(integer);
+      expect(integerOf(integer.toString())).toBe(integer);
+    }),
+  );
+});
 
-  it.each([
-    1.5,
-    1e21,
-    Number.NaN,
-    Number.POSITIVE_INFINITY,
-    '',
-    ' 1',
-    '1.0',
-    '1e3',
-    '0x1',
-    '1'.repeat(41),
-    null,
-    undefined,
-    true,
-    {},
-    [],
-    [1],
-    new ExactNumber('1e3'),
-  ])('%s is not an integer', (value) => {
-    expect(integerOf(value)).toBeUndefined();
-  });
+it.each([
+  1.5,
+  1e21,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  '',
+  ' 1',
+  '1.0',
+  '1e3',
+  '0x1',
+  '1'.repeat(41),
+  null,
+  undefined,
+  true,
+  {},
+  [],
+  [1],
+  new ExactNumber('1e3'),
+])('%s is not an integer', (value) => {
+  expect(integerOf(value)).toBeUndefined();
+});
 
-  it.each([
-    [1.5, '1.5'],
-    ['abc', 'abc'],
-    [new ExactNumber('1.50'), '1.50'],
-    [null, undefined],
-    [true, undefined],
-    [{}, undefined],
-  ])('numberText of the value %s is %s', (value, text) => {
-    expect(numberText(value)).toBe(text);
-  });
+it.each([
+  [1.5, '1.5'],
+  ['abc', 'abc'],
+  [new ExactNumber('1.50'), '1.50'],
+  [null, undefined],
+  [true, undefined],
+  [{}, undefined],
+])('numberText of the value %s is %s', (value, text) => {
+  expect(numberText(value)).toBe(text);
 });
 
 describe('isShallow', () => {

@@ -19,69 +19,65 @@ const report = (source: string, btc: number, sol: number): PriceReport => ({
 });
 const MARKET = report('market', 80_000, 100);
 
-describe('parsePrice', () => {
-  it.each([
-    ['80868.5', 80_868_500_000n],
-    ['101.24', 101_240_000n],
-    ['1', 1_000_000n],
-    ['0.000001', 1n],
-    ['101.12345678901234', 101_123_456n],
-    ['0.0671', 67_100n],
-  ])('parses a price of %s dollars', (text, microDollars) => {
-    expect(parsePrice(text)).toBe(microDollars);
-  });
-
-  it.each([
-    '',
-    '0',
-    '0.0',
-    '0.0000001',
-    '-1',
-    '1e5',
-    'NaN',
-    'Infinity',
-    '1.',
-    '.5',
-    '1.2.3',
-    '80,868.5',
-    ' 80868.5',
-    '80868.5 ',
-    '$80868.5',
-    '1.5x',
-    '1'.repeat(70),
-  ])('%j is not a price', (text) => {
-    expect(parsePrice(text)).toBeUndefined();
-  });
+it.each([
+  ['80868.5', 80_868_500_000n],
+  ['101.24', 101_240_000n],
+  ['1', 1_000_000n],
+  ['0.000001', 1n],
+  ['101.12345678901234', 101_123_456n],
+  ['0.0671', 67_100n],
+])('parses a price of %s dollars', (text, microDollars) => {
+  expect(parsePrice(text)).toBe(microDollars);
 });
 
-describe('divergenceBps', () => {
-  it.each([
-    [100n, 100n, 0n],
-    [100n, 101n, 100n],
-    [101n, 100n, 100n],
-    [10_000n, 10_001n, 1n],
-    [100_000n, 100_001n, 1n],
-    [1n, 2n, 10_000n],
-    [0n, 5n, 1_000_000n],
-    [0n, 0n, 1_000_000n],
-    [-1n, 5n, 1_000_000n],
-  ])('%s and %s are %s bps apart', (a, b, bps) => {
-    expect(divergenceBps(a, b)).toBe(bps);
-  });
+it.each([
+  '',
+  '0',
+  '0.0',
+  '0.0000001',
+  '-1',
+  '1e5',
+  'NaN',
+  'Infinity',
+  '1.',
+  '.5',
+  '1.2.3',
+  '80,868.5',
+  ' 80868.5',
+  '80868.5 ',
+  '$80868.5',
+  '1.5x',
+  '1'.repeat(70),
+])('%j is not a price', (text) => {
+  expect(parsePrice(text)).toBeUndefined();
+});
 
-  it('divergenceBps does not depend on the order and is never rounded down', () => {
-    const price = fc.bigInt({ min: 1n, max: 10n ** 15n });
-    fc.assert(
-      fc.property(price, price, (a, b) => {
-        const bps = divergenceBps(a, b);
-        expect(bps).toBe(divergenceBps(b, a));
-        const low = a < b ? a : b;
-        const gap = a < b ? b - a : a - b;
-        expect(bps * low).toBeGreaterThanOrEqual(gap * 10_000n);
-        expect((bps - 1n) * low).toBeLessThan(gap * 10_000n + low);
-      }),
-    );
-  });
+it.each([
+  [100n, 100n, 0n],
+  [100n, 101n, 100n],
+  [101n, 100n, 100n],
+  [10_000n, 10_001n, 1n],
+  [100_000n, 100_001n, 1n],
+  [1n, 2n, 10_000n],
+  [0n, 5n, 1_000_000n],
+  [0n, 0n, 1_000_000n],
+  [-1n, 5n, 1_000_000n],
+])('%s and %s are %s bps apart', (a, b, bps) => {
+  expect(divergenceBps(a, b)).toBe(bps);
+});
+
+it('divergenceBps does not depend on the order and is never rounded down', () => {
+  const price = fc.bigInt({ min: 1n, max: 10n ** 15n });
+  fc.assert(
+    fc.property(price, price, (a, b) => {
+      const bps = divergenceBps(a, b);
+      expect(bps).toBe(divergenceBps(b, a));
+      const low = a < b ? a : b;
+      const gap = a < b ? b - a : a - b;
+      expect(bps * low).toBeGreaterThanOrEqual(gap * 10_000n);
+      expect((bps - 1n) * low).toBeLessThan(gap * 10_000n + low);
+    }),
+  );
 });
 
 describe('agreePrices', () => {

@@ -143,29 +143,27 @@ function nextLetter(end: string): string {
   return alphabet[alphabet.indexOf(end[0] ?? '') + 1] ?? '';
 }
 
-describe('an uncompressed key', () => {
-  it('an uncompressed key signs for its P2PKH address with the headers 27 to 30, as bitcoinjs-message does', () => {
-    fc.assert(
-      fc.property(secretKeys, messages, (secretKey, message) => {
-        const address = deriveAddress(secretKey, 'p2pkh', false);
-        const signature = signBip137({ secretKey, compressed: false }, 'p2pkh', message);
-        expect(signature).toBe(sign(message, Buffer.from(secretKey), false).toString('base64'));
-        expect(base64.decode(signature)[0]).toBeLessThan(31);
-        expect(verifyBip137(decodeAddress(address), message, signature).verdict).toBe('valid');
-        expect(askPeers({ address, message, signature })).toEqual({
-          'bip322-js': true,
-          'bitcoinjs-message': true,
-        });
-      }),
-      { numRuns: 10 },
-    );
-  });
+it('an uncompressed key signs for its P2PKH address with the headers 27 to 30, as bitcoinjs-message does', () => {
+  fc.assert(
+    fc.property(secretKeys, messages, (secretKey, message) => {
+      const address = deriveAddress(secretKey, 'p2pkh', false);
+      const signature = signBip137({ secretKey, compressed: false }, 'p2pkh', message);
+      expect(signature).toBe(sign(message, Buffer.from(secretKey), false).toString('base64'));
+      expect(base64.decode(signature)[0]).toBeLessThan(31);
+      expect(verifyBip137(decodeAddress(address), message, signature).verdict).toBe('valid');
+      expect(askPeers({ address, message, signature })).toEqual({
+        'bip322-js': true,
+        'bitcoinjs-message': true,
+      });
+    }),
+    { numRuns: 10 },
+  );
+});
 
-  it("an uncompressed key's signature proves nothing about the P2PKH address of the compressed key", () => {
-    const key = { secretKey: new Uint8Array(32).fill(3), compressed: false };
-    const address = decodeAddress(deriveAddress(key.secretKey, 'p2pkh'));
-    expect(verifyBip137(address, 'text', signBip137(key, 'p2pkh', 'text')).verdict).toBe('invalid');
-  });
+it("an uncompressed key's signature proves nothing about the P2PKH address of the compressed key", () => {
+  const key = { secretKey: new Uint8Array(32).fill(3), compressed: false };
+  const address = decodeAddress(deriveAddress(key.secretKey, 'p2pkh'));
+  expect(verifyBip137(address, 'text', signBip137(key, 'p2pkh', 'text')).verdict).toBe('invalid');
 });
 
 it('P2WPKH and P2TR addresses are not verified as BIP-137, because BIP-322 is their scheme', () => {

@@ -56,37 +56,35 @@ describe.each(TYPES)('%s', (type) => {
   });
 });
 
-describe('spellings', () => {
-  it.each(['p2wpkh', 'p2tr'] as const)(
-    '%s: a BIP-322 signature is returned both with the prefix smp and without it',
-    (type) => {
-      const address = deriveAddress(secretKey, type);
-      const { signature, signatureUnprefixed } = signMessage({ wif, address, message: MESSAGE });
-      expect(signature).toBe(`smp${signatureUnprefixed}`);
-      const bare = { address, message: MESSAGE, signature: signatureUnprefixed ?? '' };
-      expect(verifyMessage(bare)).toEqual({ verdict: 'valid', scheme: 'bip322-simple' });
-    },
-  );
+it.each(['p2wpkh', 'p2tr'] as const)(
+  '%s: a BIP-322 signature is returned both with the prefix smp and without it',
+  (type) => {
+    const address = deriveAddress(secretKey, type);
+    const { signature, signatureUnprefixed } = signMessage({ wif, address, message: MESSAGE });
+    expect(signature).toBe(`smp${signatureUnprefixed}`);
+    const bare = { address, message: MESSAGE, signature: signatureUnprefixed ?? '' };
+    expect(verifyMessage(bare)).toEqual({ verdict: 'valid', scheme: 'bip322-simple' });
+  },
+);
 
-  it.each(['p2pkh', 'p2sh-p2wpkh'] as const)(
-    '%s: a BIP-137 signature is returned in one spelling only',
-    (type) => {
-      const address = deriveAddress(secretKey, type);
-      expect(signMessage({ wif, address, message: MESSAGE })).not.toHaveProperty('signatureUnprefixed');
-    },
-  );
+it.each(['p2pkh', 'p2sh-p2wpkh'] as const)(
+  '%s: a BIP-137 signature is returned in one spelling only',
+  (type) => {
+    const address = deriveAddress(secretKey, type);
+    expect(signMessage({ wif, address, message: MESSAGE })).not.toHaveProperty('signatureUnprefixed');
+  },
+);
 
-  it('an uncompressed key signs for its own P2PKH address, from its WIF', () => {
-    const address = deriveAddress(secretKey, 'p2pkh', false);
-    const wif = wifOf({ secretKey, compressed: false });
-    const signed = signMessage({ wif, address, message: MESSAGE });
-    const input = { address, message: MESSAGE, signature: signed.signature };
-    expect(verifyMessage(input)).toEqual({ verdict: 'valid', scheme: 'bip137-p2pkh' });
-    expect(askPeers(input)).toEqual({ 'bip322-js': true, 'bitcoinjs-message': true });
-    // The WIF states that its owner uses only the uncompressed form.
-    const compressed = deriveAddress(secretKey, 'p2pkh');
-    expect(() => signMessage({ wif, address: compressed, message: MESSAGE })).toThrow(RangeError);
-  });
+it('an uncompressed key signs for its own P2PKH address, from its WIF', () => {
+  const address = deriveAddress(secretKey, 'p2pkh', false);
+  const wif = wifOf({ secretKey, compressed: false });
+  const signed = signMessage({ wif, address, message: MESSAGE });
+  const input = { address, message: MESSAGE, signature: signed.signature };
+  expect(verifyMessage(input)).toEqual({ verdict: 'valid', scheme: 'bip137-p2pkh' });
+  expect(askPeers(input)).toEqual({ 'bip322-js': true, 'bitcoinjs-message': true });
+  // The WIF states that its owner uses only the uncompressed form.
+  const compressed = deriveAddress(secretKey, 'p2pkh');
+  expect(() => signMessage({ wif, address: compressed, message: MESSAGE })).toThrow(RangeError);
 });
 
 /** The body's last character before any padding, away from stray bits; replaced by its neighbour in the alphabet. */
@@ -208,54 +206,52 @@ describe.each(TYPES)('stricter than the peers, %s', (type) => {
   });
 });
 
-describe('the verdict', () => {
-  it('the verdict names the scheme that was tried and the reason', () => {
-    const signed = signedBy(secretKey, 'p2wpkh');
-    expect(verifyMessage({ ...signed, message: 'other' })).toEqual({
-      verdict: 'invalid',
-      scheme: 'bip322-simple',
-      reason: 'the signature does not match',
-    });
-    const p2pkh = signedBy(secretKey, 'p2pkh');
-    expect(verifyMessage({ ...p2pkh, message: 'other' })).toEqual({
-      verdict: 'invalid',
-      scheme: 'bip137-p2pkh',
-      reason: 'the signature is for another key or message',
-    });
-    const reason = 'not a Bitcoin mainnet address';
-    expect(verifyMessage({ ...signed, address: 'nowhere' })).toEqual({
-      verdict: 'invalid',
-      scheme: null,
-      reason,
-    });
+it('the verdict names the scheme that was tried and the reason', () => {
+  const signed = signedBy(secretKey, 'p2wpkh');
+  expect(verifyMessage({ ...signed, message: 'other' })).toEqual({
+    verdict: 'invalid',
+    scheme: 'bip322-simple',
+    reason: 'the signature does not match',
   });
+  const p2pkh = signedBy(secretKey, 'p2pkh');
+  expect(verifyMessage({ ...p2pkh, message: 'other' })).toEqual({
+    verdict: 'invalid',
+    scheme: 'bip137-p2pkh',
+    reason: 'the signature is for another key or message',
+  });
+  const reason = 'not a Bitcoin mainnet address';
+  expect(verifyMessage({ ...signed, address: 'nowhere' })).toEqual({
+    verdict: 'invalid',
+    scheme: null,
+    reason,
+  });
+});
 
-  it('the verdict is unsupported, not invalid, for a P2WSH address and for a proof-of-funds signature', () => {
-    const p2wsh = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
-    const signed = signedBy(secretKey, 'p2wpkh');
-    expect(verifyMessage({ ...signed, address: p2wsh }).verdict).toBe('unsupported');
-    expect(() => signMessage({ wif, address: p2wsh, message: MESSAGE })).toThrow(RangeError);
-    expect(verifyMessage({ ...signed, signature: `pof${withoutPrefix(signed.signature)}` })).toMatchObject({
-      verdict: 'unsupported',
-      scheme: 'bip322-proof-of-funds',
-    });
+it('the verdict is unsupported, not invalid, for a P2WSH address and for a proof-of-funds signature', () => {
+  const p2wsh = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
+  const signed = signedBy(secretKey, 'p2wpkh');
+  expect(verifyMessage({ ...signed, address: p2wsh }).verdict).toBe('unsupported');
+  expect(() => signMessage({ wif, address: p2wsh, message: MESSAGE })).toThrow(RangeError);
+  expect(verifyMessage({ ...signed, signature: `pof${withoutPrefix(signed.signature)}` })).toMatchObject({
+    verdict: 'unsupported',
+    scheme: 'bip322-proof-of-funds',
   });
+});
 
-  it('a verdict never throws, for any three texts', () => {
-    const text = fc.string({ unit: 'binary' });
-    const near = fc.constantFrom(...TYPES.map((type) => signedBy(secretKey, type)));
-    const signature = fc.oneof(
-      text,
-      fc
-        .tuple(fc.constantFrom('', 'smp', 'ful', 'pof'), fc.uint8Array({ maxLength: 120 }))
-        .map(([prefix, bytes]) => prefix + base64.encode(bytes)),
-    );
-    fc.assert(
-      fc.property(near, text, signature, fc.boolean(), (signed, address, random, own) => {
-        const input = { ...signed, signature: random, ...(own ? {} : { address }) };
-        expect(verifyMessage(input).verdict).not.toBe('valid');
-      }),
-      { numRuns: 500 },
-    );
-  });
+it('a verdict never throws, for any three texts', () => {
+  const text = fc.string({ unit: 'binary' });
+  const near = fc.constantFrom(...TYPES.map((type) => signedBy(secretKey, type)));
+  const signature = fc.oneof(
+    text,
+    fc
+      .tuple(fc.constantFrom('', 'smp', 'ful', 'pof'), fc.uint8Array({ maxLength: 120 }))
+      .map(([prefix, bytes]) => prefix + base64.encode(bytes)),
+  );
+  fc.assert(
+    fc.property(near, text, signature, fc.boolean(), (signed, address, random, own) => {
+      const input = { ...signed, signature: random, ...(own ? {} : { address }) };
+      expect(verifyMessage(input).verdict).not.toBe('valid');
+    }),
+    { numRuns: 500 },
+  );
 });

@@ -62,25 +62,23 @@ describe('base58 of an exact length', () => {
   });
 });
 
-describe('isOnCurve', () => {
-  it("isOnCurve is true for every wallet's key", () => {
-    for (let at = 0; at < 20; at++) {
-      const { publicKey } = generateKeyPairSync('ed25519');
-      const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32);
-      expect(isOnCurve(base58.encode(raw))).toBe(true);
-    }
-  });
+it("isOnCurve is true for every wallet's key", () => {
+  for (let at = 0; at < 20; at++) {
+    const { publicKey } = generateKeyPairSync('ed25519');
+    const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32);
+    expect(isOnCurve(base58.encode(raw))).toBe(true);
+  }
+});
 
-  it.each(PDAS)('isOnCurve is false for the program-derived address %s', (address) => {
-    expect(isAddress(address)).toBe(true);
-    expect(isOnCurve(address)).toBe(false);
-  });
+it.each(PDAS)('isOnCurve is false for the program-derived address %s', (address) => {
+  expect(isAddress(address)).toBe(true);
+  expect(isOnCurve(address)).toBe(false);
+});
 
-  it('isOnCurve is false for a coordinate that is not reduced', () => {
-    // y = p + 1, which a lax decoder reads as y = 1.
-    const bytes = new Uint8Array(32).fill(0xff);
-    bytes[0] = 0xee;
-    bytes[31] = 0x7f;
-    expect(isOnCurve(base58.encode(bytes))).toBe(false);
-  });
+it('isOnCurve is false for a coordinate that is not reduced', () => {
+  // y = p + 1, which a lax decoder reads as y = 1.
+  const bytes = new Uint8Array(32).fill(0xff);
+  bytes[0] = 0xee;
+  bytes[31] = 0x7f;
+  expect(isOnCurve(base58.encode(bytes))).toBe(false);
 });

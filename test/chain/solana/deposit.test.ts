@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { encodeBase58, isAddress, isOnCurve } from '../../../src/chain/solana/address.ts';
 import {
   checkDeposit,
@@ -111,88 +111,86 @@ const transfer = (change: Partial<DepositTransaction> = {}): DepositTransaction 
   ...change,
 });
 
-describe('further possible answers of a node', () => {
-  it.each<[string, Partial<DepositTransaction>, DepositVerdict | Partial<DepositVerdict>]>([
-    ['a deposit', {}, { type: 'deposit', creditedAtoms: 40n, sender: SENDER }],
-    [
-      'no balances at all',
-      { preTokens: null, postTokens: null },
-      { type: 'unverifiable', reason: 'no_token_balances' },
-    ],
-    ['only later balances', { preTokens: null }, { type: 'unverifiable', reason: 'no_token_balances' }],
-    ['only earlier balances', { postTokens: null }, { type: 'unverifiable', reason: 'no_token_balances' }],
-    ['no block time', { blockTime: null }, { type: 'unverifiable', reason: 'no_block_time' }],
-    [
-      'no owner of an account, as older nodes return it',
-      { postTokens: [row(null, 60n), row(TREASURY, 45n)] },
-      { type: 'unverifiable', reason: 'bad_balances' },
-    ],
-    [
-      'no program of an account',
-      { preTokens: [row(SENDER, 100n, { program: null }), row(TREASURY, 5n)] },
-      { type: 'unverifiable', reason: 'bad_balances' },
-    ],
-    [
-      'one account twice',
-      { postTokens: [row(SENDER, 60n), row(TREASURY, 45n), row(TREASURY, 45n)] },
-      { type: 'unverifiable', reason: 'bad_balances' },
-    ],
-    [
-      'an account index out of range',
-      { postTokens: [row(SENDER, 60n), row(TREASURY, 45n, { account: '' })] },
-      { type: 'unverifiable', reason: 'bad_balances' },
-    ],
-    [
-      'an exchange on the list',
-      {
-        signers: [EXCHANGE_WALLETS[0] ?? ''],
-        preTokens: [row(EXCHANGE_WALLETS[0] ?? '', 100n), row(TREASURY, 5n)],
-        postTokens: [row(EXCHANGE_WALLETS[0] ?? '', 60n), row(TREASURY, 45n)],
-      },
-      { type: 'held', reason: 'sender_is_exchange' },
-    ],
-    [
-      'an account closed and created again for another token at the same address',
-      {
-        preTokens: [row(SENDER, 100n), row(TREASURY, 5n), row(OTHER, 1n, { account: VAULT })],
-        postTokens: [
-          row(SENDER, 60n),
-          row(TREASURY, 45n),
-          row(OTHER, 1n, { account: VAULT, mint: recorded.mints.USDT }),
-        ],
-      },
-      { type: 'held', reason: 'several_senders' },
-    ],
-    [
-      'a swap in which a pool pays the treasury',
-      {
-        preTokens: [row(VAULT, 100n), row(TREASURY, 5n)],
-        postTokens: [row(VAULT, 60n), row(TREASURY, 45n)],
-      },
-      { type: 'held', reason: 'sender_off_curve' },
-    ],
-    [
-      'a failed transaction whose balances look like a deposit',
-      { failed: true },
-      { type: 'refused', reason: 'transaction_failed' },
-    ],
-    ['no token rows', { preTokens: [], postTokens: [] }, { type: 'refused', reason: 'no_credit' }],
-    [
-      "a treasury's account under another program",
-      {
-        preTokens: [row(SENDER, 100n), row(TREASURY, 5n, { program: TOKEN_2022_PROGRAM })],
-        postTokens: [row(SENDER, 60n), row(TREASURY, 45n, { program: TOKEN_2022_PROGRAM })],
-      },
-      { type: 'held', reason: 'treasury_account_changed' },
-    ],
-  ])('checkDeposit judges another possible response of a node: %s', (_name, change, expected) => {
-    expect(checkDeposit(transfer(change), terms)).toMatchObject(expected);
-  });
+it.each<[string, Partial<DepositTransaction>, DepositVerdict | Partial<DepositVerdict>]>([
+  ['a deposit', {}, { type: 'deposit', creditedAtoms: 40n, sender: SENDER }],
+  [
+    'no balances at all',
+    { preTokens: null, postTokens: null },
+    { type: 'unverifiable', reason: 'no_token_balances' },
+  ],
+  ['only later balances', { preTokens: null }, { type: 'unverifiable', reason: 'no_token_balances' }],
+  ['only earlier balances', { postTokens: null }, { type: 'unverifiable', reason: 'no_token_balances' }],
+  ['no block time', { blockTime: null }, { type: 'unverifiable', reason: 'no_block_time' }],
+  [
+    'no owner of an account, as older nodes return it',
+    { postTokens: [row(null, 60n), row(TREASURY, 45n)] },
+    { type: 'unverifiable', reason: 'bad_balances' },
+  ],
+  [
+    'no program of an account',
+    { preTokens: [row(SENDER, 100n, { program: null }), row(TREASURY, 5n)] },
+    { type: 'unverifiable', reason: 'bad_balances' },
+  ],
+  [
+    'one account twice',
+    { postTokens: [row(SENDER, 60n), row(TREASURY, 45n), row(TREASURY, 45n)] },
+    { type: 'unverifiable', reason: 'bad_balances' },
+  ],
+  [
+    'an account index out of range',
+    { postTokens: [row(SENDER, 60n), row(TREASURY, 45n, { account: '' })] },
+    { type: 'unverifiable', reason: 'bad_balances' },
+  ],
+  [
+    'an exchange on the list',
+    {
+      signers: [EXCHANGE_WALLETS[0] ?? ''],
+      preTokens: [row(EXCHANGE_WALLETS[0] ?? '', 100n), row(TREASURY, 5n)],
+      postTokens: [row(EXCHANGE_WALLETS[0] ?? '', 60n), row(TREASURY, 45n)],
+    },
+    { type: 'held', reason: 'sender_is_exchange' },
+  ],
+  [
+    'an account closed and created again for another token at the same address',
+    {
+      preTokens: [row(SENDER, 100n), row(TREASURY, 5n), row(OTHER, 1n, { account: VAULT })],
+      postTokens: [
+        row(SENDER, 60n),
+        row(TREASURY, 45n),
+        row(OTHER, 1n, { account: VAULT, mint: recorded.mints.USDT }),
+      ],
+    },
+    { type: 'held', reason: 'several_senders' },
+  ],
+  [
+    'a swap in which a pool pays the treasury',
+    {
+      preTokens: [row(VAULT, 100n), row(TREASURY, 5n)],
+      postTokens: [row(VAULT, 60n), row(TREASURY, 45n)],
+    },
+    { type: 'held', reason: 'sender_off_curve' },
+  ],
+  [
+    'a failed transaction whose balances look like a deposit',
+    { failed: true },
+    { type: 'refused', reason: 'transaction_failed' },
+  ],
+  ['no token rows', { preTokens: [], postTokens: [] }, { type: 'refused', reason: 'no_credit' }],
+  [
+    "a treasury's account under another program",
+    {
+      preTokens: [row(SENDER, 100n), row(TREASURY, 5n, { program: TOKEN_2022_PROGRAM })],
+      postTokens: [row(SENDER, 60n), row(TREASURY, 45n, { program: TOKEN_2022_PROGRAM })],
+    },
+    { type: 'held', reason: 'treasury_account_changed' },
+  ],
+])('checkDeposit judges another possible response of a node: %s', (_name, change, expected) => {
+  expect(checkDeposit(transfer(change), terms)).toMatchObject(expected);
+});
 
-  it('the list of exchanges has no duplicate addresses', () => {
-    expect(EXCHANGE_WALLETS.every(isAddress)).toBe(true);
-    expect(new Set(EXCHANGE_WALLETS).size).toBe(EXCHANGE_WALLETS.length);
-  });
+it('the list of exchanges has no duplicate addresses', () => {
+  expect(EXCHANGE_WALLETS.every(isAddress)).toBe(true);
+  expect(new Set(EXCHANGE_WALLETS).size).toBe(EXCHANGE_WALLETS.length);
 });
 
 const MUTATIONS = 5_000;
