@@ -139,46 +139,44 @@ describe('the calls of one invocation', () => {
   });
 });
 
-describe('the circuit of an upstream', () => {
-  it('the circuit opens after two timeouts in a row, and lets one trial call through after 30 seconds', async () => {
-    let respondsAfterMs = 1e9;
-    const { read, asked, admission } = upstreams(() => respondsAfterMs);
-    expect(await settled(read('host'), TIMEOUT_MS)).toBe('timeout');
-    expect(admission.openCircuits()).toEqual([]);
-    expect(await settled(read('host'), TIMEOUT_MS)).toBe('timeout');
-    expect(admission.openCircuits()).toEqual(['host']);
-    expect(await read('host')).toBe('circuit_open');
-    await vi.advanceTimersByTimeAsync(30_000);
-    // The trial fails, so the next one follows 30 s after it.
-    expect(await settled(Promise.all([read('host'), read('host')]), TIMEOUT_MS)).toEqual([
-      'timeout',
-      'circuit_open',
-    ]);
-    expect(await settled(read('host'), 1_000)).toBe('circuit_open');
-    await vi.advanceTimersByTimeAsync(30_000);
-    respondsAfterMs = 50;
-    expect(await settled(read('host'), 50)).toBe('ok');
-    expect(admission.openCircuits()).toEqual([]);
-    expect(await settled(read('host'), 50)).toBe('ok');
-    expect(asked).toHaveLength(5);
-  });
+it('the circuit opens after two timeouts in a row, and lets one trial call through after 30 seconds', async () => {
+  let respondsAfterMs = 1e9;
+  const { read, asked, admission } = upstreams(() => respondsAfterMs);
+  expect(await settled(read('host'), TIMEOUT_MS)).toBe('timeout');
+  expect(admission.openCircuits()).toEqual([]);
+  expect(await settled(read('host'), TIMEOUT_MS)).toBe('timeout');
+  expect(admission.openCircuits()).toEqual(['host']);
+  expect(await read('host')).toBe('circuit_open');
+  await vi.advanceTimersByTimeAsync(30_000);
+  // The trial fails, so the next one follows 30 s after it.
+  expect(await settled(Promise.all([read('host'), read('host')]), TIMEOUT_MS)).toEqual([
+    'timeout',
+    'circuit_open',
+  ]);
+  expect(await settled(read('host'), 1_000)).toBe('circuit_open');
+  await vi.advanceTimersByTimeAsync(30_000);
+  respondsAfterMs = 50;
+  expect(await settled(read('host'), 50)).toBe('ok');
+  expect(admission.openCircuits()).toEqual([]);
+  expect(await settled(read('host'), 50)).toBe('ok');
+  expect(asked).toHaveLength(5);
+});
 
-  it('the circuit stays closed if a call succeeds between two timeouts', async () => {
-    let respondsAfterMs = 1e9;
-    const { read, admission } = upstreams(() => respondsAfterMs);
-    await settled(read('host'), TIMEOUT_MS);
-    respondsAfterMs = 50;
-    await settled(read('host'), TIMEOUT_MS);
-    respondsAfterMs = 1e9;
-    await settled(read('host'), TIMEOUT_MS);
-    expect(admission.openCircuits()).toEqual([]);
-  });
+it('the circuit stays closed if a call succeeds between two timeouts', async () => {
+  let respondsAfterMs = 1e9;
+  const { read, admission } = upstreams(() => respondsAfterMs);
+  await settled(read('host'), TIMEOUT_MS);
+  respondsAfterMs = 50;
+  await settled(read('host'), TIMEOUT_MS);
+  respondsAfterMs = 1e9;
+  await settled(read('host'), TIMEOUT_MS);
+  expect(admission.openCircuits()).toEqual([]);
+});
 
-  it('the circuit does not stay open if the clock goes back', async () => {
-    const { read } = upstreams(() => 1e9);
-    await settled(read('host'), TIMEOUT_MS);
-    await settled(read('host'), TIMEOUT_MS);
-    vi.setSystemTime(Date.now() - 86_400_000);
-    expect(await settled(read('host'), TIMEOUT_MS)).toBe('timeout');
-  });
+it('the circuit does not stay open if the clock goes back', async () => {
+  const { read } = upstreams(() => 1e9);
+  await settled(read('host'), TIMEOUT_MS);
+  await settled(read('host'), TIMEOUT_MS);
+  vi.setSystemTime(Date.now() - 86_400_000);
+  expect(await settled(read('host'), TIMEOUT_MS)).toBe('timeout');
 });

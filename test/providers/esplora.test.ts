@@ -97,33 +97,31 @@ describe('balance', () => {
   });
 });
 
-describe('tip', () => {
-  it('the height and hash of the tip are read from plain text', async () => {
-    expect(await at('/blocks/tip/height', { body: '900001' }).esplora.tipHeight()).toBe(900_001);
-    expect(await at('/blocks/tip/hash', { body: 'd'.repeat(64) }).esplora.tipHash()).toBe('d'.repeat(64));
-  });
+it('the height and hash of the tip are read from plain text', async () => {
+  expect(await at('/blocks/tip/height', { body: '900001' }).esplora.tipHeight()).toBe(900_001);
+  expect(await at('/blocks/tip/hash', { body: 'd'.repeat(64) }).esplora.tipHash()).toBe('d'.repeat(64));
+});
 
-  it.each<[string, Recorded, string]>([
-    ['HTML', { body: '<html>' }, 'not_a_height'],
-    ['nothing', { body: '' }, 'not_a_height'],
-    ['a negative number', { body: '-1' }, 'not_a_height'],
-    ['a number with a line feed', { body: '900001\n' }, 'not_a_height'],
-    ['a huge number', { body: '9'.repeat(10) }, 'not_a_height'],
-    ['a 429 page', HTML_429, 'status_429'],
-  ])('%s is not a tip height', async (_name, answer, reason) => {
-    await expect(at('/blocks/tip/height', answer).esplora.tipHeight()).rejects.toMatchObject({
-      details: { reason },
-    });
+it.each<[string, Recorded, string]>([
+  ['HTML', { body: '<html>' }, 'not_a_height'],
+  ['nothing', { body: '' }, 'not_a_height'],
+  ['a negative number', { body: '-1' }, 'not_a_height'],
+  ['a number with a line feed', { body: '900001\n' }, 'not_a_height'],
+  ['a huge number', { body: '9'.repeat(10) }, 'not_a_height'],
+  ['a 429 page', HTML_429, 'status_429'],
+])('%s is not a tip height', async (_name, answer, reason) => {
+  await expect(at('/blocks/tip/height', answer).esplora.tipHeight()).rejects.toMatchObject({
+    details: { reason },
   });
+});
 
-  it.each([
-    ['', 'not_a_hash'],
-    ['D'.repeat(64), 'not_a_hash'],
-    ['d'.repeat(63), 'not_a_hash'],
-  ])('%j is not a block hash', async (body, reason) => {
-    await expect(at('/blocks/tip/hash', { body }).esplora.tipHash()).rejects.toMatchObject({
-      details: { reason },
-    });
+it.each([
+  ['', 'not_a_hash'],
+  ['D'.repeat(64), 'not_a_hash'],
+  ['d'.repeat(63), 'not_a_hash'],
+])('%j is not a block hash', async (body, reason) => {
+  await expect(at('/blocks/tip/hash', { body }).esplora.tipHash()).rejects.toMatchObject({
+    details: { reason },
   });
 });
 

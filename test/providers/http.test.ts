@@ -18,57 +18,53 @@ const get = (answers: Recorded | Error | (Recorded | Error)[]) => {
   return { read, requests: upstream.requests };
 };
 
-describe('a response in the documented shape', () => {
-  it('a response in the documented shape is read, with our headers on the request', async () => {
-    const { read, requests } = get(GOOD);
-    expect(await read).toEqual({ ok: true });
-    expect(requests).toHaveLength(1);
-    expect(requests[0]?.headers.get('accept')).toBe('application/json');
-    expect(requests[0]?.headers.get('user-agent')).toBe('sluice');
-    expect(requests[0]?.headers.get('content-type')).toBeNull();
-  });
+it('a response in the documented shape is read, with our headers on the request', async () => {
+  const { read, requests } = get(GOOD);
+  expect(await read).toEqual({ ok: true });
+  expect(requests).toHaveLength(1);
+  expect(requests[0]?.headers.get('accept')).toBe('application/json');
+  expect(requests[0]?.headers.get('user-agent')).toBe('sluice');
+  expect(requests[0]?.headers.get('content-type')).toBeNull();
+});
 
-  it('a POST has the JSON content type', async () => {
-    const { fetch, requests } = replay({ [`POST ${URL}`]: GOOD });
-    await postJson({ fetch, upstream: 'up', url: URL, body: { a: 1 } }, Shape);
-    expect(requests[0]).toMatchObject({ method: 'POST', body: { a: 1 } });
-    expect(requests[0]?.headers.get('content-type')).toBe('application/json');
-  });
+it('a POST has the JSON content type', async () => {
+  const { fetch, requests } = replay({ [`POST ${URL}`]: GOOD });
+  await postJson({ fetch, upstream: 'up', url: URL, body: { a: 1 } }, Shape);
+  expect(requests[0]).toMatchObject({ method: 'POST', body: { a: 1 } });
+  expect(requests[0]?.headers.get('content-type')).toBe('application/json');
+});
 
-  it('integers above 2^53 keep their digits', () => {
-    const answer = { status: 200, headers: new Headers(), text: '{"n":18446744073709551615}' };
-    expect(shaped('up', answer, z.object({ n: z.unknown() })).n).toEqual({ source: '18446744073709551615' });
+it('integers above 2^53 keep their digits', () => {
+  const answer = { status: 200, headers: new Headers(), text: '{"n":18446744073709551615}' };
+  expect(shaped('up', answer, z.object({ n: z.unknown() })).n).toEqual({ source: '18446744073709551615' });
+});
+
+it.each<[string, Recorded | Error, string]>([
+  ['a connection that fails', new TypeError('fetch failed'), 'unreachable'],
+  ['an HTML page with 429', HTML_429, 'rate_limited'],
+  ['a JSON body with 429', { status: 429, body: { ok: true } }, 'rate_limited'],
+  ['status 500', { status: 500, body: { ok: true } }, 'status_500'],
+  ['status 404', { status: 404, body: 'Not found' }, 'status_404'],
+  ['a redirect', { status: 302, headers: { location: 'https://elsewhere.test/' }, body: '' }, 'status_302'],
+  ['HTML with 200', { body: '<html>welcome</html>' }, 'not_json'],
+  ['truncated JSON', { body: '{"ok":tr' }, 'not_json'],
+  ['no body', { body: '' }, 'not_json'],
+  ['two documents', { body: '{"ok":true}{"ok":true}' }, 'not_json'],
+  ['another shape', { body: { fine: true } }, 'unexpected_shape'],
+  ['a list', { body: [{ ok: true }] }, 'unexpected_shape'],
+  ['null', { body: null }, 'unexpected_shape'],
+  ['a wrong type', { body: { ok: 'true' } }, 'unexpected_shape'],
+])('a read fails as UPSTREAM_FAILED with a reason: %s', async (_name, answer, reason) => {
+  await expect(get(answer).read).rejects.toMatchObject({
+    code: 'UPSTREAM_FAILED',
+    details: { upstream: 'up', reason },
   });
 });
 
-describe('every other response is UPSTREAM_FAILED with a reason', () => {
-  it.each<[string, Recorded | Error, string]>([
-    ['a connection that fails', new TypeError('fetch failed'), 'unreachable'],
-    ['an HTML page with 429', HTML_429, 'rate_limited'],
-    ['a JSON body with 429', { status: 429, body: { ok: true } }, 'rate_limited'],
-    ['status 500', { status: 500, body: { ok: true } }, 'status_500'],
-    ['status 404', { status: 404, body: 'Not found' }, 'status_404'],
-    ['a redirect', { status: 302, headers: { location: 'https://elsewhere.test/' }, body: '' }, 'status_302'],
-    ['HTML with 200', { body: '<html>welcome</html>' }, 'not_json'],
-    ['truncated JSON', { body: '{"ok":tr' }, 'not_json'],
-    ['no body', { body: '' }, 'not_json'],
-    ['two documents', { body: '{"ok":true}{"ok":true}' }, 'not_json'],
-    ['another shape', { body: { fine: true } }, 'unexpected_shape'],
-    ['a list', { body: [{ ok: true }] }, 'unexpected_shape'],
-    ['null', { body: null }, 'unexpected_shape'],
-    ['a wrong type', { body: { ok: 'true' } }, 'unexpected_shape'],
-  ])('a read fails as UPSTREAM_FAILED with a reason: %s', async (_name, answer, reason) => {
-    await expect(get(answer).read).rejects.toMatchObject({
-      code: 'UPSTREAM_FAILED',
-      details: { upstream: 'up', reason },
-    });
-  });
-
-  it('neither the message nor the details of an error contain the URL, which may contain keys', async () => {
-    const error: unknown = await get(new TypeError(`cannot reach ${URL}`)).read.catch((e: unknown) => e);
-    const { message, details } = error as { message: string; details: unknown };
-    expect(JSON.stringify({ message, details })).not.toMatch(/secret|upstream\.test/);
-  });
+it('neither the message nor the details of an error contain the URL, which may contain keys', async () => {
+  const error: unknown = await get(new TypeError(`cannot reach ${URL}`)).read.catch((e: unknown) => e);
+  const { message, details } = error as { message: string; details: unknown };
+  expect(JSON.stringify({ message, details })).not.toMatch(/secret|upstream\.test/);
 });
 
 describe('retries', () => {

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { completeRows, stringShortener } from '../../src/providers/large-list.ts';
 
 /** The text after the shortener, which receives it in chunks of this size. */
@@ -11,39 +11,35 @@ function shortened(text: string, size: number): string {
   return new TextDecoder().decode(Uint8Array.from(kept));
 }
 
-describe('the shortener', () => {
-  it('the shortener changes no JSON whose strings are short, in chunks of any size', () => {
-    fc.assert(
-      fc.property(fc.json({ maxDepth: 3 }), fc.integer({ min: 1, max: 9 }), (text, size) => {
-        fc.pre(text.length < 200);
-        expect(shortened(text, size)).toBe(text);
-      }),
-    );
-  });
+it('the shortener changes no JSON whose strings are short, in chunks of any size', () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 3 }), fc.integer({ min: 1, max: 9 }), (text, size) => {
+      fc.pre(text.length < 200);
+      expect(shortened(text, size)).toBe(text);
+    }),
+  );
+});
 
-  it('the shortener keeps the first 200 bytes of each string', () => {
-    const text = JSON.stringify({ a: 'x'.repeat(500), b: ['y'.repeat(201), 1], ['z'.repeat(300)]: 'c' });
-    expect(JSON.parse(shortened(text, 7))).toEqual({
-      a: 'x'.repeat(200),
-      b: ['y'.repeat(200), 1],
-      ['z'.repeat(200)]: 'c',
-    });
+it('the shortener keeps the first 200 bytes of each string', () => {
+  const text = JSON.stringify({ a: 'x'.repeat(500), b: ['y'.repeat(201), 1], ['z'.repeat(300)]: 'c' });
+  expect(JSON.parse(shortened(text, 7))).toEqual({
+    a: 'x'.repeat(200),
+    b: ['y'.repeat(200), 1],
+    ['z'.repeat(200)]: 'c',
   });
 });
 
-describe('the complete rows of a cut list', () => {
-  it('the complete rows of a cut list are a prefix of it, wherever it is cut', () => {
-    fc.assert(
-      fc.property(fc.array(fc.dictionary(fc.string(), fc.json({ maxDepth: 2 }))), fc.nat(), (rows, cut) => {
-        const text = JSON.stringify(rows);
-        const part = completeRows(text.slice(0, cut % (text.length + 1)));
-        const read = part === undefined ? [] : (JSON.parse(part) as unknown[]);
-        expect(rows.slice(0, read.length)).toEqual(read);
-      }),
-    );
-  });
+it('the complete rows of a cut list are a prefix of it, wherever it is cut', () => {
+  fc.assert(
+    fc.property(fc.array(fc.dictionary(fc.string(), fc.json({ maxDepth: 2 }))), fc.nat(), (rows, cut) => {
+      const text = JSON.stringify(rows);
+      const part = completeRows(text.slice(0, cut % (text.length + 1)));
+      const read = part === undefined ? [] : (JSON.parse(part) as unknown[]);
+      expect(rows.slice(0, read.length)).toEqual(read);
+    }),
+  );
+});
 
-  it.each(['', '[', '[{"a":1', '{"a":[1],"b"', '<html>'])('no complete row is found in %j', (text) => {
-    expect(completeRows(text)).toBeUndefined();
-  });
+it.each(['', '[', '[{"a":1', '{"a":[1],"b"', '<html>'])('no complete row is found in %j', (text) => {
+  expect(completeRows(text)).toBeUndefined();
 });

@@ -77,31 +77,29 @@ describe('quote', () => {
   });
 });
 
-describe('status', () => {
-  it('a status request escapes the deposit address', async () => {
-    const { provider, requests } = client({
-      [`GET ${BASE}/v0/status?depositAddress=${encodeURIComponent('a b&c')}`]: {
-        body: { status: 'PROCESSING', quoteResponse: honest, swapDetails: {} },
-      },
-    });
-    expect((await provider.status('a b&c')).status).toBe('PROCESSING');
-    expect(requests).toHaveLength(1);
+it('a status request escapes the deposit address', async () => {
+  const { provider, requests } = client({
+    [`GET ${BASE}/v0/status?depositAddress=${encodeURIComponent('a b&c')}`]: {
+      body: { status: 'PROCESSING', quoteResponse: honest, swapDetails: {} },
+    },
   });
+  expect((await provider.status('a b&c')).status).toBe('PROCESSING');
+  expect(requests).toHaveLength(1);
+});
 
-  it('unused fields of a status response are read as null', async () => {
-    const recorded = vectors.staging_status_quote_response;
-    const swapDetails = {
-      amountOut: null,
-      refundedAmount: null,
-      refundReason: null,
-      originChainTxHashes: null,
-      destinationChainTxHashes: [{ hash: 'h', explorerUrl: '' }],
-    };
-    const { provider } = client({
-      [`GET ${BASE}/v0/status?depositAddress=x`]: {
-        body: { status: 'SUCCESS', quoteResponse: recorded, swapDetails },
-      },
-    });
-    expect((await provider.status('x')).swapDetails.destinationChainTxHashes).toEqual([{ hash: 'h' }]);
+it('unused fields of a status response are read as null', async () => {
+  const recorded = vectors.staging_status_quote_response;
+  const swapDetails = {
+    amountOut: null,
+    refundedAmount: null,
+    refundReason: null,
+    originChainTxHashes: null,
+    destinationChainTxHashes: [{ hash: 'h', explorerUrl: '' }],
+  };
+  const { provider } = client({
+    [`GET ${BASE}/v0/status?depositAddress=x`]: {
+      body: { status: 'SUCCESS', quoteResponse: recorded, swapDetails },
+    },
   });
+  expect((await provider.status('x')).swapDetails.destinationChainTxHashes).toEqual([{ hash: 'h' }]);
 });
