@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runScript } from '../kit/run-script.ts';
 
 const run = promisify(execFile);
@@ -45,14 +45,12 @@ async function expectRefused([script, args]: Nonsense): Promise<void> {
   expect(await runScript(script, args)).toMatchObject({ code: 2, stdout: '', stderr: usage });
 }
 
-describe('invalid arguments are refused with the usage and exit code 2', () => {
-  it.each(NONSENSE)('refuses the script %s with the arguments %j', (...nonsense) => expectRefused(nonsense));
-  it.each(MORE_NONSENSE)(
-    'refuses the script %s with the invalid arguments %j',
-    { tags: ['deep'] },
-    (...nonsense) => expectRefused(nonsense),
-  );
-});
+it.each(NONSENSE)('refuses the script %s with the arguments %j', (...nonsense) => expectRefused(nonsense));
+it.each(MORE_NONSENSE)(
+  'refuses the script %s with the invalid arguments %j',
+  { tags: ['deep'] },
+  (...nonsense) => expectRefused(nonsense),
+);
 
 it('npm run passes arguments to the script itself, not to a chained command', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };

@@ -107,78 +107,74 @@ describe('keygen', () => {
   });
 });
 
-describe('address', () => {
-  it('prints the address of a key from a file or the environment, without using a network', async () => {
-    const { solanaAddress, settings } = freshKeys((length) => new Uint8Array(length).fill(3));
-    const file = join(folder, 'address.vars');
-    writeFileSync(file, settings);
-    expect(await offline(['address', '--settings', file])).toEqual({
-      stdout: `${solanaAddress}\n`,
-      stderr: '',
-    });
-    const other = freshKeys((length) => new Uint8Array(length).fill(4));
-    const { SOLANA_PRIVATE_KEY = '' } = parseSettings(other.settings);
-    const given = await offline(['address', '--settings', file], { SOLANA_PRIVATE_KEY });
-    expect(given.stdout).toBe(`${other.solanaAddress}\n`);
+it('prints the address of a key from a file or the environment, without using a network', async () => {
+  const { solanaAddress, settings } = freshKeys((length) => new Uint8Array(length).fill(3));
+  const file = join(folder, 'address.vars');
+  writeFileSync(file, settings);
+  expect(await offline(['address', '--settings', file])).toEqual({
+    stdout: `${solanaAddress}\n`,
+    stderr: '',
   });
-
-  it.each([
-    ['missing', {}],
-    ['malformed', { SOLANA_PRIVATE_KEY: 'not-a-key-but-secret' }],
-  ])('refuses a key that is %s and does not print its text', async (_what, env) => {
-    const failed = offline(['address', '--settings', join(folder, 'none.vars')], env);
-    await expect(failed).rejects.toMatchObject({ code: 1, stdout: '' });
-    await expect(failed).rejects.not.toMatchObject({ stderr: expect.stringContaining('not-a-key') });
-  });
+  const other = freshKeys((length) => new Uint8Array(length).fill(4));
+  const { SOLANA_PRIVATE_KEY = '' } = parseSettings(other.settings);
+  const given = await offline(['address', '--settings', file], { SOLANA_PRIVATE_KEY });
+  expect(given.stdout).toBe(`${other.solanaAddress}\n`);
 });
 
-describe('arguments of a command', () => {
-  it.each([
-    ['pause', { name: 'pause' }],
-    ['retry swap:1', { name: 'retry', id: 'swap:1' }],
-    ['write-off swap:1', { name: 'write-off', id: 'swap:1' }],
-    ['mint --dry-run', { name: 'mint', dry_run: true }],
-    ['proof message', { name: 'proof-message' }],
-    ['proof submit smpAbc', { name: 'proof-submit', signature: 'smpAbc' }],
-    ['refund-due', { name: 'refund-due' }],
-    ['refund-due --page 2', { name: 'refund-due', page: 2 }],
-  ])('reads the command line: %s', (line, body) => {
-    expect(readCommandLine(line.split(' '))).toMatchObject({ type: 'remote', body, world: false });
-    expect(readCommandLine([...line.split(' '), '--world'])).toMatchObject({ body, world: true });
-  });
+it.each([
+  ['missing', {}],
+  ['malformed', { SOLANA_PRIVATE_KEY: 'not-a-key-but-secret' }],
+])('refuses a key that is %s and does not print its text', async (_what, env) => {
+  const failed = offline(['address', '--settings', join(folder, 'none.vars')], env);
+  await expect(failed).rejects.toMatchObject({ code: 1, stdout: '' });
+  await expect(failed).rejects.not.toMatchObject({ stderr: expect.stringContaining('not-a-key') });
+});
 
-  it('only commands that change nothing may use an offline world without --world or an origin', () => {
-    const reading = Object.entries(REMOTE).flatMap(([name, { reads }]) => (reads ? [name] : []));
-    expect(reading).toEqual([
-      'operations',
-      'held',
-      'evidence',
-      'balances',
-      'probe',
-      'fingerprint',
-      'refund-due',
-      'refund-due --page',
-      'mint --dry-run',
-    ]);
-    expect(readCommandLine(['held'])).toMatchObject({ changes: false });
-    expect(readCommandLine(['pause'])).toMatchObject({ changes: true });
-  });
+it.each([
+  ['pause', { name: 'pause' }],
+  ['retry swap:1', { name: 'retry', id: 'swap:1' }],
+  ['write-off swap:1', { name: 'write-off', id: 'swap:1' }],
+  ['mint --dry-run', { name: 'mint', dry_run: true }],
+  ['proof message', { name: 'proof-message' }],
+  ['proof submit smpAbc', { name: 'proof-submit', signature: 'smpAbc' }],
+  ['refund-due', { name: 'refund-due' }],
+  ['refund-due --page 2', { name: 'refund-due', page: 2 }],
+])('reads the command line: %s', (line, body) => {
+  expect(readCommandLine(line.split(' '))).toMatchObject({ type: 'remote', body, world: false });
+  expect(readCommandLine([...line.split(' '), '--world'])).toMatchObject({ body, world: true });
+});
 
-  it.each([
-    '',
-    'mint',
-    'proof',
-    'proof submit',
-    'retry',
-    'pause now',
-    'retry a b',
-    'keygen --out',
-    'keygen now',
-    'address --settings',
-    'address of',
-    'keygen --world',
-    'send',
-  ])('refuses “%s” as a command', (line) => {
-    expect(readCommandLine(line.split(' ').filter(Boolean))).toEqual({ type: 'usage' });
-  });
+it('only commands that change nothing may use an offline world without --world or an origin', () => {
+  const reading = Object.entries(REMOTE).flatMap(([name, { reads }]) => (reads ? [name] : []));
+  expect(reading).toEqual([
+    'operations',
+    'held',
+    'evidence',
+    'balances',
+    'probe',
+    'fingerprint',
+    'refund-due',
+    'refund-due --page',
+    'mint --dry-run',
+  ]);
+  expect(readCommandLine(['held'])).toMatchObject({ changes: false });
+  expect(readCommandLine(['pause'])).toMatchObject({ changes: true });
+});
+
+it.each([
+  '',
+  'mint',
+  'proof',
+  'proof submit',
+  'retry',
+  'pause now',
+  'retry a b',
+  'keygen --out',
+  'keygen now',
+  'address --settings',
+  'address of',
+  'keygen --world',
+  'send',
+])('refuses “%s” as a command', (line) => {
+  expect(readCommandLine(line.split(' ').filter(Boolean))).toEqual({ type: 'usage' });
 });

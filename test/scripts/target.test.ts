@@ -25,84 +25,82 @@ const choose = (
     { worlds: [], secret: '', ...surroundings },
   );
 
-describe('the target of a command', () => {
-  it.each([
-    [
-      'a named service with its secret',
-      { origin: 'https://sluice.example/' },
-      { secret: 's' },
-      'https://sluice.example',
-      's',
-    ],
-    [
-      'a named service among worlds',
-      { origin: 'https://sluice.example', changes: true },
-      { worlds: [ONE], secret: 's' },
-      'https://sluice.example',
-      's',
-    ],
-    [
-      'a world named by its origin, with its own secret',
-      { origin: TWO.url, changes: true },
-      { worlds: [ONE, TWO] },
-      TWO.url,
-      `of ${TWO.url}`,
-    ],
-    [
-      'one of two worlds by origin and --world',
-      { origin: TWO.url, world: true },
-      { worlds: [ONE, TWO] },
-      TWO.url,
-      `of ${TWO.url}`,
-    ],
-    ['the only world for a command that reads', {}, { worlds: [ONE] }, ONE.url, `of ${ONE.url}`],
-    [
-      'the only world for a change with --world',
-      { world: true, changes: true },
-      { worlds: [ONE], secret: 's' },
-      ONE.url,
-      `of ${ONE.url}`,
-    ],
-  ] as const)(
-    'a command uses as its target %s',
-    (_what, given, {
-      worlds = [],
-      ...rest
-    }: { worlds?: readonly (typeof ONE)[]; secret?: string }, origin, secret) => {
-      expect(choose(given, { worlds: [...worlds], ...rest })).toMatchObject({ origin, secret });
-    },
-  );
+it.each([
+  [
+    'a named service with its secret',
+    { origin: 'https://sluice.example/' },
+    { secret: 's' },
+    'https://sluice.example',
+    's',
+  ],
+  [
+    'a named service among worlds',
+    { origin: 'https://sluice.example', changes: true },
+    { worlds: [ONE], secret: 's' },
+    'https://sluice.example',
+    's',
+  ],
+  [
+    'a world named by its origin, with its own secret',
+    { origin: TWO.url, changes: true },
+    { worlds: [ONE, TWO] },
+    TWO.url,
+    `of ${TWO.url}`,
+  ],
+  [
+    'one of two worlds by origin and --world',
+    { origin: TWO.url, world: true },
+    { worlds: [ONE, TWO] },
+    TWO.url,
+    `of ${TWO.url}`,
+  ],
+  ['the only world for a command that reads', {}, { worlds: [ONE] }, ONE.url, `of ${ONE.url}`],
+  [
+    'the only world for a change with --world',
+    { world: true, changes: true },
+    { worlds: [ONE], secret: 's' },
+    ONE.url,
+    `of ${ONE.url}`,
+  ],
+] as const)(
+  'a command uses as its target %s',
+  (_what, given, {
+    worlds = [],
+    ...rest
+  }: { worlds?: readonly (typeof ONE)[]; secret?: string }, origin, secret) => {
+    expect(choose(given, { worlds: [...worlds], ...rest })).toMatchObject({ origin, secret });
+  },
+);
 
-  it.each([
-    ['nothing is named and no world runs', {}, {}, 'No offline world runs here'],
-    ['a change names no target', { changes: true }, { worlds: [ONE] }, 'pass --world'],
-    [
-      'two worlds run',
-      {},
-      { worlds: [ONE, TWO] },
-      `2 offline worlds run here. Name one with API_BASE_URL: ${ONE.url}, ${TWO.url}`,
-    ],
-    ['two worlds run, with --world', { world: true }, { worlds: [ONE, TWO] }, '2 offline worlds'],
-    ['only the secret is set', {}, { worlds: [ONE], secret: 's' }, 'OPS_SECRET is set without a service'],
-    [
-      '--world and a service are named',
-      { origin: 'https://sluice.example', world: true },
-      { worlds: [ONE] },
-      'No offline world runs at https://sluice.example',
-    ],
-    ['the origin is no URL', { origin: 'sluice' }, {}, 'API_BASE_URL must be an http or https URL'],
-  ] as const)(
-    'a command refuses its target when %s',
-    (_what, given, {
-      worlds = [],
-      ...rest
-    }: { worlds?: readonly (typeof ONE)[]; secret?: string }, message) => {
-      const choosing = () => choose(given, { worlds: [...worlds], ...rest });
-      expect(choosing).toThrow(UsageError);
-      expect(choosing).toThrow(message);
-    },
-  );
-});
+it.each([
+  ['nothing is named and no world runs', {}, {}, 'No offline world runs here'],
+  ['a change names no target', { changes: true }, { worlds: [ONE] }, 'pass --world'],
+  [
+    'two worlds run',
+    {},
+    { worlds: [ONE, TWO] },
+    `2 offline worlds run here. Name one with API_BASE_URL: ${ONE.url}, ${TWO.url}`,
+  ],
+  ['two worlds run, with --world', { world: true }, { worlds: [ONE, TWO] }, '2 offline worlds'],
+  ['only the secret is set', {}, { worlds: [ONE], secret: 's' }, 'OPS_SECRET is set without a service'],
+  [
+    '--world and a service are named',
+    { origin: 'https://sluice.example', world: true },
+    { worlds: [ONE] },
+    'No offline world runs at https://sluice.example',
+  ],
+  ['the origin is no URL', { origin: 'sluice' }, {}, 'API_BASE_URL must be an http or https URL'],
+] as const)(
+  'a command refuses its target when %s',
+  (_what, given, {
+    worlds = [],
+    ...rest
+  }: { worlds?: readonly (typeof ONE)[]; secret?: string }, message) => {
+    const choosing = () => choose(given, { worlds: [...worlds], ...rest });
+    expect(choosing).toThrow(UsageError);
+    expect(choosing).toThrow(message);
+  },
+);
 
 describe('the first line', () => {
   const servers: { close(): void }[] = [];
