@@ -96,7 +96,7 @@ const payout = (atoms: bigint) =>
     now: 0,
   });
 
-it('with a cold source account, the available ASRY is the allowance of the reserve, not a balance', async () => {
+it('the available ASRY of a cold source account is the allowance of the reserve, not a balance', async () => {
   expect((await portsWith(50n).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(50n);
   expect((await portsWith(50n, COLD).readAccounts([RECEIVER]))[0]?.reserveAtoms).toBe(0n);
 });
