@@ -4,7 +4,6 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { type Browser, chromium } from 'playwright-core';
 import { runnerImport } from 'vite';
 import { prerenderConfig } from '../site/vite.config.ts';
@@ -55,61 +54,6 @@ async function drawCard(browser: Browser): Promise<void> {
   await page.close();
 }
 
-/** ASCII, Latin letters with accents, and the few signs that the cards of tokens need. */
-const LETTERS = [
-  ...Array.from({ length: 95 }, (_, at) => 32 + at),
-  ...Array.from({ length: 223 }, (_, at) => 161 + at).filter((code) => code !== 173),
-  ...[...'…·–≥'].map((letter) => letter.codePointAt(0) ?? 0),
-];
-const LETTER_HEIGHT = 96;
-
-/** Runs in the browser. */
-const DRAW_LETTERS = `async (letters, height) => {
-  const font = '500 ' + height * 0.78 + 'px Geist';
-  await document.fonts.load(font);
-  const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-  context.font = font;
-  const texts = letters.map((code) => String.fromCodePoint(code));
-  const widths = texts.map((text) => Math.ceil(context.measureText(text).width));
-  const width = widths.reduce((sum, one) => sum + one, 0);
-  context.canvas.width = width;
-  context.canvas.height = height;
-  context.font = font;
-  let x = 0;
-  texts.forEach((text, at) => {
-    // A letter may reach beyond its width, into the next one.
-    context.save();
-    context.beginPath();
-    context.rect(x, 0, widths[at], height);
-    context.clip();
-    context.fillText(text, x, height * 0.76);
-    context.restore();
-    x += widths[at];
-  });
-  const { data } = context.getImageData(0, 0, width, height);
-  return { widths, pixels: Array.from({ length: width * height }, (_, at) => data[at * 4 + 3] >> 5) };
-}`;
-
-/**
- * Draws the letters of the tokens' preview pictures next to each other, eight shades each.
- * File, gzipped: height and number of letters, then code and width of each (16 bits), then the rows of pixels.
- */
-async function drawLetters(browser: Browser): Promise<void> {
-  const page = await browser.newPage();
-  await page.setContent(`<style>@font-face{font-family:Geist;src:${FONT_URL}}</style>`);
-  const { widths, pixels } = await page.evaluate<{ widths: number[]; pixels: number[] }>(
-    `(${DRAW_LETTERS})(${JSON.stringify(LETTERS)}, ${LETTER_HEIGHT})`,
-  );
-  await page.close();
-  const head = Uint16Array.of(
-    LETTER_HEIGHT,
-    LETTERS.length,
-    ...LETTERS.flatMap((code, at) => [code, widths[at] ?? 0]),
-  );
-  const file = Buffer.concat([Buffer.from(head.buffer), Buffer.from(pixels)]);
-  writeFileSync(join(PUBLIC, 'letters.bin'), gzipSync(file, { level: 9 }));
-}
-
 async function drawSite(browser: Browser, url: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await browser.newPage({ viewport: SCREEN, colorScheme, reducedMotion: 'reduce' });
@@ -131,7 +75,6 @@ const browser = await chromium.launch({
 try {
   await drawIcons(browser);
   await drawCard(browser);
-  await drawLetters(browser);
   if (url !== undefined) await drawSite(browser, url);
 } finally {
   await browser.close();

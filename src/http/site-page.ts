@@ -8,7 +8,7 @@ type Html = ReturnType<typeof html>;
 
 export type SitePage = {
   readonly status?: 200 | 404 | 503;
-  /** Replaces title, description and preview; the built ones stay if absent. */
+  /** Replaces title, description and canonical URL. The picture of the preview stays the built one. */
   readonly head?: PageHead;
   /** First content of parts that scripts render, by name. */
   readonly islands?: Readonly<Record<string, Html>>;
@@ -22,29 +22,24 @@ export type PageHead = {
   readonly title: string;
   readonly description: string;
   readonly url: string;
-  /** Addresses; previews show the first one, 1200 by 630. */
-  readonly images: readonly string[];
-  /** Text for the first image. */
-  readonly imageAlt: string;
 };
 
 /** `2026-11-20 17:44:05 UTC` */
 export const instant = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 
-const REPLACED =
-  'title, meta[name="description"], meta[property^="og:"], meta[name="twitter:card"], link[rel="canonical"]';
+const REPLACED = [
+  'title',
+  'meta[name="description"]',
+  ...['title', 'description', 'url'].map((name) => `meta[property="og:${name}"]`),
+  'link[rel="canonical"]',
+].join(', ');
 
-const headHtml = ({ title, description, url, images, imageAlt }: PageHead): Html =>
+const headHtml = ({ title, description, url }: PageHead): Html =>
   html`<title>${title}</title>
 <meta name="description" content="${description}">
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
-<meta property="og:type" content="website">
 <meta property="og:url" content="${url}">
-<meta property="og:image" content="${images[0]}">
-<meta property="og:image:alt" content="${imageAlt}">
-${images.slice(1).map((image) => html`<meta property="og:image" content="${image}">`)}
-<meta name="twitter:card" content="summary_large_image">
 <link rel="canonical" href="${url}">`;
 
 /** A data block: browsers never run it, and no text inside can close it. */

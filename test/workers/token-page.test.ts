@@ -13,9 +13,6 @@ const BUILT = `<!doctype html><html><head><title>Token</title><meta name="descri
 const HOSTILE = '</script><script>alert(1)</script>"\'<img src=x>';
 
 const LIMITS = { LIMITER: { limit: async () => ({ success: true }) } };
-/** One letter, two pixels high and wide. */
-const LETTERS = new Blob([Uint16Array.of(2, 1, 79, 2), Uint8Array.of(7, 7, 7, 0)]).stream();
-
 const token: TokenRow = {
   tokenId: 7,
   mint: MINT,
@@ -42,8 +39,6 @@ async function pageOf(path: string, row: TokenRow | Error | undefined): Promise<
   const readAccounts = () => Promise.reject(new Error('no node'));
   const assets = {
     fetch: async (url: string) => {
-      if (url.endsWith('/letters.bin'))
-        return new Response(LETTERS.pipeThrough(new CompressionStream('gzip')));
       return new Response(url.endsWith('/404') ? '<html>No page here</html>' : BUILT, {
         headers: { 'Content-Type': 'text/html', 'Content-Security-Policy': POLICY, ETag: '"built"' },
       });
@@ -53,21 +48,19 @@ async function pageOf(path: string, row: TokenRow | Error | undefined): Promise<
     tokens: { byMint: one, byId: one },
     facts: { memory, readAccounts },
     assets,
-    memory,
     publicBaseUrl: ORIGIN,
   };
   return createApp(() => ({ log: () => undefined, tokens }) as object as Deps).request(path, {}, LIMITS);
 }
 
-it('the token page shows name, picture and state without scripts, and contains data for its scripts', async () => {
+it('the token page shows name and state without scripts, and contains data for its scripts', async () => {
   const response = await pageOf(`/token/${MINT}`, token);
   const text = await response.text();
   expect([response.status, response.headers.get('content-security-policy')]).toEqual([200, POLICY]);
   expect(response.headers.get('etag')).not.toBe('"built"');
   expect(text.match(/<title>[^<]*<\/title>/g)).toEqual(['<title>Otter (OTT) · Sluice</title>']);
   expect(text.match(/property="og:image" content="[^"]*"/g)).toEqual([
-    `property="og:image" content="${ORIGIN}/token/${MINT}.png"`,
-    'property="og:image" content="https://pictures.test/otter.png"',
+    'property="og:image" content="/card.png"',
   ]);
   expect(text.match(/rel="canonical" href="[^"]*"/g)).toEqual([
     `rel="canonical" href="${ORIGIN}/token/${MINT}"`,
@@ -90,19 +83,8 @@ it('the token page escapes every text that a creator chose', async () => {
 });
 
 it.each([
-  ['a token that imitates a known one', { ...token, name: 'USD Coin', symbol: 'USDC' }],
-  ['a picture that is no https URL', { ...token, image: 'javascript:alert(1)' }],
-  ['a token without a picture', { ...token, image: null }],
-])('the preview of %s has no picture', async (_, row) => {
-  const text = await (await pageOf(`/token/${MINT}`, row)).text();
-  expect(text.match(/property="og:image" content="[^"]*"/g)).toEqual([
-    `property="og:image" content="${ORIGIN}/token/${MINT}.png"`,
-  ]);
-});
-
-it.each([
   ['an unknown mint', `/token/${MINT}`, undefined, 404],
-  ['the picture of an unknown mint', `/token/${MINT}.png`, undefined, 404],
+  ['a picture of a mint', `/token/${MINT}.png`, token, 404],
   ['text that is no mint', '/token/otter', token, 404],
   ['a deeper path', `/token/${MINT}/x`, token, 404],
   ['an unreadable database', `/token/${MINT}`, new Error('D1'), 503],
@@ -110,17 +92,6 @@ it.each([
   const response = await pageOf(path, row);
   expect([response.status, response.headers.get('content-type')]).toEqual([status, 'text/html']);
   expect(response.headers.get('cache-control')).toBe('no-store');
-});
-
-it('draws the preview picture of a token as PNG', async () => {
-  const response = await pageOf(`/token/${MINT}.png`, token);
-  expect([
-    response.status,
-    response.headers.get('content-type'),
-    response.headers.get('cache-control'),
-  ]).toEqual([200, 'image/png', 'public, max-age=3600']);
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  expect(String.fromCharCode(...bytes.slice(1, 4), ...bytes.slice(12, 16))).toBe('PNGIHDR');
 });
 
 it("redirects a token's id to the page of its mint", async () => {
