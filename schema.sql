@@ -35,26 +35,6 @@ CREATE TABLE IF NOT EXISTS quote_shares (
   PRIMARY KEY (window, client)
 ) WITHOUT ROWID;
 
--- Status checks of each half hour and each day, written by the cron each minute. Half hours are kept for a day, days for 90 days.
-CREATE TABLE IF NOT EXISTS status_periods (
-  seconds INTEGER NOT NULL,            -- length: 1800 or 86400
-  period INTEGER NOT NULL,             -- its number since 1970
-  checks INTEGER NOT NULL,
-  failures TEXT NOT NULL,              -- JSON object: part of the service to the checks that found it failing
-  last_at TEXT NOT NULL,               -- time of the last check, ISO 8601
-  PRIMARY KEY (seconds, period)
-) WITHOUT ROWID;
-
--- When a part of the service failed, from the same checks. Rows are kept for 90 days.
-CREATE TABLE IF NOT EXISTS incidents (
-  began_at TEXT NOT NULL,              -- first check that failed, ISO 8601
-  part TEXT NOT NULL,                  -- as in status_periods, or checks while none ran
-  effect TEXT NOT NULL,                -- what callers notice, one sentence
-  ended_at TEXT,                       -- first check that passed again; null while it lasts
-  PRIMARY KEY (began_at, part)
-) WITHOUT ROWID;
-CREATE UNIQUE INDEX IF NOT EXISTS incidents_open ON incidents (part) WHERE ended_at IS NULL;
-
 -- The mark of the newest batch of the custodian's outbox, and the row of its write probe.
 CREATE TABLE IF NOT EXISTS mirror_marks (
   name TEXT PRIMARY KEY,

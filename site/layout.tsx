@@ -178,7 +178,6 @@ export function Document({ page, assets }: { page: Page; assets: Assets }) {
           </>
         )}
         <link rel="alternate" type="application/atom+xml" title="Releases of Sluice" href="/changes.atom" />
-        <link rel="alternate" type="application/atom+xml" title="Incidents of Sluice" href="/status.atom" />
         <link rel="icon" href="/icon.svg" type="image/svg+xml" />
         <link rel="icon" href="/icon-32.png" sizes="32x32" type="image/png" />
         <link rel="apple-touch-icon" href="/icon-180.png" />

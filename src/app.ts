@@ -21,7 +21,6 @@ import { type AbsrDeps, absrRoutes } from './features/reserves/absr-routes.ts';
 import { type ReservePageDeps, reservePageRoutes } from './features/reserves/page-routes.ts';
 import { proofRoutes } from './features/reserves/proof-routes.ts';
 import { reservesRoutes } from './features/reserves/routes.ts';
-import { type StatusFeedDeps, statusFeedRoutes } from './features/status/feed-route.ts';
 import { type StatusDeps, statusRoutes } from './features/status/routes.ts';
 import { type CreateSwapDeps, createSwapRoutes } from './features/swap/create-route.ts';
 import { type SwapQuoteDeps, swapQuoteRoutes } from './features/swap/quote-routes.ts';
@@ -46,7 +45,7 @@ export type Deps = {
   readonly ops: OpsDeps;
   readonly pools: PoolsDeps;
   readonly reserves: ReservePageDeps & AbsrDeps;
-  readonly status: StatusDeps & StatusFeedDeps;
+  readonly status: StatusDeps;
   readonly swap: SwapQuoteDeps & CreateSwapDeps & SwapRecordDeps;
   readonly tokens: InvoiceDeps & TokenDeps & ListingDeps & TokenPageDeps;
 };
@@ -163,7 +162,6 @@ export function createApp(depsFor: (env: Env) => Deps | Promise<Deps>) {
   app.route('/api', nostrFeedRoutes);
   app.route(OPS_PATH, opsRoutes);
   app.route('/', openApiRoutes);
-  app.route('/', statusFeedRoutes);
   app.route('/', reservePageRoutes);
   app.route('/', tokenPageRoutes);
 

@@ -114,7 +114,7 @@ export const trust: Page = {
         <h2>Check, and report</h2>
         <p>
           <a href="/reserves#verify">Check the proof</a> against public explorers, or from a terminal. The{' '}
-          <a href="/status">status page</a> has the limits and the incidents. The operator's contact for
+          <a href="/status">status page</a> has the limits and the open alarms. The operator's contact for
           anything that looks wrong is in <a href="/.well-known/security.txt">security.txt</a>.
         </p>
       </section>

@@ -9,7 +9,7 @@ export const GROUPS: readonly (readonly [id: string, name: string, places: reado
       ['/', 'Overview', 'SOL, BTC and the ABSR token'],
       ['/reserves', 'Reserves and proof', 'Check the reserve in your browser'],
       ['/trust', 'Trust', 'Who holds the keys, what could go wrong'],
-      ['/status', 'Status', 'Sources, limits, incidents'],
+      ['/status', 'Status', 'Sources, limits, alarms'],
     ],
   ],
   [

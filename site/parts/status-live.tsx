@@ -1,4 +1,3 @@
-import { useState } from 'hono/jsx';
 import type { Status } from '../../packages/client/src/index.ts';
 import { useQuery } from '../api/query.ts';
 import { SolanaTransaction } from './explorer-links.tsx';
@@ -7,9 +6,7 @@ import { amountOf, count, sats, sol } from './format.ts';
 import { Moment } from './freshness.tsx';
 import { Loaded } from './loaded.tsx';
 import { Notice } from './notice.tsx';
-import { Periods } from './periods.tsx';
 import { sourcesText, statusSentence, swapsText } from './status-sentence.ts';
-import { blocksOf, DAYS, HALF_HOURS, StatusStrip } from './status-strip.tsx';
 import { detailText } from './swap-progress.tsx';
 import { Table } from './table.tsx';
 import { Tile } from './tile.tsx';
@@ -79,18 +76,6 @@ const Stopped = ({ frozen, paused }: Pick<NonNullable<Status['custody']>, 'froze
     </Notice>
   );
 
-type Period = 'day' | 'quarter';
-const PERIODS = [
-  ['day', '24 hours'],
-  ['quarter', '90 days'],
-] as const;
-const SPANS = {
-  day: { name: 'Last 24 hours', span: HALF_HOURS },
-  quarter: { name: 'Last 90 days', span: DAYS },
-} as const;
-
-const partColumns = (period: Period) => [{ name: 'Part' }, { name: 'State' }, { name: SPANS[period].name }];
-
 const ownParts = ({
   custody,
   backing,
@@ -104,35 +89,23 @@ const ownParts = ({
   ['database', database !== null],
 ];
 
-function Strip({ status, name, period }: { status: Status; name: string; period: Period }) {
-  const { span } = SPANS[period];
-  const periods = period === 'day' ? (status.history?.periods ?? null) : status.days;
-  if (periods === null) return <span>not known</span>;
-  return <StatusStrip blocks={blocksOf(periods, span, name, status.as_of)} span={span} />;
-}
-
 const PART_NAMES: Readonly<Record<string, string>> = {
   custody: 'Signing',
   backing: 'Reserve covers ABSR',
   database: 'Database',
-  checks: 'Checks',
 };
 
-const Incidents = ({ incidents }: { incidents: Status['incidents'] }) => (
-  <Table
-    label="Incidents of the last 90 days"
-    columns={[{ name: 'From' }, { name: 'To' }, { name: 'Part' }, { name: 'Effect' }]}
-    rows={(incidents ?? []).map(({ part, effect, from, to }) => [
-      <Moment iso={from} />,
-      to === null ? <span class="mark warn">under way</span> : <Moment iso={to} />,
-      PART_NAMES[part] ?? part,
-      effect,
-    ])}
-    empty={incidents === null ? 'Not known.' : 'None was recorded.'}
-  />
+const Alarms = ({ alarms }: Pick<Status, 'alarms'>) => (
+  <p class="fine">
+    {alarms === null
+      ? 'Whether an alarm is open is not known.'
+      : alarms.length === 0
+        ? 'No alarm is open.'
+        : `Open alarms: ${alarms.map((name) => name.replaceAll('_', ' ')).join(', ')}.`}
+  </p>
 );
 
-/** The running release, and where its changes and incidents can be followed. */
+/** The running release, and where its changes are listed. */
 const ReleaseLine = ({ release: { version, commit, deployedAt } }: Pick<Status, 'release'>) => (
   <p class="fine">
     {version === null ? 'Release unknown' : `Release ${version}`}
@@ -146,13 +119,12 @@ const ReleaseLine = ({ release: { version, commit, deployedAt } }: Pick<Status, 
         , deployed <Moment iso={deployedAt} />
       </>
     )}
-    . <a href="/changes">What changed</a> · <a href="/status.atom">Incidents as a feed</a>
+    . <a href="/changes">What changed</a>
   </p>
 );
 
 export function StatusReport({ status }: { status: Status }) {
   const { custody, backing, upstreams, cron, operations } = status;
-  const [period, setPeriod] = useState<Period>('quarter');
   return (
     <>
       <p class={`verdict ${status.ok ? 'good' : 'warn'}`}>
@@ -184,27 +156,14 @@ export function StatusReport({ status }: { status: Status }) {
         <Stopped frozen={custody.frozen} paused={custody.paused} />
       ) : null}
       <section>
-        <h2>History</h2>
-        <p>
-          Each part is checked once a minute. One bar is {period === 'day' ? 'half an hour' : 'a day'}, the
-          newest at the right; a dot is a time without checks.
-        </p>
-        <Periods choices={PERIODS} value={period} set={setPeriod} />
+        <h2>Parts</h2>
         <Table
           label="Parts of the service"
-          columns={partColumns(period)}
-          rows={ownParts(status).map(([name, ok]) => [
-            PART_NAMES[name],
-            <Well ok={ok} />,
-            <Strip status={status} name={name} period={period} />,
-          ])}
+          columns={[{ name: 'Part' }, { name: 'State' }]}
+          rows={ownParts(status).map(([name, ok]) => [PART_NAMES[name], <Well ok={ok} />])}
           empty="Not known."
         />
-      </section>
-      <section>
-        <h2>Incidents</h2>
-        <p>Recorded by the service's own checks: a part that failed in at least two of them.</p>
-        <Incidents incidents={status.incidents} />
+        <Alarms alarms={status.alarms} />
       </section>
       <section>
         <h2>Sources</h2>
@@ -215,13 +174,12 @@ export function StatusReport({ status }: { status: Status }) {
         <Folded summary={sourcesText(status)}>
           <Table
             label="Sources"
-            columns={[...partColumns(period), { name: 'Latency', right: true }]}
+            columns={[{ name: 'Source' }, { name: 'State' }, { name: 'Latency', right: true }]}
             rows={upstreams.map(({ name, ok, needed, ms }) => [
               <span>
                 {name} {needed ? <span class="mark">needed</span> : null}
               </span>,
               <Well ok={ok} />,
-              <Strip status={status} name={name} period={period} />,
               `${count(ms)} ms`,
             ])}
             empty="None is configured."

@@ -240,7 +240,6 @@ function statusDeps(sources: Sources): Deps['status'] {
     custody,
     missingVariables: missingAnywhere(config),
     reserveAddress: sources.reserve.solanaAddress,
-    publicBaseUrl: sources.publicBaseUrl,
     pingDatabase: () => createDatabaseStore(env.DB).ping(),
     database: createDatabaseStore(sources.reads),
     heartbeat: createHeartbeat(env.KV),
@@ -249,7 +248,7 @@ function statusDeps(sources: Sources): Deps['status'] {
     probeUpstreams: async () =>
       (await probeAll(sources)).map(({ name, ok, needed, ms }) => ({ name, ok, needed, ms })),
     openCircuits: () => config.admission.openCircuits(),
-    readAlarms: () => createAlarmStore(env.DB, env.KV).names(),
+    readAlarms: () => createAlarmStore(env.DB).names(),
     readRelease: () => readRelease({ assets: env.ASSETS, memory, metadata: env.VERSION }),
     now: Date.now,
   };

@@ -11,9 +11,8 @@ import { getReserves } from '../features/reserves/get-reserves.ts';
 import { alertUndercollateralized } from '../features/reserves/get-summary.ts';
 import { listBitcoin, listSolana } from '../features/reserves/list-transactions.ts';
 import { createAlarmStore } from '../features/status/alarm-store.ts';
-import { raiseAlarms } from '../features/status/check-alarms.ts';
-import { createDatabaseStore } from '../features/status/database-store.ts';
-import { createHeartbeat, failedParts, getStatus, type StatusReport } from '../features/status/get-status.ts';
+import { type RaiseAlarmsDeps, raiseAlarms } from '../features/status/check-alarms.ts';
+import { createHeartbeat, getStatus } from '../features/status/get-status.ts';
 import { prewarmMinimum } from '../features/swap/get-minimum.ts';
 import { purgeUnpaid } from '../features/tokens/unpaid-store.ts';
 import { alarmWebhook, apiDeps, reporterOf, sourcesFor } from './api.ts';
@@ -45,29 +44,15 @@ function minuteTasks(env: Env): readonly ScheduledTask[] {
   const deps = apiDeps(env);
   const { now } = deps.status;
   const heartbeat = createHeartbeat(env.KV);
-  let beaten: Promise<void> | undefined;
-  const beat = (): Promise<void> => {
-    beaten ??= heartbeat.beat('minute', now());
-    return beaten;
-  };
-  let report: Promise<StatusReport> | undefined;
-  /** One report per cron run. It reads the heartbeat only after the write, because KV caches a read for a minute. */
-  const readStatus = (): Promise<StatusReport> => {
-    report ??= beat()
-      .catch(() => undefined)
-      .then(() => getStatus(deps.status, true));
-    return report;
-  };
+  const beaten = heartbeat.beat('minute', now());
+  /** Reads the heartbeat only after the write, because KV caches a read for a minute. */
+  const readStatus = () => beaten.catch(() => undefined).then(() => getStatus(deps.status, true));
   return [
-    { name: 'heartbeat', run: beat },
+    { name: 'heartbeat', run: () => beaten },
     { name: 'wake', run: () => custody.wake() },
     { name: 'alert_undercollateralized', run: () => alertUndercollateralized({ ...deps.reserves, log }) },
     ...(reserve.bitcoinAddress && reserve.solanaAddress ? prewarmedReads(deps) : []),
     { name: 'alarms', run: () => watchAlarms(env, config, deps, readStatus) },
-    {
-      name: 'record_status',
-      run: async () => createDatabaseStore(env.DB).recordCheck(now(), failedParts(await readStatus())),
-    },
   ];
 }
 
@@ -87,7 +72,7 @@ function watchAlarms(
   env: Env,
   config: Wired,
   { log, reserves, status }: Pick<Deps, 'log' | 'reserves' | 'status'>,
-  readStatus: () => Promise<StatusReport>,
+  readStatus: RaiseAlarmsDeps['readStatus'],
 ): Promise<void> {
   return raiseAlarms({
     reporter: reporterOf(config),
@@ -98,7 +83,7 @@ function watchAlarms(
       return { balance: balance === null ? null : BigInt(balance), floor: config.RESERVE_FLOOR_SOL };
     },
     readFeesOverCap: () => areFeesOverCap(env.KV),
-    alarms: createAlarmStore(env.DB, env.KV),
+    alarms: createAlarmStore(env.DB),
     notify: alarmWebhook(config),
     log,
     now: status.now,

@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { BrowserContextOptions, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Status } from '../../packages/client/src/index.ts';
 import { LISTED_PAGES } from '../../site/listed-pages.ts';
 import {
   control,
@@ -333,48 +332,5 @@ it('an unknown address shows a page with a link back', async () => {
   const visited = await visit('/no-such-page');
   expect(await visited.page.locator('h1').innerText()).toBe('No page here');
   await expectAccessible(visited.page);
-  await visited.close();
-});
-
-const DAY_MS = 86_400_000;
-
-/** A full history, with some failures of each part in one half hour and one day, and two incidents. */
-function filled(status: Status): Status {
-  const lengthMs = 30 * 60_000;
-  const newest = Math.floor(Date.parse(status.as_of ?? '') / lengthMs);
-  const parts = ['custody', 'backing', 'database', ...status.upstreams.map(({ name }) => name)];
-  const periods = Array.from({ length: 48 }, (_, at) => ({
-    startsAt: new Date((newest - 47 + at) * lengthMs).toISOString(),
-    checks: 30,
-    failures: parts.flatMap((name, part) => (part === at ? [{ name, checks: 4 }] : [])),
-  }));
-  const today = Math.floor(Date.parse(status.as_of ?? '') / DAY_MS);
-  const days = periods.map((period, at) => ({
-    ...period,
-    startsAt: new Date((today - 47 + at) * DAY_MS).toISOString(),
-  }));
-  const at = (period: number): string => periods[period]?.startsAt ?? '';
-  const incidents = [
-    { part: 'custody', effect: 'Swaps, mints or payouts waited.', from: at(3), to: null },
-    { part: 'kraken', effect: 'Payments may have waited.', from: at(1), to: at(2) },
-  ];
-  return { ...status, history: { periodSeconds: lengthMs / 1000, periods }, days, incidents };
-}
-
-it('the status page with a full history and incidents is accessible', async () => {
-  const visited = await visit('/status', {}, (page) =>
-    page.route('**/api/status', async (route) => {
-      const response = await route.fetch();
-      await route.fulfill({ response, json: filled(await response.json()) });
-    }),
-  );
-  const { page } = visited;
-  await page.getByText('4 of 1,440 checks failed, last on').first().waitFor();
-  await page.getByText('under way', { exact: true }).waitFor();
-  await expectAccessible(page);
-  await picture(page, 'status-incidents');
-  await page.getByRole('button', { name: '24 hours' }).click();
-  await page.getByText('4 of 1,440 checks failed, last in the half hour from').first().waitFor();
-  await expectAccessible(page);
   await visited.close();
 });

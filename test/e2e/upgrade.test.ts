@@ -33,7 +33,7 @@ const EVERY_DAY = ['swap', 'token', 'asry', 'refund'];
 /** A day has one mint. */
 const KINDS = [...EVERY_DAY, 'absr'];
 /** Filled by expired or unusual rows only, or by a write probe that deletes its row. */
-const MAY_BE_EMPTY = ['alarms', 'incidents', 'mirror_marks'];
+const MAY_BE_EMPTY = ['alarms', 'mirror_marks'];
 
 const statementsOf = (file: string): string[] => unstable_splitSqlQuery(readFileSync(file, 'utf8'));
 
@@ -87,11 +87,10 @@ async function readTables(): Promise<Record<string, Body[]>> {
 const openOperations = (): Promise<Body[]> =>
   query("SELECT id, kind, detail, signature FROM operations WHERE status = 'waiting' ORDER BY seq");
 
-/** Each row of before still exists. A short incident is deleted when it ends. */
+/** Each row of before still exists. */
 async function expectNothingLost(before: Record<string, Body[]>): Promise<void> {
   const now = await readTables();
   for (const [table, rows] of Object.entries(before)) {
-    if (table === 'incidents') continue;
     const kept = new Set(now[table]?.map((row) => Object.values(row)[0]));
     const lost = rows.filter((row) => !kept.has(Object.values(row)[0]));
     expect(lost, table).toEqual([]);

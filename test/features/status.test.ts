@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SigningState } from '../../src/custody/api.ts';
-import { failedParts, getStatus, type StatusReportDeps } from '../../src/features/status/get-status.ts';
+import { getStatus, type StatusReportDeps } from '../../src/features/status/get-status.ts';
 import { statusRoutes } from '../../src/features/status/routes.ts';
 import { Cache } from '../../src/http/cached.ts';
 import { routerOver } from '../kit/router.ts';
@@ -56,9 +56,6 @@ const HEALTHY: StatusReportDeps = {
     columns: async () => ['a.b'],
     latestOperations: async () => [],
     quotesUsed: async () => 3,
-    halfHours: async () => [],
-    days: async () => [],
-    incidents: async () => [],
   },
   heartbeat: { read: async () => [{ trigger: 'minute', lastRunAt: new Date(NOW).toISOString(), ok: true }] },
   maxQuotes: 100,
@@ -160,25 +157,6 @@ describe('the status', () => {
     expect((await look({ readBacking: async () => backing })).as_of).toBe(as_of);
   });
 
-  it('names the failed parts that the history records, and the effect on callers', async () => {
-    expect(failedParts(await look())).toEqual({});
-    const status = await look({
-      custody: { report: broken },
-      database: { ...HEALTHY.database, incidents: broken },
-      readBacking: async () => ({ ...(await HEALTHY.readBacking()), gapSatoshis: '-1' }),
-      probeUpstreams: async () => [
-        { name: 'rpc', ok: true, needed: true, ms: 1 },
-        { name: 'relay-1', ok: false, needed: false, ms: 4_000 },
-      ],
-    });
-    expect(failedParts(status)).toEqual({
-      custody: 'Swaps, mints or payouts waited.',
-      backing: 'More ABSR existed than the reserve covered.',
-      database: 'Lists and the archive could not be read.',
-      'relay-1': 'A page lacked figures.',
-    });
-  });
-
   it('the status shows null for a part that it cannot read, and no internal reason', async () => {
     const status = await look({
       custody: { report: broken },
@@ -193,7 +171,6 @@ describe('the status', () => {
       database: null,
       operations: null,
       alarms: null,
-      history: null,
       backing: { ok: true, reserveSatoshis: null, supplyAtoms: null, gapSatoshis: null, ratio: null },
       stale: true,
     });

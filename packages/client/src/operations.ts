@@ -96,28 +96,8 @@ export type Status = {
     createdAt: string;
     updatedAt: string;
   }> | null;
-  /** The last day's checks, oldest first; null when unread */ history: {
-    /** Length of a period */ periodSeconds: number;
-    periods: Array<StatusPeriod>;
-  } | null;
-  /** The same by day, for 90 days */ days: Array<StatusPeriod> | null;
-  /** Failures of at least two checks, newest first */ incidents: Array<{
-    /** A name as in failures, or checks if none ran */ part: string;
-    effect: string;
-    from: string;
-    to: string | null;
-  }> | null;
   as_of: string;
   stale: boolean;
-};
-
-export type StatusPeriod = {
-  startsAt: string;
-  /** Checks that ran, one per minute */ checks: number;
-  failures: Array<{
-    /** custody, backing, database, or an upstream */ name: string;
-    /** Checks that found it failing */ checks: number;
-  }>;
 };
 
 export type Reserves = {
@@ -786,7 +766,7 @@ export const OPERATIONS = {
   getHealth: get<Record<string, never>, Health, 'INTERNAL'>('/api/health'),
   /** Checks configuration, database and custodian separately. */
   getReady: get<Record<string, never>, Ready, 'INTERNAL'>('/api/ready'),
-  /** The state of every part, the limits, the last 20 operations, and the incidents. */
+  /** The state of every part, the limits, the open alarms, and the last 20 operations. */
   getStatus: get<Record<string, never>, Status, 'INTERNAL'>('/api/status'),
   /** Reserve addresses and balances on both chains. */
   getReserves: get<Record<string, never>, Reserves, 'INTERNAL' | 'UPSTREAM_FAILED'>('/api/reserves'),

@@ -3,7 +3,7 @@ import { DAY_MS } from '../../core/durations.ts';
 import type { CustodianApi, CustodyReport, LimitUse } from '../../custody/api.ts';
 import { type Cache, refreshing } from '../../http/cached.ts';
 import { component } from '../../http/router.ts';
-import { type DatabaseStore, STATUS_PERIOD_MS, schemaFingerprint } from './database-store.ts';
+import { type DatabaseStore, schemaFingerprint } from './database-store.ts';
 
 /** One upstream's state from a probe. */
 export const UpstreamState = z.object({
@@ -29,10 +29,7 @@ export type StatusReportDeps = {
   /** This isolate's memory only. */
   readonly memory: Cache;
   readonly custody: Pick<CustodianApi, 'report'>;
-  readonly database: Pick<
-    DatabaseStore,
-    'columns' | 'latestOperations' | 'quotesUsed' | 'halfHours' | 'days' | 'incidents'
-  >;
+  readonly database: Pick<DatabaseStore, 'columns' | 'latestOperations' | 'quotesUsed'>;
   readonly heartbeat: Pick<Heartbeat, 'read'>;
   /** Maximum quotes for reads in two hours. */
   readonly maxQuotes: number;
@@ -101,21 +98,15 @@ async function custodyPart(custody: StatusReportDeps['custody']) {
 }
 
 async function databaseStatus(d: StatusReportDeps) {
-  const [columns, operations, used, periods, days, incidents] = await Promise.all([
+  const [columns, operations, used] = await Promise.all([
     d.database.columns(),
     d.database.latestOperations(OPERATIONS),
     d.database.quotesUsed(d.now()),
-    d.database.halfHours(d.now()),
-    d.database.days(d.now()),
-    d.database.incidents(d.now()),
   ]);
   return {
     schema: schemaFingerprint(columns),
     operations,
     quotes: { used, maximum: d.maxQuotes, left: Math.max(d.maxQuotes - used, 0) },
-    history: { periodSeconds: STATUS_PERIOD_MS / 1_000, periods },
-    days,
-    incidents,
   };
 }
 
@@ -129,25 +120,6 @@ const isCustodyOk = (custody: ReturnType<typeof custodyStatus> | null): boolean 
   custody.heldOperations === 0 &&
   custody.mirrorRefusedRows === 0 &&
   custody.mint?.ok !== false;
-
-/** Failing parts of the service, by the names of the status history, with what callers notice of each. */
-export const failedParts = ({
-  custody,
-  backing,
-  database,
-  upstreams,
-}: Pick<StatusReport, 'custody' | 'backing' | 'database' | 'upstreams'>): Readonly<
-  Record<string, string>
-> => ({
-  ...(isCustodyOk(custody) ? {} : { custody: 'Swaps, mints or payouts waited.' }),
-  ...(backing.ok ? {} : { backing: 'More ABSR existed than the reserve covered.' }),
-  ...(database === null ? { database: 'Lists and the archive could not be read.' } : {}),
-  ...Object.fromEntries(
-    upstreams.flatMap(({ name, ok, needed }) =>
-      ok ? [] : [[name, needed ? 'Payments may have waited.' : 'A page lacked figures.']],
-    ),
-  ),
-});
 
 /**
  * The state of the whole service. A part that cannot be read is null, and the status is then not ok.
@@ -194,9 +166,6 @@ export async function getStatus(d: StatusReportDeps, refresh = false) {
     alarms,
     database: database && { schema: database.value.schema, quotes: database.value.quotes },
     operations: database?.value.operations ?? null,
-    history: database?.value.history ?? null,
-    days: database?.value.days ?? null,
-    incidents: database?.value.incidents ?? null,
     as_of: new Date(Math.min(...ages)).toISOString(),
     stale: reads.length < 3 || reads.some((read) => read.stale),
   };

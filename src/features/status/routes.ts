@@ -5,7 +5,7 @@ import type { Cache } from '../../http/cached.ts';
 import { jsonResponse } from '../../http/responses.ts';
 import { component, newRouter } from '../../http/router.ts';
 import { within } from '../../http/within.ts';
-import { Incident, OperationLine, StatusPeriod } from './database-store.ts';
+import { OperationLine } from './database-store.ts';
 import { Beat, getStatus, Release, type StatusReportDeps, UpstreamState } from './get-status.ts';
 
 export type StatusDeps = ReadyDeps &
@@ -74,7 +74,7 @@ const status = createRoute({
   operationId: 'getStatus',
   tags: ['status'],
   summary: 'Service status',
-  description: 'The state of every part, the limits, the last 20 operations, and the incidents.',
+  description: 'The state of every part, the limits, the open alarms, and the last 20 operations.',
   responses: {
     200: jsonResponse(
       component('Status', {
@@ -158,15 +158,6 @@ const status = createRoute({
           })
           .nullable(),
         operations: z.array(OperationLine).nullable().describe('Newest first; null when they cannot be read'),
-        history: z
-          .object({
-            periodSeconds: z.int().describe('Length of a period'),
-            periods: z.array(StatusPeriod),
-          })
-          .nullable()
-          .describe("The last day's checks, oldest first; null when unread"),
-        days: z.array(StatusPeriod).nullable().describe('The same by day, for 90 days'),
-        incidents: z.array(Incident).nullable().describe('Failures of at least two checks, newest first'),
         as_of: asOf,
         stale: z.boolean(),
       }),
