@@ -178,7 +178,7 @@ export function withCosts(page: string): string {
         `| \`${route}\` | ${steps.map((step, at) => `${at + 1}. ${step}`).join('<br>')} |`,
     ),
     '| a day |': LOADS.map(([name, load]) => monthRow(name, usageOf(costs, viewRows, load))),
-    '| views in a group |': viewRows.map(
+    '| views in a commit |': viewRows.map(
       ({ views, known }) => `| ${views} | ${(known / views).toFixed(1)} |`,
     ),
   };

@@ -39,7 +39,7 @@ import { createWebhook } from '../providers/webhook.ts';
 import { clients, relaysOf } from './clients.ts';
 import { CustodianClient } from './custodian-client.ts';
 import { missingAnywhere, missingFor } from './missing-settings.ts';
-import { pageViewBackup, pageViewObjects } from './page-views.ts';
+import { pageViewObjects } from './page-views.ts';
 import { feeNotes, swapRoute } from './swap-route.ts';
 import { fetchFor, log, type Wired, wired } from './telemetry.ts';
 import { upstreamProbes } from './upstream-probes.ts';
@@ -180,7 +180,6 @@ function opsDeps(sources: Sources): Deps['ops'] {
     opsSecret: sources.config.OPS_SECRET,
     custody: sources.custody,
     refunds: createRefundStore(sources.env.DB),
-    pageViews: pageViewBackup(sources.env),
     missingForMint: missingFor(sources.config, 'mint'),
     reserve: sources.reserve,
     treasuryAddress: sources.treasuryAddress,

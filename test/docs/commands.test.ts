@@ -34,7 +34,6 @@ it.each([
   '.live.vars',
   '.staging.vars',
   'backup-today.sql',
-  'backup-today.sql.page-views',
   'proof.txt',
   'test/fixtures/probe/node.example.json',
 ])('git ignores %s, because a command writes it', async (file) => {

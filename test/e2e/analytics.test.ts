@@ -1,13 +1,6 @@
-import { execFile } from 'node:child_process';
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { dumpPageViews } from '../../scripts/backup/page-views.ts';
 import { startWorld, type World } from '../world/world.ts';
 
-const run = promisify(execFile);
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ cron: false, blockMs: 0 });
@@ -24,7 +17,7 @@ const view = (body: unknown, ip: string, headers: Record<string, string> = {}, s
   });
 
 type Stats = { totals: { pageviews: number }; by_path: { path: string; count: number }[] };
-const stats = async (of = world) => (await (await of.fetch('/api/analytics/stats')).json()) as Stats;
+const stats = async () => (await (await world.fetch('/api/analytics/stats')).json()) as Stats;
 const logged = async () => {
   const [row] = (await world.worker.pageViews('SELECT count(*) AS n FROM views')) as { n: number }[];
   return row?.n ?? 0;
@@ -45,23 +38,4 @@ it('callers that wait get their response even if another waiting caller disconne
   const { by_path } = await stats();
   expect(by_path.find(({ path }) => path === '/stays')?.count).toBe(61);
   expect(await logged()).toBeGreaterThanOrEqual(before + 61);
-});
-
-it('restores the statistics of a backup in another service', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-page-views-'));
-  const file = join(folder, 'backup.sql.page-views');
-  const service = (of: World) => ({ url: of.url, secret: String(of.bindings.OPS_SECRET) });
-  await dumpPageViews(service(world), (lines) => appendFileSync(file, lines));
-  const other = await startWorld({ cron: false, blockMs: 0 });
-  try {
-    await run(process.execPath, ['scripts/backup.ts', '--restore', file], {
-      env: { ...process.env, API_BASE_URL: other.url, OPS_SECRET: other.bindings.OPS_SECRET },
-    });
-    const [expected, found] = [await stats(), await stats(other)];
-    expect({ ...found, as_of: null }).toEqual({ ...expected, as_of: null });
-    expect(expected.totals.pageviews).toBeGreaterThan(60);
-  } finally {
-    await other.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
 });

@@ -14,7 +14,7 @@ const NONSENSE: readonly Nonsense[] = [
   ['write-docs', ['now']],
   ['doctor', ['--service', 'sluice']],
   ['verify', ['https://sluice.example', '--rpc', 'node']],
-  ['backup', ['new.sql', '--without', 'no_such_table']],
+  ['backup', ['new.sql', '--no-such-option']],
   ['ops', ['send', '5', 'SOL']],
   ['simulate', ['--seeds', 'abc']],
   ['probe', ['--nothing']],

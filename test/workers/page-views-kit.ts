@@ -53,10 +53,10 @@ export async function purge(): Promise<number> {
 }
 
 /**
- * Holds back the timer of a group: a busy machine could spread views that are sent together over several groups.
- * `arrived` waits for that many views, and `write` lets the timer end.
+ * Stops the clock, so that every view after the first waits. `arrived` waits until the object has that many views, and
+ * `write` lets the timer of the commit end.
  */
-export function holdGroups() {
+export function holdCommits() {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: Date.now() });
   const add = vi.spyOn(PageViewsObject.prototype, 'add');
   return {

@@ -2,23 +2,12 @@ import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from '
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
-import { createApp } from '../../src/app.ts';
-import { getStats } from '../../src/features/analytics/get-stats.ts';
-import {
-  BACKUP_TABLES,
-  dayOf,
-  hourOf,
-  PAGE_VIEW_OBJECTS,
-  PageViewStore,
-  type Row,
-  type View,
-} from '../../src/features/analytics/page-views-store.ts';
-import { apiDeps } from '../../src/wiring/api.ts';
+import { dayOf, hourOf, PageViewStore, type View } from '../../src/features/analytics/page-views-store.ts';
 import rowsOfGroups from '../fixtures/page-view-rows.json';
 import {
   billed,
   HOUR,
-  holdGroups,
+  holdCommits,
   inStorage,
   moveClock,
   NOON,
@@ -38,13 +27,12 @@ const viewOf = (change: Partial<View> = {}): View => ({
   visitor: 'a'.repeat(64),
   ...change,
 });
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const counted = () => rows("SELECT pageviews, bots FROM periods WHERE period = 'total'");
 
-it('writes a group of views at once when it has 100, including crawlers', async () => {
+it('commits a view after a quiet time at once, and then each 100 waiting views, including crawlers', async () => {
   const add = vi.spyOn(PageViewStore.prototype, 'add');
   const crawler = { 'user-agent': 'Googlebot/2.1' };
-  const { arrived, write } = holdGroups();
+  const { arrived, write } = holdCommits();
   const sent = views(220, (n) => view({ path: '/' }, n % 2 ? crawler : {}));
   await arrived(220);
   await write();
@@ -57,7 +45,7 @@ it('writes a group of views at once when it has 100, including crawlers', async 
       },
     ]) => length + bots,
   );
-  expect(sizes).toEqual([100, 100, 20]);
+  expect(sizes).toEqual([1, 100, 100, 19]);
   expect(await counted()).toEqual([{ pageviews: 110, bots: 110 }]);
 });
 
@@ -78,26 +66,34 @@ it('writes the views of two hours in one transaction for each hour', async () =>
   ]);
 });
 
-it('responds to a view only after its transaction is committed', async () => {
+it('a view waits for the next commit if it arrives within 200 ms after the last one, and not otherwise', async () => {
+  const { arrived, write } = holdCommits();
+  expect((await view({ path: '/first' })).status).toBe(204);
+  moveClock(199);
   let isDone = false;
-  const sent = view({ path: '/' }).then(() => {
+  const second = view({ path: '/second' }).then(() => {
     isDone = true;
   });
-  while ((await counted()).length === 0) {
-    expect(isDone).toBe(false);
-    await sleep(20);
-  }
-  await sent;
+  await arrived(2);
+  expect(await counted()).toEqual([{ pageviews: 1, bots: 0 }]);
+  expect(isDone).toBe(false);
+  await write();
+  await second;
+  moveClock(200);
+  expect((await view({ path: '/third' })).status).toBe(204);
+  expect(await counted()).toEqual([{ pageviews: 3, bots: 0 }]);
 });
 
-it('rejects every view of a group that cannot be written, and still writes the next group', async () => {
+it('refuses every view of a commit that the storage refuses, and still commits later views', async () => {
   const logged = vi.spyOn(console, 'log').mockImplementation(() => undefined);
   await inStorage(({ sql }) =>
     sql.exec("CREATE TRIGGER full BEFORE INSERT ON periods BEGIN SELECT RAISE(ABORT, 'disk is full'); END"),
   );
-  const { arrived, write } = holdGroups();
+  const { arrived, write } = holdCommits();
+  expect((await view({ path: '/0' })).status).toBe(500);
+  logged.mockClear();
   const sent = Promise.all([1, 2, 3].map((n) => view({ path: `/${n}` })));
-  await arrived(3);
+  await arrived(4);
   await write();
   const refused = await sent;
   vi.useRealTimers();
@@ -123,11 +119,11 @@ it('an eviction of the object loses no acknowledged view', async () => {
   expect(await inStorage((storage) => storage.getAlarm())).not.toBeNull();
 });
 
-it('acknowledges no view of a group that is lost with the object', async () => {
+it('acknowledges no waiting view that is lost with the object', async () => {
+  const { arrived } = holdCommits();
   await view({ path: '/kept' });
-  const { arrived } = holdGroups();
   const waiting = Promise.all([view({ path: '/lost' }), view({ path: '/lost' })]);
-  await arrived(2);
+  await arrived(3);
   await abortAllDurableObjects();
   const answers = await waiting;
   expect(answers.map(({ status }) => status)).toEqual([500, 500]);
@@ -143,14 +139,12 @@ it('reads the sums again after each change, and not otherwise', async () => {
   expect(read).toHaveBeenCalledTimes(1);
   await view({ path: '/b' });
   expect(await recent()).toHaveLength(2);
-  await object().restore('views', [{ id: 2, at_ms: NOON, path: '/restored', referrer: '', ip: null }]);
-  expect(await recent()).toEqual([
-    ['/restored', null],
-    ['/a', '203.0.113.0/24'],
-  ]);
   moveClock(30 * 24 * HOUR + 1);
   await purge();
-  expect((await recent())[1]).toEqual(['/a', null]);
+  expect(await recent()).toEqual([
+    ['/b', null],
+    ['/a', null],
+  ]);
   moveClock(HOUR);
   expect((await stats()).series_hourly[0]).toMatchObject({ hour: '2100-12-18T14:00:00.000Z' });
 });
@@ -231,7 +225,8 @@ it('the store counts the same as a simple model, for any groups of views', async
       const groups = unordered.toSorted((a, b) => a.hour - b.hour);
       await runInDurableObject(env.PAGE_VIEWS.getByName(crypto.randomUUID()), (_instance, { storage }) => {
         const store = new PageViewStore(storage);
-        const read = <T extends Row>(query: string) => storage.sql.exec<T>(query).toArray();
+        const read = <T extends Record<string, SqlStorageValue>>(query: string) =>
+          storage.sql.exec<T>(query).toArray();
         read(`INSERT INTO new_names VALUES ('path', '${dayOf(NOON)}', ${1_000 - ROOM})`);
         for (const { hour, bots, views } of groups) {
           const at = NOON + hour * HOUR;
@@ -255,58 +250,4 @@ it('the store counts the same as a simple model, for any groups of views', async
     }),
     { numRuns: 40 },
   );
-});
-
-it('restores the public figures from a backup; a second restore changes nothing', async () => {
-  await views(30, (n) =>
-    view(
-      { path: `/${n % 4}`, referrer: `https://r${n % 3}.example/` },
-      { 'user-agent': n % 5 ? `${n}` : 'bot' },
-    ),
-  );
-  const read = (name: string) =>
-    getStats({ pageViews: () => [env.PAGE_VIEWS.getByName(name)], now: () => Date.now() });
-  const before = await read('0');
-  const restored = env.PAGE_VIEWS.getByName('restored');
-  for (let time = 0; time < 2; time++)
-    for (const [table, { length }] of BACKUP_TABLES)
-      for (let key: (string | number)[] = []; ; ) {
-        const page = await object().rowsAfter(table, key, 7);
-        await restored.restore(table, [...page]);
-        const last = page.at(-1);
-        if (page.length < 7 || !last) break;
-        key = Object.values(last).slice(0, length) as (string | number)[];
-      }
-  expect(before.totals.pageviews).toBe(24);
-  expect(await read('restored')).toEqual(before);
-  await restored.add(viewOf());
-  expect((await read('restored')).totals.pageviews).toBe(25);
-});
-
-it('only the operator can export or restore, and only the tables of a backup', async () => {
-  const bindings = { ...env, OPS_SECRET: 'a'.repeat(64) };
-  const deps = await apiDeps(bindings);
-  const app = createApp(() => ({ ...deps, log: () => undefined }));
-  const ask = async (body: object, secret = bindings.OPS_SECRET) => {
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${secret}` };
-    const response = await app.request(
-      '/api/ops',
-      { method: 'POST', headers, body: JSON.stringify(body) },
-      env,
-    );
-    return { status: response.status, body: await response.json() };
-  };
-  const period = { period: 'total', pageviews: 7, visitors: 0, bots: 1 };
-  const restore = { name: 'restore-page-views', object: 0, table: 'periods', rows: [period] };
-  const read = { name: 'export-page-views', object: 0, table: 'periods', after: [] };
-  for (const body of [restore, read]) expect((await ask(body, 'b'.repeat(64))).status).toBe(401);
-  expect(await ask(restore)).toMatchObject({ status: 200, body: { ok: true } });
-  expect(await ask(read)).toMatchObject({ status: 200, body: { ok: true, rows: [period] } });
-  expect(await ask({ ...read, after: ['total'] })).toMatchObject({ body: { ok: true, rows: [] } });
-  for (const change of [{ table: 'salts' }, { object: PAGE_VIEW_OBJECTS }, { object: -1 }])
-    for (const body of [restore, read])
-      expect(await ask({ ...body, ...change })).toMatchObject({
-        status: 400,
-        body: { error_code: 'INVALID_INPUT' },
-      });
 });

@@ -8,35 +8,37 @@ import {
   type Counters,
   hourOf,
   PageViewStore,
-  type Row,
   type StatsBounds,
   type View,
 } from './page-views-store.ts';
 
 /** What the Worker calls. */
-export type PageViewsApi = Pick<PageViewsObject, 'add' | 'read' | 'rowsAfter' | 'restore'>;
+export type PageViewsApi = Pick<PageViewsObject, 'add' | 'read'>;
 
-/** Views that arrive within this time are one transaction. */
-const GROUP_MS = 200;
-/** A group of this many views is written at once, which bounds the views in memory. */
-const MAX_GROUP = 100;
+/** Views that arrive within this time after a commit wait for its end and are committed together. */
+const PAUSE_MS = 200;
+/** So many waiting views are committed at once, which bounds the views in memory. */
+const MAX_WAITING = 100;
 /** Time between purges, and between the steps of a large purge, which deletes up to 5,000 views per second. */
 const PURGE_MS = 60_000;
 const STEP_MS = 1_000;
 
-type Group = Batch & {
+/** Views that wait for their commit. */
+type Waiting = Batch & {
   readonly views: Batch['views'][number][];
   bots: number;
-  readonly timer: ReturnType<typeof setTimeout>;
-  readonly written: PromiseWithResolvers<boolean>;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  readonly committed: PromiseWithResolvers<boolean>;
 };
 
 const log = (line: object): void => console.log(JSON.stringify(line));
 
 export class PageViewsObject extends DurableObject<Env> {
   readonly #store: PageViewStore;
-  /** Each caller waits for its group, so an object that is evicted loses no view that was acknowledged. */
-  #group: Group | undefined;
+  /** Each caller waits for the commit, so an object that is evicted loses no view that was acknowledged. */
+  #waiting: Waiting | undefined;
+  /** Unix ms of the last commit. */
+  #committedAt = 0;
   /** The result of the last read, until the next write. */
   #known: { readonly bounds: string; readonly counters: Counters } | undefined;
 
@@ -52,38 +54,37 @@ export class PageViewsObject extends DurableObject<Env> {
   async add(view: View | null): Promise<boolean> {
     const at = Date.now();
     const hour = hourOf(at);
-    if (this.#group?.hour !== hour) this.#write();
-    this.#group ??= this.#open(hour);
-    const group = this.#group;
-    if (view) group.views.push({ ...view, at });
-    else group.bots += 1;
-    if (group.views.length + group.bots >= MAX_GROUP) this.#write();
-    return group.written.promise;
+    if (this.#waiting?.hour !== hour) this.#commit();
+    this.#waiting ??= { hour, views: [], bots: 0, timer: undefined, committed: Promise.withResolvers() };
+    const waiting = this.#waiting;
+    if (view) waiting.views.push({ ...view, at });
+    else waiting.bots += 1;
+    // The clock may have gone back.
+    const pause = PAUSE_MS - Math.abs(at - this.#committedAt);
+    if (pause <= 0 || waiting.views.length + waiting.bots >= MAX_WAITING) this.#commit();
+    else waiting.timer ??= setTimeout(() => this.#commit(), pause);
+    return waiting.committed.promise;
   }
 
-  #open(hour: string): Group {
-    const timer = setTimeout(() => this.#write(), GROUP_MS);
-    return { hour, views: [], bots: 0, timer, written: Promise.withResolvers() };
-  }
-
-  /** Writes the group. The platform sends no response before the transaction is on disk. */
-  #write(): void {
-    const group = this.#group;
-    if (!group) return;
-    this.#group = undefined;
+  /** Commits the waiting views. The platform sends no response before the transaction is on disk. */
+  #commit(): void {
+    const waiting = this.#waiting;
+    if (!waiting) return;
+    this.#waiting = undefined;
     this.#known = undefined;
-    clearTimeout(group.timer);
+    this.#committedAt = Date.now();
+    clearTimeout(waiting.timer);
     try {
-      this.#store.add(group);
-      group.written.resolve(true);
+      this.#store.add(waiting);
+      waiting.committed.resolve(true);
     } catch (error) {
       log({
         level: 'error',
         event: 'page_views_not_written',
-        views: group.views.length,
+        views: waiting.views.length,
         reason: String(error),
       });
-      group.written.resolve(false);
+      waiting.committed.resolve(false);
     }
   }
 
@@ -97,15 +98,6 @@ export class PageViewsObject extends DurableObject<Env> {
       log({ level: 'error', event: 'page_views_not_read', reason: String(error) });
       return null;
     }
-  }
-
-  async rowsAfter(table: string, key: readonly (string | number)[], limit: number): Promise<Row[]> {
-    return this.#store.rowsAfter(table, key, limit);
-  }
-
-  async restore(table: string, rows: readonly Row[]): Promise<void> {
-    this.#known = undefined;
-    this.#store.restore(table, rows);
   }
 
   override async alarm(): Promise<void> {

@@ -44,7 +44,7 @@ export type StatsBounds = {
   readonly recent: number;
 };
 
-export type Row = Readonly<Record<string, string | number | null>>;
+type Row = Readonly<Record<string, string | number | null>>;
 
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 export const hourOf = (at: number): string => new Date(at).toISOString().slice(0, 13);
@@ -97,15 +97,6 @@ CREATE TABLE IF NOT EXISTS visitors (
  * the views of the objects that it removes.
  */
 export const PAGE_VIEW_OBJECTS = 1;
-
-/** Tables of a backup with their keys, the sums before the log. Salts and visitors must not outlive their day. */
-export const BACKUP_TABLES: ReadonlyMap<string, readonly string[]> = new Map([
-  ['periods', ['period']],
-  ['names', ['kind', 'value']],
-  ['new_names', ['kind']],
-  ['ip_mark', ['one']],
-  ['views', ['id']],
-]);
 
 /** New names that one day may add for each kind; a view with any further name is counted as `other`. */
 const MAX_NEW_NAMES = 1_000;
@@ -354,33 +345,4 @@ export class PageViewStore {
     );
     return next !== undefined && next.at_ms < before;
   }
-
-  /** Rows of a table of the backup, in the order of its key, after the row with this key. */
-  rowsAfter(table: string, key: readonly (string | number)[], limit: number): Row[] {
-    const columns = keyOf(table);
-    const beyond = key.length > 0 ? `WHERE (${columns}) > (${key.map(() => '?').join(', ')})` : '';
-    return this.#rows(`SELECT * FROM ${table} ${beyond} ORDER BY ${columns} LIMIT ?`, ...key, limit);
-  }
-
-  /** Inserts rows of a backup in place of those with the same key. */
-  restore(table: string, rows: readonly Row[]): void {
-    keyOf(table);
-    const columns = this.#rows<{ name: string }>('SELECT name FROM pragma_table_info(?)', table).map(
-      ({ name }) => name,
-    );
-    this.#storage.transactionSync(() => {
-      for (const row of rows)
-        this.#rows(
-          `INSERT OR REPLACE INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-          ...columns.map((column) => row[column] ?? null),
-        );
-    });
-  }
-}
-
-/** Columns of the key of a table of the backup. @throws Error when it is not one of them */
-function keyOf(table: string): string {
-  const columns = BACKUP_TABLES.get(table);
-  if (!columns) throw new Error(`no table ${table} in a backup`);
-  return columns.join(', ');
 }

@@ -25,20 +25,10 @@ import type { RouterEnv } from '../../http/router.ts';
 import { type BalancesDeps, listBalances } from './list-balances.ts';
 import type { RefundStore } from './refund-store.ts';
 
-/** Rows of the page-view objects for a backup; `object` is a number from 0. */
-export type PageViewBackup = {
-  /** Whether there is such an object with such a table. */
-  has(object: number, table: string): boolean;
-  /** The next rows in the order of the key; none after the last. */
-  rowsAfter(object: number, table: string, key: readonly (string | number)[]): Promise<OpsRow[]>;
-  restore(object: number, table: string, rows: readonly OpsRow[]): Promise<void>;
-};
-
 export type OpsDeps = BalancesDeps & {
   readonly opsSecret: string | undefined;
   readonly custody: Pick<CustodianApi, 'ops' | 'draftProof' | 'submitProof' | 'previewMint' | 'listMints'>;
   readonly refunds: Pick<RefundStore, 'due'>;
-  readonly pageViews: PageViewBackup;
   /** Settings that the mint lacks; empty when it is configured. */
   readonly missingForMint: readonly string[];
   /** Calls every upstream once from here. */
@@ -49,8 +39,6 @@ export type OpsDeps = BalancesDeps & {
   readonly sendTestAlarm: (() => Promise<string>) | undefined;
 };
 
-const PageViewTable = { object: z.int().min(0), table: z.string() };
-
 const Command = z.union([
   z.strictObject({ name: z.enum(OPS_COMMANDS), id: z.string().max(200).optional() }),
   z.strictObject({ name: z.enum(['balances', 'probe', 'proof-message', 'test-alarm']) }),
@@ -58,17 +46,6 @@ const Command = z.union([
   // Only the daily trigger can mint.
   z.strictObject({ name: z.literal('mint'), dry_run: z.literal(true) }),
   z.strictObject({ name: z.literal('proof-submit'), signature: z.string().min(1).max(2_000) }),
-  z.strictObject({
-    name: z.literal('export-page-views'),
-    ...PageViewTable,
-    /** Key of the row after which the export continues; empty for the first rows. */
-    after: z.array(z.union([z.string(), z.number()])),
-  }),
-  z.strictObject({
-    name: z.literal('restore-page-views'),
-    ...PageViewTable,
-    rows: z.array(z.record(z.string(), z.union([z.string(), z.number(), z.null()]))),
-  }),
 ]);
 type Command = z.output<typeof Command>;
 
@@ -118,18 +95,6 @@ async function runCommand(d: OpsDeps, command: Command): Promise<OpsReport> {
         message: `The proof of ${timestamp} is signed (${bitcoin.scheme}) and archived as ${hash}.`,
       };
     }
-    case 'export-page-views': {
-      const { object, table, after } = command;
-      refuseUnknownTable(d, object, table);
-      const rows = await d.pageViews.rowsAfter(object, table, after);
-      return { ok: true, message: `${rows.length} rows of ${table}.`, rows };
-    }
-    case 'restore-page-views': {
-      const { object, table, rows } = command;
-      refuseUnknownTable(d, object, table);
-      await d.pageViews.restore(object, table, rows);
-      return { ok: true, message: `${rows.length} rows of ${table} are restored.` };
-    }
     default:
       return d.custody.ops(commandOf(command));
   }
@@ -142,11 +107,6 @@ const refused = ({ code, message, details }: Refusal): OpsReport => ({
   ok: false,
   message: `${code}: ${message}${details ? ` ${JSON.stringify(details)}` : ''}`,
 });
-
-/** @throws AppError INVALID_INPUT */
-function refuseUnknownTable({ pageViews }: OpsDeps, object: number, table: string): void {
-  if (!pageViews.has(object, table)) throw new AppError('INVALID_INPUT', 'No such table of page views.');
-}
 
 async function testAlarm({ sendTestAlarm }: OpsDeps): Promise<OpsReport> {
   if (sendTestAlarm === undefined)
