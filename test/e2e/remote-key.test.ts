@@ -43,7 +43,6 @@ beforeAll(async () => {
     cron: false,
     blockMs: 500,
     settleDelayMs: 500,
-    // A blockhash lives for 30 s, longer than a stored message is requested again.
     slotMs: 200,
     vars: (own) => {
       peer = createVaultPeer(base58.decode(String(own.SOLANA_PRIVATE_KEY)).slice(0, 32));
@@ -162,7 +161,7 @@ it.each([
     await until('the Vault has failed', () => (logged(event) >= seen + 3 ? true : undefined));
     expect(signed()).toHaveLength(before);
     peer.mode = 'honest';
-    // Hanging requests are answered late, and those that were repeated meanwhile are answered twice.
+    // Hanging requests are answered late, after a later request has replaced them.
     peer.release();
     await waiting;
     await judge(asked, before);

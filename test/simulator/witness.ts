@@ -283,7 +283,7 @@ export function createWitness(p: {
     signed(name: string, signature: string, stopped: string | undefined): void {
       signedOn.set(signature, askedOn.get(name) ?? 'unknown');
       if (!sent.has(signature)) signedAt.set(signature, p.wallClock());
-      // A key service may receive the same message again, possibly after the stop has ended.
+      // A message with the same blockhash may be signed again, possibly after the stop has ended.
       if (stopped === undefined) forbidden.delete(signature);
       else if (!sent.has(signature)) forbidden.set(signature, stopped);
     },

@@ -9,18 +9,16 @@ import { DAY_MS } from '../../core/durations.ts';
 import { upstreamFailure } from '../../core/errors.ts';
 import { freeze, type SigningGate } from './journal-integrity.ts';
 import type { ModuleTools } from './module.ts';
-import {
-  decodePrepared,
-  encodePrepared,
-  type Facts,
-  type Kind,
-  type Landing,
-  type Operation,
-  type OperationKind,
-  type Prepared,
-  type Ready,
-  type Settled,
-  type Signing,
+import type {
+  Facts,
+  Kind,
+  Landing,
+  Operation,
+  OperationKind,
+  Prepared,
+  Ready,
+  Settled,
+  Signing,
 } from './operation.ts';
 import type { Signer } from './ports.ts';
 import { code, held, type Reason, upstream } from './reason.ts';
@@ -59,11 +57,6 @@ export type ExecutorPorts = Omit<ModuleTools, 'stopBeginning' | 'drive'> & {
 const MAX_TURNS = 8;
 /** Interval between checks of a row that awaits the operator. */
 const HOLD_MS = 3_600_000;
-/**
- * For this long, a retry sends the stored message to the key service again. Its blockhash lives about a minute; the
- * rest of the minute is left for the transaction to land.
- */
-const UNSIGNED_LIFE_MS = 20_000;
 /** Name of operations in the table of retries. */
 const OPERATION = 'operation';
 
@@ -259,21 +252,10 @@ export class Executor {
     return { type: 'unprepared', ...why, waiting };
   }
 
-  /** The message to sign for this attempt: the one that was recently sent to a key service, or a new one. */
   async #messageOf(op: Operation, kind: OperationKind): Promise<Ready | { seen: Observation }> {
-    const { journal, storage, signer, now } = this.#p;
-    const stored = journal.unsigned(op, now() - UNSIGNED_LIFE_MS, now());
-    if (stored !== undefined) return decodePrepared(stored);
     try {
       const prepared = await kind.prepare(op);
-      if (!prepared.ok) return { seen: declined(prepared) };
-      if (signer.isRemote) {
-        // The message is durable before the key service receives it. A repeated request then has the same bytes
-        // while their blockhash lives.
-        journal.storeUnsigned(op, encodePrepared(prepared), now());
-        await storage.sync();
-      }
-      return prepared;
+      return prepared.ok ? prepared : { seen: declined(prepared) };
     } catch (error) {
       return { seen: this.#unprepared(op, this.#unread('prepare_failed', op, error)) };
     }
@@ -288,9 +270,9 @@ export class Executor {
       const { wire, signature } = assemble(message, await signer.sign(message), cosignatures);
       return { signature, wire, ...signedAt };
     } catch (error) {
-      // Bytes that were signed but not stored are never sent, so the attempt had no effect.
+      // Bytes that were signed but not stored are never sent, so the next try prepares and signs a new message.
       const { reason } = this.#unread('sign_failed', op, error);
-      return { seen: signer.isRemote ? { type: 'unsigned', reason } : this.#unprepared(op, { reason }) };
+      return { seen: { type: 'unsigned', reason } };
     }
   }
 

@@ -62,13 +62,6 @@ const SCHEMA = [
     error TEXT NOT NULL,
     PRIMARY KEY (entity, id)
   )`,
-  // Messages sent to a key service to be signed. Only a planned operation has one.
-  `CREATE TABLE IF NOT EXISTS unsigned_messages (
-    operation_id TEXT PRIMARY KEY,
-    attempt INTEGER NOT NULL,
-    stored_at INTEGER NOT NULL,
-    prepared TEXT NOT NULL
-  )`,
 ] as const;
 
 const text = (row: SqlRow | undefined, column: string): string | undefined => {
@@ -184,7 +177,6 @@ export class Journal {
       row.signedAt ?? row.createdAt,
       encodeOperation(row),
     );
-    if (row.state !== 'planned') this.#exec('DELETE FROM unsigned_messages WHERE operation_id = ?', row.id);
     if (row.releasedSlot !== null && row.releasedSlot > this.releasedSlot()) {
       this.setMeta('released_slot', row.releasedSlot.toString());
     }
@@ -309,30 +301,6 @@ export class Journal {
 
   isEmpty(): boolean {
     return this.#exec('SELECT 1 FROM operations LIMIT 1').length === 0;
-  }
-
-  /** Stores the message that is sent to a key service for an attempt, in place of any earlier one. */
-  storeUnsigned({ id, attempt }: Operation, prepared: string, now: number): void {
-    this.#exec(
-      `INSERT INTO unsigned_messages (operation_id, attempt, stored_at, prepared) VALUES (?, ?, ?, ?)
-         ON CONFLICT (operation_id) DO UPDATE SET attempt = excluded.attempt, stored_at = excluded.stored_at, prepared = excluded.prepared`,
-      id,
-      attempt,
-      now,
-      prepared,
-    );
-  }
-
-  /** The message stored for this attempt between `since` and `now`. Unix milliseconds. */
-  unsigned({ id, attempt }: Operation, since: number, now: number): string | undefined {
-    const found = this.#exec(
-      'SELECT prepared FROM unsigned_messages WHERE operation_id = ? AND attempt = ? AND stored_at BETWEEN ? AND ?',
-      id,
-      attempt,
-      since,
-      now,
-    );
-    return text(found[0], 'prepared');
   }
 
   /** Times of a client's calls of one purpose after `since`, oldest first. */

@@ -3,7 +3,6 @@
  * prepare and settle it.
  * @module
  */
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { type Lamports, lamports } from '../../core/amount.ts';
 import { stringifyJson } from '../../core/json.ts';
 import type { Columns } from './ports.ts';
@@ -284,25 +283,6 @@ export type Prepared =
 
 /** A message that is ready to be signed. */
 export type Ready = Extract<Prepared, { ok: true }>;
-
-type StoredMessage = Omit<Ready, 'message' | 'cosignatures'> & {
-  readonly message: string;
-  readonly cosignatures: readonly string[];
-};
-
-/** JSON of a prepared message; `decodePrepared` reads it back. */
-export const encodePrepared = ({ message, cosignatures = [], ...rest }: Ready): string =>
-  stringifyJson({ ...rest, message: bytesToHex(message), cosignatures: cosignatures.map(bytesToHex) });
-
-export function decodePrepared(text: string): Ready {
-  const { message, cosignatures, signedAt, ...rest } = JSON.parse(text) as StoredMessage;
-  return {
-    ...withAtoms(rest),
-    message: hexToBytes(message),
-    cosignatures: cosignatures.map(hexToBytes),
-    signedAt: decodeSigning(signedAt),
-  };
-}
 
 export type Settled = {
   readonly settlement: Settlement;

@@ -78,8 +78,6 @@ export type Signer = {
    * @throws AppError UPSTREAM_FAILED when a key service fails, is late, or returns a wrong signature
    */
   sign(message: Uint8Array): Promise<Uint8Array>;
-  /** True when the key is in another system. The message is then stored before it is sent there. */
-  readonly isRemote?: true;
   /** Compares the service's public key with `address`, logs a difference, and renews the token. Never rejects. */
   check?(): Promise<boolean>;
 };

@@ -104,7 +104,7 @@ export function createMintKeys(seed: string): MintKeys {
   };
 }
 
-/** Longest wait for a signature. The message is stored, so the next request repeats it. */
+/** Longest wait for a signature. A later one is discarded, and the next try signs a new message. */
 const SIGN_TIMEOUT_MS = 8_000;
 const UPSTREAM = 'key_service';
 
@@ -151,7 +151,6 @@ export function createRemoteSigner({ keychain, verify, within, log }: RemoteSign
 
   return {
     address,
-    isRemote: true,
 
     async check() {
       try {

@@ -144,9 +144,7 @@ export type Observation =
       /** Number of operations of the kind that await their preparation, including this one. */
       readonly waiting: number;
     }
-  /**
-   * The key service failed or was late. Any signature that it made is not stored and therefore never sent.
-   */
+  /** The signer failed or was late. A signature that it made is not stored and therefore never sent. */
   | { readonly type: 'unsigned'; readonly reason: Reason }
   | {
       readonly type: 'signed';

@@ -108,7 +108,6 @@ describe('a swap that cannot be signed', () => {
       (w) => w.journal.consumeOnce('deposit:a', 'swap:other', NOW),
       'quote_reused',
     ],
-    ['the key cannot sign', (w) => (w.state.hasKey = false), 'upstream_unexpected'],
     [
       'its cost exceeds the rest of the day',
       (w) => w.add(settling({ id: 'swap:before', cost: lamports(91n), signing: null })),
