@@ -6,7 +6,7 @@ import { documentOf } from './documents/write-documents.ts';
 import { withErrors } from './errors-page.ts';
 import { withLicences } from './licences-page.ts';
 import { withCosts } from './scale-page.ts';
-import { skillModule, withCodes } from './skill-page.ts';
+import { withCodes } from './skill-page.ts';
 import { withTools } from './tools-table.ts';
 
 const page = (file: string): string => readFileSync(file, 'utf8');
@@ -14,7 +14,6 @@ const page = (file: string): string => readFileSync(file, 'utf8');
 /** The generated pages by file. In some only the tables are generated, in others the whole text. */
 export function generatedPages(): Record<string, string> {
   const document = documentOf('');
-  const skill = withCodes(page('SKILL.md'), ERRORS, document);
   return {
     '.dev.vars.example': exampleSettings(),
     'docs/agents.md': withTools(page('docs/agents.md')),
@@ -22,8 +21,7 @@ export function generatedPages(): Record<string, string> {
     'docs/errors.md': withErrors(page('docs/errors.md'), ERRORS, document),
     'docs/licences.md': withLicences(page('docs/licences.md')),
     'docs/scale.md': withCosts(page('docs/scale.md')),
-    'SKILL.md': skill,
+    'SKILL.md': withCodes(page('SKILL.md'), ERRORS, document),
     'packages/client/src/operations.ts': clientTypes(document),
-    'src/mcp/skill-text.ts': skillModule(skill),
   };
 }

@@ -16,13 +16,12 @@ import {
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { zipSync } from 'fflate';
-import { PUBLISHED_ORIGIN } from '../src/mcp/setup.ts';
 import { TOOLS } from '../src/mcp/tools/all-tools.ts';
 import { argumentsOrUsage, httpUrl, readArguments } from './command-line.ts';
 
 const TEMPLATES = 'packages/sluice-mcp';
 const PLACEHOLDER = {
-  origin: PUBLISHED_ORIGIN,
+  origin: 'https://sluice.example',
   repository: 'https://github.com/sluice-example/sluice',
 };
 const ENTRY = 'sluice-mcp.mjs';
@@ -68,8 +67,6 @@ const { metafile } = await build({
 const shipped = Object.values(metafile.outputs).flatMap(({ inputs }) =>
   Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
 );
-// The origin replaces its placeholder here too, because `setup` writes it into configurations.
-writeFileSync(join(source, ENTRY), placed(readFileSync(join(source, ENTRY), 'utf8')));
 chmodSync(join(source, ENTRY), 0o755);
 copyFileSync('LICENSE', join(source, 'LICENSE'));
 writeFileSync(join(source, 'THIRD-PARTY.txt'), notices(shipped));

@@ -26,7 +26,3 @@ export function withCodes(page: string, errors: ErrorTable, document: ApiDocumen
     codes.map(([code, { meaning, action }]) => `| \`${code}\` | ${meaning} | \`${action}\` |`),
   );
 }
-
-/** The same text as a module, for the MCP server: neither a Worker nor one bundled file can read SKILL.md. */
-export const skillModule = (page: string): string =>
-  `/** SKILL.md. Written by \`npm run docs\`. */\nexport const SKILL = \`${page.replace(/[\\`]|\$\{/g, '\\$&')}\`;\n`;

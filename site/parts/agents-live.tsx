@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'hono/jsx';
-import { npxSnippets, type Snippet, urlSnippets } from '../../src/mcp/snippets.ts';
+import { snippetsFor } from '../../src/mcp/snippets.ts';
 import { call } from '../api/call.ts';
 import { useAttempt } from '../api/use-attempt.ts';
 import { curlLines, UNKNOWN_ORIGIN } from './agent-snippets.ts';
@@ -13,16 +13,16 @@ function useOrigin(): string {
   return origin;
 }
 
-const tabsOf = (snippets: readonly Snippet[]) =>
-  snippets.map(({ clients, place, text }) => ({
-    name: clients,
+const tabsFor = (origin: string) =>
+  snippetsFor(origin).map(({ client, place, text }) => ({
+    name: client,
     content: () => (
       <>
         <p class="fine">
           {place === 'terminal' ? 'Run in a terminal' : 'Add to'}{' '}
           {place === 'terminal' ? null : <code>{place}</code>}
         </p>
-        <CopyBlock label={`the configuration for ${clients}`} text={text} />
+        <CopyBlock label={`the configuration for ${client}`} text={text} />
       </>
     ),
   }));
@@ -33,11 +33,7 @@ export function McpSnippets() {
   return (
     <div class="stack">
       <CopyBlock label="the MCP address" text={`${origin}/mcp`} />
-      <Tabs id="mcp-url" label="Clients" tabs={tabsOf(urlSnippets(origin))} />
-      <details>
-        <summary>For clients that cannot use a URL: npx</summary>
-        <Tabs id="mcp-npx" label="Clients over npx" tabs={tabsOf(npxSnippets(origin))} />
-      </details>
+      <Tabs id="mcp-url" label="Clients" tabs={tabsFor(origin)} />
     </div>
   );
 }

@@ -7,7 +7,6 @@
 import { createMcpHandler, type McpServer, readRequestBody } from '@modelcontextprotocol/server';
 import { addressKey } from '../core/client-network.ts';
 import { tryJson } from '../core/json.ts';
-import { BATCH_REFUSED, BATCH_VERSION, isBatchAllowed } from './batches.ts';
 
 export type HttpHandlerOptions = {
   /** Scheme, host and port that clients use. */
@@ -37,6 +36,7 @@ const RESPONSE_HEADERS = 'Mcp-Session-Id, MCP-Protocol-Version, Retry-After, X-R
 
 /** JSON-RPC 2.0 codes; the others are from its range for servers. */
 const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
 const INTERNAL_ERROR = -32_603;
 const REFUSED = -32_000;
 
@@ -69,10 +69,7 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
     if (body.tooLarge) return rpcError(413, REFUSED, `The body is over ${MAX_BODY_BYTES} bytes.`);
     const message = tryJson(body.text);
     if (message === undefined) return rpcError(400, PARSE_ERROR, 'The body is not valid JSON.');
-    // Clients of 2025-03-26 send no header with their version; those of all later ones do.
-    const version = request.headers.get('mcp-protocol-version') ?? BATCH_VERSION;
-    if (Array.isArray(message) && !isBatchAllowed(message, version))
-      return rpcError(400, BATCH_REFUSED.code, BATCH_REFUSED.message);
+    if (Array.isArray(message)) return rpcError(400, INVALID_REQUEST, 'Send one message, not a list.');
     const handler = createMcpHandler(() => options.createServer(client, request), {
       maxRequestBodySize: MAX_BODY_BYTES,
       // Nothing here changes during a connection, so there is nothing to subscribe to.

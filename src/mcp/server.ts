@@ -14,7 +14,6 @@ import {
 import * as z from 'zod';
 import { invalidArguments, ToolFailure } from './api-client.ts';
 import { canonical, issueText, refusalText } from './arguments.ts';
-import { registerDocuments, registerPrompts } from './documents.ts';
 import { TOOLS } from './tools/all-tools.ts';
 import type { Answer, Tool, ToolContext } from './tools/tool.ts';
 
@@ -93,11 +92,7 @@ export function createServer(context: Context): McpServer {
   const server = new McpServer(
     { name: 'sluice', title: TITLE, version: VERSION, description: DESCRIPTION },
     {
-      capabilities: {
-        tools: { listChanged: false },
-        resources: { listChanged: false, subscribe: false },
-        prompts: { listChanged: false },
-      },
+      capabilities: { tools: { listChanged: false } },
       instructions: INSTRUCTIONS,
     },
   );
@@ -110,8 +105,6 @@ export function createServer(context: Context): McpServer {
         callTool(tool, given, { ...context, signal: mcpReq.signal, progress: progressOf(mcpReq) }),
     );
   }
-  registerDocuments(server, context.api);
-  registerPrompts(server);
   return server;
 }
 

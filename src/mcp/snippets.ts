@@ -1,72 +1,51 @@
 /**
- * Configuration of each MCP client: by URL if possible, otherwise by `npx`.
+ * What connects each MCP client to this server: the client's own command if it has one, otherwise an entry in its
+ * configuration.
  * @module
  */
 
 export type Snippet = {
-  /** Clients that read this configuration. */
-  readonly clients: string;
-  /** File of the configuration, or the place to enter it. */
+  readonly client: string;
+  /** File of the configuration, or `terminal`. */
   readonly place: string;
   readonly language: 'json' | 'sh';
   readonly text: string;
 };
 
 /** Name of the server in a client's configuration. */
-export const ENTRY_NAME = 'sluice';
+const ENTRY_NAME = 'sluice';
 
-/** @param origin scheme and host of the service */
-export const stdioEntry = (origin: string) => ({
-  command: 'npx',
-  args: ['-y', 'sluice-mcp'],
-  env: { API_BASE_URL: origin },
-});
-
-export const httpEntry = (origin: string) => ({ type: 'http', url: `${origin}/mcp` });
-export const urlEntry = (origin: string) => ({ url: `${origin}/mcp` });
-
-const file = (clients: string, place: string, section: string, entry: object): Snippet => ({
-  clients,
+const file = (client: string, place: string, section: string, entry: object): Snippet => ({
+  client,
   place,
   language: 'json',
   text: JSON.stringify({ [section]: { [ENTRY_NAME]: entry } }, undefined, 2),
 });
-const command = (clients: string, text: string): Snippet => ({
-  clients,
+const command = (client: string, text: string): Snippet => ({
+  client,
   place: 'terminal',
   language: 'sh',
   text,
 });
 
-/**
- * Nothing to install. Claude, Claude Desktop and ChatGPT accept the URL itself, as a custom connector.
- * @param origin scheme and host of the service
- */
-export function urlSnippets(origin: string): readonly Snippet[] {
+/** @param origin scheme and host of the service */
+export function snippetsFor(origin: string): readonly Snippet[] {
   const url = `${origin}/mcp`;
+  const named = JSON.stringify({ name: ENTRY_NAME, type: 'http', url });
   return [
     command('Claude Code', `claude mcp add --transport http ${ENTRY_NAME} ${url}`),
     command('Codex CLI', `codex mcp add ${ENTRY_NAME} --url ${url}`),
-    file('Claude Code (a project)', '.mcp.json', 'mcpServers', httpEntry(origin)),
-    file('Cursor', '~/.cursor/mcp.json', 'mcpServers', urlEntry(origin)),
-    file('VS Code', '.vscode/mcp.json', 'servers', httpEntry(origin)),
+    command('Gemini CLI', `gemini mcp add --transport http ${ENTRY_NAME} ${url}`),
+    command('VS Code', `code --add-mcp '${named}'`),
+    file('Cursor', '~/.cursor/mcp.json', 'mcpServers', { url }),
     file('Windsurf', '~/.codeium/windsurf/mcp_config.json', 'mcpServers', { serverUrl: url }),
-    file('Gemini CLI', '~/.gemini/settings.json', 'mcpServers', { httpUrl: url }),
     file('Cline', 'cline_mcp_settings.json', 'mcpServers', { type: 'streamableHttp', url }),
-    file('Zed', 'settings.json', 'context_servers', urlEntry(origin)),
+    file('Zed', 'settings.json', 'context_servers', { url }),
+    // Its configuration file accepts commands only, so this runs the published package, on Node 20 or newer.
+    file('Claude Desktop', 'claude_desktop_config.json', 'mcpServers', {
+      command: 'npx',
+      args: ['-y', 'sluice-mcp'],
+      env: { API_BASE_URL: origin },
+    }),
   ];
 }
-
-/**
- * The published package over stdio; requires Node 20 or newer. @param origin scheme and host of the service
- */
-export const npxSnippets = (origin: string): readonly Snippet[] => [
-  file(
-    'Claude Desktop, Claude Code, Cursor, Windsurf, Gemini CLI, Cline',
-    'the file named above',
-    'mcpServers',
-    stdioEntry(origin),
-  ),
-  file('VS Code', '.vscode/mcp.json', 'servers', { type: 'stdio', ...stdioEntry(origin) }),
-  file('Zed', 'settings.json', 'context_servers', stdioEntry(origin)),
-];

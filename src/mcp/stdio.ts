@@ -1,17 +1,12 @@
 /**
  * The entry on the agent's machine: `npx sluice-mcp`, or `npm run -s mcp`. stdout carries protocol only; everything else
- * goes to stderr. Reads API_BASE_URL, the origin of the service, and the sources that verify its proof. With the argument
- * `setup` it configures clients instead.
+ * goes to stderr. Reads API_BASE_URL, the origin of the service, and the sources that verify its proof.
  * @module
  */
-import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createApi } from './api-client.ts';
-import { withoutBatches } from './batches.ts';
 import { createRecentResults } from './recent-results.ts';
 import { createServer } from './server.ts';
-import { PUBLISHED_ORIGIN, setup } from './setup.ts';
 import { createProofVerifier, PUBLIC_EXPLORERS, PUBLIC_RPC } from './verify-proof.ts';
 
 const LAST_WORDS_MS = 100;
@@ -30,16 +25,11 @@ function webUrl(name: string, text: string): URL {
   throw new Error(`${name} must be an http or https URL such as ${DEFAULT_ORIGIN}`);
 }
 
-async function run([command, ...args]: readonly string[]): Promise<void> {
-  if (command === undefined) return start();
-  if (command === 'setup')
-    return setup(args, webUrl('API_BASE_URL', process.env.API_BASE_URL || PUBLISHED_ORIGIN).origin);
-  throw new Error(
-    'unexpected arguments. `setup` configures clients; settings are environment variables: API_BASE_URL, PROOF_EXPLORER_URLS, PROOF_RPC_URL',
-  );
-}
-
 function start(): void {
+  if (process.argv.length > 2)
+    throw new Error(
+      'takes no arguments; settings are environment variables: API_BASE_URL, PROOF_EXPLORER_URLS, PROOF_RPC_URL',
+    );
   const { origin, host } = webUrl('API_BASE_URL', process.env.API_BASE_URL || DEFAULT_ORIGIN);
   const explorerUrls = (process.env.PROOF_EXPLORER_URLS || PUBLIC_EXPLORERS)
     .split(',')
@@ -56,12 +46,7 @@ function start(): void {
     now: Date.now,
   });
   const recent = createRecentResults(Date.now);
-  const lines = createInterface({ input: process.stdin });
-  const messages = withoutBatches(lines, (line) => void process.stdout.write(line));
-  const connection = serveStdio(() => createServer({ api, verifyProof, recent }), {
-    transport: new StdioServerTransport(Readable.from(messages, { objectMode: false })),
-    onerror: complain,
-  });
+  const connection = serveStdio(() => createServer({ api, verifyProof, recent }), { onerror: complain });
   /** Flushes the output; open sockets to the service do not keep the process alive. */
   const stop = (): void => {
     void connection.close().finally(() => setTimeout(() => process.exit(0), LAST_WORDS_MS).unref());
@@ -77,7 +62,4 @@ process.on('uncaughtException', (error) => {
   process.exit(1);
 });
 
-run(process.argv.slice(2)).catch((error: unknown) => {
-  complain(error);
-  process.exitCode = 1;
-});
+start();

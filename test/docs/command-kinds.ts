@@ -29,8 +29,8 @@ const PATTERNS: Readonly<Record<Kind, readonly RegExp[]>> = {
     /^vault /,
     /^npm version /,
     /^git (pull|push --follow-tags|rev-parse HEAD|status --short)$/,
-    /^(claude|codex) mcp add /,
-    /^npx sluice-mcp setup$/,
+    /^(claude|codex|gemini) mcp add /,
+    /^code --add-mcp /,
   ],
 };
 

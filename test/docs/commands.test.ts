@@ -105,7 +105,7 @@ it.each(files)(
       return expect(routes).toEqual([{ pattern: 'sluice.example', custom_domain: true }]);
     }
     const value = JSON.parse(text) as Record<string, unknown>;
-    // Configurations of MCP clients are compared in test/mcp/client-config.test.ts.
+    // Configurations of MCP clients are compared in test/mcp/snippets.test.ts.
     if (file === 'docs/agents.md') return expect(Object.keys(value)).toHaveLength(1);
     const { status: _status, meaning: _meaning, ...stated } = ERRORS[String(value.error_code)] ?? {};
     return expect(value).toMatchObject(stated);

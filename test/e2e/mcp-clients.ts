@@ -31,11 +31,6 @@ export type McpClient = {
   tools(): Promise<string[]>;
   /** @param onProgress receives the message of each progress notification */
   call(name: string, given?: Content, onProgress?: (message: string) => void): Promise<Result>;
-  /** Text of a resource. */
-  read(uri: string): Promise<string>;
-  resources(): Promise<string[]>;
-  prompts(): Promise<string[]>;
-  prompt(name: string, given?: Record<string, string>): Promise<string>;
   close(): Promise<void>;
 };
 
@@ -66,10 +61,7 @@ const stdioServer = (world: World) => ({
 const addressed = (ip: string) => ({ requestInit: { headers: { 'x-world-client-ip': ip } } });
 const endpoint = (world: World): URL => new URL('/mcp', world.url);
 
-type SdkClient = Pick<
-  ModernClient | OlderClient,
-  'listTools' | 'listResources' | 'readResource' | 'listPrompts' | 'getPrompt' | 'close'
->;
+type SdkClient = ModernClient | OlderClient;
 
 type Progress = { readonly onprogress?: (progress: { message?: string }) => void };
 type CallTool = (called: { name: string; arguments: Content }, options: Progress) => Promise<unknown>;
@@ -80,16 +72,6 @@ function wrapped(client: SdkClient, callTool: CallTool): McpClient {
     call: async (name, given = {}, onProgress) => {
       const options = onProgress && { onprogress: ({ message = '' }) => onProgress(message) };
       return resultOf(await callTool({ name, arguments: given }, options ?? {}));
-    },
-    resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
-    async read(uri) {
-      const [first] = (await client.readResource({ uri })).contents;
-      return first && 'text' in first ? String(first.text) : '';
-    },
-    prompts: async () => (await client.listPrompts()).prompts.map(({ name }) => name),
-    async prompt(name, given = {}) {
-      const [first] = (await client.getPrompt({ name, arguments: given })).messages;
-      return first?.content.type === 'text' ? first.content.text : '';
     },
     close: () => client.close(),
   };

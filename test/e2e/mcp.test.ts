@@ -71,17 +71,10 @@ async function expectWorks(client: McpClient): Promise<void> {
     expect(text).not.toMatch(/waiting/);
     expect(structured).not.toHaveProperty('id');
   }
-  expect(await client.resources()).toHaveLength(4);
-  expect(JSON.parse(await client.read('sluice://openapi.json'))).toMatchObject({ openapi: '3.0.3' });
-  expect(JSON.parse(await client.read('sluice://proof/newest.json'))).toHaveProperty('bitcoin.signature');
-  expect(await client.read('sluice://skill/swap.md')).toContain('Idempotency-Key');
-  expect(await client.read('sluice://llms.txt')).toContain('GET /api/reserves');
-  expect(await client.prompts()).toEqual(['swap_reserve_sol', 'check_reserve']);
-  expect(await client.prompt('swap_reserve_sol', { amountSol: '0.5' })).toContain('0.5 SOL');
 }
 
 describe.each(['stdio', 'http'] as const)('over %s', (over) => {
-  it('a client of the 2025 SDK uses every reading tool, resource and prompt', async () => {
+  it('a client of the 2025 SDK uses every reading tool', async () => {
     const client = await olderClient(world, over);
     try {
       await expectWorks(client);
@@ -91,7 +84,7 @@ describe.each(['stdio', 'http'] as const)('over %s', (over) => {
   });
 
   it.each(['auto', { pin: '2026-07-28' }] as const)(
-    'a client of the 2026 SDK in mode %j uses every reading tool, resource and prompt',
+    'a client of the 2026 SDK in mode %j uses every reading tool',
     { tags: ['deep'] },
     async (mode) => {
       const client = await modernClient(world, over, mode);

@@ -71,13 +71,6 @@ it('the desktop bundle has a manifest that names its entry point and every tool'
   expect(strFromU8(files[manifest.server.entry_point] ?? new Uint8Array())).toBe(packaged('sluice-mcp.mjs'));
 });
 
-it('the packed setup command configures a client for the given origin', async () => {
-  const entry = join(folder, 'package/sluice-mcp.mjs');
-  const env = { ...process.env, HOME: folder, API_BASE_URL: '' };
-  const { stdout } = await run(process.execPath, [entry, 'setup', 'cursor', '--dry-run'], { env });
-  expect(stdout).toContain(`{"mcpServers":{"sluice":{"url":"${ORIGIN}/mcp"}}}`);
-});
-
 it('the package runs with npx, offline and from an empty folder, and writes only protocol to stdout', async () => {
   const api = await startApi({});
   const env = { API_BASE_URL: api.url, npm_config_cache: join(folder, 'cache'), npm_config_offline: 'true' };

@@ -59,28 +59,6 @@ it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
   },
 );
 
-describe('a batch over stdio', () => {
-  const ping = (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' });
-  const replies = (wanted: RegExp) => expect.poll(() => server.stdout()).toMatch(wanted);
-
-  it('a batch of protocol 2025-03-26 gets a response for each of its messages', async () => {
-    start();
-    await openLegacy(server, '2025-03-26');
-    server.write(`${JSON.stringify([ping(101), ping(102)])}\n`);
-    await replies(/"id":101[\s\S]*"id":102/);
-    expect(strayOutput(server.stdout())).toEqual([]);
-  });
-
-  it.each(['2025-06-18', '2025-11-25'])('refuses a batch of protocol %s', async (version) => {
-    start();
-    await openLegacy(server, version);
-    server.write(`${JSON.stringify([ping(101)])}\n`);
-    await replies(/"code":-32600,"message":"Send one message/);
-    await server.request('ping');
-    expect(server.stdout()).not.toContain('"id":101');
-  });
-});
-
 it('a client of protocol 2026-07-28 discovers the server, lists the tools and calls one without a handshake', async () => {
   start();
   const discovered = await server.request('server/discover', { _meta: ENVELOPE });

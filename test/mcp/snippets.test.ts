@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { snippetsFor } from '../../src/mcp/snippets.ts';
+import { blocksOf } from '../docs/markdown.ts';
+
+const ORIGIN = 'https://sluice.example';
+const PAGE = 'docs/agents.md';
+const snippets = snippetsFor(ORIGIN);
+
+it('docs/agents.md shows one block for each client, under its name and place, and no other configuration', () => {
+  const section = readFileSync(PAGE, 'utf8').split('\n## ')[1] ?? '';
+  const shown = [...section.matchAll(/^\*\*(.+?)\*\*, (.+):\n\n```(\w+)\n([\s\S]*?)\n```$/gm)];
+  expect(shown.map(([, client, place, language, text]) => ({ client, place, language, text }))).toEqual(
+    snippets.map(({ place, ...snippet }) => ({
+      ...snippet,
+      place: place === 'terminal' ? 'in a terminal' : `in \`${place}\``,
+    })),
+  );
+  expect(blocksOf(PAGE, section)).toHaveLength(snippets.length);
+});
+
+it('each client has one snippet, which names the endpoint or the published package with the origin', () => {
+  expect(new Set(snippets.map(({ client }) => client)).size).toBe(snippets.length);
+  for (const { client, text } of snippets)
+    if (client === 'Claude Desktop') expect(text).toMatch(/"sluice-mcp"[\s\S]*"https:\/\/sluice\.example"/);
+    else expect(text).toContain(`${ORIGIN}/mcp`);
+});
+
+it.each(['README.md', PAGE])('%s names the URL of a deployment before the npx package', (file) => {
+  const text = readFileSync(file, 'utf8');
+  const section = text.slice(text.indexOf('For agents'));
+  const npx = section.indexOf('npx');
+  expect(section).toContain(`${ORIGIN}/mcp`);
+  expect(section.indexOf(`${ORIGIN}/mcp`)).toBeLessThan(npx === -1 ? section.length : npx);
+});
