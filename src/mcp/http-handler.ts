@@ -34,6 +34,8 @@ const REQUEST_HEADERS =
   'Content-Type, Accept, Authorization, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID';
 const RESPONSE_HEADERS = 'Mcp-Session-Id, MCP-Protocol-Version, Retry-After, X-Request-Id';
 
+const BOTH_MEDIA_TYPES = 'application/json, text/event-stream';
+
 /** JSON-RPC 2.0 codes; the others are from its range for servers. */
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
@@ -76,7 +78,7 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
       maxSubscriptions: 0,
       onerror: ({ message: reason }) => log({ level: 'info', mcp_rejected: reason.slice(0, 200) }),
     });
-    return handler.fetch(request, { parsedBody: message });
+    return handler.fetch(withAccept(request), { parsedBody: message });
   }
 
   return async function handle(request) {
@@ -93,6 +95,15 @@ export function createHttpHandler(options: HttpHandlerOptions): (request: Reques
       return withHeaders(rpcError(500, INTERNAL_ERROR, 'INTERNAL: an unexpected failure.'), origin);
     }
   };
+}
+
+/** The SDK knows no wildcards, so the media types that one covers are written out. */
+function withAccept(request: Request): Request {
+  const accept = request.headers.get('accept');
+  if (accept !== null && !/(^|,)\s*\*\/\*\s*(;|,|$)/.test(accept)) return request;
+  const headers = new Headers(request.headers);
+  headers.set('accept', BOTH_MEDIA_TYPES);
+  return new Request(request.url, { method: request.method, headers, signal: request.signal });
 }
 
 const rpcError = (

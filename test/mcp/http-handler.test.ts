@@ -107,6 +107,22 @@ describe('requests', () => {
     expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code } });
   });
 
+  it.each([
+    ['*/*', 200],
+    ['application/json, */*;q=0.1', 200],
+    [undefined, 200],
+    ['application/json, text/event-stream', 200],
+    ['application/json', 406],
+    ['text/html', 406],
+  ])('a request with Accept %s gets the status %d', async (accept, status) => {
+    const request = post(PING);
+    if (accept === undefined) request.headers.delete('accept');
+    else request.headers.set('accept', accept);
+    const response = await handler()(request);
+    expect(response.status).toBe(status);
+    if (status === 200) expect(await response.text()).toContain('"id":1');
+  });
+
   it('refuses a body that does not have the JSON media type', async () => {
     expect((await handler()(post(PING, { 'content-type': 'text/plain' }))).status).toBe(415);
   });
