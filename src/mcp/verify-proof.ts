@@ -131,6 +131,14 @@ export function createProofVerifier() {
   };
 }
 
+/** null: nobody could check it. */
+const PASSED = { confirmed: true, contradicted: false, unchecked: null } as const;
+
+const allOf = (passed: readonly (boolean | null)[]): boolean | null => {
+  if (passed.includes(false)) return false;
+  return passed.includes(null) ? null : true;
+};
+
 function report(p: {
   readonly proof: z.output<typeof Proof>;
   readonly checks: readonly CheckLine[];
@@ -139,8 +147,8 @@ function report(p: {
   readonly at: number;
 }) {
   return {
-    verified: p.checks.every(({ result }) => result === 'confirmed'),
-    checks: p.checks.map(({ name, result, text }) => ({ name, ok: result === 'confirmed', result, text })),
+    verified: allOf(p.checks.map(({ result }) => PASSED[result])),
+    checks: p.checks.map(({ name, result, text }) => ({ name, ok: PASSED[result], result, text })),
     proof: p.proof,
     signed_at: p.message?.time ?? null,
     age_seconds: p.message ? Math.floor((p.at - Date.parse(p.message.time)) / 1_000) : null,

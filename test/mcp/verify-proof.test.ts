@@ -4,24 +4,24 @@ import { buildProofMessage } from '../../src/chain/bitcoin/proof-message.ts';
 import { lamports, sats } from '../../src/core/amount.ts';
 import type { Api } from '../../src/mcp/api-client.ts';
 import { createProofVerifier } from '../../src/mcp/verify-proof.ts';
+import { bitcoinAddress, signProof, solanaAddress } from '../chain/bitcoin/signed-proof.ts';
 
-const BITCOIN = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
-const SOLANA = base58.encode(new Uint8Array(32).fill(8));
+const NOW = Date.UTC(2026, 0, 2);
 const message = buildProofMessage({
   service: 'sluice.test',
-  bitcoinAddress: BITCOIN,
-  solanaAddress: SOLANA,
+  bitcoinAddress,
+  solanaAddress,
   reserveSats: sats(1n),
   solanaLamports: lamports(1n),
   absr: null,
   bitcoinTip: { height: 900_000, hash: 'a'.repeat(64) },
   solanaTip: { slot: 1n, blockhash: base58.encode(new Uint8Array(32).fill(9)) },
-  time: '2026-01-01T00:00:01.000Z',
+  time: new Date(NOW - 60_000).toISOString(),
   previousProof: null,
 });
-const signed = (address: string) => ({ address, signature: 'signature' });
-const proof = { message, hash: null, bitcoin: signed(BITCOIN), solana: signed(SOLANA) };
-const api = { call: async () => ({ value: proof }) } as unknown as Api;
+const apiWith = (proof: object) => ({ call: async () => ({ value: proof }) }) as unknown as Api;
+const proof = signProof(message);
+const api = apiWith(proof);
 
 /** A verifier whose explorers respond with 404, except while `hangs` is true. */
 function setUp() {
@@ -38,7 +38,7 @@ function setUp() {
       },
     },
     host: 'sluice.test',
-    now: Date.now,
+    now: () => NOW,
   });
   return { state, verify };
 }
@@ -49,7 +49,7 @@ it('a later call does not wait for the explorer reads of a call that the runtime
   void verify(api);
   await expect.poll(() => state.requests).toBe(2);
   state.hangs = false;
-  expect(await verify(api)).toMatchObject({ verified: false });
+  expect(await verify(api)).toMatchObject({ verified: null });
 });
 
 it('reads the explorers once for all calls within a minute', async () => {
@@ -58,4 +58,24 @@ it('reads the explorers once for all calls within a minute', async () => {
   expect(state.requests).toBe(2);
   await verify(api);
   expect(state.requests).toBe(2);
+});
+
+it('verified is null while sources are out of reach, and false as soon as one line is contradicted', async () => {
+  const { verify } = setUp();
+  const honest = await verify(api);
+  expect(honest).toMatchObject({
+    verified: null,
+    checks: [
+      { name: 'bitcoin_signature', ok: true },
+      { name: 'solana_signature', ok: true },
+      { name: 'reserve', ok: null },
+      { name: 'supply' },
+      { name: 'freshness' },
+    ],
+  });
+  const forged = { ...proof, bitcoin: { ...proof.bitcoin, signature: proof.solana.signature } };
+  expect(await verify(apiWith(forged))).toMatchObject({
+    verified: false,
+    checks: expect.arrayContaining([expect.objectContaining({ name: 'bitcoin_signature', ok: false })]),
+  });
 });

@@ -54,7 +54,7 @@ const LINES = ['bitcoin_signature', 'solana_signature', 'reserve', 'supply', 'fr
 
 export type CheckLine = {
   readonly name: (typeof LINES)[number];
-  /** `unchecked`: a source could not be reached. `contradicted`: the evidence disproves the line. */
+  /** `unchecked`: a source could not be reached, or the signature has a form that is not evaluated. `contradicted`: the evidence disproves the line. */
   readonly result: 'confirmed' | 'contradicted' | 'unchecked';
   /** Text of the result, for display. */
   readonly text: string;
@@ -104,9 +104,10 @@ export function checkBitcoin(
   const { address, signature } = proof.bitcoin;
   if (address !== bitcoinAddress) return contradicted(name, `${address} is not the address in the message`);
   const checked = verifyMessage({ address, message: proof.message, signature });
-  return checked.verdict === 'valid'
-    ? confirmed(name, `${address} signed the message (${checked.scheme})`)
-    : contradicted(name, `${address}: ${checked.reason}`);
+  if (checked.verdict === 'valid')
+    return confirmed(name, `${address} signed the message (${checked.scheme})`);
+  const line = checked.verdict === 'unsupported' ? unchecked : contradicted;
+  return line(name, `${address}: ${checked.reason}`);
 }
 
 /** @param isSigned whether the Solana address has signed the message */
